@@ -1,0 +1,26 @@
+# The target catch2. Version 2 is one header. Version 3 has a library, which the package brings for
+# the host alone; for WASM it is compiled from the amalgamated source. tests/catch.h serves them all.
+set(EIGENSCOPE_CATCH2_SOURCE "${PROJECT_SOURCE_DIR}/build/tools/catch2" CACHE PATH
+  "Folder of Catch2's catch_amalgamated.hpp and .cpp; ./check fetches it where it is needed")
+
+# Version 3 fails of itself when no test has the name asked for.
+set(EIGENSCOPE_CATCH2_STRICT "")
+
+find_headers(catch2 catch2 catch2 catch2/catch.hpp catch2/catch_all.hpp)
+if(EXISTS "${catch2_INCLUDE_DIR}/catch2/catch_all.hpp")
+  if(EMSCRIPTEN)
+    if(NOT EXISTS "${EIGENSCOPE_CATCH2_SOURCE}/catch_amalgamated.cpp")
+      message(FATAL_ERROR "Catch2 3 must be compiled for WASM: put catch_amalgamated.hpp and "
+        "catch_amalgamated.cpp of its release into ${EIGENSCOPE_CATCH2_SOURCE}.")
+    endif()
+    add_library(catch2-amalgamated STATIC EXCLUDE_FROM_ALL "${EIGENSCOPE_CATCH2_SOURCE}/catch_amalgamated.cpp")
+    target_compile_definitions(catch2-amalgamated PRIVATE CATCH_AMALGAMATED_CUSTOM_MAIN)
+    target_include_directories(catch2-amalgamated SYSTEM PUBLIC "${EIGENSCOPE_CATCH2_SOURCE}")
+    target_link_libraries(catch2 INTERFACE catch2-amalgamated)
+  else()
+    find_library(CATCH2_LIBRARY Catch2 REQUIRED)
+    target_link_libraries(catch2 INTERFACE "${CATCH2_LIBRARY}")
+  endif()
+else()
+  set(EIGENSCOPE_CATCH2_STRICT --warn NoTests)
+endif()
