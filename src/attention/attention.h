@@ -1,0 +1,31 @@
+// A whole attention matrix.
+#pragma once
+
+#include <Eigen/Core>
+#include <string_view>
+
+namespace eigenscope {
+
+enum class SoftmaxKind { exact, piecewise_linear };
+enum class Mask { causal, full };
+
+/// Throw InvalidArgument ("softmax", "mask") that lists the names: exact, piecewise-linear; causal,
+/// full.
+SoftmaxKind softmax_of_name(std::string_view name);
+Mask mask_of_name(std::string_view name);
+
+/// Omega = X^T W X, T x T: row = query t, column = key i, entry x_i^T W x_t. `tokens` X is d x T,
+/// `query_key` W is d x d. Throws InvalidArgument ("query_key") when the shapes disagree.
+Eigen::MatrixXd attention_logits(const Eigen::MatrixXd& tokens, const Eigen::MatrixXd& query_key);
+
+/// Row-wise softmax of the logits (row = query), T x T. With Mask::causal row t sees keys 1..t and
+/// T in the piecewise linear form is their number; masked entries are 0.
+Eigen::MatrixXd attention_weights(const Eigen::MatrixXd& logits, double temperature,
+                                  SoftmaxKind kind, Mask mask);
+
+/// normalized_entropy of each row over the keys that it may see, the row divided by its sum (which
+/// the piecewise linear form does not keep at 1). NaN where that says nothing: the first causal row,
+/// and a row of zeros.
+Eigen::VectorXd row_entropies(const Eigen::MatrixXd& weights, Mask mask);
+
+}  // namespace eigenscope

@@ -1,0 +1,29 @@
+// One row of attention: its weights, and the measures taken on them.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace eigenscope {
+
+/// exp(omega_i / lambda) / sum_j exp(omega_j / lambda), safe against overflow. `logits`: one entry a
+/// key, before division by the temperature lambda > 0.
+Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature);
+
+/// clip(1/T + (omega_i - omega_bar)/(lambda T), 0, 1): the first-order expansion of softmax at equal
+/// logits, clipped (Bao et al., 2024). The weights need not add up to 1.
+Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double temperature);
+
+/// Entropy -sum p log p of a row in nats; terms with p = 0 count 0.
+double row_entropy(const Eigen::VectorXd& weights);
+
+/// row_entropy over log T, in [0, 1] for weights that add up to 1. NaN for a row of one key, whose
+/// entropy can only be 0.
+double normalized_entropy(const Eigen::VectorXd& weights);
+
+/// 1/(T sum p^2), in [1/T, 1]: the share of the keys that take part.
+double participation(const Eigen::VectorXd& weights);
+
+/// p_i (1 - p_i): the derivative of softmax weight i by its own logit, times the temperature.
+Eigen::VectorXd sensitivity(const Eigen::VectorXd& weights);
+
+}  // namespace eigenscope

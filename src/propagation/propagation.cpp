@@ -1,0 +1,57 @@
+#include "propagation/propagation.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "support/parameter.h"
+
+namespace eigenscope {
+
+double normal_interval(double mean, double std, double low, double high) {
+  if (std == 0) return low < mean && mean < high ? 1.0 : 0.0;
+  const double a = (low - mean) / (std * std::numbers::sqrt2);
+  const double b = (high - mean) / (std * std::numbers::sqrt2);
+  if (a >= 0) return 0.5 * (std::erfc(a) - std::erfc(b));
+  if (b <= 0) return 0.5 * (std::erfc(-b) - std::erfc(-a));
+  return 0.5 * (std::erf(b) - std::erf(a));
+}
+
+Eigen::VectorXd propagation_probability(const LogitLaw& law, double temperature) {
+  checked("temperature", temperature);
+  const double upper = temperature * static_cast<double>(law.mean.size() - 1);
+  return law.mean.binaryExpr(law.std, [&](double mean, double std) {
+    return normal_interval(mean, std, -temperature, upper);
+  });
+}
+
+double localization_index(const Eigen::VectorXd& weights) {
+  const double largest = weights.cwiseAbs().maxCoeff();
+  if (!(largest > 0)) return std::numeric_limits<double>::quiet_NaN();
+  const Eigen::ArrayXd w = weights.array() / largest;  // squares of tiny tails must not underflow
+  const double sum = w.sum();
+  return 1 - sum * sum / (static_cast<double>(w.size()) * w.square().sum());
+}
+
+Regime regime_of(const Eigen::VectorXd& rho) {
+  const double localization = localization_index(rho);
+  if (std::isnan(localization)) return Regime::none;
+  if (localization < kUniformBelow) return Regime::uniform;
+  const Eigen::Index n = rho.size();
+  const Eigen::ArrayXd position = Eigen::ArrayXd::LinSpaced(n, -1, 1);
+  const bool second_half = (rho.array() * position).sum() > 0;
+  const double half = rho.maxCoeff() / 2;
+  if (second_half && rho[n - 1] >= half) return Regime::late;
+  if (!second_half && rho[0] >= half) return Regime::early;
+  return Regime::middle;
+}
+
+Propagation propagate(const CentredKernel& kernel, const Traces& traces, double temperature) {
+  Propagation result;
+  result.law = logit_law(kernel, traces);
+  result.rho = propagation_probability(result.law, temperature);
+  result.localization = localization_index(result.rho);
+  result.regime = regime_of(result.rho);
+  return result;
+}
+
+}  // namespace eigenscope

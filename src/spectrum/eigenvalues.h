@@ -1,0 +1,21 @@
+// Eigenvalues of a query-key matrix.
+#pragma once
+
+#include <Eigen/Core>
+#include <complex>
+
+namespace eigenscope {
+
+/// The eigenvalues of a square real matrix, in no particular order (it differs between builds).
+/// Throws InvalidArgument ("matrix") when it is empty, not square or not finite, and
+/// std::runtime_error when the QR iteration does not converge.
+Eigen::VectorXcd eigenvalues_of_matrix(const Eigen::MatrixXd& matrix);
+
+/// The d_h eigenvalues of W = query key^T that need not be zero: those of key^T query. The other
+/// d - d_h are zero. Shapes and errors as for moments_of_factors.
+Eigen::VectorXcd eigenvalues_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key);
+
+/// The order in which eigenvalues are shown: decreasing modulus, then decreasing imaginary part.
+void sort_for_display(Eigen::VectorXcd& eigenvalues);
+
+}  // namespace eigenscope

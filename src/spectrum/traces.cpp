@@ -1,0 +1,71 @@
+#include "spectrum/traces.h"
+
+#include <cmath>
+
+#include "support/error.h"
+#include "support/parameter.h"
+
+namespace eigenscope {
+namespace {
+
+// tr(A B) without forming A B.
+double trace_of_product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return a.cwiseProduct(b.transpose()).sum();
+}
+
+void check_matrix(const char* name, const Eigen::MatrixXd& matrix) {
+  if (matrix.size() == 0) throw InvalidArgument(name, "the matrix is empty");
+  if (!matrix.allFinite()) throw InvalidArgument(name, "an entry is not a finite number");
+}
+
+}  // namespace
+
+void check_traces(const Traces& traces) {
+  checked("xi", traces.xi);
+  checked("eta_f", traces.eta_f);
+  checked("eta_s", traces.eta_s);
+  // Rounding may leave a symmetric W with |eta_s| a little above eta_f.
+  if (std::abs(traces.eta_s) > traces.eta_f * (1 + 1e-9)) {
+    throw InvalidArgument("eta_s",
+                          shown(traces.eta_s) +
+                              " is not allowed; it must be from -eta_f to eta_f, which is " +
+                              shown(traces.eta_f));
+  }
+}
+
+SpectralMoments moments_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
+  check_matrix("query", query);
+  check_matrix("key", key);
+  if (query.rows() != key.rows() || query.cols() != key.cols()) {
+    throw InvalidArgument("key", "its shape differs from that of query");
+  }
+  const Eigen::MatrixXd core = key.transpose() * query;
+  const Eigen::MatrixXd core_square = core * core;
+  const Eigen::MatrixXd gram = (query.transpose() * query).eval() * (key.transpose() * key).eval();
+  SpectralMoments moments;
+  moments.width = query.rows();
+  moments.traces = {core.trace(), core_square.trace(), gram.trace()};
+  moments.quartic_s = trace_of_product(core_square, core_square);
+  moments.quartic_f = trace_of_product(gram, gram);
+  return moments;
+}
+
+SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix) {
+  check_matrix("matrix", matrix);
+  if (matrix.rows() != matrix.cols()) throw InvalidArgument("matrix", "it is not square");
+  const Eigen::MatrixXd square = matrix * matrix;
+  SpectralMoments moments;
+  moments.width = matrix.rows();
+  moments.traces = {matrix.trace(), square.trace(), matrix.squaredNorm()};
+  moments.quartic_s = trace_of_product(square, square);
+  moments.quartic_f = (matrix * matrix.transpose()).squaredNorm();
+  return moments;
+}
+
+double variance_modulus(const Eigen::VectorXcd& nonzero, Eigen::Index width) {
+  const auto d = static_cast<double>(width);
+  const double mean = nonzero.real().sum() / d;  // the imaginary parts cancel in pairs
+  return nonzero.squaredNorm() / d - mean * mean;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,54 @@
+// The few traces of W_QK through which every prediction of the theory sees a head.
+#pragma once
+
+#include <Eigen/Core>
+#include <complex>
+
+namespace eigenscope {
+
+/// What the law of the logits needs to know of W (Bao, Hataya, Karakida, ICML 2024, section 3; the
+/// Frobenius trace is the extension to non-symmetric W).
+struct Traces {
+  double xi = 0;     ///< tr(W Sigma)
+  double eta_s = 0;  ///< tr((W Sigma)^2)
+  double eta_f = 0;  ///< tr(W Sigma W^T Sigma), >= |eta_s|, equal for symmetric W
+};
+
+/// Throws InvalidArgument naming xi, eta_s or eta_f when one is out of range or |eta_s| > eta_f.
+void check_traces(const Traces& traces);
+
+/// Traces up to the fourth order of one d x d query-key matrix, Sigma = I.
+struct SpectralMoments {
+  Eigen::Index width = 0;  ///< d
+  Traces traces;
+  double quartic_s = 0;  ///< tr(W^4)
+  double quartic_f = 0;  ///< tr((W W^T)^2)
+
+  /// m = tr(W)/d.
+  double mean() const { return traces.xi / static_cast<double>(width); }
+  /// v = tr(W^2)/d - m^2; negative when the eigenvalues are mostly imaginary.
+  double variance() const { return traces.eta_s / static_cast<double>(width) - mean() * mean(); }
+  /// ||W||_F^2/d - m^2, never negative; equals variance() for symmetric W.
+  double variance_frobenius() const {
+    return traces.eta_f / static_cast<double>(width) - mean() * mean();
+  }
+  /// tr(W^4)/tr(W^2)^2: the normal approximation wants it small. NaN for W = 0, and of no use
+  /// where tr(W^2) nearly cancels; fourth_moment_frobenius() does not have that fault.
+  double fourth_moment() const { return quartic_s / (traces.eta_s * traces.eta_s); }
+  /// tr((W W^T)^2)/||W||_F^4, in [1/rank, 1].
+  double fourth_moment_frobenius() const { return quartic_f / (traces.eta_f * traces.eta_f); }
+};
+
+/// Moments of W = query key^T from its factors (both d x d_h), in O(d d_h^2): the d x d matrix is
+/// never formed. tr(W) = tr(M), tr(W^2) = tr(M^2) with M = key^T query, and
+/// ||W||_F^2 = tr(query^T query key^T key). Throws InvalidArgument ("query", "key") when the shapes
+/// differ, are empty, or an entry is not finite.
+SpectralMoments moments_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key);
+
+/// Moments of a d x d matrix, in O(d^3). Throws InvalidArgument ("matrix") as above.
+SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix);
+
+/// E|mu - m|^2 over all d eigenvalues, of which `nonzero` may leave out zeros.
+double variance_modulus(const Eigen::VectorXcd& nonzero, Eigen::Index width);
+
+}  // namespace eigenscope

@@ -1,0 +1,34 @@
+// The errors of the library: values of two exception types, never output and never an abort.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace eigenscope {
+
+/// A number, name or shape that the caller gave is outside what the field allows.
+/// `field()` is the name in the parameter table (or of the argument), so that an interface can
+/// point at the control it came from; `what()` is a whole sentence that names it as well.
+class InvalidArgument : public std::invalid_argument {
+ public:
+  InvalidArgument(std::string field, const std::string& message)
+      : std::invalid_argument(field + ": " + message), field_(std::move(field)) {}
+  const std::string& field() const noexcept { return field_; }
+
+ private:
+  std::string field_;
+};
+
+/// A file is not what its format promises. `item()` is the tensor, key or file at fault.
+class FormatError : public std::runtime_error {
+ public:
+  FormatError(std::string item, const std::string& message)
+      : std::runtime_error(item + ": " + message), item_(std::move(item)) {}
+  const std::string& item() const noexcept { return item_; }
+
+ private:
+  std::string item_;
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,171 @@
+#include "support/parameter.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+constexpr double kLargestSeed = 9007199254740991.0;  // 2^53 - 1: exact in JavaScript's numbers too
+
+constexpr std::array kParameters{
+    Parameter{.name = "mean",
+              .symbol = "m",
+              .minimum = -100,
+              .maximum = 100,
+              .fallback = 0.25,
+              .meaning = "mean of the eigenspectrum, tr(W)/d"},
+    Parameter{.name = "variance",
+              .symbol = "v",
+              .minimum = 0,
+              .maximum = 1e6,
+              .fallback = 0.1,
+              .meaning = "variance of the eigenspectrum"},
+    Parameter{.name = "eigenvalue",
+              .symbol = "mu",
+              .minimum = -1e6,
+              .maximum = 1e6,
+              .fallback = 0,
+              .meaning = "one eigenvalue of an explicit list"},
+    Parameter{.name = "width",
+              .symbol = "d",
+              .minimum = 2,
+              .maximum = 4096,
+              .fallback = 64,
+              .integer = true,
+              .meaning = "model width d"},
+    Parameter{.name = "head_width",
+              .symbol = "d_h",
+              .minimum = 1,
+              .maximum = 4096,
+              .fallback = 32,
+              .integer = true,
+              .meaning = "head width d_h, the rank of the factored ensemble; at most the width"},
+    Parameter{.name = "length",
+              .symbol = "T",
+              .minimum = 2,
+              .maximum = 2048,
+              .fallback = 48,
+              .integer = true,
+              .meaning = "sequence length T in tokens"},
+    Parameter{.name = "temperature",
+              .symbol = "lambda",
+              .minimum = 0,
+              .maximum = 1e6,
+              .fallback = 8,
+              .open_minimum = true,
+              .meaning = "softmax temperature lambda, sqrt(d_h) in practice"},
+    Parameter{.name = "correlation",
+              .symbol = "a",
+              .minimum = 0,
+              .maximum = 1,
+              .fallback = 0.9,
+              .open_maximum = true,
+              .meaning = "correlation a of neighbouring AR(1) tokens"},
+    Parameter{.name = "seed",
+              .symbol = "seed",
+              .minimum = 0,
+              .maximum = kLargestSeed,
+              .fallback = 1,
+              .integer = true,
+              .meaning = "seed of every random draw"},
+    Parameter{.name = "samples",
+              .symbol = "N",
+              .minimum = 2,
+              .maximum = 1e8,
+              .fallback = 2000,
+              .integer = true,
+              .meaning = "number of sampled sequences"},
+    Parameter{.name = "count",
+              .symbol = "n",
+              .minimum = 1,
+              .maximum = 1000,
+              .fallback = 25,
+              .integer = true,
+              .meaning = "points of a range"},
+    Parameter{.name = "asymmetry",
+              .symbol = "eta_S/eta_F",
+              .minimum = -1,
+              .maximum = 1,
+              .fallback = 1,
+              .meaning = "eta_S/eta_F; 1 for a symmetric W"},
+    Parameter{.name = "xi",
+              .symbol = "xi",
+              .minimum = -1e9,
+              .maximum = 1e9,
+              .fallback = 16,
+              .meaning = "tr(W Sigma), the width times the mean eigenvalue"},
+    Parameter{.name = "eta_s",
+              .symbol = "eta_S",
+              .minimum = -1e15,
+              .maximum = 1e15,
+              .fallback = 10.4,
+              .meaning = "tr((W Sigma)^2)"},
+    Parameter{.name = "eta_f",
+              .symbol = "eta_F",
+              .minimum = 0,
+              .maximum = 1e15,
+              .fallback = 10.4,
+              .meaning = "tr(W Sigma W^T Sigma), at least |eta_S|"},
+    Parameter{.name = "heads",
+              .symbol = "heads",
+              .minimum = 1,
+              .maximum = 4096,
+              .fallback = 12,
+              .integer = true,
+              .meaning = "attention heads in each layer of a checkpoint"},
+};
+
+[[noreturn]] void refuse(const Parameter& parameter, const std::string& given) {
+  throw InvalidArgument(std::string(parameter.name),
+                        given + " is not allowed; it must be " + allowed_range(parameter));
+}
+
+}  // namespace
+
+std::span<const Parameter> parameters() { return kParameters; }
+
+const Parameter& parameter(std::string_view name) {
+  for (const Parameter& candidate : kParameters) {
+    if (candidate.name == name) return candidate;
+  }
+  throw InvalidArgument(std::string(name), "there is no parameter of this name");
+}
+
+std::string shown(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.10g", value);
+  return text;
+}
+
+std::string allowed_range(const Parameter& p) {
+  const std::string kind = p.integer ? "an integer " : "a number ";
+  const char* const upper = p.open_maximum ? ", below " : p.open_minimum ? ", at most " : " to ";
+  return kind + (p.open_minimum ? "above " : "from ") + shown(p.minimum) + upper + shown(p.maximum);
+}
+
+double checked(std::string_view name, double value) {
+  const Parameter& p = parameter(name);
+  const bool above = p.open_minimum ? value > p.minimum : value >= p.minimum;
+  const bool below = p.open_maximum ? value < p.maximum : value <= p.maximum;
+  const bool whole = !p.integer || value == std::floor(value);
+  if (!(above && below && whole)) refuse(p, shown(value));  // a NaN fails every comparison
+  return value;
+}
+
+double parse_parameter(std::string_view name, std::string_view text) {
+  const std::string copy(text);  // strtod needs the terminator
+  char* end = nullptr;
+  const double value = std::strtod(copy.c_str(), &end);
+  const bool whole_text = end != copy.c_str() && end == copy.c_str() + copy.size();
+  if (!whole_text || copy.find_first_of("xX \t\n") != std::string::npos) {
+    refuse(parameter(name), copy.empty() ? "an empty text" : "'" + copy + "'");
+  }
+  return checked(name, value);
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,44 @@
+// One table of every numeric field: its range, default and meaning. The library checks its inputs
+// against it, the command line makes its options from it, and the page its controls, so that a bad
+// value is refused in the same words everywhere.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace eigenscope {
+
+/// A numeric input. `minimum` and `maximum` are inclusive unless `open_minimum` / `open_maximum`.
+struct Parameter {
+  std::string_view name;    ///< canonical name, snake_case; `--snake-case` on the command line
+  std::string_view symbol;  ///< as in theory and captions
+  double minimum;
+  double maximum;
+  double fallback;  ///< value when the user gives none
+  bool integer = false;
+  bool open_minimum = false;
+  bool open_maximum = false;
+  std::string_view meaning;  ///< one line, with units where there are any
+};
+
+/// All parameters, in the order in which a person meets them.
+std::span<const Parameter> parameters();
+
+/// The parameter called `name`. Throws InvalidArgument for an unknown name.
+const Parameter& parameter(std::string_view name);
+
+/// A number as messages show it: ten significant digits, no trailing zeros.
+std::string shown(double value);
+
+/// "an integer from 2 to 4096", "a number above 0, at most 1e+06", ...
+std::string allowed_range(const Parameter& parameter);
+
+/// `value` itself when it is finite and in range; otherwise throws InvalidArgument with a message
+/// such as "width: -3 is not allowed; it must be an integer from 2 to 4096".
+double checked(std::string_view name, double value);
+
+/// The same for a text a person typed; the whole text must be one number.
+double parse_parameter(std::string_view name, std::string_view text);
+
+}  // namespace eigenscope

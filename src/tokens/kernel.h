@@ -1,0 +1,40 @@
+// Token sequences as centred Gaussian processes: Cov(x_s, x_t) = K(s, t) Sigma, and the kernel K is
+// all that differs between them. A new token model is one more row of the table in kernel.cpp.
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <string_view>
+
+namespace eigenscope {
+
+struct TokenKernel {
+  std::string_view name;     ///< as written on the command line and in the page's link
+  std::string_view formula;  ///< K(s, t)
+  /// K(s, t) for positions 1 <= s, t <= T; `a` is the correlation where the kernel has one.
+  double (*covariance)(double s, double t, double length, double a);
+};
+std::span<const TokenKernel> token_kernels();
+
+/// A kernel with its parameters.
+struct TokenProcess {
+  const TokenKernel* kernel = nullptr;
+  double correlation = 0;   ///< a in [0, 1), used by ar1
+  Eigen::Index length = 0;  ///< T in tokens
+};
+
+/// Throws InvalidArgument: "tokens" for an unknown name (the message lists them), "length",
+/// "correlation" out of range.
+TokenProcess token_process(std::string_view name, Eigen::Index length, double correlation);
+
+/// K, T x T, symmetric positive semi-definite. `count` < T gives its top left corner: the first
+/// `count` positions of the same sequence.
+Eigen::MatrixXd kernel_matrix(const TokenProcess& process, Eigen::Index count);
+Eigen::MatrixXd kernel_matrix(const TokenProcess& process);
+
+/// L, T x T, lower triangular, with L L^T = K: then X = E L^T, E d x T of independent N(0, 1), has
+/// the covariance of the process with Sigma = I. Throws InvalidArgument ("tokens") when a kernel is
+/// not positive definite to rounding (none of the present ones is known to do so).
+Eigen::MatrixXd kernel_factor(const TokenProcess& process);
+
+}  // namespace eigenscope

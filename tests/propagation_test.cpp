@@ -1,0 +1,247 @@
+#include "propagation/propagation.h"
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "catch.h"
+#include "propagation/phase_map.h"
+#include "spectrum/ensemble.h"
+#include "support/error.h"
+#include "test_matrices.h"
+
+using namespace eigenscope;
+using Eigen::Index;
+using Eigen::VectorXd;
+
+namespace {
+
+TokenProcess walk(Index length) { return token_process("random-walk", length, 0); }
+
+VectorXd vector_of(const nlohmann::json& json) {
+  const auto numbers = json.get<std::vector<double>>();
+  return Eigen::Map<const VectorXd>(numbers.data(), static_cast<Index>(numbers.size()));
+}
+
+double largest_difference(const VectorXd& a, const VectorXd& b) {
+  REQUIRE(a.size() == b.size());
+  return (a - b).cwiseAbs().maxCoeff();
+}
+
+// Localization of the free walk and a symmetric W with eigenvalue mean m and variance v.
+double walk_localization(Index length, double width, double mean, double variance,
+                         double temperature) {
+  const double eta = width * (variance + mean * mean);
+  return propagate(centred_kernel(walk(length)), {width * mean, eta, eta}, temperature)
+      .localization;
+}
+
+}  // namespace
+
+TEST_CASE("the worked cases of the free random walk to 1e-9") {
+  const auto cases = nlohmann::json::parse(
+      std::ifstream(std::string(EIGENSCOPE_REFERENCE_DIR) + "/propagation.json"));
+  REQUIRE(cases.size() == 7);
+  for (const auto& c : cases) {
+    const Traces traces{c["xi"], c["eta_s"], c["eta_f"]};
+    const Propagation found =
+        propagate(centred_kernel(walk(c["T"])), traces, c["temperature"].get<double>());
+    CHECK(largest_difference(found.law.mean, vector_of(c["mean"])) < 1e-9);
+    CHECK(largest_difference(found.law.std, vector_of(c["std"])) < 1e-9);
+    CHECK(largest_difference(found.rho, vector_of(c["rho"])) < 1e-9);
+    CHECK_THAT(found.localization, WithinAbs(c["localization"].get<double>(), 1e-9));
+  }
+}
+
+TEST_CASE("the general kernel formulas equal the closed forms of the free walk") {
+  for (const Index length : {2, 3, 17, 128, 500}) {
+    for (const Traces& traces : {Traces{1.5, 0.7, 0.7}, {-3, -0.5, 2}, {0, 0, 1}, {4, 0, 0}}) {
+      const LogitLaw general = logit_law(centred_kernel(walk(length)), traces);
+      const LogitLaw closed = random_walk_logit_law(length, traces);
+      const double scale = 1e-12 * static_cast<double>(length * length);
+      CHECK(largest_difference(general.mean, closed.mean) < scale);
+      CHECK(largest_difference(general.std.array().square().matrix(),
+                               closed.std.array().square().matrix()) < scale);
+    }
+  }
+}
+
+TEST_CASE("the free walk tends to its continuum limit") {
+  const Index length = 2000;
+  const auto t = static_cast<double>(length);
+  const Traces traces{0, 0.3, 0.9};
+  const VectorXd variance =
+      logit_law(centred_kernel(walk(length)), traces).std.array().square() / (t * t);
+  for (Index i = 0; i < length; i += 97) {
+    const double theta = static_cast<double>(i + 1) / t;
+    const double limit = traces.eta_f * (theta * theta - theta + 1.0 / 3) +
+                         traces.eta_s * (theta - 0.5) * (theta - 0.5);
+    CHECK_THAT(variance[i], WithinAbs(limit, 2 / t));
+  }
+}
+
+TEST_CASE("a causal query sees the same law as the last query of a shorter free walk") {
+  const Traces traces{1.2, -0.4, 0.9};
+  const LogitLaw early = logit_law(centred_kernel(walk(40), 15), traces);
+  const LogitLaw shorter = logit_law(centred_kernel(walk(15)), traces);
+  CHECK(largest_difference(early.mean, shorter.mean) < 1e-12);
+  CHECK(largest_difference(early.std, shorter.std) < 1e-12);
+  CHECK_THROWS_WITH(centred_kernel(walk(40), 41), ContainsSubstring("query: 41"));
+  CHECK_THROWS_WITH(centred_kernel(walk(40), 0), ContainsSubstring("from 1 to 40"));
+}
+
+TEST_CASE("the factor of every kernel reproduces it") {
+  for (const TokenKernel& kernel : token_kernels()) {
+    const TokenProcess process = token_process(kernel.name, 33, 0.7);
+    const Eigen::MatrixXd factor = kernel_factor(process);
+    CHECK((factor * factor.transpose() - kernel_matrix(process)).cwiseAbs().maxCoeff() < 1e-12);
+  }
+  CHECK_THROWS_WITH(token_process("levy", 8, 0), ContainsSubstring("normalized-walk"));
+  CHECK_THROWS_WITH(token_process("ar1", 8, 1), ContainsSubstring("correlation: 1"));
+}
+
+TEST_CASE("a kernel without a factor is refused by name") {
+  const TokenKernel odd{"odd", "1 - 2 [s = t]",
+                        [](double s, double t, double, double) { return s == t ? -1.0 : 1.0; }};
+  CHECK_THROWS_WITH(kernel_factor({&odd, 0, 4}), ContainsSubstring("tokens: odd"));
+}
+
+TEST_CASE("normal intervals keep their relative precision in the tails") {
+  CHECK_THAT(normal_interval(0, 1, -1, 1), WithinRel(0.6826894921370859, 1e-14));
+  CHECK_THAT(normal_interval(0, 1, 10, 11), WithinRel(7.619661958e-24, 1e-8));
+  CHECK_THAT(normal_interval(0, 1, -11, -10), WithinRel(7.619661958e-24, 1e-8));
+  CHECK_THAT(normal_interval(30, 1, 0, 1), WithinRel(normal_interval(0, 1, 29, 30), 1e-12));
+  CHECK(normal_interval(0.5, 0, 0, 1) == 1);
+  CHECK(normal_interval(0, 0, 0, 1) == 0);  // the boundary does not propagate
+}
+
+TEST_CASE("the localization index is 0 for equal weights, 1 - 1/T for one, and scale free") {
+  CHECK(localization_index(VectorXd::Constant(9, 0.3)) == Approx(0).margin(1e-15));
+  CHECK(localization_index(VectorXd::Unit(8, 3)) == Approx(1 - 1.0 / 8));
+  const VectorXd w = random_matrix(20, 1, 1).cwiseAbs();
+  CHECK(localization_index(w) == Approx(localization_index(1e-200 * w)));
+  CHECK(std::isnan(localization_index(VectorXd::Zero(4))));
+  CHECK(regime_of(VectorXd::Zero(4)) == Regime::none);
+}
+
+TEST_CASE("regimes follow the mean of the spectrum") {
+  const CentredKernel kernel = centred_kernel(walk(64));
+  const auto regime = [&](double xi, double eta) {
+    return propagate(kernel, {xi, eta, eta}, 1).regime;
+  };
+  CHECK(regime(0, 1) == Regime::uniform);
+  CHECK(regime(1, 0.02) == Regime::late);
+  CHECK(regime(8, 0.3) == Regime::middle);
+  CHECK(regime(-1, 0.02) == Regime::early);
+  CHECK(regime(1, 1e4) == Regime::uniform);
+}
+
+TEST_CASE("localization falls as the variance grows, where the theory says so") {
+  constexpr Index length = 64;
+  constexpr double width = 64, temperature = 8;
+  for (const double ratio : {0.1, 0.5, 1.0, 2.0, 4.0}) {  // xi/lambda, all above 2/(T-1)
+    const double mean = ratio * temperature / width;
+    // Until the logits' spread nears the upper clip: s ~ T sqrt(eta (1/3 + 1/4)) <= lambda (T-1).
+    const double largest = temperature * temperature / width;
+    double last = walk_localization(length, width, mean, 0, temperature);
+    CHECK(last > 0.05);
+    for (double variance = 1e-6 * largest; variance < 0.5 * largest; variance *= 1.3) {
+      const double now = walk_localization(length, width, mean, variance, temperature);
+      INFO("xi/lambda " << ratio << " variance " << variance);
+      CHECK(now <= last + 1e-12);
+      last = now;
+    }
+  }
+}
+
+TEST_CASE("below xi/lambda = 2/(T-1) the claim fails: localization starts at 0 and rises") {
+  constexpr Index length = 64;
+  const double mean = 0.5 * 2.0 / (length - 1) * 8 / 64;
+  double last = 0;
+  for (const double variance : {1e-9, 1e-5, 1e-4, 3e-4, 1e-3}) {
+    const double now = walk_localization(length, 64, mean, variance, 8);
+    INFO("variance " << variance);
+    if (variance == 1e-9) {
+      CHECK(now < 1e-9);
+    } else {
+      CHECK(now > last);
+    }
+    last = now;
+  }
+  CHECK(last > 0.01);
+}
+
+TEST_CASE(
+    "for a very large variance rho tends to 1/s, and localization forgets mean and variance") {
+  for (const Index length : {8, 24, 64, 2048}) {
+    const VectorXd spread = random_walk_logit_law(length, {0, 1, 1}).std;
+    const double limit = localization_index(spread.cwiseInverse());
+    CHECK_THAT(limit, WithinAbs(0.0852, 1e-4));  // nearly the same at every length
+    for (const double mean : {0.001, 0.1, 0.5}) {
+      CHECK_THAT(walk_localization(length, 64, mean, 1e6, 8), WithinAbs(limit, 2e-5));
+    }
+    // From below for small means; at T = 24 and v = 10 it has come as far as 0.063.
+    CHECK(walk_localization(length, 64, 0.001, 10, 8) < limit);
+  }
+  CHECK_THAT(walk_localization(24, 64, 0.001, 10, 8), WithinAbs(0.0632, 1e-4));
+}
+
+TEST_CASE("localization depends on xi/lambda and eta/lambda^2 alone") {
+  const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 50, 0));
+  for (const double scale : {0.1, 3.0, 250.0}) {
+    const Propagation scaled =
+        propagate(kernel, {2 * scale, 0.5 * scale * scale, 1.5 * scale * scale}, scale);
+    CHECK_THAT(scaled.localization,
+               WithinAbs(propagate(kernel, {2, 0.5, 1.5}, 1).localization, 1e-12));
+  }
+}
+
+TEST_CASE("rho is unchanged by orthogonal conjugation of W") {
+  const Eigen::MatrixXd w = Ensemble({EnsembleKind::factored, 32, 8, 5, {}}).matrix(0.1, 0.3);
+  const Eigen::MatrixXd q = random_orthogonal(32, 8);
+  const CentredKernel kernel = centred_kernel(walk(20));
+  const VectorXd rho = propagate(kernel, moments_of_matrix(w).traces, 3).rho;
+  const VectorXd turned = propagate(kernel, moments_of_matrix(q * w * q.transpose()).traces, 3).rho;
+  CHECK(largest_difference(rho, turned) < 1e-10);
+}
+
+TEST_CASE("bad numbers are refused by name") {
+  const CentredKernel kernel = centred_kernel(walk(8));
+  CHECK_THROWS_WITH(propagate(kernel, {1, 1, 1}, 0), ContainsSubstring("temperature: 0"));
+  CHECK_THROWS_WITH(propagate(kernel, {1, 1, -1}, 1), ContainsSubstring("eta_f: -1"));
+  CHECK_THROWS_WITH(propagate(kernel, {1, 3, 1}, 1), ContainsSubstring("eta_s: 3"));
+  CHECK_THROWS_WITH(walk(1), ContainsSubstring("length: 1"));
+}
+
+TEST_CASE("the phase map is the theory at each of its cells, however it is cut into steps") {
+  const PhaseMapSettings settings{walk(24), 0.4, {-6, 6, 37}, {0.05, 20, 21}};
+  PhaseMap whole(settings), stepped(settings);
+  CHECK(whole.advance(37 * 21));
+  Index calls = 0;
+  while (!stepped.advance(5)) {
+    CHECK(stepped.progress() == Approx(5.0 * static_cast<double>(++calls) / (37 * 21)));
+  }
+  CHECK(whole.localization() == stepped.localization());
+  CHECK(whole.regime() == stepped.regime());
+  const CentredKernel kernel = centred_kernel(walk(24));
+  for (const auto& [column, row] : {std::pair{0, 0}, {36, 20}, {18, 7}, {5, 13}}) {
+    const double xi = -6 + 12 * column / 36.0;
+    const double eta_f = std::pow(0.05 * std::pow(400.0, row / 20.0), 2);
+    const Propagation expected = propagate(kernel, {xi, 0.4 * eta_f, eta_f}, 1);
+    const auto cell = static_cast<std::size_t>(row * 37 + column);
+    CHECK_THAT(whole.localization()[cell], WithinAbs(expected.localization, 1e-6));
+    CHECK(whole.regime()[cell] == static_cast<std::uint8_t>(expected.regime));
+  }
+}
+
+TEST_CASE("the phase map is coarse at once and refuses bad axes") {
+  PhaseMap map({walk(24), 1, {-6, 6, 64}, {0.05, 20, 64}});
+  map.advance(16);
+  Index empty = 0;
+  for (const float l : map.localization()) empty += std::isnan(l);
+  CHECK(empty == 0);
+  CHECK_THROWS_WITH(PhaseMap({walk(24), 2, {-6, 6, 64}, {0.05, 20, 64}}),
+                    ContainsSubstring("asymmetry: 2"));
+  CHECK_THROWS_WITH(PhaseMap({walk(24), 1, {6, -6, 64}, {0.05, 20, 64}}), StartsWith("x:"));
+  CHECK_THROWS_WITH(PhaseMap({walk(24), 1, {-6, 6, 64}, {0, 20, 64}}), StartsWith("y:"));
+}
