@@ -1,0 +1,81 @@
+#include "simulation/logit_sampler.h"
+
+#include <array>
+
+#include "support/parameter.h"
+#include "support/random.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+
+void fill_innovations(Eigen::MatrixXf& innovations, std::uint64_t seed, std::uint64_t sample) {
+  NormalStream(seed, sample)
+      .fill({innovations.data(), static_cast<std::size_t>(innovations.size())});
+}
+
+// A dot product in eight lanes, in the same order on every platform.
+float dot_product(const float* a, const float* b, Index size) {
+  constexpr Index kLanes = 8;
+  std::array<float, kLanes> lanes{};
+  Index i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    for (Index lane = 0; lane < kLanes; ++lane) {
+      lanes[static_cast<std::size_t>(lane)] += a[i + lane] * b[i + lane];
+    }
+  }
+  float sum = 0;
+  for (; i < size; ++i) sum += a[i] * b[i];
+  return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) +
+         ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7])) + sum;
+}
+
+}  // namespace
+
+Eigen::MatrixXd sample_tokens(const TokenProcess& process, Index width, std::uint64_t seed,
+                              std::uint64_t sample) {
+  checked("width", static_cast<double>(width));
+  Eigen::MatrixXf innovations(width, process.length);
+  fill_innovations(innovations, seed, sample);
+  return innovations.cast<double>() * kernel_factor(process).transpose();
+}
+
+LogitSampler::LogitSampler(const Ensemble& ensemble, const TokenProcess& process,
+                           std::uint64_t seed)
+    : ensemble_(ensemble),
+      seed_(seed),
+      factor_(kernel_factor(process)),
+      last_weights_(factor_.row(process.length - 1).transpose().cast<float>()),
+      innovations_(ensemble.width(), process.length),
+      query_(ensemble.width()),
+      centre_direction_(ensemble.width()),
+      spread_direction_(ensemble.width()) {}
+
+void LogitSampler::draw(std::uint64_t sample, Eigen::VectorXd& centre, Eigen::VectorXd& spread) {
+  fill_innovations(innovations_, seed_, sample);
+  query_.setZero();
+  for (Index t = 0; t < innovations_.cols(); ++t) {
+    query_ += last_weights_[t] * innovations_.col(t);
+  }
+  ensemble_.apply(query_, centre_direction_, spread_direction_);
+  row_of(centre_direction_, centre);
+  row_of(spread_direction_, spread);
+}
+
+// x_i . direction for every token i, centred. As X = E L^T, it is L (E^T direction): the tokens
+// themselves are never formed.
+void LogitSampler::row_of(const Eigen::VectorXf& direction, Eigen::VectorXd& row) {
+  const Index length = innovations_.cols();
+  row.setZero(length);
+  for (Index t = 0; t < length; ++t) {
+    const double projection =
+        dot_product(innovations_.col(t).data(), direction.data(), direction.size());
+    row.tail(length - t) += projection * factor_.col(t).tail(length - t);
+  }
+  double sum = 0;
+  for (const double logit : row) sum += logit;
+  row.array() -= sum / static_cast<double>(length);
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,38 @@
+// Draws rows of logits from token sequences and a query-key matrix.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+
+#include "spectrum/ensemble.h"
+#include "tokens/kernel.h"
+
+namespace eigenscope {
+
+/// The d x T token matrix X = E L^T of one sample, E of independent N(0, 1) numbers.
+Eigen::MatrixXd sample_tokens(const TokenProcess& process, Eigen::Index width, std::uint64_t seed,
+                              std::uint64_t sample);
+
+/// Draws the logits of the last query, split into the two parts of an ensemble's line of matrices:
+/// with W = c C + s Z, the row is c * centre + s * spread. One draw thus serves every mean and
+/// variance.
+class LogitSampler {
+ public:
+  LogitSampler(const Ensemble& ensemble, const TokenProcess& process, std::uint64_t seed);
+
+  /// Draws sample number `sample` (the same whatever was drawn before): `centre` and `spread` get T
+  /// numbers each, with their means over the keys removed.
+  void draw(std::uint64_t sample, Eigen::VectorXd& centre, Eigen::VectorXd& spread);
+
+ private:
+  void row_of(const Eigen::VectorXf& direction, Eigen::VectorXd& row);
+
+  const Ensemble& ensemble_;
+  std::uint64_t seed_;
+  Eigen::MatrixXd factor_;        // L, T x T
+  Eigen::VectorXf last_weights_;  // last row of L: x_T = E last_weights
+  Eigen::MatrixXf innovations_;   // E, d x T
+  Eigen::VectorXf query_, centre_direction_, spread_direction_;
+};
+
+}  // namespace eigenscope

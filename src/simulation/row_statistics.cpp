@@ -1,0 +1,136 @@
+#include "simulation/row_statistics.h"
+
+#include <cmath>
+#include <utility>
+
+#include "support/parameter.h"
+#include "support/vector_math.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::ArrayXd;
+using Eigen::ArrayXXd;
+using Eigen::Index;
+
+// Standard error of a mean from the sums of values and of their squares.
+double mean_error(double sum, double square_sum, double n) {
+  return std::sqrt(std::max(0.0, square_sum / n - (sum / n) * (sum / n)) / (n - 1));
+}
+
+Estimate mean_estimate(double sum, double square_sum, double n) {
+  return {sum / n, mean_error(sum, square_sum, n)};
+}
+
+// Delete-one-group jackknife of the localization index of the mean profile; column g of `sums` holds
+// the sums over the rows of group g.
+Estimate localization_estimate(const ArrayXXd& sums, Index groups) {
+  const ArrayXd total = sums.rowwise().sum();
+  const double all = localization_index(total);
+  ArrayXd without(groups);
+  for (Index g = 0; g < groups; ++g) without[g] = localization_index(total - sums.col(g));
+  if (std::isnan(all) || without.isNaN().any()) return {};
+  const auto n = static_cast<double>(groups);
+  const double mean = without.mean();
+  return {n * all - (n - 1) * mean, std::sqrt((n - 1) / n * (without - mean).square().sum())};
+}
+
+}  // namespace
+
+RowStatistics::RowStatistics(Eigen::VectorXd expected, double temperature)
+    : expected_(std::move(expected)),
+      temperature_(checked("temperature", temperature)),
+      powers_(ArrayXXd::Zero(expected_.size(), 4)),
+      inside_(ArrayXXd::Zero(expected_.size(), kGroups)),
+      sensitivity_(ArrayXXd::Zero(expected_.size(), kGroups)),
+      sensitivity_square_(ArrayXd::Zero(expected_.size())),
+      weights_(expected_.size()) {}
+
+void RowStatistics::add(const Eigen::VectorXd& centred_logits) {
+  const Index group = samples_ % kGroups;
+  const double upper = temperature_ * static_cast<double>(expected_.size() - 1);
+  for (Index i = 0; i < expected_.size(); ++i) {
+    const double logit = centred_logits[i];
+    const double deviation = logit - expected_[i];
+    const double square = deviation * deviation;
+    powers_(i, 0) += deviation;
+    powers_(i, 1) += square;
+    powers_(i, 2) += square * deviation;
+    powers_(i, 3) += square * square;
+    inside_(i, group) += static_cast<double>((-temperature_ < logit) & (logit < upper));
+  }
+  add_softmax(centred_logits, group);
+  ++samples_;
+}
+
+void RowStatistics::add_softmax(const Eigen::VectorXd& centred_logits, Index group) {
+  const Index keys = centred_logits.size();
+  const double largest = centred_logits.maxCoeff();
+  const double scale = 1 / temperature_;
+  for (Index i = 0; i < keys; ++i) {
+    weights_[i] = exp_nonpositive(static_cast<float>((centred_logits[i] - largest) * scale));
+  }
+  double sum = 0, square = 0, weighted_logit = 0;
+  for (Index i = 0; i < keys; ++i) {
+    const double weight = weights_[i];
+    sum += weight;
+    square += weight * weight;
+    weighted_logit += weight * (centred_logits[i] - largest);
+  }
+  for (Index i = 0; i < keys; ++i) {
+    const double p = weights_[i] / sum;
+    const double s = p * (1 - p);
+    sensitivity_(i, group) += s;
+    sensitivity_square_[i] += s * s;
+  }
+  const auto t = static_cast<double>(keys);
+  // -sum p log p with log p_i = x_i - log sum, without a logarithm a key.
+  const double entropy = (std::log(sum) - weighted_logit * scale / sum) / std::log(t);
+  const double share = sum * sum / (t * square);
+  entropy_ += entropy;
+  entropy_square_ += entropy * entropy;
+  participation_ += share;
+  participation_square_ += share * share;
+}
+
+RowEstimate RowStatistics::estimate() const {
+  const Index t = expected_.size();
+  RowEstimate out;
+  out.samples = samples_;
+  if (samples_ < 2) {
+    const auto nan = Eigen::VectorXd::Constant(t, std::numeric_limits<double>::quiet_NaN());
+    out.mean = out.mean_error = out.std = out.std_error = out.rho = out.rho_error = nan;
+    out.sensitivity = out.sensitivity_error = nan;
+    return out;
+  }
+  const auto n = static_cast<double>(samples_);
+  const ArrayXd d1 = powers_.col(0) / n, d2 = powers_.col(1) / n, d3 = powers_.col(2) / n,
+                d4 = powers_.col(3) / n;
+  const ArrayXd variance = (d2 - d1.square()).max(0.0);
+  const ArrayXd fourth = d4 - 4 * d1 * d3 + 6 * d1.square() * d2 - 3 * d1.square().square();
+  out.mean = expected_.array() + d1;
+  out.mean_error = (variance / (n - 1)).sqrt();
+  out.std = (variance * (n / (n - 1))).sqrt();
+  // By the delta method from the error of a sample variance; 0 where nothing varies.
+  out.std_error =
+      (variance > 0)
+          .select(((fourth - variance.square()).max(0.0) / (4 * n * variance)).sqrt(), 0.0);
+  const ArrayXd hits = inside_.rowwise().sum();
+  out.rho = hits / n;
+  // One success and one failure more than were seen: a share of exactly 0 or 1 is not certain.
+  const ArrayXd shrunk = (hits + 1) / (n + 2);
+  out.rho_error = (shrunk * (1 - shrunk) / n).sqrt();
+  const ArrayXd sensitivity_sum = sensitivity_.rowwise().sum();
+  out.sensitivity = sensitivity_sum / n;
+  out.sensitivity_error = sensitivity_sum.binaryExpr(
+      sensitivity_square_, [n](double sum, double square) { return mean_error(sum, square, n); });
+  const Index groups = std::min(samples_, kGroups);
+  out.localization = localization_estimate(inside_, groups);
+  out.sensitivity_localization = localization_estimate(sensitivity_, groups);
+  out.entropy = mean_estimate(entropy_, entropy_square_, n);
+  out.participation = mean_estimate(participation_, participation_square_, n);
+  out.regime = regime_of(out.rho);
+  return out;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,62 @@
+// What is measured on sampled rows of attention, with standard errors.
+#pragma once
+
+#include <Eigen/Core>
+#include <limits>
+
+#include "propagation/propagation.h"
+
+namespace eigenscope {
+
+/// A sampled mean with its standard error; NaN where it is not defined.
+struct Estimate {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  double error = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Estimates from `samples` rows of T logits; vectors have one entry a key, `*_error` are standard
+/// errors.
+struct RowEstimate {
+  Eigen::Index samples = 0;
+  Eigen::VectorXd mean, mean_error;  ///< of the centred logits
+  Eigen::VectorXd std, std_error;
+  Eigen::VectorXd rho, rho_error;  ///< share of rows with the key inside the linear range
+  Eigen::VectorXd sensitivity, sensitivity_error;  ///< E[p_i (1 - p_i)], exact softmax
+  Estimate localization;                           ///< index of rho
+  Estimate entropy;                                ///< row entropy over log T, exact softmax
+  Estimate participation;                          ///< 1/(T sum p^2), exact softmax
+  Estimate sensitivity_localization;               ///< index of the sensitivity
+  Regime regime = Regime::none;                    ///< of rho
+};
+
+/// Accumulates rows of centred logits omega_i - omega_bar.
+class RowStatistics {
+ public:
+  /// `expected` is a guess of the mean of the rows (T entries, any finite vector): sums are kept
+  /// around it so that a large mean does not swamp a small variance. temperature > 0.
+  RowStatistics(Eigen::VectorXd expected, double temperature);
+
+  void add(const Eigen::VectorXd& centred_logits);
+
+  /// Needs at least two rows; before that every number is NaN. The two localization indices are
+  /// ratios of sampled numbers: their bias of order 1/samples is removed, and their standard error
+  /// found, by a jackknife over groups of samples; so an index near 0 can come out slightly negative.
+  RowEstimate estimate() const;
+
+ private:
+  static constexpr Eigen::Index kGroups = 32;
+
+  void add_softmax(const Eigen::VectorXd& centred_logits, Eigen::Index group);
+
+  Eigen::VectorXd expected_;
+  double temperature_;
+  Eigen::Index samples_ = 0;
+  Eigen::ArrayXXd powers_;                // T x 4: sums of deviation^k, k = 1..4
+  Eigen::ArrayXXd inside_, sensitivity_;  // T x kGroups: sums a group
+  Eigen::ArrayXd sensitivity_square_;
+  double entropy_ = 0, entropy_square_ = 0;
+  double participation_ = 0, participation_square_ = 0;
+  Eigen::ArrayXf weights_;  // workspace of one row
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,47 @@
+#include "simulation/simulation.h"
+
+#include <algorithm>
+
+#include "support/parameter.h"
+
+namespace eigenscope {
+
+Simulation::Simulation(const SimulationSettings& settings)
+    : ensemble_(settings.ensemble),
+      temperature_(checked("temperature", settings.temperature)),
+      wanted_(static_cast<Eigen::Index>(checked("samples", static_cast<double>(settings.samples)))),
+      kernel_(centred_kernel(settings.tokens)),
+      sampler_(ensemble_, settings.tokens, settings.ensemble.seed),
+      points_(settings.points) {
+  for (const SpectrumPoint& point : points_) {
+    weights_.push_back(ensemble_.weights(point.mean, point.variance));
+    const LogitLaw law = logit_law(kernel_, ensemble_.moments(point.mean, point.variance).traces);
+    statistics_.emplace_back(law.mean, temperature_);
+  }
+}
+
+bool Simulation::advance(Eigen::Index samples) {
+  const Eigen::Index stop = done_ + std::min(samples, wanted_ - done_);
+  for (; done_ < stop; ++done_) {
+    sampler_.draw(static_cast<std::uint64_t>(done_), centre_, spread_);
+    for (std::size_t k = 0; k < points_.size(); ++k) {
+      row_ = weights_[k].centre * centre_ + weights_[k].spread * spread_;
+      statistics_[k].add(row_);
+    }
+  }
+  return done_ == wanted_;
+}
+
+double Simulation::work_per_sample() const {
+  const auto t = static_cast<double>(kernel_.cross.size());
+  const auto d = static_cast<double>(ensemble_.width());
+  constexpr double kNormal = 8, kRow = 20;  // one normal number, one key of one row
+  return kNormal * t * d + t * t + kRow * t * static_cast<double>(points_.size());
+}
+
+Propagation Simulation::theory(std::size_t point) const {
+  return propagate(kernel_, ensemble_.moments(points_[point].mean, points_[point].variance).traces,
+                   temperature_);
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,59 @@
+// Monte Carlo of attention rows for one ensemble at any number of means and variances.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulation/logit_sampler.h"
+#include "simulation/row_statistics.h"
+
+namespace eigenscope {
+
+/// One place in the plane of eigenspectra.
+struct SpectrumPoint {
+  double mean = 0;
+  double variance = 0;
+};
+
+struct SimulationSettings {
+  EnsembleSettings ensemble;
+  TokenProcess tokens;
+  double temperature = 8;
+  Eigen::Index samples = 2000;
+  std::vector<SpectrumPoint> points;
+};
+
+/// A job that advances in steps. Sample k uses stream k of the ensemble's seed, for every point
+/// alike: so a point's numbers do not depend on which other points are simulated beside it, nor on
+/// how the work was cut; and the errors of neighbouring points are correlated.
+class Simulation {
+ public:
+  /// Throws InvalidArgument for anything out of range, or a point that the ensemble cannot have.
+  explicit Simulation(const SimulationSettings& settings);
+
+  /// Draws up to `samples` more sequences; true when all are drawn.
+  bool advance(Eigen::Index samples);
+  Eigen::Index samples_done() const { return done_; }
+  Eigen::Index samples_wanted() const { return wanted_; }
+  /// About how many multiply-adds one sample costs.
+  double work_per_sample() const;
+
+  const Ensemble& ensemble() const { return ensemble_; }
+  /// What the theory says of a point (index into settings.points).
+  Propagation theory(std::size_t point) const;
+  /// What was sampled so far.
+  RowEstimate estimate(std::size_t point) const { return statistics_[point].estimate(); }
+
+ private:
+  Ensemble ensemble_;
+  double temperature_;
+  Eigen::Index wanted_, done_ = 0;
+  CentredKernel kernel_;
+  LogitSampler sampler_;
+  std::vector<SpectrumPoint> points_;
+  std::vector<EnsembleWeights> weights_;
+  std::vector<RowStatistics> statistics_;
+  Eigen::VectorXd centre_, spread_, row_;
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,59 @@
+#include "simulation/sweep.h"
+
+#include <cmath>
+
+#include "support/error.h"
+#include "support/parameter.h"
+
+namespace eigenscope {
+
+std::vector<double> geometric_range(double from, double to, Eigen::Index count) {
+  checked("variance", from);
+  checked("variance", to);
+  checked("count", static_cast<double>(count));
+  if (!(from > 0 && from <= to)) {
+    throw InvalidArgument("variance", "a range of variances must go from a number above 0 upwards");
+  }
+  std::vector<double> numbers(static_cast<std::size_t>(count));
+  const double steps = std::max<double>(1, static_cast<double>(count - 1));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = from * std::pow(to / from, static_cast<double>(i) / steps);
+  }
+  return numbers;
+}
+
+Sweep::Sweep(SimulationSettings settings, const std::vector<double>& means,
+             const std::vector<double>& variances)
+    : cells_(make_cells(settings, means, variances)), simulation_(settings) {}
+
+std::vector<Sweep::Cell> Sweep::make_cells(SimulationSettings& settings,
+                                           const std::vector<double>& means,
+                                           const std::vector<double>& variances) {
+  const Ensemble ensemble(settings.ensemble);
+  settings.points.clear();
+  std::vector<Cell> cells;
+  for (const double mean : means) {
+    for (const double variance : variances) {
+      Cell cell{{checked("mean", mean), checked("variance", variance)}, "", 0};
+      try {
+        ensemble.weights(mean, variance);
+        cell.simulated = settings.points.size();
+        settings.points.push_back(cell.point);
+      } catch (const InvalidArgument& refusal) {
+        cell.refused = refusal.what();
+      }
+      cells.push_back(std::move(cell));
+    }
+  }
+  return cells;
+}
+
+Propagation Sweep::theory(std::size_t i) const {
+  return cells_[i].refused.empty() ? simulation_.theory(cells_[i].simulated) : Propagation{};
+}
+
+RowEstimate Sweep::estimate(std::size_t i) const {
+  return cells_[i].refused.empty() ? simulation_.estimate(cells_[i].simulated) : RowEstimate{};
+}
+
+}  // namespace eigenscope

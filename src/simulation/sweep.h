@@ -1,0 +1,49 @@
+// The main plot's data: one ensemble over a grid of means and variances.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulation/simulation.h"
+
+namespace eigenscope {
+
+/// `count` numbers from `from` to `to` at equal ratios. Throws InvalidArgument ("variance") unless
+/// 0 < from <= to.
+std::vector<double> geometric_range(double from, double to, Eigen::Index count);
+
+/// Simulation on the grid means x variances (one mean after the other). A point that the ensemble
+/// cannot have is kept, without numbers and with the reason, so that a figure can show the gap.
+class Sweep {
+ public:
+  /// `settings.points` is made from the grid. Throws InvalidArgument for anything out of range.
+  Sweep(SimulationSettings settings, const std::vector<double>& means,
+        const std::vector<double>& variances);
+
+  bool advance(Eigen::Index samples) { return simulation_.advance(samples); }
+  Eigen::Index samples_done() const { return simulation_.samples_done(); }
+  Eigen::Index samples_wanted() const { return simulation_.samples_wanted(); }
+  double work_per_sample() const { return simulation_.work_per_sample(); }
+
+  std::size_t size() const { return cells_.size(); }
+  const SpectrumPoint& point(std::size_t i) const { return cells_[i].point; }
+  /// Why point i has no numbers; empty when it has.
+  const std::string& refused(std::size_t i) const { return cells_[i].refused; }
+  Propagation theory(std::size_t i) const;
+  RowEstimate estimate(std::size_t i) const;
+
+ private:
+  struct Cell {
+    SpectrumPoint point;
+    std::string refused;
+    std::size_t simulated = 0;  // its index in the simulation
+  };
+  static std::vector<Cell> make_cells(SimulationSettings& settings,
+                                      const std::vector<double>& means,
+                                      const std::vector<double>& variances);
+
+  std::vector<Cell> cells_;  // before simulation_: making them fills its settings
+  Simulation simulation_;
+};
+
+}  // namespace eigenscope
