@@ -1,0 +1,77 @@
+#include "checkpoint/byte_source.h"
+
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+std::uint64_t size_of(std::ifstream& stream, const std::string& path) {
+  stream.clear();
+  stream.seekg(0, std::ios::end);
+  const std::streamoff end = stream.tellg();
+  if (end < 0) throw FormatError(path, "its size cannot be read");
+  return static_cast<std::uint64_t>(end);
+}
+
+}  // namespace
+
+ByteSource::ByteSource(std::string name, std::uint64_t size)
+    : name_(std::move(name)), size_(size) {}
+
+void ByteSource::read(std::uint64_t offset, std::span<std::byte> out) {
+  if (offset > size_ || out.size() > size_ - offset) {
+    throw FormatError(name_, "it ends at byte " + std::to_string(size_) + ", before the " +
+                                 std::to_string(out.size()) + " bytes wanted from byte " +
+                                 std::to_string(offset) + " on");
+  }
+  if (out.empty()) return;
+  read_exactly(offset, out);
+  bytes_read_ += out.size();
+}
+
+FileSource::FileSource(const std::string& path) : FileSource(path, open(path)) {}
+
+FileSource::FileSource(const std::string& path, Opened opened)
+    : ByteSource(path, opened.size), stream_(std::move(opened.stream)) {}
+
+FileSource::Opened FileSource::open(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw FormatError(path, "there is no such file");
+  // A pipe would block for ever and a directory opens but never reads.
+  if (!std::filesystem::is_regular_file(status)) throw FormatError(path, "it is not a file");
+  Opened opened{std::ifstream(path, std::ios::binary), 0};
+  if (!opened.stream) throw FormatError(path, "it cannot be opened for reading");
+  opened.size = size_of(opened.stream, path);
+  return opened;
+}
+
+void FileSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
+  const std::uint64_t now = size_of(stream_, name());
+  if (now != size()) {
+    throw FormatError(name(), "it changed while it was read, from " + std::to_string(size()) +
+                                  " to " + std::to_string(now) + " bytes");
+  }
+  stream_.seekg(static_cast<std::streamoff>(offset));
+  stream_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
+  const auto got = static_cast<std::size_t>(stream_.gcount());
+  if (got != out.size()) {
+    throw FormatError(name(), "reading stopped after " + std::to_string(got) + " of " +
+                                  std::to_string(out.size()) + " bytes from byte " +
+                                  std::to_string(offset) + " on");
+  }
+}
+
+MemorySource::MemorySource(std::string name, std::vector<std::byte> bytes)
+    : ByteSource(std::move(name), bytes.size()), bytes_(std::move(bytes)) {}
+
+void MemorySource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
+  std::memcpy(out.data(), bytes_.data() + offset, out.size());
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,77 @@
+// Where the bytes of a checkpoint come from: a file, memory, or (in the page) a picked File that is
+// read in slices. Everything above reads ranges through this one door, so that a large file is
+// never held whole, and so that the bytes that a scan really read can be counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace eigenscope {
+
+/// A named, finite run of bytes with random access. Not copyable; one thread at a time.
+/// An implementation gives its name and size to the constructor and overrides `read_exactly`.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  /// What messages call it, a path or a file name.
+  const std::string& name() const noexcept { return name_; }
+  /// Bytes in all, as found when it was opened.
+  std::uint64_t size() const noexcept { return size_; }
+  /// Bytes delivered by `read` so far.
+  std::uint64_t bytes_read() const noexcept { return bytes_read_; }
+
+  /// Fills `out` with the bytes from `offset` (in bytes) on. Throws FormatError, naming the
+  /// source, when the range does not lie inside it or the bytes cannot be had.
+  void read(std::uint64_t offset, std::span<std::byte> out);
+
+ protected:
+  ByteSource(std::string name, std::uint64_t size);
+
+ private:
+  /// Fills all of `out`, a non-empty range that lies inside [0, size()), or throws FormatError.
+  virtual void read_exactly(std::uint64_t offset, std::span<std::byte> out) = 0;
+
+  std::string name_;
+  std::uint64_t size_;
+  std::uint64_t bytes_read_ = 0;
+};
+
+/// A regular file, with 64-bit offsets. A file whose size is no longer what it was when opened is
+/// refused at the next read: offsets from its header would point at other data.
+class FileSource final : public ByteSource {
+ public:
+  /// Throws FormatError when `path` is missing, not a regular file, or cannot be opened.
+  explicit FileSource(const std::string& path);
+
+ private:
+  struct Opened {
+    std::ifstream stream;
+    std::uint64_t size;
+  };
+  static Opened open(const std::string& path);
+
+  FileSource(const std::string& path, Opened opened);
+  void read_exactly(std::uint64_t offset, std::span<std::byte> out) override;
+
+  std::ifstream stream_;
+};
+
+/// Bytes already in memory.
+class MemorySource final : public ByteSource {
+ public:
+  MemorySource(std::string name, std::vector<std::byte> bytes);
+
+ private:
+  void read_exactly(std::uint64_t offset, std::span<std::byte> out) override;
+
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,53 @@
+// What a checkpoint's config.json says of its architecture.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "checkpoint/byte_source.h"
+
+namespace eigenscope {
+
+/// The plain values at the top level of a config.json. Nested objects and arrays are checked and
+/// passed over. Nothing is judged when parsed: a value is checked when it is asked for, so that an
+/// odd field that no one needs does no harm.
+class Config {
+ public:
+  /// The largest file that is read, in bytes; class labels make some configs a megabyte.
+  static constexpr std::uint64_t kLargestFile = 16'000'000;
+
+  /// Parses `text`; `name` is what messages call it. Throws FormatError for text that is not a
+  /// JSON object in UTF-8, has a key twice in one object, or nests deeper than 32 levels.
+  static Config parse(std::string_view text, std::string name = "config.json");
+
+  /// The same for a file. Throws FormatError also when it is larger than `kLargestFile`.
+  static Config read(ByteSource& source);
+
+  /// What messages call it.
+  const std::string& name() const noexcept { return name_; }
+
+  /// The integer called `key`, from 1 to `maximum`; nothing when it is absent or null. Throws
+  /// FormatError naming the key for anything else.
+  std::optional<std::uint64_t> positive_integer(const std::string& key,
+                                                std::uint64_t maximum) const;
+
+  /// The string called `key`, such as "model_type"; nothing when it is absent or null. Throws
+  /// FormatError naming the key for anything else.
+  std::optional<std::string> text(const std::string& key) const;
+
+ private:
+  friend class ConfigReader;
+  struct Other {
+    std::string shown;  // for messages
+  };
+  using Value = std::variant<std::uint64_t, std::string, Other>;
+
+  std::string name_;
+  std::map<std::string, Value> values_;  // null is left out
+};
+
+}  // namespace eigenscope

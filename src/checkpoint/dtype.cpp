@@ -1,0 +1,128 @@
+#include "checkpoint/dtype.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "support/bits.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "the elements of a file are little-endian and are copied as they are");
+
+struct DtypeEntry {
+  Dtype dtype;
+  std::string_view name;
+  unsigned bits;
+};
+
+constexpr std::array kDtypes{
+    DtypeEntry{Dtype::kBool, "BOOL", 8},
+    DtypeEntry{Dtype::kF4, "F4", 4},
+    DtypeEntry{Dtype::kF6E2M3, "F6_E2M3", 6},
+    DtypeEntry{Dtype::kF6E3M2, "F6_E3M2", 6},
+    DtypeEntry{Dtype::kU8, "U8", 8},
+    DtypeEntry{Dtype::kI8, "I8", 8},
+    DtypeEntry{Dtype::kF8E5M2, "F8_E5M2", 8},
+    DtypeEntry{Dtype::kF8E4M3, "F8_E4M3", 8},
+    DtypeEntry{Dtype::kF8E8M0, "F8_E8M0", 8},
+    DtypeEntry{Dtype::kF8E4M3Fnuz, "F8_E4M3FNUZ", 8},
+    DtypeEntry{Dtype::kF8E5M2Fnuz, "F8_E5M2FNUZ", 8},
+    DtypeEntry{Dtype::kI16, "I16", 16},
+    DtypeEntry{Dtype::kU16, "U16", 16},
+    DtypeEntry{Dtype::kF16, "F16", 16},
+    DtypeEntry{Dtype::kBF16, "BF16", 16},
+    DtypeEntry{Dtype::kI32, "I32", 32},
+    DtypeEntry{Dtype::kU32, "U32", 32},
+    DtypeEntry{Dtype::kF32, "F32", 32},
+    DtypeEntry{Dtype::kC64, "C64", 64},
+    DtypeEntry{Dtype::kF64, "F64", 64},
+    DtypeEntry{Dtype::kI64, "I64", 64},
+    DtypeEntry{Dtype::kU64, "U64", 64},
+};
+
+const DtypeEntry& entry(Dtype dtype) {
+  for (const DtypeEntry& candidate : kDtypes) {
+    if (candidate.dtype == dtype) return candidate;
+  }
+  throw InvalidArgument("dtype", "there is no such element type");
+}
+
+// A signalling NaN would raise the invalid flag when widened, and trap where that is trapped.
+std::uint32_t quiet(std::uint32_t bits) noexcept {
+  const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  return bits | (static_cast<std::uint32_t>(is_nan) << 22);
+}
+
+double quiet_double(std::uint64_t bits) noexcept {
+  const bool is_nan = (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
+  return bits_as<double>(bits | (static_cast<std::uint64_t>(is_nan) << 51));
+}
+
+// memcpy because tensor data may start at any byte; compilers make it one unaligned load.
+template <typename Code, typename Convert>
+void decode_all(const std::byte* raw, std::span<double> out, Convert convert) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    Code code;
+    std::memcpy(&code, raw + i * sizeof code, sizeof code);
+    out[i] = convert(code);
+  }
+}
+
+}  // namespace
+
+std::optional<Dtype> dtype_from_name(std::string_view name) {
+  for (const DtypeEntry& candidate : kDtypes) {
+    if (candidate.name == name) return candidate.dtype;
+  }
+  return std::nullopt;
+}
+
+std::string_view dtype_name(Dtype dtype) { return entry(dtype).name; }
+
+unsigned dtype_bits(Dtype dtype) { return entry(dtype).bits; }
+
+bool is_decodable(Dtype dtype) {
+  return dtype == Dtype::kF16 || dtype == Dtype::kBF16 || dtype == Dtype::kF32 ||
+         dtype == Dtype::kF64;
+}
+
+float half_to_float(std::uint16_t code) noexcept {
+  constexpr std::uint32_t kRebias = (127u - 15u) << 23;  // exponent bias 15 -> 127
+  const std::uint32_t sign = static_cast<std::uint32_t>(code & 0x8000u) << 16;
+  const std::uint32_t magnitude = code & 0x7fffu;
+  const std::uint32_t shifted = magnitude << 13;
+  // Rebiasing once more takes the all-ones exponent, infinity and NaN, from 143 to 255.
+  const std::uint32_t top = magnitude >= 0x7c00u ? kRebias : 0u;
+  const std::uint32_t normal = shifted + kRebias + top;
+  // A subnormal m 2^-24 is read as the normal number (1 + m 2^-10) 2^-14, less 2^-14: no
+  // subnormal floats on the way, which are slow in hardware and lost where they flush to zero.
+  const float lifted = bits_as<float>(shifted + kRebias + (1u << 23));
+  const auto subnormal = bits_as<std::uint32_t>(lifted - 0x1p-14f);
+  const std::uint32_t bits = magnitude < 0x0400u ? subnormal : normal;
+  return bits_as<float>(quiet(bits) | sign);
+}
+
+float bfloat16_to_float(std::uint16_t code) noexcept {
+  return bits_as<float>(quiet(static_cast<std::uint32_t>(code) << 16));
+}
+
+void decode(Dtype dtype, std::span<const std::byte> raw, std::span<double> out) {
+  if (!is_decodable(dtype) || raw.size() != out.size() * (dtype_bits(dtype) / 8)) {
+    throw InvalidArgument(
+        "dtype", "these bytes cannot be read as numbers of type " + std::string(dtype_name(dtype)));
+  }
+  if (dtype == Dtype::kF16) decode_all<std::uint16_t>(raw.data(), out, half_to_float);
+  if (dtype == Dtype::kBF16) decode_all<std::uint16_t>(raw.data(), out, bfloat16_to_float);
+  if (dtype == Dtype::kF32) {
+    decode_all<std::uint32_t>(raw.data(), out,
+                              [](std::uint32_t code) { return bits_as<float>(quiet(code)); });
+  }
+  if (dtype == Dtype::kF64) decode_all<std::uint64_t>(raw.data(), out, quiet_double);
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,25 @@
+#include "checkpoint/head_report.h"
+
+#include <cmath>
+
+#include "spectrum/eigenvalues.h"
+
+namespace eigenscope {
+
+HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) {
+  HeadReport report;
+  report.layer = factors.layer;
+  report.head = factors.head;
+  report.head_width = factors.query.cols();
+  report.moments = moments_of_factors(factors.query, factors.key);
+  report.eigenvalues = eigenvalues_of_factors(factors.query, factors.key);
+  sort_for_display(report.eigenvalues);
+  report.variance_modulus = variance_modulus(report.eigenvalues, report.moments.width);
+  const Propagation predicted =
+      propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));
+  report.localization = predicted.localization;
+  report.regime = predicted.regime;
+  return report;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,38 @@
+// JSON as a stream of events. No tree is built: duplicate keys would vanish in one, and its depth
+// and size would be the file's to choose.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace eigenscope {
+
+/// Receives the pieces of a JSON text in order. A handler refuses a piece by throwing FormatError,
+/// which ends the parse. Strings and keys arrive decoded, as valid UTF-8, possibly with NUL inside.
+class JsonEvents {
+ public:
+  virtual ~JsonEvents() = default;
+  virtual void begin_object() = 0;
+  virtual void end_object() = 0;
+  virtual void begin_array() = 0;
+  virtual void end_array() = 0;
+  virtual void key(std::string&& name) = 0;
+  virtual void string(std::string&& value) = 0;
+  /// A number written as digits alone, up to 2^64 - 1.
+  virtual void natural(std::uint64_t value) = 0;
+  /// Every other number (negative, fractional, with an exponent, too large), and true and false,
+  /// as text for a message.
+  virtual void other_scalar(std::string&& text) = 0;
+  virtual void null() = 0;
+};
+
+/// Sends all of `text` to `events`. Throws FormatError naming `item` when the text is not one JSON
+/// value in UTF-8, with the byte (counted from 1) where it goes wrong. Uses memory for the longest
+/// string and one bit for each level of nesting that `events` lets pass.
+void parse_json(std::string_view text, const std::string& item, JsonEvents& events);
+
+/// `name` fit to stand in a message: at most about 100 bytes, control characters replaced.
+std::string shown_name(std::string_view name);
+
+}  // namespace eigenscope

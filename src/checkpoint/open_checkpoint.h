@@ -1,0 +1,25 @@
+// Finds a checkpoint's files from what a person types: a folder or a file. For the command line;
+// the page has no folders and makes its own ByteSource.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "checkpoint/config.h"
+#include "checkpoint/safetensors.h"
+
+namespace eigenscope {
+
+struct Checkpoint {
+  std::shared_ptr<const Safetensors> tensors;
+  std::optional<Config> config;  ///< nothing when there is no config.json beside the weights
+};
+
+/// Opens `path`: a .safetensors file, or a folder with model.safetensors or with exactly one
+/// *.safetensors in it. The config is `config_path` when that is not empty, else the config.json
+/// beside the weights, if there is one. Throws FormatError, naming the path, the tensor or the
+/// key, when something is missing, ambiguous or malformed.
+Checkpoint open_checkpoint(const std::string& path, const std::string& config_path = "");
+
+}  // namespace eigenscope

@@ -1,0 +1,134 @@
+#include "checkpoint/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "checkpoint/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
+constexpr Eigen::Index kBlockElements = Eigen::Index{1} << 17;  // 1 MiB of double
+
+std::uint64_t read_header_length(ByteSource& source) {
+  const auto fail = [&](const std::string& message) { throw FormatError(source.name(), message); };
+  if (source.size() < kLengthBytes) fail("it is shorter than the 8 bytes of a header's length");
+  std::array<std::byte, kLengthBytes> raw;
+  source.read(0, raw);
+  std::uint64_t length = 0;
+  std::memcpy(&length, raw.data(), sizeof length);
+  const std::string claim = "its header claims " + std::to_string(length) + " bytes";
+  if (length > Safetensors::kLargestHeader) {
+    fail(claim + "; the format allows at most " + std::to_string(Safetensors::kLargestHeader));
+  }
+  if (length > source.size() - kLengthBytes) {
+    fail(claim + ", but the file ends after " + std::to_string(source.size() - kLengthBytes));
+  }
+  return length;
+}
+
+std::uint64_t element_count(const TensorInfo& tensor) {
+  return (tensor.end - tensor.begin) * 8 / dtype_bits(tensor.dtype);
+}
+
+/// A shape with a zero in it may hold any other size, and a 64-bit file may outgrow the address
+/// space of WASM: neither may reach Eigen's signed, 32-bit there, index type.
+bool fits_index(std::uint64_t rows, std::uint64_t columns) {
+  constexpr auto kLargest =
+      static_cast<std::uint64_t>(std::numeric_limits<Eigen::Index>::max()) / sizeof(double);
+  return rows <= kLargest && columns <= kLargest && (rows == 0 || columns <= kLargest / rows);
+}
+
+}  // namespace
+
+Safetensors::Safetensors(std::shared_ptr<ByteSource> source) : source_(std::move(source)) {
+  const std::uint64_t length = read_header_length(*source_);
+  std::string text(static_cast<std::size_t>(length), '\0');
+  source_->read(kLengthBytes, std::as_writable_bytes(std::span(text)));
+  data_start_ = kLengthBytes + length;
+  header_ = parse_safetensors_header(text, source_->size() - data_start_, source_->name());
+}
+
+const TensorInfo& Safetensors::tensor(const std::string& name) const {
+  const auto found = header_.tensors.find(name);
+  if (found == header_.tensors.end()) {
+    throw FormatError(shown_name(name), "there is no such tensor in " + source_->name());
+  }
+  return found->second;
+}
+
+void Safetensors::read_elements(const std::string& name, std::uint64_t first,
+                                std::span<double> out) const {
+  const TensorInfo& info = tensor(name);
+  if (!is_decodable(info.dtype)) {
+    throw FormatError(shown_name(name),
+                      "its type " + std::string(dtype_name(info.dtype)) +
+                          " cannot be read as numbers; F16, BF16, F32 and F64 can");
+  }
+  const std::uint64_t count = element_count(info);
+  if (first > count || out.size() > count - first) {
+    throw FormatError(shown_name(name), "it has only " + std::to_string(count) + " elements");
+  }
+  const std::uint64_t width = dtype_bits(info.dtype) / 8;
+  std::vector<std::byte> chunk(
+      static_cast<std::size_t>(std::min<std::uint64_t>(kChunkBytes, out.size() * width)));
+  std::uint64_t offset = data_start_ + info.begin + first * width;
+  while (!out.empty()) {
+    const std::size_t n = std::min<std::size_t>(out.size(), chunk.size() / width);
+    const std::span<std::byte> raw(chunk.data(), n * width);
+    source_->read(offset, raw);
+    decode(info.dtype, raw, out.first(n));
+    out = out.subspan(n);
+    offset += raw.size();
+  }
+}
+
+Eigen::MatrixXd Safetensors::read_rows(const std::string& name, std::uint64_t begin,
+                                       std::uint64_t end) const {
+  const TensorInfo& info = tensor(name);
+  if (info.shape.size() != 2) {
+    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not a matrix");
+  }
+  if (begin > end || end > info.shape[0]) {
+    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " has no rows " +
+                                            std::to_string(begin) + " to " + std::to_string(end));
+  }
+  const std::uint64_t columns = info.shape[1];
+  if (!fits_index(end - begin, columns)) {
+    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is too large to read");
+  }
+  Eigen::MatrixXd rows(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(columns));
+  if (rows.size() == 0) return rows;
+  // In blocks of rows: a whole second matrix in the file's order would double the memory.
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto most = std::max<Eigen::Index>(1, kBlockElements / rows.cols());
+  RowMajor block(std::min(most, rows.rows()), rows.cols());
+  for (Eigen::Index i = 0; i < rows.rows(); i += most) {
+    const Eigen::Index n = std::min(most, rows.rows() - i);
+    read_elements(name, (begin + static_cast<std::uint64_t>(i)) * columns,
+                  std::span(block.data(), static_cast<std::size_t>(n * rows.cols())));
+    rows.middleRows(i, n) = block.topRows(n);
+  }
+  return rows;
+}
+
+std::vector<double> Safetensors::read_vector(const std::string& name) const {
+  const TensorInfo& info = tensor(name);
+  if (info.shape.size() != 1) {
+    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not a vector");
+  }
+  if (!fits_index(info.shape[0], 1)) {
+    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is too large to read");
+  }
+  std::vector<double> values(static_cast<std::size_t>(info.shape[0]));
+  read_elements(name, 0, values);
+  return values;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,55 @@
+// Reads a .safetensors file by ranges: the header once, then only the rows that are asked for.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "checkpoint/byte_source.h"
+#include "checkpoint/safetensors_header.h"
+
+namespace eigenscope {
+
+/// An open .safetensors file. Reads go through one buffer of at most 1 MiB, whatever the tensor's
+/// size, and need no alignment. Every number comes out as double, exactly.
+class Safetensors {
+ public:
+  /// The longest header that the format allows, in bytes.
+  static constexpr std::uint64_t kLargestHeader = 100'000'000;
+
+  /// Reads and checks the header. Throws FormatError, naming the tensor (or the file), for a file
+  /// that the format does not allow; see parse_safetensors_header. Never reads tensor data.
+  explicit Safetensors(std::shared_ptr<ByteSource> source);
+
+  /// Every tensor by name, in the order of the bytes of the names.
+  const std::map<std::string, TensorInfo>& tensors() const noexcept { return header_.tensors; }
+  /// The free text of the entry "__metadata__".
+  const std::map<std::string, std::string>& metadata() const noexcept { return header_.metadata; }
+  const ByteSource& source() const noexcept { return *source_; }
+
+  /// The tensor called `name`. Throws FormatError naming it when it is not there.
+  const TensorInfo& tensor(const std::string& name) const;
+
+  /// Fills `out` with the elements from `first` on, counted in row-major order.
+  /// Throws FormatError naming the tensor when it is not there, not of a type that can be read as
+  /// numbers (F16, BF16, F32, F64), too short, or when its bytes cannot be read.
+  void read_elements(const std::string& name, std::uint64_t first, std::span<double> out) const;
+
+  /// Rows [begin, end) of a tensor of two dimensions: (end - begin) x columns.
+  /// Throws FormatError as above, for another number of dimensions, and for rows outside it.
+  Eigen::MatrixXd read_rows(const std::string& name, std::uint64_t begin, std::uint64_t end) const;
+
+  /// All of a tensor of one dimension. Throws FormatError as above.
+  std::vector<double> read_vector(const std::string& name) const;
+
+ private:
+  std::shared_ptr<ByteSource> source_;
+  std::uint64_t data_start_ = 0;  // in the file, bytes
+  SafetensorsHeader header_;
+};
+
+}  // namespace eigenscope

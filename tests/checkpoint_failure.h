@@ -1,0 +1,29 @@
+// What a refused input told the caller.
+#pragma once
+
+#include <string>
+
+#include "support/error.h"
+
+namespace eigenscope::testing {
+
+struct Failure {
+  std::string kind;     ///< "format", "argument", or "none" when nothing was thrown
+  std::string item;     ///< the tensor, key or file; the field of an argument
+  std::string message;  ///< all of what()
+};
+
+/// Runs `action`; exceptions of other types pass through and fail the test.
+template <typename Action>
+Failure failure_of(Action action) {
+  try {
+    action();
+  } catch (const FormatError& error) {
+    return {"format", error.item(), error.what()};
+  } catch (const InvalidArgument& error) {
+    return {"argument", error.field(), error.what()};
+  }
+  return {"none", "", ""};
+}
+
+}  // namespace eigenscope::testing

@@ -1,0 +1,315 @@
+// Families and heads: the factors that come out are the numbers that went into the file.
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/heads.h"
+#include "checkpoint/open_checkpoint.h"
+#include "checkpoint_failure.h"
+#include "safetensors_writer.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+
+namespace {
+
+constexpr int kWidth = 6;
+constexpr int kHeads = 3;
+constexpr int kHeadWidth = 2;
+const std::vector<std::uint64_t> kSquare{kWidth, kWidth};
+
+/// A value that tells where it was written: exact in every type but BF16 and F16 beyond 2048.
+double entry(int layer, bool key, int row, int column) {
+  return layer * 100 + (key ? 50 : 0) + row * kWidth + column;
+}
+
+std::vector<double> weight(int layer, bool key) {
+  std::vector<double> values;
+  for (int r = 0; r < kWidth; ++r) {
+    for (int c = 0; c < kWidth; ++c) values.push_back(entry(layer, key, r, c));
+  }
+  return values;
+}
+
+std::string name(int layer, const std::string& what, const std::string& prefix = "bert.") {
+  return prefix + "encoder.layer." + std::to_string(layer) + ".attention.self." + what;
+}
+
+void add_layer(SafetensorsWriter& writer, int layer, const std::string& prefix = "bert.",
+               const std::string& dtype = "F32") {
+  writer.add(name(layer, "key.weight", prefix), dtype, kSquare, weight(layer, true));
+  writer.add(name(layer, "query.weight", prefix), dtype, kSquare, weight(layer, false));
+}
+
+std::vector<HeadFactors> all_heads(HeadScan& scan, int most = 0) {
+  std::vector<HeadFactors> heads;
+  while (!scan.done()) {
+    for (HeadFactors& head : scan.advance(most)) heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+/// W_Q of a head is the transpose of the rows h d_h to (h + 1) d_h of torch's out x in.
+void check_factors(const HeadFactors& head) {
+  REQUIRE(head.query.rows() == kWidth);
+  REQUIRE(head.query.cols() == kHeadWidth);
+  for (int i = 0; i < kWidth; ++i) {
+    for (int j = 0; j < kHeadWidth; ++j) {
+      CHECK(head.query(i, j) == entry(head.layer, false, head.head * kHeadWidth + j, i));
+      CHECK(head.key(i, j) == entry(head.layer, true, head.head * kHeadWidth + j, i));
+    }
+  }
+}
+
+Failure scan_failure(const SafetensorsWriter& writer, std::optional<int> heads = kHeads,
+                     const std::string& config = "") {
+  return failure_of([&] {
+    const Config parsed = Config::parse(config.empty() ? "{}" : config);
+    HeadScan(open(writer.bytes()), config.empty() ? nullptr : &parsed, heads);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("heads have the entries of their rows, for every prefix and type", "[checkpoint]") {
+  for (const std::string prefix : {"", "bert.", "encoder.", "a.b.encoder.model."}) {
+    for (const std::string dtype : {"F16", "F32", "F64"}) {
+      CAPTURE(prefix, dtype);
+      SafetensorsWriter writer;
+      for (const int layer : {10, 2, 0}) add_layer(writer, layer, prefix, dtype);
+      HeadScan scan(open(writer.bytes(1)), nullptr, kHeads);
+      CHECK(scan.family().name == "BERT");
+      CHECK(scan.total_heads() == 9);
+      const std::vector<HeadFactors> heads = all_heads(scan);
+      REQUIRE(heads.size() == 9);
+      for (const HeadFactors& head : heads) check_factors(head);
+    }
+  }
+}
+
+TEST_CASE("layers come in the order of their numbers, and a step is as large as asked for",
+          "[checkpoint]") {
+  SafetensorsWriter writer;
+  for (const int layer : {10, 9, 100, 1}) add_layer(writer, layer);
+  const auto file = open(writer.bytes());
+  const std::uint64_t header = file->source().bytes_read();
+  const std::uint64_t head_bytes = 2 * kWidth * kHeadWidth * sizeof(float);
+  HeadScan scan(file, nullptr, kHeads);
+  CHECK(scan.bytes_read() == header);
+  CHECK(scan.advance(1).size() == 1);
+  CHECK(scan.heads_read() == 1);
+  CHECK(scan.bytes_read() == header + head_bytes);
+  CHECK(scan.advance(100).size() == 2);  // not past the layer
+  std::vector<int> layers;
+  while (!scan.done()) layers.push_back(scan.advance().front().layer);
+  CHECK(layers == std::vector<int>{9, 10, 100});
+  CHECK(scan.heads_read() == scan.total_heads());
+  CHECK(scan.bytes_read() == header + 12 * head_bytes);
+  CHECK(scan.advance().empty());
+}
+
+TEST_CASE("weights need not be square", "[checkpoint]") {
+  SafetensorsWriter writer;
+  writer.add(name(0, "query.weight"), "F32", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  writer.add(name(0, "key.weight"), "F32", {4, 2}, {8, 7, 6, 5, 4, 3, 2, 1});
+  HeadScan scan(open(writer.bytes()), nullptr, 2);
+  const HeadFactors second = scan.advance().at(1);
+  CHECK(scan.plan()[0].width == 2);
+  CHECK(scan.plan()[0].head_width == 2);
+  CHECK(second.query == (Eigen::MatrixXd(2, 2) << 5, 7, 6, 8).finished());
+  CHECK(second.key == (Eigen::MatrixXd(2, 2) << 4, 2, 3, 1).finished());
+}
+
+TEST_CASE("the head count comes from the config unless one is given", "[checkpoint]") {
+  SafetensorsWriter writer;
+  add_layer(writer, 0);
+  const auto file = open(writer.bytes());
+  const Config config = Config::parse(R"({"num_attention_heads":2,"hidden_size":6})");
+  CHECK(HeadScan(file, &config).plan()[0].heads == 2);
+  CHECK(HeadScan(file, &config, 6).plan()[0].head_width == 1);
+
+  CHECK(scan_failure(writer, std::nullopt).item == "heads");
+  CHECK(scan_failure(writer, std::nullopt, R"({"hidden_size":6})").item == "heads");
+  for (const int heads : {0, -1, 4, 5, 7, 5000}) {
+    const Failure failure = scan_failure(writer, heads);
+    CHECK(failure.kind == "argument");
+    CHECK(failure.item == "heads");
+  }
+  CHECK_THAT(scan_failure(writer, 4).message, ContainsSubstring(name(0, "query.weight")));
+  const Failure indivisible = scan_failure(writer, std::nullopt, R"({"num_attention_heads":4})");
+  CHECK(indivisible.item == name(0, "query.weight"));
+  CHECK_THAT(indivisible.message, ContainsSubstring("6 rows do not divide into 4 heads"));
+  const Failure width =
+      scan_failure(writer, std::nullopt, R"({"num_attention_heads":2,"hidden_size":8})");
+  CHECK(width.item == name(0, "query.weight"));
+  for (const std::string bad : {"0", "-2", "2.5", "1e300", "\"2\"", "[2]", "4097"}) {
+    CHECK(scan_failure(writer, std::nullopt, R"({"num_attention_heads":)" + bad + "}").item ==
+          "num_attention_heads");
+  }
+}
+
+TEST_CASE("weights that do not fit together are refused by name", "[checkpoint]") {
+  const std::vector<double> six(6, 1.0);
+  {
+    SafetensorsWriter writer;
+    writer.add(name(0, "query.weight"), "F32", {3, 2}, six);
+    writer.add(name(0, "key.weight"), "F32", {2, 3}, six);
+    const Failure failure = scan_failure(writer, 1);
+    CHECK(failure.item == name(0, "key.weight"));
+    CHECK_THAT(failure.message, ContainsSubstring("[2, 3] differs from [3, 2]"));
+  }
+  {
+    SafetensorsWriter writer;
+    add_layer(writer, 0);
+    writer.add(name(1, "query.weight"), "F32", {3, 2}, six);
+    writer.add(name(1, "key.weight"), "F32", {3, 2}, six);
+    CHECK(scan_failure(writer, 1).item == name(1, "query.weight"));
+  }
+  for (const std::string missing : {"query", "key"}) {
+    SafetensorsWriter writer;
+    add_layer(writer, 0);
+    const std::string there = missing == "query" ? "key" : "query";
+    writer.add(name(3, there + ".weight"), "F32", kSquare, weight(3, false));
+    const Failure failure = scan_failure(writer);
+    CHECK(failure.item == name(3, missing + ".weight"));
+    CHECK_THAT(failure.message, ContainsSubstring(name(3, there + ".weight") + " is there"));
+  }
+  const auto weights_of = [](const std::string& dtype, const std::vector<std::uint64_t>& shape,
+                             std::size_t size) {
+    SafetensorsWriter writer;
+    writer.add_raw(name(0, "query.weight"), dtype, shape, Bytes(size));
+    writer.add_raw(name(0, "key.weight"), dtype, shape, Bytes(size));
+    return scan_failure(writer, 1);
+  };
+  CHECK_THAT(weights_of("I8", {2, 2}, 4).message, ContainsSubstring("I8"));
+  CHECK_THAT(weights_of("F32", {4}, 16).message, ContainsSubstring("not a matrix"));
+  CHECK_THAT(weights_of("F32", {1, 2, 2}, 16).message, ContainsSubstring("not a matrix"));
+  for (const std::vector<std::uint64_t>& empty :
+       {std::vector<std::uint64_t>{0, 4}, {4, 0}, {0, ~std::uint64_t{0}}}) {
+    CHECK(weights_of("F32", empty, 0).item == name(0, "query.weight"));
+  }
+}
+
+TEST_CASE("biases are found, may be absent, and must fit", "[checkpoint]") {
+  SafetensorsWriter writer;
+  add_layer(writer, 0);
+  writer.add(name(0, "query.bias"), "F32", {6}, std::vector<double>(6, 0.5));
+  const HeadScan scan(open(writer.bytes()), nullptr, kHeads);
+  CHECK(scan.plan()[0].tensors.query_bias == name(0, "query.bias"));
+  CHECK(scan.plan()[0].tensors.key_bias.empty());
+  writer.add(name(0, "key.bias"), "F32", {3}, std::vector<double>(3, 0.5));
+  CHECK(scan_failure(writer).item == name(0, "key.bias"));
+}
+
+TEST_CASE("a file of no known family says what was looked for and what is there", "[checkpoint]") {
+  SafetensorsWriter writer;
+  for (int i = 0; i < 8; ++i)
+    writer.add_raw("h." + std::to_string(i) + ".attn", "U8", {1}, Bytes(1));
+  const Failure failure = scan_failure(writer);
+  CHECK(failure.item == "test.safetensors");
+  CHECK_THAT(failure.message, ContainsSubstring("encoder.layer.{n}.attention.self.query.weight"));
+  CHECK_THAT(failure.message, ContainsSubstring("'h.0.attn'"));
+  CHECK_THAT(failure.message, ContainsSubstring("and 3 more"));
+  CHECK_THAT(scan_failure(SafetensorsWriter()).message, ContainsSubstring("no tensors"));
+  for (const std::string near : {"xencoder.layer.0.attention.self.query.weight",
+                                 "encoder.layer..attention.self.query.weight",
+                                 "encoder.layer.01.attention.self.query.weight",
+                                 "encoder.layer.1x.attention.self.query.weight",
+                                 "encoder.layer.99999999999999999999.attention.self.query.weight",
+                                 "0.attention.self.query.weight", ".attention.self.query.weight",
+                                 "encoder.layer.0.attention.self.query.weight.x"}) {
+    CAPTURE(near);
+    CHECK_THAT(scan_failure(SafetensorsWriter().add(near, "F32", {1, 1}, {1.0})).message,
+               ContainsSubstring("no family"));
+  }
+  SafetensorsWriter two;
+  add_layer(two, 0, "question.");
+  add_layer(two, 0, "passage.");
+  CHECK_THAT(scan_failure(two).message, ContainsSubstring("'passage.', 'question.'"));
+}
+
+TEST_CASE("heads with NaN or infinite weights are left out, counted and named", "[checkpoint]") {
+  std::vector<double> query = weight(4, false);
+  std::vector<double> key = weight(4, true);
+  query[2 * kWidth + 1] = std::numeric_limits<double>::quiet_NaN();  // head 1
+  query[3 * kWidth + 5] = -std::numeric_limits<double>::infinity();  // head 1
+  key[3 * kWidth] = std::numeric_limits<double>::quiet_NaN();        // head 1
+  key[5 * kWidth + 5] = std::numeric_limits<double>::infinity();     // head 2
+  SafetensorsWriter writer;
+  writer.add(name(4, "query.weight"), "F32", kSquare, query);
+  writer.add(name(4, "key.weight"), "F32", kSquare, key);
+  for (const int most : {0, 1}) {
+    HeadScan scan(open(writer.bytes()), nullptr, kHeads);
+    const std::vector<HeadFactors> heads = all_heads(scan, most);
+    REQUIRE(heads.size() == 1);
+    check_factors(heads[0]);
+    CHECK(scan.heads_read() == 3);
+    REQUIRE(scan.excluded().size() == 2);
+    CHECK(scan.excluded()[0].text() == "layer 4 head 1: 2 NaN and 1 infinite weights");
+    CHECK(scan.excluded()[1].text() == "layer 4 head 2: 0 NaN and 1 infinite weights");
+  }
+}
+
+namespace {
+
+/// Fails one read, as a disk or a file that shrinks would.
+class FailingSource final : public ByteSource {
+ public:
+  explicit FailingSource(Bytes bytes) : ByteSource("failing", bytes.size()), bytes_(bytes) {}
+  int reads_until_failure = -1;
+
+ private:
+  void read_exactly(std::uint64_t offset, std::span<std::byte> out) override {
+    if (reads_until_failure-- == 0) throw FormatError(name(), "it cannot be read");
+    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+  }
+  Bytes bytes_;
+};
+
+}  // namespace
+
+TEST_CASE("a read that fails loses no head and repeats none", "[checkpoint]") {
+  SafetensorsWriter writer;
+  add_layer(writer, 0);
+  const auto source = std::make_shared<FailingSource>(writer.bytes());
+  HeadScan scan(std::make_shared<const Safetensors>(source), nullptr, kHeads);
+  source->reads_until_failure = 3;
+  CHECK(failure_of([&] { scan.advance(); }).item == "failing");
+  CHECK(scan.heads_read() == 0);
+  const std::vector<HeadFactors> heads = all_heads(scan);
+  REQUIRE(heads.size() == 3);
+  for (const HeadFactors& head : heads) check_factors(head);
+}
+
+TEST_CASE("the heads of MiniLM have the traces of the reference", "[checkpoint]") {
+  const Checkpoint minilm = open_checkpoint(EIGENSCOPE_MINILM_DIR "/model");
+  REQUIRE(minilm.config.has_value());
+  HeadScan scan(minilm.tensors, &*minilm.config);
+  const std::vector<HeadFactors> heads = all_heads(scan);
+  REQUIRE(heads.size() == 72);
+  CHECK(scan.excluded().empty());
+  CHECK(scan.bytes_read() < 4'000'000);  // of 45 MB
+
+  std::ifstream file(EIGENSCOPE_REFERENCE_DIR "/minilm-heads.json");
+  const nlohmann::json reference = nlohmann::json::parse(file).at("heads");
+  CHECK(reference.size() >= 36);
+  for (const nlohmann::json& expected : reference) {
+    const int layer = expected.at("layer");
+    const int number = expected.at("head");
+    CAPTURE(layer, number);
+    const HeadFactors& head = heads.at(static_cast<std::size_t>(layer * 12 + number));
+    CHECK(head.layer == layer);
+    CHECK(head.head == number);
+    CHECK(head.query.rows() == 384);
+    CHECK(head.query.cols() == 32);
+    const double xi = expected.at("xi");
+    const double trace = head.query.cwiseProduct(head.key).sum();  // tr(W_K^T W_Q)
+    CHECK(std::abs(trace - xi) <= 1e-9 * std::max(1.0, std::abs(xi)));
+  }
+}

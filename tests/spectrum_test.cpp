@@ -1,0 +1,214 @@
+#include <Eigen/QR>
+#include <cmath>
+#include <complex>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/head_report.h"
+#include "checkpoint/open_checkpoint.h"
+#include "spectrum/eigenvalues.h"
+#include "spectrum/ensemble.h"
+#include "spectrum/traces.h"
+#include "support/error.h"
+#include "test_matrices.h"
+
+using namespace eigenscope;
+using Eigen::MatrixXd;
+using Eigen::VectorXcd;
+
+namespace {
+
+void check_equal(const SpectralMoments& a, const SpectralMoments& b, double tolerance) {
+  const double scale = 1 + b.traces.eta_f;
+  CHECK(a.width == b.width);
+  CHECK_THAT(a.traces.xi, WithinAbs(b.traces.xi, tolerance * scale));
+  CHECK_THAT(a.traces.eta_s, WithinAbs(b.traces.eta_s, tolerance * scale));
+  CHECK_THAT(a.traces.eta_f, WithinAbs(b.traces.eta_f, tolerance * scale));
+  CHECK_THAT(a.quartic_s, WithinAbs(b.quartic_s, tolerance * scale * scale));
+  CHECK_THAT(a.quartic_f, WithinAbs(b.quartic_f, tolerance * scale * scale));
+}
+
+// Largest distance in a greedy matching of two multisets of eigenvalues.
+double distance(VectorXcd a, const VectorXcd& b) {
+  REQUIRE(a.size() == b.size());
+  double worst = 0;
+  for (const std::complex<double>& mu : b) {
+    Eigen::Index nearest = 0;
+    worst = std::max(worst, (a.array() - mu).abs().minCoeff(&nearest));
+    a[nearest] = std::numeric_limits<double>::infinity();
+  }
+  return worst;
+}
+
+constexpr EnsembleKind kDrawn[] = {EnsembleKind::normal,           EnsembleKind::two_point,
+                                   EnsembleKind::uniform,          EnsembleKind::power_law,
+                                   EnsembleKind::shifted_gaussian, EnsembleKind::factored};
+
+}  // namespace
+
+TEST_CASE("traces from factors equal those of the d x d matrix") {
+  for (const auto& [width, head_width] : {std::pair{5, 1}, {12, 4}, {40, 16}, {16, 16}}) {
+    const MatrixXd query = random_matrix(width, head_width, 1);
+    const MatrixXd key = random_matrix(width, head_width, 2);
+    check_equal(moments_of_factors(query, key), moments_of_matrix(query * key.transpose()), 1e-11);
+  }
+}
+
+TEST_CASE("moments follow their definitions for a known spectrum") {
+  const SpectralMoments m =
+      moments_of_matrix(Eigen::Vector4d(1, 2, 3, -2).asDiagonal().toDenseMatrix());
+  CHECK(m.mean() == 1);
+  CHECK(m.variance() == 3.5);
+  CHECK(m.variance_frobenius() == 3.5);
+  CHECK(m.fourth_moment() == Approx(114.0 / 324));
+  CHECK(m.fourth_moment_frobenius() == Approx(114.0 / 324));
+}
+
+TEST_CASE("a rotation has imaginary eigenvalues and a negative trace variance") {
+  const MatrixXd turn = (MatrixXd(2, 2) << 0, -1, 1, 0).finished();
+  const SpectralMoments m = moments_of_matrix(turn);
+  CHECK(m.variance() == -1);
+  CHECK(m.variance_frobenius() == 1);
+  VectorXcd mu = eigenvalues_of_matrix(turn);
+  sort_for_display(mu);
+  CHECK(std::abs(mu[0] - std::complex<double>(0, 1)) < 1e-15);
+  CHECK(variance_modulus(mu, 2) == Approx(1));
+}
+
+TEST_CASE("eigenvalues reproduce the power sums, at padded and unpadded sizes") {
+  for (const int n : {1, 2, 33, 64, 128}) {
+    const MatrixXd a = random_matrix(n, n, 3) / std::sqrt(n);
+    const VectorXcd mu = eigenvalues_of_matrix(a);
+    REQUIRE(mu.size() == n);
+    const SpectralMoments m = moments_of_matrix(a);
+    CHECK(std::abs(mu.sum() - m.traces.xi) < 1e-10);
+    CHECK(std::abs(mu.array().square().sum() - m.traces.eta_s) < 1e-10);
+    CHECK(std::abs(mu.array().square().square().sum() - m.quartic_s) < 1e-9);
+  }
+}
+
+TEST_CASE("the non-zero eigenvalues of the factors are those of the d x d matrix") {
+  const MatrixXd query = random_matrix(20, 6, 4), key = random_matrix(20, 6, 5);
+  VectorXcd all = eigenvalues_of_matrix(query * key.transpose());
+  sort_for_display(all);
+  CHECK(distance(all.head(6), eigenvalues_of_factors(query, key)) < 1e-10);
+  CHECK(all.tail(14).cwiseAbs().maxCoeff() < 1e-10);
+}
+
+TEST_CASE("an ensemble has exactly the mean and the Frobenius variance asked for") {
+  for (const EnsembleKind kind : kDrawn) {
+    for (const auto& [width, head_width] : {std::pair{2, 2}, {7, 3}, {48, 16}}) {
+      Ensemble ensemble({kind, width, head_width, 9, {}});
+      const double mean = 0.2, variance = 0.4;
+      const SpectralMoments moments = ensemble.moments(mean, variance);
+      check_equal(moments, moments_of_matrix(ensemble.matrix(mean, variance)), 1e-11);
+      CHECK(moments.mean() == Approx(mean));
+      CHECK(moments.variance_frobenius() == Approx(variance));
+      const VectorXcd mu = ensemble.eigenvalues(mean, variance);
+      CHECK(std::abs(mu.sum() - moments.traces.xi) < 1e-9);
+      CHECK(std::abs(mu.array().square().sum() - moments.traces.eta_s) < 1e-9);
+      if (ensemble.symmetric()) CHECK(moments.variance() == Approx(variance));
+    }
+  }
+}
+
+TEST_CASE("the parts of apply() add up to the matrix") {
+  for (const EnsembleKind kind : kDrawn) {
+    const Ensemble ensemble({kind, 24, 8, 2, {}});
+    const Eigen::VectorXf x = random_matrix(24, 1, 6).cast<float>();
+    Eigen::VectorXf centre, spread;
+    ensemble.apply(x, centre, spread);
+    const auto [c, s] = ensemble.weights(0.3, 0.5);
+    const Eigen::VectorXd sum = c * centre.cast<double>() + s * spread.cast<double>();
+    CHECK((sum - ensemble.matrix(0.3, 0.5) * x.cast<double>()).cwiseAbs().maxCoeff() < 2e-5);
+  }
+}
+
+TEST_CASE("the same seed gives the same ensemble, another seed another") {
+  for (const EnsembleKind kind : {EnsembleKind::normal, EnsembleKind::factored}) {
+    const MatrixXd first = Ensemble({kind, 16, 8, 3, {}}).matrix(0.1, 0.2);
+    CHECK(first == Ensemble({kind, 16, 8, 3, {}}).matrix(0.1, 0.2));
+    CHECK(first != Ensemble({kind, 16, 8, 4, {}}).matrix(0.1, 0.2));
+  }
+}
+
+TEST_CASE("an explicit list is rescaled to the mean and variance asked for") {
+  Ensemble ensemble({EnsembleKind::list, 0, 0, 1, {1, 2, 6}});
+  CHECK(ensemble.width() == 3);
+  const VectorXcd own = ensemble.eigenvalues(3, 14.0 / 3);
+  CHECK(distance(own, Eigen::Vector3cd(1, 2, 6)) < 1e-12);
+}
+
+TEST_CASE("what an ensemble cannot be is refused by name") {
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::normal, 1, 1, 1, {}}), ContainsSubstring("width: 1"));
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::factored, 8, 9, 1, {}}),
+                    ContainsSubstring("head_width: 9"));
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::factored, 8, 1, 1, {}}),
+                    ContainsSubstring("at least 2"));
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1}}), ContainsSubstring("eigenvalues"));
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1, 1}}), ContainsSubstring("differ"));
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1, std::nan("")}}),
+                    ContainsSubstring("eigenvalue: nan"));
+  CHECK_THROWS_WITH(ensemble_of_name("gauss"), ContainsSubstring("shifted-gaussian"));
+  const Ensemble narrow({EnsembleKind::factored, 64, 16, 1, {}});
+  CHECK(narrow.minimum_variance(0.1) == Approx(0.03));
+  CHECK_THROWS_WITH(narrow.weights(0.1, 0.02), ContainsSubstring("at least 0.03"));
+  CHECK_NOTHROW(narrow.weights(0.1, 0.03));
+  CHECK_THROWS_WITH(narrow.weights(std::nan(""), 1), ContainsSubstring("mean: nan"));
+  CHECK_THROWS_WITH(narrow.weights(0, -1), ContainsSubstring("variance: -1"));
+}
+
+TEST_CASE("matrices that are empty, misshapen or not finite are refused") {
+  const MatrixXd query = random_matrix(4, 2, 1);
+  MatrixXd bad = query;
+  bad(1, 1) = std::nan("");
+  CHECK_THROWS_AS(moments_of_factors(query, bad), InvalidArgument);
+  CHECK_THROWS_AS(moments_of_factors(query, MatrixXd(4, 3)), InvalidArgument);
+  CHECK_THROWS_AS(moments_of_matrix(MatrixXd()), InvalidArgument);
+  CHECK_THROWS_AS(moments_of_matrix(query), InvalidArgument);
+  CHECK_THROWS_AS(eigenvalues_of_matrix(bad), InvalidArgument);
+  CHECK_THROWS_AS(check_traces({0, 2, 1}), InvalidArgument);
+  CHECK_THROWS_AS(check_traces({std::nan(""), 0, 1}), InvalidArgument);
+}
+
+TEST_CASE("the heads of MiniLM equal the worked numbers to 1e-6") {
+  const auto reference = nlohmann::json::parse(
+      std::ifstream(std::string(EIGENSCOPE_REFERENCE_DIR) + "/minilm-heads.json"))["heads"];
+  const Checkpoint checkpoint = open_checkpoint(std::string(EIGENSCOPE_MINILM_DIR) + "/model");
+  HeadScan scan(checkpoint.tensors, &*checkpoint.config);
+  const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 128, 0));
+  std::size_t count = 0;
+  while (!scan.done()) {
+    for (const HeadFactors& factors : scan.advance(1)) {
+      INFO("layer " << factors.layer << " head " << factors.head);
+      const HeadReport report = report_head(factors, kernel);
+      CHECK(std::abs(report.eigenvalues.sum() - report.moments.traces.xi) < 1e-9);
+      if (count++ >= reference.size()) continue;  // worked numbers are for the first layers
+      const auto& expected = reference[count - 1];
+      CHECK(report.layer == expected["layer"]);
+      CHECK(report.head == expected["head"]);
+      CHECK(report.moments.width == expected["width"]);
+      CHECK(report.head_width == expected["head_width"]);
+      CHECK_THAT(report.moments.traces.xi, WithinRel(double(expected["xi"]), 1e-6));
+      CHECK_THAT(report.moments.traces.eta_s, WithinRel(double(expected["eta_s"]), 1e-6));
+      CHECK_THAT(report.moments.traces.eta_f, WithinRel(double(expected["eta_f"]), 1e-6));
+      CHECK_THAT(report.moments.mean(), WithinRel(double(expected["mean"]), 1e-6));
+      CHECK_THAT(report.moments.variance(), WithinRel(double(expected["variance"]), 1e-6));
+      CHECK_THAT(report.moments.variance_frobenius(),
+                 WithinRel(double(expected["variance_frobenius"]), 1e-6));
+      CHECK_THAT(report.variance_modulus, WithinRel(double(expected["variance_modulus"]), 1e-6));
+      VectorXcd mu(static_cast<Eigen::Index>(expected["eigenvalues"].size()));
+      for (Eigen::Index i = 0; i < mu.size(); ++i) {
+        const auto& pair = expected["eigenvalues"][static_cast<std::size_t>(i)];
+        mu[i] = {pair[0], pair[1]};
+      }
+      CHECK(distance(report.eigenvalues, mu) < 1e-6 * mu.cwiseAbs().maxCoeff());
+    }
+  }
+  CHECK(count == 72);
+  CHECK(reference.size() == 36);
+  CHECK(scan.bytes_read() < 10'000'000);
+}
