@@ -1,0 +1,14 @@
+// The subcommands. Each adds itself to the application and runs when it was chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace eigenscope::cli {
+
+void add_propagation(CLI::App& app);  ///< theory of one head by its traces
+void add_simulate(CLI::App& app);     ///< theory and Monte Carlo of one setting
+void add_sweep(CLI::App& app);        ///< the same over variances: the data of the main plot
+void add_heads(CLI::App& app);        ///< heads of a checkpoint
+void add_parameters(CLI::App& app);   ///< the table of parameters itself
+
+}  // namespace eigenscope::cli

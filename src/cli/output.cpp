@@ -1,0 +1,97 @@
+#include "cli/output.h"
+
+#include <ostream>
+
+namespace eigenscope::cli {
+namespace {
+
+void put(Json& json, const std::string& name, const Estimate& estimate) {
+  json[name] = estimate.value;
+  json[name + "_error"] = estimate.error;
+}
+
+}  // namespace
+
+Json to_json(const Eigen::VectorXd& vector) {
+  return std::vector<double>(vector.begin(), vector.end());
+}
+
+Json to_json(const SpectralMoments& m) {
+  return {{"width", m.width},
+          {"xi", m.traces.xi},
+          {"eta_s", m.traces.eta_s},
+          {"eta_f", m.traces.eta_f},
+          {"mean", m.mean()},
+          {"variance", m.variance()},
+          {"variance_frobenius", m.variance_frobenius()},
+          {"fourth_moment", m.fourth_moment()},
+          {"fourth_moment_frobenius", m.fourth_moment_frobenius()}};
+}
+
+Json to_json(const Propagation& p) {
+  return {{"mean", to_json(p.law.mean)},
+          {"std", to_json(p.law.std)},
+          {"rho", to_json(p.rho)},
+          {"localization", p.localization},
+          {"regime", regime_name(p.regime)}};
+}
+
+Json measures_to_json(const RowEstimate& e) {
+  Json json{{"samples", e.samples}};
+  put(json, "localization", e.localization);
+  json["regime"] = regime_name(e.regime);
+  put(json, "entropy", e.entropy);
+  put(json, "participation", e.participation);
+  put(json, "sensitivity_localization", e.sensitivity_localization);
+  return json;
+}
+
+Json to_json(const RowEstimate& e) {
+  Json json{{"mean", to_json(e.mean)},
+            {"mean_error", to_json(e.mean_error)},
+            {"std", to_json(e.std)},
+            {"std_error", to_json(e.std_error)},
+            {"rho", to_json(e.rho)},
+            {"rho_error", to_json(e.rho_error)},
+            {"sensitivity", to_json(e.sensitivity)},
+            {"sensitivity_error", to_json(e.sensitivity_error)}};
+  json.update(measures_to_json(e));
+  return json;
+}
+
+void write_csv(std::ostream& out, const Json& rows) {
+  if (rows.empty()) return;
+  const char* separator = "";
+  for (const auto& [key, value] : rows.front().items()) {
+    out << separator << key;
+    separator = ",";
+  }
+  out << '\n';
+  for (const Json& row : rows) {
+    separator = "";
+    for (const auto& [key, value] : row.items()) {
+      out << separator;
+      separator = ",";
+      if (value.is_string()) {
+        out << value.get<std::string>();
+      } else if (value.dump() != "null") {  // a NaN is a number whose text is null
+        out << value.dump();
+      }
+    }
+    out << '\n';
+  }
+}
+
+Json rows_by_position(const Json& arrays) {
+  Json rows = Json::array();
+  for (const auto& [key, values] : arrays.items()) {
+    if (!values.is_array()) continue;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (rows.size() <= i) rows.push_back({{"position", i + 1}});
+      rows[i][key] = values[i];
+    }
+  }
+  return rows;
+}
+
+}  // namespace eigenscope::cli

@@ -1,0 +1,41 @@
+// A progress line on standard error, where a person is watching.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace eigenscope::cli {
+
+/// Shows "done of all noun" while a job with samples_done() and samples_wanted() runs; silent when
+/// standard error is not a terminal.
+class Progress {
+ public:
+  explicit Progress(const char* noun) : noun_(noun), watched_(isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (watched_) std::fputs("\r\033[K", stderr);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(double done, double all) const {
+    if (watched_) std::fprintf(stderr, "\r\033[K%.0f of %.0f %s", done, all, noun_);
+  }
+
+ private:
+  const char* noun_;
+  bool watched_;
+};
+
+template <class Job>
+void run_with_progress(Job& job, const char* noun) {
+  const Progress progress(noun);
+  constexpr double kWorkPerStep = 2e8;  // a fraction of a second
+  const auto step = static_cast<Eigen::Index>(1 + kWorkPerStep / job.work_per_sample());
+  while (!job.advance(step)) {
+    progress.show(static_cast<double>(job.samples_done()),
+                  static_cast<double>(job.samples_wanted()));
+  }
+}
+
+}  // namespace eigenscope::cli
