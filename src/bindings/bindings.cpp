@@ -1,0 +1,91 @@
+// What the WASM module exports: createJob and parameters. Shapes: web/engine/protocol.ts.
+#include <emscripten/bind.h>
+
+#include <exception>
+#include <string>
+
+#include "bindings/convert.h"
+#include "bindings/job.h"
+#include "support/error.h"
+#include "support/parameter.h"
+
+namespace eigenscope::bindings {
+namespace {
+
+[[noreturn]] void throw_to_script(const char* name, const std::string& field, const char* message) {
+  val error = val::global("Error").new_(std::string(message));
+  error.set("name", std::string(name));
+  error.set("field", field);
+  error.throw_();
+  std::terminate();  // not reached: throw_ is not declared noreturn
+}
+
+/// Runs `body`; a C++ exception, which JavaScript would see as a bare number, becomes an Error.
+template <class Body>
+auto guarded(Body body) {
+  try {
+    return body();
+  } catch (const InvalidArgument& error) {
+    throw_to_script("InvalidArgument", error.field(), error.what());
+  } catch (const FormatError& error) {
+    throw_to_script("FormatError", error.item(), error.what());
+  } catch (const std::exception& error) {
+    throw_to_script("Error", "", error.what());
+  }
+}
+
+class ScriptJob {
+ public:
+  explicit ScriptJob(std::unique_ptr<Job> job) : job_(std::move(job)) {}
+  bool advance(double work) {
+    return guarded([&] { return job_->advance(work); });
+  }
+  double progress() const { return job_->progress(); }
+  val output() {
+    return guarded([&] { return job_->output(); });
+  }
+
+ private:
+  std::unique_ptr<Job> job_;
+};
+
+std::unique_ptr<ScriptJob> create_job(const std::string& name, const val& input) {
+  return guarded([&] {
+    for (const auto make : {make_setting_job, make_grid_job, make_head_job}) {
+      if (auto job = make(name, input)) return std::make_unique<ScriptJob>(std::move(job));
+    }
+    throw InvalidArgument("job", "there is no job called '" + name + "'");
+  });
+}
+
+val parameter_table() {
+  val table = val::array();
+  for (const Parameter& p : parameters()) {
+    val row = val::object();
+    row.set("name", std::string(p.name));
+    row.set("symbol", std::string(p.symbol));
+    row.set("minimum", p.minimum);
+    row.set("maximum", p.maximum);
+    row.set("fallback", p.fallback);
+    row.set("integer", p.integer);
+    row.set("open_minimum", p.open_minimum);
+    row.set("open_maximum", p.open_maximum);
+    row.set("meaning", std::string(p.meaning));
+    row.set("range", allowed_range(p));
+    table.call<void>("push", row);
+  }
+  return table;
+}
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(eigenscope) {
+  emscripten::class_<ScriptJob>("Job")
+      .function("advance", &ScriptJob::advance)
+      .function("progress", &ScriptJob::progress)
+      .function("output", &ScriptJob::output);
+  emscripten::function("createJob", &create_job);
+  emscripten::function("parameters", &parameter_table);
+}
+
+}  // namespace eigenscope::bindings

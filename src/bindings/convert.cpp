@@ -1,0 +1,120 @@
+#include "bindings/convert.h"
+
+#include <cmath>
+#include <utility>
+
+#include "support/error.h"
+#include "support/parameter.h"
+
+namespace eigenscope::bindings {
+namespace {
+
+double checked_value(const val& value, const char* name) {
+  return checked(name, value.isNumber() ? value.as<double>() : std::nan(""));
+}
+
+template <class T>
+val copied(std::size_t size, const T* data) {
+  return val(emscripten::typed_memory_view(size, data)).template call<val>("slice");
+}
+
+}  // namespace
+
+double number(const val& input, const char* name) { return checked_value(input[name], name); }
+
+Eigen::Index integer(const val& input, const char* name) {
+  return static_cast<Eigen::Index>(number(input, name));
+}
+
+std::string text(const val& input, const char* name) {
+  const val value = input[name];
+  if (!value.isString()) throw InvalidArgument(name, "it must be a text");
+  return value.as<std::string>();
+}
+
+std::vector<double> numbers(const val& input, const char* name, const char* element) {
+  const val list = input[name];
+  if (list.isUndefined() || list.isNull()) throw InvalidArgument(name, "it must be a list");
+  std::vector<double> out(list["length"].as<std::size_t>());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = checked_value(list[i], element);
+  return out;
+}
+
+TokenProcess tokens_of(const val& input) {
+  return token_process(text(input, "tokens"), integer(input, "length"),
+                       number(input, "correlation"));
+}
+
+EnsembleSettings ensemble_settings_of(const val& input) {
+  EnsembleSettings settings;
+  settings.kind = ensemble_of_name(text(input, "ensemble"));
+  settings.width = integer(input, "width");
+  settings.head_width = integer(input, "head_width");
+  settings.seed = static_cast<std::uint64_t>(number(input, "seed"));
+  if (settings.kind == EnsembleKind::list) {
+    settings.eigenvalues = numbers(input, "eigenvalues", "eigenvalue");
+  }
+  return settings;
+}
+
+SimulationSettings simulation_settings_of(const val& input) {
+  return {.ensemble = ensemble_settings_of(input),
+          .tokens = tokens_of(input),
+          .temperature = number(input, "temperature"),
+          .samples = integer(input, "samples"),
+          .points = {}};
+}
+
+val array_of(const Eigen::VectorXd& vector) {
+  return copied(static_cast<std::size_t>(vector.size()), vector.data());
+}
+val array_of(const std::vector<float>& numbers) { return copied(numbers.size(), numbers.data()); }
+val array_of(const std::vector<std::uint8_t>& numbers) {
+  return copied(numbers.size(), numbers.data());
+}
+val array_of(const Eigen::VectorXcd& vector) {
+  // std::complex is laid out as its two parts.
+  return copied(static_cast<std::size_t>(2 * vector.size()),
+                reinterpret_cast<const double*>(vector.data()));
+}
+
+val number_or_null(double value) { return std::isnan(value) ? val::null() : val(value); }
+
+val estimate_value(const Estimate& estimate) {
+  if (std::isnan(estimate.value)) return val::null();
+  val out = val::object();
+  out.set("value", estimate.value);
+  out.set("error", estimate.error);
+  return out;
+}
+
+val moments_value(const SpectralMoments& moments) {
+  val out = val::object();
+  out.set("width", static_cast<double>(moments.width));
+  out.set("xi", moments.traces.xi);
+  out.set("eta_s", moments.traces.eta_s);
+  out.set("eta_f", moments.traces.eta_f);
+  out.set("mean", moments.mean());
+  out.set("variance", moments.variance());
+  out.set("variance_frobenius", moments.variance_frobenius());
+  out.set("fourth_moment", moments.fourth_moment());
+  out.set("fourth_moment_frobenius", moments.fourth_moment_frobenius());
+  return out;
+}
+
+ScriptSource::ScriptSource(val source)
+    : ByteSource(source["name"].as<std::string>(),
+                 static_cast<std::uint64_t>(source["size"].as<double>())),
+      source_(std::move(source)) {}
+
+void ScriptSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
+  const val bytes =
+      source_.call<val>("read", static_cast<double>(offset), static_cast<double>(out.size()));
+  if (bytes.isNull() || bytes["length"].as<double>() != static_cast<double>(out.size())) {
+    throw FormatError(name(), "it could not be read; was it changed or removed?");
+  }
+  val(emscripten::typed_memory_view(out.size(), reinterpret_cast<std::uint8_t*>(out.data())))
+      .call<void>("set", bytes);
+}
+
+}  // namespace eigenscope::bindings
