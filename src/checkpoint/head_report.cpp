@@ -11,8 +11,9 @@ HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) 
   report.layer = factors.layer;
   report.head = factors.head;
   report.head_width = factors.query.cols();
-  report.moments = moments_of_factors(factors.query, factors.key);
-  report.eigenvalues = eigenvalues_of_factors(factors.query, factors.key);
+  const FactorProducts products = products_of_factors(factors.query, factors.key);
+  report.moments = moments_of_products(products);
+  report.eigenvalues = eigenvalues_of_matrix(products.core);
   sort_for_display(report.eigenvalues);
   report.variance_modulus = variance_modulus(report.eigenvalues, report.moments.width);
   const Propagation predicted =

@@ -54,13 +54,7 @@ struct HeadsCommand {
     json["variance_modulus"] = report.variance_modulus;
     json["localization"] = report.localization;
     json["regime"] = regime_name(report.regime);
-    if (eigenvalues && !csv) {
-      Json list = Json::array();
-      for (const std::complex<double>& mu : report.eigenvalues) {
-        list.push_back({mu.real(), mu.imag()});
-      }
-      json["eigenvalues"] = list;
-    }
+    if (eigenvalues && !csv) json["eigenvalues"] = to_json(report.eigenvalues);
     return json;
   }
 

@@ -34,6 +34,9 @@ int main(int argc, char** argv) {
   eigenscope::cli::add_propagation(app);
   eigenscope::cli::add_simulate(app);
   eigenscope::cli::add_sweep(app);
+  eigenscope::cli::add_map(app);
+  eigenscope::cli::add_spectrum(app);
+  eigenscope::cli::add_attention(app);
   eigenscope::cli::add_heads(app);
   eigenscope::cli::add_parameters(app);
   try {

@@ -5,6 +5,14 @@
 namespace eigenscope::cli {
 namespace {
 
+// Quoted where it must be (RFC 4180).
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
 void put(Json& json, const std::string& name, const Estimate& estimate) {
   json[name] = estimate.value;
   json[name + "_error"] = estimate.error;
@@ -14,6 +22,12 @@ void put(Json& json, const std::string& name, const Estimate& estimate) {
 
 Json to_json(const Eigen::VectorXd& vector) {
   return std::vector<double>(vector.begin(), vector.end());
+}
+
+Json to_json(const Eigen::VectorXcd& vector) {
+  Json list = Json::array();
+  for (const std::complex<double>& number : vector) list.push_back({number.real(), number.imag()});
+  return list;
 }
 
 Json to_json(const SpectralMoments& m) {
@@ -73,7 +87,7 @@ void write_csv(std::ostream& out, const Json& rows) {
       out << separator;
       separator = ",";
       if (value.is_string()) {
-        out << value.get<std::string>();
+        out << csv_text(value.get<std::string>());
       } else if (value.dump() != "null") {  // a NaN is a number whose text is null
         out << value.dump();
       }

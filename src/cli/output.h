@@ -15,6 +15,8 @@ namespace eigenscope::cli {
 using Json = nlohmann::ordered_json;  // keeps the order in which keys are set; NaN prints as null
 
 Json to_json(const Eigen::VectorXd& vector);
+/// [[re, im], ...].
+Json to_json(const Eigen::VectorXcd& vector);
 /// width, xi, eta_s, eta_f, mean, variance, variance_frobenius, fourth_moment,
 /// fourth_moment_frobenius.
 Json to_json(const SpectralMoments& moments);

@@ -51,14 +51,20 @@ double PhaseMap::work_per_cell() const {
   return kKey * static_cast<double>(kernel_.cross.size());
 }
 
+double PhaseMap::x(Eigen::Index column) const {
+  return settings_.x.from + (settings_.x.to - settings_.x.from) * fraction(settings_.x, column);
+}
+
+double PhaseMap::y(Eigen::Index row) const {
+  return settings_.y.from * std::pow(settings_.y.to / settings_.y.from, fraction(settings_.y, row));
+}
+
 // A cell speaks for the whole block up to the next one of its pass.
 void PhaseMap::compute(Eigen::Index column, Eigen::Index row) {
-  const Axis &x = settings_.x, &y = settings_.y;
-  const double xi = x.from + (x.to - x.from) * fraction(x, column);
-  const double scale = y.from * std::pow(y.to / y.from, fraction(y, row));
+  const double scale = y(row);
   const double eta_f = scale * scale;
   const Propagation found =
-      propagate(kernel_, {xi, settings_.asymmetry * eta_f, eta_f}, /*temperature=*/1);
+      propagate(kernel_, {x(column), settings_.asymmetry * eta_f, eta_f}, /*temperature=*/1);
   for (Eigen::Index r = row; r < std::min(row + stride_, rows()); ++r) {
     for (Eigen::Index c = column; c < std::min(column + stride_, columns()); ++c) {
       const auto cell = static_cast<std::size_t>(r * columns() + c);

@@ -38,6 +38,9 @@ class PhaseMap {
 
   Eigen::Index columns() const { return settings_.x.count; }
   Eigen::Index rows() const { return settings_.y.count; }
+  /// xi/lambda of a column and sqrt(eta_F)/lambda of a row.
+  double x(Eigen::Index column) const;
+  double y(Eigen::Index row) const;
   /// Row-major, row 0 at y.from; NaN where nothing propagates.
   const std::vector<float>& localization() const { return localization_; }
   /// The Regime of each cell.

@@ -27,13 +27,6 @@ Eigen::VectorXcd eigenvalues_of_matrix(const Eigen::MatrixXd& matrix) {
   return solver.eigenvalues().head(n);
 }
 
-Eigen::VectorXcd eigenvalues_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
-  if (query.rows() != key.rows() || query.cols() != key.cols()) {
-    throw InvalidArgument("key", "its shape differs from that of query");
-  }
-  return eigenvalues_of_matrix(key.transpose() * query);
-}
-
 void sort_for_display(Eigen::VectorXcd& eigenvalues) {
   // Conjugate pairs come with exactly equal moduli, so that exact comparison keeps them together.
   std::sort(eigenvalues.begin(), eigenvalues.end(), [](const auto& a, const auto& b) {

@@ -11,10 +11,6 @@ namespace eigenscope {
 /// std::runtime_error when the QR iteration does not converge.
 Eigen::VectorXcd eigenvalues_of_matrix(const Eigen::MatrixXd& matrix);
 
-/// The d_h eigenvalues of W = query key^T that need not be zero: those of key^T query. The other
-/// d - d_h are zero. Shapes and errors as for moments_of_factors.
-Eigen::VectorXcd eigenvalues_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key);
-
 /// The order in which eigenvalues are shown: decreasing modulus, then decreasing imaginary part.
 void sort_for_display(Eigen::VectorXcd& eigenvalues);
 

@@ -33,20 +33,24 @@ void check_traces(const Traces& traces) {
   }
 }
 
-SpectralMoments moments_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
+FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
   check_matrix("query", query);
   check_matrix("key", key);
   if (query.rows() != key.rows() || query.cols() != key.cols()) {
     throw InvalidArgument("key", "its shape differs from that of query");
   }
-  const Eigen::MatrixXd core = key.transpose() * query;
-  const Eigen::MatrixXd core_square = core * core;
-  const Eigen::MatrixXd gram = (query.transpose() * query).eval() * (key.transpose() * key).eval();
+  const Eigen::MatrixXd query_gram = query.transpose() * query;
+  const Eigen::MatrixXd key_gram = key.transpose() * key;
+  return {query.rows(), key.transpose() * query, query_gram * key_gram};
+}
+
+SpectralMoments moments_of_products(const FactorProducts& products) {
+  const Eigen::MatrixXd square = products.core * products.core;
   SpectralMoments moments;
-  moments.width = query.rows();
-  moments.traces = {core.trace(), core_square.trace(), gram.trace()};
-  moments.quartic_s = trace_of_product(core_square, core_square);
-  moments.quartic_f = trace_of_product(gram, gram);
+  moments.width = products.width;
+  moments.traces = {products.core.trace(), square.trace(), products.gram.trace()};
+  moments.quartic_s = trace_of_product(square, square);
+  moments.quartic_f = trace_of_product(products.gram, products.gram);
   return moments;
 }
 

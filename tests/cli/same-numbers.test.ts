@@ -1,0 +1,112 @@
+// The same seed must give the same numbers in a terminal and in a browser tab.
+import { beforeAll, expect, test } from 'vitest';
+import type { Ensemble, NativeEngine, Setting, TokenProcess } from '../../web/engine/protocol.ts';
+import { engine, finish, json } from './eigenscope.ts';
+
+const base: Setting = {
+  ...{ mean: 0.2, variance: 0.4, width: 40, head_width: 20, length: 33, temperature: 6 },
+  ...{ tokens: 'random-walk', correlation: 0.8, ensemble: 'normal', eigenvalues: [], seed: 11 },
+  samples: 300,
+};
+
+let native: NativeEngine;
+beforeAll(async () => {
+  native = await engine();
+});
+
+/** Options of the command line that mean this setting. */
+function options({ eigenvalues, ...rest }: Setting) {
+  return eigenvalues.length ? { ...rest, eigenvalues: eigenvalues.join() } : rest;
+}
+
+/** Equal to rounding: the libraries' exp and pow may differ in the last place. */
+function expectSame(wasm: ArrayLike<number>, terminal: number[]) {
+  expect(wasm.length).toBe(terminal.length);
+  terminal.forEach((x, i) =>
+    expect(Math.abs(wasm[i]! - x)).toBeLessThan(1e-11 * (1 + Math.abs(x))),
+  );
+}
+
+const ensembles: Ensemble[] = [
+  'normal',
+  'two-point',
+  'uniform',
+  'power-law',
+  'shifted-gaussian',
+  'factored',
+];
+const processes: TokenProcess[] = ['random-walk', 'normalized-walk', 'ar1'];
+
+test.each(ensembles.flatMap((e) => processes.map((p) => [e, p] as const)))(
+  '%s ensemble, %s tokens',
+  (ensemble, tokens) => {
+    const setting = { ...base, ensemble, tokens };
+    const terminal = json('simulate', options(setting));
+    const sampled = finish(native, 'simulation', setting);
+    const theory = finish(native, 'theory', setting);
+    for (const name of ['mean', 'std', 'rho'] as const) {
+      expectSame(theory[name], terminal.theory[name]);
+      expectSame(sampled[name], terminal.simulation[name]);
+      expectSame(sampled[`${name}_error`], terminal.simulation[`${name}_error`]);
+    }
+    expectSame(sampled.sensitivity, terminal.simulation.sensitivity);
+    for (const name of ['localization', 'entropy', 'participation'] as const) {
+      const { value, error } = sampled[name]!;
+      expectSame([value, error], [terminal.simulation[name], terminal.simulation[`${name}_error`]]);
+    }
+    expect(sampled.regime).toBe(terminal.simulation.regime);
+  },
+);
+
+test('a list of eigenvalues and a sweep', () => {
+  const list = { ...base, ensemble: 'list' as const, eigenvalues: [1, 2, 6, -1] };
+  const simulated = json('simulate', options(list)).simulation;
+  expectSame(finish(native, 'simulation', list).rho, simulated.rho);
+
+  const { points } = finish(native, 'sweep', { ...base, means: [0.1, 0.3], variances: [0.1, 1] });
+  const { mean: _, variance: __, ...common } = options(base);
+  const { rows } = json('sweep', { ...common, means: '0.1,0.3', variances: '0.1,1' });
+  expectSame(
+    points.map((point) => point.entropy!.value),
+    rows.map((row: { entropy: number }) => row.entropy),
+  );
+});
+
+test('a spectrum, an attention matrix and a phase map', () => {
+  const {
+    tokens,
+    correlation,
+    length,
+    temperature,
+    samples: _,
+    ...drawn
+  } = options({
+    ...base,
+    ensemble: 'uniform',
+  });
+  const spectrum = json('spectrum', drawn);
+  const { eigenvalues } = finish(native, 'spectrum', { ...base, ensemble: 'uniform' });
+  const real = (pairs: number[][]) => pairs.map(([re]) => re!).sort((a, b) => a - b);
+  expectSame(
+    [...eigenvalues].filter((_, i) => i % 2 === 0).sort((a, b) => a - b),
+    real(spectrum.eigenvalues),
+  );
+
+  const kind = { softmax: 'exact', mask: 'full' } as const;
+  const setting = { ...drawn, tokens, correlation, length, temperature, ...kind };
+  const terminal = json('attention', setting);
+  const attention = finish(native, 'attention', { ...base, ensemble: 'uniform', ...kind });
+  expectSame(attention.entropy, terminal.entropy);
+  terminal.weights.flat().forEach((weight: number, i: number) => {
+    expect(Math.abs(attention.weights[i]! - weight)).toBeLessThan(1e-7);
+  });
+
+  const { cells } = json('map', { length: 24, asymmetry: 0.3, count: 5 });
+  const map = finish(native, 'map', {
+    ...{ length: 24, tokens: 'random-walk' as const, correlation: 0, asymmetry: 0.3 },
+    ...{ x: { from: -8, to: 8, count: 5 }, y: { from: 0.01, to: 100, count: 5 } },
+  });
+  cells.forEach((cell: { localization: number }, i: number) => {
+    expect(Math.abs(map.localization[i]! - cell.localization)).toBeLessThan(1e-6);
+  });
+});
