@@ -13,6 +13,13 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      {
+        test: {
+          name: 'screenshots',
+          include: ['tests/browser/screenshots.ts'],
+          testTimeout: 60_000,
+        },
+      },
     ],
   },
 });

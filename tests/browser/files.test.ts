@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkpoint, fileAddress, launch, serve, settled, visit } from './browser';
+
+let browser: Browser;
+let host: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  host = await serve();
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+  host.close();
+});
+
+const weights = join(checkpoint, 'model.fp16.safetensors');
+const config = join(checkpoint, 'config.json');
+const own = '#figure-lead [data-mark="heads of the file"] path';
+
+/** Drops files that a hidden input of the test holds, as a hand would. */
+async function drop(page: Page, paths: string[]): Promise<void> {
+  await page.evaluate(() => {
+    const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
+    input.id = 'test-files';
+    input.hidden = true;
+    document.body.append(input);
+  });
+  await page.locator('#test-files').setInputFiles(paths);
+  await page.evaluate(() => {
+    const input = document.querySelector<HTMLInputElement>('#test-files');
+    const dataTransfer = new DataTransfer();
+    for (const file of input?.files ?? []) dataTransfer.items.add(file);
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
+    input?.remove();
+  });
+}
+
+/** A .safetensors file of this header and so many bytes of data. */
+function safetensors(header: string, data = 0): Buffer {
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(Buffer.byteLength(header)));
+  return Buffer.concat([size, Buffer.from(header), Buffer.alloc(data)]);
+}
+
+describe.each([
+  ['over http', () => host.address],
+  ['from the disk', () => fileAddress],
+])('a dropped checkpoint, %s', (_, address) => {
+  test('joins the figures after reading less than 10 MB of it', async () => {
+    const { page, errors, foreign, close } = await visit(browser, address());
+    await drop(page, [weights, config]);
+    const report = page.locator('[data-report]', { hasText: '72 heads' });
+    await report.waitFor();
+    const read = /read ([\d.]+) of ([\d.]+) MB in ([\d.]+) s/.exec(
+      (await report.textContent()) ?? '',
+    );
+    expect(Number(read?.[1])).toBeLessThan(10);
+    expect(Number(read?.[2])).toBeGreaterThan(45);
+    await settled(page, 'lead');
+    await page.locator(own).nth(71).waitFor({ state: 'attached' });
+    expect(await page.locator('[data-head^="file:"]').count()).toBe(72);
+    await settled(page, 'phase-map');
+    const onMap = page.locator('#figure-phase-map [data-mark="heads of the file"] path');
+    await onMap.nth(71).waitFor({ state: 'attached' });
+    expect(errors).toEqual([]);
+    expect(foreign).toEqual([]);
+    await close();
+  });
+});
+
+test('the dropped file gives the same heads as the sample that the page was built with', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await page.locator('[data-drop] input').setInputFiles([weights, config]);
+  await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
+  const details = [];
+  for (const id of ['sample:3.7', 'file:3.7']) {
+    await page.locator(`[data-head="${id}"]`).focus();
+    const text = await page.locator('[data-head-detail]').textContent();
+    details.push(text?.replace(/^.*layer/, 'layer'));
+  }
+  expect(details[1]).toBe(details[0]);
+  await close();
+});
+
+test('without config.json the head count is asked for, and a wrong one refused', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await page.locator('[data-drop] input').setInputFiles([weights]);
+  const field = page.getByLabel('Attention heads in each layer');
+  await field.waitFor();
+  await field.fill('7');
+  await field.press('Enter');
+  const problem = page.locator('[data-problem]');
+  await problem.filter({ hasText: '7' }).waitFor();
+  expect(await problem.textContent()).toMatch(/384/);
+  await field.fill('12');
+  await field.press('Enter');
+  await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
+  expect(await field.isVisible()).toBe(false);
+  expect(await problem.textContent()).toBe('');
+  await close();
+});
+
+const QUERY = 'encoder.layer.0.attention.self.query.weight';
+const huge = Buffer.alloc(16, 0x20);
+huge.writeBigUInt64LE(2n ** 63n);
+const tensor = (dtype: string, shape: string, from: number, to: number) =>
+  `{"dtype":"${dtype}","shape":${shape},"data_offsets":[${from},${to}]}`;
+
+test.each([
+  ['empty', Buffer.alloc(0), /hostile\.safetensors/],
+  ['truncated header', readFileSync(weights).subarray(0, 1000), /header/i],
+  ['header of 2^63 bytes', huge, /header/i],
+  ['garbage', Buffer.from('not a checkpoint at all, only some text'), /header/i],
+  [
+    'tensor past the end',
+    safetensors(`{"${QUERY}":${tensor('F32', '[8,8]', 0, 256)}}`, 100),
+    new RegExp(QUERY),
+  ],
+  [
+    'unknown type',
+    safetensors(`{"${QUERY}":${tensor('Q9', '[8,8]', 0, 256)}}`, 256),
+    new RegExp(QUERY),
+  ],
+])('a hostile file (%s) is named, and the page lives on', async (_, buffer, words) => {
+  const { page, errors, close } = await visit(browser, host.address);
+  const file = { name: 'hostile.safetensors', mimeType: '', buffer };
+  await page.locator('[data-drop] input').setInputFiles([file]);
+  const problem = page.locator('[data-problem]');
+  await problem.filter({ hasText: /\S/ }).waitFor();
+  expect(await problem.textContent()).toMatch(words);
+  expect(await page.locator('#figure-lead [data-mark="heads of the sample"] circle').count()).toBe(
+    72,
+  );
+  await page.locator('#field-mean').fill('0.5');
+  await page.locator('#figure-lead svg[aria-label*="means 0.5"]').waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('reading can be cancelled', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await page.evaluate(() => {
+    // The scan is too quick for a hand: the test presses the button as soon as it shows.
+    const busy = document.querySelector<HTMLElement>('[data-busy]');
+    new MutationObserver(
+      () => busy?.hidden === false && busy.querySelector('button')?.click(),
+    ).observe(document.body, { attributes: true, subtree: true });
+  });
+  await page.locator('[data-drop] input').setInputFiles([weights, config]);
+  await page.locator('[data-report]', { hasText: 'Cancelled' }).waitFor();
+  expect(await page.locator(own).count()).toBe(0);
+  await close();
+});
+
+test('the sample can be hidden', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await page.locator('input[name="field-sample"][value="hidden"]').check();
+  await page
+    .locator('#figure-lead [data-mark="heads of the sample"] circle')
+    .first()
+    .waitFor({ state: 'detached' });
+  expect(await page.locator('[data-heads] button').count()).toBe(0);
+  await close();
+});

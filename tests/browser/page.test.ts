@@ -1,0 +1,112 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fileAddress, launch, serve, settled, visit } from './browser';
+
+let browser: Browser;
+let host: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  host = await serve();
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+  host.close();
+});
+
+const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
+
+describe.each([
+  ['a sub-path of a plain static host', () => host.address],
+  ['a file opened from the disk', () => fileAddress],
+])('the page from %s', (_, address) => {
+  test('draws every figure and asks no other origin for anything', async () => {
+    const { page, errors, foreign, close } = await visit(browser, address());
+    for (const id of FIGURES) {
+      await settled(page, id);
+      expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);
+      expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
+    }
+    expect(errors).toEqual([]);
+    expect(foreign).toEqual([]);
+    await close();
+  });
+
+  test('keeps its state in the address', async () => {
+    const { page, close } = await visit(browser, address());
+    await page.locator('#field-variance').fill('0.3');
+    await page.locator('#field-variance').press('Enter');
+    await page.waitForFunction(() => location.hash === '#v=0.3');
+    await page.getByText('Here the claim fails.').click();
+    await page.waitForFunction(() => location.hash === '#m=0.004&v=0.0001');
+    await settled(page, 'profile');
+    const text = await page.locator('#figure-profile [data-live]').textContent();
+    expect(text).toMatch(/^Regime: uniform, L = 0\.00406/);
+    await close();
+  });
+
+  test('shows the 72 heads of the sample', async () => {
+    const { page, close } = await visit(browser, address());
+    const dots = page.locator('#figure-lead [data-mark="heads of the sample"] circle');
+    expect(await dots.count()).toBe(72);
+    await settled(page, 'phase-map');
+    const onMap = page.locator('#figure-phase-map [data-mark="heads of the sample"] circle');
+    expect(await onMap.count()).toBe(72);
+    expect(await page.locator('[data-heads] button').count()).toBe(72);
+    await close();
+  });
+});
+
+test('the lead figure is painted within a second of navigation, before the engine answers', async () => {
+  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  await page.route('**/*.wasm', (route) => route.abort());
+  await page.addInitScript(() => {
+    const look = () => {
+      const points = document.querySelectorAll('#figure-lead [data-mark^="simulation"] circle');
+      // A frame in which they are there has begun: the next one is told after it was painted.
+      if (points.length > 30)
+        requestAnimationFrame((time) => Object.assign(window, { painted: time }));
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  await page.goto(host.address);
+  const painted = await page.waitForFunction(() => (window as { painted?: number }).painted);
+  expect(await painted.jsonValue()).toBeLessThan(1000);
+  await close();
+});
+
+test('the engine that does not load is reported, and the first picture stays', async () => {
+  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  await page.route('**/*.wasm', (route) => route.abort());
+  await page.goto(host.address);
+  await page.locator('#figure-lead .message', { hasText: /engine|fetch/i }).waitFor();
+  expect(await page.locator('#figure-lead svg[role="img"]').count()).toBe(1);
+  await close();
+});
+
+// A machine that does something else beside may stop the page in the middle of a task: three trials.
+test('no main-thread task exceeds 50 ms while a slider is dragged', { retry: 2 }, async () => {
+  const { page, close } = await visit(browser, host.address);
+  await page.evaluate(() => {
+    const tasks: number[] = [];
+    Object.assign(window, { longTasks: tasks });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) tasks.push(entry.duration);
+    }).observe({ type: 'longtask' });
+  });
+  for (const name of ['mean', 'length', 'temperature']) {
+    const box = await page.locator(`[data-control="${name}"] input[type="range"]`).boundingBox();
+    if (!box) throw new Error(`the slider of ${name} has no place`);
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width / 2, y);
+    await page.mouse.down();
+    for (let i = 0; i < 60; i++) {
+      await page.mouse.move(box.x + box.width * (0.5 + 0.4 * Math.sin(i / 8)), y);
+    }
+    await page.mouse.up();
+  }
+  const tasks = await page.evaluate(() => (window as unknown as { longTasks: number[] }).longTasks);
+  expect(tasks).toEqual([]);
+  await close();
+});

@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { go, launch, serve, settled, visit } from './browser';
+
+let browser: Browser;
+let host: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  host = await serve();
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+  host.close();
+});
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
+
+interface Violation {
+  id: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: { run: () => Promise<{ violations: Violation[] }> };
+    };
+    return (await axe.run()).violations;
+  });
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.target.join(' ')}: ${node.failureSummary}`),
+  );
+}
+
+describe.each([
+  ['desktop', { width: 1280, height: 900 }],
+  ['phone', { width: 360, height: 740 }],
+])('on a %s', (_, viewport) => {
+  test.each(['light', 'dark'] as const)(
+    'in %s colours axe finds no violation',
+    async (colorScheme) => {
+      const { page, close } = await visit(browser, `${host.address}#p=sample:0.3`, {
+        viewport,
+        colorScheme,
+      });
+      for (const id of FIGURES) await settled(page, id);
+      expect(await violations(page)).toEqual([]);
+      await go(page, 'd=1&T=0');
+      await page.locator('#error-length').filter({ hasText: /\S/ }).waitFor({ state: 'attached' });
+      expect(await violations(page)).toEqual([]);
+      await close();
+    },
+  );
+
+  test('nothing is wider than the screen', async () => {
+    const { page, close } = await visit(browser, host.address, { viewport });
+    for (const id of FIGURES) await settled(page, id);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(wide).toBeLessThanOrEqual(viewport.width);
+    await close();
+  });
+});
+
+/** Presses Tab until the element that the selector names has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate((it) => document.activeElement?.matches(it), selector)) return;
+  }
+  throw new Error(`Tab never came to ${selector}`);
+}
+
+const value = (page: Page, name: string) =>
+  page.locator(`#field-${name}`).inputValue().then(Number);
+
+test('the keyboard alone moves a slider, the points of the figures, and chooses a head', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+  expect(new URL(page.url()).hash).toBe('');
+
+  await tabTo(page, '#figure-lead .handle');
+  const variance = await value(page, 'variance');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Shift+ArrowRight');
+  expect(await value(page, 'variance')).toBeGreaterThan(1.5 * variance);
+
+  await tabTo(page, '[data-control="mean"] input[type="range"]');
+  await page.keyboard.press('ArrowRight');
+  expect(await value(page, 'mean')).toBeGreaterThan(0.25);
+  await page.waitForFunction(() => /m=0\.\d+&v=/.test(location.hash));
+
+  await tabTo(page, '#figure-phase-map .handle');
+  const mean = await value(page, 'mean');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowUp');
+  expect(await value(page, 'mean')).toBeGreaterThan(mean);
+
+  await tabTo(page, '#figure-spectrum .handle');
+  await page.keyboard.press('ArrowLeft');
+  await tabTo(page, '#figure-spectrum .handle');
+  const spread = await value(page, 'variance');
+  await page.keyboard.press('ArrowUp');
+  expect(await value(page, 'variance')).toBeGreaterThan(spread);
+
+  await tabTo(page, '[data-heads] button');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.includes('p=sample:1.1'));
+  await page
+    .locator('#figure-lead [data-mark="chosen head"] circle')
+    .waitFor({ state: 'attached' });
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('a head under the pointer shows its eigenvalues, and a click keeps it', async () => {
+  const { page, close } = await visit(browser, host.address);
+  const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
+  const box = await dot.boundingBox();
+  if (!box) throw new Error('the dot has no place');
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.locator('#figure-lead .tip', { hasText: 'layer' }).waitFor();
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.includes('p=sample:'));
+  await settled(page, 'spectrum');
+  const own = page.locator('#figure-spectrum [data-mark="eigenvalues of the head"] path');
+  await own.nth(31).waitFor({ state: 'attached' });
+  await close();
+});
+
+test('the point of the map follows a drag', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await settled(page, 'phase-map');
+  const place = async () => {
+    const handle = await page.locator('#figure-phase-map .handle').boundingBox();
+    const chart = await page.locator('#figure-phase-map .chart').boundingBox();
+    if (!handle || !chart) throw new Error('the handle has no place');
+    return { ...handle, left: handle.x - chart.x, top: handle.y - chart.y };
+  };
+  const box = await place();
+  await page.mouse.move(box.x + 22, box.y + 22);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 82, box.y - 18, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => /m=.*&v=/.test(location.hash));
+  expect(await value(page, 'mean')).toBeGreaterThan(0.3);
+  await settled(page, 'phase-map');
+  const moved = await place();
+  expect(Math.abs(moved.left - box.left - 60)).toBeLessThan(4);
+  expect(Math.abs(moved.top - box.top + 40)).toBeLessThan(4);
+  await close();
+});
+
+test('the theme button turns the colours', async () => {
+  const { page, close } = await visit(browser, host.address, { colorScheme: 'light' });
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const before = await paper();
+  await page.getByRole('button', { name: 'Dark' }).click();
+  expect(await paper()).not.toBe(before);
+  await page.reload();
+  expect(await paper()).not.toBe(before);
+  await close();
+});

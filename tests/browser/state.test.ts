@@ -1,0 +1,132 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { go, launch, serve, settled, visit } from './browser';
+
+let browser: Browser;
+let host: Awaited<ReturnType<typeof serve>>;
+
+beforeAll(async () => {
+  host = await serve();
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser.close();
+  host.close();
+});
+
+const caption = (page: Page, id: string) => page.locator(`#figure-${id} [data-live]`).textContent();
+
+test('a bad text shows the words of the library, and the figures keep what they show', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await settled(page, 'profile');
+  const before = await caption(page, 'profile');
+  const field = page.locator('#field-width');
+  await field.fill('-3');
+  const error = page.locator('#error-width');
+  await error.filter({ hasText: /\S/ }).waitFor();
+  expect(await error.textContent()).toBe(
+    'width: -3 is not allowed; it must be an integer from 2 to 4096',
+  );
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  expect(await caption(page, 'profile')).toBe(before);
+  await field.fill('32');
+  await error.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
+  expect(await field.getAttribute('aria-invalid')).toBeNull();
+  await page.waitForFunction(() => location.hash === '#d=32');
+  await close();
+});
+
+test('a bad link shows the words of the library beside its text', async () => {
+  const { page, close } = await visit(browser, `${host.address}#T=2.5&v=0.5&e=normally`);
+  const error = page.locator('#error-length');
+  await error.filter({ hasText: /\S/ }).waitFor();
+  expect(await error.textContent()).toMatch(
+    /^length: 2\.5 is not allowed; it must be an integer from 2 to \d+$/,
+  );
+  expect(await page.locator('#field-length').inputValue()).toBe('2.5');
+  expect(await page.locator('#field-variance').inputValue()).toBe('0.5');
+  expect(await page.locator('#error-ensemble').textContent()).toMatch(
+    /^ensemble: 'normally' is not allowed; it must be one of normal, two-point/,
+  );
+  await close();
+});
+
+test('values that do not go together are refused at the field at fault', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await go(page, 'e=factored&d=16&dh=64');
+  const error = page.locator('#error-head_width');
+  await error.filter({ hasText: /\S/ }).waitFor();
+  expect(await error.textContent()).toMatch(/^head_width: .*at most the width/);
+  await go(page, 'e=factored&d=16&dh=8&v=1');
+  await error.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
+  await close();
+});
+
+test('a link reproduces its view', async () => {
+  const first = await visit(browser, host.address);
+  await first.page.locator('#field-mean').fill('0.4');
+  await first.page.locator('#field-mean').press('Enter');
+  await first.page.locator('#field-samples').fill('500');
+  await first.page.locator('#field-samples').press('Enter');
+  await first.page.locator('#field-seed').fill('7');
+  await first.page.locator('#field-seed').press('Enter');
+  await first.page.locator('input[value="participation"]').check();
+  await first.page.locator('#field-tokens').selectOption('ar1');
+  await first.page.locator('[data-head="sample:2.5"]').click();
+  const link = first.page.url();
+  expect(new URL(link).hash).toBe('#m=0.4&t=ar1&s=7&n=500&y=participation&p=sample:2.5');
+  const views = [];
+  for (const page of [first.page, (await visit(browser, link)).page]) {
+    const view: Record<string, unknown> = {};
+    for (const id of ['lead', 'phase-map', 'profile', 'spectrum']) {
+      await settled(page, id);
+      await page.waitForTimeout(300);
+      view[id] = await caption(page, id);
+      view[`${id} label`] = await page
+        .locator(`#figure-${id} svg`)
+        .first()
+        .getAttribute('aria-label');
+    }
+    view.points = await page
+      .locator('#figure-profile [data-mark^="simulation"] circle')
+      .evaluateAll((circles) => circles.map((circle) => circle.getAttribute('cy')));
+    views.push(view);
+    await page.context().close();
+  }
+  expect(views[1]).toEqual(views[0]);
+  expect((views[0].points as string[]).length).toBeGreaterThan(40);
+});
+
+test('going back in history restores the state before a preset', async () => {
+  const { page, close } = await visit(browser, `${host.address}#m=0.3`);
+  await page.getByText('A large variance flattens.').click();
+  await page.waitForFunction(() => location.hash === '#v=30');
+  expect(await page.locator('#field-variance').inputValue()).toBe('30');
+  await page.goBack();
+  await page.waitForFunction(() => location.hash === '#m=0.3');
+  expect(await page.locator('#field-mean').inputValue()).toBe('0.3');
+  expect(await page.locator('#field-variance').inputValue()).toBe('0.1');
+  await close();
+});
+
+test('reset returns to the defaults and an empty link', async () => {
+  const { page, close } = await visit(browser, `${host.address}#m=0.3&y=entropy`);
+  await page.getByRole('button', { name: 'Reset' }).click();
+  expect(new URL(page.url()).hash).toBe('');
+  expect(await page.locator('#field-mean').inputValue()).toBe('0.25');
+  expect(await page.locator('input[value="localization"]').isChecked()).toBe(true);
+  await close();
+});
+
+test('a computation too long to wait for is abandoned when it is no longer asked for', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await go(page, 'e=shifted-gaussian&d=4096'); // its first step alone takes many seconds
+  await page.waitForTimeout(500);
+  await go(page, 'v=1');
+  const start = Date.now();
+  await page.locator('#figure-lead .progress.done').waitFor({ state: 'attached' });
+  expect(Date.now() - start).toBeLessThan(10_000);
+  await settled(page, 'spectrum');
+  expect(await caption(page, 'spectrum')).toMatch(/^Ensemble: mean 0.25, variance 1 /);
+  await close();
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { count, decade, short, tick } from '../../web/charts/format';
+import { csvOf } from '../../web/charts/table';
+
+test.each([
+  [0.1234567, '0.123'],
+  [-2.5, '−2.5'],
+  [0, '0'],
+  [123456, '1.23·10⁵'],
+  [0.00001, '1·10⁻⁵'],
+  [-4.5e-12, '−4.5·10⁻¹²'],
+  [NaN, 'none'],
+  [null, 'none'],
+])('%d is shown as %s', (value, text) => {
+  expect(short(value)).toBe(text);
+});
+
+test('ticks of a logarithmic axis are plain near 1 and powers of ten elsewhere', () => {
+  expect([0.001, 0.01, 1, 100, 1000, 0.02].map(decade)).toEqual([
+    '10⁻³',
+    '0.01',
+    '1',
+    '100',
+    '10³',
+    '',
+  ]);
+});
+
+test('ticks have no rounding noise, and thousands a thin space', () => {
+  expect(tick(0.1 + 0.2)).toBe('0.3');
+  expect(tick(-1)).toBe('−1');
+  expect(count(1234567)).toBe('1\u202f234\u202f567');
+});
+
+test('CSV keeps every digit, leaves nothing where there is none, and quotes what needs it', async () => {
+  const table = {
+    columns: ['a', 'b,c'],
+    rows: [
+      [1 / 3, null],
+      ['say "so"', 1e-300],
+    ],
+  };
+  const text = await csvOf(table).text();
+  expect(text).toBe('a,"b,c"\n0.3333333333333333,\n"say ""so""",1e-300\n');
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { placeOf, stepped, valueAt } from '../../web/controls/slider';
+import { names, table, type Slider } from '../../web/state/table';
+
+const sliders = names.flatMap((name) => {
+  const row = table[name];
+  return row.kind === 'number' && row.slider ? [[name, row.slider, row.limits] as const] : [];
+});
+
+describe.each(sliders)('the slider of %s', (_, slider, limits) => {
+  test('reaches only what the library allows', () => {
+    for (const place of [0, 0.123, 0.5, 0.987, 1]) {
+      const value = valueAt(slider, place);
+      expect(value).toBeGreaterThanOrEqual(limits.minimum);
+      expect(value).toBeLessThanOrEqual(limits.maximum);
+      if (limits.integer) expect(Number.isInteger(value)).toBe(true);
+    }
+  });
+
+  test('comes back to the place of its value', () => {
+    for (const place of [0.1, 0.4, 0.75, 1]) {
+      expect(placeOf(slider, valueAt(slider, place))).toBeCloseTo(place, 1);
+    }
+    expect(valueAt(slider, 0)).toBeCloseTo(slider.from, 9);
+    expect(valueAt(slider, 1)).toBeCloseTo(slider.to, 9);
+  });
+
+  test('moves with every arrow key until its end', () => {
+    let value = valueAt(slider, 0.3);
+    for (let i = 0; i < 60; i++) {
+      const next = stepped(slider, value, 1);
+      expect(next).toBeGreaterThan(value);
+      value = next;
+    }
+    expect(stepped(slider, slider.to, 1)).toBe(slider.to);
+    expect(stepped(slider, slider.from, -1)).toBe(slider.from);
+  });
+});
+
+test('a value beyond the slider sits at its end', () => {
+  const slider: Slider = { scale: 'log', from: 1, to: 100 };
+  expect(placeOf(slider, 0)).toBe(0);
+  expect(placeOf(slider, 1e9)).toBe(1);
+});

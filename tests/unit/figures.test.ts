@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import {
+  domainOf,
+  lineVariances,
+  sweepVariances,
+  valueOn,
+  type Lines,
+} from '../../web/figures/lead-questions';
+import { borders, labelPlaces } from '../../web/figures/regions';
+import { defaults, limitsOf } from '../../web/state/table';
+
+describe('the variances of the lead figure', () => {
+  test('cover whole decades around where the logits meet the clips', () => {
+    const [low, high] = domainOf(defaults(), []);
+    expect([Math.log10(low), Math.log10(high)]).toEqual([-5, 2]);
+    const { length } = lineVariances([low, high], 20);
+    expect(length).toBe(141);
+  });
+
+  test('stay within what the library allows, whatever the setting', () => {
+    for (const temperature of [1e-6, 1, 1e6]) {
+      for (const length of [2, 2048]) {
+        const domain = domainOf({ ...defaults(), temperature, length, tokens: 'ar1' }, []);
+        const variances = [...lineVariances(domain, 5), ...sweepVariances(domain)];
+        expect(Math.max(...variances)).toBeLessThanOrEqual(limitsOf('variance').maximum);
+        expect(Math.min(...variances)).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  test('of the simulation are two a decade, at the same round places in every domain', () => {
+    expect(sweepVariances([0.1, 10])).toEqual([0.1, 0.316, 1, 3.16, 10]);
+    expect(sweepVariances([0.01, 10])).toEqual(expect.arrayContaining(sweepVariances([0.1, 10])));
+  });
+
+  test('have values on the line between its points', () => {
+    const lines = {
+      means: [1, 2],
+      variances: [1, 10, 100],
+      value: Float64Array.of(0, 1, 4, 8, 8, 8),
+    } as unknown as Lines;
+    expect(valueOn(lines, 0, 10)).toBeCloseTo(1, 12);
+    expect(valueOn(lines, 0, Math.sqrt(10))).toBeCloseTo(0.5, 12);
+    expect(valueOn(lines, 0, 1e9)).toBe(4);
+    expect(valueOn(lines, 1, 50)).toBe(8);
+  });
+});
+
+describe('the regions of the map', () => {
+  const columns = 12;
+  const rows = 10;
+  // Two halves, and a strip of one column that is too thin for a name.
+  const region = Uint8Array.from({ length: columns * rows }, (_, at) => {
+    const column = at % columns;
+    return column === 6 ? 7 : column < 6 ? 1 : 2;
+  });
+  const map = { columns, rows, region };
+
+  test('are named inside, at a distance from each other', () => {
+    const places = labelPlaces(map, 1, [2, 2]);
+    expect(places.map((place) => place.region).sort()).toEqual([1, 2]);
+    for (const { region: own, column, row } of places) {
+      expect(region[row * columns + column]).toBe(own);
+      expect(row).toBeGreaterThan(1);
+      expect(row).toBeLessThan(rows - 2);
+    }
+  });
+
+  test('are named away from a name that is already there', () => {
+    const [first, second] = labelPlaces(map, 0, [12, 3]);
+    expect(Math.abs(first.row - second.row)).toBeGreaterThan(3);
+  });
+
+  test('have borders only where the number changes', () => {
+    const path = borders(
+      map,
+      (x) => x,
+      (y) => y,
+    );
+    expect(path.match(/M6,/g)?.length).toBe(rows);
+    expect(path.match(/M7,/g)?.length).toBe(rows);
+    expect(path.match(/M/g)?.length).toBe(2 * rows);
+  });
+});

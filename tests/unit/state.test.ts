@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { readHash, writeHash } from '../../web/state/hash';
+import { meansOf, parseList, settingOf, widthOf } from '../../web/state/setting';
+import { defaults, names, parse, table, type State } from '../../web/state/table';
+
+describe('the link', () => {
+  test('of the defaults is empty, and an empty link gives the defaults', () => {
+    expect(writeHash(defaults())).toBe('');
+    expect(readHash('', defaults())).toEqual({ state: defaults(), refused: new Map() });
+  });
+
+  test('holds every parameter: what is written is read', () => {
+    const changed: State = {
+      mean: -0.125,
+      variance: 1e-7,
+      width: 17,
+      head_width: 5,
+      length: 33,
+      temperature: 5.656854249492381,
+      correlation: 0.3,
+      seed: 9007199254740991,
+      samples: 12345,
+      asymmetry: -0.5,
+      ensemble: 'list',
+      tokens: 'ar1',
+      measure: 'entropy',
+      spread: 'variance',
+      softmax: 'piecewise-linear',
+      mask: 'full',
+      sample: 'hidden',
+      eigenvalues: '1, -2.5 & 3',
+      head: 'file:3.11',
+    };
+    const plain = defaults();
+    for (const name of names) expect(changed[name], name).not.toBe(plain[name]);
+    expect(readHash(`#${writeHash(changed)}`, plain)).toEqual({
+      state: changed,
+      refused: new Map(),
+    });
+  });
+
+  test('has a key of its own for every parameter', () => {
+    expect(new Set(names.map((name) => table[name].key)).size).toBe(names.length);
+  });
+
+  test('with a refused text keeps the present value and remembers the text', () => {
+    const current = { ...defaults(), width: 99 };
+    const { state, refused } = readHash('#d=-3&m=0.5&e=nothing', current);
+    expect(state.width).toBe(99);
+    expect(state.mean).toBe(0.5);
+    expect([...refused]).toEqual([
+      ['ensemble', 'nothing'],
+      ['width', '-3'],
+    ]);
+  });
+});
+
+describe('a text for a number', () => {
+  test.each([
+    ['width', '2', 2],
+    ['width', '1', undefined],
+    ['width', '2.5', undefined],
+    ['width', '', undefined],
+    ['width', '0x10', undefined],
+    ['width', '1e2', 100],
+    ['temperature', '0', undefined],
+    ['temperature', '.5', 0.5],
+    ['correlation', '0', 0],
+    ['correlation', '1', undefined],
+    ['mean', '-1e-3', -0.001],
+    ['mean', 'NaN', undefined],
+    ['mean', 'Infinity', undefined],
+    ['mean', '1,5', undefined],
+    ['tokens', 'ar1', 'ar1'],
+    ['tokens', 'toString', undefined],
+  ] as const)('%s %j', (name, text, value) => {
+    expect(parse(name, text)).toBe(value);
+  });
+});
+
+describe('the setting', () => {
+  test('has eigenvalues only for the list, whose length is the width', () => {
+    expect(settingOf(defaults()).eigenvalues).toEqual([]);
+    const list = { ...defaults(), ensemble: 'list' as const, eigenvalues: '3 1;-2,0' };
+    expect(settingOf(list).eigenvalues).toEqual([3, 1, -2, 0]);
+    expect(widthOf(list)).toBe(4);
+    expect(widthOf(defaults())).toBe(defaults().width);
+  });
+
+  test('passes what is no number on, for the library to refuse', () => {
+    expect(parseList('1, x')).toEqual([1, NaN]);
+  });
+
+  test('compares the mean with a quarter and twice of it, and zero with both signs', () => {
+    expect(meansOf({ ...defaults(), mean: 0.4 })).toEqual([0.4, 0.1, 0.8]);
+    expect(meansOf({ ...defaults(), mean: 0 })).toEqual([0, 0.25, -0.25]);
+  });
+
+  test('compares only means that the library allows', () => {
+    expect(meansOf({ ...defaults(), mean: 60 })).toEqual([60, 15, 100]);
+    expect(meansOf({ ...defaults(), mean: 100 })).toEqual([100, 25]);
+  });
+});

@@ -1,0 +1,26 @@
+import { defineConfig } from 'vite';
+import { formulas } from './web/plugins/formulas.mts';
+import { engineFactory } from './web/plugins/engine-factory.mts';
+import { singleFile } from './web/plugins/single-file.mts';
+
+// Two builds into dist/: index.html with its assets for any static host, and, in mode `single`,
+// eigenscope.html with everything inside, which a browser opens from the disk.
+export default defineConfig(({ mode }) => {
+  const single = mode === 'single';
+  return {
+    root: 'web',
+    base: './',
+    plugins: [formulas(), engineFactory(), ...(single ? [singleFile('eigenscope.html')] : [])],
+    build: {
+      outDir: '../dist',
+      emptyOutDir: !single,
+      target: 'es2022',
+      // Colours are written with light-dark(), which every browser that runs the engine knows.
+      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+      assetsInlineLimit: single ? Number.MAX_SAFE_INTEGER : 0,
+      modulePreload: false,
+      chunkSizeWarningLimit: 1200,
+    },
+    worker: { format: 'iife' as const, plugins: () => [engineFactory()] },
+  };
+});

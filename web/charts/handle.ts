@@ -1,0 +1,81 @@
+/** Where a hand moves to, in pixels of the chart, or a step by keys: -1, 0 or 1, times 5 if big. */
+export interface HandleMoves {
+  drag(x: number, y: number): void;
+  step(dx: number, dy: number): void;
+  /** The hand let go. */
+  rest(): void;
+}
+
+const STEPS: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+};
+
+/** What a screen reader says of a handle. */
+export interface HandleValue {
+  now: number;
+  from: number;
+  to: number;
+  text: string;
+}
+
+/** A thing on a chart that mouse, finger and arrow keys move. It outlives redrawing, so focus stays. */
+export class Handle {
+  readonly element = document.createElement('div');
+  /** True while a pointer holds it: scales should not move under the hand. */
+  held = false;
+
+  constructor(
+    parent: HTMLElement,
+    label: string,
+    private moves: HandleMoves,
+  ) {
+    const { element } = this;
+    element.className = 'handle';
+    element.tabIndex = 0;
+    element.setAttribute('role', 'slider');
+    element.setAttribute('aria-label', label);
+    element.addEventListener('pointerdown', (event) => this.grab(event, parent));
+    element.addEventListener('keydown', (event) => this.press(event));
+    parent.append(element);
+  }
+
+  /** Moves it to pixels of the chart. */
+  place(x: number, y: number, value: HandleValue): void {
+    const { element } = this;
+    element.style.transform = `translate(${x}px, ${y}px)`;
+    element.setAttribute('aria-valuenow', String(value.now));
+    element.setAttribute('aria-valuemin', String(value.from));
+    element.setAttribute('aria-valuemax', String(value.to));
+    element.setAttribute('aria-valuetext', value.text);
+  }
+
+  private grab(event: PointerEvent, parent: HTMLElement): void {
+    const { element } = this;
+    event.preventDefault();
+    element.focus();
+    element.setPointerCapture(event.pointerId);
+    this.held = true;
+    const move = (it: PointerEvent) => {
+      const box = parent.getBoundingClientRect();
+      this.moves.drag(it.clientX - box.left, it.clientY - box.top);
+    };
+    const release = () => {
+      element.removeEventListener('pointermove', move);
+      this.held = false;
+      this.moves.rest();
+    };
+    element.addEventListener('pointermove', move);
+    element.addEventListener('lostpointercapture', release, { once: true });
+  }
+
+  private press(event: KeyboardEvent): void {
+    const step = STEPS[event.key];
+    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const size = event.shiftKey ? 5 : 1;
+    this.moves.step(step[0] * size, step[1] * size);
+  }
+}

@@ -1,0 +1,69 @@
+import { element } from './picture';
+
+/** One entry of a legend: a line, a hollow or full dot, or a strip of colours, with its text. */
+export interface Entry {
+  text: string;
+  kind: 'line' | 'ring' | 'dot' | 'diamond' | 'strip';
+  colours: string[];
+  dash?: string;
+}
+
+const ROW = 20;
+const SWATCH = 26;
+const measurer = document.createElement('canvas').getContext('2d');
+
+function textWidth(text: string): number {
+  if (!measurer) return 7 * text.length;
+  measurer.font = '12px system-ui, sans-serif';
+  return measurer.measureText(text).width;
+}
+
+function swatch(entry: Entry): SVGElement {
+  const [colour] = entry.colours;
+  switch (entry.kind) {
+    case 'line': {
+      const look = { stroke: colour, 'stroke-width': 2.5, 'stroke-dasharray': entry.dash ?? '' };
+      return element('line', { x1: 0, x2: 20, y1: 0, y2: 0, ...look });
+    }
+    case 'ring':
+      return element('circle', { cx: 10, r: 4, fill: 'none', stroke: colour, 'stroke-width': 1.5 });
+    case 'dot':
+      return element('circle', { cx: 10, r: 4, fill: colour });
+    case 'diamond':
+      return element('path', { d: 'M10,-5L14,0L10,5L6,0Z', fill: colour });
+    case 'strip': {
+      const strip = element('g');
+      const width = 20 / entry.colours.length;
+      entry.colours.forEach((fill, i) => {
+        strip.append(
+          element('rect', { x: i * width, y: -5, width: width + 0.2, height: 10, fill }),
+        );
+      });
+      return strip;
+    }
+  }
+}
+
+/** Entries laid out in rows from `top` on: the picture and the height it takes. */
+export function legend(entries: Entry[], left: number, right: number, top = 0) {
+  const group = element('g', {
+    'aria-hidden': 'true',
+    'font-size': 12,
+    fill: 'currentColor',
+    'text-anchor': 'start',
+  });
+  let x = left;
+  let row = 0;
+  for (const entry of entries) {
+    const width = SWATCH + textWidth(entry.text);
+    if (x > left && x + width > right) {
+      x = left;
+      row++;
+    }
+    const place = element('g', { transform: `translate(${x}, ${top + 10 + row * ROW})` });
+    place.append(swatch(entry), element('text', { x: SWATCH, dy: '0.32em' }, entry.text));
+    group.append(place);
+    x += width + 18;
+  }
+  return { height: top + (row + 1) * ROW, render: () => group.cloneNode(true) as SVGGElement };
+}

@@ -1,0 +1,51 @@
+/** A colour map: t in [0, 1] to red, green, blue in [0, 255]. */
+export type Ramp = (t: number) => [number, number, number];
+
+function rampOf(stops: string[]): Ramp {
+  const colours = stops.map((hex) =>
+    [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255),
+  );
+  return (t) => {
+    const place = Math.min(1, Math.max(0, t)) * (colours.length - 1);
+    const at = Math.min(colours.length - 2, Math.floor(place));
+    const part = place - at;
+    const mix = [0, 1, 2].map((k) => {
+      // Interpolated in linear light: between two stops no band looks darker than both.
+      const light = (1 - part) * colours[at][k] ** 2.2 + part * colours[at + 1][k] ** 2.2;
+      return Math.round(255 * light ** (1 / 2.2));
+    });
+    return mix as [number, number, number];
+  };
+}
+
+const fields = {
+  light: rampOf(['#f7f9fb', '#c9dcec', '#7fb0d6', '#2f77b4', '#0c2f5e']),
+  dark: rampOf(['#10161d', '#17334f', '#22629a', '#5ea2d8', '#dcecf9']),
+};
+
+/** One hue, lightness alone tells the value: safe for every kind of colour vision. */
+export function fieldRamp(): Ramp {
+  return isDark() ? fields.dark : fields.light;
+}
+
+// From amber to violet, with lightness falling steadily; ends that vanish on the paper are left out.
+const layers = {
+  light: rampOf(['#f2b134', '#ee7b3c', '#cf3f63', '#8c2a7e', '#4a1d6b']),
+  dark: rampOf(['#ffe08a', '#ffb05c', '#f4746b', '#d05aa0', '#9a66c9']),
+};
+
+/** The colour of a layer of a model with `count` layers. */
+export function layerColour(layer: number, count: number): string {
+  const ramp = isDark() ? layers.dark : layers.light;
+  return `rgb(${ramp(count > 1 ? layer / (count - 1) : 0.5).join(' ')})`;
+}
+
+/** Lines that are compared (Okabe and Ito's colours, which all kinds of colour vision part). */
+export const series = ['var(--series-1)', 'var(--series-2)', 'var(--series-3)'];
+/** Dashes that part the same lines without colour. */
+export const dashes = ['', '7 4', '2 4'];
+
+/** Whether the page is dark now. */
+function isDark(): boolean {
+  return document.documentElement.dataset.theme === 'dark';
+}

@@ -1,0 +1,82 @@
+import { plot, type PlotOptions, type Scale } from '@observablehq/plot';
+import { element } from './picture';
+import { subscriptParts } from './subscript';
+
+export { dot, gridX, gridY, line, link, rect, ruleX, ruleY, text } from '@observablehq/plot';
+
+/** A drawn chart with the scales that place things on it. */
+export interface Chart {
+  svg: SVGSVGElement;
+  x: Position;
+  y: Position;
+}
+
+/** A scale in pixels of the chart. */
+export interface Position {
+  apply(value: number): number;
+  invert(pixel: number): number;
+}
+
+function position(scale: Scale | undefined): Position {
+  if (!scale?.invert) throw new Error('this scale has no inverse');
+  const { apply, invert } = scale;
+  return { apply: (value) => apply(value) as number, invert: (pixel) => invert(pixel) as number };
+}
+
+/**
+ * A chart is one picture with one text for those who do not see it. What its parts are stays in
+ * `data-mark`, for those who take the picture apart: names of parts are not allowed inside a picture.
+ */
+function describe(svg: SVGSVGElement, label: string): void {
+  for (const part of svg.querySelectorAll('[aria-label]')) {
+    const name = part.getAttribute('aria-description') ?? part.getAttribute('aria-label') ?? '';
+    part.removeAttribute('aria-description');
+    part.removeAttribute('aria-label');
+    part.setAttribute('data-mark', name);
+  }
+  svg.setAttribute('role', 'img');
+  svg.setAttribute('aria-label', label);
+}
+
+/** Writes the letter after an underscore as a subscript. */
+function lower(text: SVGTextElement): void {
+  const parts = subscriptParts(text.textContent);
+  if (parts.length < 3) return;
+  const spans = parts.map((part, i) => {
+    const shift = i % 2 === 1 ? '0.25em' : i > 0 ? '-0.2em' : '0';
+    return element('tspan', i % 2 === 1 ? { dy: shift, 'font-size': '80%' } : { dy: shift }, part);
+  });
+  text.replaceChildren(...spans);
+}
+
+/** Draws a chart with the page's type and colours. `label` is what a screen reader says of it. */
+export function chart(options: PlotOptions & { label: string }): Chart {
+  const { label, ...rest } = options;
+  const made = plot({
+    style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },
+    ...rest,
+  });
+  const svg = made as unknown as SVGSVGElement;
+  for (const text of svg.querySelectorAll('text')) lower(text);
+  describe(svg, label);
+  return { svg, x: position(made.scale('x')), y: position(made.scale('y')) };
+}
+
+/** Puts charts into one picture, each at its place. */
+export function compose(
+  parts: { svg: SVGSVGElement; x: number; y: number }[],
+  size: { width: number; height: number },
+  label: string,
+): SVGSVGElement {
+  const { width, height } = size;
+  const whole = element('svg', { width, height, viewBox: `0 0 ${width} ${height}` });
+  describe(whole, label);
+  for (const { svg, x, y } of parts) {
+    svg.removeAttribute('role');
+    svg.removeAttribute('aria-label');
+    svg.setAttribute('x', String(x));
+    svg.setAttribute('y', String(y));
+    whole.append(svg);
+  }
+  return whole;
+}

@@ -1,0 +1,150 @@
+import type { Store } from '../state/store';
+import { table, type NumberName, type StateName } from '../state/table';
+import { placeOf, stepped, valueAt } from './slider';
+
+/** A control on the page: follows the state, and shows why a text was refused. */
+export interface Control {
+  name: StateName;
+  follow(): void;
+  complain(message: string): void;
+}
+
+const TRAVEL = 1000;
+const KEYS: Record<string, number> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -10,
+  PageUp: 10,
+};
+
+function html<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]>,
+): HTMLElementTagNameMap[K] {
+  return Object.assign(document.createElement(tag), properties);
+}
+
+/** The parts that fields of every kind have: a label, an explanation, a place for refusals. */
+function dress(host: HTMLElement, name: StateName, label: string, help: string) {
+  host.classList.add('field');
+  const title = html('label', { htmlFor: `field-${name}`, innerHTML: label, title: help });
+  const explanation = html('p', {
+    id: `help-${name}`,
+    className: 'help hidden',
+    textContent: help,
+  });
+  const error = html('p', { id: `error-${name}`, className: 'error' });
+  error.setAttribute('role', 'status');
+  host.append(title);
+  return { explanation, error };
+}
+
+function complainer(input: HTMLElement, error: HTMLElement) {
+  return (message: string) => {
+    if (error.textContent !== message) error.textContent = message;
+    if (message) input.setAttribute('aria-invalid', 'true');
+    else input.removeAttribute('aria-invalid');
+  };
+}
+
+/** A text field for a parameter; every keystroke is offered to the state. */
+function textInput(store: Store, name: StateName): HTMLInputElement {
+  const input = html('input', { id: `field-${name}`, type: 'text', autocomplete: 'off' });
+  input.spellcheck = false;
+  input.setAttribute('aria-describedby', `help-${name} error-${name}`);
+  input.addEventListener('input', () => store.offer(name, input.value.trim(), false));
+  input.addEventListener('change', () => store.offer(name, input.value.trim(), true));
+  return input;
+}
+
+/** A number: exact in a text field, and by a slider over the range that is worth exploring. */
+export function numberField(host: HTMLElement, store: Store, name: NumberName): Control {
+  const { label, sign, slider, limits } = table[name];
+  const help = `${limits.meaning}; ${limits.range}`;
+  const { explanation, error } = dress(host, name, `${label} ${sign}`, help);
+  const input = textInput(store, name);
+  input.inputMode = 'decimal';
+  const range = html('input', { type: 'range', min: '0', max: String(TRAVEL), step: '1' });
+  range.setAttribute('aria-label', label);
+  range.addEventListener('input', () => {
+    if (slider) store.set({ [name]: valueAt(slider, Number(range.value) / TRAVEL) }, false);
+  });
+  range.addEventListener('change', () => store.settle());
+  range.addEventListener('keydown', (event) => {
+    const steps = KEYS[event.key];
+    if (!slider || !steps) return;
+    event.preventDefault();
+    store.set({ [name]: stepped(slider, store.state[name], steps) }, false);
+  });
+  host.append(input, ...(slider ? [range] : []), explanation, error);
+  const follow = () => {
+    const value = store.state[name];
+    const text = store.refused.get(name) ?? String(value);
+    if (input.value.trim() !== text && !isSame(input, value)) input.value = text;
+    if (!slider) return;
+    range.value = String(Math.round(TRAVEL * placeOf(slider, value)));
+    range.setAttribute('aria-valuetext', String(value));
+  };
+  input.addEventListener('blur', follow);
+  return { name, follow, complain: complainer(input, error) };
+}
+
+/** While a person types "0.10" it is not rewritten to "0.1" under the hand. */
+function isSame(input: HTMLInputElement, value: number): boolean {
+  return document.activeElement === input && Number(input.value) === value;
+}
+
+/** A text, such as a list of numbers. */
+export function textField(host: HTMLElement, store: Store, name: StateName): Control {
+  const { explanation, error } = dress(
+    host,
+    name,
+    table[name].label,
+    'numbers, separated by commas or spaces',
+  );
+  const input = textInput(store, name);
+  host.append(input, explanation, error);
+  const follow = () => {
+    const text = String(store.state[name]);
+    if (input.value.trim() !== text) input.value = text;
+  };
+  return { name, follow, complain: complainer(input, error) };
+}
+
+function choicesOf(name: StateName): Record<string, string> {
+  const row = table[name];
+  return row.kind === 'choice' ? row.choices : {};
+}
+
+/** One of a few, as a list that opens. */
+export function selectField(host: HTMLElement, store: Store, name: StateName): Control {
+  const { error } = dress(host, name, table[name].label, '');
+  const select = html('select', { id: `field-${name}` });
+  select.setAttribute('aria-describedby', `error-${name}`);
+  for (const [value, text] of Object.entries(choicesOf(name))) select.add(new Option(text, value));
+  select.addEventListener('change', () => store.offer(name, select.value, true));
+  host.append(select, error);
+  const follow = () => (select.value = String(store.state[name]));
+  return { name, follow, complain: complainer(select, error) };
+}
+
+/** One of a few, all of them in sight. */
+export function segments(host: HTMLElement, store: Store, name: StateName): Control {
+  const group = html('fieldset', { className: 'segments' });
+  const error = html('p', { className: 'error' });
+  error.setAttribute('role', 'status');
+  group.append(html('legend', { textContent: table[name].label }));
+  const inputs = Object.entries(choicesOf(name)).map(([value, text]) => {
+    const input = html('input', { type: 'radio', name: `field-${name}`, value });
+    const label = html('label', {});
+    label.append(input, html('span', { textContent: text }));
+    input.addEventListener('change', () => store.offer(name, value, true));
+    group.append(label);
+    return input;
+  });
+  host.append(group, error);
+  const follow = () => inputs.forEach((it) => (it.checked = it.value === store.state[name]));
+  return { name, follow, complain: complainer(group, error) };
+}

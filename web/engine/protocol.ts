@@ -1,0 +1,246 @@
+// What the page may ask of the engine, and what comes back. The names are those of the command
+// line's JSON, so that a number seen on the page can be found again in a terminal.
+
+export type TokenProcess = 'random-walk' | 'normalized-walk' | 'ar1';
+export type Ensemble =
+  'normal' | 'two-point' | 'uniform' | 'power-law' | 'shifted-gaussian' | 'factored' | 'list';
+export type Regime = 'uniform' | 'late' | 'middle' | 'early' | 'none';
+
+/** One experiment: an ensemble of W_QK, a token process, a softmax. Ranges: the library's table. */
+export interface Setting {
+  mean: number;
+  variance: number;
+  width: number;
+  head_width: number;
+  length: number;
+  temperature: number;
+  tokens: TokenProcess;
+  correlation: number;
+  ensemble: Ensemble;
+  /** Only for ensemble 'list'; the list's own mean and variance are rescaled to the setting's. */
+  eigenvalues: number[];
+  seed: number;
+  samples: number;
+}
+
+/** Spectral traces of one query-key matrix (theory notation), and the Gaussian law's warning light. */
+export interface Moments {
+  width: number;
+  xi: number;
+  eta_s: number;
+  eta_f: number;
+  mean: number;
+  /** tr(W^2)/d - m^2: real, negative for spectra that are mostly imaginary. */
+  variance: number;
+  /** ||W||_F^2/d - m^2. */
+  variance_frobenius: number;
+  /** tr(W^4)/tr(W^2)^2: large means the logits are far from Gaussian. */
+  fourth_moment: number;
+  /** tr((W W^T)^2)/||W||_F^4, the same light for a W far from symmetric; in [1/rank, 1]. */
+  fourth_moment_frobenius: number;
+}
+
+/** Moments with what only the eigenvalues tell. */
+export interface SpectrumMoments extends Moments {
+  /** E|mu - m|^2 over the d eigenvalues. */
+  variance_modulus: number;
+}
+
+/** A mean and its standard error, where it was sampled. */
+export interface Estimate {
+  value: number;
+  error: number;
+}
+
+/** Theory of one setting: arrays over the T positions. */
+export interface Theory {
+  moments: Moments;
+  mean: Float64Array;
+  std: Float64Array;
+  rho: Float64Array;
+  /** null when no token propagates at all. */
+  localization: number | null;
+  regime: Regime;
+}
+
+/** Monte Carlo of one setting so far. `*_error` are standard errors. */
+export interface Simulated {
+  samples: number;
+  mean: Float64Array;
+  mean_error: Float64Array;
+  std: Float64Array;
+  std_error: Float64Array;
+  rho: Float64Array;
+  rho_error: Float64Array;
+  /** E[S_i (1 - S_i)] of the exact softmax, per position. */
+  sensitivity: Float64Array;
+  sensitivity_error: Float64Array;
+  localization: Estimate | null;
+  /** Row entropy over log T. */
+  entropy: Estimate;
+  /** 1/(T sum S_i^2). */
+  participation: Estimate;
+  /** Localization index of the sensitivity profile. */
+  sensitivity_localization: Estimate | null;
+  regime: Regime;
+}
+
+/** The four things that the lead figure can plot. */
+export type Measure = 'localization' | 'entropy' | 'participation' | 'sensitivity_localization';
+export type Measures = Record<Measure, Estimate | null>;
+
+export interface SweepPoint extends Measures {
+  mean: number;
+  variance: number;
+  samples: number;
+  /** Why this point has no value (for instance a variance the ensemble cannot have), or ''. */
+  refused: string;
+}
+
+/** One head of a checkpoint, as `eigenscope heads` prints it. */
+export interface Head extends SpectrumMoments {
+  layer: number;
+  head: number;
+  head_width: number;
+  localization: number | null;
+  regime: Regime;
+  /** Interleaved re, im of the head_width non-zero eigenvalues. */
+  eigenvalues: Float64Array;
+}
+
+/** Every job: its input and the shape of its (partial and final) results. */
+export interface Jobs {
+  /** Refuses a bad text with the library's own words (EngineError.field is the parameter). */
+  check: { input: { name: string; text: string }; output: number };
+  /** Exact theory of one setting; instant. */
+  theory: { input: Setting; output: Theory };
+  /** Monte Carlo of one setting, streaming. */
+  simulation: { input: Setting; output: Simulated };
+  /**
+   * Theory lines: the measures on the grid means x variances (row-major, one row a mean).
+   * Localization is closed form. The exact softmax's measures are expectations over the Gaussian
+   * law of the logits, by `samples` draws common to the whole grid (hence their errors).
+   */
+  lines: {
+    input: Setting & { means: number[]; variances: number[]; measure: Measure };
+    output: { value: Float64Array; error: Float64Array; regime: Uint8Array };
+  };
+  /** Monte Carlo on the grid means x variances, streaming: coarse for all points first. */
+  sweep: {
+    input: Setting & { means: number[]; variances: number[] };
+    output: { points: SweepPoint[] };
+  };
+  /** Localization over (xi/lambda, sqrt(eta_F)/lambda); coarse first, then finer. Row 0 is y[0]. */
+  map: {
+    input: {
+      length: number;
+      tokens: TokenProcess;
+      correlation: number;
+      asymmetry: number;
+      x: { from: number; to: number; count: number };
+      /** Logarithmic axis: from > 0. */
+      y: { from: number; to: number; count: number };
+    };
+    /** regime: index into ['uniform','late','middle','early','none']. NaN localization: none. */
+    output: { columns: number; rows: number; localization: Float32Array; regime: Uint8Array };
+  };
+  /** Eigenvalues of the setting's ensemble: interleaved re, im. */
+  spectrum: { input: Setting; output: { moments: SpectrumMoments; eigenvalues: Float64Array } };
+  /** One sampled attention matrix, row-major T x T, with normalized row entropies. */
+  attention: {
+    input: Setting & { softmax: 'exact' | 'piecewise-linear'; mask: 'causal' | 'full' };
+    output: { length: number; weights: Float32Array; entropy: Float64Array };
+  };
+  /**
+   * Heads of a .safetensors file, read by ranges. `heads` 0 means: from config.json. Their
+   * localization is predicted with `length`, `tokens`, `correlation`; temperature sqrt(head_width).
+   */
+  scan: {
+    input: {
+      model: Blob;
+      config: Blob | null;
+      heads: number;
+      length: number;
+      tokens: TokenProcess;
+      correlation: number;
+    };
+    output: { heads: Head[]; bytes_read: number; excluded: string[] };
+  };
+  /**
+   * The predicted measures of given heads at another length or token process, from their traces:
+   * localization in closed form, the softmax's measures as in `lines`.
+   */
+  predict: {
+    input: {
+      heads: { xi: number; eta_s: number; eta_f: number; temperature: number }[];
+      length: number;
+      tokens: TokenProcess;
+      correlation: number;
+      measure: Measure;
+      samples: number;
+      seed: number;
+    };
+    output: { value: Float64Array; error: Float64Array; regime: Uint8Array };
+  };
+}
+
+export type JobName = keyof Jobs;
+export type Input<J extends JobName> = Jobs[J]['input'];
+export type Output<J extends JobName> = Jobs[J]['output'];
+
+/** An error of the library: `field` is the parameter, tensor or key at fault, '' where none is. */
+export interface EngineFailure {
+  name: 'InvalidArgument' | 'FormatError' | 'Error';
+  field: string;
+  message: string;
+}
+
+/** Main thread to worker. `module` is compiled once and shared. */
+export type ToWorker =
+  | { kind: 'start'; module: WebAssembly.Module }
+  | { kind: 'run'; id: number; job: JobName; input: unknown }
+  | { kind: 'cancel'; id: number };
+
+/** Worker to main thread. `progress` is in [0, 1]. */
+export type FromWorker =
+  | { kind: 'ready' }
+  | { kind: 'partial'; id: number; progress: number; output: unknown }
+  | { kind: 'done'; id: number; output: unknown }
+  | { kind: 'cancelled'; id: number }
+  | { kind: 'failed'; id: number; failure: EngineFailure };
+
+/**
+ * What the WASM module exports: one factory. A job advances until it returns true (done). `work`
+ * is about how many multiply-adds one call should do (the library reads no clock): the worker
+ * tunes it so that it can look at its messages every few milliseconds. A partial output may be
+ * asked for after any call. Exceptions are JavaScript Errors with `name`, `message` and `field`.
+ * For the worker's side of `scan`, a Blob is replaced by a ByteSource that reads synchronously.
+ */
+export interface ByteSource {
+  name: string;
+  size: number;
+  /** null when the bytes cannot be had (the file was changed or removed). Must not throw. */
+  read(offset: number, length: number): Uint8Array | null;
+}
+export interface NativeJob {
+  advance(work: number): boolean;
+  progress(): number;
+  output(): unknown;
+  delete(): void;
+}
+export interface NativeEngine {
+  createJob(job: JobName, input: unknown): NativeJob;
+  /** The library's parameter table. */
+  parameters(): {
+    name: string;
+    symbol: string;
+    minimum: number;
+    maximum: number;
+    fallback: number;
+    integer: boolean;
+    open_minimum: boolean;
+    open_maximum: boolean;
+    meaning: string;
+    range: string;
+  }[];
+}

@@ -1,0 +1,129 @@
+import createEigenscope from '../../build/wasm/eigenscope.js';
+import { withSources } from './byte-source';
+import type { FromWorker, NativeEngine, NativeJob, ToWorker } from './protocol';
+
+interface Task {
+  id: number;
+  job: NativeJob;
+  work: number;
+  shown: number;
+}
+
+/** One call of advance() should take about this long, so that a cancel is seen within it. */
+const SLICE = 8;
+/** Partial results are posted no more often than this. */
+const PARTIAL = 60;
+
+const tasks: Task[] = [];
+const next = new MessageChannel();
+const waiting = new Set<number>();
+let scheduled = false;
+let engine: Promise<NativeEngine>;
+
+/** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */
+function post(message: FromWorker): void {
+  const transfer = message.kind === 'done' ? [...new Set(buffersOf(message))] : [];
+  postMessage(message, { transfer });
+}
+
+function* buffersOf(value: unknown): Generator<ArrayBuffer> {
+  if (ArrayBuffer.isView(value)) yield value.buffer as ArrayBuffer;
+  else if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) yield* buffersOf(part);
+  }
+}
+
+function fail(id: number, error: unknown): void {
+  const given = error as { name?: string; field?: string; message?: string };
+  const named = given.name === 'InvalidArgument' || given.name === 'FormatError';
+  const failure = {
+    name: named ? (given.name as 'InvalidArgument' | 'FormatError') : ('Error' as const),
+    field: given.field ?? '',
+    message: given.message ?? String(error),
+  };
+  post({ kind: 'failed', id, failure });
+}
+
+async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void> {
+  waiting.add(message.id);
+  try {
+    const native = await engine;
+    if (!waiting.delete(message.id)) return; // cancelled before the engine was there
+    const job = native.createJob(message.job, withSources(message.input));
+    tasks.push({ id: message.id, job, work: 1e6, shown: performance.now() });
+    schedule();
+  } catch (error) {
+    fail(message.id, error);
+  }
+}
+
+function cancel(id: number): void {
+  waiting.delete(id);
+  const at = tasks.findIndex((task) => task.id === id);
+  if (at >= 0) tasks.splice(at, 1)[0].job.delete();
+  post({ kind: 'cancelled', id });
+}
+
+/** Advances the task whose turn it is, and learns from the clock how much work a slice holds. */
+function step(task: Task): boolean {
+  const start = performance.now();
+  const done = task.job.advance(task.work);
+  const now = performance.now();
+  task.work = Math.min(1e10, Math.max(1e3, task.work * clamp(SLICE / (now - start))));
+  if (done) {
+    post({ kind: 'done', id: task.id, output: task.job.output() });
+    task.job.delete();
+  } else if (now - task.shown > PARTIAL) {
+    post({
+      kind: 'partial',
+      id: task.id,
+      progress: task.job.progress(),
+      output: task.job.output(),
+    });
+    task.shown = now;
+  }
+  return done;
+}
+
+function clamp(ratio: number): number {
+  return Number.isFinite(ratio) ? Math.min(4, Math.max(0.25, ratio)) : 4;
+}
+
+/** Comes back after the messages that arrived meanwhile. */
+function schedule(): void {
+  if (scheduled || tasks.length === 0) return;
+  scheduled = true;
+  next.port2.postMessage(null);
+}
+
+next.port1.onmessage = () => {
+  scheduled = false;
+  const task = tasks.shift();
+  if (!task) return;
+  try {
+    if (!step(task)) tasks.push(task);
+  } catch (error) {
+    fail(task.id, error);
+  }
+  schedule();
+};
+
+function start(module: WebAssembly.Module): Promise<NativeEngine> {
+  return new Promise((resolve, reject) => {
+    createEigenscope({
+      instantiateWasm(imports, receive) {
+        WebAssembly.instantiate(module, imports).then((it) => receive(it, module), reject);
+        return {};
+      },
+    }).then(resolve, reject);
+  });
+}
+
+onmessage = ({ data }: MessageEvent<ToWorker>) => {
+  if (data.kind === 'run') void begin(data);
+  else if (data.kind === 'cancel') cancel(data.id);
+  else {
+    engine = start(data.module);
+    engine.then(() => post({ kind: 'ready' })).catch(() => {}); // the first job reports it
+  }
+};

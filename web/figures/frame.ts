@@ -1,0 +1,112 @@
+import { png, save, standalone, type Bitmap } from '../charts/picture';
+import { withSubscripts } from '../charts/subscript';
+import { csvOf, type Table } from '../charts/table';
+
+/** The place of a figure on the page: its picture, what lies over it, its caption's live part. */
+export class Frame {
+  readonly root: HTMLElement;
+  /** Holds the picture; whatever is laid over it is placed in its pixels. */
+  readonly chart: HTMLElement;
+  /** Pixels there are for the picture. */
+  width: number;
+  private readonly live: HTMLElement;
+  private readonly message: HTMLElement;
+  private readonly progress: HTMLElement;
+  private svg: SVGSVGElement | null = null;
+  private bitmap: Bitmap | null = null;
+  private next: { svg: SVGSVGElement; bitmap: Bitmap | null } | null = null;
+  private said = '';
+  private resting = false;
+
+  constructor(
+    readonly id: string,
+    private table: () => Table | null,
+  ) {
+    this.root = child(document.body, `#figure-${id}`);
+    this.chart = child(this.root, '.chart');
+    this.width = this.chart.clientWidth;
+    this.live = child(this.root, '[data-live]');
+    this.message = child(this.root, '.message');
+    this.progress = child(this.root, '.progress');
+    for (const button of this.root.querySelectorAll<HTMLButtonElement>('[data-export]')) {
+      button.addEventListener('click', () => void this.export(button.dataset.export ?? ''));
+    }
+  }
+
+  /** Calls back when the place has another width than before. */
+  onResize(listener: () => void): void {
+    new ResizeObserver(() => {
+      // Kept, not asked for at every drawing: asking makes the browser lay out the whole page.
+      const width = this.chart.clientWidth;
+      if (width === this.width) return;
+      this.width = width;
+      listener();
+    }).observe(this.chart);
+  }
+
+  /** Replaces the picture, at the next frame where there is one already. */
+  put(svg: SVGSVGElement, bitmap: Bitmap | null = null): void {
+    const waits = this.next !== null;
+    this.next = { svg, bitmap };
+    if (!this.svg) this.attach();
+    else if (!waits) requestAnimationFrame(() => this.attach());
+  }
+
+  private attach(): void {
+    if (!this.next) return;
+    const { svg, bitmap } = this.next;
+    this.next = null;
+    if (this.svg) this.svg.replaceWith(svg);
+    else this.chart.prepend(svg);
+    this.svg = svg;
+    this.bitmap = bitmap;
+    this.progress.classList.toggle('done', this.resting);
+    if (!bitmap) return;
+    const { canvas, x, y, width, height } = bitmap;
+    if (!canvas.isConnected) this.chart.prepend(canvas);
+    const style = { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
+    Object.assign(canvas.style, style);
+  }
+
+  /** Writes the part of the caption that depends on the numbers; "_F" is a subscript. */
+  say(text: string): void {
+    if (this.said === text) return;
+    this.said = text;
+    this.live.replaceChildren(...withSubscripts(text));
+  }
+
+  /** An error, in words; '' takes it away. The picture stays. */
+  complain(text: string): void {
+    this.message.textContent = text;
+  }
+
+  /** Shows how far the answer is, in [0, 1]. */
+  advance(progress: number): void {
+    this.progress.style.transform = `scaleX(${progress})`;
+    if (progress >= 1) return;
+    this.resting = false;
+    this.progress.classList.remove('done');
+  }
+
+  /** The last picture of an answer was drawn: the bar goes when it is on the screen. */
+  rest(): void {
+    this.resting = true;
+    if (!this.next) this.progress.classList.add('done');
+  }
+
+  private async export(kind: string): Promise<void> {
+    const name = `eigenscope-${this.id}.${kind}`;
+    const table = kind === 'csv' ? this.table() : null;
+    if (table) save(csvOf(table), name);
+    if (kind === 'csv' || !this.svg) return;
+    const text = standalone(this.svg, this.bitmap);
+    save(kind === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
+  }
+}
+
+/** The one element that a selector names; the page is wrong without it. */
+export function child<E extends Element = HTMLElement>(parent: ParentNode, selector: string): E {
+  const found = parent.querySelector<E>(selector);
+  if (!found) throw new Error(`the page has no ${selector}`);
+  return found;
+}

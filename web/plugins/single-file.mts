@@ -1,0 +1,34 @@
+import type { Plugin } from 'vite';
+
+/** A script inside HTML ends at the first closing tag, also at one inside a string literal. */
+function inlineScript(code: string): string {
+  return `<script type="module">${code.replace(/<\/(script)/gi, '<\\/$1')}</script>`;
+}
+
+/**
+ * Puts the style sheet and the script inside the page and gives it another name. The script is a
+ * module still: an inline module runs from file://, an external one does not.
+ */
+export function singleFile(name: string): Plugin {
+  return {
+    name: 'eigenscope-single-file',
+    enforce: 'post',
+    generateBundle(_, bundle) {
+      const page = bundle['index.html'];
+      if (page?.type !== 'asset') throw new Error('the build made no index.html');
+      let html = String(page.source);
+      for (const [file, item] of Object.entries(bundle)) {
+        if (item.type === 'chunk') {
+          const tag = new RegExp(`<script[^>]*src="\\./${file}"[^>]*></script>`);
+          html = html.replace(tag, () => inlineScript(item.code));
+        } else if (file.endsWith('.css')) {
+          const tag = new RegExp(`<link[^>]*href="\\./${file}"[^>]*>`);
+          html = html.replace(tag, () => `<style>${String(item.source)}</style>`);
+        } else continue;
+        delete bundle[file];
+      }
+      page.source = html;
+      page.fileName = name;
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import parameters from '../generated/parameters.json';
+import type { Ensemble, Measure, TokenProcess } from '../engine/protocol';
+
+/** How a slider's travel maps to values: `square` is fine near zero and reaches both signs. */
+export interface Slider {
+  scale: 'linear' | 'log' | 'square';
+  from: number;
+  to: number;
+  integer?: boolean;
+}
+
+/** One row of the library's parameter table, as `eigenscope parameters` prints it. */
+export type Limits = (typeof parameters)[number];
+
+/** Everything that the page's link can hold. Numbers are the library's parameters. */
+export interface State {
+  mean: number;
+  variance: number;
+  width: number;
+  head_width: number;
+  length: number;
+  temperature: number;
+  correlation: number;
+  seed: number;
+  samples: number;
+  asymmetry: number;
+  ensemble: Ensemble;
+  tokens: TokenProcess;
+  measure: Measure;
+  spread: Spread;
+  softmax: 'exact' | 'piecewise-linear';
+  mask: 'causal' | 'full';
+  sample: 'shown' | 'hidden';
+  /** Numbers separated by commas or spaces, for the ensemble `list`. */
+  eigenvalues: string;
+  /** The chosen head as model:layer.head, or ''. */
+  head: string;
+}
+
+/** Which of the three variances heads are plotted against. */
+export type Spread = 'variance' | 'variance_modulus' | 'variance_frobenius';
+export type StateName = keyof State;
+export type NumberName = {
+  [K in StateName]: State[K] extends number ? K : never;
+}[StateName];
+
+interface NumberRow {
+  kind: 'number';
+  key: string;
+  label: string;
+  /** HTML of the symbol. */
+  sign: string;
+  slider: Slider | null;
+  limits: Limits;
+}
+interface ChoiceRow {
+  kind: 'choice';
+  key: string;
+  label: string;
+  fallback: string;
+  choices: Record<string, string>;
+}
+interface TextRow {
+  kind: 'text';
+  key: string;
+  label: string;
+  fallback: string;
+}
+export type Row = NumberRow | ChoiceRow | TextRow;
+
+/** The library's range, default and meaning of a parameter. */
+export function limitsOf(name: string): Limits {
+  const found = parameters.find((row) => row.name === name);
+  if (!found) throw new Error(`the library has no parameter ${name}`);
+  return found;
+}
+
+/** The nearest value that the library allows. Not for parameters whose bounds are open. */
+export function allowed(name: NumberName, value: number): number {
+  const { minimum, maximum } = limitsOf(name);
+  return Math.min(maximum, Math.max(minimum, value));
+}
+
+function number(
+  name: NumberName,
+  key: string,
+  label: string,
+  sign: string,
+  slider: Slider | null,
+): NumberRow {
+  return { kind: 'number', key, label, sign, slider, limits: limitsOf(name) };
+}
+
+function choice<N extends StateName>(
+  key: string,
+  label: string,
+  choices: Record<State[N] & string, string>,
+): ChoiceRow {
+  return { kind: 'choice', key, label, fallback: Object.keys(choices)[0], choices };
+}
+
+/** The one table of the page's parameters: its order is that of the link. */
+export const table: { [N in StateName]: State[N] extends number ? NumberRow : Row } = {
+  ensemble: choice<'ensemble'>('e', 'Ensemble', {
+    normal: 'symmetric, normal spectrum',
+    'two-point': 'symmetric, two-point',
+    uniform: 'symmetric, uniform',
+    'power-law': 'symmetric, power law',
+    'shifted-gaussian': 'shifted Gaussian, not symmetric',
+    factored: 'factored, rank d_h, not symmetric',
+    list: 'a list of eigenvalues',
+  }),
+  eigenvalues: { kind: 'text', key: 'ev', label: 'Eigenvalues', fallback: '2, 1, 1, 0, -1' },
+  mean: number('mean', 'm', 'Mean', '<i>m</i>', { scale: 'square', from: -2, to: 2 }),
+  variance: number('variance', 'v', 'Variance', '<i>v</i>', { scale: 'log', from: 1e-5, to: 1e4 }),
+  width: number('width', 'd', 'Width', '<i>d</i>', {
+    scale: 'log',
+    from: 4,
+    to: 512,
+    integer: true,
+  }),
+  head_width: number('head_width', 'dh', 'Head width', '<i>d<sub>h</sub></i>', {
+    scale: 'log',
+    from: 2,
+    to: 512,
+    integer: true,
+  }),
+  length: number('length', 'T', 'Length', '<i>T</i>', {
+    scale: 'log',
+    from: 4,
+    to: 256,
+    integer: true,
+  }),
+  temperature: number('temperature', 'l', 'Temperature', '<i>λ</i>', {
+    scale: 'log',
+    from: 0.1,
+    to: 100,
+  }),
+  tokens: choice<'tokens'>('t', 'Tokens', {
+    'random-walk': 'random walk',
+    'normalized-walk': 'normalized random walk',
+    ar1: 'stationary AR(1)',
+  }),
+  correlation: number('correlation', 'a', 'Correlation', '<i>a</i>', {
+    scale: 'linear',
+    from: 0,
+    to: 0.99,
+  }),
+  seed: number('seed', 's', 'Seed', '', null),
+  samples: number('samples', 'n', 'Sequences', '<i>N</i>', {
+    scale: 'log',
+    from: 100,
+    to: 100000,
+    integer: true,
+  }),
+  measure: choice<'measure'>('y', 'Vertical axis', {
+    localization: 'localization',
+    entropy: 'entropy',
+    participation: 'participation',
+    sensitivity_localization: 'sensitivity',
+  }),
+  spread: choice<'spread'>('x', 'Variance of heads', {
+    variance_frobenius: 'Frobenius',
+    variance_modulus: 'modulus',
+    variance: 'trace',
+  }),
+  asymmetry: number('asymmetry', 'q', 'Asymmetry', '<i>η<sub>S</sub></i>/<i>η<sub>F</sub></i>', {
+    scale: 'linear',
+    from: -1,
+    to: 1,
+  }),
+  softmax: choice<'softmax'>('f', 'Softmax', {
+    exact: 'exact',
+    'piecewise-linear': 'piecewise linear',
+  }),
+  mask: choice<'mask'>('k', 'Mask', { causal: 'causal', full: 'full' }),
+  sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
+  head: { kind: 'text', key: 'p', label: 'Chosen head', fallback: '' },
+};
+
+export const names = Object.keys(table) as StateName[];
+
+/** The state of a link that says nothing. */
+export function defaults(): State {
+  const entries = names.map((name) => {
+    const row = table[name];
+    return [name, row.kind === 'number' ? row.limits.fallback : row.fallback];
+  });
+  return Object.fromEntries(entries) as State;
+}
+
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+/**
+ * The value that a text gives a parameter, or undefined when the table does not allow it. Why it
+ * does not is for the library to say.
+ */
+export function parse(name: StateName, text: string): number | string | undefined {
+  const row = table[name];
+  if (row.kind === 'text') return text;
+  if (row.kind === 'choice') return Object.hasOwn(row.choices, text) ? text : undefined;
+  const { minimum, maximum, open_minimum, open_maximum, integer } = row.limits;
+  const value = NUMBER.test(text) ? Number(text) : NaN;
+  const above = open_minimum ? value > minimum : value >= minimum;
+  const below = open_maximum ? value < maximum : value <= maximum;
+  return above && below && (!integer || Number.isInteger(value)) ? value : undefined;
+}
