@@ -90,20 +90,45 @@ TEST_CASE("a causal query sees the same law as the last query of a shorter free 
   CHECK_THROWS_WITH(centred_kernel(walk(40), 0), ContainsSubstring("from 1 to 40"));
 }
 
+namespace {
+
+// L as a matrix, column by column.
+Eigen::MatrixXd dense(const KernelFactor& factor) {
+  Eigen::MatrixXd columns = Eigen::MatrixXd::Identity(factor.length(), factor.length());
+  for (auto column : columns.colwise()) factor.multiply(column);
+  return columns;
+}
+
+}  // namespace
+
 TEST_CASE("the factor of every kernel reproduces it") {
   for (const TokenKernel& kernel : token_kernels()) {
-    const TokenProcess process = token_process(kernel.name, 33, 0.7);
-    const Eigen::MatrixXd factor = kernel_factor(process);
-    CHECK((factor * factor.transpose() - kernel_matrix(process)).cwiseAbs().maxCoeff() < 1e-12);
+    for (const Index length : {2, 33}) {
+      const TokenProcess process = token_process(kernel.name, length, 0.7);
+      const KernelFactor factor(process);
+      const Eigen::MatrixXd l = dense(factor);
+      CHECK((l * l.transpose() - kernel_matrix(process)).cwiseAbs().maxCoeff() < 1e-12);
+      CHECK(largest_difference(factor.last_row(), l.row(length - 1)) < 1e-13);
+    }
   }
+  const KernelFactor nearly_equal(token_process("ar1", 200, 1 - 1e-12));
+  CHECK(dense(nearly_equal).col(0).isApprox(VectorXd::Ones(200), 1e-9));
   CHECK_THROWS_WITH(token_process("levy", 8, 0), ContainsSubstring("normalized-walk"));
   CHECK_THROWS_WITH(token_process("ar1", 8, 1), ContainsSubstring("correlation: 1"));
 }
 
-TEST_CASE("a kernel without a factor is refused by name") {
+TEST_CASE("a kernel that is not Markov gets its Cholesky factor, one without a factor is refused") {
+  const TokenKernel smooth{"smooth", "exp(-(s-t)^2/2)", [](double s, double t, double, double) {
+                             return std::exp(-(s - t) * (s - t) / 2);
+                           }};
+  const TokenProcess process{&smooth, 0, 12};
+  const KernelFactor factor(process);
+  const Eigen::MatrixXd l = dense(factor);
+  CHECK((l * l.transpose() - kernel_matrix(process)).cwiseAbs().maxCoeff() < 1e-12);
+  CHECK(largest_difference(factor.last_row(), l.row(11)) < 1e-13);
   const TokenKernel odd{"odd", "1 - 2 [s = t]",
                         [](double s, double t, double, double) { return s == t ? -1.0 : 1.0; }};
-  CHECK_THROWS_WITH(kernel_factor({&odd, 0, 4}), ContainsSubstring("tokens: odd"));
+  CHECK_THROWS_WITH(KernelFactor({&odd, 0, 4}), ContainsSubstring("tokens: odd"));
 }
 
 TEST_CASE("normal intervals keep their relative precision in the tails") {

@@ -20,7 +20,7 @@ GaussianRows::GaussianRows(const TokenProcess& tokens, std::vector<TracedHead> h
     : seed_(static_cast<std::uint64_t>(checked("seed", static_cast<double>(seed)))),
       wanted_(static_cast<Eigen::Index>(checked("samples", static_cast<double>(samples)))),
       kernel_(centred_kernel(tokens)),
-      factor_(kernel_factor(tokens)),
+      factor_(tokens),
       heads_(std::move(heads)) {
   for (const TracedHead& head : heads_) {
     statistics_.emplace_back(logit_law(kernel_, head.traces).mean, head.temperature);
@@ -30,7 +30,7 @@ GaussianRows::GaussianRows(const TokenProcess& tokens, std::vector<TracedHead> h
 bool GaussianRows::advance(Eigen::Index samples) {
   const Eigen::Index length = kernel_.cross.size();
   const double last = std::sqrt(kernel_.query_variance);
-  const Eigen::VectorXd unit = factor_.row(length - 1).transpose() / last;
+  const Eigen::VectorXd unit = factor_.last_row() / last;
   Eigen::VectorXf draws(length);
   Eigen::VectorXd row(length);
   const Eigen::Index stop = done_ + std::min(samples, wanted_ - done_);
@@ -40,7 +40,8 @@ bool GaussianRows::advance(Eigen::Index samples) {
     const Eigen::VectorXd z = draws.cast<double>();
     // sqrt(K(T,T)) L u is the last column of K; centred it is kernel_.cross.
     const double along_query = unit.dot(z);
-    Eigen::VectorXd across = factor_.triangularView<Eigen::Lower>() * z;
+    Eigen::VectorXd across = z;
+    factor_.multiply(across);
     across.array() -= across.mean();
     across = last * across - along_query * kernel_.cross;
     for (std::size_t k = 0; k < heads_.size(); ++k) {
@@ -56,7 +57,7 @@ bool GaussianRows::advance(Eigen::Index samples) {
 double GaussianRows::work_per_sample() const {
   const auto t = static_cast<double>(kernel_.cross.size());
   constexpr double kRow = 20;  // one key of one row
-  return t * t + kRow * t * static_cast<double>(heads_.size());
+  return kRow * t * static_cast<double>(1 + heads_.size());
 }
 
 }  // namespace eigenscope

@@ -39,7 +39,7 @@ class GaussianRows {
   std::uint64_t seed_;
   Eigen::Index wanted_, done_ = 0;
   CentredKernel kernel_;
-  Eigen::MatrixXd factor_;
+  KernelFactor factor_;
   std::vector<TracedHead> heads_;
   std::vector<RowStatistics> statistics_;
 };

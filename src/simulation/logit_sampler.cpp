@@ -38,15 +38,18 @@ Eigen::MatrixXd sample_tokens(const TokenProcess& process, Index width, std::uin
   checked("width", static_cast<double>(width));
   Eigen::MatrixXf innovations(width, process.length);
   fill_innovations(innovations, seed, sample);
-  return innovations.cast<double>() * kernel_factor(process).transpose();
+  const KernelFactor factor(process);
+  Eigen::MatrixXd by_token = innovations.cast<double>().transpose();
+  for (auto coordinate : by_token.colwise()) factor.multiply(coordinate);
+  return by_token.transpose();
 }
 
 LogitSampler::LogitSampler(const Ensemble& ensemble, const TokenProcess& process,
                            std::uint64_t seed)
     : ensemble_(ensemble),
       seed_(seed),
-      factor_(kernel_factor(process)),
-      last_weights_(factor_.row(process.length - 1).transpose().cast<float>()),
+      factor_(process),
+      last_weights_(factor_.last_row().cast<float>()),
       innovations_(ensemble.width(), process.length),
       query_(ensemble.width()),
       centre_direction_(ensemble.width()),
@@ -66,16 +69,14 @@ void LogitSampler::draw(std::uint64_t sample, Eigen::VectorXd& centre, Eigen::Ve
 // x_i . direction for every token i, centred. As X = E L^T, it is L (E^T direction): the tokens
 // themselves are never formed.
 void LogitSampler::row_of(const Eigen::VectorXf& direction, Eigen::VectorXd& row) {
-  const Index length = innovations_.cols();
-  row.setZero(length);
-  for (Index t = 0; t < length; ++t) {
-    const double projection =
-        dot_product(innovations_.col(t).data(), direction.data(), direction.size());
-    row.tail(length - t) += projection * factor_.col(t).tail(length - t);
+  row.resize(innovations_.cols());
+  for (Index t = 0; t < row.size(); ++t) {
+    row[t] = dot_product(innovations_.col(t).data(), direction.data(), direction.size());
   }
+  factor_.multiply(row);
   double sum = 0;
   for (const double logit : row) sum += logit;
-  row.array() -= sum / static_cast<double>(length);
+  row.array() -= sum / static_cast<double>(row.size());
 }
 
 }  // namespace eigenscope

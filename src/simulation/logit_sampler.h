@@ -29,7 +29,7 @@ class LogitSampler {
 
   const Ensemble& ensemble_;
   std::uint64_t seed_;
-  Eigen::MatrixXd factor_;        // L, T x T
+  KernelFactor factor_;           // L
   Eigen::VectorXf last_weights_;  // last row of L: x_T = E last_weights
   Eigen::MatrixXf innovations_;   // E, d x T
   Eigen::VectorXf query_, centre_direction_, spread_direction_;

@@ -36,7 +36,7 @@ double Simulation::work_per_sample() const {
   const auto t = static_cast<double>(kernel_.cross.size());
   const auto d = static_cast<double>(ensemble_.width());
   constexpr double kNormal = 8, kRow = 20;  // one normal number, one key of one row
-  return kNormal * t * d + t * t + kRow * t * static_cast<double>(points_.size());
+  return kNormal * t * d + kRow * t * static_cast<double>(points_.size());
 }
 
 Propagation Simulation::theory(std::size_t point) const {

@@ -49,13 +49,57 @@ Eigen::MatrixXd kernel_matrix(const TokenProcess& process) {
   return kernel_matrix(process, process.length);
 }
 
-Eigen::MatrixXd kernel_factor(const TokenProcess& process) {
+KernelFactor::KernelFactor(const TokenProcess& process)
+    : carry_(Eigen::VectorXd::Zero(process.length)), innovation_(process.length) {
+  if (find_recurrence(process)) return;
   const Eigen::LLT<Eigen::MatrixXd> cholesky(kernel_matrix(process));
   if (cholesky.info() != Eigen::Success) {
     throw InvalidArgument("tokens", std::string(process.kernel->name) +
                                         " has no positive definite kernel of this length");
   }
-  return cholesky.matrixL();
+  cholesky_ = cholesky.matrixL();
+}
+
+// False when the kernel is not Markov to rounding, or a variance is not positive.
+bool KernelFactor::find_recurrence(const TokenProcess& process) {
+  const auto k = [&](Eigen::Index s, Eigen::Index t) {
+    return process.kernel->covariance(static_cast<double>(s + 1), static_cast<double>(t + 1),
+                                      static_cast<double>(process.length), process.correlation);
+  };
+  if (!(k(0, 0) > 0)) return false;
+  innovation_[0] = std::sqrt(k(0, 0));
+  for (Eigen::Index t = 1; t < length(); ++t) {
+    const double carry = k(t, t - 1) / k(t - 1, t - 1);
+    for (Eigen::Index s = 0; s + 1 < t; ++s) {
+      if (std::abs(k(t, s) - carry * k(t - 1, s)) > 1e-12 * k(t, t)) return false;
+    }
+    const double variance = k(t, t) - carry * k(t, t - 1);
+    if (!(variance > 0)) return false;
+    carry_[t] = carry;
+    innovation_[t] = std::sqrt(variance);
+  }
+  return true;
+}
+
+void KernelFactor::multiply(Eigen::Ref<Eigen::VectorXd> z) const {
+  if (cholesky_.size() > 0) {
+    z = cholesky_.triangularView<Eigen::Lower>() * z.eval();
+    return;
+  }
+  double token = 0;
+  for (Eigen::Index t = 0; t < z.size(); ++t)
+    z[t] = token = carry_[t] * token + innovation_[t] * z[t];
+}
+
+Eigen::VectorXd KernelFactor::last_row() const {
+  if (cholesky_.size() > 0) return cholesky_.row(length() - 1);
+  Eigen::VectorXd row(length());
+  double weight = 1;
+  for (Eigen::Index t = length() - 1; t >= 0; --t) {
+    row[t] = weight * innovation_[t];
+    weight *= carry_[t];
+  }
+  return row;
 }
 
 }  // namespace eigenscope

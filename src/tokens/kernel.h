@@ -33,8 +33,27 @@ Eigen::MatrixXd kernel_matrix(const TokenProcess& process, Eigen::Index count);
 Eigen::MatrixXd kernel_matrix(const TokenProcess& process);
 
 /// L, T x T, lower triangular, with L L^T = K: then X = E L^T, E d x T of independent N(0, 1), has
-/// the covariance of the process with Sigma = I. Throws InvalidArgument ("tokens") when a kernel is
-/// not positive definite to rounding (none of the present ones is known to do so).
-Eigen::MatrixXd kernel_factor(const TokenProcess& process);
+/// the covariance of the process with Sigma = I.
+///
+/// Where the process is Markov, K(s, t) K(u, u) = K(s, u) K(u, t) for s <= u <= t, as all present ones
+/// are, L is never formed: x_{t+1} = a_t x_t + b_t z_{t+1} multiplies by it in O(T). This is found out
+/// from the kernel itself; any other kernel gets a Cholesky factor.
+class KernelFactor {
+ public:
+  /// Throws InvalidArgument ("tokens") when the kernel is not positive definite to rounding.
+  explicit KernelFactor(const TokenProcess& process);
+
+  Eigen::Index length() const { return innovation_.size(); }
+  /// z <- L z, T numbers.
+  void multiply(Eigen::Ref<Eigen::VectorXd> z) const;
+  /// The last row of L: x_T = E last_row().
+  Eigen::VectorXd last_row() const;
+
+ private:
+  bool find_recurrence(const TokenProcess& process);
+
+  Eigen::VectorXd carry_, innovation_;  // a_{t-1} (0 for the first token) and b_{t-1}
+  Eigen::MatrixXd cholesky_;            // empty when the process is Markov
+};
 
 }  // namespace eigenscope
