@@ -80,6 +80,8 @@ TEST_CASE("unknown names, misshapen matrices and bad temperatures are refused") 
   CHECK_THROWS_WITH(softmax_of_name("hard"), ContainsSubstring("exact, piecewise-linear"));
   CHECK_THROWS_WITH(mask_of_name("none"), ContainsSubstring("causal, full"));
   CHECK_THROWS_AS(attention_logits(MatrixXd(4, 3), MatrixXd(3, 3)), InvalidArgument);
+  CHECK_THROWS_AS(attention_weights(MatrixXd::Zero(5, 3), 1, SoftmaxKind::exact, Mask::causal),
+                  InvalidArgument);
   CHECK_THROWS_AS(softmax(VectorXd::Zero(3), -1), InvalidArgument);
   CHECK_THROWS_AS(softmax(VectorXd::Zero(3), std::nan("")), InvalidArgument);
 }

@@ -28,7 +28,7 @@ TEST_CASE("every parameter accepts its bounds and default and refuses what lies 
   for (const Parameter& p : parameters()) {
     INFO(p.name);
     CHECK(checked(p.name, p.fallback) == p.fallback);
-    const double below = p.open_minimum ? p.minimum : p.minimum - 1;
+    const double below = p.open_minimum ? p.minimum : p.minimum - 1 - std::abs(p.minimum);
     const double above = p.open_maximum ? p.maximum : p.maximum * 1.5 + 1;
     CHECK_THROWS_AS(checked(p.name, below), InvalidArgument);
     CHECK_THROWS_AS(checked(p.name, above), InvalidArgument);
@@ -53,7 +53,15 @@ TEST_CASE("a refusal names the field, what was given and the allowed range") {
   CHECK(refusal("correlation", "1") ==
         "correlation: 1 is not allowed; it must be a number from 0, below 1");
   CHECK(refusal("temperature", "0") ==
-        "temperature: 0 is not allowed; it must be a number above 0, at most 1000000");
+        "temperature: 0 is not allowed; it must be a number from 1e-06 to 1000000");
+  CHECK(refusal("from", "0") ==
+        "from: 0 is not allowed; it must be a number above 0, at most 1000000");
+  // Neither what was typed nor a bound is rounded.
+  CHECK(refusal("length", "2048.00000000001") ==
+        "length: 2048.00000000001 is not allowed; it must be an integer from 2 to 2048");
+  CHECK_THAT(refusal("seed", "1e300"), EndsWith("from 0 to 9007199254740991"));
+  CHECK_THAT(refusal("mean", "1e999"), StartsWith("mean: 1e999 is not"));
+  CHECK_THAT(refusal("mean", ""), StartsWith("mean: an empty text is not"));
 }
 
 TEST_CASE("a text must be one whole number") {

@@ -1,7 +1,9 @@
 #include "simulation/simulation.h"
 
+#include <Eigen/Cholesky>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "attention/attention.h"
 #include "attention/softmax.h"
@@ -9,6 +11,7 @@
 #include "simulation/gaussian_rows.h"
 #include "simulation/sweep.h"
 #include "support/error.h"
+#include "test_matrices.h"
 
 using namespace eigenscope;
 using Eigen::Index;
@@ -71,7 +74,7 @@ Simulation finished(const SimulationSettings& settings) {
 }
 
 double largest_deviation(const VectorXd& sampled, const VectorXd& expected, const VectorXd& error) {
-  return ((sampled - expected).array().abs() / error.array()).maxCoeff();
+  return largest((sampled - expected).cwiseQuotient(error));
 }
 
 // Largest bias of rho by the normal approximation of the logits, in units of the square root of the
@@ -102,8 +105,7 @@ TEST_CASE("the normal approximation's bias of rho shrinks as the width grows") {
     for (const Index width : {8, 32, 128}) {
       const Simulation simulation =
           finished(settings_of({kind, "random-walk", 0, width, width, 16, 0.5, 1.0}, 20000, 3));
-      const double bias =
-          (simulation.estimate(0).rho - simulation.theory(0).rho).cwiseAbs().maxCoeff();
+      const double bias = largest(simulation.estimate(0).rho - simulation.theory(0).rho);
       INFO("width " << width << " bias " << bias);
       CHECK(bias < 0.75 * last);
       last = bias;
@@ -132,8 +134,8 @@ TEST_CASE("the measures equal those of plainly built attention rows") {
   }
   CHECK_THAT(estimate.entropy.value, WithinAbs(entropy, 1e-5));
   CHECK_THAT(estimate.participation.value, WithinAbs(share, 1e-5));
-  CHECK((estimate.sensitivity - sensitivity_mean).cwiseAbs().maxCoeff() < 1e-5);
-  CHECK((estimate.rho - rho).cwiseAbs().maxCoeff() < 1e-12);
+  CHECK(largest(estimate.sensitivity - sensitivity_mean) < 1e-5);
+  CHECK(largest(estimate.rho - rho) < 1e-12);
 }
 
 TEST_CASE("a point's numbers depend neither on its companions nor on the cut into steps") {
@@ -169,6 +171,50 @@ TEST_CASE("standard errors are honest: they shrink as the root of the samples an
   CHECK(covered >= 34);  // 95% of 40 is 38; fewer than 34 would happen once in 400 times
 }
 
+TEST_CASE("the errors of mean, deviation and share match their scatter over seeds") {
+  constexpr int kSeeds = 60;
+  const TokenProcess process = token_process("random-walk", 12, 0);
+  const TracedHead head{{3, 2, 2}, 12};
+  Eigen::ArrayXXd mean(12, kSeeds), std(12, kSeeds), rho(12, kSeeds);
+  Eigen::ArrayXd mean_error = Eigen::ArrayXd::Zero(12), std_error = mean_error,
+                 rho_error = mean_error;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    GaussianRows rows(process, {head}, 300, static_cast<std::uint64_t>(seed));
+    rows.advance(300);
+    const RowEstimate e = rows.estimate(0);
+    mean.col(seed) = e.mean, std.col(seed) = e.std, rho.col(seed) = e.rho;
+    mean_error += e.mean_error.array() / kSeeds;
+    std_error += e.std_error.array() / kSeeds;
+    rho_error += e.rho_error.array() / kSeeds;
+  }
+  const auto ratio = [](const Eigen::ArrayXXd& values, const Eigen::ArrayXd& error) {
+    const Eigen::ArrayXXd deviation = values.colwise() - values.rowwise().mean();
+    const Eigen::ArrayXd scatter = (deviation.square().rowwise().sum() / (kSeeds - 1)).sqrt();
+    return (scatter / error).mean();
+  };
+  CHECK_THAT(ratio(mean, mean_error), WithinAbs(1, 0.2));
+  CHECK_THAT(ratio(std, std_error), WithinAbs(1, 0.2));
+  CHECK_THAT(ratio(rho, rho_error), WithinAbs(1, 0.2));
+}
+
+TEST_CASE("from few rows there are values but no errors") {
+  SimulationSettings settings = settings_of(kSettings[0], 9, 1);
+  const RowEstimate few = finished(settings).estimate(0);
+  CHECK(few.std.allFinite());
+  CHECK(few.std_error.array().isNaN().all());
+  CHECK(std::isfinite(few.entropy.value));
+  CHECK(std::isnan(few.entropy.error));
+}
+
+TEST_CASE("a simulation can be moved before it runs") {
+  const SimulationSettings settings = settings_of(kSettings[16], 50, 5);
+  std::vector<Simulation> simulations;
+  for (int i = 0; i < 4; ++i) simulations.emplace_back(settings);
+  for (Simulation& simulation : simulations) simulation.advance(50);
+  CHECK(simulations[0].estimate(0).rho == finished(settings).estimate(0).rho);
+  CHECK(simulations[3].estimate(0).rho == simulations[0].estimate(0).rho);
+}
+
 TEST_CASE("a share of 0 or 1 still has an error, and too few samples have no numbers") {
   SimulationSettings settings = settings_of(kSettings[0], 100, 1);
   settings.temperature = 1e6;
@@ -198,6 +244,29 @@ TEST_CASE("Gaussian rows have the law that they are drawn from") {
       CHECK(largest_deviation(sampled.rho, theory.rho, sampled.rho_error) < 4);
     }
   }
+}
+
+TEST_CASE("Gaussian rows have the covariance across keys that the theory says") {
+  const TokenProcess process = token_process("ar1", 6, 0.6);
+  const Traces traces{0, -0.5, 1};
+  const Eigen::MatrixXd k = kernel_matrix(process);
+  const Eigen::MatrixXd law =
+      traces.eta_f * k(5, 5) * k + traces.eta_s * k.col(5) * k.col(5).transpose();
+  // A key's weight in a sharp softmax depends on all covariances: compare with rows drawn by the
+  // Cholesky factor of the covariance itself.
+  const Eigen::MatrixXd root = law.llt().matrixL();
+  RowStatistics direct(VectorXd::Zero(6), 0.3);
+  const Eigen::MatrixXd z = random_matrix(6, 20000, 77);
+  for (Index sample = 0; sample < z.cols(); ++sample) {
+    const VectorXd row = root * z.col(sample);
+    direct.add(row.array() - row.mean());
+  }
+  GaussianRows rows(process, {{traces, 0.3}}, 20000, 4);
+  rows.advance(20000);
+  const RowEstimate a = rows.estimate(0), b = direct.estimate();
+  CHECK(largest_deviation(a.sensitivity, b.sensitivity, a.sensitivity_error + b.sensitivity_error) <
+        3);
+  CHECK_THAT(a.entropy.value, WithinAbs(b.entropy.value, 3 * (a.entropy.error + b.entropy.error)));
 }
 
 TEST_CASE("the softmax measures tend to those of Gaussian rows as the width grows") {
@@ -232,7 +301,8 @@ TEST_CASE("a sweep keeps the points that the ensemble cannot have, and says why"
   CHECK(sweep.refused(2).empty());
   settings.points = {{0.1, 1.0}};
   CHECK(sweep.estimate(2).localization.value == finished(settings).estimate(0).localization.value);
-  CHECK_THROWS_WITH(geometric_range(0, 1, 3), ContainsSubstring("above 0"));
+  CHECK_THROWS_WITH(geometric_range(0, 1, 3), StartsWith("from: 0"));
+  CHECK_THROWS_WITH(geometric_range(2, 1, 3), ContainsSubstring("at most to"));
   CHECK_THROWS_WITH(Sweep(settings, {0.1}, {-1}), ContainsSubstring("variance: -1"));
 }
 

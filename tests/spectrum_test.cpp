@@ -96,7 +96,7 @@ TEST_CASE("the non-zero eigenvalues of the factors are those of the d x d matrix
   VectorXcd all = eigenvalues_of_matrix(query * key.transpose());
   sort_for_display(all);
   CHECK(distance(all.head(6), eigenvalues_of_matrix(products_of_factors(query, key).core)) < 1e-10);
-  CHECK(all.tail(14).cwiseAbs().maxCoeff() < 1e-10);
+  CHECK(largest(all.tail(14)) < 1e-10);
 }
 
 TEST_CASE("an ensemble has exactly the mean and the Frobenius variance asked for") {
@@ -124,8 +124,30 @@ TEST_CASE("the parts of apply() add up to the matrix") {
     ensemble.apply(x, centre, spread);
     const auto [c, s] = ensemble.weights(0.3, 0.5);
     const Eigen::VectorXd sum = c * centre.cast<double>() + s * spread.cast<double>();
-    CHECK((sum - ensemble.matrix(0.3, 0.5) * x.cast<double>()).cwiseAbs().maxCoeff() < 2e-5);
+    CHECK(largest(sum - ensemble.matrix(0.3, 0.5) * x.cast<double>()) < 2e-5);
   }
+}
+
+TEST_CASE("each ensemble has the shape that its name says") {
+  const auto kurtosis = [](EnsembleKind kind) {
+    // With mean 0 and variance 1 it is the mean fourth power.
+    return Ensemble({kind, 4000, 2, 3, {}}).moments(0, 1).quartic_s / 4000;
+  };
+  CHECK(kurtosis(EnsembleKind::normal) == Approx(3).margin(0.35));
+  CHECK(kurtosis(EnsembleKind::uniform) == Approx(1.8).margin(0.06));
+  CHECK(kurtosis(EnsembleKind::two_point) == Approx(1));
+  CHECK(kurtosis(EnsembleKind::power_law) > 100);
+  Ensemble long_tail({EnsembleKind::power_law, 50, 2, 3, {}});
+  const VectorXcd mu = long_tail.eigenvalues(0, 1);  // a + b/k
+  CHECK(std::real((mu[0] - mu[1]) / (mu[1] - mu[2])) == Approx(3));
+  // Entries of W of a shifted Gaussian are normal off the diagonal, and not symmetric.
+  const MatrixXd w = Ensemble({EnsembleKind::shifted_gaussian, 80, 2, 3, {}}).matrix(1, 1);
+  CHECK(w.triangularView<Eigen::StrictlyUpper>().toDenseMatrix().squaredNorm() / 3160 * 80 ==
+        Approx(1).margin(0.1));
+  CHECK((w - w.transpose()).squaredNorm() / 80 == Approx(2).margin(0.15));
+  // A factored W has rank d_h.
+  const MatrixXd low = Ensemble({EnsembleKind::factored, 20, 4, 3, {}}).matrix(0.1, 0.3);
+  CHECK(Eigen::ColPivHouseholderQR<MatrixXd>(low).setThreshold(1e-9).rank() == 4);
 }
 
 TEST_CASE("the same seed gives the same ensemble, another seed another") {
@@ -143,12 +165,21 @@ TEST_CASE("an explicit list is rescaled to the mean and variance asked for") {
   CHECK(distance(own, Eigen::Vector3cd(1, 2, 6)) < 1e-12);
 }
 
+TEST_CASE("a list may be tiny or huge, but its entries must differ by more than rounding") {
+  Ensemble tiny({EnsembleKind::list, 0, 0, 1, {0, 1e-200}});
+  CHECK(distance(tiny.eigenvalues(0, 1), Eigen::Vector2cd(-1, 1)) < 1e-12);
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 0, 0, 1, {1, 1 + 1e-15}}),
+                    ContainsSubstring("differ"));
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::shifted_gaussian, 2000, 8, 1, {}}),
+                    ContainsSubstring("at most 1024"));
+}
+
 TEST_CASE("what an ensemble cannot be is refused by name") {
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::normal, 1, 1, 1, {}}), ContainsSubstring("width: 1"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::factored, 8, 9, 1, {}}),
                     ContainsSubstring("head_width: 9"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::factored, 8, 1, 1, {}}),
-                    ContainsSubstring("at least 2"));
+                    ContainsSubstring("integer from 2 to 1024"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1}}), ContainsSubstring("eigenvalues"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1, 1}}), ContainsSubstring("differ"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1, std::nan("")}}),
@@ -173,6 +204,16 @@ TEST_CASE("matrices that are empty, misshapen or not finite are refused") {
   CHECK_THROWS_AS(eigenvalues_of_matrix(bad), InvalidArgument);
   CHECK_THROWS_AS(check_traces({0, 2, 1}), InvalidArgument);
   CHECK_THROWS_AS(check_traces({std::nan(""), 0, 1}), InvalidArgument);
+}
+
+TEST_CASE("a head whose weights are too large is refused by its name") {
+  const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 8, 0));
+  const MatrixXd factor = random_matrix(6, 2, 1);
+  CHECK_NOTHROW(report_head({3, 5, 1e6 * factor, 1e3 * factor}, kernel));
+  for (const double scale : {1e20, 1e200}) {
+    CHECK_THROWS_WITH(report_head({3, 5, scale * factor, scale * factor}, kernel),
+                      StartsWith("layer 3 head 5: its weights are too large"));
+  }
 }
 
 TEST_CASE("the heads of MiniLM equal the worked numbers to 1e-6") {

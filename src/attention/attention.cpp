@@ -1,9 +1,10 @@
 #include "attention/attention.h"
 
-#include <string>
+#include <array>
 
 #include "attention/softmax.h"
 #include "support/error.h"
+#include "support/names.h"
 
 namespace eigenscope {
 namespace {
@@ -12,23 +13,33 @@ Eigen::Index visible_keys(Eigen::Index query, Eigen::Index keys, Mask mask) {
   return mask == Mask::causal ? query + 1 : keys;
 }
 
-[[noreturn]] void refuse(const char* field, std::string_view name, const char* known) {
-  throw InvalidArgument(field,
-                        "'" + std::string(name) + "' is not allowed; it must be one of " + known);
-}
+struct SoftmaxName {
+  SoftmaxKind kind;
+  std::string_view name;
+};
+constexpr std::array kSoftmaxNames{SoftmaxName{SoftmaxKind::exact, "exact"},
+                                   SoftmaxName{SoftmaxKind::piecewise_linear, "piecewise-linear"}};
+
+struct MaskName {
+  Mask mask;
+  std::string_view name;
+};
+constexpr std::array kMaskNames{MaskName{Mask::causal, "causal"}, MaskName{Mask::full, "full"}};
 
 }  // namespace
 
 SoftmaxKind softmax_of_name(std::string_view name) {
-  if (name == "exact") return SoftmaxKind::exact;
-  if (name == "piecewise-linear") return SoftmaxKind::piecewise_linear;
-  refuse("softmax", name, "exact, piecewise-linear");
+  for (const SoftmaxName& entry : kSoftmaxNames) {
+    if (entry.name == name) return entry.kind;
+  }
+  refuse_name("softmax", name, kSoftmaxNames);
 }
 
 Mask mask_of_name(std::string_view name) {
-  if (name == "causal") return Mask::causal;
-  if (name == "full") return Mask::full;
-  refuse("mask", name, "causal, full");
+  for (const MaskName& entry : kMaskNames) {
+    if (entry.name == name) return entry.mask;
+  }
+  refuse_name("mask", name, kMaskNames);
 }
 
 Eigen::MatrixXd attention_logits(const Eigen::MatrixXd& tokens, const Eigen::MatrixXd& query_key) {
@@ -41,6 +52,9 @@ Eigen::MatrixXd attention_logits(const Eigen::MatrixXd& tokens, const Eigen::Mat
 
 Eigen::MatrixXd attention_weights(const Eigen::MatrixXd& logits, double temperature,
                                   SoftmaxKind kind, Mask mask) {
+  if (mask == Mask::causal && logits.rows() > logits.cols()) {
+    throw InvalidArgument("logits", "a causal mask needs a key for every query");
+  }
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(logits.rows(), logits.cols());
   for (Eigen::Index t = 0; t < logits.rows(); ++t) {
     const Eigen::Index n = visible_keys(t, logits.cols(), mask);

@@ -19,7 +19,8 @@ Mask mask_of_name(std::string_view name);
 Eigen::MatrixXd attention_logits(const Eigen::MatrixXd& tokens, const Eigen::MatrixXd& query_key);
 
 /// Row-wise softmax of the logits (row = query), T x T. With Mask::causal row t sees keys 1..t and
-/// T in the piecewise linear form is their number; masked entries are 0.
+/// T in the piecewise linear form is their number; masked entries are 0. Throws InvalidArgument
+/// ("temperature"; "logits" when a causal mask meets fewer keys than queries).
 Eigen::MatrixXd attention_weights(const Eigen::MatrixXd& logits, double temperature,
                                   SoftmaxKind kind, Mask mask);
 

@@ -6,11 +6,13 @@
 namespace eigenscope {
 
 /// exp(omega_i / lambda) / sum_j exp(omega_j / lambda), safe against overflow. `logits`: one entry a
-/// key, before division by the temperature lambda > 0.
+/// key, at least one, finite, before division by the temperature lambda. Throws InvalidArgument
+/// ("temperature").
 Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature);
 
 /// clip(1/T + (omega_i - omega_bar)/(lambda T), 0, 1): the first-order expansion of softmax at equal
-/// logits, clipped (Bao et al., 2024). The weights need not add up to 1.
+/// logits, clipped (Bao et al., 2024). The weights need not add up to 1. Arguments and errors as for
+/// softmax.
 Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double temperature);
 
 /// Entropy -sum p log p of a row in nats; terms with p = 0 count 0.

@@ -84,7 +84,7 @@ val estimate_value(const Estimate& estimate) {
   if (std::isnan(estimate.value)) return val::null();
   val out = val::object();
   out.set("value", estimate.value);
-  out.set("error", estimate.error);
+  out.set("error", number_or_null(estimate.error));
   return out;
 }
 

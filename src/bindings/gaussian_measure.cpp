@@ -1,15 +1,26 @@
 #include "bindings/gaussian_measure.h"
 
+#include <array>
 #include <limits>
+#include <string_view>
 
 #include "bindings/convert.h"
-#include "support/error.h"
+#include "support/names.h"
 
 namespace eigenscope::bindings {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Measure = Estimate RowEstimate::*;
+
+struct SampledMeasure {
+  std::string_view name;
+  Measure measure;
+};
+constexpr std::array kSampled{
+    SampledMeasure{"entropy", &RowEstimate::entropy},
+    SampledMeasure{"participation", &RowEstimate::participation},
+    SampledMeasure{"sensitivity_localization", &RowEstimate::sensitivity_localization}};
 
 std::vector<TracedHead> present(const std::vector<std::optional<TracedHead>>& heads) {
   std::vector<TracedHead> out;
@@ -60,7 +71,7 @@ class ClosedFormJob final : public Job {
 
   bool advance(double work) override {
     const double keys = static_cast<double>(kernel_.cross.size());
-    for (double left = work; left >= 0 && next_ < heads_.size(); left -= kKeyWork * keys) {
+    for (double left = work; left >= 0 && next_ < heads_.size(); left -= kPropagationWork * keys) {
       const Propagation found = propagate(kernel_, heads_[next_].traces, heads_[next_].temperature);
       output_.put(next_++, {found.localization, 0}, found.regime);
     }
@@ -72,8 +83,6 @@ class ClosedFormJob final : public Job {
   val output() override { return output_.value(); }
 
  private:
-  static constexpr double kKeyWork = 60;  // two error functions and a square root
-
   CentredKernel kernel_;
   std::vector<TracedHead> heads_;
   MeasureOutput output_;
@@ -117,15 +126,10 @@ std::unique_ptr<Job> make_measure_job(const std::vector<std::optional<TracedHead
                                       const val& input) {
   const std::string name = text(input, "measure");
   if (name == "localization") return std::make_unique<ClosedFormJob>(heads, tokens_of(input));
-  for (const auto& [known, measure] :
-       {std::pair{"entropy", &RowEstimate::entropy},
-        {"participation", &RowEstimate::participation},
-        {"sensitivity_localization", &RowEstimate::sensitivity_localization}}) {
-    if (name == known) return std::make_unique<GaussianJob>(heads, input, measure);
+  for (const SampledMeasure& sampled : kSampled) {
+    if (name == sampled.name) return std::make_unique<GaussianJob>(heads, input, sampled.measure);
   }
-  throw InvalidArgument("measure", "'" + name +
-                                       "' is not allowed; it must be one of localization, entropy, "
-                                       "participation, sensitivity_localization");
+  refuse_name("measure", name, kSampled);
 }
 
 }  // namespace eigenscope::bindings

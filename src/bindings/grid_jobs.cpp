@@ -90,8 +90,7 @@ class MapJob final : public Job {
 
  private:
   static Axis axis(const val& value) {
-    return {value["from"].as<double>(), value["to"].as<double>(),
-            static_cast<Eigen::Index>(value["count"].as<double>())};
+    return {value["from"].as<double>(), value["to"].as<double>(), integer(value, "count")};
   }
 
   PhaseMap map_;

@@ -19,8 +19,7 @@ constexpr std::array kFamilies{
            .key_bias = "encoder.layer.{n}.attention.self.key.bias",
            .head_count_key = "num_attention_heads",
            .width_key = "hidden_size",
-           .layout = HeadLayout::kSeparateLinear,
-           .norm = NormPlacement::kAfterBlock},
+           .layout = HeadLayout::kSeparateLinear},
 };
 
 constexpr std::string_view kLayerMark = "{n}";

@@ -17,11 +17,6 @@ enum class HeadLayout {
   kSeparateLinear,  ///< torch's nn.Linear, out x in: head h is rows h d_h to (h + 1) d_h
 };
 
-/// Where the normalization stands whose gain would be folded into the projections.
-enum class NormPlacement {
-  kAfterBlock,  ///< post-norm: the input of attention carries its gain already
-};
-
 /// One row of the table of families. In a tensor's name "{n}" stands for the number of the layer,
 /// and any prefix that is empty or ends with '.' may come before.
 struct Family {
@@ -33,7 +28,6 @@ struct Family {
   std::string_view head_count_key;  ///< in config.json
   std::string_view width_key;       ///< in config.json
   HeadLayout layout;
-  NormPlacement norm;
 };
 
 /// Every family that is known. To add one, add a row and a test.

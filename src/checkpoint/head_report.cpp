@@ -1,12 +1,16 @@
 #include "checkpoint/head_report.h"
 
 #include <cmath>
+#include <string>
 
 #include "spectrum/eigenvalues.h"
+#include "support/error.h"
 
 namespace eigenscope {
 
-HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) {
+namespace {
+
+HeadReport report_finite(const HeadFactors& factors, const CentredKernel& kernel) {
   HeadReport report;
   report.layer = factors.layer;
   report.head = factors.head;
@@ -21,6 +25,18 @@ HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) 
   report.localization = predicted.localization;
   report.regime = predicted.regime;
   return report;
+}
+
+}  // namespace
+
+HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) {
+  try {
+    return report_finite(factors, kernel);
+  } catch (const InvalidArgument& refusal) {
+    throw FormatError(
+        "layer " + std::to_string(factors.layer) + " head " + std::to_string(factors.head),
+        std::string("its weights are too large: ") + refusal.what());
+  }
 }
 
 }  // namespace eigenscope

@@ -22,7 +22,8 @@ struct HeadReport {
 };
 
 /// Spectrum and predicted localization of one head for tokens with the given kernel. Costs
-/// O(d d_h^2 + d_h^3).
+/// O(d d_h^2 + d_h^3). Throws FormatError naming layer and head when the weights are so large that
+/// their traces leave the range of the theory.
 HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel);
 
 }  // namespace eigenscope

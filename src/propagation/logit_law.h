@@ -24,7 +24,7 @@ CentredKernel centred_kernel(const TokenProcess& process);
 /// Mean and standard deviation of omega_i - omega_bar, where omega_i = x_i^T W x_q.
 struct LogitLaw {
   Eigen::VectorXd mean;  ///< xi (K(i,q) - mean_j K(j,q))
-  Eigen::VectorXd std;
+  Eigen::VectorXd std;   ///< both have one entry a key
 };
 
 /// By Isserlis' theorem Cov(omega_i, omega_j) = eta_F K(i,j) K(q,q) + eta_S K(i,q) K(j,q): exact at

@@ -47,8 +47,7 @@ double PhaseMap::progress() const {
 }
 
 double PhaseMap::work_per_cell() const {
-  constexpr double kKey = 60;  // two error functions and a square root
-  return kKey * static_cast<double>(kernel_.cross.size());
+  return kPropagationWork * static_cast<double>(kernel_.cross.size());
 }
 
 double PhaseMap::x(Eigen::Index column) const {

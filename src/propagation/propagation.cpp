@@ -25,6 +25,7 @@ Eigen::VectorXd propagation_probability(const LogitLaw& law, double temperature)
 }
 
 double localization_index(const Eigen::VectorXd& weights) {
+  if (weights.size() == 0) return std::numeric_limits<double>::quiet_NaN();
   const double largest = weights.cwiseAbs().maxCoeff();
   if (!(largest > 0)) return std::numeric_limits<double>::quiet_NaN();
   const Eigen::ArrayXd w = weights.array() / largest;  // squares of tiny tails must not underflow

@@ -17,11 +17,14 @@ namespace eigenscope {
 /// 0 or 1. Throws InvalidArgument ("temperature").
 Eigen::VectorXd propagation_probability(const LogitLaw& law, double temperature);
 
-/// P(low < mean + std Z < high), Z standard normal.
+/// About how many multiply-adds propagate() costs for each key: two error functions, a square root.
+inline constexpr double kPropagationWork = 60;
+
+/// P(low < mean + std Z < high), Z standard normal, for std >= 0 and low <= high.
 double normal_interval(double mean, double std, double low, double high);
 
-/// L = 1 - (sum w)^2 / (T sum w^2), in [0, 1 - 1/T]: 0 when all weights are alike. NaN when every
-/// weight is 0, where there is nothing to be localized.
+/// L = 1 - (sum w)^2 / (T sum w^2) of T weights, in [0, 1 - 1/T]: 0 when all are alike. NaN when every
+/// weight is 0, or there is none: there is nothing to be localized.
 double localization_index(const Eigen::VectorXd& weights);
 
 /// Where in the sequence the signal propagates.
@@ -44,10 +47,11 @@ Regime regime_of(const Eigen::VectorXd& rho);
 /// Everything the theory says of one head or setting.
 struct Propagation {
   LogitLaw law;
-  Eigen::VectorXd rho;
+  Eigen::VectorXd rho;  ///< T entries in [0, 1], one a key
   double localization = std::numeric_limits<double>::quiet_NaN();
   Regime regime = Regime::none;
 };
+/// Throws InvalidArgument as check_traces and propagation_probability do.
 Propagation propagate(const CentredKernel& kernel, const Traces& traces, double temperature);
 
 }  // namespace eigenscope

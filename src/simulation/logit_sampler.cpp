@@ -44,24 +44,24 @@ Eigen::MatrixXd sample_tokens(const TokenProcess& process, Index width, std::uin
   return by_token.transpose();
 }
 
-LogitSampler::LogitSampler(const Ensemble& ensemble, const TokenProcess& process,
-                           std::uint64_t seed)
-    : ensemble_(ensemble),
-      seed_(seed),
+LogitSampler::LogitSampler(Index width, const TokenProcess& process, std::uint64_t seed)
+    : seed_(seed),
       factor_(process),
       last_weights_(factor_.last_row().cast<float>()),
-      innovations_(ensemble.width(), process.length),
-      query_(ensemble.width()),
-      centre_direction_(ensemble.width()),
-      spread_direction_(ensemble.width()) {}
+      innovations_(static_cast<Index>(checked("width", static_cast<double>(width))),
+                   process.length),
+      query_(width),
+      centre_direction_(width),
+      spread_direction_(width) {}
 
-void LogitSampler::draw(std::uint64_t sample, Eigen::VectorXd& centre, Eigen::VectorXd& spread) {
+void LogitSampler::draw(const Ensemble& ensemble, std::uint64_t sample, Eigen::VectorXd& centre,
+                        Eigen::VectorXd& spread) {
   fill_innovations(innovations_, seed_, sample);
   query_.setZero();
   for (Index t = 0; t < innovations_.cols(); ++t) {
     query_ += last_weights_[t] * innovations_.col(t);
   }
-  ensemble_.apply(query_, centre_direction_, spread_direction_);
+  ensemble.apply(query_, centre_direction_, spread_direction_);
   row_of(centre_direction_, centre);
   row_of(spread_direction_, spread);
 }

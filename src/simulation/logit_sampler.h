@@ -9,7 +9,8 @@
 
 namespace eigenscope {
 
-/// The d x T token matrix X = E L^T of one sample, E of independent N(0, 1) numbers.
+/// The d x T token matrix X = E L^T of one sample, E of independent N(0, 1) numbers. Throws
+/// InvalidArgument ("width", "tokens").
 Eigen::MatrixXd sample_tokens(const TokenProcess& process, Eigen::Index width, std::uint64_t seed,
                               std::uint64_t sample);
 
@@ -18,16 +19,17 @@ Eigen::MatrixXd sample_tokens(const TokenProcess& process, Eigen::Index width, s
 /// variance.
 class LogitSampler {
  public:
-  LogitSampler(const Ensemble& ensemble, const TokenProcess& process, std::uint64_t seed);
+  /// For tokens of `width` coordinates. Throws InvalidArgument ("width", "tokens").
+  LogitSampler(Eigen::Index width, const TokenProcess& process, std::uint64_t seed);
 
   /// Draws sample number `sample` (the same whatever was drawn before): `centre` and `spread` get T
-  /// numbers each, with their means over the keys removed.
-  void draw(std::uint64_t sample, Eigen::VectorXd& centre, Eigen::VectorXd& spread);
+  /// numbers each, with their means over the keys removed. `ensemble` has the sampler's width.
+  void draw(const Ensemble& ensemble, std::uint64_t sample, Eigen::VectorXd& centre,
+            Eigen::VectorXd& spread);
 
  private:
   void row_of(const Eigen::VectorXf& direction, Eigen::VectorXd& row);
 
-  const Ensemble& ensemble_;
   std::uint64_t seed_;
   KernelFactor factor_;           // L
   Eigen::VectorXf last_weights_;  // last row of L: x_T = E last_weights

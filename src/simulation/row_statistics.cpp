@@ -130,7 +130,20 @@ RowEstimate RowStatistics::estimate() const {
   out.entropy = mean_estimate(entropy_, entropy_square_, n);
   out.participation = mean_estimate(participation_, participation_square_, n);
   out.regime = regime_of(out.rho);
+  if (samples_ < kRowsForErrors) forget_errors(out);
   return out;
+}
+
+void RowStatistics::forget_errors(RowEstimate& estimate) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  for (Eigen::VectorXd* errors : {&estimate.mean_error, &estimate.std_error, &estimate.rho_error,
+                                  &estimate.sensitivity_error}) {
+    errors->setConstant(kNaN);
+  }
+  for (Estimate* scalar : {&estimate.localization, &estimate.entropy, &estimate.participation,
+                           &estimate.sensitivity_localization}) {
+    scalar->error = kNaN;
+  }
 }
 
 }  // namespace eigenscope

@@ -36,16 +36,21 @@ class RowStatistics {
   /// around it so that a large mean does not swamp a small variance. temperature > 0.
   RowStatistics(Eigen::VectorXd expected, double temperature);
 
+  /// One row: T finite numbers with mean 0.
   void add(const Eigen::VectorXd& centred_logits);
 
-  /// Needs at least two rows; before that every number is NaN. The two localization indices are
-  /// ratios of sampled numbers: their bias of order 1/samples is removed, and their standard error
-  /// found, by a jackknife over groups of samples; so an index near 0 can come out slightly negative.
+  /// Needs at least two rows; before that every number is NaN, and every error before
+  /// kRowsForErrors: from fewer rows an error is itself too uncertain to be shown. The two localization
+  /// indices are ratios of sampled numbers: their bias of order 1/samples is removed, and their
+  /// standard error found, by a jackknife over groups of samples; so an index near 0 can come out
+  /// slightly negative.
   RowEstimate estimate() const;
 
  private:
   static constexpr Eigen::Index kGroups = 32;
+  static constexpr Eigen::Index kRowsForErrors = 10;
 
+  static void forget_errors(RowEstimate& estimate);
   void add_softmax(const Eigen::VectorXd& centred_logits, Eigen::Index group);
 
   Eigen::VectorXd expected_;

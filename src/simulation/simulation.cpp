@@ -11,7 +11,7 @@ Simulation::Simulation(const SimulationSettings& settings)
       temperature_(checked("temperature", settings.temperature)),
       wanted_(static_cast<Eigen::Index>(checked("samples", static_cast<double>(settings.samples)))),
       kernel_(centred_kernel(settings.tokens)),
-      sampler_(ensemble_, settings.tokens, settings.ensemble.seed),
+      sampler_(ensemble_.width(), settings.tokens, settings.ensemble.seed),
       points_(settings.points) {
   for (const SpectrumPoint& point : points_) {
     weights_.push_back(ensemble_.weights(point.mean, point.variance));
@@ -23,7 +23,7 @@ Simulation::Simulation(const SimulationSettings& settings)
 bool Simulation::advance(Eigen::Index samples) {
   const Eigen::Index stop = done_ + std::min(samples, wanted_ - done_);
   for (; done_ < stop; ++done_) {
-    sampler_.draw(static_cast<std::uint64_t>(done_), centre_, spread_);
+    sampler_.draw(ensemble_, static_cast<std::uint64_t>(done_), centre_, spread_);
     for (std::size_t k = 0; k < points_.size(); ++k) {
       row_ = weights_[k].centre * centre_ + weights_[k].spread * spread_;
       statistics_[k].add(row_);

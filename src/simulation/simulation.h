@@ -9,12 +9,6 @@
 
 namespace eigenscope {
 
-/// One place in the plane of eigenspectra.
-struct SpectrumPoint {
-  double mean = 0;
-  double variance = 0;
-};
-
 struct SimulationSettings {
   EnsembleSettings ensemble;
   TokenProcess tokens;

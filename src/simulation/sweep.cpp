@@ -8,14 +8,15 @@
 namespace eigenscope {
 
 std::vector<double> geometric_range(double from, double to, Eigen::Index count) {
-  checked("variance", from);
-  checked("variance", to);
+  checked("from", from);
+  checked("to", to);
   checked("count", static_cast<double>(count));
-  if (!(from > 0 && from <= to)) {
-    throw InvalidArgument("variance", "a range of variances must go from a number above 0 upwards");
+  if (from > to) {
+    throw InvalidArgument(
+        "from", shown(from) + " is not allowed; it must be at most to, which is " + shown(to));
   }
   std::vector<double> numbers(static_cast<std::size_t>(count));
-  const double steps = std::max<double>(1, static_cast<double>(count - 1));
+  const auto steps = static_cast<double>(count - 1);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = from * std::pow(to / from, static_cast<double>(i) / steps);
   }

@@ -8,8 +8,8 @@
 
 namespace eigenscope {
 
-/// `count` numbers from `from` to `to` at equal ratios. Throws InvalidArgument ("variance") unless
-/// 0 < from <= to.
+/// `count` numbers from `from` to `to` at equal ratios. Throws InvalidArgument ("from", "to",
+/// "count") when out of range or from > to.
 std::vector<double> geometric_range(double from, double to, Eigen::Index count);
 
 /// Simulation on the grid means x variances (one mean after the other). A point that the ensemble
@@ -29,6 +29,7 @@ class Sweep {
   const SpectrumPoint& point(std::size_t i) const { return cells_[i].point; }
   /// Why point i has no numbers; empty when it has.
   const std::string& refused(std::size_t i) const { return cells_[i].refused; }
+  /// For i < size(); NaN and empty where the point is refused.
   Propagation theory(std::size_t i) const;
   RowEstimate estimate(std::size_t i) const;
 

@@ -8,6 +8,7 @@
 
 #include "spectrum/eigenvalues.h"
 #include "support/error.h"
+#include "support/names.h"
 #include "support/parameter.h"
 #include "support/random.h"
 
@@ -20,7 +21,7 @@ using Eigen::VectorXd;
 
 constexpr std::array kNames{
     EnsembleName{EnsembleKind::normal, "normal", "symmetric, normal eigenvalues"},
-    EnsembleName{EnsembleKind::two_point, "two-point", "symmetric, eigenvalues m +- sqrt(v)"},
+    EnsembleName{EnsembleKind::two_point, "two-point", "symmetric, eigenvalues at two points"},
     EnsembleName{EnsembleKind::uniform, "uniform", "symmetric, uniform eigenvalues"},
     EnsembleName{EnsembleKind::power_law, "power-law", "symmetric, k-th eigenvalue ~ 1/k"},
     EnsembleName{EnsembleKind::shifted_gaussian, "shifted-gaussian",
@@ -33,6 +34,9 @@ constexpr std::array kNames{
 // Streams of the ensembles' draws; simulations use the streams from 0 on for their samples.
 constexpr std::uint64_t kSpectrumStream = std::uint64_t{1} << 62;
 constexpr std::uint64_t kBasisStream = kSpectrumStream + 1;
+
+// Beyond it the products of a dense matrix take seconds.
+constexpr Index kLargestDense = 1024;
 
 VectorXd normal_vector(std::uint64_t seed, std::uint64_t stream, Index size) {
   Eigen::VectorXf draws(size);
@@ -69,12 +73,16 @@ void check_list(const std::vector<double>& eigenvalues) {
     throw InvalidArgument("eigenvalues", "the list needs at least two numbers");
   }
   checked("width", static_cast<double>(eigenvalues.size()));
-  bool varied = false;
-  for (double value : eigenvalues) {
+  double least = eigenvalues.front(), largest = least;
+  for (const double value : eigenvalues) {
     checked("eigenvalue", value);
-    varied = varied || value != eigenvalues.front();
+    least = std::min(least, value);
+    largest = std::max(largest, value);
   }
-  if (!varied) throw InvalidArgument("eigenvalues", "at least two of them must differ");
+  // Closer together their differences are rounding errors.
+  if (!(largest - least > 1e-9 * std::max(std::abs(least), std::abs(largest)))) {
+    throw InvalidArgument("eigenvalues", "at least two of them must differ by a part in 10^9");
+  }
 }
 
 }  // namespace
@@ -82,13 +90,10 @@ void check_list(const std::vector<double>& eigenvalues) {
 std::span<const EnsembleName> ensemble_names() { return kNames; }
 
 EnsembleKind ensemble_of_name(std::string_view name) {
-  std::string known;
   for (const EnsembleName& entry : kNames) {
     if (entry.name == name) return entry.kind;
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
-  throw InvalidArgument("ensemble",
-                        "'" + std::string(name) + "' is not allowed; it must be one of " + known);
+  refuse_name("ensemble", name, kNames);
 }
 
 Ensemble::Ensemble(const EnsembleSettings& settings) {
@@ -107,6 +112,7 @@ Ensemble::Ensemble(const EnsembleSettings& settings) {
 
 void Ensemble::draw_symmetric(const EnsembleSettings& settings) {
   VectorXd values = raw_eigenvalues(settings);
+  values /= values.cwiseAbs().maxCoeff();  // squares of tiny ones must not underflow
   values.array() -= values.mean();
   values /= std::sqrt(values.squaredNorm() / static_cast<double>(width_));
   spread_diagonal_ = values;
@@ -116,6 +122,13 @@ void Ensemble::draw_symmetric(const EnsembleSettings& settings) {
 
 void Ensemble::draw_non_symmetric(const EnsembleSettings& settings) {
   Index n = width_;
+  if (settings.kind != EnsembleKind::factored && n > kLargestDense) {
+    throw InvalidArgument("width",
+                          shown(static_cast<double>(n)) +
+                              " is not allowed; a dense matrix costs the cube of it, so it "
+                              "must be at most " +
+                              std::to_string(kLargestDense));
+  }
   if (settings.kind == EnsembleKind::factored) {
     n = static_cast<Index>(checked("head_width", static_cast<double>(settings.head_width)));
     if (n > width_) {
@@ -123,10 +136,11 @@ void Ensemble::draw_non_symmetric(const EnsembleSettings& settings) {
                                               " is not allowed; it must be at most the width, " +
                                               std::to_string(width_));
     }
-    if (n < 2) {
-      throw InvalidArgument("head_width",
-                            "1 is not allowed with the factored ensemble; one eigenvalue has no "
-                            "variance, so it must be at least 2");
+    if (n < 2 || n > kLargestDense) {
+      throw InvalidArgument("head_width", std::to_string(n) +
+                                              " is not allowed; with the factored ensemble it "
+                                              "must be an integer from 2 to " +
+                                              std::to_string(kLargestDense));
     }
     const Eigen::HouseholderQR<MatrixXd> qr(normal_matrix(settings.seed, kBasisStream, width_, n));
     basis_ = qr.householderQ() * MatrixXd::Identity(width_, n);

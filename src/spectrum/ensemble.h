@@ -14,7 +14,7 @@ namespace eigenscope {
 
 enum class EnsembleKind {
   normal,     ///< symmetric, eigenvalues drawn from a normal law
-  two_point,  ///< symmetric, half of the eigenvalues at m - sqrt(v), half at m + sqrt(v)
+  two_point,  ///< symmetric, half of the eigenvalues at each of two points: m +- sqrt(v) at even width
   uniform,    ///< symmetric, eigenvalues drawn uniformly
   power_law,  ///< symmetric, k-th eigenvalue in proportion to 1/k before centring: a long tail
   shifted_gaussian,  ///< non-symmetric, m I plus independent normal entries
@@ -30,6 +30,12 @@ struct EnsembleName {
 std::span<const EnsembleName> ensemble_names();
 /// Throws InvalidArgument ("ensemble") that lists the names.
 EnsembleKind ensemble_of_name(std::string_view name);
+
+/// One place in the plane of eigenspectra.
+struct SpectrumPoint {
+  double mean = 0;
+  double variance = 0;
+};
 
 struct EnsembleSettings {
   EnsembleKind kind = EnsembleKind::normal;
@@ -57,7 +63,8 @@ struct EnsembleWeights {
 class Ensemble {
  public:
   /// Throws InvalidArgument: width, head_width, seed out of range; head_width above width;
-  /// an explicit list with fewer than two entries, a non-finite one, or all equal.
+  /// a dense matrix of more than 1024 rows; a list with fewer than two entries, one out of range, or
+  /// none that differ.
   explicit Ensemble(const EnsembleSettings& settings);
 
   Eigen::Index width() const { return width_; }

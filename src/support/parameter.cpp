@@ -15,16 +15,17 @@ constexpr double kLargestSeed = 9007199254740991.0;  // 2^53 - 1: exact in JavaS
 constexpr std::array kParameters{
     Parameter{.name = "mean",
               .symbol = "m",
-              .minimum = -100,
-              .maximum = 100,
+              .minimum = -1e6,
+              .maximum = 1e6,
               .fallback = 0.25,
               .meaning = "mean of the eigenspectrum, tr(W)/d"},
     Parameter{.name = "variance",
               .symbol = "v",
               .minimum = 0,
-              .maximum = 1e6,
+              .maximum = 1e12,
               .fallback = 0.1,
-              .meaning = "variance of the eigenspectrum"},
+              .meaning = "variance of the eigenspectrum; for ensembles that are not symmetric the "
+                         "Frobenius variance"},
     Parameter{.name = "eigenvalue",
               .symbol = "mu",
               .minimum = -1e6,
@@ -54,10 +55,9 @@ constexpr std::array kParameters{
               .meaning = "sequence length T in tokens"},
     Parameter{.name = "temperature",
               .symbol = "lambda",
-              .minimum = 0,
+              .minimum = 1e-6,
               .maximum = 1e6,
               .fallback = 8,
-              .open_minimum = true,
               .meaning = "softmax temperature lambda, sqrt(d_h) in practice"},
     Parameter{.name = "correlation",
               .symbol = "a",
@@ -82,11 +82,51 @@ constexpr std::array kParameters{
               .meaning = "number of sampled sequences"},
     Parameter{.name = "count",
               .symbol = "n",
-              .minimum = 1,
+              .minimum = 2,
               .maximum = 1000,
               .fallback = 25,
               .integer = true,
               .meaning = "points of a range"},
+    Parameter{.name = "x_from",
+              .symbol = "xi/lambda",
+              .minimum = -10000,
+              .maximum = 10000,
+              .fallback = -8,
+              .meaning = "smallest xi/lambda of a map"},
+    Parameter{.name = "x_to",
+              .symbol = "xi/lambda",
+              .minimum = -10000,
+              .maximum = 10000,
+              .fallback = 8,
+              .meaning = "largest xi/lambda of a map"},
+    Parameter{.name = "y_from",
+              .symbol = "sqrt(eta_F)/lambda",
+              .minimum = 0,
+              .maximum = 10000,
+              .fallback = 0.01,
+              .open_minimum = true,
+              .meaning = "smallest sqrt(eta_F)/lambda of a map"},
+    Parameter{.name = "y_to",
+              .symbol = "sqrt(eta_F)/lambda",
+              .minimum = 0,
+              .maximum = 10000,
+              .fallback = 100,
+              .open_minimum = true,
+              .meaning = "largest sqrt(eta_F)/lambda of a map"},
+    Parameter{.name = "from",
+              .symbol = "v",
+              .minimum = 0,
+              .maximum = 1e+06,
+              .fallback = 0.0001,
+              .open_minimum = true,
+              .meaning = "smallest variance of a range"},
+    Parameter{.name = "to",
+              .symbol = "v",
+              .minimum = 0,
+              .maximum = 1e+06,
+              .fallback = 100,
+              .open_minimum = true,
+              .meaning = "largest variance of a range"},
     Parameter{.name = "asymmetry",
               .symbol = "eta_S/eta_F",
               .minimum = -1,
@@ -95,20 +135,20 @@ constexpr std::array kParameters{
               .meaning = "eta_S/eta_F; 1 for a symmetric W"},
     Parameter{.name = "xi",
               .symbol = "xi",
-              .minimum = -1e9,
-              .maximum = 1e9,
+              .minimum = -1e30,
+              .maximum = 1e30,
               .fallback = 16,
               .meaning = "tr(W Sigma), the width times the mean eigenvalue"},
     Parameter{.name = "eta_s",
               .symbol = "eta_S",
-              .minimum = -1e15,
-              .maximum = 1e15,
+              .minimum = -1e60,
+              .maximum = 1e60,
               .fallback = 10.4,
               .meaning = "tr((W Sigma)^2)"},
     Parameter{.name = "eta_f",
               .symbol = "eta_F",
               .minimum = 0,
-              .maximum = 1e15,
+              .maximum = 1e60,
               .fallback = 10.4,
               .meaning = "tr(W Sigma W^T Sigma), at least |eta_S|"},
     Parameter{.name = "heads",
@@ -119,6 +159,13 @@ constexpr std::array kParameters{
               .integer = true,
               .meaning = "attention heads in each layer of a checkpoint"},
 };
+
+bool allows(const Parameter& p, double value) {
+  const bool above = p.open_minimum ? value > p.minimum : value >= p.minimum;
+  const bool below = p.open_maximum ? value < p.maximum : value <= p.maximum;
+  const bool whole = !p.integer || value == std::floor(value);
+  return above && below && whole;  // a NaN fails every comparison
+}
 
 [[noreturn]] void refuse(const Parameter& parameter, const std::string& given) {
   throw InvalidArgument(std::string(parameter.name),
@@ -138,7 +185,10 @@ const Parameter& parameter(std::string_view name) {
 
 std::string shown(double value) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.10g", value);
+  for (int digits = 7; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
   return text;
 }
 
@@ -150,22 +200,20 @@ std::string allowed_range(const Parameter& p) {
 
 double checked(std::string_view name, double value) {
   const Parameter& p = parameter(name);
-  const bool above = p.open_minimum ? value > p.minimum : value >= p.minimum;
-  const bool below = p.open_maximum ? value < p.maximum : value <= p.maximum;
-  const bool whole = !p.integer || value == std::floor(value);
-  if (!(above && below && whole)) refuse(p, shown(value));  // a NaN fails every comparison
+  if (!allows(p, value)) refuse(p, shown(value));
   return value;
 }
 
 double parse_parameter(std::string_view name, std::string_view text) {
+  const Parameter& p = parameter(name);
   const std::string copy(text);  // strtod needs the terminator
   char* end = nullptr;
   const double value = std::strtod(copy.c_str(), &end);
   const bool whole_text = end != copy.c_str() && end == copy.c_str() + copy.size();
-  if (!whole_text || copy.find_first_of("xX \t\n") != std::string::npos) {
-    refuse(parameter(name), copy.empty() ? "an empty text" : "'" + copy + "'");
-  }
-  return checked(name, value);
+  const bool plain = copy.find_first_of("xX \t\n") == std::string::npos;
+  if (whole_text && plain && allows(p, value)) return value;
+  // What was typed, not what it was rounded to.
+  refuse(p, copy.empty() ? "an empty text" : whole_text ? copy : "'" + copy + "'");
 }
 
 }  // namespace eigenscope

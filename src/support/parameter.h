@@ -28,10 +28,10 @@ std::span<const Parameter> parameters();
 /// The parameter called `name`. Throws InvalidArgument for an unknown name.
 const Parameter& parameter(std::string_view name);
 
-/// A number as messages show it: ten significant digits, no trailing zeros.
+/// A number as messages show it: the fewest significant digits that give it back exactly.
 std::string shown(double value);
 
-/// "an integer from 2 to 4096", "a number above 0, at most 1e+06", ...
+/// "an integer from 2 to 4096", "a number above 0, at most 1000000", ...
 std::string allowed_range(const Parameter& parameter);
 
 /// `value` itself when it is finite and in range; otherwise throws InvalidArgument with a message

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/error.h"
+#include "support/names.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -28,13 +29,10 @@ std::span<const TokenKernel> token_kernels() { return kKernels; }
 TokenProcess token_process(std::string_view name, Eigen::Index length, double correlation) {
   checked("length", static_cast<double>(length));
   checked("correlation", correlation);
-  std::string known;
   for (const TokenKernel& kernel : kKernels) {
     if (kernel.name == name) return {&kernel, correlation, length};
-    known += (known.empty() ? "" : ", ") + std::string(kernel.name);
   }
-  throw InvalidArgument("tokens",
-                        "'" + std::string(name) + "' is not allowed; it must be one of " + known);
+  refuse_name("tokens", name, kKernels);
 }
 
 Eigen::MatrixXd kernel_matrix(const TokenProcess& process, Eigen::Index count) {
