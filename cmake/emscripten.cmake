@@ -9,19 +9,16 @@ endif()
 get_filename_component(emscripten_bin "${EIGENSCOPE_EMXX}" DIRECTORY)
 set(ENV{PATH} "${emscripten_bin}:$ENV{PATH}")
 
-# The tests run under the node of the path, which need not be the one the system calls nodejs.
+# em++ may be a link into the folder of its toolchain file, or stand beside it.
+get_filename_component(emscripten_real "${EIGENSCOPE_EMXX}" REALPATH)
+get_filename_component(emscripten_root "${emscripten_real}" DIRECTORY)
+find_file(EIGENSCOPE_EMSCRIPTEN_PLATFORM cmake/Modules/Platform/Emscripten.cmake
+  PATHS "${emscripten_root}" "${emscripten_bin}/../share/emscripten" "${emscripten_bin}/../libexec"
+  NO_DEFAULT_PATH REQUIRED)
+include("${EIGENSCOPE_EMSCRIPTEN_PLATFORM}")
+
+# The tests run under the node of the path, which need not be the one that the file above found.
 find_program(EIGENSCOPE_NODE node NO_CACHE NO_CMAKE_FIND_ROOT_PATH)
 if(EIGENSCOPE_NODE)
   set(CMAKE_CROSSCOMPILING_EMULATOR "${EIGENSCOPE_NODE}")
 endif()
-
-get_filename_component(emscripten_real "${EIGENSCOPE_EMXX}" REALPATH)
-get_filename_component(emscripten_root "${emscripten_real}" DIRECTORY)
-set(emscripten_platform cmake/Modules/Platform/Emscripten.cmake)
-foreach(root "${emscripten_root}" "${emscripten_bin}/../share/emscripten" "${emscripten_bin}/../libexec" /usr/share/emscripten)
-  if(EXISTS "${root}/${emscripten_platform}")
-    include("${root}/${emscripten_platform}")
-    return()
-  endif()
-endforeach()
-message(FATAL_ERROR "${emscripten_platform} is not beside ${EIGENSCOPE_EMXX}.")
