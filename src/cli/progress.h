@@ -3,12 +3,13 @@
 
 #include <unistd.h>
 
+#include <Eigen/Core>
 #include <cstdio>
 
 namespace eigenscope::cli {
 
-/// Shows "done of all noun" while a job with samples_done() and samples_wanted() runs; silent when
-/// standard error is not a terminal.
+/// Shows "done of all noun" until the end of its scope, before which nothing else should be written
+/// to the terminal; silent when standard error is not one.
 class Progress {
  public:
   explicit Progress(const char* noun) : noun_(noun), watched_(isatty(STDERR_FILENO) != 0) {}
@@ -27,6 +28,8 @@ class Progress {
   bool watched_;
 };
 
+/// Runs to its end a job that has advance(samples), work_per_sample(), samples_done() and
+/// samples_wanted(), and shows how far it is.
 template <class Job>
 void run_with_progress(Job& job, const char* noun) {
   const Progress progress(noun);
