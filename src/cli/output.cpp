@@ -50,13 +50,19 @@ Json to_json(const Propagation& p) {
           {"regime", regime_name(p.regime)}};
 }
 
+Json softmax_to_json(const RowEstimate& e, const std::string& prefix) {
+  Json json;
+  put(json, prefix + "entropy", e.entropy);
+  put(json, prefix + "participation", e.participation);
+  put(json, prefix + "sensitivity_localization", e.sensitivity_localization);
+  return json;
+}
+
 Json measures_to_json(const RowEstimate& e) {
   Json json{{"samples", e.samples}};
   put(json, "localization", e.localization);
   json["regime"] = regime_name(e.regime);
-  put(json, "entropy", e.entropy);
-  put(json, "participation", e.participation);
-  put(json, "sensitivity_localization", e.sensitivity_localization);
+  json.update(softmax_to_json(e));
   return json;
 }
 
@@ -73,27 +79,32 @@ Json to_json(const RowEstimate& e) {
   return json;
 }
 
-void write_csv(std::ostream& out, const Json& rows) {
-  if (rows.empty()) return;
+void write_csv_header(std::ostream& out, const Json& row) {
   const char* separator = "";
-  for (const auto& [key, value] : rows.front().items()) {
+  for (const auto& [key, value] : row.items()) {
     out << separator << key;
     separator = ",";
   }
   out << '\n';
-  for (const Json& row : rows) {
-    separator = "";
-    for (const auto& [key, value] : row.items()) {
-      out << separator;
-      separator = ",";
-      if (value.is_string()) {
-        out << csv_text(value.get<std::string>());
-      } else if (value.dump() != "null") {  // a NaN is a number whose text is null
-        out << value.dump();
-      }
+}
+
+void write_csv_row(std::ostream& out, const Json& row) {
+  const char* separator = "";
+  for (const auto& [key, value] : row.items()) {
+    out << separator;
+    separator = ",";
+    if (value.is_string()) {
+      out << csv_text(value.get<std::string>());
+    } else if (const std::string text = value.dump(); text != "null") {  // a NaN's text is null
+      out << text;
     }
-    out << '\n';
   }
+  out << '\n';
+}
+
+void write_csv(std::ostream& out, const Json& rows, const Json& like) {
+  write_csv_header(out, rows.empty() ? like : rows.front());
+  for (const Json& row : rows) write_csv_row(out, row);
 }
 
 Json rows_by_position(const Json& arrays) {

@@ -26,9 +26,17 @@ Json to_json(const Propagation& propagation);
 Json to_json(const RowEstimate& estimate);
 /// The scalars of a RowEstimate: samples, localization, localization_error, ...
 Json measures_to_json(const RowEstimate& estimate);
+/// Those of the exact softmax alone: entropy, participation, sensitivity_localization and their
+/// `_error`s, each name after `prefix`.
+Json softmax_to_json(const RowEstimate& estimate, const std::string& prefix = "");
 
-/// Writes an array of flat objects with equal keys as CSV, keys as the header; null as nothing.
-void write_csv(std::ostream& out, const Json& rows);
+/// The keys of a flat object as the header of a CSV.
+void write_csv_header(std::ostream& out, const Json& row);
+/// The values of a flat object as a row of a CSV; null as nothing.
+void write_csv_row(std::ostream& out, const Json& row);
+/// Writes an array of flat objects with equal keys as CSV. `like` has these keys too: it gives the
+/// header where there may be no row.
+void write_csv(std::ostream& out, const Json& rows, const Json& like = Json::object());
 /// One row a position from an object of equally long arrays; scalars are left out.
 Json rows_by_position(const Json& arrays);
 
