@@ -1,7 +1,6 @@
 #include "cli/options.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "support/error.h"
@@ -23,35 +22,42 @@ std::string joined(const Names& names) {
   return text;
 }
 
+Eigen::Map<const Eigen::ArrayXd> as_array(const std::vector<double>& list) {
+  return {list.data(), static_cast<Eigen::Index>(list.size())};
+}
+
 }  // namespace
 
-void Numbers::add(CLI::App& app, std::string_view name) {
+CLI::Option* Numbers::add(CLI::App& app, std::string_view name) {
   const Parameter& p = parameter(name);
   const std::string& fallback =
       defaults_.try_emplace(std::string(name), shown(p.fallback)).first->second;
-  app.add_option(flag(name), texts_[std::string(name)],
-                 std::string(p.meaning) + " (" + allowed_range(p) + "; default " + fallback + ")")
-      ->type_name("NUMBER");
+  Typed& typed = typed_[std::string(name)];
+  typed.option = app.add_option(flag(name), typed.text,
+                                std::string(p.meaning) + " (" + allowed_range(p) + "; default " +
+                                    fallback + ")")
+                     ->type_name("NUMBER");
+  return typed.option;
 }
 
 bool Numbers::given(std::string_view name) const {
-  const auto text = texts_.find(name);
-  return text != texts_.end() && !text->second.empty();
+  const auto typed = typed_.find(name);
+  return typed != typed_.end() && typed->second.option->count() > 0;
 }
 
 double Numbers::number(std::string_view name) const {
-  return parse_parameter(name,
-                         given(name) ? texts_.find(name)->second : defaults_.find(name)->second);
+  return parse_parameter(
+      name, given(name) ? typed_.find(name)->second.text : defaults_.find(name)->second);
 }
 
 std::vector<double> number_list(std::string_view name, const std::string& text) {
   std::vector<double> numbers;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    numbers.push_back(parse_parameter(name, part));
+  for (std::size_t start = 0;;) {
+    const std::size_t comma = text.find(',', start);
+    numbers.push_back(parse_parameter(name, text.substr(start, comma - start)));
+    if (comma == std::string::npos) return numbers;
+    start = comma + 1;
   }
-  if (numbers.empty()) parse_parameter(name, "");
-  return numbers;
 }
 
 TokenOptions::TokenOptions(CLI::App& app, Numbers& numbers, std::string default_process)
@@ -66,15 +72,17 @@ TokenProcess TokenOptions::process() const {
   return token_process(name_, numbers_.integer("length"), numbers_.number("correlation"));
 }
 
-EnsembleOptions::EnsembleOptions(CLI::App& app, Numbers& numbers) : numbers_(numbers) {
+EnsembleOptions::EnsembleOptions(CLI::App& app, Numbers& numbers,
+                                 std::initializer_list<const char*> coordinates)
+    : numbers_(numbers) {
   app.add_option("--ensemble", name_,
                  "law of W_QK: " + joined(ensemble_names()) + " (default " + name_ + ")");
-  app.add_option("--eigenvalues", eigenvalues_,
-                 "comma-separated eigenvalues of the ensemble 'list'; --mean and --variance, where "
-                 "given, rescale them");
-  for (const char* name : {"mean", "variance", "width", "head_width", "seed"}) {
-    numbers.add(app, name);
-  }
+  eigenvalues_option_ =
+      app.add_option("--eigenvalues", eigenvalues_,
+                     "comma-separated eigenvalues of the ensemble 'list'; a mean and a variance, "
+                     "where given, rescale them");
+  for (const char* name : coordinates) numbers.add(app, name);
+  for (const char* name : {"width", "head_width", "seed"}) numbers.add(app, name);
 }
 
 EnsembleSettings EnsembleOptions::settings() const {
@@ -83,7 +91,10 @@ EnsembleSettings EnsembleOptions::settings() const {
   settings.width = numbers_.integer("width");
   settings.head_width = numbers_.integer("head_width");
   settings.seed = static_cast<std::uint64_t>(numbers_.number("seed"));
-  if (!eigenvalues_.empty()) {
+  if (settings.kind == EnsembleKind::list && numbers_.given("width")) {
+    throw InvalidArgument("width", "with --ensemble list it is the number of eigenvalues");
+  }
+  if (eigenvalues_option_->count() > 0) {
     if (settings.kind != EnsembleKind::list) {
       throw InvalidArgument("eigenvalues", "they are only used with --ensemble list");
     }
@@ -92,15 +103,16 @@ EnsembleSettings EnsembleOptions::settings() const {
   return settings;
 }
 
-SpectrumPoint EnsembleOptions::point() const {
-  SpectrumPoint point{numbers_.number("mean"), numbers_.number("variance")};
+double EnsembleOptions::mean() const {
   const std::vector<double> list = settings().eigenvalues;
-  if (list.empty()) return point;
-  const Eigen::Map<const Eigen::ArrayXd> values(list.data(),
-                                                static_cast<Eigen::Index>(list.size()));
-  if (!numbers_.given("mean")) point.mean = values.mean();
-  if (!numbers_.given("variance")) point.variance = (values - values.mean()).square().mean();
-  return point;
+  return list.empty() || numbers_.given("mean") ? numbers_.number("mean") : as_array(list).mean();
+}
+
+SpectrumPoint EnsembleOptions::point() const {
+  const std::vector<double> list = settings().eigenvalues;
+  if (list.empty() || numbers_.given("variance")) return {mean(), numbers_.number("variance")};
+  const auto values = as_array(list);
+  return {mean(), (values - values.mean()).square().mean()};
 }
 
 }  // namespace eigenscope::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,11 +20,12 @@ namespace eigenscope::cli {
 class Numbers {
  public:
   /// Adds `--name-with-dashes` with meaning, range and default from the table.
-  void add(CLI::App& app, std::string_view name);
+  CLI::Option* add(CLI::App& app, std::string_view name);
   /// A default of this command's own.
   void set_default(std::string_view name, std::string text) {
     defaults_.insert_or_assign(std::string(name), std::move(text));
   }
+  /// Whether the user wrote it, be it with an empty text (which number() then refuses).
   bool given(std::string_view name) const;
   /// Throws InvalidArgument.
   double number(std::string_view name) const;
@@ -32,10 +34,15 @@ class Numbers {
   }
 
  private:
-  std::map<std::string, std::string, std::less<>> texts_, defaults_;
+  struct Typed {
+    std::string text;
+    CLI::Option* option = nullptr;
+  };
+  std::map<std::string, Typed, std::less<>> typed_;
+  std::map<std::string, std::string, std::less<>> defaults_;
 };
 
-/// "1,2.5,3" as numbers, each checked as the parameter `name`.
+/// "1,2.5,3" as numbers, each checked as the parameter `name`; an item may not be empty.
 std::vector<double> number_list(std::string_view name, const std::string& text);
 
 /// --tokens, --correlation, --length.
@@ -49,18 +56,23 @@ class TokenOptions {
   std::string name_;
 };
 
-/// --ensemble, --eigenvalues, --width, --head-width, --seed, --mean, --variance.
+/// --ensemble, --eigenvalues, --width, --head-width, --seed, and --mean and --variance, or those of
+/// them that `coordinates` names.
 class EnsembleOptions {
  public:
-  EnsembleOptions(CLI::App& app, Numbers& numbers);
+  EnsembleOptions(CLI::App& app, Numbers& numbers,
+                  std::initializer_list<const char*> coordinates = {"mean", "variance"});
   EnsembleSettings settings() const;
-  /// --mean and --variance; for a list of eigenvalues, its own unless they are given.
+  /// --mean; for a list of eigenvalues, its own unless it is given.
+  double mean() const;
+  /// --mean and --variance, in the same way.
   SpectrumPoint point() const;
 
  private:
   const Numbers& numbers_;
   std::string name_ = "normal";
   std::string eigenvalues_;
+  CLI::Option* eigenvalues_option_;
 };
 
 }  // namespace eigenscope::cli
