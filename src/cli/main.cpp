@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "support/error.h"
@@ -16,6 +18,43 @@ constexpr int kFailure = 1;
 int fail(const std::exception& error, int status) {
   std::cerr << "eigenscope: " << error.what() << '\n';
   return status;
+}
+
+/// `status`, unless what was printed did not arrive.
+int finish(int status) {
+  if (std::cout.flush()) return status;
+  std::cerr << "eigenscope: standard output: the result could not be written\n";
+  return kFailure;
+}
+
+/// The arguments as CLI11 reads them, last first. "--name=" becomes "--name" and an empty value, for
+/// which CLI11 would else take the next argument.
+std::vector<std::string> last_first(const std::vector<std::string>& arguments) {
+  std::vector<std::string> split;
+  bool options = true;
+  for (const std::string& argument : arguments) {
+    options = options && argument != "--";
+    const bool empty_value = options && argument.starts_with("--") && argument.ends_with('=') &&
+                             argument.find('=') == argument.size() - 1;
+    split.push_back(empty_value ? argument.substr(0, argument.size() - 1) : argument);
+    if (empty_value) split.emplace_back();
+  }
+  return {split.rbegin(), split.rend()};
+}
+
+// CLI11 would only say that a command is missing.
+void check_command(const CLI::App& app, const std::string& name) {
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == name) return;
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  throw eigenscope::InvalidArgument(name.empty() ? "''" : name,
+                                    "there is no such command; it must be one of " + names);
+}
+
+std::string refusal(const CLI::App* app, const CLI::Error& error) {
+  return "eigenscope: " + CLI::FailureMessage::simple(app, error);
 }
 
 }  // namespace
@@ -39,12 +78,16 @@ int main(int argc, char** argv) {
   eigenscope::cli::add_attention(app);
   eigenscope::cli::add_heads(app);
   eigenscope::cli::add_parameters(app);
+  app.failure_message(refusal);
   try {
-    app.parse(argc, argv);
-    std::cout.flush();
-    return std::cout ? 0 : kFailure;
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && !arguments.front().starts_with('-')) {
+      check_command(app, arguments.front());
+    }
+    app.parse(last_first(arguments));
+    return finish(0);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadInput;
+    return app.exit(error) == 0 ? finish(0) : kBadInput;
   } catch (const eigenscope::InvalidArgument& error) {
     return fail(error, kBadInput);
   } catch (const std::exception& error) {
