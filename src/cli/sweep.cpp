@@ -1,58 +1,83 @@
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "simulation/gaussian_rows.h"
 #include "simulation/sweep.h"
-#include "support/parameter.h"
 
 namespace eigenscope::cli {
 namespace {
 
 struct SweepCommand {
   explicit SweepCommand(CLI::App& app)
-      : ensemble(app, numbers), tokens(app, numbers, "random-walk") {
+      : ensemble(app, numbers, {"mean"}), tokens(app, numbers, "random-walk") {
     for (const char* name : {"temperature", "samples"}) numbers.add(app, name);
-    app.add_option("--means", means, "comma-separated means, instead of --mean");
-    app.add_option("--variances", variances,
-                   "comma-separated variances (default: 25 from 0.0001 to 100)");
-    app.add_option("--from", from, "smallest variance of a range, with --to and --count");
-    app.add_option("--to", to, "largest variance of the range");
-    app.add_option("--count", count, "how many variances, at equal ratios");
+    means_option = app.add_option("--means", means, "comma-separated means, instead of --mean")
+                       ->excludes("--mean");
+    variances_option = app.add_option("--variances", variances,
+                                      "comma-separated variances, instead of a range of --count "
+                                      "variances at equal ratios, --from to --to");
+    for (const char* name : {"from", "to", "count"}) {
+      variances_option->excludes(numbers.add(app, name));
+    }
     app.add_flag("--csv", csv, "CSV instead of JSON");
   }
 
+  std::vector<double> mean_list() const {
+    if (means_option->count() == 0) return {ensemble.mean()};
+    return number_list("mean", means);
+  }
+
   std::vector<double> variance_list() const {
-    if (variances.empty()) {
-      return geometric_range(parse_parameter("variance", from), parse_parameter("variance", to),
-                             static_cast<Eigen::Index>(parse_parameter("count", count)));
-    }
-    return number_list("variance", variances);
+    if (variances_option->count() > 0) return number_list("variance", variances);
+    return geometric_range(numbers.number("from"), numbers.number("to"), numbers.integer("count"));
   }
 
   void run() const {
-    const std::vector<double> mean_list =
-        means.empty() ? std::vector<double>{ensemble.point().mean} : number_list("mean", means);
     Sweep sweep({.ensemble = ensemble.settings(),
                  .tokens = tokens.process(),
                  .temperature = numbers.number("temperature"),
                  .samples = numbers.integer("samples"),
                  .points = {}},
-                mean_list, variance_list());
+                mean_list(), variance_list());
     run_with_progress(sweep, "sequences for every point");
+    const std::vector<RowEstimate> limits = gaussian_limits(sweep);
     Json rows = Json::array();
-    for (std::size_t i = 0; i < sweep.size(); ++i) rows.push_back(row(sweep, i));
+    for (std::size_t i = 0; i < sweep.size(); ++i) rows.push_back(row(sweep, i, limits[i]));
     csv ? write_csv(std::cout, rows) : void(std::cout << Json{{"rows", rows}} << '\n');
   }
 
+  // What the theory says of the exact softmax, by as many draws; NaN where a point is refused.
+  std::vector<RowEstimate> gaussian_limits(const Sweep& sweep) const {
+    const EnsembleSettings settings = ensemble.settings();
+    const Ensemble drawn(settings);
+    std::vector<TracedHead> heads;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < sweep.size(); ++i) {
+      if (!sweep.refused(i).empty()) continue;
+      const auto [mean, variance] = sweep.point(i);
+      heads.push_back({drawn.moments(mean, variance).traces, numbers.number("temperature")});
+      places.push_back(i);
+    }
+    GaussianRows gaussian(tokens.process(), heads, numbers.integer("samples"), settings.seed);
+    run_with_progress(gaussian, "rows of the theory for every point");
+    std::vector<RowEstimate> limits(sweep.size());
+    for (std::size_t k = 0; k < places.size(); ++k) limits[places[k]] = gaussian.estimate(k);
+    return limits;
+  }
+
   // A point that the ensemble cannot have keeps its row: its numbers are null and `refused` says why.
-  static Json row(const Sweep& sweep, std::size_t i) {
+  static Json row(const Sweep& sweep, std::size_t i, const RowEstimate& limit) {
     Json json{{"mean", sweep.point(i).mean}, {"variance", sweep.point(i).variance}};
     const Propagation theory = sweep.theory(i);
     json["theory_localization"] = theory.localization;
     json["theory_regime"] = regime_name(theory.regime);
+    json.update(softmax_to_json(limit, "theory_"));
     json.update(measures_to_json(sweep.estimate(i)));
     json["refused"] = sweep.refused(i);
     return json;
@@ -61,7 +86,8 @@ struct SweepCommand {
   Numbers numbers;
   EnsembleOptions ensemble;
   TokenOptions tokens;
-  std::string means, variances, from = "0.0001", to = "100", count = "25";
+  CLI::Option *means_option, *variances_option;
+  std::string means, variances;
   bool csv = false;
 };
 
