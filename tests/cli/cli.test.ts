@@ -2,18 +2,29 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { json, MINILM, root, run } from './eigenscope.ts';
+import { bash, json, MINILM, raw, root, run } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A .safetensors file with this header text and `data` bytes of zeros. */
-function safetensors(name: string, header: string, data = 0): string {
+/** A .safetensors file with this header text and `data` bytes, all `byte`. */
+function safetensors(name: string, header: string, data = 0, byte = 0): string {
   const path = join(folder, name);
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(Buffer.byteLength(header)));
-  writeFileSync(path, Buffer.concat([length, Buffer.from(header), Buffer.alloc(data)]));
+  writeFileSync(path, Buffer.concat([length, Buffer.from(header), Buffer.alloc(data, byte)]));
   return path;
+}
+
+/** One layer of BERT's family, 4 wide, all of whose weights are made of `byte`. */
+function bareLayer(file: string, byte = 0): string {
+  const shape = { dtype: 'F32', shape: [4, 4] };
+  const name = (kind: string) => `encoder.layer.0.attention.self.${kind}.weight`;
+  const header = JSON.stringify({
+    [name('query')]: { ...shape, data_offsets: [0, 64] },
+    [name('key')]: { ...shape, data_offsets: [64, 128] },
+  });
+  return safetensors(file, header, 128, byte);
 }
 
 describe('eigenscope propagation', () => {
@@ -124,13 +135,7 @@ describe('eigenscope heads', () => {
   });
 
   test('takes the head count from the user where there is no config', () => {
-    const shape = { dtype: 'F32', shape: [4, 4] };
-    const name = (kind: string) => `encoder.layer.0.attention.self.${kind}.weight`;
-    const header = JSON.stringify({
-      [name('query')]: { ...shape, data_offsets: [0, 64] },
-      [name('key')]: { ...shape, data_offsets: [64, 128] },
-    });
-    const path = safetensors('bare.safetensors', header, 128);
+    const path = bareLayer('bare.safetensors');
     expect(json('heads', { heads: 2 }, path).heads).toHaveLength(2);
     const without = run('heads', {}, path);
     expect(without.status).toBe(2);
@@ -138,6 +143,42 @@ describe('eigenscope heads', () => {
     const odd = run('heads', { heads: 3 }, path);
     expect(odd.status).toBe(2);
     expect(odd.stderr).toMatch(/^eigenscope: heads: .* 3 heads/);
+  });
+
+  test('leaves a config beside the file alone when the user gives the heads', () => {
+    const path = bareLayer('configured.safetensors');
+    const config = join(folder, 'config.json');
+    writeFileSync(config, 'not JSON');
+    try {
+      expect(run('heads', {}, path).status).toBe(1);
+      expect(json('heads', { heads: 2 }, path).heads).toHaveLength(2);
+      expect(run('heads', { heads: 2, config }, path).stderr).toContain('config.json');
+    } finally {
+      rmSync(config);
+    }
+  });
+
+  test('has a header where every head was left out, and says which', () => {
+    const path = bareLayer('nan.safetensors', 0xff);
+    const full = run('heads', { heads: 2 }, bareLayer('zero.safetensors'), '--csv', '--measures');
+    const none = run('heads', { heads: 2 }, path, '--csv', '--measures');
+    expect(none.status).toBe(0);
+    expect(none.stdout).toBe(`${full.stdout.split('\n')[0]}\n`);
+    expect(none.stderr).toMatch(/^eigenscope: left out layer 0 head 0: 16 NaN.*\n.*head 1/);
+  });
+
+  test('predicts the softmax measures only when asked, and they need --measures', () => {
+    const options = { length: 12, seed: 2 };
+    const path = bareLayer('measured.safetensors');
+    const [head] = json('heads', { heads: 2, samples: 20, ...options }, path, '--measures').heads;
+    // Zero weights: every key has the same attention.
+    expect(head.entropy).toBeCloseTo(1, 12);
+    expect(head.participation).toBeCloseTo(1, 12);
+    for (const name of ['entropy_error', 'participation_error', 'sensitivity_localization']) {
+      expect(head).toHaveProperty(name);
+    }
+    expect(json('heads', { heads: 2 }, path).heads[0]).not.toHaveProperty('entropy');
+    expect(run('heads', { heads: 2, samples: 20 }, path).stderr).toContain('--measures');
   });
 
   test.each([
@@ -179,8 +220,17 @@ describe('bad input', () => {
     ['propagation', 'xi', 'inf'],
     ['propagation', 'eta_f', '-0.1'],
     ['map', 'asymmetry', '2'],
+    ['map', 'x_from', '-1e5'],
+    ['map', 'y_to', '0'],
+    ['map', 'count', '1'],
+    ['sweep', 'from', '0'],
+    ['sweep', 'to', '1e9'],
+    ['sweep', 'count', '2.5'],
+    ['simulate', 'mean', ''],
+    ['simulate', 'length', ''],
+    ['heads', 'heads', ''],
   ])('eigenscope %s --%s %s names the field and its range', (command, name, value) => {
-    const ran = run(command, { [name]: value });
+    const ran = run(command, { [name]: value }, ...(command === 'heads' ? [MINILM] : []));
     expect(ran.status).toBe(2);
     expect(ran.stdout).toBe('');
     expect(ran.stderr).toContain(`${name}: `);
@@ -195,8 +245,55 @@ describe('bad input', () => {
     expect(run('simulate', { ensemble: 'list' }).stderr).toContain('eigenvalues');
     expect(run('sweep', { variances: '1,,2' }).stderr).toContain('variance:');
     expect(run('sweep', { from: 0 }).stderr).toContain('above 0');
-    expect(run('nonsense').status).toBe(2);
-    expect(run('simulate', { no_such_option: 1 }).status).toBe(2);
+    expect(run('map', { x_from: 8 }).stderr).toBe(
+      'eigenscope: x_from: 8 is not allowed; it must be below x_to, which is 8\n',
+    );
+    expect(run('map', { y_from: 2, y_to: 1 }).stderr).toContain('y_from: 2 is not allowed');
+    expect(run('sweep', { from: 2, to: 1 }).status).toBe(2);
+  });
+
+  test.each([
+    ['simulate', '--mean=', '--samples', '2'],
+    ['sweep', '--variances', ''],
+    ['sweep', '--means', ''],
+    ['sweep', '--variances', '1,2,'],
+    ['simulate', '--ensemble', 'list', '--eigenvalues', ''],
+    ['simulate', '--ensemble', 'list', '--eigenvalues=1,2,'],
+    ['heads', MINILM, '--config', ''],
+    ['heads', MINILM, '--config='],
+    ['heads', ''],
+  ])('an empty text is refused: %s %s %s %s', (...args: string[]) => {
+    const ran = raw(...args);
+    expect(ran.status).toBe(2);
+    expect(ran.stdout).toBe('');
+    expect(ran.stderr).toMatch(/^eigenscope: \w+: an empty text is not allowed; it must be/);
+  });
+
+  test.each([
+    [['sweep', '--variance', '1'], '--variance'],
+    [['sweep', '--variances', '1', '--from', '1'], '--from'],
+    [['sweep', '--variances', '1', '--to', '1'], '--to'],
+    [['sweep', '--variances', '1', '--count', '2'], '--count'],
+    [['sweep', '--means', '1', '--mean', '1'], '--mean'],
+    [['simulate', '--ensemble', 'list', '--eigenvalues', '1,2', '--width', '2'], 'width:'],
+  ])('an option that would do nothing is refused: %j', (args, name) => {
+    const ran = raw(...args);
+    expect(ran.status).toBe(2);
+    expect(ran.stdout).toBe('');
+    expect(ran.stderr).toMatch(/^eigenscope: /);
+    expect(ran.stderr).toContain(name);
+  });
+
+  test('an unknown command or option is named', () => {
+    const unknown = run('nonsense');
+    expect(unknown.status).toBe(2);
+    expect(unknown.stderr).toMatch(
+      /^eigenscope: nonsense: there is no such command; it must be one of propagation, simulate, /,
+    );
+    const option = run('simulate', { no_such_option: 1 });
+    expect(option.status).toBe(2);
+    expect(option.stderr).toMatch(/^eigenscope: .*--no-such-option/);
+    expect(raw().stderr).toMatch(/^eigenscope: /);
   });
 });
 
@@ -217,6 +314,64 @@ test('spectrum, attention and map print what they say', () => {
   const { weights, entropy } = json('attention', { length: 6, softmax: 'exact', mask: 'causal' });
   weights.forEach((row: number[]) => expect(row.reduce((a, b) => a + b)).toBeCloseTo(1, 12));
   expect(entropy[0]).toBeNull();
-  const { cells } = json('map', { count: 3, length: 24 });
-  expect(cells).toHaveLength(9);
+});
+
+describe('eigenscope map', () => {
+  const options = { count: 3, length: 24, x_from: -2, x_to: 2, y_from: 0.01, y_to: 1 };
+
+  test('has its axes, and one row of each array a y', () => {
+    const { x, y, localization, regime } = json('map', options);
+    expect(x).toEqual([-2, 0, 2]);
+    [0.01, 0.1, 1].forEach((value, i) => expect(y[i]).toBeCloseTo(value, 12));
+    for (const rows of [localization, regime]) {
+      expect(rows.map((row: unknown[]) => row.length)).toEqual([3, 3, 3]);
+    }
+    const [xi, eta_s, eta_f] = [2, y[1] ** 2, y[1] ** 2];
+    const found = json('propagation', { length: 24, xi, eta_s, eta_f, temperature: 1 });
+    expect(localization[1][2]).toBeCloseTo(found.localization, 6);
+    expect(regime[1][2]).toBe(found.regime);
+  });
+
+  test('writes the same cells as CSV, nothing where nothing propagates', () => {
+    const wide = { count: 3, length: 4 };
+    const { x, localization, regime } = json('map', wide);
+    const [header, ...rows] = run('map', wide, '--csv').stdout.trimEnd().split('\n');
+    expect(header).toBe('xi_over_lambda,sqrt_eta_f_over_lambda,localization,regime');
+    expect(rows).toHaveLength(9);
+    rows.forEach((row, i) => {
+      const [column, , index, name] = row.split(',');
+      expect(Number(column)).toBe(x[i % 3]);
+      expect(index === '' ? null : Number(index)).toBe(localization.flat()[i]);
+      expect(name).toBe(regime.flat()[i]);
+    });
+    expect(localization[0][0]).toBeNull();
+  });
+
+  test('tells the ranges of its options', () => {
+    const { stdout } = run('map', {}, '--help');
+    expect(stdout).toMatch(/--x-from NUMBER .*\(a number from -10000 to 10000; default -8\)/);
+    expect(run('sweep', {}, '--help').stdout).toMatch(
+      /--from NUMBER[^-]*--variances\s+smallest .*\(a number above 0.*default 0.0001\)/,
+    );
+  });
+});
+
+describe('output that cannot be written', () => {
+  const message = 'eigenscope: standard output: the result could not be written\n';
+
+  test.each(['propagation', 'map --csv', '--help', 'map --help', '--version'])(
+    'eigenscope %s > /dev/full says so',
+    (args) => {
+      const ran = bash(`"$EIGENSCOPE" ${args} > /dev/full`);
+      expect(ran.status).toBe(1);
+      expect(ran.stderr).toBe(message);
+    },
+  );
+
+  test('a reader that leaves early ends the program quietly', () => {
+    const ran = bash('"$EIGENSCOPE" map --csv --count 150 --length 4 | head -1');
+    expect(ran.status).toBe(0);
+    expect(ran.stdout).toMatch(/^xi_over_lambda,.*\n$/);
+    expect(ran.stderr).toBe('');
+  });
 });

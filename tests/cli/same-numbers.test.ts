@@ -1,7 +1,7 @@
 // The same seed must give the same numbers in a terminal and in a browser tab.
 import { beforeAll, expect, test } from 'vitest';
 import type { Ensemble, NativeEngine, Setting, TokenProcess } from '../../web/engine/protocol.ts';
-import { engine, finish, json } from './eigenscope.ts';
+import { engine, finish, json, MINILM } from './eigenscope.ts';
 
 const base: Setting = {
   ...{ mean: 0.2, variance: 0.4, width: 40, head_width: 20, length: 33, temperature: 6 },
@@ -15,8 +15,8 @@ beforeAll(async () => {
 });
 
 /** Options of the command line that mean this setting. */
-function options({ eigenvalues, ...rest }: Setting) {
-  return eigenvalues.length ? { ...rest, eigenvalues: eigenvalues.join() } : rest;
+function options({ eigenvalues, width, ...rest }: Setting) {
+  return eigenvalues.length ? { ...rest, eigenvalues: eigenvalues.join() } : { ...rest, width };
 }
 
 /** Equal to rounding: the libraries' exp and pow may differ in the last place. */
@@ -72,6 +72,48 @@ test('a list of eigenvalues and a sweep', () => {
   );
 });
 
+const softmaxMeasures = ['entropy', 'participation', 'sensitivity_localization'] as const;
+
+test('the theory of the exact softmax, with gaps, beside a sweep', () => {
+  const setting = { ...base, ensemble: 'factored' as const, temperature: 3 };
+  const grid = { means: [0.1, 0.5], variances: [0.01, 1, 10] };
+  const { mean: _, variance: __, ...common } = options(setting);
+  const { rows } = json('sweep', { ...common, means: '0.1,0.5', variances: '0.01,1,10' });
+  for (const measure of softmaxMeasures) {
+    const { value, error } = finish(native, 'lines', { ...setting, ...grid, measure });
+    rows.forEach((row: Record<string, number | null>, i: number) => {
+      const [found, spread] = [row[`theory_${measure}`]!, row[`theory_${measure}_error`]!];
+      if (row.refused) expect([found, spread, value[i], error[i]]).toEqual([null, null, NaN, NaN]);
+      else expectSame([value[i]!, error[i]!], [found, spread]);
+    });
+  }
+  expect(rows[3].refused).not.toBe('');
+  expect(rows[4].refused).toBe('');
+});
+
+test('the theory of the exact softmax for trained heads', () => {
+  const tokens = { tokens: 'ar1' as const, correlation: 0.7, length: 40, samples: 200, seed: 9 };
+  const { heads } = json('heads', tokens, MINILM, '--measures');
+  type Row = Record<
+    'xi' | 'eta_s' | 'eta_f' | 'head_width' | (typeof softmaxMeasures)[number],
+    number
+  >;
+  const traced = heads.map(({ xi, eta_s, eta_f, head_width }: Row) => ({
+    ...{ xi, eta_s, eta_f, temperature: Math.sqrt(head_width) },
+  }));
+  for (const measure of softmaxMeasures) {
+    const { value, error } = finish(native, 'predict', { ...tokens, heads: traced, measure });
+    expectSame(
+      value,
+      heads.map((head: Row) => head[measure]),
+    );
+    expectSame(
+      error,
+      heads.map((head: Record<string, number>) => head[`${measure}_error`]),
+    );
+  }
+});
+
 test('a spectrum, an attention matrix and a phase map', () => {
   const {
     tokens,
@@ -101,12 +143,15 @@ test('a spectrum, an attention matrix and a phase map', () => {
     expect(Math.abs(attention.weights[i]! - weight)).toBeLessThan(1e-7);
   });
 
-  const { cells } = json('map', { length: 24, asymmetry: 0.3, count: 5 });
+  const terminalMap = json('map', { length: 24, asymmetry: 0.3, count: 5 });
   const map = finish(native, 'map', {
     ...{ length: 24, tokens: 'random-walk' as const, correlation: 0, asymmetry: 0.3 },
     ...{ x: { from: -8, to: 8, count: 5 }, y: { from: 0.01, to: 100, count: 5 } },
   });
-  cells.forEach((cell: { localization: number }, i: number) => {
-    expect(Math.abs(map.localization[i]! - cell.localization)).toBeLessThan(1e-6);
+  terminalMap.localization.flat().forEach((index: number | null, i: number) => {
+    expect(Number.isNaN(map.localization[i])).toBe(index === null);
+    if (index !== null) expect(Math.abs(map.localization[i]! - index)).toBeLessThan(1e-6);
   });
+  const regimes = ['uniform', 'late', 'middle', 'early', 'none'];
+  expect([...map.regime].map((i) => regimes[i])).toEqual(terminalMap.regime.flat());
 });
