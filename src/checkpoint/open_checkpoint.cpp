@@ -46,22 +46,24 @@ fs::path weights_in(const fs::path& folder) {
   throw FormatError(folder.string(), message);
 }
 
-std::optional<Config> find_config(const fs::path& weights, const std::string& config_path) {
+std::optional<Config> find_config(const fs::path& weights, const std::string& config_path,
+                                  bool look_beside) {
   const fs::path beside = weights.parent_path() / "config.json";
-  if (config_path.empty() && !is_file(beside)) return std::nullopt;
+  if (config_path.empty() && !(look_beside && is_file(beside))) return std::nullopt;
   FileSource source(config_path.empty() ? beside.string() : config_path);
   return Config::read(source);
 }
 
 }  // namespace
 
-Checkpoint open_checkpoint(const std::string& path, const std::string& config_path) {
+Checkpoint open_checkpoint(const std::string& path, const std::string& config_path,
+                           bool look_beside) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw FormatError(path, "there is no such file or folder");
   const fs::path weights = fs::is_directory(status) ? weights_in(path) : fs::path(path);
   return {std::make_shared<const Safetensors>(std::make_shared<FileSource>(weights.string())),
-          find_config(weights, config_path)};
+          find_config(weights, config_path, look_beside)};
 }
 
 }  // namespace eigenscope

@@ -18,8 +18,9 @@ struct Checkpoint {
 
 /// Opens `path`: a .safetensors file, or a folder with model.safetensors or with exactly one
 /// *.safetensors in it. The config is `config_path` when that is not empty, else the config.json
-/// beside the weights, if there is one. Throws FormatError, naming the path, the tensor or the
-/// key, when something is missing, ambiguous or malformed.
-Checkpoint open_checkpoint(const std::string& path, const std::string& config_path = "");
+/// beside the weights, if there is one and `look_beside` says to look. Throws FormatError, naming the
+/// path, the tensor or the key, when something is missing, ambiguous or malformed.
+Checkpoint open_checkpoint(const std::string& path, const std::string& config_path = "",
+                           bool look_beside = true);
 
 }  // namespace eigenscope

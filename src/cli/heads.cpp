@@ -1,11 +1,9 @@
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "checkpoint/head_report.h"
@@ -78,16 +76,12 @@ struct HeadsCommand {
     return reports;
   }
 
+  // A given count of heads takes the place of the config beside the weights, which may be the file
+  // at fault.
   Checkpoint open() const {
-    refuse_empty("MODEL", model);
     if (config_option->count() > 0) refuse_empty("config", config);
-    std::error_code error;
-    // Who gives the heads needs no config: the one beside the file may be wrong, or another model's.
-    if (numbers.given("heads") && config.empty() &&
-        std::filesystem::is_regular_file(model, error)) {
-      return {std::make_shared<const Safetensors>(std::make_shared<FileSource>(model)), {}};
-    }
-    return open_checkpoint(model, config);
+    refuse_empty("MODEL", model);
+    return open_checkpoint(model, config, /*look_beside=*/!numbers.given("heads"));
   }
 
   // What the theory says of the exact softmax; NaN where it is not asked for.

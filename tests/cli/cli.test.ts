@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -140,6 +140,12 @@ describe('eigenscope heads', () => {
     const without = run('heads', {}, path);
     expect(without.status).toBe(2);
     expect(without.stderr).toContain('heads:');
+    // A given count takes the place of a config, even of a broken one in the same folder.
+    const both = mkdtempSync(join(folder, 'both-'));
+    copyFileSync(path, join(both, 'model.safetensors'));
+    writeFileSync(join(both, 'config.json'), '{');
+    expect(json('heads', { heads: 2 }, both).heads).toHaveLength(2);
+    expect(run('heads', {}, both).stderr).toContain('config.json');
     const odd = run('heads', { heads: 3 }, path);
     expect(odd.status).toBe(2);
     expect(odd.stderr).toMatch(/^eigenscope: heads: .* 3 heads/);

@@ -7,7 +7,7 @@ if(NOT EIGENSCOPE_EMXX)
   message(FATAL_ERROR "em++ is missing: install the Debian package emscripten, or activate an emsdk.")
 endif()
 get_filename_component(emscripten_bin "${EIGENSCOPE_EMXX}" DIRECTORY)
-set(ENV{PATH} "${emscripten_bin}:$ENV{PATH}")
+set(ENV{PATH} "$ENV{PATH}:${emscripten_bin}")
 
 # em++ may be a link into the folder of its toolchain file, or stand beside it.
 get_filename_component(emscripten_real "${EIGENSCOPE_EMXX}" REALPATH)
