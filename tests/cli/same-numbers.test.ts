@@ -52,7 +52,10 @@ test.each(ensembles.flatMap((e) => processes.map((p) => [e, p] as const)))(
     expectSame(sampled.sensitivity, terminal.simulation.sensitivity);
     for (const name of ['localization', 'entropy', 'participation'] as const) {
       const { value, error } = sampled[name]!;
-      expectSame([value, error], [terminal.simulation[name], terminal.simulation[`${name}_error`]]);
+      expectSame(
+        [value, error!],
+        [terminal.simulation[name], terminal.simulation[`${name}_error`]],
+      );
     }
     expect(sampled.regime).toBe(terminal.simulation.regime);
   },

@@ -46,10 +46,10 @@ export interface SpectrumMoments extends Moments {
   variance_modulus: number;
 }
 
-/** A mean and its standard error, where it was sampled. */
+/** A mean and its standard error; null where too few samples gave it. */
 export interface Estimate {
   value: number;
-  error: number;
+  error: number | null;
 }
 
 /** Theory of one setting: arrays over the T positions. */

@@ -169,7 +169,8 @@ export class ProfileFigure implements Part {
     const sentences = [`Regime: ${theory.regime}, L = ${short(theory.localization)} in theory.`];
     if (simulated) {
       const { localization, regime } = simulated;
-      const own = localization && `${short(localization.value)} ± ${short(localization.error)}`;
+      const bar = localization?.error == null ? '' : ` ± ${short(localization.error)}`;
+      const own = localization && `${short(localization.value)}${bar}`;
       const seen = own ? `L = ${own}, regime ${regime}` : 'no token propagates';
       sentences.push(
         `Simulation, ${count(simulated.samples)} of ${count(this.wanted)} sequences: ${seen}.`,
