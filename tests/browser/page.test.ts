@@ -85,16 +85,35 @@ test('the engine that does not load is reported, and the first picture stays', a
   await close();
 });
 
-// A machine that does something else beside may stop the page in the middle of a task: three trials.
-test('no main-thread task exceeds 50 ms while a slider is dragged', { retry: 2 }, async () => {
+/** The tasks of the page's main thread in a trace, by the milliseconds of CPU that each took. */
+function mainThreadTasks(trace: Buffer): number[] {
+  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
+  const thread = ({ pid, tid }: TraceEvent) => `${pid}:${tid}`;
+  const main = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .map(thread),
+  );
+  return traceEvents
+    .filter(
+      (event) => event.name.endsWith('RunTask') && event.ph === 'X' && main.has(thread(event)),
+    )
+    .map(({ tdur }) => tdur! / 1000);
+}
+
+interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  /** CPU time of the thread in microseconds: unlike wall time, not what others on the machine take. */
+  tdur?: number;
+  args: { name?: string };
+}
+
+test('no main-thread task takes over 50 ms while a slider is dragged', async () => {
   const { page, close } = await visit(browser, host.address);
-  await page.evaluate(() => {
-    const tasks: number[] = [];
-    Object.assign(window, { longTasks: tasks });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) tasks.push(entry.duration);
-    }).observe({ type: 'longtask' });
-  });
+  await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
   for (const name of ['mean', 'length', 'temperature']) {
     const box = await page.locator(`[data-control="${name}"] input[type="range"]`).boundingBox();
     if (!box) throw new Error(`the slider of ${name} has no place`);
@@ -106,7 +125,8 @@ test('no main-thread task exceeds 50 ms while a slider is dragged', { retry: 2 }
     }
     await page.mouse.up();
   }
-  const tasks = await page.evaluate(() => (window as unknown as { longTasks: number[] }).longTasks);
-  expect(tasks).toEqual([]);
+  const tasks = mainThreadTasks(await browser.stopTracing());
+  expect(tasks.length).toBeGreaterThan(100);
+  expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
   await close();
 });
