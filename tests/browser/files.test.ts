@@ -158,6 +158,7 @@ test('reading can be cancelled', async () => {
 test('the sample can be hidden', async () => {
   const { page, close } = await visit(browser, host.address);
   await page.locator('input[name="field-sample"][value="hidden"]').check();
+  await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it waits
   await page
     .locator('#figure-lead [data-mark="heads of the sample"] circle')
     .first()
