@@ -143,7 +143,7 @@ TEST_CASE("a point's numbers depend neither on its companions nor on the cut int
   many.points = {{0, 1}, alone.points[0], {-1, 3}};
   const RowEstimate expected = finished(alone).estimate(0);
   Simulation stepped(many);
-  while (!stepped.advance(7)) CHECK(stepped.samples_done() % 7 == 0);
+  while (!stepped.advance(7)) CHECK(stepped.steps_done() % 7 == 0);
   const RowEstimate found = stepped.estimate(1);
   CHECK(found.samples == 500);
   CHECK(found.rho == expected.rho);
@@ -234,7 +234,7 @@ TEST_CASE("Gaussian rows have the law that they are drawn from") {
     const TokenProcess process = token_process(tokens, 20, 0.7);
     const Traces skew{0.8, -0.6, 1.1}, symmetric{-1, 2, 2};
     GaussianRows rows(process, {{skew, 2.0}, {symmetric, 5.0}}, 6000, 4);
-    while (!rows.advance(1000)) CHECK(rows.samples_done() % 1000 == 0);
+    while (!rows.advance(1000)) CHECK(rows.steps_done() % 1000 == 0);
     for (const auto& [head, traces, temperature] :
          {std::tuple{0u, skew, 2.0}, {1u, symmetric, 5.0}}) {
       const Propagation theory = propagate(centred_kernel(process), traces, temperature);

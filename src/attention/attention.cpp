@@ -1,6 +1,7 @@
 #include "attention/attention.h"
 
 #include <array>
+#include <vector>
 
 #include "attention/softmax.h"
 #include "support/error.h"
@@ -9,8 +10,24 @@
 namespace eigenscope {
 namespace {
 
-Eigen::Index visible_keys(Eigen::Index query, Eigen::Index keys, Mask mask) {
-  return mask == Mask::causal ? query + 1 : keys;
+std::vector<Eigen::Index> visible_keys(Eigen::Index query, Eigen::Index length, const Mask& mask) {
+  std::vector<Eigen::Index> keys;
+  for (Eigen::Index key = 0; key < length; ++key) {
+    if (mask.sees(query, key, length)) keys.push_back(key);
+  }
+  return keys;
+}
+
+Eigen::VectorXd row_weights(const Eigen::VectorXd& logits, double temperature, SoftmaxKind kind) {
+  switch (kind) {
+    case SoftmaxKind::exact:
+      return softmax(logits, temperature);
+    case SoftmaxKind::piecewise_linear:
+      return piecewise_linear_softmax(logits, temperature);
+    case SoftmaxKind::hard:
+      return hard_softmax(logits);
+  }
+  return {};
 }
 
 struct SoftmaxName {
@@ -18,13 +35,8 @@ struct SoftmaxName {
   std::string_view name;
 };
 constexpr std::array kSoftmaxNames{SoftmaxName{SoftmaxKind::exact, "exact"},
-                                   SoftmaxName{SoftmaxKind::piecewise_linear, "piecewise-linear"}};
-
-struct MaskName {
-  Mask mask;
-  std::string_view name;
-};
-constexpr std::array kMaskNames{MaskName{Mask::causal, "causal"}, MaskName{Mask::full, "full"}};
+                                   SoftmaxName{SoftmaxKind::piecewise_linear, "piecewise-linear"},
+                                   SoftmaxName{SoftmaxKind::hard, "hard"}};
 
 }  // namespace
 
@@ -33,13 +45,6 @@ SoftmaxKind softmax_of_name(std::string_view name) {
     if (entry.name == name) return entry.kind;
   }
   refuse_name("softmax", name, kSoftmaxNames);
-}
-
-Mask mask_of_name(std::string_view name) {
-  for (const MaskName& entry : kMaskNames) {
-    if (entry.name == name) return entry.mask;
-  }
-  refuse_name("mask", name, kMaskNames);
 }
 
 Eigen::MatrixXd attention_logits(const Eigen::MatrixXd& tokens, const Eigen::MatrixXd& query_key) {
@@ -51,24 +56,26 @@ Eigen::MatrixXd attention_logits(const Eigen::MatrixXd& tokens, const Eigen::Mat
 }
 
 Eigen::MatrixXd attention_weights(const Eigen::MatrixXd& logits, double temperature,
-                                  SoftmaxKind kind, Mask mask) {
-  if (mask == Mask::causal && logits.rows() > logits.cols()) {
-    throw InvalidArgument("logits", "a causal mask needs a key for every query");
+                                  SoftmaxKind kind, const Mask& mask) {
+  if (logits.rows() > logits.cols()) {
+    throw InvalidArgument("logits", "there must be a key for every query");
   }
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(logits.rows(), logits.cols());
   for (Eigen::Index t = 0; t < logits.rows(); ++t) {
-    const Eigen::Index n = visible_keys(t, logits.cols(), mask);
-    const Eigen::VectorXd row = logits.row(t).head(n);
-    weights.row(t).head(n) = kind == SoftmaxKind::exact
-                                 ? softmax(row, temperature).transpose()
-                                 : piecewise_linear_softmax(row, temperature).transpose();
+    const auto keys = visible_keys(t, logits.cols(), mask);
+    weights.row(t)(keys) = row_weights(logits.row(t)(keys).transpose(), temperature, kind);
   }
   return weights;
 }
 
-Eigen::VectorXd row_entropies(const Eigen::MatrixXd& weights, Mask mask) {
+Eigen::VectorXd visible_weights(const Eigen::MatrixXd& weights, Eigen::Index query,
+                                const Mask& mask) {
+  return weights.row(query)(visible_keys(query, weights.cols(), mask)).transpose();
+}
+
+Eigen::VectorXd row_entropies(const Eigen::MatrixXd& weights, const Mask& mask) {
   return Eigen::VectorXd::NullaryExpr(weights.rows(), [&](Eigen::Index t) {
-    const Eigen::VectorXd row = weights.row(t).head(visible_keys(t, weights.cols(), mask));
+    const Eigen::VectorXd row = visible_weights(weights, t, mask);
     return normalized_entropy(row / row.sum());
   });
 }

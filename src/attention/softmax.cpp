@@ -19,6 +19,11 @@ Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double t
   return ((1 + (logits.array() - logits.mean()) / temperature) / keys).max(0.0).min(1.0);
 }
 
+Eigen::VectorXd hard_softmax(const Eigen::VectorXd& logits) {
+  const Eigen::ArrayXd largest = (logits.array() == logits.maxCoeff()).cast<double>();
+  return largest / largest.sum();
+}
+
 double row_entropy(const Eigen::VectorXd& weights) {
   double entropy = 0;
   for (const double p : weights) {

@@ -15,6 +15,10 @@ Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature);
 /// softmax.
 Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double temperature);
 
+/// All weight on the largest logit, shared equally where several are largest (hard attention,
+/// arXiv:2009.14658): the limit of softmax as the temperature goes to 0.
+Eigen::VectorXd hard_softmax(const Eigen::VectorXd& logits);
+
 /// Entropy -sum p log p of a row in nats; terms with p = 0 count 0.
 double row_entropy(const Eigen::VectorXd& weights);
 

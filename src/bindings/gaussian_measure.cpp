@@ -100,10 +100,10 @@ class GaussianJob final : public Job {
         output_(heads) {}
 
   bool advance(double work) override {
-    return rows_.advance(1 + static_cast<Eigen::Index>(work / rows_.work_per_sample()));
+    return rows_.advance(1 + static_cast<Eigen::Index>(work / rows_.work_per_step()));
   }
   double progress() const override {
-    return static_cast<double>(rows_.samples_done()) / static_cast<double>(rows_.samples_wanted());
+    return static_cast<double>(rows_.steps_done()) / static_cast<double>(rows_.steps_wanted());
   }
   val output() override {
     for (std::size_t k = 0; k < count_; ++k) {

@@ -19,11 +19,11 @@ class SweepJob final : public Job {
                numbers(input, "variances", "variance")) {}
 
   bool advance(double work) override {
-    return sweep_.advance(1 + static_cast<Eigen::Index>(work / sweep_.work_per_sample()));
+    return sweep_.advance(1 + static_cast<Eigen::Index>(work / sweep_.work_per_step()));
   }
   double progress() const override {
-    return static_cast<double>(sweep_.samples_done()) /
-           static_cast<double>(sweep_.samples_wanted());
+    return static_cast<double>(sweep_.steps_done()) /
+           static_cast<double>(sweep_.steps_wanted());
   }
   val output() override {
     val points = val::array();
@@ -76,7 +76,7 @@ class MapJob final : public Job {
               .y = axis(input["y"])}) {}
 
   bool advance(double work) override {
-    return map_.advance(1 + static_cast<Eigen::Index>(work / map_.work_per_cell()));
+    return map_.advance(1 + static_cast<Eigen::Index>(work / map_.work_per_step()));
   }
   double progress() const override { return map_.progress(); }
   val output() override {

@@ -58,7 +58,7 @@ val spectrum(const val& input) {
 val attention(const val& input) {
   const Ensemble ensemble(ensemble_settings_of(input));
   const TokenProcess process = tokens_of(input);
-  const Mask mask = mask_of_name(text(input, "mask"));
+  const Mask mask{mask_of_name(text(input, "mask"))};
   const Eigen::MatrixXd tokens = sample_tokens(
       process, ensemble.width(), static_cast<std::uint64_t>(number(input, "seed")), /*sample=*/0);
   const Eigen::MatrixXd weights = attention_weights(
@@ -81,11 +81,11 @@ class SimulationJob final : public Job {
   explicit SimulationJob(const val& input) : simulation_(settings(input)) {}
 
   bool advance(double work) override {
-    return simulation_.advance(1 + static_cast<Eigen::Index>(work / simulation_.work_per_sample()));
+    return simulation_.advance(1 + static_cast<Eigen::Index>(work / simulation_.work_per_step()));
   }
   double progress() const override {
-    return static_cast<double>(simulation_.samples_done()) /
-           static_cast<double>(simulation_.samples_wanted());
+    return static_cast<double>(simulation_.steps_done()) /
+           static_cast<double>(simulation_.steps_wanted());
   }
   val output() override {
     const RowEstimate e = simulation_.estimate(0);

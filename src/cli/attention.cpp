@@ -23,7 +23,7 @@ struct AttentionCommand {
     const EnsembleSettings settings = ensemble.settings();
     const Ensemble drawn(settings);
     const SpectrumPoint point = ensemble.point();
-    const Mask seen = mask_of_name(mask);
+    const Mask seen{mask_of_name(mask)};
     const Eigen::MatrixXd x =
         sample_tokens(tokens.process(), drawn.width(), settings.seed, /*sample=*/0);
     const Eigen::MatrixXd weights =

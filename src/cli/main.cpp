@@ -76,6 +76,8 @@ int main(int argc, char** argv) {
   eigenscope::cli::add_map(app);
   eigenscope::cli::add_spectrum(app);
   eigenscope::cli::add_attention(app);
+  eigenscope::cli::add_collapse(app);
+  eigenscope::cli::add_collapse_map(app);
   eigenscope::cli::add_heads(app);
   eigenscope::cli::add_parameters(app);
   app.failure_message(refusal);

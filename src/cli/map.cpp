@@ -20,9 +20,9 @@ struct MapJob {
   PhaseMap& map;
 
   bool advance(Eigen::Index cells) { return map.advance(cells); }
-  double work_per_sample() const { return map.work_per_cell(); }
-  double samples_wanted() const { return static_cast<double>(map.columns() * map.rows()); }
-  double samples_done() const { return map.progress() * samples_wanted(); }
+  double work_per_step() const { return map.work_per_step(); }
+  double steps_wanted() const { return static_cast<double>(map.columns() * map.rows()); }
+  double steps_done() const { return map.progress() * steps_wanted(); }
 };
 
 double localization(const PhaseMap& map, Eigen::Index column, Eigen::Index row) {

@@ -28,12 +28,12 @@ Eigen::Map<const Eigen::ArrayXd> as_array(const std::vector<double>& list) {
 
 }  // namespace
 
-CLI::Option* Numbers::add(CLI::App& app, std::string_view name) {
+CLI::Option* Numbers::add(CLI::App& app, std::string_view name, std::string_view as) {
   const Parameter& p = parameter(name);
   const std::string& fallback =
       defaults_.try_emplace(std::string(name), shown(p.fallback)).first->second;
   Typed& typed = typed_[std::string(name)];
-  typed.option = app.add_option(flag(name), typed.text,
+  typed.option = app.add_option(flag(as.empty() ? name : as), typed.text,
                                 std::string(p.meaning) + " (" + allowed_range(p) + "; default " +
                                     fallback + ")")
                      ->type_name("NUMBER");

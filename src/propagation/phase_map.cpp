@@ -46,7 +46,7 @@ double PhaseMap::progress() const {
   return static_cast<double>(computed_) / static_cast<double>(columns() * rows());
 }
 
-double PhaseMap::work_per_cell() const {
+double PhaseMap::work_per_step() const {
   return kPropagationWork * static_cast<double>(kernel_.cross.size());
 }
 

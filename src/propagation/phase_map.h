@@ -34,7 +34,7 @@ class PhaseMap {
   bool advance(Eigen::Index cells);
   double progress() const;
   /// About how many multiply-adds one cell costs.
-  double work_per_cell() const;
+  double work_per_step() const;
 
   Eigen::Index columns() const { return settings_.x.count; }
   Eigen::Index rows() const { return settings_.y.count; }

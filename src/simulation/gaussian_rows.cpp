@@ -54,7 +54,7 @@ bool GaussianRows::advance(Eigen::Index samples) {
   return done_ == wanted_;
 }
 
-double GaussianRows::work_per_sample() const {
+double GaussianRows::work_per_step() const {
   const auto t = static_cast<double>(kernel_.cross.size());
   constexpr double kRow = 20;  // one key of one row
   return kRow * t * static_cast<double>(1 + heads_.size());

@@ -28,10 +28,10 @@ class GaussianRows {
 
   /// Draws up to `samples` more rows for each head; true when all are drawn.
   bool advance(Eigen::Index samples);
-  Eigen::Index samples_done() const { return done_; }
-  Eigen::Index samples_wanted() const { return wanted_; }
+  Eigen::Index steps_done() const { return done_; }
+  Eigen::Index steps_wanted() const { return wanted_; }
   /// About how many multiply-adds one sample costs.
-  double work_per_sample() const;
+  double work_per_step() const;
 
   RowEstimate estimate(std::size_t head) const { return statistics_[head].estimate(); }
 

@@ -32,7 +32,7 @@ bool Simulation::advance(Eigen::Index samples) {
   return done_ == wanted_;
 }
 
-double Simulation::work_per_sample() const {
+double Simulation::work_per_step() const {
   const auto t = static_cast<double>(kernel_.cross.size());
   const auto d = static_cast<double>(ensemble_.width());
   constexpr double kNormal = 8, kRow = 20;  // one normal number, one key of one row

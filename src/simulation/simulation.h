@@ -27,10 +27,10 @@ class Simulation {
 
   /// Draws up to `samples` more sequences; true when all are drawn.
   bool advance(Eigen::Index samples);
-  Eigen::Index samples_done() const { return done_; }
-  Eigen::Index samples_wanted() const { return wanted_; }
+  Eigen::Index steps_done() const { return done_; }
+  Eigen::Index steps_wanted() const { return wanted_; }
   /// About how many multiply-adds one sample costs.
-  double work_per_sample() const;
+  double work_per_step() const;
 
   const Ensemble& ensemble() const { return ensemble_; }
   /// What the theory says of a point (index into settings.points).

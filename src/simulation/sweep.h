@@ -21,9 +21,9 @@ class Sweep {
         const std::vector<double>& variances);
 
   bool advance(Eigen::Index samples) { return simulation_.advance(samples); }
-  Eigen::Index samples_done() const { return simulation_.samples_done(); }
-  Eigen::Index samples_wanted() const { return simulation_.samples_wanted(); }
-  double work_per_sample() const { return simulation_.work_per_sample(); }
+  Eigen::Index steps_done() const { return simulation_.steps_done(); }
+  Eigen::Index steps_wanted() const { return simulation_.steps_wanted(); }
+  double work_per_step() const { return simulation_.work_per_step(); }
 
   std::size_t size() const { return cells_.size(); }
   const SpectrumPoint& point(std::size_t i) const { return cells_[i].point; }

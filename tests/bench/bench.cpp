@@ -50,6 +50,6 @@ int main() {
   report("eigenvalues-64", [&] { eigenvalues_of_matrix(square); });
   const Eigen::MatrixXd tokens = random_matrix(64, 128, 2);
   report("attention-128", [&] {
-    attention_weights(attention_logits(tokens, square), 64, SoftmaxKind::exact, Mask::causal);
+    attention_weights(attention_logits(tokens, square), 64, SoftmaxKind::exact, {MaskKind::causal});
   });
 }

@@ -1,0 +1,66 @@
+#include "collapse/geometry.h"
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <limits>
+
+namespace eigenscope {
+namespace {
+
+// Squared singular values, from the smaller of the two Gram matrices.
+Eigen::ArrayXd squared_singular_values(const Eigen::MatrixXd& matrix) {
+  const Eigen::MatrixXd gram = matrix.rows() <= matrix.cols()
+                                   ? Eigen::MatrixXd(matrix * matrix.transpose())
+                                   : Eigen::MatrixXd(matrix.transpose() * matrix);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().array().max(0.0);
+}
+
+double entropy_of_shares(const Eigen::ArrayXd& shares) {
+  double entropy = 0;
+  for (const double p : shares) {
+    if (p > 0) entropy -= p * std::log(p);
+  }
+  return entropy;
+}
+
+}  // namespace
+
+TokenGeometry token_geometry(const Eigen::MatrixXd& tokens) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  // Scaling by the largest entry keeps the squares of a deep stack's tokens in range.
+  const double largest = tokens.cwiseAbs().maxCoeff();
+  if (!(largest > 0) || !std::isfinite(largest)) return {kNaN, kNaN, kNaN, kNaN};
+  const Eigen::MatrixXd x = tokens / largest;
+  const auto count = static_cast<double>(x.cols());
+  TokenGeometry geometry;
+  geometry.residual = (x.colwise() - x.rowwise().mean()).norm() / x.norm();
+  const Eigen::ArrayXd squares = squared_singular_values(x);
+  geometry.stable_rank = squares.sum() / squares.maxCoeff();
+  const Eigen::ArrayXd singular = squares.sqrt();
+  geometry.effective_rank = std::exp(entropy_of_shares(singular / singular.sum()));
+  // The sum over all pairs is the squared norm of the sum of unit vectors.
+  const double all_pairs = x.colwise().normalized().rowwise().sum().squaredNorm();
+  geometry.cosine = x.cols() < 2 ? kNaN : (all_pairs - count) / (count * (count - 1));
+  return geometry;
+}
+
+Eigen::MatrixXd cosine_matrix(const Eigen::MatrixXd& tokens) {
+  const Eigen::MatrixXd unit = tokens.array().rowwise() / tokens.colwise().norm().array();
+  return unit.transpose() * unit;
+}
+
+double spectral_norm(const Eigen::MatrixXd& matrix) {
+  return std::sqrt(squared_singular_values(matrix).maxCoeff());
+}
+
+double entropy_lower_bound(double norm, Eigen::Index keys) {
+  if (keys < 2) return 0;
+  const auto n = static_cast<double>(keys);
+  const double beta = std::exp(-norm * std::sqrt(n / (n - 1)));
+  if (beta == 0) return 0;  // the norm may be infinite
+  const double total = 1 + (n - 1) * beta;
+  return std::log(total) + norm * std::sqrt(n * (n - 1)) * beta / total;
+}
+
+}  // namespace eigenscope
