@@ -108,6 +108,61 @@ export interface Head extends SpectrumMoments {
   eigenvalues: Float64Array;
 }
 
+export type MaskName = 'causal' | 'full' | 'window' | 'blocks';
+export type SoftmaxName = 'exact' | 'piecewise-linear' | 'hard';
+
+/** A stack of attention blocks. Ranges and meanings: the library's table. */
+export interface Stack extends Setting {
+  depth: number;
+  heads: number;
+  skip: number;
+  layer_norm: 'pre' | 'post' | 'none';
+  norm: 'layer-norm' | 'rms-norm';
+  values: 'orthogonal' | 'identity' | 'negative' | 'gaussian' | 'shear';
+  /** Only for values 'shear'. */
+  shear: number;
+  weights: 'fresh' | 'shared';
+  /** Hidden width of the ReLU layer over the width, 0 for none. */
+  mlp: number;
+  softmax: SoftmaxName;
+  mask: MaskName;
+  window: number;
+  blocks: number;
+  prefix: number;
+  selected: number;
+  /** Sampled stacks, each with tokens and weights of its own. */
+  stacks: number;
+}
+
+/** What is measured after each layer, by the names of `eigenscope collapse`. */
+export type LayerMeasure =
+  | 'residual'
+  | 'stable_rank'
+  | 'effective_rank'
+  | 'cosine'
+  | 'entropy'
+  | 'entropy_minimum'
+  | 'entropy_bound'
+  | 'entropy_final'
+  | 'participation'
+  | 'localization';
+
+/** Stacks at several points of the plane of eigenspectra, all with the same draws. */
+export interface Collapsed {
+  /** depth + 1 (layer 0 is the input, which has no attention), or 1 for `layers` 'last'. */
+  layers: number;
+  /** Row-major, one row a point, one column a layer; NaN where there is nothing. */
+  value: Record<LayerMeasure, Float64Array>;
+  /** Standard errors over the samples. */
+  error: Record<LayerMeasure, Float64Array>;
+  /** Samples so far, in the same order. */
+  samples: Float64Array;
+  /** A point: why it has no value (a variance the ensemble cannot have), or ''. */
+  refused: string[];
+  /** A point: the first layer whose numbers overflowed, or 0. */
+  overflow: Float64Array;
+}
+
 /** Every job: its input and the shape of its (partial and final) results. */
 export interface Jobs {
   /** Refuses a bad text with the library's own words (EngineError.field is the parameter). */
@@ -148,7 +203,7 @@ export interface Jobs {
   spectrum: { input: Setting; output: { moments: SpectrumMoments; eigenvalues: Float64Array } };
   /** One sampled attention matrix, row-major T x T, with normalized row entropies. */
   attention: {
-    input: Setting & { softmax: 'exact' | 'piecewise-linear'; mask: 'causal' | 'full' };
+    input: Setting & Pick<Stack, 'softmax' | 'mask' | 'window' | 'blocks' | 'prefix' | 'selected'>;
     output: { length: number; weights: Float32Array; entropy: Float64Array };
   };
   /**
@@ -182,6 +237,14 @@ export interface Jobs {
     };
     output: { value: Float64Array; error: Float64Array; regime: Uint8Array };
   };
+  /** Stacks at the given points, streaming: sample by sample, in each point by point. Point k is
+   * (means[k], variances[k]). */
+  collapse: {
+    input: Stack & { means: number[]; variances: number[]; layers: 'all' | 'last' };
+    output: Collapsed;
+  };
+  /** Cosine of every pair of tokens after `layer` of the setting's first sampled stack, T x T. */
+  cosines: { input: Stack & { layer: number }; output: { length: number; cosines: Float32Array } };
 }
 
 export type JobName = keyof Jobs;
