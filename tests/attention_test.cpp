@@ -53,10 +53,10 @@ TEST_CASE("an attention matrix equals a plain loop, causal and full") {
       for (Index i = 0; i < keys; ++i) sum += std::exp(x.col(i).dot(w * x.col(t)) / 2);
       for (Index i = 0; i < 8; ++i) {
         const double expected = i < keys ? std::exp(x.col(i).dot(w * x.col(t)) / 2) / sum : 0;
-        CHECK(weights(t, i) == Approx(expected).margin(1e-15));
+        CHECK(weights(i, t) == Approx(expected).margin(1e-15));
       }
     }
-    const VectorXd entropy = row_entropies(weights, mask);
+    const VectorXd entropy = query_entropies(weights, mask);
     CHECK(std::isnan(entropy[0]) == (mask.kind == MaskKind::causal));
     CHECK(entropy.tail(7).minCoeff() >= 0);
     CHECK(entropy.tail(7).maxCoeff() <= 1 + 1e-12);
@@ -68,8 +68,8 @@ TEST_CASE("equal logits give uniform attention in both forms") {
   for (const SoftmaxKind kind : {SoftmaxKind::exact, SoftmaxKind::piecewise_linear}) {
     const MatrixXd weights = attention_weights(logits, 1, kind, {MaskKind::causal});
     for (Index t = 0; t < 6; ++t) {
-      CHECK(weights(t, 0) == Approx(1.0 / static_cast<double>(t + 1)));
-      CHECK(weights.row(t).tail(5 - t).isZero());
+      CHECK(weights(0, t) == Approx(1.0 / static_cast<double>(t + 1)));
+      CHECK(weights.col(t).tail(5 - t).isZero());
     }
   }
 }
@@ -81,7 +81,7 @@ TEST_CASE("unknown names, misshapen matrices and bad temperatures are refused") 
   CHECK_THROWS_WITH(mask_of_name("none"), ContainsSubstring("full, causal, window, blocks"));
   CHECK_THROWS_AS(attention_logits(MatrixXd(4, 3), MatrixXd(3, 3)), InvalidArgument);
   CHECK_THROWS_AS(
-      attention_weights(MatrixXd::Zero(5, 3), 1, SoftmaxKind::exact, {MaskKind::causal}),
+      attention_weights(MatrixXd::Zero(3, 5), 1, SoftmaxKind::exact, {MaskKind::causal}),
       InvalidArgument);
   CHECK_THROWS_AS(softmax(VectorXd::Zero(3), -1), InvalidArgument);
   CHECK_THROWS_AS(softmax(VectorXd::Zero(3), std::nan("")), InvalidArgument);

@@ -18,21 +18,35 @@ namespace {
 StackSettings small_stack() {
   StackSettings settings;
   settings.depth = 3;
-  settings.ensemble = {EnsembleKind::normal, 12, 6, 5, {}};
-  settings.heads = 2;
+  settings.weights.ensemble = {EnsembleKind::normal, 12, 6, 5, {}};
+  settings.weights.heads = 2;
   settings.tokens = token_process("ar1", 10, 0.3);
   return settings;
 }
 
-Collapse finished(const StackSettings& settings, Index samples) {
-  Collapse collapse(settings, samples);
+constexpr SpectrumPoint kPoint{0.25, 0.1};
+
+Collapse finished(const StackSettings& settings, Index samples, SpectrumPoint point = kPoint) {
+  Collapse collapse(settings, {point}, samples);
   collapse.advance(collapse.steps_wanted());
   return collapse;
 }
 
+bool sees(const Mask& mask, Index query, Index key, Index length) {
+  for (const KeyRange& range : mask.visible(query, length)) {
+    if (key >= range.first && key < range.first + range.count) return true;
+  }
+  return false;
+}
+
+EnsembleWeights weights_at(const StackSettings& settings, SpectrumPoint point) {
+  return Ensemble(settings.weights.ensemble).weights(point.mean, point.variance);
+}
+
 // A layer written out entry by entry.
-MatrixXd plain_layer(const StackSettings& s, const LayerWeights& w, const MatrixXd& x) {
-  const Index d = x.rows(), length = x.cols(), part = d / s.heads;
+MatrixXd plain_layer(const StackSettings& s, const LayerDraw& w, const EnsembleWeights& spectrum,
+                     const MatrixXd& x) {
+  const Index d = x.rows(), length = x.cols(), part = d / s.weights.heads;
   const auto norm = [&](const MatrixXd& y) {
     MatrixXd out = y;
     for (Index t = 0; t < length; ++t) {
@@ -47,12 +61,12 @@ MatrixXd plain_layer(const StackSettings& s, const LayerWeights& w, const Matrix
   const MatrixXd in = s.place == NormPlace::pre ? norm(x) : x;
   MatrixXd out = s.skip * x;
   for (Index t = 0; t < length; ++t) {
-    for (Index head = 0; head < s.heads; ++head) {
-      const MatrixXd& qk = w.query_key[static_cast<std::size_t>(head)];
+    for (Index head = 0; head < s.weights.heads; ++head) {
+      const MatrixXd qk = w.query_key(static_cast<std::size_t>(head), spectrum);
       VectorXd weight = VectorXd::Zero(length);
       double total = 0;
       for (Index i = 0; i < length; ++i) {
-        if (!s.mask.sees(t, i, length)) continue;
+        if (!sees(s.mask, t, i, length)) continue;
         weight[i] = std::exp(in.col(i).dot(qk * in.col(t)) / s.temperature);
         total += weight[i];
       }
@@ -115,17 +129,22 @@ TEST_CASE("the entropy bound is never violated") {
 }
 
 TEST_CASE("masks: who sees whom") {
-  const Mask window{MaskKind::window, 3, 4}, blocks{MaskKind::blocks, 8, 3};
-  const Mask causal{MaskKind::causal};
+  const Mask causal{MaskKind::causal}, window{MaskKind::window, 3};
+  const Mask blocks{MaskKind::blocks, 8, 3}, prefixed{MaskKind::blocks, 8, 3, 2};
   for (Index t = 0; t < 10; ++t) {
     for (Index i = 0; i < 10; ++i) {
-      CHECK(causal.sees(t, i, 10) == (i <= t));
-      CHECK(window.sees(t, i, 10) == (i <= t && i > t - 3));
+      CHECK(sees(Mask{MaskKind::full}, t, i, 10));
+      CHECK(sees(causal, t, i, 10) == (i <= t));
+      CHECK(sees(window, t, i, 10) == (i <= t && i > t - 3));
       // Ten tokens in three blocks: 0-2, 3-5, and the last, 6-9, which sees all before.
-      CHECK(blocks.sees(t, i, 10) == (i <= t && (t >= 6 || t / 3 == i / 3)));
-      CHECK(Mask{MaskKind::window, 99, 4}.sees(t, i, 10) == (i <= t));
+      CHECK(sees(blocks, t, i, 10) == (i <= t && (t >= 6 || t / 3 == i / 3)));
+      // With a prefix of 2: blocks 2-3, 4-5, 6-9.
+      const bool together = t < 2 || i < 2 || t >= 6 || t / 2 == i / 2;
+      CHECK(sees(prefixed, t, i, 10) == (i <= t && together));
+      CHECK(sees(Mask{MaskKind::window, 99}, t, i, 10) == (i <= t));
+      CHECK(sees(Mask{MaskKind::blocks, 8, 4, 99}, t, i, 10) == (i <= t));
     }
-    CHECK(Mask{MaskKind::blocks, 8, 50}.sees(t, t, 10));
+    CHECK(sees(Mask{MaskKind::blocks, 8, 50}, t, t, 10));
   }
 }
 
@@ -139,105 +158,195 @@ TEST_CASE("a layer equals a plain loop, over all switches") {
           StackSettings settings = small_stack();
           settings.place = place;
           settings.norm = norm;
-          settings.mask = {mask, 3, 3};
-          settings.mlp = mlp;
+          settings.mask = {mask, 3, 3, 1};
+          settings.weights.mlp = mlp;
           settings.skip = 0.7;
-          const LayerWeights weights = draw_layer(settings, 1, 2);
-          const MatrixXd found = run_layer(settings, weights, x).tokens;
-          const double scale = found.cwiseAbs().maxCoeff();
-          CHECK((found - plain_layer(settings, weights, x)).cwiseAbs().maxCoeff() < 1e-11 * scale);
+          const LayerDraw draw = draw_layer(settings.weights, 1, 2);
+          const EnsembleWeights spectrum = weights_at(settings, kPoint);
+          const MatrixXd found = run_layer(settings, draw, spectrum, x).tokens;
+          const MatrixXd plain = plain_layer(settings, draw, spectrum, x);
+          CHECK((found - plain).cwiseAbs().maxCoeff() < 1e-11 * plain.cwiseAbs().maxCoeff());
         }
       }
     }
   }
 }
 
+TEST_CASE("a query of the last block keeps the blocks it attends to most") {
+  const MatrixXd x = random_matrix(6, 16, 8), w = random_matrix(6, 6, 9);
+  const MatrixXd logits = attention_logits(x, w);
+  const Mask all{MaskKind::blocks, 8, 4}, some{MaskKind::blocks, 8, 4, 0, 1};
+  const MatrixXd whole = attention_weights(logits, 2, SoftmaxKind::exact, all);
+  const MatrixXd chosen = attention_weights(logits, 2, SoftmaxKind::exact, some);
+  CHECK(chosen.leftCols(12) == whole.leftCols(12));
+  for (Index query = 12; query < 16; ++query) {
+    Index best = 0;
+    for (Index block = 1; block < 3; ++block) {
+      const auto sum = [&](Index b) { return whole.col(query).segment(4 * b, 4).sum(); };
+      if (sum(block) > sum(best)) best = block;
+    }
+    VectorXd expected = VectorXd::Zero(16);
+    expected.segment(4 * best, 4) = whole.col(query).segment(4 * best, 4);
+    expected.tail(4) = whole.col(query).tail(4);
+    expected /= expected.sum();
+    CHECK((chosen.col(query) - expected).cwiseAbs().maxCoeff() < 1e-14);
+  }
+  const Mask none{MaskKind::blocks, 8, 4, 0, 0};
+  const MatrixXd own = attention_weights(logits, 2, SoftmaxKind::exact, none);
+  CHECK(own.col(13).head(12).isZero());
+  CHECK(own.col(13).sum() == Approx(1));
+}
+
 TEST_CASE("uniform attention collapses rank in one layer, and has full entropy") {
   StackSettings settings = small_stack();
-  settings.mean = settings.variance = 0;
   settings.skip = 0;
   settings.place = NormPlace::none;
   settings.mask = {MaskKind::full};
-  const Collapse collapse = finished(settings, 2);
-  CHECK(collapse.estimate(0, LayerMeasure::residual).value > 0.5);
-  CHECK(collapse.estimate(1, LayerMeasure::residual).value == Approx(0).margin(1e-12));
-  CHECK(collapse.estimate(1, LayerMeasure::entropy).value == Approx(1));
-  CHECK(collapse.estimate(1, LayerMeasure::entropy_bound).value == Approx(1));
-  CHECK(collapse.estimate(1, LayerMeasure::localization).value == Approx(0).margin(1e-12));
+  const Collapse collapse = finished(settings, 2, {0, 0});
+  const auto value = [&](Index layer, LayerMeasure measure) {
+    return collapse.estimate(0, layer, measure).value;
+  };
+  CHECK(value(0, LayerMeasure::residual) > 0.5);
+  CHECK(value(1, LayerMeasure::residual) == Approx(0).margin(1e-12));
+  CHECK(value(1, LayerMeasure::stable_rank) == Approx(1));
+  for (const LayerMeasure measure : {LayerMeasure::entropy, LayerMeasure::entropy_minimum,
+                                     LayerMeasure::entropy_bound, LayerMeasure::entropy_final,
+                                     LayerMeasure::participation}) {
+    CHECK(value(1, measure) == Approx(1));
+  }
+  CHECK(value(1, LayerMeasure::localization) == Approx(0).margin(1e-12));
 }
 
 TEST_CASE("hard attention has no entropy; attention to oneself keeps the tokens") {
   StackSettings settings = small_stack();
   settings.softmax = SoftmaxKind::hard;
-  CHECK(finished(settings, 2).estimate(3, LayerMeasure::entropy).value == Approx(0).margin(1e-12));
+  const Collapse hard = finished(settings, 2);
+  CHECK(hard.estimate(0, 3, LayerMeasure::entropy).value == Approx(0).margin(1e-12));
+  CHECK(std::isnan(hard.estimate(0, 3, LayerMeasure::entropy_bound).value));
   // W = identity and hard attention: every normalized token is nearest to itself.
-  settings.mean = 1;
-  settings.variance = 0;
   settings.skip = 0;
   settings.place = NormPlace::none;
-  settings.values = ValueKind::identity;
+  settings.weights.values = ValueKind::identity;
   const MatrixXd x = normalized(random_matrix(12, 10, 9), NormKind::rms_norm);
-  const LayerTrace trace = run_layer(settings, draw_layer(settings, 0, 0), x);
-  CHECK(trace.tokens.isApprox(x));
+  const LayerDraw draw = draw_layer(settings.weights, 0, 0);
+  CHECK(run_layer(settings, draw, weights_at(settings, {1, 0}), x).tokens.isApprox(x));
 }
 
-TEST_CASE("a causal first row attends to itself") {
+TEST_CASE("a causal first token attends to itself") {
   const StackSettings settings = small_stack();
-  const LayerTrace trace =
-      run_layer(settings, draw_layer(settings, 0, 0), random_matrix(12, 10, 3));
-  for (const MatrixXd& attention : trace.attention) CHECK(attention(0, 0) == Approx(1));
+  const LayerTrace trace = run_layer(settings, draw_layer(settings.weights, 0, 0),
+                                     weights_at(settings, kPoint), random_matrix(12, 10, 3));
+  for (const MatrixXd& attention : trace.attention) CHECK(attention(0, 0) == 1);
 }
 
 TEST_CASE("without a mask a stack commutes with permutations of the tokens") {
   StackSettings settings = small_stack();
   settings.mask = {MaskKind::full};
-  settings.mlp = 1;
-  const LayerWeights weights = draw_layer(settings, 0, 0);
+  settings.weights.mlp = 1;
+  const LayerDraw draw = draw_layer(settings.weights, 0, 0);
+  const EnsembleWeights spectrum = weights_at(settings, kPoint);
   const MatrixXd x = random_matrix(12, 10, 3);
-  const MatrixXd reversed = run_layer(settings, weights, x.rowwise().reverse()).tokens;
-  CHECK(reversed.rowwise().reverse().isApprox(run_layer(settings, weights, x).tokens));
+  const MatrixXd reversed = run_layer(settings, draw, spectrum, x.rowwise().reverse()).tokens;
+  CHECK(reversed.rowwise().reverse().isApprox(run_layer(settings, draw, spectrum, x).tokens));
 }
 
 TEST_CASE("the entropy of every layer respects its bound") {
-  StackSettings settings = small_stack();
-  for (const double variance : {1e-4, 0.01, 1.0}) {
-    settings.mean = 0.01;
-    settings.variance = variance;
-    const Collapse collapse = finished(settings, 3);
-    for (Index layer = 1; layer <= 3; ++layer) {
-      CHECK(collapse.estimate(layer, LayerMeasure::entropy).value >=
-            collapse.estimate(layer, LayerMeasure::entropy_bound).value);
+  for (const MaskKind mask : {MaskKind::full, MaskKind::causal, MaskKind::window}) {
+    StackSettings settings = small_stack();
+    settings.mask = {mask, 4};
+    for (const double variance : {1e-4, 0.01, 1.0}) {
+      const Collapse collapse = finished(settings, 3, {0.01, variance});
+      for (Index layer = 1; layer <= 3; ++layer) {
+        const double bound = collapse.estimate(0, layer, LayerMeasure::entropy_bound).value;
+        CHECK(bound >= 0);
+        CHECK(collapse.estimate(0, layer, LayerMeasure::entropy).value >= bound);
+      }
     }
   }
 }
 
 TEST_CASE("weights are fresh in each layer, head and sample unless shared") {
   StackSettings settings = small_stack();
-  const LayerWeights first = draw_layer(settings, 0, 0);
-  CHECK(first.query_key[0] != first.query_key[1]);
-  CHECK(first.query_key[0] != draw_layer(settings, 1, 0).query_key[0]);
-  CHECK(first.query_key[0] != draw_layer(settings, 0, 1).query_key[0]);
-  CHECK(first.query_key[0] == draw_layer(settings, 0, 0).query_key[0]);
+  WeightSettings& weights = settings.weights;
+  const LayerDraw first = draw_layer(weights, 0, 0);
+  CHECK(first.spread[0] != first.spread[1]);
+  CHECK(first.spread[0] != draw_layer(weights, 1, 0).spread[0]);
+  CHECK(first.spread[0] != draw_layer(weights, 0, 1).spread[0]);
+  CHECK(first.spread[0] == draw_layer(weights, 0, 0).spread[0]);
   CHECK(first.value.isUnitary(1e-12));
-  const SpectralMoments moments = moments_of_matrix(first.query_key[1]);
-  CHECK(moments.mean() == Approx(settings.mean));
-  CHECK(moments.variance() == Approx(settings.variance));
-  settings.shared = true;
-  CHECK(draw_layer(settings, 0, 0).query_key[0] == draw_layer(settings, 2, 0).query_key[0]);
+  weights.shared = true;
+  CHECK(draw_layer(weights, 0, 0).spread[0] == draw_layer(weights, 2, 0).spread[0]);
+  StackDraw stack(weights, 0);
+  CHECK(stack.layer(7).spread[1] == draw_layer(weights, 0, 0).spread[1]);
 }
 
-TEST_CASE("the job gives the same numbers however it is cut into steps") {
-  const Collapse whole = finished(small_stack(), 4);
-  Collapse stepped(small_stack(), 4);
-  while (!stepped.advance(1)) CHECK(stepped.steps_done() < stepped.steps_wanted());
-  for (Index layer = 0; layer <= 3; ++layer) {
-    for (const LayerMeasure measure : {LayerMeasure::residual, LayerMeasure::cosine}) {
-      CHECK(whole.count(layer, measure) == 4);
-      CHECK(whole.estimate(layer, measure).value == stepped.estimate(layer, measure).value);
-      CHECK(whole.estimate(layer, measure).error > 0);
+TEST_CASE("every ensemble gives W_QK its mean and variance, whatever the point") {
+  for (const EnsembleName& name : ensemble_names()) {
+    WeightSettings settings = small_stack().weights;
+    settings.ensemble.kind = name.kind;
+    settings.ensemble.eigenvalues = {3, 1, 0, -1};
+    settings.heads = 2;
+    const Ensemble ensemble(settings.ensemble);
+    const LayerDraw draw = draw_layer(settings, 1, 1);
+    for (const SpectrumPoint point : {SpectrumPoint{0.3, 0.5}, SpectrumPoint{-1, 2}}) {
+      const MatrixXd w = draw.query_key(1, ensemble.weights(point.mean, point.variance));
+      const SpectralMoments moments = moments_of_matrix(w);
+      CHECK(moments.mean() == Approx(point.mean));
+      CHECK(moments.variance_frobenius() == Approx(point.variance));
     }
   }
-  CHECK(whole.cosines(3).rows() == 10);
+}
+
+TEST_CASE("value matrices are what their names say") {
+  WeightSettings settings = small_stack().weights;
+  const MatrixXd identity = MatrixXd::Identity(12, 12);
+  settings.values = ValueKind::identity;
+  CHECK(draw_layer(settings, 0, 0).value == identity);
+  settings.values = ValueKind::negative;
+  CHECK(draw_layer(settings, 0, 0).value == -identity);
+  settings.values = ValueKind::shear;
+  settings.shear = 3;
+  const MatrixXd shear = draw_layer(settings, 0, 0).value;
+  CHECK(shear.diagonal(1).isConstant(3));
+  CHECK((shear - identity).squaredNorm() == Approx(9 * 11));
+  settings.values = ValueKind::gaussian;
+  CHECK(draw_layer(settings, 0, 0).value.squaredNorm() == Approx(12).epsilon(0.4));
+  settings.values = ValueKind::orthogonal;
+  double trace = 0;  // of Haar matrices: mean 0, variance 1
+  for (std::uint64_t sample = 0; sample < 400; ++sample) {
+    trace += draw_layer(settings, 0, sample).value.trace() / 400;
+  }
+  CHECK(std::abs(trace) < 4 / std::sqrt(400.0));
+}
+
+TEST_CASE("the job gives the same numbers however it is cut, alone or among other points") {
+  const StackSettings settings = small_stack();
+  const Collapse whole = finished(settings, 4);
+  Collapse stepped(settings, {{1, 0.5}, kPoint}, 4);
+  while (!stepped.advance(1)) CHECK(stepped.steps_done() < stepped.steps_wanted());
+  Collapse last(settings, {kPoint, {-1, 0.5}}, 4, MeasuredLayers::last);
+  last.advance(1000);
+  for (std::size_t k = 0; k < kLayerMeasures.size(); ++k) {
+    const auto measure = static_cast<LayerMeasure>(k);
+    for (Index layer = 1; layer <= 3; ++layer) {
+      CHECK(whole.samples(0, layer) == 4);
+      CHECK(whole.estimate(0, layer, measure).value == stepped.estimate(1, layer, measure).value);
+      CHECK(whole.estimate(0, layer, measure).error > 0);
+    }
+    CHECK(last.estimate(0, 0, measure).value == whole.estimate(0, 3, measure).value);
+  }
+  CHECK(last.rows() == 1);
+  CHECK(last.layer_of(0) == 3);
+}
+
+TEST_CASE("a stack of no layers is its input") {
+  StackSettings settings = small_stack();
+  settings.depth = 0;
+  const Collapse collapse = finished(settings, 3);
+  CHECK(collapse.rows() == 1);
+  CHECK(collapse.estimate(0, 0, LayerMeasure::residual).value ==
+        finished(small_stack(), 3).estimate(0, 0, LayerMeasure::residual).value);
+  CHECK(std::isnan(collapse.estimate(0, 0, LayerMeasure::entropy).value));
 }
 
 TEST_CASE("a deep stack without normalization overflows by name, not by accident") {
@@ -246,9 +355,20 @@ TEST_CASE("a deep stack without normalization overflows by name, not by accident
   settings.skip = 10;
   settings.depth = 400;
   const Collapse collapse = finished(settings, 1);
-  CHECK(collapse.overflow_layer() > 100);  // where the logits, squares of the tokens, overflow
-  CHECK(std::isnan(collapse.estimate(400, LayerMeasure::residual).value));
-  CHECK(std::isfinite(collapse.estimate(100, LayerMeasure::residual).value));
+  CHECK(collapse.overflow_layer(0) > 100);  // where the logits, squares of the tokens, overflow
+  CHECK(std::isnan(collapse.estimate(0, 400, LayerMeasure::residual).value));
+  CHECK(std::isfinite(collapse.estimate(0, 100, LayerMeasure::residual).value));
+}
+
+TEST_CASE("a variance that the ensemble cannot have refuses its point alone") {
+  StackSettings settings = small_stack();
+  settings.weights.ensemble.kind = EnsembleKind::factored;
+  Collapse collapse(settings, {{1, 0}, {1, 4}}, 2);
+  CHECK(collapse.advance(1000));
+  CHECK_THAT(collapse.refused(0), StartsWith("variance: 0"));
+  CHECK(std::isnan(collapse.estimate(0, 1, LayerMeasure::residual).value));
+  CHECK(collapse.refused(1).empty());
+  CHECK(collapse.estimate(1, 3, LayerMeasure::residual).value > 0);
 }
 
 TEST_CASE("what a stack cannot be is refused by name") {
@@ -256,19 +376,21 @@ TEST_CASE("what a stack cannot be is refused by name") {
     StackSettings settings = small_stack();
     change(settings);
     try {
-      Collapse(settings, 2);
+      Collapse(settings, {kPoint}, 2);
     } catch (const InvalidArgument& error) {
       return std::string(error.what());
     }
     return std::string("accepted");
   };
-  CHECK_THAT(refused([](auto& s) { s.depth = 0; }), StartsWith("depth: 0"));
-  CHECK_THAT(refused([](auto& s) { s.heads = 5; }), StartsWith("heads: 5"));
+  CHECK_THAT(refused([](auto& s) { s.depth = -1; }), StartsWith("depth: -1"));
+  CHECK_THAT(refused([](auto& s) { s.weights.heads = 5; }), StartsWith("heads: 5"));
   CHECK_THAT(refused([](auto& s) { s.skip = std::nan(""); }), StartsWith("skip: nan"));
+  CHECK_THAT(refused([](auto& s) { s.weights.mlp = 99; }), StartsWith("mlp: 99"));
   CHECK_THAT(refused([](auto& s) { s.mask.window = 0; }), StartsWith("window: 0"));
-  CHECK_THAT(refused([](auto& s) { s.variance = -1; }), StartsWith("variance: -1"));
-  CHECK(refused([](auto& s) { s.mask = {MaskKind::window, 500, 4}; }) == "accepted");
-  CHECK_THROWS_WITH(Collapse(small_stack(), 0), StartsWith("stacks: 0"));
+  CHECK_THAT(refused([](auto& s) { s.mask.prefix = -3; }), StartsWith("prefix: -3"));
+  CHECK(refused([](auto& s) { s.mask = {MaskKind::window, 500}; }) == "accepted");
+  CHECK_THROWS_WITH(Collapse(small_stack(), {kPoint}, 0), StartsWith("stacks: 0"));
+  CHECK_THROWS_WITH(Collapse(small_stack(), {{0, -1}}, 1), StartsWith("variance: -1"));
   CHECK_THROWS_WITH(values_of_name("zero"), ContainsSubstring("orthogonal"));
   CHECK_THROWS_WITH(norm_place_of_name("both"), ContainsSubstring("none, pre, post"));
   CHECK_THROWS_WITH(norm_of_name("batch"), ContainsSubstring("rms-norm"));

@@ -124,7 +124,7 @@ TEST_CASE("the measures equal those of plainly built attention rows") {
   for (Index k = 0; k < settings.samples; ++k) {
     const Eigen::MatrixXd x =
         sample_tokens(settings.tokens, ensemble.width(), 5, static_cast<std::uint64_t>(k));
-    const VectorXd logits = attention_logits(x, ensemble.matrix(0.2, 0.2)).row(23);
+    const VectorXd logits = attention_logits(x, ensemble.matrix(0.2, 0.2)).col(23);
     const VectorXd weights = softmax(logits, settings.temperature);
     entropy += normalized_entropy(weights) / n;
     share += participation(weights) / n;

@@ -1,24 +1,62 @@
 #include "attention/attention.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
-#include "attention/softmax.h"
 #include "support/error.h"
 #include "support/names.h"
 
 namespace eigenscope {
 namespace {
 
-std::vector<Eigen::Index> visible_keys(Eigen::Index query, Eigen::Index length, const Mask& mask) {
-  std::vector<Eigen::Index> keys;
-  for (Eigen::Index key = 0; key < length; ++key) {
-    if (mask.sees(query, key, length)) keys.push_back(key);
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// The entries of a query's column in some ranges of keys, one behind the other.
+template <class Ranges>
+VectorXd gathered(const MatrixXd& matrix, Index query, const Ranges& ranges) {
+  Index count = 0;
+  for (const KeyRange& range : ranges) count += range.count;
+  VectorXd entries(count);
+  Index at = 0;
+  for (const KeyRange& range : ranges) {
+    entries.segment(at, range.count) = matrix.col(query).segment(range.first, range.count);
+    at += range.count;
   }
-  return keys;
+  return entries;
 }
 
-Eigen::VectorXd row_weights(const Eigen::VectorXd& logits, double temperature, SoftmaxKind kind) {
+// The prefix, the query's own block, and those earlier blocks that the exact softmax over all keys
+// before the query would give the largest sums of weights.
+std::vector<KeyRange> selected_ranges(const MatrixXd& logits, Index query, double temperature,
+                                      const Mask& mask) {
+  const Index length = logits.rows();
+  const VectorXd weights = softmax(logits.col(query).head(query + 1), temperature);
+  std::vector<KeyRange> blocks(static_cast<std::size_t>(mask.blocks));
+  std::vector<double> sums(blocks.size());
+  std::vector<KeyRange> chosen;
+  for (Index key = 0; key <= query; ++key) {
+    const Index block = mask.block_of(key, length);
+    if (block < 0) continue;
+    KeyRange& range = blocks[static_cast<std::size_t>(block)];
+    if (range.count++ == 0) range.first = key;
+    sums[static_cast<std::size_t>(block)] += weights[key];
+  }
+  std::vector<std::size_t> order(blocks.size() - 1);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  order.resize(static_cast<std::size_t>(mask.selected));
+  std::sort(order.begin(), order.end());
+  chosen.push_back({0, mask.prefix});
+  for (const std::size_t block : order) chosen.push_back(blocks[block]);
+  chosen.push_back(blocks.back());
+  return chosen;
+}
+
+VectorXd weights_of(const VectorXd& logits, double temperature, SoftmaxKind kind) {
   switch (kind) {
     case SoftmaxKind::exact:
       return softmax(logits, temperature);
@@ -47,35 +85,45 @@ SoftmaxKind softmax_of_name(std::string_view name) {
   refuse_name("softmax", name, kSoftmaxNames);
 }
 
-Eigen::MatrixXd attention_logits(const Eigen::MatrixXd& tokens, const Eigen::MatrixXd& query_key) {
+MatrixXd attention_logits(const MatrixXd& tokens, const MatrixXd& query_key) {
   if (query_key.rows() != tokens.rows() || query_key.cols() != tokens.rows()) {
     throw InvalidArgument("query_key", "it must be d x d for tokens of d x T");
   }
-  // (X^T W X)_{it} is key i against query t; a row of attention belongs to a query.
-  return (query_key * tokens).transpose() * tokens;
+  return tokens.transpose() * (query_key * tokens);
 }
 
-Eigen::MatrixXd attention_weights(const Eigen::MatrixXd& logits, double temperature,
-                                  SoftmaxKind kind, const Mask& mask) {
-  if (logits.rows() > logits.cols()) {
+MatrixXd attention_weights(const MatrixXd& logits, double temperature, SoftmaxKind kind,
+                           const Mask& mask) {
+  const Index length = logits.rows();
+  if (logits.cols() > length) {
     throw InvalidArgument("logits", "there must be a key for every query");
   }
-  Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(logits.rows(), logits.cols());
-  for (Eigen::Index t = 0; t < logits.rows(); ++t) {
-    const auto keys = visible_keys(t, logits.cols(), mask);
-    weights.row(t)(keys) = row_weights(logits.row(t)(keys).transpose(), temperature, kind);
+  MatrixXd weights = MatrixXd::Zero(length, logits.cols());
+  const auto fill = [&](Index query, const auto& ranges) {
+    const VectorXd row = weights_of(gathered(logits, query, ranges), temperature, kind);
+    Index at = 0;
+    for (const KeyRange& range : ranges) {
+      weights.col(query).segment(range.first, range.count) = row.segment(at, range.count);
+      at += range.count;
+    }
+  };
+  for (Index query = 0; query < logits.cols(); ++query) {
+    if (mask.selects(query, length)) {
+      fill(query, selected_ranges(logits, query, temperature, mask));
+    } else {
+      fill(query, mask.visible(query, length));
+    }
   }
   return weights;
 }
 
-Eigen::VectorXd visible_weights(const Eigen::MatrixXd& weights, Eigen::Index query,
-                                const Mask& mask) {
-  return weights.row(query)(visible_keys(query, weights.cols(), mask)).transpose();
+VectorXd visible_weights(const MatrixXd& weights, Index query, const Mask& mask) {
+  return gathered(weights, query, mask.visible(query, weights.rows()));
 }
 
-Eigen::VectorXd row_entropies(const Eigen::MatrixXd& weights, const Mask& mask) {
-  return Eigen::VectorXd::NullaryExpr(weights.rows(), [&](Eigen::Index t) {
-    const Eigen::VectorXd row = visible_weights(weights, t, mask);
+VectorXd query_entropies(const MatrixXd& weights, const Mask& mask) {
+  return VectorXd::NullaryExpr(weights.cols(), [&](Index query) {
+    const VectorXd row = visible_weights(weights, query, mask);
     return normalized_entropy(row / row.sum());
   });
 }

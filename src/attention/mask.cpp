@@ -1,12 +1,13 @@
 #include "attention/mask.h"
 
 #include <algorithm>
-#include <array>
 
 #include "support/names.h"
 
 namespace eigenscope {
 namespace {
+
+using Eigen::Index;
 
 struct MaskName {
   MaskKind kind;
@@ -16,30 +17,49 @@ constexpr std::array kNames{MaskName{MaskKind::full, "full"}, MaskName{MaskKind:
                             MaskName{MaskKind::window, "window"},
                             MaskName{MaskKind::blocks, "blocks"}};
 
-}  // namespace
-
-bool Mask::sees(Eigen::Index query, Eigen::Index key, Eigen::Index length) const {
-  switch (kind) {
-    case MaskKind::full:
-      return true;
-    case MaskKind::causal:
-      return key <= query;
-    case MaskKind::window:
-      return key <= query && query - key < window;
-    case MaskKind::blocks: {
-      const Eigen::Index size = std::max<Eigen::Index>(1, length / blocks);
-      const auto block_of = [&](Eigen::Index t) { return std::min(t / size, blocks - 1); };
-      return key <= query && (block_of(query) == blocks - 1 || block_of(query) == block_of(key));
-    }
-  }
-  return false;
+Index block_size(const Mask& mask, Index length) {
+  return std::max<Index>(1, (length - mask.prefix) / mask.blocks);
 }
+
+}  // namespace
 
 MaskKind mask_of_name(std::string_view name) {
   for (const MaskName& entry : kNames) {
     if (entry.name == name) return entry.kind;
   }
   refuse_name("mask", name, kNames);
+}
+
+Index Mask::block_of(Index position, Index length) const {
+  if (kind != MaskKind::blocks) return 0;
+  if (position < prefix) return -1;
+  return std::min((position - prefix) / block_size(*this, length), blocks - 1);
+}
+
+std::array<KeyRange, 2> Mask::visible(Index query, Index length) const {
+  const KeyRange none, before{0, query + 1};
+  switch (kind) {
+    case MaskKind::full:
+      return {KeyRange{0, length}, none};
+    case MaskKind::causal:
+      return {before, none};
+    case MaskKind::window: {
+      const Index first = std::max<Index>(0, query + 1 - window);
+      return {KeyRange{first, query + 1 - first}, none};
+    }
+    case MaskKind::blocks: {
+      const Index block = block_of(query, length);
+      if (block <= 0 || block == blocks - 1) return {before, none};
+      const Index first = prefix + block * block_size(*this, length);
+      return {KeyRange{0, prefix}, KeyRange{first, query + 1 - first}};
+    }
+  }
+  return {};
+}
+
+bool Mask::selects(Index query, Index length) const {
+  return kind == MaskKind::blocks && selected < blocks - 1 && blocks > 1 &&
+         block_of(query, length) == blocks - 1;
 }
 
 }  // namespace eigenscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <string_view>
 
 namespace eigenscope {
@@ -10,22 +11,35 @@ enum class MaskKind {
   full,    ///< every key
   causal,  ///< keys up to the query
   window,  ///< the last `window` keys up to the query
-  blocks,  ///< keys up to the query in its own block; the queries of the last block see all before
+  blocks,  ///< contexts encoded in parallel (arXiv:2412.16545): after the prefix, which all see, the
+           ///< sequence falls into blocks that see their own keys up to the query; the queries of the
+           ///< last block see all keys before them
+};
+
+/// Throws InvalidArgument ("mask") that lists the names: full, causal, window, blocks.
+MaskKind mask_of_name(std::string_view name);
+
+/// Keys first .. first + count - 1.
+struct KeyRange {
+  Eigen::Index first = 0, count = 0;
 };
 
 /// A mask over a sequence of any length. Every query sees itself.
 struct Mask {
   MaskKind kind = MaskKind::full;
-  Eigen::Index window = 8;  ///< tokens, only for `window`; wider than the sequence means causal
-  Eigen::Index blocks =
-      4;  ///< only for `blocks`: equal parts of the sequence, the last may be longer
+  Eigen::Index window = 8;      ///< tokens, only for `window`; wider than the sequence means causal
+  Eigen::Index blocks = 4;      ///< only for `blocks`: equal parts, the last takes what remains
+  Eigen::Index prefix = 0;      ///< only for `blocks`: tokens at the start that every query sees
+  Eigen::Index selected = 256;  ///< only for `blocks`: earlier blocks that a query of the last block
+                                ///< reads, those that would get the largest weights
 
-  /// Whether the query at position `query` sees the key at `key`, both from 0, in a sequence of
-  /// `length` tokens.
-  bool sees(Eigen::Index query, Eigen::Index key, Eigen::Index length) const;
+  /// The keys that the query at position `query` (from 0) sees in a sequence of `length` tokens: at
+  /// most two ranges, in order, the second possibly empty.
+  std::array<KeyRange, 2> visible(Eigen::Index query, Eigen::Index length) const;
+  /// Block of a position, of `length`; -1 for the prefix, 0 without blocks.
+  Eigen::Index block_of(Eigen::Index position, Eigen::Index length) const;
+  /// Whether the query reads only some of the earlier blocks it sees, by their weights.
+  bool selects(Eigen::Index query, Eigen::Index length) const;
 };
-
-/// Throws InvalidArgument ("mask") that lists the names: full, causal, window, blocks.
-MaskKind mask_of_name(std::string_view name);
 
 }  // namespace eigenscope

@@ -4,13 +4,18 @@
 #include <limits>
 
 #include "support/parameter.h"
+#include "support/vector_math.h"
 
 namespace eigenscope {
 
 Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature) {
   checked("temperature", temperature);
-  const Eigen::ArrayXd e = ((logits.array() - logits.maxCoeff()) / temperature).exp();
-  return e / e.sum();
+  const double largest = logits.maxCoeff();
+  Eigen::VectorXd weights(logits.size());
+  for (Eigen::Index i = 0; i < logits.size(); ++i) {
+    weights[i] = exp_nonpositive((logits[i] - largest) / temperature);
+  }
+  return weights / weights.sum();
 }
 
 Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double temperature) {

@@ -57,6 +57,11 @@ EnsembleSettings ensemble_settings_of(const val& input) {
   return settings;
 }
 
+Mask mask_of(const val& input) {
+  return {mask_of_name(text(input, "mask")), integer(input, "window"), integer(input, "blocks"),
+          integer(input, "prefix"), integer(input, "selected")};
+}
+
 SimulationSettings simulation_settings_of(const val& input) {
   return {.ensemble = ensemble_settings_of(input),
           .tokens = tokens_of(input),
@@ -66,6 +71,9 @@ SimulationSettings simulation_settings_of(const val& input) {
 }
 
 val array_of(const Eigen::VectorXd& vector) {
+  return copied(static_cast<std::size_t>(vector.size()), vector.data());
+}
+val array_of(const Eigen::VectorXf& vector) {
   return copied(static_cast<std::size_t>(vector.size()), vector.data());
 }
 val array_of(const std::vector<float>& numbers) { return copied(numbers.size(), numbers.data()); }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/mask.h"
 #include "checkpoint/byte_source.h"
 #include "propagation/propagation.h"
 #include "simulation/simulation.h"
@@ -24,11 +25,13 @@ std::vector<double> numbers(const val& input, const char* name, const char* elem
 
 TokenProcess tokens_of(const val& input);
 EnsembleSettings ensemble_settings_of(const val& input);
+Mask mask_of(const val& input);
 /// Everything but the points.
 SimulationSettings simulation_settings_of(const val& input);
 
 /// Copies into a typed array of its own: a view of WASM memory would dangle when the memory grows.
 val array_of(const Eigen::VectorXd& vector);
+val array_of(const Eigen::VectorXf& vector);
 val array_of(const std::vector<float>& numbers);
 val array_of(const std::vector<std::uint8_t>& numbers);
 /// Interleaved real and imaginary parts.

@@ -58,21 +58,18 @@ val spectrum(const val& input) {
 val attention(const val& input) {
   const Ensemble ensemble(ensemble_settings_of(input));
   const TokenProcess process = tokens_of(input);
-  const Mask mask{mask_of_name(text(input, "mask"))};
+  const Mask mask = mask_of(input);
   const Eigen::MatrixXd tokens = sample_tokens(
       process, ensemble.width(), static_cast<std::uint64_t>(number(input, "seed")), /*sample=*/0);
   const Eigen::MatrixXd weights = attention_weights(
       attention_logits(tokens, ensemble.matrix(number(input, "mean"), number(input, "variance"))),
       number(input, "temperature"), softmax_of_name(text(input, "softmax")), mask);
-  std::vector<float> by_row(static_cast<std::size_t>(weights.size()));
-  for (Eigen::Index i = 0; i < weights.size(); ++i) {
-    by_row[static_cast<std::size_t>(i)] =
-        static_cast<float>(weights(i / weights.cols(), i % weights.cols()));
-  }
+  // Stored by columns: query after query, the rows of the contract.
+  const Eigen::VectorXf by_query = weights.reshaped().cast<float>();
   val out = val::object();
   out.set("length", static_cast<double>(process.length));
-  out.set("weights", array_of(by_row));
-  out.set("entropy", array_of(row_entropies(weights, mask)));
+  out.set("weights", array_of(by_query));
+  out.set("entropy", array_of(query_entropies(weights, mask)));
   return out;
 }
 

@@ -12,10 +12,9 @@ namespace {
 
 struct AttentionCommand {
   explicit AttentionCommand(CLI::App& app)
-      : ensemble(app, numbers), tokens(app, numbers, "random-walk") {
+      : ensemble(app, numbers), tokens(app, numbers, "random-walk"), mask(app, numbers) {
     numbers.add(app, "temperature");
-    app.add_option("--softmax", softmax, "exact|piecewise-linear (default exact)");
-    app.add_option("--mask", mask, "causal|full (default causal)");
+    app.add_option("--softmax", softmax, "exact|piecewise-linear|hard (default exact)");
     app.add_flag("--csv", csv, "one row a query, one column a key, instead of JSON");
   }
 
@@ -23,7 +22,7 @@ struct AttentionCommand {
     const EnsembleSettings settings = ensemble.settings();
     const Ensemble drawn(settings);
     const SpectrumPoint point = ensemble.point();
-    const Mask seen{mask_of_name(mask)};
+    const Mask seen = mask.mask();
     const Eigen::MatrixXd x =
         sample_tokens(tokens.process(), drawn.width(), settings.seed, /*sample=*/0);
     const Eigen::MatrixXd weights =
@@ -31,21 +30,22 @@ struct AttentionCommand {
                           numbers.number("temperature"), softmax_of_name(softmax), seen);
     if (csv) {
       const Eigen::IOFormat format(Eigen::FullPrecision, Eigen::DontAlignCols, ",", "\n");
-      std::cout << weights.format(format) << '\n';
+      std::cout << weights.transpose().format(format) << '\n';
       return;
     }
     Json rows = Json::array();
-    for (Eigen::Index t = 0; t < weights.rows(); ++t) {
-      rows.push_back(to_json(Eigen::VectorXd(weights.row(t))));
+    for (Eigen::Index query = 0; query < weights.cols(); ++query) {
+      rows.push_back(to_json(Eigen::VectorXd(weights.col(query))));
     }
-    std::cout << Json{{"weights", rows}, {"entropy", to_json(row_entropies(weights, seen))}}
+    std::cout << Json{{"weights", rows}, {"entropy", to_json(query_entropies(weights, seen))}}
               << '\n';
   }
 
   Numbers numbers;
   EnsembleOptions ensemble;
   TokenOptions tokens;
-  std::string softmax = "exact", mask = "causal";
+  MaskOptions mask;
+  std::string softmax = "exact";
   bool csv = false;
 };
 

@@ -7,12 +7,11 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "support/parameter.h"
 
 namespace eigenscope::cli {
 namespace {
 
-constexpr std::string_view kRenamed = "stacks";  // the library's name for --samples of this command
+constexpr std::string_view kSamples = "stacks";  // the library's name for --samples of this command
 
 /// --depth, --heads, ... of a stack, shared by both commands.
 class StackOptions {
@@ -20,65 +19,73 @@ class StackOptions {
   StackOptions(CLI::App& app, Numbers& numbers, std::initializer_list<const char*> coordinates)
       : numbers_(numbers),
         ensemble_(app, numbers, coordinates),
-        tokens_(app, numbers, "random-walk") {
-    numbers.set_default("heads", "1");
-    for (const char* name : {"depth", "heads", "skip", "mlp", "temperature", "window", "blocks"}) {
+        tokens_(app, numbers, "random-walk"),
+        mask_(app, numbers) {
+    for (const char* name : {"depth", "heads", "skip", "mlp", "shear", "temperature"}) {
       numbers.add(app, name);
     }
-    numbers.add(app, kRenamed, "samples");
+    numbers.add(app, kSamples, "samples");
     app.add_option("--layer-norm", place_, "none|pre|post (default pre)");
     app.add_option("--norm", norm_, "layer-norm|rms-norm (default layer-norm)");
-    app.add_option("--mask", mask_, "full|causal|window|blocks (default causal)");
     app.add_option("--attention", softmax_, "exact|piecewise-linear|hard (default exact)");
-    app.add_option("--values", values_, "identity|orthogonal|gaussian W_V (default orthogonal)");
+    app.add_option("--values", values_,
+                   "W_V: identity|negative|orthogonal|gaussian|shear (default orthogonal)");
     app.add_flag("--shared", shared_, "the same weights in every layer");
   }
 
   SpectrumPoint point() const { return ensemble_.point(); }
 
-  StackSettings settings(const SpectrumPoint& point) const {
-    return {.depth = numbers_.integer("depth"),
-            .heads = numbers_.integer("heads"),
-            .ensemble = ensemble_.settings(),
-            .mean = point.mean,
-            .variance = point.variance,
-            .shared = shared_,
-            .values = values_of_name(values_),
+  StackSettings settings() const {
+    return {.weights = {.ensemble = ensemble_.settings(),
+                        .heads = numbers_.integer("heads"),
+                        .values = values_of_name(values_),
+                        .shear = numbers_.number("shear"),
+                        .mlp = numbers_.number("mlp"),
+                        .shared = shared_},
+            .depth = numbers_.integer("depth"),
             .skip = numbers_.number("skip"),
             .place = norm_place_of_name(place_),
             .norm = norm_of_name(norm_),
             .softmax = softmax_of_name(softmax_),
-            .mask = {mask_of_name(mask_), numbers_.integer("window"), numbers_.integer("blocks")},
-            .mlp = numbers_.number("mlp"),
+            .mask = mask_.mask(),
             .temperature = numbers_.number("temperature"),
             .tokens = tokens_.process()};
   }
 
-  Eigen::Index samples() const { return numbers_.integer(kRenamed); }
+  Eigen::Index samples() const { return numbers_.integer(kSamples); }
 
  private:
   const Numbers& numbers_;
   EnsembleOptions ensemble_;
   TokenOptions tokens_;
-  std::string place_ = "pre", norm_ = "layer-norm", mask_ = "causal", softmax_ = "exact",
-              values_ = "orthogonal";
+  MaskOptions mask_;
+  std::string place_ = "pre", norm_ = "layer-norm", softmax_ = "exact", values_ = "orthogonal";
   bool shared_ = false;
 };
 
-// Every measure of a layer with its error.
-void add_measures(Json& row, const Collapse& collapse, Eigen::Index layer) {
+// Adds every measure of a row with its error.
+void add_measures(Json& json, const Collapse& collapse, std::size_t point, Eigen::Index row) {
+  json["samples"] = collapse.samples(point, row);
   for (std::size_t k = 0; k < kLayerMeasures.size(); ++k) {
-    const Estimate estimate = collapse.estimate(layer, static_cast<LayerMeasure>(k));
+    const Estimate estimate = collapse.estimate(point, row, static_cast<LayerMeasure>(k));
     const std::string name(kLayerMeasures[k]);
-    row[name] = estimate.value;
-    row[name + "_error"] = estimate.error;
+    json[name] = estimate.value;
+    json[name + "_error"] = estimate.error;
   }
 }
 
 void warn_of_overflow(const Collapse& collapse) {
-  if (collapse.overflow_layer() == 0) return;
-  std::cerr << "eigenscope: the tokens overflow in layer " << collapse.overflow_layer()
-            << "; later layers have fewer samples or none\n";
+  for (std::size_t point = 0; point < collapse.points().size(); ++point) {
+    if (collapse.overflow_layer(point) == 0) continue;
+    const auto& [mean, variance] = collapse.points()[point];
+    std::cerr << "eigenscope: at mean " << mean << " and variance " << variance
+              << " the tokens overflow in layer " << collapse.overflow_layer(point)
+              << "; later layers have fewer samples or none\n";
+  }
+}
+
+void print(const char* name, const Json& rows, bool csv) {
+  csv ? write_csv(std::cout, rows) : void(std::cout << Json{{name, rows}} << '\n');
 }
 
 struct CollapseCommand {
@@ -87,16 +94,19 @@ struct CollapseCommand {
   }
 
   void run() const {
-    Collapse collapse(stack.settings(stack.point()), stack.samples());
+    const StackSettings settings = stack.settings();
+    const SpectrumPoint point = stack.point();
+    Ensemble(settings.weights.ensemble).weights(point.mean, point.variance);  // refuses in its words
+    Collapse collapse(settings, {point}, stack.samples());
     run_with_progress(collapse, "layers");
     warn_of_overflow(collapse);
     Json rows = Json::array();
-    for (Eigen::Index layer = 0; layer <= collapse.settings().depth; ++layer) {
-      Json row{{"layer", layer}, {"samples", collapse.count(layer, LayerMeasure::residual)}};
-      add_measures(row, collapse, layer);
-      rows.push_back(row);
+    for (Eigen::Index row = 0; row < collapse.rows(); ++row) {
+      Json layer{{"layer", collapse.layer_of(row)}};
+      add_measures(layer, collapse, 0, row);
+      rows.push_back(layer);
     }
-    csv ? write_csv(std::cout, rows) : void(std::cout << Json{{"layers", rows}} << '\n');
+    print("layers", rows, csv);
   }
 
   Numbers numbers;
@@ -109,22 +119,27 @@ struct CollapseMapCommand {
     app.add_option("--means", means, "comma-separated means (default " + means + ")");
     app.add_option("--variances", variances,
                    "comma-separated variances (default " + variances + ")");
-    app.add_flag("--csv", csv, "CSV instead of JSON");
+    app.add_flag("--csv", csv, "one row a cell instead of JSON");
   }
 
   void run() const {
-    Json rows = Json::array();
+    std::vector<SpectrumPoint> points;
     for (const double mean : number_list("mean", means)) {
       for (const double variance : number_list("variance", variances)) {
-        Collapse collapse(stack.settings({mean, variance}), stack.samples());
-        run_with_progress(collapse, "layers of one cell");
-        warn_of_overflow(collapse);
-        Json row{{"mean", mean}, {"variance", variance}};
-        add_measures(row, collapse, collapse.settings().depth);
-        rows.push_back(row);
+        points.push_back({mean, variance});
       }
     }
-    csv ? write_csv(std::cout, rows) : void(std::cout << Json{{"cells", rows}} << '\n');
+    Collapse collapse(stack.settings(), points, stack.samples(), MeasuredLayers::last);
+    run_with_progress(collapse, "layers");
+    warn_of_overflow(collapse);
+    Json rows = Json::array();
+    for (std::size_t point = 0; point < points.size(); ++point) {
+      Json cell{{"mean", points[point].mean}, {"variance", points[point].variance}};
+      add_measures(cell, collapse, point, 0);
+      cell["refused"] = collapse.refused(point);
+      rows.push_back(cell);
+    }
+    print("cells", rows, csv);
   }
 
   Numbers numbers;

@@ -115,4 +115,14 @@ SpectrumPoint EnsembleOptions::point() const {
   return {mean(), (values - values.mean()).square().mean()};
 }
 
+MaskOptions::MaskOptions(CLI::App& app, Numbers& numbers) : numbers_(numbers) {
+  app.add_option("--mask", name_, "causal|full|window|blocks (default causal)");
+  for (const char* name : {"window", "blocks", "prefix", "selected"}) numbers.add(app, name);
+}
+
+Mask MaskOptions::mask() const {
+  return {mask_of_name(name_), numbers_.integer("window"), numbers_.integer("blocks"),
+          numbers_.integer("prefix"), numbers_.integer("selected")};
+}
+
 }  // namespace eigenscope::cli

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/mask.h"
 #include "simulation/simulation.h"
 #include "spectrum/ensemble.h"
 #include "tokens/kernel.h"
@@ -74,6 +75,17 @@ class EnsembleOptions {
   std::string name_ = "normal";
   std::string eigenvalues_;
   CLI::Option* eigenvalues_option_;
+};
+
+/// --mask, --window, --blocks, --prefix, --selected.
+class MaskOptions {
+ public:
+  MaskOptions(CLI::App& app, Numbers& numbers);
+  Mask mask() const;
+
+ private:
+  const Numbers& numbers_;
+  std::string name_ = "causal";
 };
 
 }  // namespace eigenscope::cli

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "attention/softmax.h"
 #include "collapse/geometry.h"
+#include "support/error.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -13,105 +14,156 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-Collapse::Collapse(const StackSettings& settings, Index samples)
+Collapse::Collapse(const StackSettings& settings, std::vector<SpectrumPoint> points, Index samples,
+                   MeasuredLayers measured)
     : settings_(settings),
-      samples_(static_cast<Index>(checked("stacks", static_cast<double>(samples)))) {
+      points_(std::move(points)),
+      samples_(static_cast<Index>(checked("stacks", static_cast<double>(samples)))),
+      rows_(measured == MeasuredLayers::all ? settings.depth + 1 : 1) {
   check_stack(settings_);
-  sums_.resize(static_cast<std::size_t>(settings_.depth) + 1);
-  cosines_.resize(sums_.size());
+  const Ensemble ensemble(settings_.weights.ensemble);
+  for (const auto& [mean, variance] : points_) {
+    checked("mean", mean);
+    checked("variance", variance);
+    PointState state;
+    state.rows.resize(static_cast<std::size_t>(rows_));
+    try {
+      state.spectrum = ensemble.weights(mean, variance);
+    } catch (const InvalidArgument& error) {
+      state.refused = error.what();
+    }
+    states_.push_back(std::move(state));
+  }
+  if (settings_.depth == 0) measure_inputs();
+}
+
+// A stack without layers: all there is to say is said of its input.
+void Collapse::measure_inputs() {
+  for (Index sample = 0; sample < samples_; ++sample) {
+    tokens_ = stack_tokens(settings_, static_cast<std::uint64_t>(sample));
+    for (PointState& state : states_) {
+      if (state.refused.empty()) add_geometry(state, 0);
+    }
+  }
+}
+
+Index Collapse::steps_wanted() const {
+  return samples_ * static_cast<Index>(points_.size()) * settings_.depth;
 }
 
 bool Collapse::advance(Index layers) {
   const Index stop = done_ + std::min(layers, steps_wanted() - done_);
-  while (done_ < stop) {
-    if (done_ % settings_.depth == 0) start_sample();
-    step();
-  }
+  while (done_ < stop) step();
   return done_ == steps_wanted();
 }
 
 double Collapse::work_per_step() const {
   const auto t = static_cast<double>(settings_.tokens.length);
-  const auto d = static_cast<double>(tokens_.size() ? tokens_.rows() : settings_.ensemble.width);
-  const auto h = static_cast<double>(settings_.heads);
+  const auto d = static_cast<double>(width_of(settings_.weights.ensemble));
+  const auto h = static_cast<double>(settings_.weights.heads);
   constexpr double kExp = 20, kFactor = 8;  // one entry of a softmax; one of a rotation's d^3
-  return h * t * (t * d + d * d + kExp * t) + (1 + h) * kFactor * d * d * d;
+  const double drawn = (1 + h) * kFactor * d * d * d;
+  return h * t * (t * d + d * d + kExp * t) + drawn / static_cast<double>(points_.size());
 }
 
-void Collapse::start_sample() {
-  tokens_ = stack_tokens(settings_, static_cast<std::uint64_t>(done_ / settings_.depth));
-  add_geometry(0);
-}
-
+// The order of the steps: sample, point, layer.
 void Collapse::step() {
-  const auto sample = static_cast<std::uint64_t>(done_ / settings_.depth);
+  const auto count = static_cast<Index>(points_.size());
   const Index layer = done_ % settings_.depth;
-  ++done_;
-  if (!tokens_.allFinite()) return;
-  const LayerWeights weights = draw_layer(settings_, layer, sample);
-  const LayerTrace trace = run_layer(settings_, weights, tokens_);
-  tokens_ = trace.tokens;
-  if (!tokens_.allFinite()) {
-    if (overflow_layer_ == 0 || layer + 1 < overflow_layer_) overflow_layer_ = layer + 1;
+  const Index run = done_ / settings_.depth;
+  const auto sample = static_cast<std::uint64_t>(run / count);
+  PointState& state = states_[static_cast<std::size_t>(run % count)];
+  if (!state.refused.empty()) {
+    done_ += settings_.depth;
     return;
   }
-  add_geometry(layer + 1);
-  add_attention(layer + 1, weights, trace);
+  ++done_;
+  if (!draw_ || draw_sample_ != sample) {
+    draw_.emplace(settings_.weights, sample);
+    draw_sample_ = sample;
+  }
+  if (layer == 0) {
+    tokens_ = stack_tokens(settings_, sample);
+    add_geometry(state, 0);
+  }
+  if (tokens_.allFinite()) run_layer_of(state, layer);
 }
 
-void Collapse::add(Index layer, LayerMeasure measure, double value) {
+void Collapse::run_layer_of(PointState& state, Index layer) {
+  const LayerDraw& draw = draw_->layer(layer);
+  const LayerTrace trace = run_layer(settings_, draw, state.spectrum, tokens_);
+  tokens_ = trace.tokens;
+  if (!tokens_.allFinite()) {
+    if (state.overflow == 0 || layer + 1 < state.overflow) state.overflow = layer + 1;
+    return;
+  }
+  add_geometry(state, layer + 1);
+  add_attention(state, layer + 1, draw, trace);
+}
+
+void Collapse::add(PointState& state, Index layer, LayerMeasure measure, double value) const {
   if (!std::isfinite(value)) return;
-  Sums& sums = sums_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(measure)];
+  const auto row = static_cast<std::size_t>(layer - layer_of(0));
+  Sums& sums = state.rows[row][static_cast<std::size_t>(measure)];
   sums.count += 1;
   sums.sum += value;
   sums.square += value * value;
 }
 
-void Collapse::add_geometry(Index layer) {
+void Collapse::add_geometry(PointState& state, Index layer) const {
+  if (layer < layer_of(0)) return;
   const TokenGeometry geometry = token_geometry(tokens_);
-  add(layer, LayerMeasure::residual, geometry.residual);
-  add(layer, LayerMeasure::stable_rank, geometry.stable_rank);
-  add(layer, LayerMeasure::effective_rank, geometry.effective_rank);
-  add(layer, LayerMeasure::cosine, geometry.cosine);
-  MatrixXd& kept = cosines_[static_cast<std::size_t>(layer)];
-  if (kept.size() == 0) kept = cosine_matrix(tokens_);
+  add(state, layer, LayerMeasure::residual, geometry.residual);
+  add(state, layer, LayerMeasure::stable_rank, geometry.stable_rank);
+  add(state, layer, LayerMeasure::effective_rank, geometry.effective_rank);
+  add(state, layer, LayerMeasure::cosine, geometry.cosine);
 }
 
-// Rows that see one key have no entropy to speak of and are left out.
-void Collapse::add_attention(Index layer, const LayerWeights& weights, const LayerTrace& trace) {
+void Collapse::add_attention(PointState& state, Index layer, const LayerDraw& draw,
+                             const LayerTrace& trace) const {
+  if (layer < layer_of(0)) return;
+  const Mask& mask = settings_.mask;
+  const Index length = trace.normalized.cols();
+  const Index final_queries = std::max<Index>(1, (length - mask.prefix) / mask.blocks);
   const double token_norm = spectral_norm(trace.normalized);
-  double entropy = 0, least = 1, bound = 0, share = 0, localized = 0, rows = 0;
+  double entropy = 0, least = 1, bound = 0, last = 0, share = 0, localized = 0;
+  double queries = 0, last_queries = 0;
   for (std::size_t head = 0; head < trace.attention.size(); ++head) {
-    const double query_key_norm = weights.query_key[head].norm();  // at least the spectral norm
-    for (Index t = 0; t < trace.normalized.cols(); ++t) {
-      const VectorXd row = visible_weights(trace.attention[head], t, settings_.mask);
-      const double total = row.sum();
-      if (row.size() < 2 || !(total > 0)) continue;
-      const VectorXd p = row / total;
-      const double h = normalized_entropy(p);
-      const double logit_norm = token_norm * query_key_norm * trace.normalized.col(t).norm();
-      entropy += h;
-      least = std::min(least, h);
-      bound += entropy_lower_bound(logit_norm / settings_.temperature, row.size()) /
-               std::log(static_cast<double>(row.size()));
+    const double query_key_norm = draw.query_key(head, state.spectrum).norm();  // >= the spectral norm
+    for (Index query = 0; query < length; ++query) {
+      const VectorXd weights = visible_weights(trace.attention[head], query, mask);
+      const double total = weights.sum();
+      if (weights.size() < 2 || !(total > 0)) continue;
+      const VectorXd p = weights / total;
+      const double own = normalized_entropy(p);
+      entropy += own;
+      least = std::min(least, own);
       share += participation(p);
       const double index = localization_index(sensitivity(p));
-      localized += std::isnan(index) ? 1 - 1 / static_cast<double>(row.size()) : index;
-      rows += 1;
+      // All weight on one key: the limit of the index as the others' sensitivity vanishes.
+      localized += std::isnan(index) ? 1 - 1 / static_cast<double>(p.size()) : index;
+      const double logit_norm = token_norm * query_key_norm * trace.normalized.col(query).norm();
+      bound += entropy_lower_bound(logit_norm / settings_.temperature, p.size()) /
+               std::log(static_cast<double>(p.size()));
+      queries += 1;
+      if (query < length - final_queries) continue;
+      last += own;
+      last_queries += 1;
     }
   }
-  add(layer, LayerMeasure::entropy, entropy / rows);
-  add(layer, LayerMeasure::entropy_minimum, rows > 0 ? least : std::nan(""));
-  // The bound is of the exact softmax; the other forms have none.
-  if (settings_.softmax == SoftmaxKind::exact) {
-    add(layer, LayerMeasure::entropy_bound, bound / rows);
-  }
-  add(layer, LayerMeasure::participation, share / rows);
-  add(layer, LayerMeasure::localization, localized / rows);
+  if (queries == 0) return;
+  add(state, layer, LayerMeasure::entropy, entropy / queries);
+  add(state, layer, LayerMeasure::entropy_minimum, least);
+  const bool bounded = settings_.softmax == SoftmaxKind::exact && !mask.selects(length - 1, length);
+  if (bounded) add(state, layer, LayerMeasure::entropy_bound, bound / queries);
+  if (last_queries > 0) add(state, layer, LayerMeasure::entropy_final, last / last_queries);
+  add(state, layer, LayerMeasure::participation, share / queries);
+  add(state, layer, LayerMeasure::localization, localized / queries);
 }
 
-Estimate Collapse::estimate(Index layer, LayerMeasure measure) const {
-  const Sums& sums = sums_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(measure)];
+Estimate Collapse::estimate(std::size_t point, Index row, LayerMeasure measure) const {
+  const Sums& sums =
+      states_[point].rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(measure)];
   Estimate estimate;
   if (sums.count == 0) return estimate;
   estimate.value = sums.sum / sums.count;
@@ -121,9 +173,9 @@ Estimate Collapse::estimate(Index layer, LayerMeasure measure) const {
   return estimate;
 }
 
-Index Collapse::count(Index layer, LayerMeasure measure) const {
-  return static_cast<Index>(
-      sums_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(measure)].count);
+Index Collapse::samples(std::size_t point, Index row) const {
+  const auto& sums = states_[point].rows[static_cast<std::size_t>(row)];
+  return static_cast<Index>(sums[static_cast<std::size_t>(LayerMeasure::residual)].count);
 }
 
 }  // namespace eigenscope

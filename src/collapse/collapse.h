@@ -3,6 +3,8 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,66 +13,95 @@
 
 namespace eigenscope {
 
-/// What is measured after each layer, in the order of `kLayerMeasures`.
+/// What is measured after each layer, in the order of `kLayerMeasures`. Entropies and what follows
+/// them are of the layer's attention, over the keys that the mask lets a query see; queries that see
+/// one key have none and are left out.
 enum class LayerMeasure {
   residual,         ///< ||X - mean 1^T||_F / ||X||_F of the layer's output: 0 is rank collapse
   stable_rank,      ///< ||X||_F^2 / ||X||_2^2
   effective_rank,   ///< exp of the entropy of the normalized singular values
   cosine,           ///< mean cosine of pairs of tokens
-  entropy,          ///< row entropy over the log of the visible keys: mean over rows and heads
-  entropy_minimum,  ///< the same: minimum over rows and heads; 0 is entropy collapse
-  entropy_bound,    ///< lower bound of `entropy` that the spectrum and the tokens' norms imply
-  participation,    ///< 1/(n sum p^2) over the n visible keys: mean over rows and heads
-  localization,  ///< localization index of p(1-p) over the visible keys: mean over rows and heads
+  entropy,          ///< entropy over the log of the visible keys: mean over queries and heads
+  entropy_minimum,  ///< the same: minimum over queries and heads; 0 is entropy collapse
+  entropy_bound,    ///< lower bound of `entropy` that ||W||_F and the tokens' norms imply; only
+                    ///< for the exact softmax over all visible keys
+  entropy_final,    ///< `entropy` of the queries of the sequence's last block (mask `blocks`), or of
+                    ///< as many last queries with another mask
+  participation,    ///< 1/(n sum p^2) over the n visible keys: mean over queries and heads
+  localization,     ///< localization index of p(1-p) over the visible keys: mean over queries and heads
 };
-inline constexpr std::array<std::string_view, 9> kLayerMeasures{
-    "residual",        "stable_rank",   "effective_rank", "cosine",      "entropy",
-    "entropy_minimum", "entropy_bound", "participation",  "localization"};
+inline constexpr std::array<std::string_view, 10> kLayerMeasures{
+    "residual",        "stable_rank",   "effective_rank", "cosine",        "entropy",
+    "entropy_minimum", "entropy_bound", "entropy_final",  "participation", "localization"};
 
-/// A job that advances layer by layer and sample by sample; tokens and weights of each sample are
-/// drawn afresh.
+/// Which layers are measured.
+enum class MeasuredLayers {
+  all,   ///< the input as layer 0, then every layer
+  last,  ///< the output of the stack alone
+};
+
+/// Stacks at several points of the plane of eigenspectra, as a job that advances layer by layer: sample
+/// by sample, in each point by point. Tokens and weights of each sample are drawn afresh, the same for
+/// all points, so that neighbours differ by their spectrum alone (and have correlated errors).
 class Collapse {
  public:
-  /// Throws InvalidArgument as check_stack does, and for `samples`.
-  Collapse(const StackSettings& settings, Eigen::Index samples);
+  /// Throws InvalidArgument as check_stack does, and for `samples` ("stacks") and a mean or variance
+  /// out of range. A variance that the ensemble cannot have at its mean makes that point refused.
+  Collapse(const StackSettings& settings, std::vector<SpectrumPoint> points, Eigen::Index samples,
+           MeasuredLayers measured = MeasuredLayers::all);
 
-  /// Runs up to `layers` more layers; true when all layers of all samples are done.
+  /// Runs up to `layers` more layers; true when all layers of all points and samples are done.
   bool advance(Eigen::Index layers);
   Eigen::Index steps_done() const { return done_; }
-  Eigen::Index steps_wanted() const { return samples_ * settings_.depth; }
+  Eigen::Index steps_wanted() const;
   /// About how many multiply-adds one layer costs.
   double work_per_step() const;
 
   const StackSettings& settings() const { return settings_; }
-  /// Mean and standard error over the samples of which layer `layer` is finite; layer 0 is the input,
+  const std::vector<SpectrumPoint>& points() const { return points_; }
+  /// Layers that are measured: depth + 1, or 1.
+  Eigen::Index rows() const { return rows_; }
+  /// The layer of a row.
+  Eigen::Index layer_of(Eigen::Index row) const { return settings_.depth + 1 - rows_ + row; }
+
+  /// Mean and standard error over the samples in which the layer is finite; layer 0 is the input,
   /// which has no attention. NaN where there are none, the error also with one sample. A stack
   /// without normalization can overflow in its depth: its later layers are then NaN.
-  Estimate estimate(Eigen::Index layer, LayerMeasure measure) const;
-  /// Samples behind that estimate.
-  Eigen::Index count(Eigen::Index layer, LayerMeasure measure) const;
+  Estimate estimate(std::size_t point, Eigen::Index row, LayerMeasure measure) const;
+  /// Samples whose layer is measured, and finite.
+  Eigen::Index samples(std::size_t point, Eigen::Index row) const;
   /// First layer whose tokens (or logits, which grow as their square) overflowed; 0 when none did.
-  Eigen::Index overflow_layer() const { return overflow_layer_; }
-  /// Cosines of all pairs of tokens of sample 0 after `layer`, T x T; empty before it is reached.
-  const Eigen::MatrixXd& cosines(Eigen::Index layer) const {
-    return cosines_[static_cast<std::size_t>(layer)];
-  }
+  Eigen::Index overflow_layer(std::size_t point) const { return states_[point].overflow; }
+  /// Why a point has no values, or "".
+  const std::string& refused(std::size_t point) const { return states_[point].refused; }
 
  private:
   struct Sums {
     double count = 0, sum = 0, square = 0;
   };
+  struct PointState {
+    std::string refused;
+    EnsembleWeights spectrum;
+    Eigen::Index overflow = 0;
+    std::vector<std::array<Sums, kLayerMeasures.size()>> rows;
+  };
 
-  void start_sample();
+  void measure_inputs();
   void step();
-  void add(Eigen::Index layer, LayerMeasure measure, double value);
-  void add_geometry(Eigen::Index layer);
-  void add_attention(Eigen::Index layer, const LayerWeights& weights, const LayerTrace& trace);
+  void run_layer_of(PointState& state, Eigen::Index layer);
+  void add(PointState& state, Eigen::Index layer, LayerMeasure measure, double value) const;
+  void add_geometry(PointState& state, Eigen::Index layer) const;
+  void add_attention(PointState& state, Eigen::Index layer, const LayerDraw& draw,
+                     const LayerTrace& trace) const;
 
   StackSettings settings_;
-  Eigen::Index samples_, done_ = 0, overflow_layer_ = 0;
-  Eigen::MatrixXd tokens_;
-  std::vector<std::array<Sums, kLayerMeasures.size()>> sums_;  // a layer
-  std::vector<Eigen::MatrixXd> cosines_;                       // a layer
+  std::vector<SpectrumPoint> points_;
+  Eigen::Index samples_, rows_;
+  std::vector<PointState> states_;
+  Eigen::Index done_ = 0;
+  std::optional<StackDraw> draw_;  // of the present sample
+  std::uint64_t draw_sample_ = 0;
+  Eigen::MatrixXd tokens_;  // of the present stack
 };
 
 }  // namespace eigenscope

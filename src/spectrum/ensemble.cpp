@@ -226,9 +226,13 @@ Eigen::VectorXcd Ensemble::eigenvalues(double mean, double variance) {
 
 MatrixXd Ensemble::matrix(double mean, double variance) const {
   const auto [c, s] = weights(mean, variance);
-  if (symmetric()) return (spread_diagonal_.array() * s + c).matrix().asDiagonal();
-  MatrixXd core = s * spread_matrix_;
-  core.diagonal().array() += c;
+  return combined(c, s);
+}
+
+MatrixXd Ensemble::combined(double centre, double spread) const {
+  if (symmetric()) return (spread_diagonal_.array() * spread + centre).matrix().asDiagonal();
+  MatrixXd core = spread * spread_matrix_;
+  core.diagonal().array() += centre;
   return basis_.size() == 0 ? core : MatrixXd(basis_ * core * basis_.transpose());
 }
 

@@ -85,6 +85,10 @@ class Ensemble {
   Eigen::VectorXcd eigenvalues(double mean, double variance);
   /// W(mean, variance), d x d. Errors as for weights().
   Eigen::MatrixXd matrix(double mean, double variance) const;
+  /// C, d x d, or an empty matrix where it is the identity.
+  Eigen::MatrixXd centre() const { return basis_ * basis_.transpose(); }
+  /// Z, d x d.
+  Eigen::MatrixXd spread() const { return combined(0, 1); }
 
   /// centre = C x and spread = Z x for a vector x of d numbers: all that a simulation needs.
   void apply(const Eigen::VectorXf& x, Eigen::VectorXf& centre, Eigen::VectorXf& spread) const;
@@ -94,6 +98,7 @@ class Ensemble {
   void draw_non_symmetric(const EnsembleSettings& settings);
   void collect_invariants();
   Eigen::Index core_width() const;
+  Eigen::MatrixXd combined(double centre, double spread) const;
 
   Eigen::Index width_ = 0;
   Eigen::VectorXd spread_diagonal_;  // symmetric kinds: Z = diag(.)

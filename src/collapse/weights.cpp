@@ -1,0 +1,158 @@
+#include "collapse/weights.h"
+
+#include <Eigen/QR>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "support/error.h"
+#include "support/names.h"
+#include "support/parameter.h"
+#include "support/random.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+struct ValueName {
+  ValueKind kind;
+  std::string_view name;
+};
+constexpr std::array kValueNames{
+    ValueName{ValueKind::identity, "identity"}, ValueName{ValueKind::negative, "negative"},
+    ValueName{ValueKind::orthogonal, "orthogonal"}, ValueName{ValueKind::gaussian, "gaussian"},
+    ValueName{ValueKind::shear, "shear"}};
+
+// What one layer draws, each from a seed of its own; heads follow, two parts each.
+enum Part : std::uint64_t { value_part, up_part, down_part, first_head_part };
+
+// The user's seed, mixed; 53 bits keep it a valid seed.
+std::uint64_t part_seed(const WeightSettings& settings, Index layer, std::uint64_t sample,
+                        std::uint64_t part) {
+  std::uint64_t x = settings.ensemble.seed;
+  const auto own_layer = static_cast<std::uint64_t>(settings.shared ? 0 : layer);
+  for (const std::uint64_t key : {sample, own_layer, part}) {
+    x = (x ^ (key + 1)) * 0x9e3779b97f4a7c15u;
+    x ^= x >> 29;
+  }
+  return x >> 11;
+}
+
+MatrixXd normal_matrix(Index rows, Index columns, double std, std::uint64_t seed) {
+  Eigen::MatrixXf draws(rows, columns);
+  NormalStream(seed, 0).fill({draws.data(), static_cast<std::size_t>(draws.size())});
+  return std * draws.cast<double>();
+}
+
+// Uniform over the orthogonal group: Q of a normal matrix, each column by the sign of R's diagonal.
+MatrixXd rotation(Index size, std::uint64_t seed) {
+  const Eigen::HouseholderQR<MatrixXd> qr(normal_matrix(size, size, 1, seed));
+  const Eigen::ArrayXd signs = (qr.matrixQR().diagonal().array() < 0).select(-1.0, Eigen::ArrayXd::Ones(size));
+  return MatrixXd(qr.householderQ()) * signs.matrix().asDiagonal();
+}
+
+MatrixXd draw_value(const WeightSettings& settings, Index width, std::uint64_t seed) {
+  switch (settings.values) {
+    case ValueKind::identity:
+      return MatrixXd::Identity(width, width);
+    case ValueKind::negative:
+      return -MatrixXd::Identity(width, width);
+    case ValueKind::orthogonal:
+      return rotation(width, seed);
+    case ValueKind::gaussian:
+      return normal_matrix(width, width, 1 / std::sqrt(static_cast<double>(width)), seed);
+    case ValueKind::shear: {
+      MatrixXd value = MatrixXd::Identity(width, width);
+      value.diagonal(1).setConstant(settings.shear);
+      return value;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ValueKind values_of_name(std::string_view name) {
+  for (const ValueName& entry : kValueNames) {
+    if (entry.name == name) return entry.kind;
+  }
+  refuse_name("values", name, kValueNames);
+}
+
+Index width_of(const EnsembleSettings& ensemble) {
+  return ensemble.kind == EnsembleKind::list ? static_cast<Index>(ensemble.eigenvalues.size())
+                                             : ensemble.width;
+}
+
+void check_weights(const WeightSettings& settings) {
+  checked("heads", static_cast<double>(settings.heads));
+  checked("shear", settings.shear);
+  checked("mlp", settings.mlp);
+  const Ensemble drawn(settings.ensemble);  // refuses what it cannot be
+  if (drawn.width() % settings.heads != 0) {
+    throw InvalidArgument("heads", std::to_string(settings.heads) +
+                                       " is not allowed; it must divide the width, " +
+                                       std::to_string(drawn.width()));
+  }
+}
+
+MatrixXd LayerDraw::query_key(std::size_t head, const EnsembleWeights& weights) const {
+  MatrixXd matrix = weights.spread * spread[head];
+  if (centre[head].size() == 0) {
+    matrix.diagonal().array() += weights.centre;
+  } else {
+    matrix += weights.centre * centre[head];
+  }
+  return matrix;
+}
+
+LayerDraw draw_layer(const WeightSettings& settings, Index layer, std::uint64_t sample) {
+  const auto seed = [&](std::uint64_t part) { return part_seed(settings, layer, sample, part); };
+  const Index width = width_of(settings.ensemble);
+  LayerDraw draw;
+  draw.value = draw_value(settings, width, seed(value_part));
+  for (Index head = 0; head < settings.heads; ++head) {
+    const std::uint64_t part = first_head_part + 2 * static_cast<std::uint64_t>(head);
+    EnsembleSettings own = settings.ensemble;
+    own.seed = seed(part);
+    const Ensemble ensemble(own);
+    MatrixXd z = ensemble.spread();
+    if (ensemble.symmetric()) {
+      const MatrixXd turn = rotation(width, seed(part + 1));
+      z = turn * z.diagonal().asDiagonal() * turn.transpose();
+    }
+    draw.centre.push_back(ensemble.centre());
+    draw.spread.push_back(std::move(z));
+  }
+  const auto hidden = static_cast<Index>(std::round(settings.mlp * static_cast<double>(width)));
+  if (hidden > 0) {
+    // He initialization, so that a ReLU layer keeps the scale of its input.
+    const double up = std::sqrt(2.0 / static_cast<double>(width));
+    draw.up = normal_matrix(hidden, width, up, seed(up_part));
+    const double down = 1 / std::sqrt(static_cast<double>(hidden));
+    draw.down = normal_matrix(width, hidden, down, seed(down_part));
+  }
+  return draw;
+}
+
+const LayerDraw& StackDraw::layer(Index layer) {
+  constexpr double kKeptNumbers = 4e6;  // of doubles: 32 MB
+  const Index width = width_of(settings_.ensemble);
+  const double numbers = (1 + 2 * static_cast<double>(settings_.heads) + 2 * settings_.mlp) *
+                         static_cast<double>(width) * static_cast<double>(width);
+  const Index own = settings_.shared ? 0 : layer;
+  if (static_cast<double>(own + 1) * numbers > kKeptNumbers) {
+    if (last_layer_ != own) last_ = draw_layer(settings_, own, sample_);
+    last_layer_ = own;
+    return last_;
+  }
+  for (auto next = static_cast<Index>(kept_.size()); next <= own; ++next) {
+    kept_.push_back(draw_layer(settings_, next, sample_));
+  }
+  return kept_[static_cast<std::size_t>(own)];
+}
+
+}  // namespace eigenscope

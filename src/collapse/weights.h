@@ -1,0 +1,73 @@
+// The random weights of a stack of attention blocks.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "spectrum/ensemble.h"
+
+namespace eigenscope {
+
+/// W_V, d x d.
+enum class ValueKind {
+  identity,
+  negative,    ///< minus the identity
+  orthogonal,  ///< drawn uniformly (Haar)
+  gaussian,    ///< independent N(0, 1/d)
+  shear,       ///< I + w S, S the shift by one coordinate (Wu et al., 2024, have it with d = 2)
+};
+/// Throws InvalidArgument ("values") that lists the names.
+ValueKind values_of_name(std::string_view name);
+
+/// How the weights of every layer are drawn.
+struct WeightSettings {
+  EnsembleSettings ensemble;  ///< of W_QK; its width is d, its seed the seed of everything
+  Eigen::Index heads = 1;  ///< divides d; each reads a W_QK of its own and moves d/heads coordinates
+  ValueKind values = ValueKind::orthogonal;
+  double shear = 8;     ///< w, only for `shear`
+  double mlp = 0;       ///< hidden width of the ReLU layer over d, 0 for none
+  bool shared = false;  ///< the same weights in every layer, else fresh ones
+};
+
+/// The width d of an ensemble, which a list of eigenvalues says by its length.
+Eigen::Index width_of(const EnsembleSettings& ensemble);
+
+/// Throws InvalidArgument: "heads" (out of range, or no divisor of the width), "shear", "mlp", and what
+/// the ensemble refuses.
+void check_weights(const WeightSettings& settings);
+
+/// One layer's weights but for mean and variance of the eigenspectrum: W_QK = c C + s Z (Ensemble), so
+/// that one draw serves every mean and variance.
+struct LayerDraw {
+  std::vector<Eigen::MatrixXd> centre;  ///< C, d x d a head; empty matrices mean the identity
+  std::vector<Eigen::MatrixXd> spread;  ///< Z, d x d a head
+  Eigen::MatrixXd value;                ///< W_V, d x d: head h moves its rows h d/H .. (h+1) d/H
+  Eigen::MatrixXd up, down;             ///< hidden x d and d x hidden; empty without MLP
+
+  /// W_QK of a head, d x d.
+  Eigen::MatrixXd query_key(std::size_t head, const EnsembleWeights& weights) const;
+};
+
+/// The draw of layer `layer` (from 0) in sample number `sample`. A symmetric Z is turned by a random
+/// rotation: the tokens in a stack are not isotropic, so that the orientation matters.
+LayerDraw draw_layer(const WeightSettings& settings, Eigen::Index layer, std::uint64_t sample);
+
+/// The draws of all layers of one sample, kept where they are small enough and drawn again where not.
+class StackDraw {
+ public:
+  StackDraw(const WeightSettings& settings, std::uint64_t sample)
+      : settings_(settings), sample_(sample) {}
+  /// Valid until the next call.
+  const LayerDraw& layer(Eigen::Index layer);
+
+ private:
+  WeightSettings settings_;
+  std::uint64_t sample_;
+  std::vector<LayerDraw> kept_;
+  LayerDraw last_;
+  Eigen::Index last_layer_ = -1;
+};
+
+}  // namespace eigenscope
