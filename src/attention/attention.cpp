@@ -1,6 +1,5 @@
 #include "attention/attention.h"
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -34,25 +33,25 @@ std::vector<KeyRange> selected_ranges(const MatrixXd& logits, Index query, doubl
                                       const Mask& mask) {
   const Index length = logits.rows();
   const VectorXd weights = softmax(logits.col(query).head(query + 1), temperature);
-  std::vector<KeyRange> blocks(static_cast<std::size_t>(mask.blocks));
-  std::vector<double> sums(blocks.size());
-  std::vector<KeyRange> chosen;
-  for (Index key = 0; key <= query; ++key) {
+  std::vector<KeyRange> ranges(static_cast<std::size_t>(mask.blocks));
+  VectorXd sums = VectorXd::Zero(mask.blocks);
+  for (Index key = mask.prefix; key <= query; ++key) {
     const Index block = mask.block_of(key, length);
-    if (block < 0) continue;
-    KeyRange& range = blocks[static_cast<std::size_t>(block)];
+    KeyRange& range = ranges[static_cast<std::size_t>(block)];
     if (range.count++ == 0) range.first = key;
-    sums[static_cast<std::size_t>(block)] += weights[key];
+    sums[block] += weights[key];
   }
-  std::vector<std::size_t> order(blocks.size() - 1);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
-  order.resize(static_cast<std::size_t>(mask.selected));
-  std::sort(order.begin(), order.end());
-  chosen.push_back({0, mask.prefix});
-  for (const std::size_t block : order) chosen.push_back(blocks[block]);
-  chosen.push_back(blocks.back());
+  VectorXd left = sums.head(mask.blocks - 1);
+  for (Index i = 0; i < mask.selected; ++i) {
+    Index best = 0;
+    left.maxCoeff(&best);
+    left[best] = -1;  // chosen: no sum of weights is negative
+  }
+  std::vector<KeyRange> chosen{{0, mask.prefix}};
+  for (Index block = 0; block < mask.blocks - 1; ++block) {
+    if (left[block] < 0) chosen.push_back(ranges[static_cast<std::size_t>(block)]);
+  }
+  chosen.push_back(ranges.back());
   return chosen;
 }
 

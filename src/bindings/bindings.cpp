@@ -1,4 +1,4 @@
-// What the WASM module exports: createJob and parameters. Shapes: web/engine/protocol.ts.
+// What every WASM module exports: createJob and parameters. Shapes: web/engine/protocol.ts.
 #include <emscripten/bind.h>
 
 #include <exception>
@@ -51,7 +51,7 @@ class ScriptJob {
 
 std::unique_ptr<ScriptJob> create_job(const std::string& name, const val& input) {
   return guarded([&] {
-    for (const auto make : {make_setting_job, make_grid_job, make_head_job}) {
+    for (const JobMaker make : job_makers()) {
       if (auto job = make(name, input)) return std::make_unique<ScriptJob>(std::move(job));
     }
     throw InvalidArgument("job", "there is no job called '" + name + "'");

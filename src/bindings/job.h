@@ -4,6 +4,7 @@
 #include <emscripten/val.h>
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace eigenscope::bindings {
@@ -19,10 +20,11 @@ class Job {
   virtual emscripten::val output() = 0;
 };
 
-/// Makes the job called `name`, or returns null when the room does not know it. Throw what the
-/// library throws.
-std::unique_ptr<Job> make_setting_job(const std::string& name, const emscripten::val& input);
-std::unique_ptr<Job> make_grid_job(const std::string& name, const emscripten::val& input);
-std::unique_ptr<Job> make_head_job(const std::string& name, const emscripten::val& input);
+/// Makes the job called `name`, or returns null when it does not know it. Throws what the library
+/// throws.
+using JobMaker = std::unique_ptr<Job> (*)(const std::string& name, const emscripten::val& input);
+
+/// The makers of this WASM module; each module, a section of the page, defines its own.
+std::span<const JobMaker> job_makers();
 
 }  // namespace eigenscope::bindings

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "attention/attention.h"
+#include "collapse/collapse.h"
 #include "simulation/simulation.h"
 #include "spectrum/eigenvalues.h"
 #include "test_matrices.h"
@@ -43,7 +44,9 @@ SimulationSettings settings(EnsembleKind kind) {
 
 }  // namespace
 
-int main() {
+#include "main_name.h"
+
+int main(int, char**) {
   report("simulation-symmetric", [] { Simulation(settings(EnsembleKind::normal)).advance(1000); });
   report("simulation-factored", [] { Simulation(settings(EnsembleKind::factored)).advance(1000); });
   const Eigen::MatrixXd square = random_matrix(64, 64, 1);
@@ -52,4 +55,9 @@ int main() {
   report("attention-128", [&] {
     attention_weights(attention_logits(tokens, square), 64, SoftmaxKind::exact, {MaskKind::causal});
   });
+  StackSettings stack;
+  stack.depth = 4;
+  stack.weights.heads = 4;
+  stack.tokens = token_process("random-walk", 128, 0);
+  report("stack", [&] { Collapse(stack, {{0.25, 0.1}}, 1).advance(4); });
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import type { ModuleName } from '../../web/engine/sections.ts';
 import type { Input, JobName, NativeEngine, Output } from '../../web/engine/protocol.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -47,10 +48,10 @@ export function json(command: string, options: Record<string, unknown> = {}, ...
   return JSON.parse(ran.stdout);
 }
 
-/** The WASM module under node, as the page's worker uses it. */
-export async function engine(): Promise<NativeEngine> {
-  const create = createRequire(import.meta.url)(`${root}build/wasm/eigenscope.js`);
-  return create({ wasmBinary: readFileSync(`${root}build/wasm/eigenscope.wasm`) });
+/** A WASM module under node, as the page's worker uses it. */
+export async function engine(name: ModuleName): Promise<NativeEngine> {
+  const create = createRequire(import.meta.url)(`${root}build/wasm/${name}.js`);
+  return create({ wasmBinary: readFileSync(`${root}build/wasm/${name}.wasm`) });
 }
 
 /** Runs a job to its end. */

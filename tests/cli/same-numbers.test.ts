@@ -1,6 +1,13 @@
 // The same seed must give the same numbers in a terminal and in a browser tab.
 import { beforeAll, expect, test } from 'vitest';
-import type { Ensemble, NativeEngine, Setting, TokenProcess } from '../../web/engine/protocol.ts';
+import type {
+  Ensemble,
+  LayerMeasure,
+  NativeEngine,
+  Setting,
+  Stack,
+  TokenProcess,
+} from '../../web/engine/protocol.ts';
 import { engine, finish, json, MINILM } from './eigenscope.ts';
 
 const base: Setting = {
@@ -10,8 +17,10 @@ const base: Setting = {
 };
 
 let native: NativeEngine;
+let stacks: NativeEngine;
 beforeAll(async () => {
-  native = await engine();
+  native = await engine('localize');
+  stacks = await engine('collapse');
 });
 
 /** Options of the command line that mean this setting. */
@@ -137,11 +146,21 @@ test('a spectrum, an attention matrix and a phase map', () => {
     real(spectrum.eigenvalues),
   );
 
-  const kind = { softmax: 'exact', mask: 'full' } as const;
-  const setting = { ...drawn, tokens, correlation, length, temperature, ...kind };
+  const kind = {
+    softmax: 'exact',
+    mask: 'blocks',
+    ...{ window: 8, blocks: 3, prefix: 2 },
+  } as const;
+  const setting = { ...drawn, tokens, correlation, length, temperature, ...kind, selected: 1 };
   const terminal = json('attention', setting);
-  const attention = finish(native, 'attention', { ...base, ensemble: 'uniform', ...kind });
-  expectSame(attention.entropy, terminal.entropy);
+  const attention = finish(native, 'attention', {
+    ...base,
+    ensemble: 'uniform',
+    ...kind,
+    selected: 1,
+  });
+  expect(attention.entropy[0]).toBeNaN(); // one key
+  expectSame(attention.entropy.slice(1), terminal.entropy.slice(1));
   terminal.weights.flat().forEach((weight: number, i: number) => {
     expect(Math.abs(attention.weights[i]! - weight)).toBeLessThan(1e-7);
   });
@@ -158,3 +177,37 @@ test('a spectrum, an attention matrix and a phase map', () => {
   const regimes = ['uniform', 'late', 'middle', 'early', 'none'];
   expect([...map.regime].map((i) => regimes[i])).toEqual(terminalMap.regime.flat());
 });
+
+test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble) => {
+  const stack: Stack = {
+    ...{ ...base, ensemble, depth: 4, heads: 2, skip: 0.5, stacks: 3, shear: 8, mlp: 1.5 },
+    ...{ layer_norm: 'post', norm: 'rms-norm', values: 'orthogonal', weights: 'fresh' },
+    ...{ softmax: 'exact', mask: 'window', window: 5, blocks: 4, prefix: 0, selected: 256 },
+  };
+  const { weights: _, softmax, stacks: samples, ...rest } = stack;
+  const given = { ...options(rest as Setting & typeof rest), attention: softmax, samples };
+  const { layers } = json('collapse', given);
+  const points = { means: [1, base.mean], variances: [2, base.variance] };
+  const found = finish(stacks, 'collapse', { ...stack, ...points, layers: 'all' });
+  const last = finish(stacks, 'collapse', { ...stack, ...points, layers: 'last' });
+  expect(found.layers).toBe(5);
+  for (const name of Object.keys(found.value) as LayerMeasure[]) {
+    const column = (key: string) =>
+      layers.map((layer: Record<string, number | null>) => layer[key] ?? Number.NaN);
+    const own = (table: Float64Array) => [...table.subarray(5)];
+    const same = (a: number[], b: number[]) =>
+      a.forEach((x, i) => expect(x).toSatisfy((y) => near(y as number, b[i]!)));
+    same(own(found.value[name]), column(name));
+    same(own(found.error[name]), column(`${name}_error`));
+    expect(near(last.value[name][1]!, found.value[name][9]!)).toBe(true);
+  }
+  const input = finish(stacks, 'cosines', { ...stack, layer: 0 });
+  expect(input.length).toBe(base.length);
+  for (let i = 0; i < base.length; i++)
+    expect(input.cosines[i * base.length + i]).toBeCloseTo(1, 6);
+});
+
+/** Equal to rounding, which depth amplifies; NaN equals NaN. */
+function near(a: number, b: number): boolean {
+  return Number.isNaN(a) ? Number.isNaN(b) : Math.abs(a - b) < 1e-8 * (1 + Math.abs(b));
+}

@@ -5,7 +5,7 @@ declare class FileReaderSync {
   readAsArrayBuffer(blob: Blob): ArrayBuffer;
 }
 
-declare module '*/build/wasm/eigenscope.js' {
+declare module '*.js' {
   import type { NativeEngine } from './protocol';
 
   interface Overrides {

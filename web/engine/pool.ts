@@ -1,5 +1,6 @@
-import { compileEngine } from './module';
+import { compileModule } from './modules';
 import type { EngineFailure, FromWorker, Input, JobName, Output, ToWorker } from './protocol';
+import { moduleOf, type ModuleName } from './sections';
 import EngineWorker from './worker?worker&inline';
 
 /** An error of the library, or of the worker it ran in. */
@@ -31,6 +32,7 @@ interface Call {
 
 interface Seat {
   worker: Worker;
+  loaded: Set<ModuleName>;
   calls: Map<number, Call>;
   /** Timers of cancelled jobs whose worker has not yet said that it let them go. */
   leaving: Map<number, number>;
@@ -51,24 +53,22 @@ const LOST: EngineFailure = {
  */
 export class Pool {
   readonly size = Math.min(4, Math.max(2, navigator.hardwareConcurrency || 2));
-  /** Rejects when the engine cannot be loaded. */
-  readonly ready: Promise<void>;
-  private module: Promise<WebAssembly.Module>;
+  private modules = new Map<ModuleName, Promise<WebAssembly.Module>>();
   private seats: Seat[] = [];
   private count = 0;
 
   constructor() {
-    this.module = compileEngine();
-    this.ready = this.module.then((module) => {
-      for (let i = 0; i < this.size; i++) this.seats.push(this.open(module));
-    });
-    this.ready.catch(() => {}); // whoever waits for it sees the error
+    for (let i = 0; i < this.size; i++) this.seats.push(this.open());
+    this.load('localize'); // the first section is looked at in any case
   }
 
-  /** Runs a job. Rejects with EngineError, or with the signal's reason when it was cancelled. */
+  /**
+   * Runs a job. Rejects with EngineError, with the signal's reason when it was cancelled, or with
+   * the reason why the engine cannot be loaded.
+   */
   async run<J extends JobName>(job: J, input: Input<J>, options: RunOptions<J> = {}) {
-    await this.ready;
     const { signal, onPartial } = options;
+    const module = await this.load(moduleOf(job));
     signal?.throwIfAborted();
     return new Promise<Output<J>>((resolve, reject) => {
       const id = ++this.count;
@@ -79,8 +79,16 @@ export class Pool {
       };
       const forget = () => signal?.removeEventListener('abort', cancel);
       signal?.addEventListener('abort', cancel, { once: true });
-      this.send(seat, { id, job, input, signal, onPartial, resolve, reject, forget });
+      this.send(seat, module, { id, job, input, signal, onPartial, resolve, reject, forget });
     });
+  }
+
+  private load(name: ModuleName): Promise<WebAssembly.Module> {
+    const module = this.modules.get(name) ?? compileModule(name);
+    this.modules.set(name, module);
+    // Whoever waits for it sees the error; the next one may have more luck.
+    module.catch(() => this.modules.delete(name));
+    return module;
   }
 
   private cancel(id: number): void {
@@ -98,14 +106,20 @@ export class Pool {
     return this.seats.reduce((best, seat) => (seat.calls.size < best.calls.size ? seat : best));
   }
 
-  private send(seat: Seat, call: Call): void {
+  private send(seat: Seat, module: WebAssembly.Module, call: Call): void {
     seat.calls.set(call.id, call);
     const { id, job, input } = call;
+    const name = moduleOf(job);
+    if (!seat.loaded.has(name)) {
+      seat.worker.postMessage({ kind: 'load', name, module } satisfies ToWorker);
+      seat.loaded.add(name);
+    }
     seat.worker.postMessage({ kind: 'run', id, job, input } satisfies ToWorker);
   }
 
-  private open(module: WebAssembly.Module): Seat {
-    const seat: Seat = { worker: new EngineWorker(), calls: new Map(), leaving: new Map() };
+  private open(): Seat {
+    const worker = new EngineWorker();
+    const seat: Seat = { worker, loaded: new Set(), calls: new Map(), leaving: new Map() };
     seat.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.receive(seat, data);
     seat.worker.onerror = (event) => {
       event.preventDefault();
@@ -113,12 +127,10 @@ export class Pool {
       this.fail(seat, first, LOST);
       this.replace(seat);
     };
-    seat.worker.postMessage({ kind: 'start', module } satisfies ToWorker);
     return seat;
   }
 
   private receive(seat: Seat, message: FromWorker): void {
-    if (message.kind === 'ready') return;
     if (message.kind === 'cancelled') {
       clearTimeout(seat.leaving.get(message.id));
       seat.leaving.delete(message.id);
@@ -153,10 +165,10 @@ export class Pool {
     seat.leaving.forEach((timer) => clearTimeout(timer));
     const at = this.seats.indexOf(seat);
     if (at < 0) return;
-    void this.module.then((module) => {
-      const fresh = this.open(module);
-      this.seats[at] = fresh;
-      for (const call of seat.calls.values()) this.send(fresh, call);
-    });
+    const fresh = this.open();
+    this.seats[at] = fresh;
+    for (const call of seat.calls.values()) {
+      void this.load(moduleOf(call.job)).then((module) => this.send(fresh, module, call));
+    }
   }
 }

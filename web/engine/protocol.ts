@@ -1,6 +1,8 @@
 // What the page may ask of the engine, and what comes back. The names are those of the command
 // line's JSON, so that a number seen on the page can be found again in a terminal.
 
+import type { ModuleName } from './sections';
+
 export type TokenProcess = 'random-walk' | 'normalized-walk' | 'ar1';
 export type Ensemble =
   'normal' | 'two-point' | 'uniform' | 'power-law' | 'shifted-gaussian' | 'factored' | 'list';
@@ -258,22 +260,21 @@ export interface EngineFailure {
   message: string;
 }
 
-/** Main thread to worker. `module` is compiled once and shared. */
+/** Main thread to worker. A module is compiled once and shared; it precedes its first job. */
 export type ToWorker =
-  | { kind: 'start'; module: WebAssembly.Module }
+  | { kind: 'load'; name: ModuleName; module: WebAssembly.Module }
   | { kind: 'run'; id: number; job: JobName; input: unknown }
   | { kind: 'cancel'; id: number };
 
 /** Worker to main thread. `progress` is in [0, 1]. */
 export type FromWorker =
-  | { kind: 'ready' }
   | { kind: 'partial'; id: number; progress: number; output: unknown }
   | { kind: 'done'; id: number; output: unknown }
   | { kind: 'cancelled'; id: number }
   | { kind: 'failed'; id: number; failure: EngineFailure };
 
 /**
- * What the WASM module exports: one factory. A job advances until it returns true (done). `work`
+ * What a WASM module exports: one factory. A job advances until it returns true (done). `work`
  * is about how many multiply-adds one call should do (the library reads no clock): the worker
  * tunes it so that it can look at its messages every few milliseconds. A partial output may be
  * asked for after any call. Exceptions are JavaScript Errors with `name`, `message` and `field`.

@@ -1,6 +1,8 @@
-import createEigenscope from '../../build/wasm/eigenscope.js';
+import createCollapse from '../../build/wasm/collapse.js';
+import createLocalize from '../../build/wasm/localize.js';
 import { withSources } from './byte-source';
 import type { FromWorker, NativeEngine, NativeJob, ToWorker } from './protocol';
+import { moduleOf, type ModuleName } from './sections';
 
 interface Task {
   id: number;
@@ -18,7 +20,8 @@ const tasks: Task[] = [];
 const next = new MessageChannel();
 const waiting = new Set<number>();
 let scheduled = false;
-let engine: Promise<NativeEngine>;
+const factories = { localize: createLocalize, collapse: createCollapse };
+const engines = new Map<ModuleName, Promise<NativeEngine>>();
 
 /** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */
 function post(message: FromWorker): void {
@@ -47,8 +50,8 @@ function fail(id: number, error: unknown): void {
 async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void> {
   waiting.add(message.id);
   try {
-    const native = await engine;
-    if (!waiting.delete(message.id)) return; // cancelled before the engine was there
+    const native = await engines.get(moduleOf(message.job));
+    if (!waiting.delete(message.id) || !native) return; // cancelled before the engine was there
     const job = native.createJob(message.job, withSources(message.input));
     tasks.push({ id: message.id, job, work: 1e6, shown: performance.now() });
     schedule();
@@ -108,9 +111,9 @@ next.port1.onmessage = () => {
   schedule();
 };
 
-function start(module: WebAssembly.Module): Promise<NativeEngine> {
+function instance(name: ModuleName, module: WebAssembly.Module): Promise<NativeEngine> {
   return new Promise((resolve, reject) => {
-    createEigenscope({
+    factories[name]({
       instantiateWasm(imports, receive) {
         WebAssembly.instantiate(module, imports).then((it) => receive(it, module), reject);
         return {};
@@ -123,7 +126,8 @@ onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'run') void begin(data);
   else if (data.kind === 'cancel') cancel(data.id);
   else {
-    engine = start(data.module);
-    engine.then(() => post({ kind: 'ready' })).catch(() => {}); // the first job reports it
+    const made = instance(data.name, data.module);
+    engines.set(data.name, made);
+    made.catch(() => {}); // its first job reports it
   }
 };

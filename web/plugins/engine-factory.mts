@@ -10,7 +10,7 @@ export function engineFactory(): Plugin {
     name: 'eigenscope-engine-factory',
     enforce: 'pre',
     transform: {
-      filter: { id: /build\/wasm\/eigenscope\.js$/ },
+      filter: { id: /build\/wasm\/\w+\.js$/ },
       handler: (code) => ({
         code: `let module, exports, require, define;\n${code}\nexport default createEigenscope;\n`,
         map: null,

@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "bindings/convert.h"
-#include "bindings/gaussian_measure.h"
-#include "bindings/job.h"
+#include "bindings/localize/gaussian_measure.h"
+#include "bindings/localize/module.h"
 #include "checkpoint/head_report.h"
 
 namespace eigenscope::bindings {

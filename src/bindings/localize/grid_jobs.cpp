@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "bindings/convert.h"
-#include "bindings/gaussian_measure.h"
-#include "bindings/job.h"
+#include "bindings/localize/gaussian_measure.h"
+#include "bindings/localize/module.h"
 #include "propagation/phase_map.h"
 #include "simulation/sweep.h"
 #include "support/error.h"

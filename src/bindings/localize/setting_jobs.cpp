@@ -3,7 +3,7 @@
 
 #include "attention/attention.h"
 #include "bindings/convert.h"
-#include "bindings/job.h"
+#include "bindings/localize/module.h"
 #include "spectrum/ensemble.h"
 #include "support/parameter.h"
 

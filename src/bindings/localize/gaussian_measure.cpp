@@ -1,4 +1,4 @@
-#include "bindings/gaussian_measure.h"
+#include "bindings/localize/gaussian_measure.h"
 
 #include <array>
 #include <limits>
