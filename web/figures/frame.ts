@@ -2,6 +2,9 @@ import { png, save, standalone, type Bitmap } from '../charts/picture';
 import { withSubscripts } from '../charts/subscript';
 import { csvOf, type Table } from '../charts/table';
 
+/** What a figure can be saved as. */
+const KINDS = ['svg', 'png', 'csv'] as const;
+
 /** The place of a figure on the page: its picture, what lies over it, its caption's live part. */
 export class Frame {
   readonly root: HTMLElement;
@@ -28,9 +31,26 @@ export class Frame {
     this.live = child(this.root, '[data-live]');
     this.message = child(this.root, '.message');
     this.progress = child(this.root, '.progress');
-    for (const button of this.root.querySelectorAll<HTMLButtonElement>('[data-export]')) {
-      button.addEventListener('click', () => void this.export(button.dataset.export ?? ''));
+    this.root.append(this.exports());
+  }
+
+  /** Buttons that save the picture and its numbers. */
+  private exports(): HTMLElement {
+    const row = Object.assign(document.createElement('div'), { className: 'exports' });
+    const figure = child(this.root, '.figure-head h2 span').textContent.replace('.', '');
+    for (const kind of KINDS) {
+      const textContent = kind.toUpperCase();
+      const button = Object.assign(document.createElement('button'), {
+        type: 'button',
+        textContent,
+      });
+      const thing = kind === 'csv' ? `Numbers of ${figure.toLowerCase()}` : figure;
+      button.dataset.export = kind;
+      button.setAttribute('aria-label', `${thing} as ${textContent}`);
+      button.addEventListener('click', () => void this.export(kind));
+      row.append(button);
     }
+    return row;
   }
 
   /** Calls back when the place has another width than before. */
@@ -94,7 +114,7 @@ export class Frame {
     if (!this.next) this.progress.classList.add('done');
   }
 
-  private async export(kind: string): Promise<void> {
+  private async export(kind: (typeof KINDS)[number]): Promise<void> {
     const name = `eigenscope-${this.id}.${kind}`;
     const table = kind === 'csv' ? this.table() : null;
     if (table) save(csvOf(table), name);
