@@ -16,8 +16,8 @@ export class Frame {
   private readonly message: HTMLElement;
   private readonly progress: HTMLElement;
   private svg: SVGSVGElement | null = null;
-  private bitmap: Bitmap | null = null;
-  private next: { svg: SVGSVGElement; bitmap: Bitmap | null } | null = null;
+  private bitmaps: Bitmap[] = [];
+  private next: { svg: SVGSVGElement; bitmaps: Bitmap[] } | null = null;
   private said = '';
   private resting = false;
 
@@ -65,27 +65,27 @@ export class Frame {
   }
 
   /** Replaces the picture, at the next frame where there is one already. */
-  put(svg: SVGSVGElement, bitmap: Bitmap | null = null): void {
+  put(svg: SVGSVGElement, bitmaps: Bitmap[] = []): void {
     const waits = this.next !== null;
-    this.next = { svg, bitmap };
+    this.next = { svg, bitmaps };
     if (!this.svg) this.attach();
     else if (!waits) requestAnimationFrame(() => this.attach());
   }
 
   private attach(): void {
     if (!this.next) return;
-    const { svg, bitmap } = this.next;
+    const { svg, bitmaps } = this.next;
     this.next = null;
     if (this.svg) this.svg.replaceWith(svg);
     else this.chart.prepend(svg);
     this.svg = svg;
-    this.bitmap = bitmap;
+    this.bitmaps = bitmaps;
     this.progress.classList.toggle('done', this.resting);
-    if (!bitmap) return;
-    const { canvas, x, y, width, height } = bitmap;
-    if (!canvas.isConnected) this.chart.prepend(canvas);
-    const style = { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
-    Object.assign(canvas.style, style);
+    for (const { canvas, x, y, width, height } of bitmaps) {
+      if (!canvas.isConnected) this.chart.prepend(canvas);
+      const style = { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
+      Object.assign(canvas.style, style);
+    }
   }
 
   /** Writes the part of the caption that depends on the numbers; "_F" is a subscript. */
@@ -119,7 +119,7 @@ export class Frame {
     const table = kind === 'csv' ? this.table() : null;
     if (table) save(csvOf(table), name);
     if (kind === 'csv' || !this.svg) return;
-    const text = standalone(this.svg, this.bitmap);
+    const text = standalone(this.svg, this.bitmaps);
     save(kind === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
   }
 }
