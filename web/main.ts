@@ -2,10 +2,20 @@ import './styles/base.css';
 import './styles/layout.css';
 import './styles/controls.css';
 import './styles/figures.css';
-import { followTheme, markPresets, wireButtons, wireSkipLink } from './controls/page';
+import {
+  followSections,
+  followTheme,
+  markPresets,
+  wireButtons,
+  wireSkipLink,
+} from './controls/page';
 import { Controls } from './controls/panel';
 import { Pool } from './engine/pool';
 import { AttentionFigure } from './figures/attention';
+import { CollapseMapFigure } from './figures/collapse-map';
+import { CosinesFigure } from './figures/cosines';
+import { DepthFigure } from './figures/depth';
+import { EntropyDepthFigure } from './figures/entropy-depth';
 import { firstResult, SAMPLE_NAME, sampleHeads } from './figures/first-result';
 import { child } from './figures/frame';
 import { LeadFigure } from './figures/lead';
@@ -13,6 +23,7 @@ import { PhaseMapFigure } from './figures/phase-map';
 import { ProfileFigure } from './figures/profile';
 import { Runner } from './figures/runner';
 import { SpectrumFigure } from './figures/spectrum';
+import { StackCurves } from './figures/stack-curves';
 import { Dropped } from './model/drop';
 import { HeadGrid } from './model/grid';
 import { Models } from './model/models';
@@ -34,7 +45,18 @@ function start(): void {
   const controls = new Controls(store, pool);
   const map = new PhaseMapFigure(store, models);
   const spectrum = new SpectrumFigure(store, models);
-  const figures = [lead, map, new ProfileFigure(), spectrum, new AttentionFigure(store)];
+  const curves = new StackCurves();
+  const figures = [
+    lead,
+    map,
+    new ProfileFigure(),
+    spectrum,
+    new AttentionFigure(store),
+    new DepthFigure(store, curves),
+    new EntropyDepthFigure(store, curves),
+    new CollapseMapFigure(store),
+    new CosinesFigure(),
+  ];
   const runners = new Map(
     figures.map((figure) => [
       figure as unknown,
@@ -54,6 +76,7 @@ function start(): void {
   wireButtons(store, (text) => {
     announcer.textContent = text;
   });
+  followSections();
   wireSkipLink();
   markPresets(store);
 }

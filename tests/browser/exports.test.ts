@@ -1,20 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exported, launch, parseCsv, serve, settled, visit } from './browser';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { browser, exported, FIGURES, host, openBrowser, parseCsv, settled, visit } from './browser';
 
-let browser: Browser;
-let host: Awaited<ReturnType<typeof serve>>;
-
-beforeAll(async () => {
-  host = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  host.close();
-});
-
-const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
+openBrowser();
 
 async function csv(page: Page, id: string): Promise<Record<string, string>[]> {
   return parseCsv((await exported(page, id, 'csv')).toString());

@@ -1,20 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkpoint, fileAddress, launch, serve, settled, visit } from './browser';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { browser, checkpoint, fileAddress, host, openBrowser, settled, visit } from './browser';
 
-let browser: Browser;
-let host: Awaited<ReturnType<typeof serve>>;
-
-beforeAll(async () => {
-  host = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  host.close();
-});
+openBrowser();
 
 const weights = join(checkpoint, 'model.fp16.safetensors');
 const config = join(checkpoint, 'config.json');

@@ -1,20 +1,7 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fileAddress, launch, serve, settled, visit } from './browser';
+import { describe, expect, test } from 'vitest';
+import { browser, FIGURES, fileAddress, host, openBrowser, settled, visit } from './browser';
 
-let browser: Browser;
-let host: Awaited<ReturnType<typeof serve>>;
-
-beforeAll(async () => {
-  host = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  host.close();
-});
-
-const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
+openBrowser();
 
 describe.each([
   ['a sub-path of a plain static host', () => host.address],

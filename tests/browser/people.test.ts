@@ -1,23 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { go, launch, serve, settled, visit } from './browser';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { browser, FIGURES, go, host, openBrowser, settled, visit } from './browser';
 
-let browser: Browser;
-let host: Awaited<ReturnType<typeof serve>>;
-
-beforeAll(async () => {
-  host = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  host.close();
-});
+openBrowser();
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
 
 interface Violation {
   id: string;

@@ -2,27 +2,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, test } from 'vitest';
-import { launch, serve, settled, visit } from './browser';
+import { test } from 'vitest';
+import { browser, FIGURES, host, openBrowser, settled, visit } from './browser';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
 
-let browser: Browser;
-let host: Awaited<ReturnType<typeof serve>>;
-
-beforeAll(async () => {
-  host = await serve();
-  browser = await launch();
-  for (const folder of ['web/readme', 'build/screenshots']) {
-    mkdirSync(join(root, folder), { recursive: true });
-  }
-});
-afterAll(async () => {
-  await browser.close();
-  host.close();
-});
+openBrowser();
+for (const folder of ['web/readme', 'build/screenshots']) {
+  mkdirSync(join(root, folder), { recursive: true });
+}
 
 test('the picture of the README', async () => {
   const viewport = { width: 1280, height: 900 };

@@ -1,20 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { go, launch, serve, settled, visit } from './browser';
+import { expect, test } from 'vitest';
+import { browser, caption, go, host, openBrowser, settled, visit } from './browser';
 
-let browser: Browser;
-let host: Awaited<ReturnType<typeof serve>>;
-
-beforeAll(async () => {
-  host = await serve();
-  browser = await launch();
-});
-afterAll(async () => {
-  await browser.close();
-  host.close();
-});
-
-const caption = (page: Page, id: string) => page.locator(`#figure-${id} [data-live]`).textContent();
+openBrowser();
 
 test('a bad text shows the words of the library, and the figures keep what they show', async () => {
   const { page, close } = await visit(browser, host.address);

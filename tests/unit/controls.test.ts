@@ -27,7 +27,7 @@ describe.each(sliders)('the slider of %s', (_, slider, limits) => {
 
   test('moves with every arrow key until its end', () => {
     let value = valueAt(slider, 0.3);
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 60 && value < slider.to; i++) {
       const next = stepped(slider, value, 1);
       expect(next).toBeGreaterThan(value);
       value = next;
@@ -41,4 +41,10 @@ test('a value beyond the slider sits at its end', () => {
   const slider: Slider = { scale: 'log', from: 1, to: 100 };
   expect(placeOf(slider, 0)).toBe(0);
   expect(placeOf(slider, 1e9)).toBe(1);
+});
+
+test('a slider without travel stays where it is', () => {
+  const slider: Slider = { scale: 'linear', from: 0, to: 0, integer: true };
+  expect(placeOf(slider, 12)).toBe(0);
+  expect(valueAt(slider, 1)).toBe(0);
 });

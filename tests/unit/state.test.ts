@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { readHash, writeHash } from '../../web/state/hash';
-import { meansOf, parseList, settingOf, widthOf } from '../../web/state/setting';
-import { defaults, names, parse, table, type State } from '../../web/state/table';
+import {
+  meansOf,
+  parseList,
+  settingOf,
+  stackOf,
+  variancesOf,
+  widthOf,
+} from '../../web/state/setting';
+import { defaults, names, parse, sliderOf, table, type State } from '../../web/state/table';
 
 describe('the link', () => {
   test('of the defaults is empty, and an empty link gives the defaults', () => {
@@ -26,7 +33,25 @@ describe('the link', () => {
       measure: 'entropy',
       spread: 'variance',
       softmax: 'piecewise-linear',
-      mask: 'full',
+      mask: 'blocks',
+      window: 5,
+      blocks: 3,
+      prefix: 2,
+      selected: 1,
+      depth: 0,
+      heads: 4,
+      stacks: 3,
+      skip: 0.5,
+      layer_norm: 'none',
+      norm: 'rms-norm',
+      values: 'shear',
+      shear: -2.5,
+      weights: 'shared',
+      mlp: 1.5,
+      rank: 'cosine',
+      rows: 'last',
+      floor: 0.05,
+      layer: 7,
       sample: 'hidden',
       eigenvalues: '1, -2.5 & 3',
       head: 'file:3.11',
@@ -78,6 +103,14 @@ describe('a text for a number', () => {
   });
 });
 
+describe('the slider', () => {
+  test('of the layer ends at the depth', () => {
+    expect(sliderOf('layer', { ...defaults(), depth: 5 })).toMatchObject({ from: 0, to: 5 });
+    expect(sliderOf('depth', defaults())).toEqual((table.depth as { slider: unknown }).slider);
+    expect(sliderOf('seed', defaults())).toBeNull();
+  });
+});
+
 describe('the setting', () => {
   test('has eigenvalues only for the list, whose length is the width', () => {
     expect(settingOf(defaults()).eigenvalues).toEqual([]);
@@ -99,5 +132,25 @@ describe('the setting', () => {
   test('compares only means that the library allows', () => {
     expect(meansOf({ ...defaults(), mean: 6e5 })).toEqual([6e5, 1.5e5, 1e6]);
     expect(meansOf({ ...defaults(), mean: 1e6 })).toEqual([1e6, 2.5e5]);
+  });
+
+  test('compares the variance with a hundredth of it and a hundred times it', () => {
+    expect(variancesOf({ ...defaults(), variance: 0.3 })).toEqual([0.3, 0.003, 30]);
+    expect(variancesOf({ ...defaults(), variance: 0 })).toEqual([0, 0.001, 10]);
+    expect(variancesOf({ ...defaults(), variance: 1e12 })).toEqual([1e12, 1e10]);
+  });
+});
+
+describe('the stack', () => {
+  test('is the setting with the mask and the block, and nothing of what is only looked at', () => {
+    const state = { ...defaults(), ensemble: 'list' as const, eigenvalues: '1 2', depth: 3 };
+    const stack = stackOf(state);
+    expect(stack).toMatchObject({
+      ...settingOf(state),
+      depth: 3,
+      mask: 'causal',
+      values: 'orthogonal',
+    });
+    for (const name of ['layer', 'floor', 'rank', 'rows']) expect(stack).not.toHaveProperty(name);
   });
 });

@@ -35,8 +35,8 @@ function resolveVariables(text: string): string {
   return plain;
 }
 
-/** A chart as one SVG that needs nothing from the page; the bitmap is embedded as PNG. */
-export function standalone(svg: SVGSVGElement, bitmap: Bitmap | null): string {
+/** A chart as one SVG that needs nothing from the page; bitmaps are embedded as PNG. */
+export function standalone(svg: SVGSVGElement, bitmaps: Bitmap[]): string {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const { width, height } = svg.viewBox.baseVal;
   copy.setAttribute('xmlns', NAMESPACE);
@@ -44,8 +44,7 @@ export function standalone(svg: SVGSVGElement, bitmap: Bitmap | null): string {
   copy.setAttribute('height', String(height));
   copy.setAttribute('font-family', 'system-ui, sans-serif');
   copy.setAttribute('color', 'var(--ink)');
-  if (bitmap) {
-    const { canvas, ...frame } = bitmap;
+  for (const { canvas, ...frame } of bitmaps) {
     const href = canvas.toDataURL('image/png');
     const image = { ...frame, href, preserveAspectRatio: 'none' };
     copy.prepend(element('image', { ...image, style: 'image-rendering: pixelated' }));

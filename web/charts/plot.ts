@@ -2,7 +2,18 @@ import { plot, type PlotOptions, type Scale } from '@observablehq/plot';
 import { element } from './picture';
 import { subscriptParts } from './subscript';
 
-export { dot, gridX, gridY, line, link, rect, ruleX, ruleY, text } from '@observablehq/plot';
+export {
+  contour,
+  dot,
+  gridX,
+  gridY,
+  line,
+  link,
+  rect,
+  ruleX,
+  ruleY,
+  text,
+} from '@observablehq/plot';
 
 /** A drawn chart with the scales that place things on it. */
 export interface Chart {

@@ -1,5 +1,5 @@
 import type { Store } from '../state/store';
-import { table, type NumberName, type StateName } from '../state/table';
+import { sliderOf, table, type NumberName, type StateName } from '../state/table';
 import { placeOf, stepped, valueAt } from './slider';
 
 /** A control on the page: follows the state, and shows why a text was refused. */
@@ -61,7 +61,8 @@ function textInput(store: Store, name: StateName): HTMLInputElement {
 
 /** A number: exact in a text field, and by a slider over the range that is worth exploring. */
 export function numberField(host: HTMLElement, store: Store, name: NumberName): Control {
-  const { label, sign, slider, limits } = table[name];
+  const { label, sign, limits } = table[name];
+  const travel = () => sliderOf(name, store.state);
   const help = `${limits.meaning}; ${limits.range}`;
   const { explanation, error } = dress(host, name, `${label} ${sign}`, help);
   const input = textInput(store, name);
@@ -69,20 +70,23 @@ export function numberField(host: HTMLElement, store: Store, name: NumberName): 
   const range = html('input', { type: 'range', min: '0', max: String(TRAVEL), step: '1' });
   range.setAttribute('aria-label', label);
   range.addEventListener('input', () => {
+    const slider = travel();
     if (slider) store.set({ [name]: valueAt(slider, Number(range.value) / TRAVEL) }, false);
   });
   range.addEventListener('change', () => store.settle());
   range.addEventListener('keydown', (event) => {
     const steps = KEYS[event.key];
+    const slider = travel();
     if (!slider || !steps) return;
     event.preventDefault();
     store.set({ [name]: stepped(slider, store.state[name], steps) }, false);
   });
-  host.append(input, ...(slider ? [range] : []), explanation, error);
+  host.append(input, ...(travel() ? [range] : []), explanation, error);
   const follow = () => {
     const value = store.state[name];
     const text = store.refused.get(name) ?? String(value);
     if (input.value.trim() !== text && !isSame(input, value)) input.value = text;
+    const slider = travel();
     if (!slider) return;
     range.value = String(Math.round(TRAVEL * placeOf(slider, value)));
     range.setAttribute('aria-valuetext', String(value));
@@ -121,6 +125,7 @@ function choicesOf(name: StateName): Record<string, string> {
 /** One of a few, as a list that opens. */
 export function selectField(host: HTMLElement, store: Store, name: StateName): Control {
   const { error } = dress(host, name, table[name].label, '');
+  host.classList.add('choice');
   const select = html('select', { id: `field-${name}` });
   select.setAttribute('aria-describedby', `error-${name}`);
   for (const [value, text] of Object.entries(choicesOf(name))) select.add(new Option(text, value));

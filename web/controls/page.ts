@@ -93,3 +93,20 @@ export function wireSkipLink(): void {
     child(document, link.hash).focus();
   });
 }
+
+/** Opens a group of controls while its section is in sight, until a hand has opened or closed it. */
+export function followSections(): void {
+  for (const group of document.querySelectorAll<HTMLDetailsElement>('details[data-section]')) {
+    let own = false;
+    child(group, 'summary').addEventListener('click', () => (own = true));
+    const sight = new IntersectionObserver(
+      (entries) => {
+        // What has the focus is in use.
+        if (own || group.contains(document.activeElement)) return;
+        group.open = entries[entries.length - 1].isIntersecting;
+      },
+      { rootMargin: '-35% 0px' },
+    );
+    sight.observe(child(document, `#${group.dataset.section}`));
+  }
+}

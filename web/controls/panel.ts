@@ -2,8 +2,8 @@ import { EngineError, type Pool } from '../engine/pool';
 import type { JobName } from '../engine/protocol';
 import { child } from '../figures/frame';
 import type { Store } from '../state/store';
-import { settingOf } from '../state/setting';
-import { table, type NumberName, type StateName } from '../state/table';
+import { settingOf, stackOf } from '../state/setting';
+import { defaults, table, type NumberName, type State, type StateName } from '../state/table';
 import { numberField, segments, selectField, textField, type Control } from './field';
 
 function build(host: HTMLElement, store: Store, name: StateName): Control {
@@ -15,9 +15,23 @@ function build(host: HTMLElement, store: Store, name: StateName): Control {
     : selectField(host, store, name);
 }
 
+/** Controls that only some states have a use for; all others are always there. */
+const USED: Partial<Record<StateName, (state: Readonly<State>) => boolean>> = {
+  correlation: ({ tokens }) => tokens === 'ar1',
+  eigenvalues: ({ ensemble }) => ensemble === 'list',
+  width: ({ ensemble }) => ensemble !== 'list',
+  window: ({ mask }) => mask === 'window',
+  blocks: ({ mask }) => mask === 'blocks',
+  prefix: ({ mask }) => mask === 'blocks',
+  selected: ({ mask }) => mask === 'blocks',
+  rows: ({ mask }) => mask === 'blocks',
+  norm: ({ layer_norm }) => layer_norm !== 'none',
+  shear: ({ values }) => values === 'shear',
+};
+
 /** Builds a control at every element with `data-control`, and tells each why it was refused. */
 export class Controls {
-  private controls = new Map<StateName, Control>();
+  private controls: { host: HTMLElement; control: Control }[] = [];
   private failures = new Map<string, string>();
 
   constructor(
@@ -26,7 +40,7 @@ export class Controls {
   ) {
     for (const host of document.querySelectorAll<HTMLElement>('[data-control]')) {
       const name = host.dataset.control as StateName;
-      this.controls.set(name, build(host, store, name));
+      this.controls.push({ host, control: build(host, store, name) });
     }
     this.showHelp();
     store.subscribe((_, { names }) => {
@@ -41,7 +55,7 @@ export class Controls {
   failed(error: Error): boolean {
     const named = error instanceof EngineError ? error.field : '';
     const field = named === 'eigenvalue' ? 'eigenvalues' : named; // one of the list
-    if (!this.controls.has(field as StateName)) return false;
+    if (!this.controls.some(({ control }) => control.name === field)) return false;
     this.failures.set(field, error.message);
     this.follow();
     return true;
@@ -49,16 +63,21 @@ export class Controls {
 
   private follow(): void {
     const { store } = this;
-    for (const [name, control] of this.controls) {
+    for (const { host, control } of this.controls) {
+      const { name } = control;
       control.follow();
       const text = store.refused.get(name);
-      if (text === undefined) control.complain(this.failures.get(name) ?? '');
-      else void this.explain(control, text);
+      if (text === undefined) this.complain(host, control, this.failures.get(name) ?? '');
+      else void this.explain(host, control, text);
+      host.hidden = USED[name]?.(store.state) === false;
     }
-    const { tokens, ensemble } = store.state;
-    this.show('correlation', tokens === 'ar1');
-    this.show('eigenvalues', ensemble === 'list');
-    this.show('width', ensemble !== 'list');
+  }
+
+  /** A group that is closed opens: what is wrong must be seen. */
+  private complain(host: HTMLElement, control: Control, message: string): void {
+    control.complain(message);
+    const group = host.closest('details');
+    if (message && group) group.open = true;
   }
 
   /** What the field in use means, always at the same place: a panel that grows would jump. */
@@ -74,24 +93,23 @@ export class Controls {
     }
   }
 
-  private show(name: StateName, visible: boolean): void {
-    const host = document.querySelector<HTMLElement>(`[data-control="${name}"]`);
-    if (host) host.hidden = !visible;
-  }
-
   /** Asks the library why it does not allow a text. */
-  private async explain(control: Control, text: string): Promise<void> {
+  private async explain(host: HTMLElement, control: Control, text: string): Promise<void> {
     const message = await this.refusal(control.name, text);
-    if (this.store.refused.get(control.name) === text) control.complain(message);
+    if (this.store.refused.get(control.name) === text) this.complain(host, control, message);
   }
 
   private async refusal(name: StateName, text: string): Promise<string> {
     const { kind } = table[name];
     const setting = settingOf(this.store.state);
+    const stack = stackOf(defaults());
     try {
       if (kind === 'number') await this.pool.run('check', { name, text });
       else if (name in setting) {
         await this.pool.run('theory' satisfies JobName, { ...setting, [name]: text });
+      } else if (name in stack) {
+        const point = { means: [stack.mean], variances: [stack.variance], layers: 'last' as const };
+        await this.pool.run('collapse', { ...stack, ...point, [name]: text });
       }
       return `${name}: '${text}' is not allowed`;
     } catch (error) {

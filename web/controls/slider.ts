@@ -4,7 +4,7 @@ import type { Slider } from '../state/table';
 export function placeOf({ scale, from, to }: Slider, value: number): number {
   const inside = Math.min(to, Math.max(from, value));
   if (scale === 'log') return Math.log(inside / from) / Math.log(to / from);
-  if (scale === 'linear') return (inside - from) / (to - from);
+  if (scale === 'linear') return (inside - from) / (to - from || 1);
   return 0.5 + 0.5 * Math.sign(inside) * Math.sqrt(Math.abs(inside) / to);
 }
 
@@ -15,7 +15,10 @@ export function valueAt({ scale, from, to, integer }: Slider, place: number): nu
     const value = from * (to / from) ** inside;
     return integer ? Math.round(value) : Number(value.toPrecision(3));
   }
-  if (scale === 'linear') return Number((from + inside * (to - from)).toFixed(3));
+  if (scale === 'linear') {
+    const value = from + inside * (to - from);
+    return integer ? Math.round(value) : Number(value.toFixed(3));
+  }
   const side = 2 * inside - 1;
   return Number((Math.sign(side) * side * side * to).toFixed(3));
 }

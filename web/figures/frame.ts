@@ -2,6 +2,9 @@ import { png, save, standalone, type Bitmap } from '../charts/picture';
 import { withSubscripts } from '../charts/subscript';
 import { csvOf, type Table } from '../charts/table';
 
+/** What a figure can be saved as. */
+const KINDS = ['svg', 'png', 'csv'] as const;
+
 /** The place of a figure on the page: its picture, what lies over it, its caption's live part. */
 export class Frame {
   readonly root: HTMLElement;
@@ -13,8 +16,8 @@ export class Frame {
   private readonly message: HTMLElement;
   private readonly progress: HTMLElement;
   private svg: SVGSVGElement | null = null;
-  private bitmap: Bitmap | null = null;
-  private next: { svg: SVGSVGElement; bitmap: Bitmap | null } | null = null;
+  private bitmaps: Bitmap[] = [];
+  private next: { svg: SVGSVGElement; bitmaps: Bitmap[] } | null = null;
   private said = '';
   private resting = false;
 
@@ -28,9 +31,26 @@ export class Frame {
     this.live = child(this.root, '[data-live]');
     this.message = child(this.root, '.message');
     this.progress = child(this.root, '.progress');
-    for (const button of this.root.querySelectorAll<HTMLButtonElement>('[data-export]')) {
-      button.addEventListener('click', () => void this.export(button.dataset.export ?? ''));
+    this.root.append(this.exports());
+  }
+
+  /** Buttons that save the picture and its numbers. */
+  private exports(): HTMLElement {
+    const row = Object.assign(document.createElement('div'), { className: 'exports' });
+    const figure = child(this.root, '.figure-head h2 span').textContent.replace('.', '');
+    for (const kind of KINDS) {
+      const textContent = kind.toUpperCase();
+      const button = Object.assign(document.createElement('button'), {
+        type: 'button',
+        textContent,
+      });
+      const thing = kind === 'csv' ? `Numbers of ${figure.toLowerCase()}` : figure;
+      button.dataset.export = kind;
+      button.setAttribute('aria-label', `${thing} as ${textContent}`);
+      button.addEventListener('click', () => void this.export(kind));
+      row.append(button);
     }
+    return row;
   }
 
   /** Calls back when the place has another width than before. */
@@ -45,27 +65,27 @@ export class Frame {
   }
 
   /** Replaces the picture, at the next frame where there is one already. */
-  put(svg: SVGSVGElement, bitmap: Bitmap | null = null): void {
+  put(svg: SVGSVGElement, bitmaps: Bitmap[] = []): void {
     const waits = this.next !== null;
-    this.next = { svg, bitmap };
+    this.next = { svg, bitmaps };
     if (!this.svg) this.attach();
     else if (!waits) requestAnimationFrame(() => this.attach());
   }
 
   private attach(): void {
     if (!this.next) return;
-    const { svg, bitmap } = this.next;
+    const { svg, bitmaps } = this.next;
     this.next = null;
     if (this.svg) this.svg.replaceWith(svg);
     else this.chart.prepend(svg);
     this.svg = svg;
-    this.bitmap = bitmap;
+    this.bitmaps = bitmaps;
     this.progress.classList.toggle('done', this.resting);
-    if (!bitmap) return;
-    const { canvas, x, y, width, height } = bitmap;
-    if (!canvas.isConnected) this.chart.prepend(canvas);
-    const style = { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
-    Object.assign(canvas.style, style);
+    for (const { canvas, x, y, width, height } of bitmaps) {
+      if (!canvas.isConnected) this.chart.prepend(canvas);
+      const style = { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` };
+      Object.assign(canvas.style, style);
+    }
   }
 
   /** Writes the part of the caption that depends on the numbers; "_F" is a subscript. */
@@ -94,12 +114,12 @@ export class Frame {
     if (!this.next) this.progress.classList.add('done');
   }
 
-  private async export(kind: string): Promise<void> {
+  private async export(kind: (typeof KINDS)[number]): Promise<void> {
     const name = `eigenscope-${this.id}.${kind}`;
     const table = kind === 'csv' ? this.table() : null;
     if (table) save(csvOf(table), name);
     if (kind === 'csv' || !this.svg) return;
-    const text = standalone(this.svg, this.bitmap);
+    const text = standalone(this.svg, this.bitmaps);
     save(kind === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
   }
 }

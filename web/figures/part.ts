@@ -11,6 +11,8 @@ export interface Ask {
   quality: Quality;
   /** Number of workers among which a job may be split. */
   workers: number;
+  /** Aborted when the question is stale. */
+  signal: AbortSignal;
   run<J extends JobName>(
     job: J,
     input: Input<J>,

@@ -2,7 +2,7 @@ import { decade, short, tick } from '../charts/format';
 import { Handle } from '../charts/handle';
 import { paintGrid } from '../charts/heatmap';
 import { legend } from '../charts/legend';
-import { fieldRamp } from '../charts/palette';
+import { fieldRamp, stripOf } from '../charts/palette';
 import { element } from '../charts/picture';
 import { chart, dot, line, text, type Chart } from '../charts/plot';
 import type { Table } from '../charts/table';
@@ -123,7 +123,7 @@ export class PhaseMapFigure implements Part {
         }),
       ],
     });
-    this.frame.put(this.chart.svg, { canvas: this.canvas, ...this.area(this.chart) });
+    this.frame.put(this.chart.svg, [{ canvas: this.canvas, ...this.area(this.chart) }]);
     this.paintField();
     this.pointer.place(spots, this.chart);
     this.placeHandle();
@@ -163,8 +163,7 @@ export class PhaseMapFigure implements Part {
   }
 
   private entries() {
-    const ramp = fieldRamp();
-    const colours = Array.from({ length: 10 }, (_, i) => `rgb(${ramp(i / 9).join(' ')})`);
+    const colours = stripOf(fieldRamp());
     const text = `localization 0 to ${short(this.strongest())}`;
     const models = this.models.shown(this.store.state.sample);
     return [{ text, kind: 'strip' as const, colours }, ...modelEntries(models)];

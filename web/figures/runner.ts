@@ -82,6 +82,7 @@ export class Runner {
     const { pool, frame } = this;
     const ask: Ask = {
       state: this.store.state,
+      signal,
       quality,
       // While a hand moves something one core is left to the drawing.
       workers: quality === 'quick' ? Math.max(1, pool.size - 1) : pool.size,

@@ -1,5 +1,5 @@
-import type { Setting } from '../engine/protocol';
-import { allowed, limitsOf, type State } from './table';
+import type { Setting, Stack } from '../engine/protocol';
+import { allowed, limitsOf, type State, type StateName } from './table';
 
 /** The names of the state that make up the engine's setting. */
 export const SETTING = [
@@ -17,6 +17,33 @@ export const SETTING = [
   'samples',
 ] as const;
 
+/** Which keys a query sees, and what it makes of their logits. */
+export const MASKING = ['softmax', 'mask', 'window', 'blocks', 'prefix', 'selected'] as const;
+
+const BLOCK = [
+  'depth',
+  'heads',
+  'skip',
+  'layer_norm',
+  'norm',
+  'values',
+  'shear',
+  'weights',
+  'mlp',
+  'stacks',
+] as const;
+
+/** The names of the state that make up the engine's stack. */
+export const STACK = [
+  ...SETTING.filter((name) => name !== 'samples'),
+  ...MASKING,
+  ...BLOCK,
+] as const;
+
+function pick<N extends StateName>(state: Readonly<State>, names: readonly N[]): Pick<State, N> {
+  return Object.fromEntries(names.map((name) => [name, state[name]])) as Pick<State, N>;
+}
+
 /** A text of numbers separated by commas, semicolons or spaces. */
 export function parseList(text: string): number[] {
   const parts = text.split(/[\s,;]+/).filter((part) => part !== '');
@@ -25,9 +52,18 @@ export function parseList(text: string): number[] {
 
 /** What the engine is asked about. */
 export function settingOf(state: Readonly<State>): Setting {
-  const chosen = Object.fromEntries(SETTING.map((name) => [name, state[name]]));
   const eigenvalues = state.ensemble === 'list' ? parseList(state.eigenvalues) : [];
-  return { ...(chosen as unknown as Setting), eigenvalues };
+  return { ...pick(state, SETTING), eigenvalues };
+}
+
+/** The part of the engine's question that says which keys are seen, and how. */
+export function maskingOf(state: Readonly<State>): Pick<Stack, (typeof MASKING)[number]> {
+  return pick(state, MASKING);
+}
+
+/** What the engine is asked about a stack of attention blocks. */
+export function stackOf(state: Readonly<State>): Stack {
+  return { ...settingOf(state), ...maskingOf(state), ...pick(state, BLOCK) };
 }
 
 /** Number of eigenvalues: the list's own length, or the width. */
@@ -41,6 +77,13 @@ export function meansOf(state: Readonly<State>): number[] {
   const { fallback } = limitsOf('mean');
   const means = mean === 0 ? [0, fallback, -fallback] : [mean, mean / 4, allowed('mean', 2 * mean)];
   return [...new Set(means)];
+}
+
+/** The variances that the figures over depth compare: the chosen one, a hundredth and 100 times. */
+export function variancesOf(state: Readonly<State>): number[] {
+  const middle = state.variance || limitsOf('variance').fallback;
+  const others = [middle / 100, allowed('variance', 100 * middle)];
+  return [...new Set([state.variance, ...others.map((value) => Number(value.toPrecision(12)))])];
 }
 
 /** K(T, T): the scale of the last token's covariance under the token process. */

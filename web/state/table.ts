@@ -1,5 +1,13 @@
 import parameters from '../generated/parameters.json';
-import type { Ensemble, Measure, TokenProcess } from '../engine/protocol';
+import type {
+  Ensemble,
+  LayerMeasure,
+  MaskName,
+  Measure,
+  SoftmaxName,
+  Stack,
+  TokenProcess,
+} from '../engine/protocol';
 
 /** How a slider's travel maps to values: `square` is fine near zero and reaches both signs. */
 export interface Slider {
@@ -7,6 +15,8 @@ export interface Slider {
   from: number;
   to: number;
   integer?: boolean;
+  /** The travel ends at the present value of another parameter, not at `to`. */
+  within?: NumberName;
 }
 
 /** One row of the library's parameter table, as `eigenscope parameters` prints it. */
@@ -28,8 +38,26 @@ export interface State {
   tokens: TokenProcess;
   measure: Measure;
   spread: Spread;
-  softmax: 'exact' | 'piecewise-linear';
-  mask: 'causal' | 'full';
+  softmax: SoftmaxName;
+  mask: MaskName;
+  window: number;
+  blocks: number;
+  prefix: number;
+  selected: number;
+  depth: number;
+  heads: number;
+  stacks: number;
+  skip: number;
+  layer_norm: Stack['layer_norm'];
+  norm: Stack['norm'];
+  values: Stack['values'];
+  shear: number;
+  weights: Stack['weights'];
+  mlp: number;
+  rank: Rank;
+  rows: 'all' | 'last';
+  floor: number;
+  layer: number;
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
@@ -39,6 +67,8 @@ export interface State {
 
 /** Which of the three variances heads are plotted against. */
 export type Spread = 'variance' | 'variance_modulus' | 'variance_frobenius';
+/** How alike the tokens of a layer are, as the figure over depth shows it. */
+export type Rank = LayerMeasure & ('residual' | 'stable_rank' | 'effective_rank' | 'cosine');
 export type StateName = keyof State;
 export type NumberName = {
   [K in StateName]: State[K] extends number ? K : never;
@@ -89,6 +119,10 @@ function number(
   slider: Slider | null,
 ): NumberRow {
   return { kind: 'number', key, label, sign, slider, limits: limitsOf(name) };
+}
+
+function whole(from: number, to: number): Slider {
+  return { scale: 'linear', from, to, integer: true };
 }
 
 function choice<N extends StateName>(
@@ -172,11 +206,59 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   softmax: choice<'softmax'>('f', 'Softmax', {
     exact: 'exact',
     'piecewise-linear': 'piecewise linear',
+    hard: 'hard',
   }),
-  mask: choice<'mask'>('k', 'Mask', { causal: 'causal', full: 'full' }),
+  mask: choice<'mask'>('k', 'Mask', {
+    causal: 'causal',
+    full: 'full',
+    window: 'window',
+    blocks: 'blocks',
+  }),
+  window: number('window', 'wk', 'Window', '', { scale: 'log', from: 1, to: 128, integer: true }),
+  blocks: number('blocks', 'b', 'Blocks', '', whole(1, 16)),
+  prefix: number('prefix', 'bp', 'Shared prefix', '', whole(0, 64)),
+  selected: number('selected', 'bs', 'Blocks selected', '', whole(0, 16)),
+  depth: number('depth', 'D', 'Depth', '', whole(0, 64)),
+  heads: number('heads', 'H', 'Heads', '', whole(1, 16)),
+  stacks: number('stacks', 'S', 'Stacks', '', whole(1, 64)),
+  skip: number('skip', 'r', 'Skip', '<i>α</i>', { scale: 'linear', from: 0, to: 2 }),
+  layer_norm: choice<'layer_norm'>('N', 'Normalization', {
+    pre: 'before attention',
+    post: 'after attention',
+    none: 'none',
+  }),
+  norm: choice<'norm'>('nk', 'Its kind', { 'layer-norm': 'LayerNorm', 'rms-norm': 'RMSNorm' }),
+  values: choice<'values'>('V', 'Values <i>W<sub>V</sub></i>', {
+    orthogonal: 'orthogonal',
+    identity: 'identity',
+    negative: 'minus identity',
+    gaussian: 'Gaussian',
+    shear: 'shear',
+  }),
+  shear: number('shear', 'w', 'Shear', '<i>w</i>', { scale: 'square', from: -100, to: 100 }),
+  weights: choice<'weights'>('W', 'Weights', {
+    fresh: 'fresh in each layer',
+    shared: 'the same in all',
+  }),
+  mlp: number('mlp', 'M', 'MLP ratio', '', { scale: 'linear', from: 0, to: 8 }),
+  rank: choice<'rank'>('R', 'Vertical axis', {
+    residual: 'residual',
+    stable_rank: 'stable rank',
+    effective_rank: 'effective rank',
+    cosine: 'mean cosine',
+  }),
+  rows: choice<'rows'>('Q', 'Queries', { all: 'all', last: 'of the last block' }),
+  floor: number('floor', 'c', 'Floor', '', { scale: 'linear', from: 0, to: 1 }),
+  layer: number('layer', 'L', 'Layer', '', { ...whole(0, 64), within: 'depth' }),
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
   head: { kind: 'text', key: 'p', label: 'Chosen head', fallback: '' },
 };
+
+/** The slider of a parameter, with the travel that it has in a state. */
+export function sliderOf(name: NumberName, state: Readonly<State>): Slider | null {
+  const { slider } = table[name];
+  return slider?.within ? { ...slider, to: state[slider.within] } : slider;
+}
 
 export const names = Object.keys(table) as StateName[];
 

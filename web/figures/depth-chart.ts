@@ -1,0 +1,137 @@
+import type { Markish } from '@observablehq/plot';
+import { count, short } from '../charts/format';
+import type { Entry } from '../charts/legend';
+import { dashes, series } from '../charts/palette';
+import { dot, line, ruleX } from '../charts/plot';
+import type { LayerMeasure } from '../engine/protocol';
+import { pointsOf, stacksOf, type Curve, type LayerPoint } from './stack-curves';
+
+/** Error bars reach this many standard errors to either side. */
+const BARS = 2;
+/** More rings than this on a line would merge into a band: every k-th is drawn. */
+const MOST = 32;
+
+/** How a curve looks: its colour and dash say which variance, pale ones lag behind. */
+export interface CurveLook {
+  curve: Curve;
+  place: number;
+  fresh: boolean;
+}
+
+/** The horizontal axis of layers. */
+export function layerAxis(depth: number) {
+  const steps = [1, 2, 5, 10, 20, 50, 100];
+  const step = steps.find((it) => depth / it <= 13) ?? 100;
+  const ticks = Array.from({ length: Math.floor(depth / step) + 1 }, (_, i) => i * step);
+  return {
+    domain: [0, Math.max(1, depth)],
+    label: 'layer →',
+    labelAnchor: 'center',
+    ticks,
+  } as const;
+}
+
+/** The number of layers that the curves have. */
+export function depthOf(curves: Curve[]): number {
+  return Math.max(0, ...curves.map(({ output }) => output.layers - 1));
+}
+
+/** A measure as a line through rings, with bars that end where the axis does. */
+export function curveMarks(
+  { curve, place, fresh }: CurveLook,
+  points: LayerPoint[],
+  [low, high]: readonly [number, number],
+): Markish[] {
+  const colour = series[place];
+  const opacity = fresh ? 1 : 0.3;
+  const every = Math.ceil(points.length / MOST);
+  const shown = points.filter(({ layer }) => layer % every === 0);
+  const end = (side: number) => (point: LayerPoint) =>
+    Math.min(high, Math.max(low, point.value + side * BARS * point.error));
+  const at = { x: 'layer', stroke: colour, opacity };
+  const name = `variance ${curve.variance}`;
+  return [
+    line(points, {
+      ...{ ...at, y: 'value', strokeDasharray: dashes[place] },
+      strokeWidth: place === 0 ? 2.5 : 1.75,
+      ariaDescription: `line, ${name}`,
+    }),
+    ruleX(
+      shown.filter(({ error }) => error > 0),
+      { ...at, y1: end(-1), y2: end(1), strokeWidth: 1.5, ariaDescription: `error bars, ${name}` },
+    ),
+    dot(shown, { ...at, y: 'value', r: 3, fill: 'var(--paper)', ariaDescription: name }),
+  ];
+}
+
+/** A thin line without rings. */
+export function thinLine(
+  { curve, place, fresh }: CurveLook,
+  points: LayerPoint[],
+  dash: string,
+  name: string,
+): Markish {
+  return line(points, {
+    ...{ x: 'layer', y: 'value', stroke: series[place], strokeWidth: 1.25, strokeDasharray: dash },
+    opacity: fresh ? 0.9 : 0.3,
+    ariaDescription: `${name}, variance ${curve.variance}`,
+  });
+}
+
+/** Legend entries of the variances. */
+export function varianceEntries(curves: Curve[]): Entry[] {
+  return curves.map(({ variance }, place) => ({
+    text: `v = ${short(variance)}`,
+    kind: 'line',
+    colours: [series[place]],
+    dash: dashes[place],
+  }));
+}
+
+/** How many stacks are behind the curves, and what is missing from them. */
+export function sampledText(curves: Curve[]): string {
+  const answered = curves.filter(({ output }) => output.refused[0] === '');
+  const fewest = Math.min(...answered.map(({ output }) => stacksOf(output)));
+  const sentences = curves.map(({ variance, output }) => {
+    if (output.refused[0]) return `v = ${short(variance)} is left out: ${output.refused[0]}.`;
+    if (output.overflow[0] === 0) return '';
+    return `With v = ${short(variance)} the numbers overflow in layer ${output.overflow[0]}.`;
+  });
+  if (answered.length > 0) {
+    sentences.unshift(`${count(fewest)} of ${count(answered[0].wanted)} stacks.`);
+  }
+  return sentences.filter(Boolean).join(' ');
+}
+
+/** The last value of a measure on every curve, in words. */
+export function endsText(curves: Curve[], measure: LayerMeasure): string {
+  const ends = curves.flatMap((curve) => {
+    const last = pointsOf(curve, measure).at(-1);
+    if (!last) return [];
+    const bar = last.error > 0 ? ` ± ${short(last.error)}` : '';
+    return [`${short(last.value)}${bar} for v = ${short(curve.variance)}`];
+  });
+  return ends.join(', ');
+}
+
+/** Rows of the curves for a CSV file: every layer with the measures and their standard errors. */
+export function* curveRows(
+  curves: Curve[],
+  measures: readonly LayerMeasure[],
+): Generator<(number | null)[]> {
+  const known = (value: number) => (Number.isNaN(value) ? null : value);
+  for (const { variance, output } of curves) {
+    for (let layer = 0; layer < output.layers; layer++) {
+      const numbers = measures.flatMap((name) => [
+        known(output.value[name][layer]),
+        known(output.error[name][layer]),
+      ]);
+      yield [variance, layer, ...numbers, output.samples[layer]];
+    }
+  }
+}
+
+/** Columns of those rows. */
+export function curveColumns(measures: readonly LayerMeasure[]): string[] {
+  return ['variance', 'layer', ...measures.flatMap((name) => [name, `${name}_error`]), 'samples'];
+}

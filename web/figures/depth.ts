@@ -1,0 +1,132 @@
+import { decade, tick } from '../charts/format';
+import { legend } from '../charts/legend';
+import { chart, gridY } from '../charts/plot';
+import type { Table } from '../charts/table';
+import { STACK } from '../state/setting';
+import type { Store } from '../state/store';
+import type { Rank } from '../state/table';
+import {
+  curveColumns,
+  curveMarks,
+  curveRows,
+  depthOf,
+  endsText,
+  layerAxis,
+  sampledText,
+  varianceEntries,
+} from './depth-chart';
+import { Frame } from './frame';
+import type { Ask, Part } from './part';
+import { pointsOf, type LayerPoint, type StackCurves } from './stack-curves';
+
+const AXES: Record<Rank, string> = {
+  residual: 'relative residual',
+  stable_rank: 'stable rank',
+  effective_rank: 'effective rank',
+  cosine: 'mean cosine of two tokens',
+};
+
+/** Residuals below this are rounding: the axis need not go further down. */
+const LOWEST = 1e-17;
+
+/** Figure 6: how alike the tokens become along the layers of a stack. */
+export class DepthFigure implements Part {
+  readonly id = 'depth';
+  readonly inputs = STACK;
+  readonly looks = ['rank'] as const;
+  readonly frame = new Frame(this.id, () => this.table());
+
+  constructor(
+    private store: Store,
+    private curves: StackCurves,
+  ) {}
+
+  compute(ask: Ask): Promise<void> {
+    return this.curves.ask(ask);
+  }
+
+  paint(): void {
+    const { known } = this.curves;
+    const { rank } = this.store.state;
+    if (known.length === 0) return;
+    const { width } = this.frame;
+    const lists = known.map((curve) => this.points(pointsOf(curve, rank)));
+    const domain = domainOf(rank, lists.flat());
+    const key = legend(varianceEntries(known), 52, width - 8, 22);
+    const { svg } = chart({
+      label: this.describe(),
+      width,
+      height: Math.round(Math.max(280, Math.min(400, width * 0.5))) + key.height,
+      marginTop: key.height + 12,
+      marginLeft: 52,
+      marginRight: 16,
+      marginBottom: 44,
+      x: layerAxis(depthOf(known)),
+      y: {
+        ...{ domain, label: AXES[rank], clamp: true },
+        ...(rank === 'residual'
+          ? { type: 'log' as const, ticks: decades(domain), tickFormat: decade }
+          : { ticks: 6, tickFormat: tick }),
+      },
+      marks: [
+        gridY({ strokeOpacity: 0.08 }),
+        () => key.render(),
+        ...known
+          .map((curve, place) => {
+            const look = { curve, place, fresh: this.curves.isFresh(curve) };
+            return curveMarks(look, lists[place], domain);
+          })
+          .reverse()
+          .flat(),
+      ],
+    });
+    this.frame.put(svg);
+    this.frame.say(this.caption());
+  }
+
+  table(): Table | null {
+    const { known } = this.curves;
+    if (known.length === 0) return null;
+    const measures = [this.store.state.rank];
+    return { columns: curveColumns(measures), rows: curveRows(known, measures) };
+  }
+
+  /** A logarithmic axis has no place for zero. */
+  private points(points: LayerPoint[]): LayerPoint[] {
+    return this.store.state.rank === 'residual' ? points.filter(({ value }) => value > 0) : points;
+  }
+
+  private caption(): string {
+    const { known } = this.curves;
+    const { rank } = this.store.state;
+    const ends = endsText(known, rank);
+    const end = ends && `At the end the ${AXES[rank]} is ${ends}.`;
+    return [sampledText(known), end].filter(Boolean).join(' ');
+  }
+
+  private describe(): string {
+    const { known } = this.curves;
+    return `${AXES[this.store.state.rank]} over ${depthOf(known)} layers. ${this.caption()}`;
+  }
+}
+
+/** The range of the vertical axis: whole decades for the residual. */
+export function domainOf(rank: Rank, points: LayerPoint[]): [number, number] {
+  const values = points.map(({ value }) => value);
+  if (rank === 'residual') {
+    const low = Math.max(LOWEST, Math.min(0.1, ...values));
+    return [10 ** Math.floor(Math.log10(low)), 1];
+  }
+  if (rank === 'cosine') return [Math.min(0, ...values.map((value) => 1.1 * value)), 1];
+  return [0, 1.08 * Math.max(1, ...values)];
+}
+
+/** Decades of an axis, no more than its labels have room for. */
+function decades([low, high]: [number, number]): number[] {
+  const [from, to] = [Math.round(Math.log10(low)), Math.round(Math.log10(high))];
+  const step = Math.ceil((to - from) / 8) || 1;
+  return Array.from(
+    { length: Math.floor((to - from) / step) + 1 },
+    (_, i) => 10 ** (to - i * step),
+  );
+}

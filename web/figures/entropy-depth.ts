@@ -1,0 +1,134 @@
+import type { Markish } from '@observablehq/plot';
+import { tick } from '../charts/format';
+import { legend, type Entry } from '../charts/legend';
+import { chart, gridY } from '../charts/plot';
+import type { Table } from '../charts/table';
+import type { LayerMeasure } from '../engine/protocol';
+import { STACK } from '../state/setting';
+import type { Store } from '../state/store';
+import {
+  curveColumns,
+  curveMarks,
+  curveRows,
+  depthOf,
+  endsText,
+  layerAxis,
+  sampledText,
+  thinLine,
+  varianceEntries,
+  type CurveLook,
+} from './depth-chart';
+import { Frame } from './frame';
+import type { Ask, Part } from './part';
+import { pointsOf, type StackCurves } from './stack-curves';
+
+const RANGE = [0, 1] as const;
+const DOTTED = '1 3';
+const DASHED = '8 3';
+
+/** Figure 7: how the attention's entropy changes along the layers, with its lower bound. */
+export class EntropyDepthFigure implements Part {
+  readonly id = 'entropy-depth';
+  readonly inputs = STACK;
+  readonly looks = ['rows'] as const;
+  readonly frame = new Frame(this.id, () => this.table());
+
+  constructor(
+    private store: Store,
+    private curves: StackCurves,
+  ) {}
+
+  compute(ask: Ask): Promise<void> {
+    return this.curves.ask(ask);
+  }
+
+  paint(): void {
+    const { known } = this.curves;
+    if (known.length === 0) return;
+    const { width } = this.frame;
+    const key = legend([...varianceEntries(known), ...this.entries()], 52, width - 8, 22);
+    const { svg } = chart({
+      label: this.describe(),
+      width,
+      height: Math.round(Math.max(280, Math.min(400, width * 0.5))) + key.height,
+      marginTop: key.height + 12,
+      marginLeft: 52,
+      marginRight: 16,
+      marginBottom: 44,
+      x: layerAxis(depthOf(known)),
+      y: {
+        domain: RANGE,
+        label: 'row entropy H / log of the keys seen',
+        ticks: 6,
+        tickFormat: tick,
+      },
+      marks: [
+        gridY({ strokeOpacity: 0.08 }),
+        () => key.render(),
+        ...known
+          .map((curve, place) => this.marks({ curve, place, fresh: this.curves.isFresh(curve) }))
+          .reverse()
+          .flat(),
+      ],
+    });
+    this.frame.put(svg);
+    this.frame.say(this.caption());
+  }
+
+  table(): Table | null {
+    const { known } = this.curves;
+    if (known.length === 0) return null;
+    const measures = [this.mean(), ...this.extremes().map(({ measure }) => measure)];
+    return { columns: curveColumns(measures), rows: curveRows(known, measures) };
+  }
+
+  /** Whether only the queries of the last block are shown, which see all the others. */
+  private onlyLast(): boolean {
+    const { mask, rows } = this.store.state;
+    return mask === 'blocks' && rows === 'last';
+  }
+
+  private mean(): LayerMeasure {
+    return this.onlyLast() ? 'entropy_final' : 'entropy';
+  }
+
+  /** What is drawn below the mean. They are known for all rows together only. */
+  private extremes(): { measure: LayerMeasure; name: string; dash: string }[] {
+    if (this.onlyLast()) return [];
+    const minimum = { measure: 'entropy_minimum', name: 'smallest row', dash: DOTTED } as const;
+    const bound = { measure: 'entropy_bound', name: 'lower bound', dash: DASHED } as const;
+    return this.store.state.softmax === 'exact' ? [minimum, bound] : [minimum];
+  }
+
+  private entries(): Entry[] {
+    const mean: Entry = { text: 'mean of the rows', kind: 'ring', colours: ['var(--ink)'] };
+    const others = this.extremes().map(({ name, dash }): Entry => ({
+      text: name,
+      kind: 'line',
+      colours: ['var(--ink)'],
+      dash,
+    }));
+    return [mean, ...others];
+  }
+
+  private marks(look: CurveLook): Markish[] {
+    return [
+      ...this.extremes().map(({ measure, name, dash }) =>
+        thinLine(look, pointsOf(look.curve, measure), dash, name),
+      ),
+      ...curveMarks(look, pointsOf(look.curve, this.mean()), RANGE),
+    ];
+  }
+
+  private caption(): string {
+    const { known } = this.curves;
+    const ends = endsText(known, this.mean());
+    const end = ends && `In the last layer the mean entropy is ${ends}.`;
+    return [sampledText(known), end].filter(Boolean).join(' ');
+  }
+
+  private describe(): string {
+    const whose = this.onlyLast() ? ' of the queries of the last block' : '';
+    return `Row entropy${whose} over ${depthOf(this.curves.known)} layers. ${this.caption()}`;
+  }
+}
