@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['tests/unit/**/*.test.ts', 'tests/cli/**/*.test.ts'] } },
+      { test: { name: 'unit', include: ['tests/{unit,cli,presets}/**/*.test.ts'] } },
       {
         test: {
           name: 'browser',
@@ -13,6 +13,7 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      { test: { name: 'presets', include: ['tests/presets/write.ts'], testTimeout: 60_000 } },
       {
         test: {
           name: 'screenshots',

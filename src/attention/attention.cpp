@@ -77,11 +77,11 @@ constexpr std::array kSoftmaxNames{SoftmaxName{SoftmaxKind::exact, "exact"},
 
 }  // namespace
 
-SoftmaxKind softmax_of_name(std::string_view name) {
+SoftmaxKind softmax_of_name(std::string_view name, const char* field) {
   for (const SoftmaxName& entry : kSoftmaxNames) {
     if (entry.name == name) return entry.kind;
   }
-  refuse_name("softmax", name, kSoftmaxNames);
+  refuse_name(field, name, kSoftmaxNames);
 }
 
 MatrixXd attention_logits(const MatrixXd& tokens, const MatrixXd& query_key) {

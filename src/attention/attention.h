@@ -11,8 +11,8 @@ namespace eigenscope {
 
 enum class SoftmaxKind { exact, piecewise_linear, hard };
 
-/// Throws InvalidArgument ("softmax") that lists the names: exact, piecewise-linear, hard.
-SoftmaxKind softmax_of_name(std::string_view name);
+/// Throws InvalidArgument (`field`) that lists the names: exact, piecewise-linear, hard.
+SoftmaxKind softmax_of_name(std::string_view name, const char* field = "softmax");
 
 /// Omega = X^T W X, T x T: row = key i, column = query t, entry x_i^T W x_t. `tokens` X is d x T,
 /// `query_key` W is d x d. Throws InvalidArgument ("query_key") when the shapes disagree.

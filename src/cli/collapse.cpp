@@ -46,7 +46,7 @@ class StackOptions {
             .skip = numbers_.number("skip"),
             .place = norm_place_of_name(place_),
             .norm = norm_of_name(norm_),
-            .softmax = softmax_of_name(softmax_),
+            .softmax = softmax_of_name(softmax_, "attention"),
             .mask = mask_.mask(),
             .temperature = numbers_.number("temperature"),
             .tokens = tokens_.process()};

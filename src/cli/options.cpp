@@ -33,7 +33,8 @@ CLI::Option* Numbers::add(CLI::App& app, std::string_view name, std::string_view
   const std::string& fallback =
       defaults_.try_emplace(std::string(name), shown(p.fallback)).first->second;
   Typed& typed = typed_[std::string(name)];
-  typed.option = app.add_option(flag(as.empty() ? name : as), typed.text,
+  typed.field = as.empty() ? name : as;
+  typed.option = app.add_option(flag(typed.field), typed.text,
                                 std::string(p.meaning) + " (" + allowed_range(p) + "; default " +
                                     fallback + ")")
                      ->type_name("NUMBER");
@@ -46,8 +47,9 @@ bool Numbers::given(std::string_view name) const {
 }
 
 double Numbers::number(std::string_view name) const {
-  return parse_parameter(
-      name, given(name) ? typed_.find(name)->second.text : defaults_.find(name)->second);
+  if (!given(name)) return parse_parameter(name, defaults_.find(name)->second);
+  const Typed& typed = typed_.find(name)->second;
+  return parse_parameter(name, typed.text, typed.field);
 }
 
 std::vector<double> number_list(std::string_view name, const std::string& text) {

@@ -39,6 +39,7 @@ class Numbers {
   struct Typed {
     std::string text;
     CLI::Option* option = nullptr;
+    std::string field;
   };
   std::map<std::string, Typed, std::less<>> typed_;
   std::map<std::string, std::string, std::less<>> defaults_;

@@ -241,8 +241,9 @@ bool allows(const Parameter& p, double value) {
   return above && below && whole;  // a NaN fails every comparison
 }
 
-[[noreturn]] void refuse(const Parameter& parameter, const std::string& given) {
-  throw InvalidArgument(std::string(parameter.name),
+[[noreturn]] void refuse(const Parameter& parameter, const std::string& given,
+                         std::string_view field = {}) {
+  throw InvalidArgument(std::string(field.empty() ? parameter.name : field),
                         given + " is not allowed; it must be " + allowed_range(parameter));
 }
 
@@ -278,7 +279,7 @@ double checked(std::string_view name, double value) {
   return value;
 }
 
-double parse_parameter(std::string_view name, std::string_view text) {
+double parse_parameter(std::string_view name, std::string_view text, std::string_view field) {
   const Parameter& p = parameter(name);
   const std::string copy(text);  // strtod needs the terminator
   char* end = nullptr;
@@ -287,7 +288,7 @@ double parse_parameter(std::string_view name, std::string_view text) {
   const bool plain = copy.find_first_of("xX \t\n") == std::string::npos;
   if (whole_text && plain && allows(p, value)) return value;
   // What was typed, not what it was rounded to.
-  refuse(p, copy.empty() ? "an empty text" : whole_text ? copy : "'" + copy + "'");
+  refuse(p, copy.empty() ? "an empty text" : whole_text ? copy : "'" + copy + "'", field);
 }
 
 }  // namespace eigenscope

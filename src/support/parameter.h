@@ -39,6 +39,7 @@ std::string allowed_range(const Parameter& parameter);
 double checked(std::string_view name, double value);
 
 /// The same for a text a person typed; the whole text must be one number.
-double parse_parameter(std::string_view name, std::string_view text);
+/// `field` is the name under which an interface shows it, where that is another.
+double parse_parameter(std::string_view name, std::string_view text, std::string_view field = {});
 
 }  // namespace eigenscope

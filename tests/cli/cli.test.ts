@@ -113,6 +113,51 @@ describe('eigenscope sweep', () => {
   });
 });
 
+describe('eigenscope collapse', () => {
+  const small = { depth: 3, width: 16, length: 12, samples: 4 };
+
+  test('has the input and every layer, with errors, in JSON and CSV', () => {
+    const { layers } = json('collapse', small);
+    expect(layers.map((row: { layer: number }) => row.layer)).toEqual([0, 1, 2, 3]);
+    expect(layers[0].entropy).toBeNull();
+    for (const name of ['residual', 'stable_rank', 'effective_rank', 'cosine', 'entropy']) {
+      expect(layers[3][name]).toBeGreaterThan(0);
+      expect(layers[3][`${name}_error`]).toBeGreaterThan(0);
+    }
+    expect(layers[3].entropy).toBeGreaterThan(layers[3].entropy_minimum);
+    expect(layers[3].entropy).toBeGreaterThan(layers[3].entropy_bound);
+    const lines = run('collapse', small, '--csv').stdout.trim().split('\n');
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toMatch(/^layer,samples,residual,residual_error,/);
+  });
+
+  test('a cell of the map is the last layer at its point; cells that cannot be say why', () => {
+    const { cells } = json('collapse-map', { ...small, means: '0,1', variances: '0.1,2' });
+    expect(cells).toHaveLength(4);
+    const { layers } = json('collapse', { ...small, mean: 1, variance: 2 });
+    expect(cells[3].residual).toBeCloseTo(layers[3].residual, 12);
+    const factored = { ...small, ensemble: 'factored', head_width: 4 };
+    const [cell] = json('collapse-map', { ...factored, means: 1, variances: 0 }).cells;
+    expect(cell.refused).toContain('variance: 0 is not allowed');
+    expect(cell.residual).toBeNull();
+  });
+
+  test('a stack that overflows says where, and keeps what came before', () => {
+    const deep = { ...small, depth: 400, skip: 10, layer_norm: 'none' };
+    const ran = run('collapse', deep, '--csv');
+    expect(ran.status).toBe(0);
+    expect(ran.stderr).toMatch(/overflow in layer \d+/);
+    const rows = ran.stdout.trim().split('\n');
+    expect(rows[100]).toMatch(/^99,4,0\.\d/);
+    expect(rows[400]).toMatch(/^399,0,,/);
+  });
+
+  test('one token is refused by its length, no layers give the input alone', () => {
+    expect(run('collapse', { length: 1 }).stderr).toContain('length: 1 is not allowed');
+    expect(json('collapse', { ...small, depth: 0 }).layers).toHaveLength(1);
+  });
+});
+
 describe('eigenscope heads', () => {
   test('finds the 72 heads of MiniLM with their eigenvalues', () => {
     const { heads } = json('heads', {}, MINILM, '--eigenvalues');
@@ -235,6 +280,11 @@ describe('bad input', () => {
     ['simulate', 'mean', ''],
     ['simulate', 'length', ''],
     ['heads', 'heads', ''],
+    ['collapse', 'depth', '-1'],
+    ['collapse', 'skip', 'nan'],
+    ['collapse', 'window', '0'],
+    ['collapse', 'prefix', '1.5'],
+    ['collapse-map', 'length', '1'],
   ])('eigenscope %s --%s %s names the field and its range', (command, name, value) => {
     const ran = run(command, { [name]: value }, ...(command === 'heads' ? [MINILM] : []));
     expect(ran.status).toBe(2);
@@ -256,6 +306,13 @@ describe('bad input', () => {
     );
     expect(run('map', { y_from: 2, y_to: 1 }).stderr).toContain('y_from: 2 is not allowed');
     expect(run('sweep', { from: 2, to: 1 }).stderr).toContain('from: 2 is not allowed');
+    expect(run('collapse', { heads: 5 }).stderr).toContain(
+      'heads: 5 is not allowed; it must divide',
+    );
+    expect(run('collapse', { samples: 0 }).stderr).toContain('samples: 0 is not allowed');
+    expect(run('collapse', { attention: 'soft' }).stderr).toContain("attention: 'soft'");
+    const tight = { ensemble: 'factored', mean: 1, variance: 0 };
+    expect(run('collapse', tight).stderr).toContain('variance: 0 is not allowed');
   });
 
   test.each([
@@ -305,7 +362,17 @@ describe('bad input', () => {
 
 test('help teaches: every command has a description and an example', () => {
   const { stdout } = run('--help');
-  const commands = ['propagation', 'simulate', 'sweep', 'map', 'spectrum', 'attention', 'heads'];
+  const commands = [
+    'propagation',
+    'simulate',
+    'sweep',
+    'map',
+    'spectrum',
+    'attention',
+    'heads',
+    'collapse',
+    'collapse-map',
+  ];
   for (const command of commands) {
     expect(stdout).toContain(command);
     expect(run(command, {}, '--help').stdout).toContain(`eigenscope ${command} `);

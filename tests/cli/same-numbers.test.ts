@@ -8,7 +8,7 @@ import type {
   Stack,
   TokenProcess,
 } from '../../web/engine/protocol.ts';
-import { engine, finish, json, MINILM } from './eigenscope.ts';
+import { engine, finish, json, MINILM, stackOptions } from './eigenscope.ts';
 
 const base: Setting = {
   ...{ mean: 0.2, variance: 0.4, width: 40, head_width: 20, length: 33, temperature: 6 },
@@ -184,9 +184,8 @@ test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble
     ...{ layer_norm: 'post', norm: 'rms-norm', values: 'orthogonal', weights: 'fresh' },
     ...{ softmax: 'exact', mask: 'window', window: 5, blocks: 4, prefix: 0, selected: 256 },
   };
-  const { weights: _, softmax, stacks: samples, ...rest } = stack;
-  const given = { ...options(rest as Setting & typeof rest), attention: softmax, samples };
-  const { layers } = json('collapse', given);
+  const given = stackOptions(stack);
+  const { layers } = json('collapse', given.options, ...given.flags);
   const points = { means: [1, base.mean], variances: [2, base.variance] };
   const found = finish(stacks, 'collapse', { ...stack, ...points, layers: 'all' });
   const last = finish(stacks, 'collapse', { ...stack, ...points, layers: 'last' });
