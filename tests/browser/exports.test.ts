@@ -1,41 +1,19 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { browser, exported, FIGURES, host, openBrowser, parseCsv, settled, visit } from './browser';
+import {
+  browser,
+  csv,
+  exported,
+  expectStraight,
+  FIGURES,
+  host,
+  marks,
+  openBrowser,
+  settled,
+  SOON,
+  visit,
+} from './browser';
 
 openBrowser();
-
-async function csv(page: Page, id: string): Promise<Record<string, string>[]> {
-  return parseCsv((await exported(page, id, 'csv')).toString());
-}
-
-interface Mark {
-  x: number;
-  y: number;
-}
-
-/** Centres of the marks of one kind in the exported picture. */
-async function marks(page: Page, svg: string, kind: string): Promise<Mark[]> {
-  return page.evaluate(
-    ([text, name]) => {
-      const picture = new DOMParser().parseFromString(text, 'image/svg+xml');
-      const found = picture.querySelectorAll(`[data-mark="${name}"] circle`);
-      const number = (it: Element, key: string) => Number(it.getAttribute(key));
-      return [...found].map((it) => ({ x: number(it, 'cx'), y: number(it, 'cy') }));
-    },
-    [svg, kind],
-  );
-}
-
-/** Whether pixels are one straight line of the values, as an axis makes them. */
-function expectStraight(values: number[], pixels: number[]): void {
-  expect(pixels.length).toBe(values.length);
-  const low = values.indexOf(Math.min(...values));
-  const high = values.indexOf(Math.max(...values));
-  const slope = (pixels[high] - pixels[low]) / (values[high] - values[low]);
-  values.forEach((value, i) => {
-    expect(pixels[i]).toBeCloseTo(pixels[low] + slope * (value - values[low]), 1);
-  });
-}
 
 test('the lead figure exports the numbers of its marks', async () => {
   const { page, close } = await visit(browser, host.address);
@@ -134,7 +112,7 @@ test('the attention matrix exports rows that add up to one', async () => {
 });
 
 test('every picture stands alone as SVG and as PNG of twice its size', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page, close } = await visit(browser, `${host.address}#${SOON}`);
   for (const id of FIGURES) {
     await settled(page, id);
     const svg = (await exported(page, id, 'svg')).toString();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { browser, FIGURES, fileAddress, host, openBrowser, settled, visit } from './browser';
+import { browser, FIGURES, fileAddress, host, openBrowser, settled, SOON, visit } from './browser';
 
 openBrowser();
 
@@ -8,7 +8,7 @@ describe.each([
   ['a file opened from the disk', () => fileAddress],
 ])('the page from %s', (_, address) => {
   test('draws every figure and asks no other origin for anything', async () => {
-    const { page, errors, foreign, close } = await visit(browser, address());
+    const { page, errors, foreign, close } = await visit(browser, `${address()}#${SOON}`);
     for (const id of FIGURES) {
       await settled(page, id);
       expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { browser, FIGURES, go, host, openBrowser, settled, visit } from './browser';
+import { browser, FIGURES, go, host, openBrowser, settled, SOON, visit } from './browser';
 
 openBrowser();
 
@@ -33,7 +33,7 @@ describe.each([
   test.each(['light', 'dark'] as const)(
     'in %s colours axe finds no violation',
     async (colorScheme) => {
-      const { page, close } = await visit(browser, `${host.address}#p=sample:0.3`, {
+      const { page, close } = await visit(browser, `${host.address}#p=sample:0.3&${SOON}`, {
         viewport,
         colorScheme,
       });
@@ -47,7 +47,7 @@ describe.each([
   );
 
   test('nothing is wider than the screen', async () => {
-    const { page, close } = await visit(browser, host.address, { viewport });
+    const { page, close } = await visit(browser, `${host.address}#${SOON}`, { viewport });
     for (const id of FIGURES) await settled(page, id);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(wide).toBeLessThanOrEqual(viewport.width);

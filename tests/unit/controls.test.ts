@@ -43,6 +43,11 @@ test('a value beyond the slider sits at its end', () => {
   expect(placeOf(slider, 1e9)).toBe(1);
 });
 
+test('a key moves a value beyond the slider from its end', () => {
+  const slider: Slider = { scale: 'linear', from: 0, to: 2, integer: true };
+  expect(stepped(slider, 12, -1)).toBe(1);
+});
+
 test('a slider without travel stays where it is', () => {
   const slider: Slider = { scale: 'linear', from: 0, to: 0, integer: true };
   expect(placeOf(slider, 12)).toBe(0);

@@ -25,7 +25,9 @@ export function valueAt({ scale, from, to, integer }: Slider, place: number): nu
 
 /** One arrow key: a hundredth of the travel, at least 1 for whole numbers. */
 export function stepped(slider: Slider, value: number, steps: number): number {
-  const next = valueAt(slider, placeOf(slider, value) + steps / 100);
-  if (!slider.integer || Math.abs(next - value) >= 1) return next;
-  return Math.min(slider.to, Math.max(slider.from, value + Math.sign(steps)));
+  const { from, to, integer } = slider;
+  const start = Math.min(to, Math.max(from, value));
+  const next = valueAt(slider, placeOf(slider, start) + steps / 100);
+  if (!integer || Math.abs(next - start) >= 1) return next;
+  return Math.min(to, Math.max(from, start + Math.sign(steps)));
 }

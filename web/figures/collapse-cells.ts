@@ -2,7 +2,7 @@ import type { Collapsed, Output } from '../engine/protocol';
 import { settingOf, stackOf } from '../state/setting';
 import type { State } from '../state/table';
 import type { Ask } from './part';
-import { CELLS, centres, planeOf, stages, type Plane } from './plane';
+import { CELLS, centres, planeOf, stages, WIDE, widened, type Plane } from './plane';
 import { steady } from './steady';
 
 /** What one cell of the map knows: the last layer of its stacks, means and standard errors. */
@@ -25,7 +25,7 @@ const STEADY = 150;
 export class CollapseCells {
   readonly plane: Plane;
   readonly cells: (Cell | null)[] = new Array(CELLS * CELLS).fill(null);
-  /** Localization index in the middle of every cell, or null while it is not known. */
+  /** Localization index in the cells of the widened plane, or null while it is not known. */
   localization: Float64Array | null = null;
   /** Stacks that are asked for in each cell. */
   wanted: number;
@@ -87,9 +87,16 @@ export class CollapseCells {
 
   private async askLocalization(ask: Ask): Promise<void> {
     const setting = { ...settingOf(ask.state), measure: 'localization' as const };
-    const { value } = await ask.run('lines', { ...setting, ...centres(this.plane) });
+    const points = centres(widened(this.plane), WIDE);
+    const { value } = await ask.run('lines', { ...setting, ...points });
     // One row a mean: turned, so that rows are variances.
-    this.localization = value.map((_, at) => value[(at % CELLS) * CELLS + Math.floor(at / CELLS)]);
+    this.localization = value.map((_, at) => value[(at % WIDE) * WIDE + Math.floor(at / WIDE)]);
+  }
+
+  /** Localization index in the middle of a cell; NaN while it is not known. */
+  localizationAt(at: number): number {
+    const place = (Math.floor(at / CELLS) + 1) * WIDE + (at % CELLS) + 1;
+    return this.localization?.[place] ?? NaN;
   }
 }
 

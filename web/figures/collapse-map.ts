@@ -12,7 +12,7 @@ import { cellsFor, type Cell, type CollapseCells } from './collapse-cells';
 import { Frame } from './frame';
 import { levelPlaces } from './level-labels';
 import type { Ask, Part } from './part';
-import { cellAt, CELLS, centres, standIn } from './plane';
+import { cellAt, CELLS, centres, standIn, WIDE, widened } from './plane';
 import { borders } from './regions';
 
 type Measure = 'residual' | 'entropy';
@@ -81,8 +81,7 @@ export class CollapseMapFigure implements Part {
     const { known } = this;
     if (!known) return null;
     const { means, variances } = centres(known.plane);
-    const number = (value: number | undefined) =>
-      value === undefined || Number.isNaN(value) ? null : value;
+    const number = (value = NaN) => (Number.isNaN(value) ? null : value);
     const rows = known.cells.map((cell, at) => [
       means[at % CELLS],
       variances[Math.floor(at / CELLS)],
@@ -90,7 +89,7 @@ export class CollapseMapFigure implements Part {
       number(cell?.residual_error),
       number(cell?.entropy),
       number(cell?.entropy_error),
-      number(known.localization?.[at]),
+      number(known.localizationAt(at)),
       cell?.samples ?? 0,
       cell?.refused ?? '',
     ]);
@@ -145,7 +144,7 @@ export class CollapseMapFigure implements Part {
       y: { type: 'log', domain: plane.y, label: 'variance v', tickFormat: decade },
       marks: [
         text([TITLES[measure]], {
-          ...{ frameAnchor: 'top', lineAnchor: 'bottom', dy: -5, fontSize: 13, fontWeight: 600 },
+          ...{ frameAnchor: 'top', lineAnchor: 'bottom', dy: -6, fontSize: 13, fontWeight: 600 },
           ariaDescription: 'title',
         }),
         ...this.contourMarks(known),
@@ -163,19 +162,23 @@ export class CollapseMapFigure implements Part {
 
   private contourMarks({ plane, localization }: CollapseCells) {
     if (!localization) return [];
-    const grid = { columns: CELLS, rows: CELLS, value: localization };
-    const places = levelPlaces(grid, LEVELS, ROOM);
-    const along = (place: number) => (place + 0.5) / CELLS;
+    const { x, y } = widened(plane);
+    const places = levelPlaces({ columns: WIDE, rows: WIDE, value: localization }, LEVELS, ROOM);
+    const along = (place: number) => (place + 0.5) / WIDE;
     return [
-      contour(localization, {
-        ...{ width: CELLS, height: CELLS, thresholds: LEVELS, stroke: 'var(--ink)' },
-        ...{ x: null, y: null }, // the cells are equal on the screen, not in the variance
-        ...{ x1: plane.x[0], x2: plane.x[1], y1: plane.y[0], y2: plane.y[1] },
-        ...{ strokeWidth: 1, strokeOpacity: 0.6, ariaDescription: 'localization index' },
-      }),
+      // Light below dark: seen on light and on dark cells.
+      ...(['--paper', '--ink'] as const).map((colour, i) =>
+        contour(localization, {
+          ...{ width: WIDE, height: WIDE, thresholds: LEVELS, stroke: `var(${colour})` },
+          ...{ x: null, y: null }, // the cells are equal on the screen, not in the variance
+          ...{ x1: x[0], x2: x[1], y1: y[0], y2: y[1], clip: true },
+          ...{ strokeWidth: i === 0 ? 2.5 : 1, strokeOpacity: i === 0 ? 0.5 : 0.8 },
+          ariaDescription: 'localization index',
+        }),
+      ),
       text(places, {
-        x: ({ column }) => plane.x[0] + along(column) * (plane.x[1] - plane.x[0]),
-        y: ({ row }) => plane.y[0] * (plane.y[1] / plane.y[0]) ** along(row),
+        x: ({ column }) => x[0] + along(column) * (x[1] - x[0]),
+        y: ({ row }) => y[0] * (y[1] / y[0]) ** along(row),
         text: ({ level }) => String(level),
         fontSize: 11,
         fill: 'var(--ink)',
@@ -188,16 +191,15 @@ export class CollapseMapFigure implements Part {
 
   /** The outline of the cells that keep both, closed where it meets the edge of the map. */
   private bandMark({ plane }: CollapseCells, shown: (Cell | null)[], x: Scale, y: Scale) {
-    const wide = CELLS + 2;
-    const region = new Uint8Array(wide * wide);
+    const region = new Uint8Array(WIDE * WIDE);
     shown.forEach((cell, at) => {
-      const place = (Math.floor(at / CELLS) + 1) * wide + (at % CELLS) + 1;
+      const place = (Math.floor(at / CELLS) + 1) * WIDE + (at % CELLS) + 1;
       region[place] = Number(this.isSafe(cell));
     });
     const along = (from: number, to: number) => (edge: number) =>
       Math.round(10 * (from + ((to - from) * (edge - 1)) / CELLS)) / 10;
     const edges = [along(x(plane.x[0]), x(plane.x[1])), along(y(plane.y[0]), y(plane.y[1]))];
-    const d = borders({ columns: wide, rows: wide, region }, edges[0], edges[1]);
+    const d = borders({ columns: WIDE, rows: WIDE, region }, edges[0], edges[1]);
     const group = element('g', { fill: 'none', 'aria-label': 'safe band' });
     const common = { d, 'stroke-linecap': 'square' };
     group.append(

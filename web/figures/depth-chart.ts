@@ -11,36 +11,20 @@ const BARS = 2;
 /** More rings than this on a line would merge into a band: every k-th is drawn. */
 const MOST = 32;
 
-/** How a curve looks: its colour and dash say which variance, pale ones lag behind. */
-export interface CurveLook {
-  curve: Curve;
-  place: number;
-  fresh: boolean;
-}
-
-/** The horizontal axis of layers. */
-export function layerAxis(depth: number) {
-  const steps = [1, 2, 5, 10, 20, 50, 100];
-  const step = steps.find((it) => depth / it <= 13) ?? 100;
-  const ticks = Array.from({ length: Math.floor(depth / step) + 1 }, (_, i) => i * step);
-  return {
-    domain: [0, Math.max(1, depth)],
-    label: 'layer →',
-    labelAnchor: 'center',
-    ticks,
-  } as const;
-}
-
 /** The number of layers that the curves have. */
 export function depthOf(curves: Curve[]): number {
   return Math.max(0, ...curves.map(({ output }) => output.layers - 1));
 }
 
-/** A measure as a line through rings, with bars that end where the axis does. */
+/**
+ * A measure as a line through rings, with bars that end where the axis does. What is not fresh lags
+ * behind the question, and is pale.
+ */
 export function curveMarks(
-  { curve, place, fresh }: CurveLook,
+  { place, variance }: Curve,
   points: LayerPoint[],
   [low, high]: readonly [number, number],
+  fresh: boolean,
 ): Markish[] {
   const colour = series[place];
   const opacity = fresh ? 1 : 0.3;
@@ -49,7 +33,7 @@ export function curveMarks(
   const end = (side: number) => (point: LayerPoint) =>
     Math.min(high, Math.max(low, point.value + side * BARS * point.error));
   const at = { x: 'layer', stroke: colour, opacity };
-  const name = `variance ${curve.variance}`;
+  const name = `variance ${variance}`;
   return [
     line(points, {
       ...{ ...at, y: 'value', strokeDasharray: dashes[place] },
@@ -66,21 +50,21 @@ export function curveMarks(
 
 /** A thin line without rings. */
 export function thinLine(
-  { curve, place, fresh }: CurveLook,
+  { place, variance }: Curve,
   points: LayerPoint[],
-  dash: string,
-  name: string,
+  { name, dash }: { name: string; dash: string },
+  fresh: boolean,
 ): Markish {
   return line(points, {
     ...{ x: 'layer', y: 'value', stroke: series[place], strokeWidth: 1.25, strokeDasharray: dash },
     opacity: fresh ? 0.9 : 0.3,
-    ariaDescription: `${name}, variance ${curve.variance}`,
+    ariaDescription: `${name}, variance ${variance}`,
   });
 }
 
 /** Legend entries of the variances. */
 export function varianceEntries(curves: Curve[]): Entry[] {
-  return curves.map(({ variance }, place) => ({
+  return curves.map(({ place, variance }) => ({
     text: `v = ${short(variance)}`,
     kind: 'line',
     colours: [series[place]],

@@ -5,13 +5,13 @@ import type { Table } from '../charts/table';
 import { STACK } from '../state/setting';
 import type { Store } from '../state/store';
 import type { Rank } from '../state/table';
+import { decades, layerAxis, rankDomain } from './depth-axes';
 import {
   curveColumns,
   curveMarks,
   curveRows,
   depthOf,
   endsText,
-  layerAxis,
   sampledText,
   varianceEntries,
 } from './depth-chart';
@@ -25,9 +25,6 @@ const AXES: Record<Rank, string> = {
   effective_rank: 'effective rank',
   cosine: 'mean cosine of two tokens',
 };
-
-/** Residuals below this are rounding: the axis need not go further down. */
-const LOWEST = 1e-17;
 
 /** Figure 6: how alike the tokens become along the layers of a stack. */
 export class DepthFigure implements Part {
@@ -51,7 +48,7 @@ export class DepthFigure implements Part {
     if (known.length === 0) return;
     const { width } = this.frame;
     const lists = known.map((curve) => this.points(pointsOf(curve, rank)));
-    const domain = domainOf(rank, lists.flat());
+    const domain = rankDomain(rank, lists.flat());
     const key = legend(varianceEntries(known), 52, width - 8, 22);
     const { svg } = chart({
       label: this.describe(),
@@ -72,10 +69,7 @@ export class DepthFigure implements Part {
         gridY({ strokeOpacity: 0.08 }),
         () => key.render(),
         ...known
-          .map((curve, place) => {
-            const look = { curve, place, fresh: this.curves.isFresh(curve) };
-            return curveMarks(look, lists[place], domain);
-          })
+          .map((curve, i) => curveMarks(curve, lists[i], domain, this.curves.isFresh(curve)))
           .reverse()
           .flat(),
       ],
@@ -108,25 +102,4 @@ export class DepthFigure implements Part {
     const { known } = this.curves;
     return `${AXES[this.store.state.rank]} over ${depthOf(known)} layers. ${this.caption()}`;
   }
-}
-
-/** The range of the vertical axis: whole decades for the residual. */
-export function domainOf(rank: Rank, points: LayerPoint[]): [number, number] {
-  const values = points.map(({ value }) => value);
-  if (rank === 'residual') {
-    const low = Math.max(LOWEST, Math.min(0.1, ...values));
-    return [10 ** Math.floor(Math.log10(low)), 1];
-  }
-  if (rank === 'cosine') return [Math.min(0, ...values.map((value) => 1.1 * value)), 1];
-  return [0, 1.08 * Math.max(1, ...values)];
-}
-
-/** Decades of an axis, no more than its labels have room for. */
-function decades([low, high]: [number, number]): number[] {
-  const [from, to] = [Math.round(Math.log10(low)), Math.round(Math.log10(high))];
-  const step = Math.ceil((to - from) / 8) || 1;
-  return Array.from(
-    { length: Math.floor((to - from) / step) + 1 },
-    (_, i) => 10 ** (to - i * step),
-  );
 }

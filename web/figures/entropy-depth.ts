@@ -6,21 +6,20 @@ import type { Table } from '../charts/table';
 import type { LayerMeasure } from '../engine/protocol';
 import { STACK } from '../state/setting';
 import type { Store } from '../state/store';
+import { layerAxis } from './depth-axes';
 import {
   curveColumns,
   curveMarks,
   curveRows,
   depthOf,
   endsText,
-  layerAxis,
   sampledText,
   thinLine,
   varianceEntries,
-  type CurveLook,
 } from './depth-chart';
 import { Frame } from './frame';
 import type { Ask, Part } from './part';
-import { pointsOf, type StackCurves } from './stack-curves';
+import { pointsOf, type Curve, type StackCurves } from './stack-curves';
 
 const RANGE = [0, 1] as const;
 const DOTTED = '1 3';
@@ -66,7 +65,7 @@ export class EntropyDepthFigure implements Part {
         gridY({ strokeOpacity: 0.08 }),
         () => key.render(),
         ...known
-          .map((curve, place) => this.marks({ curve, place, fresh: this.curves.isFresh(curve) }))
+          .map((curve) => this.marks(curve))
           .reverse()
           .flat(),
       ],
@@ -111,12 +110,13 @@ export class EntropyDepthFigure implements Part {
     return [mean, ...others];
   }
 
-  private marks(look: CurveLook): Markish[] {
+  private marks(curve: Curve): Markish[] {
+    const fresh = this.curves.isFresh(curve);
     return [
-      ...this.extremes().map(({ measure, name, dash }) =>
-        thinLine(look, pointsOf(look.curve, measure), dash, name),
+      ...this.extremes().map(({ measure, ...look }) =>
+        thinLine(curve, pointsOf(curve, measure), look, fresh),
       ),
-      ...curveMarks(look, pointsOf(look.curve, this.mean()), RANGE),
+      ...curveMarks(curve, pointsOf(curve, this.mean()), RANGE, fresh),
     ];
   }
 

@@ -1,8 +1,10 @@
 import { lastVariance, widthOf } from '../state/setting';
-import { limitsOf, type State } from '../state/table';
+import { allowed, limitsOf, type State } from '../state/table';
 
 /** Cells of a map along either axis. */
 export const CELLS = 24;
+/** The same with one more cell at both ends: contours should not end where the map does. */
+export const WIDE = CELLS + 2;
 
 type Range = [number, number];
 
@@ -31,7 +33,7 @@ export function planeOf(state: Readonly<State>): Plane {
   const unit = temperature ** 2 / (width * scale ** 2);
   const half = Math.min(
     limitsOf('mean').maximum,
-    roundUp(Math.max((8 * temperature) / (width * scale), Math.abs(mean))),
+    roundUp(Math.max((16 * temperature) / (width * scale), Math.abs(mean))),
   );
   const decade = (value: number, round: (x: number) => number) =>
     10 ** Math.min(12, Math.max(-12, round(Math.log10(value))));
@@ -40,13 +42,20 @@ export function planeOf(state: Readonly<State>): Plane {
   return { x: [-half, half], y: [Math.min(low, high / 1e6), high] };
 }
 
+/** The plane with one more cell on every side. */
+export function widened({ x, y }: Plane): Plane {
+  const column = (x[1] - x[0]) / CELLS;
+  const row = (y[1] / y[0]) ** (1 / CELLS);
+  return { x: [x[0] - column, x[1] + column], y: [y[0] / row, y[1] * row] };
+}
+
 /** Means of the columns and variances of the rows, at the middle of each cell; row 0 is lowest. */
-export function centres({ x, y }: Plane): { means: number[]; variances: number[] } {
-  const places = Array.from({ length: CELLS }, (_, i) => (i + 0.5) / CELLS);
+export function centres({ x, y }: Plane, cells = CELLS): { means: number[]; variances: number[] } {
+  const places = Array.from({ length: cells }, (_, i) => (i + 0.5) / cells);
   const round = (value: number) => Number(value.toPrecision(12));
   return {
-    means: places.map((place) => round(x[0] + place * (x[1] - x[0]))),
-    variances: places.map((place) => round(y[0] * (y[1] / y[0]) ** place)),
+    means: places.map((place) => allowed('mean', round(x[0] + place * (x[1] - x[0])))),
+    variances: places.map((place) => allowed('variance', round(y[0] * (y[1] / y[0]) ** place))),
   };
 }
 

@@ -5,6 +5,8 @@ import { steady } from './steady';
 
 /** What a stack's layers measure at one variance. */
 export interface Curve {
+  /** Its number among the variances that are compared. */
+  place: number;
   variance: number;
   /** The question that it answers. */
   key: string;
@@ -39,8 +41,7 @@ const STEADY = 120;
 
 /** The curves over depth, asked for once and shown by more than one figure. */
 export class StackCurves {
-  /** In the order of `variancesOf`; those of an earlier question until the newest has an answer. */
-  known: Curve[] = [];
+  private curves: (Curve | undefined)[] = [];
   private asked: Question | null = null;
   private key = '';
 
@@ -63,6 +64,11 @@ export class StackCurves {
     }
   }
 
+  /** The curves there are; those of an earlier question until the newest has an answer. */
+  get known(): Curve[] {
+    return this.curves.filter((curve) => curve !== undefined);
+  }
+
   /** Whether a curve answers the newest question: after a change the others lag behind. */
   isFresh(curve: Curve): boolean {
     return curve.key === this.key;
@@ -76,7 +82,7 @@ export class StackCurves {
       answer: Promise.resolve(),
     };
     this.key = key;
-    this.known.length = Math.min(this.known.length, variances.length);
+    this.curves.length = variances.length;
     this.asked = question;
     const jobs = variances.map((variance, place) => this.run(question, ask, variance, place));
     question.answer = Promise.all(jobs).then(
@@ -100,11 +106,11 @@ export class StackCurves {
     };
     const tellAtTimes = steady(STEADY, tell);
     const take = (output: Collapsed, done: boolean) => {
-      const old = this.known[place];
+      const old = this.curves[place];
       progress[place] = done ? 1 : Math.min(1, output.samples[0] / stacks);
       const answers = done && quality === 'full';
       if (!answers && old?.key === key && stacksOf(output) < stacksOf(old.output)) return;
-      this.known[place] = { variance, key, output, wanted: state.stacks };
+      this.curves[place] = { place, variance, key, output, wanted: state.stacks };
       if (done) tell();
       else tellAtTimes();
     };

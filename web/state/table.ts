@@ -237,8 +237,8 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   }),
   shear: number('shear', 'w', 'Shear', '<i>w</i>', { scale: 'square', from: -100, to: 100 }),
   weights: choice<'weights'>('W', 'Weights', {
-    fresh: 'fresh in each layer',
-    shared: 'the same in all',
+    fresh: 'new each layer',
+    shared: 'shared by all',
   }),
   mlp: number('mlp', 'M', 'MLP ratio', '', { scale: 'linear', from: 0, to: 8 }),
   rank: choice<'rank'>('R', 'Vertical axis', {

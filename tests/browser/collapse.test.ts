@@ -1,0 +1,248 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import {
+  browser,
+  caption,
+  csv,
+  exported,
+  expectStraight,
+  go,
+  host,
+  marks,
+  openBrowser,
+  settled,
+  SOON,
+  visit,
+} from './browser';
+
+openBrowser();
+
+const SECTION = ['depth', 'entropy-depth', 'collapse-map', 'cosines'];
+const open = (hash: string) => visit(browser, `${host.address}#${hash}`);
+const field = (page: Page, name: string) => page.locator(`#field-${name}`);
+
+test('figures out of sight wait until they are seen', async () => {
+  const { page, close } = await open(SOON);
+  expect(await page.locator('#figure-depth .chart svg').count()).toBe(0);
+  await settled(page, 'depth');
+  expect(await page.locator('#figure-depth .chart svg').count()).toBe(1);
+  await close();
+});
+
+test('the figures over depth export the numbers of their rings', async () => {
+  const { page, close } = await open('D=4&S=3&r=0.5');
+  await settled(page, 'depth');
+  const ranks = await csv(page, 'depth');
+  expect(ranks.length).toBe(3 * 5);
+  expect(ranks.every((row) => row.samples === '3')).toBe(true);
+  const own = ranks.filter((row) => row.variance === '0.1');
+  const rings = await marks(
+    page,
+    (await exported(page, 'depth', 'svg')).toString(),
+    'variance 0.1',
+  );
+  expectStraight(
+    own.map((row) => Math.log(Number(row.residual))),
+    rings.map(({ y }) => y),
+  );
+  await settled(page, 'entropy-depth');
+  const rows = (await csv(page, 'entropy-depth')).filter((row) => row.variance === '10');
+  const picture = (await exported(page, 'entropy-depth', 'svg')).toString();
+  const means = await marks(page, picture, 'variance 10');
+  expect(rows[0].entropy).toBe(''); // the input has no attention
+  expectStraight(
+    rows.slice(1).map((row) => Number(row.entropy)),
+    means.map(({ y }) => y),
+  );
+  for (const row of rows.slice(1)) {
+    expect(Number(row.entropy_minimum)).toBeLessThanOrEqual(Number(row.entropy));
+    expect(Number(row.entropy_bound)).toBeLessThanOrEqual(Number(row.entropy));
+  }
+  await close();
+});
+
+test('the bound is drawn for the exact softmax alone, and the last block on demand', async () => {
+  const { page, close } = await open(`${SOON}&f=hard&k=blocks&b=3`);
+  await settled(page, 'entropy-depth');
+  const first = (await csv(page, 'entropy-depth'))[1];
+  expect(Object.keys(first)).not.toContain('entropy_bound');
+  expect(first.entropy).toBe('0');
+  await page.locator('input[name="field-rows"][value="last"]').check();
+  await settled(page, 'entropy-depth');
+  expect(Object.keys((await csv(page, 'entropy-depth'))[1])).toContain('entropy_final');
+  await close();
+});
+
+test('the maps export their cells, whose colours the pictures have', async () => {
+  const { page, close } = await open(`${SOON}&r=0&N=none`);
+  await settled(page, 'collapse-map');
+  const rows = await csv(page, 'collapse-map');
+  expect(rows.length).toBe(576);
+  expect(rows.every((row) => row.samples === '2')).toBe(true);
+  for (const [i, measure] of ['residual', 'entropy'].entries()) {
+    const canvas = page.locator('#figure-collapse-map canvas').nth(1 - i); // the last is put first
+    const red = await canvas.evaluate((it) => {
+      const { data } = (it as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, 24, 24);
+      return Array.from({ length: 576 }, (_, at) => data[4 * at]);
+    });
+    const seen = rows.map((row, at) => ({
+      value: Number(row[measure]),
+      red: red[(23 - Math.floor(at / 24)) * 24 + (at % 24)],
+    }));
+    seen.sort((a, b) => a.value - b.value);
+    expect(seen.filter((it, at) => at > 0 && it.red > seen[at - 1].red).length, measure).toBe(0);
+  }
+  const safe = rows.filter((row) => Math.min(Number(row.residual), Number(row.entropy)) >= 0.2);
+  expect(await caption(page, 'collapse-map')).toContain(`${safe.length} keep both at 0.2 or more`);
+  await close();
+});
+
+test('the cosines follow the slider over depth, which ends at the depth', async () => {
+  const { page, close } = await open(`${SOON}&T=9&t=ar1&a=0`);
+  await settled(page, 'cosines');
+  const rows = await csv(page, 'cosines');
+  expect(rows.length).toBe(9);
+  rows.forEach((row, i) => {
+    expect(row.layer).toBe('2');
+    expect(Number(row[`token_${i + 1}`])).toBeCloseTo(1, 5);
+  });
+  const slider = page.locator('[data-control="layer"] input[type="range"]');
+  await slider.press('ArrowLeft');
+  await page.waitForFunction(() => location.hash.includes('L=1'));
+  await settled(page, 'cosines');
+  expect(await caption(page, 'cosines')).toMatch(/after layer 1 of 2/);
+  await close();
+});
+
+test('a link reproduces the view', async () => {
+  const first = await open('D=3&S=2&m=0.5&N=post&V=gaussian&R=effective_rank&c=0.3&L=1');
+  await settled(first.page, 'depth');
+  await field(first.page, 'skip').fill('0.25');
+  await field(first.page, 'skip').press('Enter');
+  await field(first.page, 'layer_norm').selectOption('none');
+  const link = first.page.url();
+  expect(new URL(link).hash).toBe(
+    '#m=0.5&D=3&S=2&r=0.25&N=none&V=gaussian&R=effective_rank&c=0.3&L=1',
+  );
+  const views = [];
+  for (const page of [first.page, (await visit(browser, link)).page]) {
+    const view: Record<string, unknown> = {};
+    for (const id of SECTION) {
+      await settled(page, id);
+      await page.waitForTimeout(300);
+      view[id] = await caption(page, id);
+      view[`${id} numbers`] = await csv(page, id);
+    }
+    views.push(view);
+    await page.context().close();
+  }
+  expect(views[1]).toEqual(views[0]);
+  expect(views[0].depth).toMatch(/^2 of 2 stacks\. At the end the effective rank is/);
+});
+
+test('a change of the state cancels what is under way', async () => {
+  const { page, close } = await open('D=200&T=256&H=4&S=1000');
+  await page.locator('#figure-collapse-map').scrollIntoViewIfNeeded();
+  await page.locator('#figure-depth').scrollIntoViewIfNeeded();
+  await page.locator('#figure-depth .chart svg').waitFor();
+  await go(page, SOON);
+  const start = Date.now();
+  await settled(page, 'depth');
+  await page.locator('#figure-depth [data-live]', { hasText: '2 of 2 stacks' }).waitFor();
+  expect(Date.now() - start).toBeLessThan(5000);
+  await close();
+});
+
+test('bad values show the words of the library at the control, and the page lives on', async () => {
+  const { page, errors, close } = await open(`${SOON}&H=2`);
+  await settled(page, 'depth');
+  await go(page, 'D=-1&H=5');
+  const depth = page.locator('#error-depth');
+  await depth.filter({ hasText: /\S/ }).waitFor();
+  expect(await depth.textContent()).toBe(
+    'depth: -1 is not allowed; it must be an integer from 0 to 512',
+  );
+  const heads = page.locator('#error-heads');
+  await heads.filter({ hasText: /\S/ }).waitFor();
+  expect(await heads.textContent()).toMatch(/^heads: 5 .*width/);
+  await field(page, 'depth').fill('2');
+  await field(page, 'heads').fill('4');
+  await heads.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
+  await settled(page, 'depth');
+  expect(await page.locator('#figure-depth .message').textContent()).toBe('');
+  await go(page, `${SOON}&N=sometimes`);
+  const place = page.locator('#error-layer_norm');
+  await place.filter({ hasText: /\S/ }).waitFor();
+  expect(await place.textContent()).toMatch(/^layer_norm: 'sometimes' .*none/);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('numbers that overflow are said, and those before are drawn', async () => {
+  const { page, close } = await open('D=200&S=2&T=8&d=8&r=10&N=none');
+  await settled(page, 'depth');
+  expect(await caption(page, 'depth')).toMatch(/the numbers overflow in layer \d+/);
+  const rings = page.locator('#figure-depth [data-mark="variance 0.1"] circle');
+  expect(await rings.count()).toBeGreaterThan(5);
+  await close();
+});
+
+test('a stack without layers shows its input', async () => {
+  const { page, close } = await open('D=0&S=2');
+  await settled(page, 'depth');
+  expect((await csv(page, 'depth')).length).toBe(3);
+  await settled(page, 'cosines');
+  expect(await caption(page, 'cosines')).toMatch(/before the first layer/);
+  for (const id of SECTION) {
+    await settled(page, id);
+    expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
+  }
+  await close();
+});
+
+test('only controls that are of use are shown', async () => {
+  const { page, close } = await open(SOON);
+  await settled(page, 'depth');
+  const visible = async (...names: string[]) => {
+    const all = names.map((name) => page.locator(`.panel [data-control="${name}"]`).isVisible());
+    return Promise.all(all);
+  };
+  expect(await visible('skip', 'norm', 'shear', 'window', 'blocks')).toEqual([
+    ...[true, true, false, false, false],
+  ]);
+  await field(page, 'layer_norm').selectOption('none');
+  await field(page, 'values').selectOption('shear');
+  await field(page, 'mask').selectOption('window');
+  expect(await visible('norm', 'shear', 'window', 'blocks')).toEqual([false, true, true, false]);
+  await page.locator('#figure-attention input[value="blocks"]').check();
+  expect(await visible('window', 'blocks', 'prefix', 'selected')).toEqual([
+    ...[false, true, true, true],
+  ]);
+  expect(await field(page, 'mask').inputValue()).toBe('blocks');
+  await close();
+});
+
+test('keys and a drag move the present point of the maps', async () => {
+  const { page, errors, close } = await open(SOON);
+  await settled(page, 'collapse-map');
+  const value = (name: string) => field(page, name).inputValue().then(Number);
+  const [left, right] = await page.locator('#figure-collapse-map .handle').all();
+  await left.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Shift+ArrowUp');
+  expect(await value('mean')).toBeGreaterThan(0.25);
+  expect(await value('variance')).toBeGreaterThan(0.15);
+  await right.scrollIntoViewIfNeeded();
+  const box = await right.boundingBox();
+  if (!box) throw new Error('the handle has no place');
+  await page.mouse.move(box.x + 22, box.y + 22);
+  await page.mouse.down();
+  await page.mouse.move(box.x - 38, box.y + 52, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => /m=-.*&v=/.test(location.hash));
+  await settled(page, 'collapse-map');
+  const moved = await right.boundingBox();
+  expect(Math.abs(moved!.x - box.x + 60)).toBeLessThan(4);
+  expect(errors).toEqual([]);
+  await close();
+});

@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest';
+import type { Collapsed, LayerMeasure } from '../../web/engine/protocol';
+import { decades, layerAxis, rankDomain } from '../../web/figures/depth-axes';
+import { levelPlaces } from '../../web/figures/level-labels';
+import type { Ask, Quality } from '../../web/figures/part';
+import { cellAt, CELLS, centres, planeOf, stages, standIn, widened } from '../../web/figures/plane';
+import { pointsOf, StackCurves, stacksOf } from '../../web/figures/stack-curves';
+import { variancesOf } from '../../web/state/setting';
+import { defaults, limitsOf, type State } from '../../web/state/table';
+
+describe('the plane of the maps', () => {
+  test('holds the present point, whatever the state', () => {
+    const changes: Partial<State>[] = [
+      {},
+      { mean: -3, variance: 1e-9 },
+      { mean: 1e6, variance: 1e12, temperature: 1e6 },
+      { layer_norm: 'none', width: 4096, length: 2048 },
+      { mean: 0, variance: 0, temperature: 1e-6 },
+    ];
+    for (const change of changes) {
+      const state = { ...defaults(), ...change };
+      const { x, y } = planeOf(state);
+      expect(x[0]).toBe(-x[1]);
+      expect(Math.abs(state.mean)).toBeLessThanOrEqual(x[1]);
+      expect(state.variance).toBeLessThanOrEqual(y[1]);
+      if (state.variance > 0) expect(y[0]).toBeLessThanOrEqual(state.variance);
+      expect(y[0]).toBeLessThan(y[1]);
+    }
+  });
+
+  test('does not change while the point moves inside it', () => {
+    const plane = planeOf(defaults());
+    expect(planeOf({ ...defaults(), mean: plane.x[1], variance: plane.y[1] })).toEqual(plane);
+    expect(planeOf({ ...defaults(), mean: 0, variance: plane.y[0] })).toEqual(plane);
+  });
+
+  test('has cells whose middles lie in them', () => {
+    const plane = planeOf(defaults());
+    const { means, variances } = centres(plane);
+    variances.forEach((variance, row) =>
+      means.forEach((mean, column) => {
+        expect(cellAt(plane, mean, variance)).toBe(row * CELLS + column);
+      }),
+    );
+    expect(cellAt(plane, -1e9, 0)).toBe(0);
+    expect(cellAt(plane, 1e9, 1e12)).toBe(CELLS * CELLS - 1);
+  });
+
+  test('is widened by one cell on every side, but not beyond what the library allows', () => {
+    const plane = planeOf(defaults());
+    const inner = centres(plane);
+    const outer = centres(widened(plane), CELLS + 2);
+    inner.means.forEach((mean, i) => expect(outer.means[i + 1]).toBeCloseTo(mean, 9));
+    inner.variances.forEach((it, i) => expect(outer.variances[i + 1] / it).toBeCloseTo(1, 9));
+    const far = planeOf({ ...defaults(), mean: 1e6, variance: 1e12 });
+    const { means, variances } = centres(widened(far), CELLS + 2);
+    expect(Math.max(...means)).toBe(limitsOf('mean').maximum);
+    expect(Math.max(...variances)).toBe(limitsOf('variance').maximum);
+  });
+});
+
+describe('the refinement', () => {
+  test('asks for every cell once: 36, then those that make 144, then all', () => {
+    expect(stages().map((cells) => cells.length)).toEqual([36, 108, 432]);
+    expect(new Set(stages().flat()).size).toBe(CELLS * CELLS);
+  });
+
+  test('shows every cell as soon as the coarse ones are known, and its own value in the end', () => {
+    const known = new Set<number>();
+    expect(standIn(0, (at) => known.has(at))).toBe(-1);
+    for (const [i, stage] of stages().entries()) {
+      stage.forEach((at) => known.add(at));
+      const reach = [4, 2, 1][i];
+      for (let at = 0; at < CELLS * CELLS; at++) {
+        const other = standIn(at, (it) => known.has(it));
+        expect(known.has(other)).toBe(true);
+        expect(Math.abs((other % CELLS) - (at % CELLS))).toBeLessThan(reach);
+        expect(Math.abs(Math.floor(other / CELLS) - Math.floor(at / CELLS))).toBeLessThan(reach);
+      }
+    }
+  });
+});
+
+test('contours are named on their lines, away from the edges and each other', () => {
+  const [columns, rows] = [11, 9];
+  const value = Float64Array.from({ length: columns * rows }, (_, at) => (at % columns) / 10);
+  const places = levelPlaces({ columns, rows, value }, [0.25, 0.5, 0.75, 2], [3, 2]);
+  expect(places.map(({ level }) => level)).toEqual([0.25, 0.5, 0.75]);
+  for (const { level, column } of places) expect(column / 10).toBeCloseTo(level, 9);
+  places.forEach((a, i) =>
+    places.slice(i + 1).forEach((b) => {
+      expect(Math.abs(a.column - b.column) > 3 || Math.abs(a.row - b.row) > 2).toBe(true);
+    }),
+  );
+  const holes = value.map((it, at) => (at < columns ? it : NaN));
+  expect(levelPlaces({ columns, rows, value: holes }, [0.5], [3, 2])[0].row).toBe(0);
+});
+
+describe('the axes over depth', () => {
+  const points = (...values: number[]) =>
+    values.map((value, layer) => ({ layer, value, error: 0, samples: 1 }));
+
+  test('hold residuals from 1 down to rounding in whole decades', () => {
+    expect(rankDomain('residual', points(1, 0.5))).toEqual([0.1, 1]);
+    expect(rankDomain('residual', points(1, 3e-9))[0]).toBeCloseTo(1e-9, 20);
+    expect(rankDomain('residual', points(1, 1e-300))[0]).toBeCloseTo(1e-17, 25);
+    expect(decades([0.01, 1])).toEqual([1, 0.1, 0.01]);
+    expect(decades([1e-16, 1])).toEqual([1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14, 1e-16]);
+  });
+
+  test('hold ranks from zero, and cosines below zero where there are', () => {
+    expect(rankDomain('stable_rank', points(1, 20))[1]).toBeGreaterThan(20);
+    expect(rankDomain('cosine', points(0.5, 1))).toEqual([0, 1]);
+    expect(rankDomain('cosine', points(-0.2, 1))[0]).toBeLessThan(-0.2);
+  });
+
+  test('count whole layers, and a few of them', () => {
+    expect(layerAxis(0).domain).toEqual([0, 1]);
+    expect(layerAxis(3).ticks).toEqual([0, 1, 2, 3]);
+    for (const depth of [24, 100, 512]) expect(layerAxis(depth).ticks.length).toBeLessThan(15);
+  });
+});
+
+/** An answer with one point: so many samples in each layer. */
+function collapsed(samples: number[], overflow = 0): Collapsed {
+  const list = () => Float64Array.from(samples, (it, layer) => (it > 0 ? 1 / (layer + 1) : NaN));
+  const record = new Proxy({}, { get: list }) as Record<LayerMeasure, Float64Array>;
+  return {
+    ...{ layers: samples.length, value: record, error: record, refused: [''] },
+    ...{ samples: Float64Array.from(samples), overflow: Float64Array.of(overflow) },
+  };
+}
+
+test('a curve has points where there are values, and the stacks that went through', () => {
+  const output = collapsed([3, 3, 2, 0]);
+  const curve = { place: 0, variance: 1, key: '', output, wanted: 4 };
+  expect(pointsOf(curve, 'residual').map(({ layer }) => layer)).toEqual([0, 1, 2]);
+  expect(stacksOf(output)).toBe(0);
+  expect(stacksOf(collapsed([4, 4, 3, 0], 3))).toBe(3);
+});
+
+describe('the curves that two figures share', () => {
+  /** A figure's question, whose jobs are answered by hand. */
+  function asking(state: State, quality: Quality = 'full') {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const jobs: { answer: () => void }[] = [];
+    const run = () =>
+      new Promise((resolve, reject) => {
+        jobs.push({ answer: () => resolve(collapsed([8, 8])) });
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const ask = { state, quality, signal, workers: 2, run, show: () => {} } as unknown as Ask;
+    return { ask, jobs, controller };
+  }
+
+  test('are asked for once', async () => {
+    const curves = new StackCurves();
+    const [first, second] = [asking(defaults()), asking(defaults())];
+    const answers = [curves.ask(first.ask), curves.ask(second.ask)];
+    expect(first.jobs.length).toBe(3);
+    expect(second.jobs.length).toBe(0);
+    first.jobs.forEach(({ answer }) => answer());
+    await Promise.all(answers);
+    expect(curves.known.map(({ variance }) => variance)).toEqual(variancesOf(defaults()));
+    expect(curves.known.every((curve) => curves.isFresh(curve))).toBe(true);
+  });
+
+  test('are asked for by the other figure when the first gives up', async () => {
+    const curves = new StackCurves();
+    const [first, second] = [asking(defaults()), asking(defaults())];
+    const given = curves.ask(first.ask);
+    const kept = curves.ask(second.ask);
+    first.controller.abort();
+    await expect(given).rejects.toThrow();
+    expect(second.jobs.length).toBe(3);
+    second.jobs.forEach(({ answer }) => answer());
+    await kept;
+  });
+
+  test('lag behind a new question until it is answered', async () => {
+    const curves = new StackCurves();
+    const first = asking(defaults());
+    const answer = curves.ask(first.ask);
+    first.jobs.forEach((job) => job.answer());
+    await answer;
+    const next = asking({ ...defaults(), skip: 0 });
+    const second = curves.ask(next.ask);
+    expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([false, false, false]);
+    next.jobs[1].answer();
+    await Promise.resolve();
+    next.controller.abort();
+    await expect(second).rejects.toThrow();
+    expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([false, true, false]);
+  });
+});
