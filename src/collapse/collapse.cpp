@@ -125,7 +125,9 @@ void Collapse::add_attention(PointState& state, Index layer, const LayerDraw& dr
   const Mask& mask = settings_.mask;
   const Index length = trace.normalized.cols();
   const Index final_queries = std::max<Index>(1, (length - mask.prefix) / mask.blocks);
-  const double token_norm = spectral_norm(trace.normalized);
+  // Softmax knows logits up to a shift alone, so that the tokens' common part does not count.
+  const MatrixXd& x = trace.normalized;
+  const double token_norm = spectral_norm(x.colwise() - x.rowwise().mean());
   double entropy = 0, least = 1, bound = 0, last = 0, share = 0, localized = 0;
   double queries = 0, last_queries = 0;
   for (std::size_t head = 0; head < trace.attention.size(); ++head) {
