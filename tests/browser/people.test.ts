@@ -104,6 +104,7 @@ test('the keyboard alone moves a slider, the points of the figures, and chooses 
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => location.hash.includes('p=sample:1.1'));
+  await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it waits
   await page
     .locator('#figure-lead [data-mark="chosen head"] circle')
     .waitFor({ state: 'attached' });
