@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { browser, FIGURES, fileAddress, host, openBrowser, settled, SOON, visit } from './browser';
+import { dragSlider, tasksOf } from './tasks';
 
 openBrowser();
 
@@ -72,47 +73,11 @@ test('the engine that does not load is reported, and the first picture stays', a
   await close();
 });
 
-/** The tasks of the page's main thread in a trace, by the milliseconds of CPU that each took. */
-function mainThreadTasks(trace: Buffer): number[] {
-  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
-  const thread = ({ pid, tid }: TraceEvent) => `${pid}:${tid}`;
-  const main = new Set(
-    traceEvents
-      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
-      .map(thread),
-  );
-  return traceEvents
-    .filter(
-      (event) => event.name.endsWith('RunTask') && event.ph === 'X' && main.has(thread(event)),
-    )
-    .map(({ tdur }) => tdur! / 1000);
-}
-
-interface TraceEvent {
-  name: string;
-  ph: string;
-  pid: number;
-  tid: number;
-  /** CPU time of the thread in microseconds: unlike wall time, not what others on the machine take. */
-  tdur?: number;
-  args: { name?: string };
-}
-
 test('no main-thread task takes over 50 ms while a slider is dragged', async () => {
   const { page, close } = await visit(browser, host.address);
-  await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
-  for (const name of ['mean', 'length', 'temperature']) {
-    const box = await page.locator(`[data-control="${name}"] input[type="range"]`).boundingBox();
-    if (!box) throw new Error(`the slider of ${name} has no place`);
-    const y = box.y + box.height / 2;
-    await page.mouse.move(box.x + box.width / 2, y);
-    await page.mouse.down();
-    for (let i = 0; i < 60; i++) {
-      await page.mouse.move(box.x + box.width * (0.5 + 0.4 * Math.sin(i / 8)), y);
-    }
-    await page.mouse.up();
-  }
-  const tasks = mainThreadTasks(await browser.stopTracing());
+  const tasks = await tasksOf(page, async () => {
+    for (const name of ['mean', 'length', 'temperature']) await dragSlider(page, name);
+  });
   expect(tasks.length).toBeGreaterThan(100);
   expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
   await close();

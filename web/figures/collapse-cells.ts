@@ -53,6 +53,11 @@ export class CollapseCells {
     }
   }
 
+  /** Whether there is anything to show. */
+  isBegun(): boolean {
+    return this.cells.some((cell) => cell !== null);
+  }
+
   /** Share of the work that is done, in [0, 1]. */
   progress(): number {
     const done = this.cells.map((cell) => (cell?.refused ? this.wanted : (cell?.samples ?? 0)));

@@ -1,7 +1,7 @@
 import { count, decade, short, tick } from '../charts/format';
 import { Handle } from '../charts/handle';
 import { paintGrid } from '../charts/heatmap';
-import { legend } from '../charts/legend';
+import { legend, type Entry } from '../charts/legend';
 import { fieldRamp, stripOf } from '../charts/palette';
 import { element } from '../charts/picture';
 import { chart, compose, contour, dot, text, type Chart } from '../charts/plot';
@@ -42,6 +42,8 @@ export class CollapseMapFigure implements Part {
   readonly looks = ['floor'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private halves: Half[];
+  /** The newest question, and what is shown: the one before it until it has its first cells. */
+  private asked: CollapseCells | null = null;
   private known: CollapseCells | null = null;
 
   constructor(private store: Store) {
@@ -50,18 +52,19 @@ export class CollapseMapFigure implements Part {
 
   async compute(ask: Ask): Promise<void> {
     const held = this.halves.some(({ handle }) => handle.held);
-    this.known = cellsFor(ask.state, this.known, held);
-    await this.known.ask(ask);
+    this.asked = cellsFor(ask.state, this.asked, held);
+    await this.asked.ask(ask);
   }
 
   paint(): void {
+    if (this.asked?.isBegun()) this.known = this.asked;
     const { known, frame } = this;
     if (!known) return;
     const shown = this.shown(known);
     const wide = frame.width >= 640;
     const width = wide ? frame.width / 2 : frame.width;
     const height = Math.round(Math.min(420, Math.max(280, 0.9 * width)));
-    const key = legend(this.entries(), 0, frame.width);
+    const key = legend(this.entries(known), 0, frame.width);
     const parts = this.halves.map((half, i) => {
       half.chart = this.map(known, shown, half.measure, width, height);
       half.left = wide ? i * width : 0;
@@ -217,23 +220,28 @@ export class CollapseMapFigure implements Part {
       values[line * CELLS + (at % CELLS)] = cell?.[measure] ?? NaN;
     });
     void paintGrid(canvas, { columns: CELLS, rows: CELLS, values }, fieldRamp(), (value) => value);
+    canvas.style.opacity = this.known === this.asked ? '1' : '0.4';
     if (!drawn) throw new Error('the map is drawn before its cells');
     const [x1, x2] = plane.x.map(drawn.x.apply);
     const [y1, y2] = plane.y.map(drawn.y.apply);
     return { canvas, x: left + x1, y: top + y2, width: x2 - x1, height: y1 - y2 };
   }
 
-  private entries() {
+  private entries({ localization }: CollapseCells): Entry[] {
     const { floor } = this.store.state;
-    return [
-      { text: 'residual, entropy: 0 to 1', kind: 'strip' as const, colours: stripOf(fieldRamp()) },
+    const [least, most] = rangeOf(localization ?? []);
+    const entries: Entry[] = [
+      { text: 'residual, entropy: 0 to 1', kind: 'strip', colours: stripOf(fieldRamp()) },
       {
         text: `both at least ${short(floor)}`,
-        kind: 'line' as const,
+        kind: 'line',
         colours: ['var(--series-3)'],
       },
-      { text: 'localization index L', kind: 'line' as const, colours: ['var(--muted)'] },
     ];
+    if (LEVELS.some((level) => level > least && level < most)) {
+      entries.push({ text: 'localization index L', kind: 'line', colours: ['var(--muted)'] });
+    }
+    return entries;
   }
 
   /** The present point, or the nearest one on the map. */
@@ -299,6 +307,7 @@ export class CollapseMapFigure implements Part {
           `${known.wanted} stacks; ${safe} keep both at ${short(floor)} or more.`,
       refused && `Cells left out: ${refused.refused}.`,
       blank > 0 && `In ${blank} cells the numbers overflow.`,
+      known.localization && `L goes from ${rangeOf(known.localization).map(short).join(' to ')}.`,
       this.presentText(known),
     ];
     return sentences.filter(Boolean).join(' ');
@@ -308,7 +317,7 @@ export class CollapseMapFigure implements Part {
     const cell = this.present(known);
     if (!cell || cell.refused !== '') return '';
     const { residual, entropy } = cell;
-    return `At the present point: residual ${short(residual)}, entropy ${short(entropy)}.`;
+    return `In the present point’s cell: residual ${short(residual)}, entropy ${short(entropy)}.`;
   }
 
   private describe(known: CollapseCells): string {
@@ -320,4 +329,10 @@ type Scale = (value: number) => number;
 
 function inside(value: number, [low, high]: [number, number]): number {
   return Math.min(high, Math.max(low, value));
+}
+
+/** The smallest and the largest number there are. */
+function rangeOf(values: ArrayLike<number>): [number, number] {
+  const known = Array.from(values).filter((value) => !Number.isNaN(value));
+  return [Math.min(...known), Math.max(...known)];
 }

@@ -34,8 +34,6 @@ interface Question {
   answer: Promise<void>;
 }
 
-/** Stacks while a control is dragged. */
-const QUICK_STACKS = 2;
 /** Milliseconds between two drawings of an answer under way. */
 const STEADY = 120;
 
@@ -49,7 +47,7 @@ export class StackCurves {
   async ask(ask: Ask): Promise<void> {
     const { state, quality } = ask;
     const key = JSON.stringify({ ...stackOf(state), stacks: 0 });
-    const stacks = quality === 'quick' ? Math.min(QUICK_STACKS, state.stacks) : state.stacks;
+    const stacks = quality === 'quick' ? 1 : state.stacks;
     for (;;) {
       const { asked } = this;
       const same = asked?.key === key && asked.stacks === stacks && !asked.signal.aborted;
@@ -84,7 +82,13 @@ export class StackCurves {
     this.key = key;
     this.curves.length = variances.length;
     this.asked = question;
-    const jobs = variances.map((variance, place) => this.run(question, ask, variance, place));
+    // All grow together, but in a quick look, which leaves a core to the drawing.
+    const lanes = ask.quality === 'quick' ? ask.workers : variances.length;
+    const jobs = Array.from({ length: lanes }, async (_, lane) => {
+      for (let place = lane; place < variances.length; place += lanes) {
+        await this.run(question, ask, variances[place], place);
+      }
+    });
     question.answer = Promise.all(jobs).then(
       () => {},
       (error: unknown) => {
