@@ -26,7 +26,7 @@ test.each([
   ['phone', 'light', { width: 390, height: 844 }],
   ['phone', 'dark', { width: 390, height: 844 }],
 ] as const)('%s, %s', async (device, colorScheme, viewport) => {
-  const address = `${host.address}#p=sample:0.7`;
+  const address = `${host.address}#p=sample:0.7&S=2`;
   const { page, close } = await visit(browser, address, { viewport, colorScheme });
   const path = (name: string) =>
     join(root, 'build/screenshots', `${device}-${colorScheme}-${name}.png`);

@@ -15,7 +15,7 @@ function mainThreadTasks(trace: Buffer): number[] {
     .filter(
       (event) => event.name.endsWith('RunTask') && event.ph === 'X' && main.has(thread(event)),
     )
-    .map(({ tdur }) => tdur! / 1000);
+    .flatMap(({ tdur }) => (tdur === undefined ? [] : [tdur / 1000]));
 }
 
 interface TraceEvent {
@@ -23,7 +23,10 @@ interface TraceEvent {
   ph: string;
   pid: number;
   tid: number;
-  /** CPU time of the thread in microseconds: unlike wall time, not what others on the machine take. */
+  /**
+   * CPU time of the thread in microseconds: unlike wall time, not what others on the machine take.
+   * The task that the end of the trace cuts has none.
+   */
   tdur?: number;
   args: { name?: string };
 }
