@@ -27,7 +27,7 @@ StackSettings small_stack() {
 constexpr SpectrumPoint kPoint{0.25, 0.1};
 
 Collapse finished(const StackSettings& settings, Index samples, SpectrumPoint point = kPoint) {
-  Collapse collapse(settings, {point}, samples);
+  Collapse collapse(settings, {point}, {samples});
   collapse.advance(collapse.steps_wanted());
   return collapse;
 }
@@ -322,9 +322,9 @@ TEST_CASE("value matrices are what their names say") {
 TEST_CASE("the job gives the same numbers however it is cut, alone or among other points") {
   const StackSettings settings = small_stack();
   const Collapse whole = finished(settings, 4);
-  Collapse stepped(settings, {{1, 0.5}, kPoint}, 4);
+  Collapse stepped(settings, {{1, 0.5}, kPoint}, {4});
   while (!stepped.advance(1)) CHECK(stepped.steps_done() < stepped.steps_wanted());
-  Collapse last(settings, {kPoint, {-1, 0.5}}, 4, MeasuredLayers::last);
+  Collapse last(settings, {kPoint, {-1, 0.5}}, {4}, MeasuredLayers::last);
   last.advance(1000);
   for (std::size_t k = 0; k < kLayerMeasures.size(); ++k) {
     const auto measure = static_cast<LayerMeasure>(k);
@@ -337,6 +337,18 @@ TEST_CASE("the job gives the same numbers however it is cut, alone or among othe
   }
   CHECK(last.rows() == 1);
   CHECK(last.layer_of(0) == 3);
+}
+
+TEST_CASE("two parts of the stacks make the whole") {
+  const StackSettings settings = small_stack();
+  const Collapse whole = finished(settings, 5);
+  Collapse first(settings, {kPoint}, {2}), second(settings, {kPoint}, {3, 2});
+  first.advance(1000);
+  second.advance(1000);
+  const auto value = [](const Collapse& job) {
+    return job.estimate(0, 3, LayerMeasure::residual).value;
+  };
+  CHECK(2 * value(first) + 3 * value(second) == Approx(5 * value(whole)));
 }
 
 TEST_CASE("a stack of no layers is its input") {
@@ -363,7 +375,7 @@ TEST_CASE("a deep stack without normalization overflows by name, not by accident
 TEST_CASE("a variance that the ensemble cannot have refuses its point alone") {
   StackSettings settings = small_stack();
   settings.weights.ensemble.kind = EnsembleKind::factored;
-  Collapse collapse(settings, {{1, 0}, {1, 4}}, 2);
+  Collapse collapse(settings, {{1, 0}, {1, 4}}, {2});
   CHECK(collapse.advance(1000));
   CHECK_THAT(collapse.refused(0), StartsWith("variance: 0"));
   CHECK(std::isnan(collapse.estimate(0, 1, LayerMeasure::residual).value));
@@ -376,7 +388,7 @@ TEST_CASE("what a stack cannot be is refused by name") {
     StackSettings settings = small_stack();
     change(settings);
     try {
-      Collapse(settings, {kPoint}, 2);
+      Collapse(settings, {kPoint}, {2});
     } catch (const InvalidArgument& error) {
       return std::string(error.what());
     }
@@ -389,8 +401,8 @@ TEST_CASE("what a stack cannot be is refused by name") {
   CHECK_THAT(refused([](auto& s) { s.mask.window = 0; }), StartsWith("window: 0"));
   CHECK_THAT(refused([](auto& s) { s.mask.prefix = -3; }), StartsWith("prefix: -3"));
   CHECK(refused([](auto& s) { s.mask = {MaskKind::window, 500}; }) == "accepted");
-  CHECK_THROWS_WITH(Collapse(small_stack(), {kPoint}, 0), StartsWith("stacks: 0"));
-  CHECK_THROWS_WITH(Collapse(small_stack(), {{0, -1}}, 1), StartsWith("variance: -1"));
+  CHECK_THROWS_WITH(Collapse(small_stack(), {kPoint}, {0}), StartsWith("stacks: 0"));
+  CHECK_THROWS_WITH(Collapse(small_stack(), {{0, -1}}, {1}), StartsWith("variance: -1"));
   CHECK_THROWS_WITH(values_of_name("zero"), ContainsSubstring("orthogonal"));
   CHECK_THROWS_WITH(norm_place_of_name("both"), ContainsSubstring("none, pre, post"));
   CHECK_THROWS_WITH(norm_of_name("batch"), ContainsSubstring("rms-norm"));

@@ -91,6 +91,14 @@ MatrixXd attention_logits(const MatrixXd& tokens, const MatrixXd& query_key) {
   return tokens.transpose() * (query_key * tokens);
 }
 
+MatrixXd visible_logits(const MatrixXd& tokens, const MatrixXd& query_key, const Mask& mask) {
+  if (!mask.looks_back()) return attention_logits(tokens, query_key);
+  const MatrixXd read = query_key * tokens;
+  MatrixXd logits = MatrixXd::Zero(tokens.cols(), tokens.cols());
+  logits.triangularView<Eigen::Upper>() = tokens.transpose() * read;
+  return logits;
+}
+
 MatrixXd attention_weights(const MatrixXd& logits, double temperature, SoftmaxKind kind,
                            const Mask& mask) {
   const Index length = logits.rows();

@@ -36,6 +36,8 @@ struct Mask {
   /// The keys that the query at position `query` (from 0) sees in a sequence of `length` tokens: at
   /// most two ranges, in order, the second possibly empty.
   std::array<KeyRange, 2> visible(Eigen::Index query, Eigen::Index length) const;
+  /// Whether no query sees a key after itself.
+  bool looks_back() const { return kind != MaskKind::full; }
   /// Block of a position, of `length`; -1 for the prefix, 0 without blocks.
   Eigen::Index block_of(Eigen::Index position, Eigen::Index length) const;
   /// Whether the query reads only some of the earlier blocks it sees, by their weights.

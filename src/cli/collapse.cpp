@@ -25,6 +25,7 @@ class StackOptions {
       numbers.add(app, name);
     }
     numbers.add(app, kSamples, "samples");
+    numbers.add(app, "first");
     app.add_option("--layer-norm", place_, "none|pre|post (default pre)");
     app.add_option("--norm", norm_, "layer-norm|rms-norm (default layer-norm)");
     app.add_option("--attention", softmax_, "exact|piecewise-linear|hard (default exact)");
@@ -52,7 +53,7 @@ class StackOptions {
             .tokens = tokens_.process()};
   }
 
-  Eigen::Index samples() const { return numbers_.integer(kSamples); }
+  StackRange stacks() const { return {numbers_.integer(kSamples), numbers_.integer("first")}; }
 
  private:
   const Numbers& numbers_;
@@ -97,7 +98,7 @@ struct CollapseCommand {
     const StackSettings settings = stack.settings();
     const SpectrumPoint point = stack.point();
     Ensemble(settings.weights.ensemble).weights(point.mean, point.variance);  // refuses in its words
-    Collapse collapse(settings, {point}, stack.samples());
+    Collapse collapse(settings, {point}, stack.stacks());
     run_with_progress(collapse, "layers");
     warn_of_overflow(collapse);
     Json rows = Json::array();
@@ -129,7 +130,7 @@ struct CollapseMapCommand {
         points.push_back({mean, variance});
       }
     }
-    Collapse collapse(stack.settings(), points, stack.samples(), MeasuredLayers::last);
+    Collapse collapse(stack.settings(), points, stack.stacks(), MeasuredLayers::last);
     run_with_progress(collapse, "layers");
     warn_of_overflow(collapse);
     Json rows = Json::array();

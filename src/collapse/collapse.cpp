@@ -14,12 +14,14 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-Collapse::Collapse(const StackSettings& settings, std::vector<SpectrumPoint> points, Index samples,
-                   MeasuredLayers measured)
+Collapse::Collapse(const StackSettings& settings, std::vector<SpectrumPoint> points,
+                   StackRange stacks, MeasuredLayers measured)
     : settings_(settings),
       points_(std::move(points)),
-      samples_(static_cast<Index>(checked("stacks", static_cast<double>(samples)))),
+      stacks_(stacks),
       rows_(measured == MeasuredLayers::all ? settings.depth + 1 : 1) {
+  checked("stacks", static_cast<double>(stacks_.count));
+  checked("first", static_cast<double>(stacks_.first));
   check_stack(settings_);
   const Ensemble ensemble(settings_.weights.ensemble);
   for (const auto& [mean, variance] : points_) {
@@ -39,8 +41,8 @@ Collapse::Collapse(const StackSettings& settings, std::vector<SpectrumPoint> poi
 
 // A stack without layers: all there is to say is said of its input.
 void Collapse::measure_inputs() {
-  for (Index sample = 0; sample < samples_; ++sample) {
-    tokens_ = stack_tokens(settings_, static_cast<std::uint64_t>(sample));
+  for (Index run = 0; run < stacks_.count; ++run) {
+    tokens_ = stack_tokens(settings_, static_cast<std::uint64_t>(stacks_.first + run));
     for (PointState& state : states_) {
       if (state.refused.empty()) add_geometry(state, 0);
     }
@@ -48,7 +50,7 @@ void Collapse::measure_inputs() {
 }
 
 Index Collapse::steps_wanted() const {
-  return samples_ * static_cast<Index>(points_.size()) * settings_.depth;
+  return stacks_.count * static_cast<Index>(points_.size()) * settings_.depth;
 }
 
 bool Collapse::advance(Index layers) {
@@ -71,7 +73,7 @@ void Collapse::step() {
   const auto count = static_cast<Index>(points_.size());
   const Index layer = done_ % settings_.depth;
   const Index run = done_ / settings_.depth;
-  const auto sample = static_cast<std::uint64_t>(run / count);
+  const auto sample = static_cast<std::uint64_t>(stacks_.first + run / count);
   PointState& state = states_[static_cast<std::size_t>(run % count)];
   if (!state.refused.empty()) {
     done_ += settings_.depth;

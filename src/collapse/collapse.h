@@ -41,14 +41,20 @@ enum class MeasuredLayers {
   last,  ///< the output of the stack alone
 };
 
+/// Which of a seed's endless row of stacks are run: a part of them for each of several workers.
+struct StackRange {
+  Eigen::Index count = 8;
+  Eigen::Index first = 0;
+};
+
 /// Stacks at several points of the plane of eigenspectra, as a job that advances layer by layer: sample
 /// by sample, in each point by point. Tokens and weights of each sample are drawn afresh, the same for
 /// all points, so that neighbours differ by their spectrum alone (and have correlated errors).
 class Collapse {
  public:
-  /// Throws InvalidArgument as check_stack does, and for `samples` ("stacks") and a mean or variance
+  /// Throws InvalidArgument as check_stack does, and for a range ("stacks", "first"), mean or variance
   /// out of range. A variance that the ensemble cannot have at its mean makes that point refused.
-  Collapse(const StackSettings& settings, std::vector<SpectrumPoint> points, Eigen::Index samples,
+  Collapse(const StackSettings& settings, std::vector<SpectrumPoint> points, StackRange stacks,
            MeasuredLayers measured = MeasuredLayers::all);
 
   /// Runs up to `layers` more layers; true when all layers of all points and samples are done.
@@ -97,7 +103,8 @@ class Collapse {
 
   StackSettings settings_;
   std::vector<SpectrumPoint> points_;
-  Eigen::Index samples_, rows_;
+  StackRange stacks_;
+  Eigen::Index rows_;
   std::vector<PointState> states_;
   Eigen::Index done_ = 0;
   std::optional<StackDraw> draw_;  // of the present sample

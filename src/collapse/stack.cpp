@@ -35,11 +35,16 @@ MatrixXd attend(const StackSettings& settings, const LayerDraw& draw,
   const Index part = x.rows() / settings.weights.heads;
   for (Index head = 0; head < settings.weights.heads; ++head) {
     const MatrixXd query_key = draw.query_key(static_cast<std::size_t>(head), spectrum);
-    trace.attention.push_back(attention_weights(attention_logits(x, query_key),
-                                                settings.temperature, settings.softmax,
-                                                settings.mask));
-    moved.middleRows(head * part, part).noalias() =
-        values.middleRows(head * part, part) * trace.attention.back();
+    const MatrixXd logits = visible_logits(x, query_key, settings.mask);
+    trace.attention.push_back(
+        attention_weights(logits, settings.temperature, settings.softmax, settings.mask));
+    const MatrixXd& weights = trace.attention.back();
+    const auto own = values.middleRows(head * part, part);
+    if (settings.mask.looks_back()) {
+      moved.middleRows(head * part, part).noalias() = own * weights.triangularView<Eigen::Upper>();
+    } else {
+      moved.middleRows(head * part, part).noalias() = own * weights;
+    }
   }
   return moved;
 }

@@ -59,5 +59,5 @@ int main(int, char**) {
   stack.depth = 4;
   stack.weights.heads = 4;
   stack.tokens = token_process("random-walk", 128, 0);
-  report("stack", [&] { Collapse(stack, {{0.25, 0.1}}, 1).advance(4); });
+  report("stack", [&] { Collapse(stack, {{0.25, 0.1}}, {1}).advance(4); });
 }

@@ -187,8 +187,8 @@ test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble
   const given = stackOptions(stack);
   const { layers } = json('collapse', given.options, ...given.flags);
   const points = { means: [1, base.mean], variances: [2, base.variance] };
-  const found = finish(stacks, 'collapse', { ...stack, ...points, layers: 'all' });
-  const last = finish(stacks, 'collapse', { ...stack, ...points, layers: 'last' });
+  const found = finish(stacks, 'collapse', { ...stack, ...points, first: 0, layers: 'all' });
+  const last = finish(stacks, 'collapse', { ...stack, ...points, first: 0, layers: 'last' });
   expect(found.layers).toBe(5);
   for (const name of Object.keys(found.value) as LayerMeasure[]) {
     const column = (key: string) =>

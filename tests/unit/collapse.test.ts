@@ -4,6 +4,7 @@ import { decades, layerAxis, rankDomain } from '../../web/figures/depth-axes';
 import { levelPlaces } from '../../web/figures/level-labels';
 import type { Ask, Quality } from '../../web/figures/part';
 import { cellAt, CELLS, centres, planeOf, stages, standIn, widened } from '../../web/figures/plane';
+import { pooled } from '../../web/figures/pooled';
 import { pointsOf, StackCurves, stacksOf } from '../../web/figures/stack-curves';
 import { variancesOf } from '../../web/state/setting';
 import { defaults, limitsOf, type State } from '../../web/state/table';
@@ -121,15 +122,37 @@ describe('the axes over depth', () => {
   });
 });
 
-/** An answer with one point: so many samples in each layer. */
-function collapsed(samples: number[], overflow = 0): Collapsed {
-  const list = () => Float64Array.from(samples, (it, layer) => (it > 0 ? 1 / (layer + 1) : NaN));
-  const record = new Proxy({}, { get: list }) as Record<LayerMeasure, Float64Array>;
+/** An answer with the same at each point: so many samples in each layer. */
+function collapsed(samples: number[], overflow = 0, points = 1): Collapsed {
+  const all = Array.from({ length: points }, () => samples).flat();
+  const layerOf = (at: number) => at % samples.length;
+  const residual = Float64Array.from(all, (it, at) => (it > 0 ? 1 / (layerOf(at) + 1) : NaN));
+  const record = { residual } as Record<LayerMeasure, Float64Array>;
   return {
-    ...{ layers: samples.length, value: record, error: record, refused: [''] },
-    ...{ samples: Float64Array.from(samples), overflow: Float64Array.of(overflow) },
+    ...{ layers: samples.length, value: record, error: record, refused: all.map(() => '') },
+    ...{ samples: Float64Array.from(all), overflow: new Float64Array(points).fill(overflow) },
   };
 }
+
+test('what two workers found makes the mean and the error of all samples', () => {
+  const draws = [1, 4, 2, 8, 5, 7];
+  const of = (list: number[]): Collapsed => {
+    const mean = list.reduce((a, b) => a + b) / list.length;
+    const variance = list.reduce((a, x) => a + (x - mean) ** 2, 0) / list.length;
+    const error = list.length > 1 ? Math.sqrt(variance / (list.length - 1)) : NaN;
+    const record = (x: number) => ({ residual: Float64Array.of(x) }) as Collapsed['value'];
+    const samples = Float64Array.of(list.length);
+    const [value, known] = [record(mean), { layers: 1, refused: [''], overflow: samples }];
+    return { ...known, value, error: record(error), samples };
+  };
+  const whole = of(draws);
+  for (const cut of [1, 2, 5]) {
+    const found = pooled([of(draws.slice(0, cut)), of(draws.slice(cut))]);
+    expect(found.samples[0]).toBe(6);
+    expect(found.value.residual[0]).toBeCloseTo(whole.value.residual[0], 12);
+    expect(found.error.residual[0]).toBeCloseTo(whole.error.residual[0], 12);
+  }
+});
 
 test('a curve has points where there are values, and the stacks that went through', () => {
   const output = collapsed([3, 3, 2, 0]);
@@ -147,7 +170,7 @@ describe('the curves that two figures share', () => {
     const jobs: { answer: () => void }[] = [];
     const run = () =>
       new Promise((resolve, reject) => {
-        jobs.push({ answer: () => resolve(collapsed([8, 8])) });
+        jobs.push({ answer: () => resolve(collapsed([4, 4], 0, 3)) });
         signal.addEventListener('abort', () => reject(signal.reason as Error));
       });
     const ask = { state, quality, signal, workers: 2, run, show: () => {} } as unknown as Ask;
@@ -158,7 +181,7 @@ describe('the curves that two figures share', () => {
     const curves = new StackCurves();
     const [first, second] = [asking(defaults()), asking(defaults())];
     const answers = [curves.ask(first.ask), curves.ask(second.ask)];
-    expect(first.jobs.length).toBe(3);
+    expect(first.jobs.length).toBe(2); // workers
     expect(second.jobs.length).toBe(0);
     first.jobs.forEach(({ answer }) => answer());
     await Promise.all(answers);
@@ -173,7 +196,7 @@ describe('the curves that two figures share', () => {
     const kept = curves.ask(second.ask);
     first.controller.abort();
     await expect(given).rejects.toThrow();
-    expect(second.jobs.length).toBe(3);
+    expect(second.jobs.length).toBe(2);
     second.jobs.forEach(({ answer }) => answer());
     await kept;
   });
@@ -184,6 +207,7 @@ describe('the curves that two figures share', () => {
     const answer = curves.ask(first.ask);
     first.jobs.forEach((job) => job.answer());
     await answer;
+    expect(curves.known.map(({ output }) => stacksOf(output))).toEqual([8, 8, 8]);
     const next = asking({ ...defaults(), skip: 0 });
     const second = curves.ask(next.ask);
     expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([false, false, false]);
@@ -191,6 +215,7 @@ describe('the curves that two figures share', () => {
     await Promise.resolve();
     next.controller.abort();
     await expect(second).rejects.toThrow();
-    expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([false, true, false]);
+    expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([true, true, true]);
+    expect(curves.known.map(({ output }) => stacksOf(output))).toEqual([4, 4, 4]);
   });
 });

@@ -108,8 +108,9 @@ export class Controls {
       else if (name in setting) {
         await this.pool.run('theory' satisfies JobName, { ...setting, [name]: text });
       } else if (name in stack) {
-        const point = { means: [stack.mean], variances: [stack.variance], layers: 'last' as const };
-        await this.pool.run('collapse', { ...stack, ...point, [name]: text });
+        const point = { means: [stack.mean], variances: [stack.variance], first: 0 };
+        const asked = { ...stack, ...point, layers: 'last' as const, [name]: text };
+        await this.pool.run('collapse', asked);
       }
       return `${name}: '${text}' is not allowed`;
     } catch (error) {

@@ -242,7 +242,13 @@ export interface Jobs {
   /** Stacks at the given points, streaming: sample by sample, in each point by point. Point k is
    * (means[k], variances[k]). */
   collapse: {
-    input: Stack & { means: number[]; variances: number[]; layers: 'all' | 'last' };
+    input: Stack & {
+      means: number[];
+      variances: number[];
+      layers: 'all' | 'last';
+      /** Number of the first stack: the others follow it. */
+      first: number;
+    };
     output: Collapsed;
   };
   /** Cosine of every pair of tokens after `layer` of the setting's first sampled stack, T x T. */

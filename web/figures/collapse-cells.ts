@@ -80,7 +80,7 @@ export class CollapseCells {
       share.forEach((at, place) => this.take(at, cellOf(output, place)));
       show();
     };
-    const input = { ...stackOf(ask.state), stacks, ...points, layers: 'last' as const };
+    const input = { ...stackOf(ask.state), stacks, first: 0, ...points, layers: 'last' as const };
     take(await ask.run('collapse', input, take));
   }
 

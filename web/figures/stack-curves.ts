@@ -1,6 +1,7 @@
 import type { Collapsed, LayerMeasure } from '../engine/protocol';
 import { stackOf, variancesOf } from '../state/setting';
 import type { Ask } from './part';
+import { pointOf, pooled } from './pooled';
 import { steady } from './steady';
 
 /** What a stack's layers measure at one variance. */
@@ -27,8 +28,8 @@ interface Question {
   key: string;
   stacks: number;
   signal: AbortSignal;
-  /** Progress of every curve, in [0, 1]. */
-  progress: number[];
+  /** What each worker has found so far, from stacks of its own. */
+  parts: (Collapsed | undefined)[];
   /** Those who want to know of something new. */
   shows: Set<Ask['show']>;
   answer: Promise<void>;
@@ -73,22 +74,15 @@ export class StackCurves {
   }
 
   private begin(ask: Ask, key: string, stacks: number): Question {
-    const variances = variancesOf(ask.state);
+    const lanes = Math.min(ask.workers, stacks);
     const question: Question = {
       ...{ key, stacks, signal: ask.signal, shows: new Set() },
-      progress: variances.map(() => 0),
+      parts: new Array(lanes).fill(undefined),
       answer: Promise.resolve(),
     };
     this.key = key;
-    this.curves.length = variances.length;
     this.asked = question;
-    // All grow together, but in a quick look, which leaves a core to the drawing.
-    const lanes = ask.quality === 'quick' ? ask.workers : variances.length;
-    const jobs = Array.from({ length: lanes }, async (_, lane) => {
-      for (let place = lane; place < variances.length; place += lanes) {
-        await this.run(question, ask, variances[place], place);
-      }
-    });
+    const jobs = question.parts.map((_, lane) => this.run(question, ask, lane));
     question.answer = Promise.all(jobs).then(
       () => {},
       (error: unknown) => {
@@ -99,27 +93,48 @@ export class StackCurves {
     return question;
   }
 
-  private async run(question: Question, ask: Ask, variance: number, place: number): Promise<void> {
+  /** Asks one worker for its share of the stacks, for all variances: they have the same draws. */
+  private async run(question: Question, ask: Ask, lane: number): Promise<void> {
     const { state, quality } = ask;
-    const { key, stacks, progress, shows } = question;
-    const stack = stackOf(state);
-    const point = { means: [stack.mean], variances: [variance], layers: 'all' as const };
-    const tell = () => {
-      const sum = progress.reduce((a, b) => a + b) / progress.length;
-      for (const show of shows) show(0.98 * sum);
+    const { stacks, parts, shows } = question;
+    const variances = variancesOf(state);
+    const start = (part: number) => Math.round((part * stacks) / parts.length);
+    const input = {
+      ...{ ...stackOf(state), stacks: start(lane + 1) - start(lane), first: start(lane) },
+      ...{ means: variances.map(() => state.mean), variances, layers: 'all' as const },
     };
-    const tellAtTimes = steady(STEADY, tell);
+    const tellAtTimes = steady(STEADY, () => {
+      for (const show of shows) show(0.98 * this.progress(question));
+    });
     const take = (output: Collapsed, done: boolean) => {
-      const old = this.curves[place];
-      progress[place] = done ? 1 : Math.min(1, output.samples[0] / stacks);
-      const answers = done && quality === 'full';
-      if (!answers && old?.key === key && stacksOf(output) < stacksOf(old.output)) return;
-      this.curves[place] = { place, variance, key, output, wanted: state.stacks };
-      if (done) tell();
-      else tellAtTimes();
+      parts[lane] = output;
+      this.take(question, ask, variances);
+      if (!done) tellAtTimes();
+      else for (const show of shows) show(0.98 * this.progress(question));
     };
     const early = quality === 'full' ? (output: Collapsed) => take(output, false) : undefined;
-    take(await ask.run('collapse', { ...stack, stacks, ...point }, early), true);
+    take(await ask.run('collapse', input, early), true);
+  }
+
+  /** Keeps what all parts say together, but for curves of which more was known before. */
+  private take(question: Question, { state }: Ask, variances: number[]): void {
+    const { key, parts, stacks } = question;
+    const whole = pooled(parts.filter((part) => part !== undefined));
+    this.curves.length = variances.length;
+    variances.forEach((variance, place) => {
+      const output = pointOf(whole, place);
+      const old = this.curves[place];
+      const final = stacks === state.stacks && stacksOf(output) === stacks;
+      if (!final && old?.key === key && stacksOf(output) < stacksOf(old.output)) return;
+      if (output.samples[0] === 0 && output.refused[0] === '') return; // not begun
+      this.curves[place] = { place, variance, key, output, wanted: state.stacks };
+    });
+  }
+
+  private progress({ parts, stacks }: Question): number {
+    const known = parts.filter((part) => part !== undefined);
+    const done = known.map(({ samples }) => samples.reduce((a, b) => a + b) / samples.length);
+    return Math.min(1, done.reduce((a, b) => a + b, 0) / stacks);
   }
 }
 
