@@ -1,5 +1,6 @@
 #include "propagation/propagation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -30,7 +31,8 @@ double localization_index(const Eigen::VectorXd& weights) {
   if (!(largest > 0)) return std::numeric_limits<double>::quiet_NaN();
   const Eigen::ArrayXd w = weights.array() / largest;  // squares of tiny tails must not underflow
   const double sum = w.sum();
-  return 1 - sum * sum / (static_cast<double>(w.size()) * w.square().sum());
+  // Never below 0 but by rounding (Cauchy and Schwarz).
+  return std::max(0.0, 1 - sum * sum / (static_cast<double>(w.size()) * w.square().sum()));
 }
 
 Regime regime_of(const Eigen::VectorXd& rho) {
