@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['tests/{unit,cli,presets}/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          include: ['tests/{unit,cli,presets}/**/*.test.ts'],
+          testTimeout: 60_000, // some run the command line, on a machine that may be busy
+        },
+      },
       {
         test: {
           name: 'browser',

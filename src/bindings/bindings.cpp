@@ -62,16 +62,7 @@ val parameter_table() {
   val table = val::array();
   for (const Parameter& p : parameters()) {
     val row = val::object();
-    row.set("name", std::string(p.name));
-    row.set("symbol", std::string(p.symbol));
-    row.set("minimum", p.minimum);
-    row.set("maximum", p.maximum);
-    row.set("fallback", p.fallback);
-    row.set("integer", p.integer);
-    row.set("open_minimum", p.open_minimum);
-    row.set("open_maximum", p.open_maximum);
-    row.set("meaning", std::string(p.meaning));
-    row.set("range", allowed_range(p));
+    visit_fields(p, [&](const char* name, const auto& value) { row.set(name, value); });
     table.call<void>("push", row);
   }
   return table;

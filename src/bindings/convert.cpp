@@ -98,15 +98,7 @@ val estimate_value(const Estimate& estimate) {
 
 val moments_value(const SpectralMoments& moments) {
   val out = val::object();
-  out.set("width", static_cast<double>(moments.width));
-  out.set("xi", moments.traces.xi);
-  out.set("eta_s", moments.traces.eta_s);
-  out.set("eta_f", moments.traces.eta_f);
-  out.set("mean", moments.mean());
-  out.set("variance", moments.variance());
-  out.set("variance_frobenius", moments.variance_frobenius());
-  out.set("fourth_moment", moments.fourth_moment());
-  out.set("fourth_moment_frobenius", moments.fourth_moment_frobenius());
+  visit_moments(moments, [&](const char* name, double value) { out.set(name, value); });
   return out;
 }
 

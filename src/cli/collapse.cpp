@@ -85,10 +85,6 @@ void warn_of_overflow(const Collapse& collapse) {
   }
 }
 
-void print(const char* name, const Json& rows, bool csv) {
-  csv ? write_csv(std::cout, rows) : void(std::cout << Json{{name, rows}} << '\n');
-}
-
 struct CollapseCommand {
   explicit CollapseCommand(CLI::App& app) : stack(app, numbers, {"mean", "variance"}) {
     app.add_flag("--csv", csv, "one row a layer instead of JSON");
@@ -107,7 +103,7 @@ struct CollapseCommand {
       add_measures(layer, collapse, 0, row);
       rows.push_back(layer);
     }
-    print("layers", rows, csv);
+    print_rows(std::cout, "layers", rows, csv);
   }
 
   Numbers numbers;
@@ -140,7 +136,7 @@ struct CollapseMapCommand {
       cell["refused"] = collapse.refused(point);
       rows.push_back(cell);
     }
-    print("cells", rows, csv);
+    print_rows(std::cout, "cells", rows, csv);
   }
 
   Numbers numbers;

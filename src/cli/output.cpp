@@ -30,16 +30,11 @@ Json to_json(const Eigen::VectorXcd& vector) {
   return list;
 }
 
-Json to_json(const SpectralMoments& m) {
-  return {{"width", m.width},
-          {"xi", m.traces.xi},
-          {"eta_s", m.traces.eta_s},
-          {"eta_f", m.traces.eta_f},
-          {"mean", m.mean()},
-          {"variance", m.variance()},
-          {"variance_frobenius", m.variance_frobenius()},
-          {"fourth_moment", m.fourth_moment()},
-          {"fourth_moment_frobenius", m.fourth_moment_frobenius()}};
+Json to_json(const SpectralMoments& moments) {
+  Json json;
+  visit_moments(moments, [&](const char* name, double value) { json[name] = value; });
+  json["width"] = moments.width;  // a whole number
+  return json;
 }
 
 Json to_json(const Propagation& p) {
@@ -117,6 +112,10 @@ Json rows_by_position(const Json& arrays) {
     }
   }
   return rows;
+}
+
+void print_rows(std::ostream& out, const char* name, const Json& rows, bool csv) {
+  csv ? write_csv(out, rows) : void(out << Json{{name, rows}} << '\n');
 }
 
 }  // namespace eigenscope::cli

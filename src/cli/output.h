@@ -37,6 +37,8 @@ void write_csv_row(std::ostream& out, const Json& row);
 /// Writes an array of flat objects with equal keys as CSV. `like` has these keys too: it gives the
 /// header where there may be no row.
 void write_csv(std::ostream& out, const Json& rows, const Json& like = Json::object());
+/// Rows as CSV, or as JSON {name: rows}.
+void print_rows(std::ostream& out, const char* name, const Json& rows, bool csv);
 /// One row a position from an object of equally long arrays; scalars are left out.
 Json rows_by_position(const Json& arrays);
 

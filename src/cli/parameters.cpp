@@ -12,16 +12,9 @@ void add_parameters(CLI::App& app) {
   command->callback([] {
     Json table = Json::array();
     for (const Parameter& p : parameters()) {
-      table.push_back({{"name", p.name},
-                       {"symbol", p.symbol},
-                       {"minimum", p.minimum},
-                       {"maximum", p.maximum},
-                       {"fallback", p.fallback},
-                       {"integer", p.integer},
-                       {"open_minimum", p.open_minimum},
-                       {"open_maximum", p.open_maximum},
-                       {"meaning", p.meaning},
-                       {"range", allowed_range(p)}});
+      Json row;
+      visit_fields(p, [&](const char* name, const auto& value) { row[name] = value; });
+      table.push_back(row);
     }
     std::cout << table << '\n';
   });

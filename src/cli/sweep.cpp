@@ -49,22 +49,21 @@ struct SweepCommand {
     const std::vector<RowEstimate> limits = gaussian_limits(sweep);
     Json rows = Json::array();
     for (std::size_t i = 0; i < sweep.size(); ++i) rows.push_back(row(sweep, i, limits[i]));
-    csv ? write_csv(std::cout, rows) : void(std::cout << Json{{"rows", rows}} << '\n');
+    print_rows(std::cout, "rows", rows, csv);
   }
 
   // What the theory says of the exact softmax, by as many draws; NaN where a point is refused.
   std::vector<RowEstimate> gaussian_limits(const Sweep& sweep) const {
-    const EnsembleSettings settings = ensemble.settings();
-    const Ensemble drawn(settings);
     std::vector<TracedHead> heads;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < sweep.size(); ++i) {
       if (!sweep.refused(i).empty()) continue;
       const auto [mean, variance] = sweep.point(i);
-      heads.push_back({drawn.moments(mean, variance).traces, numbers.number("temperature")});
+      heads.push_back({sweep.ensemble().moments(mean, variance).traces, numbers.number("temperature")});
       places.push_back(i);
     }
-    GaussianRows gaussian(tokens.process(), heads, numbers.integer("samples"), settings.seed);
+    GaussianRows gaussian(tokens.process(), heads, numbers.integer("samples"),
+                          ensemble.settings().seed);
     run_with_progress(gaussian, "rows of the theory for every point");
     std::vector<RowEstimate> limits(sweep.size());
     for (std::size_t k = 0; k < places.size(); ++k) limits[places[k]] = gaussian.estimate(k);

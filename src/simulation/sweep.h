@@ -25,6 +25,7 @@ class Sweep {
   Eigen::Index steps_wanted() const { return simulation_.steps_wanted(); }
   double work_per_step() const { return simulation_.work_per_step(); }
 
+  const Ensemble& ensemble() const { return simulation_.ensemble(); }
   std::size_t size() const { return cells_.size(); }
   const SpectrumPoint& point(std::size_t i) const { return cells_[i].point; }
   /// Why point i has no numbers; empty when it has.

@@ -38,6 +38,19 @@ struct SpectralMoments {
   /// tr((W W^T)^2)/||W||_F^4, in [1/rank, 1].
   double fourth_moment_frobenius() const { return quartic_f / (traces.eta_f * traces.eta_f); }
 };
+/// Calls visit(name, value) for each moment that the command line and the page report.
+template <class Visit>
+void visit_moments(const SpectralMoments& m, Visit visit) {
+  visit("width", static_cast<double>(m.width));
+  visit("xi", m.traces.xi);
+  visit("eta_s", m.traces.eta_s);
+  visit("eta_f", m.traces.eta_f);
+  visit("mean", m.mean());
+  visit("variance", m.variance());
+  visit("variance_frobenius", m.variance_frobenius());
+  visit("fourth_moment", m.fourth_moment());
+  visit("fourth_moment_frobenius", m.fourth_moment_frobenius());
+}
 
 /// The d_h x d_h products through which one sees W = query key^T without forming it, at O(d d_h^2).
 struct FactorProducts {

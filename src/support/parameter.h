@@ -34,6 +34,21 @@ std::string shown(double value);
 /// "an integer from 2 to 4096", "a number above 0, at most 1000000", ...
 std::string allowed_range(const Parameter& parameter);
 
+/// Calls visit(name, value) for each field, `range` (allowed_range) last: for those who print them.
+template <class Visit>
+void visit_fields(const Parameter& p, Visit visit) {
+  visit("name", std::string(p.name));
+  visit("symbol", std::string(p.symbol));
+  visit("minimum", p.minimum);
+  visit("maximum", p.maximum);
+  visit("fallback", p.fallback);
+  visit("integer", p.integer);
+  visit("open_minimum", p.open_minimum);
+  visit("open_maximum", p.open_maximum);
+  visit("meaning", std::string(p.meaning));
+  visit("range", allowed_range(p));
+}
+
 /// `value` itself when it is finite and in range; otherwise throws InvalidArgument with a message
 /// such as "width: -3 is not allowed; it must be an integer from 2 to 4096".
 double checked(std::string_view name, double value);
