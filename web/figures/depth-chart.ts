@@ -1,9 +1,10 @@
-import type { Markish } from '@observablehq/plot';
+import type { Markish, PlotOptions } from '@observablehq/plot';
 import { count, short } from '../charts/format';
-import type { Entry } from '../charts/legend';
+import { legend, type Entry } from '../charts/legend';
 import { dashes, series } from '../charts/palette';
-import { dot, line, ruleX } from '../charts/plot';
+import { chart, dot, gridY, line, ruleX } from '../charts/plot';
 import type { LayerMeasure } from '../engine/protocol';
+import { layerAxis } from './depth-axes';
 import { pointsOf, stacksOf, type Curve, type LayerPoint } from './stack-curves';
 
 /** Error bars reach this many standard errors to either side. */
@@ -14,6 +15,28 @@ const MOST = 32;
 /** The number of layers that the curves have. */
 export function depthOf(curves: Curve[]): number {
   return Math.max(0, ...curves.map(({ output }) => output.layers - 1));
+}
+
+/** A chart over the layers: what its curves are is for the caller to say, the first drawn on top. */
+export function depthChart(
+  curves: Curve[],
+  options: { label: string; width: number; y: PlotOptions['y']; entries: Entry[] },
+  marks: Markish[][],
+): SVGSVGElement {
+  const { label, width, y, entries } = options;
+  const key = legend([...varianceEntries(curves), ...entries], 52, width - 8, 22);
+  return chart({
+    label,
+    width,
+    height: Math.round(Math.max(280, Math.min(400, width * 0.5))) + key.height,
+    marginTop: key.height + 12,
+    marginLeft: 52,
+    marginRight: 16,
+    marginBottom: 44,
+    x: layerAxis(depthOf(curves)),
+    y,
+    marks: [gridY({ strokeOpacity: 0.08 }), () => key.render(), ...[...marks].reverse().flat()],
+  }).svg;
 }
 
 /**
@@ -63,7 +86,7 @@ export function thinLine(
 }
 
 /** Legend entries of the variances. */
-export function varianceEntries(curves: Curve[]): Entry[] {
+function varianceEntries(curves: Curve[]): Entry[] {
   return curves.map(({ place, variance }) => ({
     text: `v = ${short(variance)}`,
     kind: 'line',

@@ -1,19 +1,17 @@
 import { decade, tick } from '../charts/format';
-import { legend } from '../charts/legend';
-import { chart, gridY } from '../charts/plot';
 import type { Table } from '../charts/table';
 import { STACK } from '../state/setting';
 import type { Store } from '../state/store';
 import type { Rank } from '../state/table';
-import { decades, layerAxis, rankDomain } from './depth-axes';
+import { decades, rankDomain } from './depth-axes';
 import {
   curveColumns,
   curveMarks,
   curveRows,
+  depthChart,
   depthOf,
   endsText,
   sampledText,
-  varianceEntries,
 } from './depth-chart';
 import { Frame } from './frame';
 import type { Ask, Part } from './part';
@@ -46,34 +44,19 @@ export class DepthFigure implements Part {
     const { known } = this.curves;
     const { rank } = this.store.state;
     if (known.length === 0) return;
-    const { width } = this.frame;
     const lists = known.map((curve) => this.points(pointsOf(curve, rank)));
     const domain = rankDomain(rank, lists.flat());
-    const key = legend(varianceEntries(known), 52, width - 8, 22);
-    const { svg } = chart({
-      label: this.describe(),
-      width,
-      height: Math.round(Math.max(280, Math.min(400, width * 0.5))) + key.height,
-      marginTop: key.height + 12,
-      marginLeft: 52,
-      marginRight: 16,
-      marginBottom: 44,
-      x: layerAxis(depthOf(known)),
-      y: {
-        ...{ domain, label: AXES[rank], clamp: true },
-        ...(rank === 'residual'
-          ? { type: 'log' as const, ticks: decades(domain), tickFormat: decade }
-          : { ticks: 6, tickFormat: tick }),
-      },
-      marks: [
-        gridY({ strokeOpacity: 0.08 }),
-        () => key.render(),
-        ...known
-          .map((curve, i) => curveMarks(curve, lists[i], domain, this.curves.isFresh(curve)))
-          .reverse()
-          .flat(),
-      ],
-    });
+    const y = {
+      ...{ domain, label: AXES[rank], clamp: true },
+      ...(rank === 'residual'
+        ? { type: 'log' as const, ticks: decades(domain), tickFormat: decade }
+        : { ticks: 6, tickFormat: tick }),
+    };
+    const svg = depthChart(
+      known,
+      { label: this.describe(), width: this.frame.width, y, entries: [] },
+      known.map((curve, i) => curveMarks(curve, lists[i], domain, this.curves.isFresh(curve))),
+    );
     this.frame.put(svg);
     this.frame.say(this.caption());
   }

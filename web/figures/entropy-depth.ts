@@ -1,21 +1,19 @@
 import type { Markish } from '@observablehq/plot';
 import { tick } from '../charts/format';
-import { legend, type Entry } from '../charts/legend';
-import { chart, gridY } from '../charts/plot';
+import type { Entry } from '../charts/legend';
 import type { Table } from '../charts/table';
 import type { LayerMeasure } from '../engine/protocol';
 import { STACK } from '../state/setting';
 import type { Store } from '../state/store';
-import { layerAxis } from './depth-axes';
 import {
   curveColumns,
   curveMarks,
   curveRows,
+  depthChart,
   depthOf,
   endsText,
   sampledText,
   thinLine,
-  varianceEntries,
 } from './depth-chart';
 import { Frame } from './frame';
 import type { Ask, Part } from './part';
@@ -44,32 +42,13 @@ export class EntropyDepthFigure implements Part {
   paint(): void {
     const { known } = this.curves;
     if (known.length === 0) return;
-    const { width } = this.frame;
-    const key = legend([...varianceEntries(known), ...this.entries()], 52, width - 8, 22);
-    const { svg } = chart({
-      label: this.describe(),
-      width,
-      height: Math.round(Math.max(280, Math.min(400, width * 0.5))) + key.height,
-      marginTop: key.height + 12,
-      marginLeft: 52,
-      marginRight: 16,
-      marginBottom: 44,
-      x: layerAxis(depthOf(known)),
-      y: {
-        domain: RANGE,
-        label: 'row entropy H / log of the keys seen',
-        ticks: 6,
-        tickFormat: tick,
-      },
-      marks: [
-        gridY({ strokeOpacity: 0.08 }),
-        () => key.render(),
-        ...known
-          .map((curve) => this.marks(curve))
-          .reverse()
-          .flat(),
-      ],
-    });
+    const label = 'row entropy H / log of the keys seen';
+    const y = { domain: RANGE, label, ticks: 6, tickFormat: tick };
+    const svg = depthChart(
+      known,
+      { label: this.describe(), width: this.frame.width, y, entries: this.entries() },
+      known.map((curve) => this.marks(curve)),
+    );
     this.frame.put(svg);
     this.frame.say(this.caption());
   }
