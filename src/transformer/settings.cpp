@@ -81,6 +81,9 @@ constexpr std::array kChoiceFields{
         "initialization", kInitializations, "initialization; mimetic has the target as its mean"),
 };
 
+// In 32-bit memory, with the optimizer's state, there is no room for more.
+constexpr double kMostNumbers = 2e8;
+
 void must_divide(const char* field, Index value, const char* whole, Index of) {
   if (of % value == 0) return;
   throw InvalidArgument(field, std::to_string(value) + " is not allowed; it must divide the " +
@@ -120,6 +123,15 @@ std::string_view regularizer_name(RegularizerKind kind) {
 }
 
 void check_model(const ModelSettings& settings) {
+  const auto width = static_cast<double>(settings.width);
+  const double parameters = width * (static_cast<double>(settings.vocabulary + settings.length) +
+                                     static_cast<double>(settings.depth) *
+                                         (4 * width + 2 * static_cast<double>(settings.hidden())));
+  if (parameters > kMostNumbers) {
+    throw InvalidArgument("width", std::to_string(settings.width) + " makes a model of about " +
+                                       shown(parameters) + " parameters; at most " +
+                                       shown(kMostNumbers) + " fit");
+  }
   must_divide("heads", settings.heads, "width", settings.width);
   must_divide("key_heads", settings.groups(), "heads", settings.heads);
   if (settings.positions == Positions::rotary && settings.head_width() % 2 != 0) {
@@ -134,6 +146,18 @@ void check_model(const ModelSettings& settings) {
 void check_training(const TrainSettings& settings) {
   for (const NumberField& field : kNumberFields) checked(field.name, number_of(settings, field));
   check_model(settings.model);
+  const ModelSettings& m = settings.model;
+  const auto width = static_cast<double>(m.width), hidden = static_cast<double>(m.hidden());
+  const auto depth = static_cast<double>(m.depth), length = static_cast<double>(m.length);
+  const double tokens = static_cast<double>(settings.batch) * length;
+  const double numbers =
+      tokens * (static_cast<double>(m.vocabulary) +
+                depth * (9 * width + 2 * hidden + static_cast<double>(m.heads) * length));
+  if (numbers > kMostNumbers) {
+    throw InvalidArgument("batch", std::to_string(settings.batch) + " sequences of " +
+                                       std::to_string(m.length) + " would keep " + shown(numbers) +
+                                       " numbers; at most " + shown(kMostNumbers) + " fit");
+  }
 }
 
 }  // namespace eigenscope
