@@ -15,6 +15,7 @@
 #include "cli/training_table.h"
 #include "support/error.h"
 #include "support/parameter.h"
+#include "transformer/speaker.h"
 #include "transformer/trainer.h"
 #include "transformer/training_file.h"
 
@@ -72,7 +73,7 @@ struct TrainCommand {
       numbers.set_default(field.name, shown(number_of(defaults, field)));
       numbers.add(app, field.name);
     }
-    for (const char* name : {"seeds", "min_count"}) numbers.add(app, name);
+    for (const char* name : {"seeds", "min_count", "tame"}) numbers.add(app, name);
     texts["text"] = kDefaultText;
     texts["tokenizer"] = "bytes";
     add_text(app, "text", "file to learn from; its last tenth is the validation text");
@@ -90,6 +91,8 @@ struct TrainCommand {
     }
     app.add_option("--out", out, "folder for logs and checkpoints, one folder a run in it");
     config_option = app.add_option("--config", config, "JSON file with any of these options");
+    app.add_option("--intervention", interventions,
+                   "also evaluate the trained models with hard|tame attention; both with a comma");
     app.add_flag("--resume", resume, "go on with the runs that --out has");
     app.add_option("--preset", preset,
                    "table: tune every regularizer, then compare them on 5 seeds; tune: only tune");
@@ -218,7 +221,7 @@ struct TrainCommand {
 
   template <class Show>
   FinishedRun run_one(const Plan& plan, Show show) const {
-    FinishedRun run{plan.settings, {}, {}, ""};
+    FinishedRun run{plan.settings, {}, {}, 0, ""};
     std::optional<RunFolder> folder;
     if (!out.empty()) folder.emplace(out + "/" + plan.folder, csv);
     std::optional<Safetensors> checkpoint;
@@ -241,6 +244,12 @@ struct TrainCommand {
                                                 plan.settings.batch * plan.settings.model.length) /
                             passed.count();
     run.failure = trainer.failure();
+    if (run.failure.empty() && !interventions.empty()) {
+      for (const std::string& name : split(interventions)) {
+        run.interventions.emplace_back(name, trainer.evaluate(intervention_of_name(
+                                                 name, numbers.number("tame"), trainer.model())));
+      }
+    }
     if (!run.failure.empty()) {
       std::cerr << "\reigenscope: " << plan.folder << ": " << run.failure << '\n';
     } else if (run.rows.empty()) {
@@ -339,7 +348,7 @@ struct TrainCommand {
   std::map<std::string, std::string> texts;
   std::map<std::string, CLI::Option*> options;
   CLI::Option *config_option, *csv_flag;
-  std::string out, config, preset;
+  std::string out, config, preset, interventions;
   bool resume = false, csv = false, json = false;
   std::shared_ptr<const Text> text;
 };

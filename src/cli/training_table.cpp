@@ -101,6 +101,11 @@ Json runs_to_json(const std::vector<FinishedRun>& runs, bool rows) {
         json[std::string(measure.name)] = measure.of(run.rows.back());
       }
     }
+    for (const auto& [name, row] : run.interventions) {
+      json["with_" + name] = {{"bits_per_byte", row.measure("bits_per_byte")},
+                              {"entropy", row.head_mean("entropy")},
+                              {"residual", row.layer_mean("residual")}};
+    }
     list.push_back(json);
   }
   return list;

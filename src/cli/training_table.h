@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/output.h"
@@ -14,6 +15,7 @@ namespace eigenscope::cli {
 struct FinishedRun {
   TrainSettings settings;
   std::vector<LogRow> rows;  ///< logged by this process; at least the last one
+  std::vector<std::pair<std::string, LogRow>> interventions;  ///< the last state with each of them
   double tokens_per_second = 0;
   std::string failure;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "support/bits.h"
@@ -70,10 +71,8 @@ inline double exp_nonpositive(double x) {
 // tanh(x), absolute error below 3e-7 and 5e-16; by exp of what is not positive, so without overflow.
 template <class Scalar>
 inline Scalar vector_tanh(Scalar x) {
-  const Scalar magnitude = x < 0 ? -x : x;
-  const Scalar e = exp_nonpositive(-2 * magnitude);
-  const Scalar value = (1 - e) / (1 + e);
-  return x < 0 ? -value : value;
+  const Scalar e = exp_nonpositive(-2 * std::abs(x));
+  return std::copysign((1 - e) / (1 + e), x);
 }
 
 }  // namespace eigenscope

@@ -248,19 +248,19 @@ void Trainer::log_state() {
   }
 }
 
-LogRow Trainer::evaluate() {
+LogRow Trainer::evaluate(const Intervention<float>& intervention) {
   LogRow row;
   row.step = step_;
   row.layers.resize(static_cast<std::size_t>(settings_.model.depth));
   row.heads.resize(static_cast<std::size_t>(settings_.model.depth * settings_.model.heads));
-  const double loss = validation_loss(row);
+  const double loss = validation_loss(row, intervention);
   row.run = {train_loss_,    loss,  loss / std::numbers::ln2 / text_->bytes_per_token,
              std::exp(loss), rate_, gradient_norm_};
   return row;
 }
 
 // Over sequences at even distances; the heads and layers are measured on the first batch of them.
-double Trainer::validation_loss(LogRow& row) {
+double Trainer::validation_loss(LogRow& row, const Intervention<float>& intervention) {
   const Index length = settings_.model.length;
   const auto last = static_cast<Index>(text_->validation.size()) - 1 - length;
   const Index whole = 1 + last / length;
@@ -274,7 +274,7 @@ double Trainer::validation_loss(LogRow& row) {
       const Index start = sequences == 1 ? 0 : last * k / (sequences - 1);
       add_sequence(text_->validation, start, length, inputs_, outputs_);
     }
-    model_.forward(inputs_, length);
+    model_.forward(inputs_, length, intervention);
     if (first == 0) {
       add_layers(row);
       add_heads(row);

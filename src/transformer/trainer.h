@@ -75,8 +75,9 @@ class Trainer {
   /// Rows since the last call: every log_every steps from step 0 (where a resumed run has none) on,
   /// and the last step.
   std::vector<LogRow> take_log() { return std::exchange(log_, {}); }
-  /// The row of the present state, training measures of the last step.
-  LogRow evaluate();
+  /// The row of the present state, training measures of the last step; `intervention` is done to the
+  /// model that reads the validation text (and does not touch the heads' traces and bound).
+  LogRow evaluate(const Intervention<float>& intervention = {});
   /// A .safetensors file: GPT-2's names, and all that going on needs.
   std::vector<std::byte> checkpoint() const;
 
@@ -87,7 +88,7 @@ class Trainer {
   void log_state();
   void break_off(Eigen::Index step, const std::string& what);
   void measure_layer_gradients(const Vector<float>& gradient);
-  double validation_loss(LogRow& row);
+  double validation_loss(LogRow& row, const Intervention<float>& intervention);
   void add_layers(LogRow& row) const;
   void add_heads(LogRow& row) const;
   Vector<float> decay() const;
