@@ -163,6 +163,12 @@ struct TrainCommand {
       throw InvalidArgument("preset",
                             "'" + preset + "' is not allowed; it must be one of table, tune");
     }
+    if (!interventions.empty()) {
+      const Model<float> smallest(ModelSettings{.depth = 0});
+      for (const std::string& name : split(interventions)) {
+        intervention_of_name(name, numbers.number("tame"), smallest);  // refuses before training
+      }
+    }
     if (resume && out.empty())
       throw InvalidArgument("resume", "it needs --out, the folder of the runs");
     if (numbers.given("min_count") && tokenizer == "bytes") {
