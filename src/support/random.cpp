@@ -76,4 +76,9 @@ void NormalStream::fill(std::span<float> out) {
   }
 }
 
+std::int64_t uniform_index(float normal, std::int64_t count) {
+  const double uniform = 0.5 * std::erfc(-static_cast<double>(normal) * 0.70710678118654752);
+  return std::min(count - 1, static_cast<std::int64_t>(uniform * static_cast<double>(count)));
+}
+
 }  // namespace eigenscope

@@ -31,4 +31,8 @@ class NormalStream {
   std::array<Lanes, 4> state_;
 };
 
+/// An index below `count`, uniform when `normal` is N(0, 1): a normal number through its distribution
+/// function is uniform. `count` is at least 1 and far below 2^24, the fineness of the numbers.
+std::int64_t uniform_index(float normal, std::int64_t count);
+
 }  // namespace eigenscope
