@@ -1,5 +1,7 @@
 #include "checkpoint/config.h"
 
+#include <cstdlib>
+#include <limits>
 #include <set>
 #include <span>
 #include <utility>
@@ -7,6 +9,7 @@
 
 #include "checkpoint/json_events.h"
 #include "support/error.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
 
@@ -107,6 +110,23 @@ std::optional<std::uint64_t> Config::positive_integer(const std::string& key,
                                            std::to_string(maximum));
   }
   return *number;
+}
+
+std::optional<double> Config::number(const std::string& key, double minimum, double maximum) const {
+  const auto found = values_.find(key);
+  if (found == values_.end()) return std::nullopt;
+  double value = std::numeric_limits<double>::quiet_NaN();
+  if (const auto* natural = std::get_if<std::uint64_t>(&found->second)) {
+    value = static_cast<double>(*natural);
+  } else if (const auto* other = std::get_if<Other>(&found->second)) {
+    char* end = nullptr;
+    const double read = std::strtod(other->shown.c_str(), &end);
+    if (end != other->shown.c_str() && *end == '\0') value = read;
+  }
+  if (value >= minimum && value <= maximum) return value;
+  throw FormatError(shown_name(key), std::visit(ShowValue{}, found->second) + " in " + name_ +
+                                         " is not a number from " + shown(minimum) + " to " +
+                                         shown(maximum));
 }
 
 std::optional<std::string> Config::text(const std::string& key) const {

@@ -35,6 +35,10 @@ class Config {
   std::optional<std::uint64_t> positive_integer(const std::string& key,
                                                 std::uint64_t maximum) const;
 
+  /// The number called `key`, from `minimum` to `maximum`; nothing when it is absent or null. Throws
+  /// FormatError naming the key for anything else.
+  std::optional<double> number(const std::string& key, double minimum, double maximum) const;
+
   /// The string called `key`, such as "model_type"; nothing when it is absent or null. Throws
   /// FormatError naming the key for anything else.
   std::optional<std::string> text(const std::string& key) const;

@@ -83,4 +83,9 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_
   return split_mix(state);
 }
 
+std::int64_t uniform_index(float normal, std::int64_t count) {
+  const double uniform = 0.5 * std::erfc(-static_cast<double>(normal) * 0.70710678118654752);
+  return std::min(count - 1, static_cast<std::int64_t>(uniform * static_cast<double>(count)));
+}
+
 }  // namespace eigenscope

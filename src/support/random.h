@@ -40,4 +40,8 @@ inline double random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_
   return static_cast<double>(random_bits(seed, stream, counter) >> 11) * 0x1p-53;
 }
 
+/// An index below `count`, uniform when `normal` is N(0, 1): a normal number through its distribution
+/// function is uniform. `count` is at least 1 and far below 2^24, the fineness of the numbers.
+std::int64_t uniform_index(float normal, std::int64_t count);
+
 }  // namespace eigenscope

@@ -1,0 +1,33 @@
+// A model with its tokenizer and a text, from what a person types.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "forward/text_model.h"
+#include "text/tokenizer.h"
+
+namespace eigenscope::cli {
+
+/// A checkpoint that can read text.
+struct Reader {
+  std::shared_ptr<const TextModel> model;
+  TextTokenizer tokenizer;
+};
+
+/// MODEL, --config and --tokenizer.
+class ReaderOptions {
+ public:
+  explicit ReaderOptions(CLI::App& app);
+  /// Throws FormatError for files that are missing or malformed.
+  Reader open() const;
+
+ private:
+  std::string model_, config_, tokenizer_;
+};
+
+/// All of a file. Throws FormatError naming it when it cannot be read or is larger than 1 GB.
+std::string read_text(const std::string& path);
+
+}  // namespace eigenscope::cli

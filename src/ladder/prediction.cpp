@@ -1,0 +1,185 @@
+#include "ladder/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "attention/softmax.h"
+#include "simulation/gaussian_rows.h"
+#include "support/error.h"
+#include "support/parameter.h"
+#include "support/random.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index kFewestContent = 4;
+
+std::vector<Passage> joined(const std::vector<Passage>& statistics,
+                            const std::vector<Passage>& measured) {
+  std::vector<Passage> all = statistics;
+  all.insert(all.end(), measured.begin(), measured.end());
+  if (statistics.empty() || measured.empty()) {
+    throw InvalidArgument("passages", "there must be some for the statistics and some to measure");
+  }
+  const Passage& first = all.front();
+  const auto differs = [&](const Passage& other) {
+    return other.length() != first.length() || other.leading != first.leading ||
+           other.trailing != first.trailing;
+  };
+  if (std::any_of(all.begin(), all.end(), differs)) {
+    throw InvalidArgument("passages", "all must have the same length and special tokens");
+  }
+  const SinkKeys sinks = SinkKeys::of(first);
+  if (first.length() < sinks.leading + sinks.trailing + kFewestContent) {
+    throw InvalidArgument("length", "passages need at least " + std::to_string(kFewestContent) +
+                                        " tokens beside the special ones");
+  }
+  return all;
+}
+
+TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
+
+HeadProjections projections(const LayerWeights& weights, int head, int heads) {
+  const Index width = weights.query.weight.rows() / heads, first = head * width;
+  return {weights.query.weight.middleRows(first, width).cast<double>(),
+          weights.query.bias.segment(first, width).cast<double>(),
+          weights.key.weight.middleRows(first, width).cast<double>()};
+}
+
+/// The factors of W_QK, d x d_h, with the gain of a norm before them.
+HeadFactors factors_of(const HeadProjections& head, const VectorXd& gain, int layer, int number) {
+  return {layer, number, gain.asDiagonal() * head.query.transpose(),
+          gain.asDiagonal() * head.key.transpose()};
+}
+
+}  // namespace
+
+Prediction::Prediction(std::shared_ptr<const TextModel> model,
+                       const std::vector<Passage>& statistics, const std::vector<Passage>& measured,
+                       const PredictionSettings& settings)
+    : pass_(std::move(model), joined(statistics, measured)),
+      settings_(settings),
+      statistics_passages_(statistics.size()),
+      length_(statistics.front().length()),
+      sinks_(SinkKeys::of(statistics.front())),
+      kernel_(centred_kernel(theory_tokens(length_))),
+      statistics_(0, length_, sinks_) {
+  checked("queries", static_cast<double>(settings.queries));
+}
+
+bool Prediction::advance(Index steps) {
+  for (; steps > 0 && !pass_.done(); --steps) step();
+  return pass_.done();
+}
+
+double Prediction::work_per_step() const {
+  const auto width = static_cast<double>(pass_.model().width());
+  const auto length = static_cast<double>(length_);
+  return length * width * (12 * width + 2 * length);
+}
+
+void Prediction::step() {
+  const std::size_t passage = pass_.passage();
+  const int layer = pass_.layer();
+  if (passage == 0) begin_layer();
+  const bool last = passage + 1 == pass_.passages().size();
+  // The pass forgets a layer's weights when it is through.
+  const LayerWeights weights = last ? pass_.weights() : LayerWeights();
+  const AttentionTrace trace = pass_.advance();
+  if (passage < statistics_passages_) {
+    statistics_.add(trace.states);
+  } else {
+    for (std::size_t head = 0; head < meters_.size(); ++head) {
+      meters_[head].add(trace.logits[head], trace.weights[head], pass_.model().rules().causal,
+                        sinks_);
+    }
+  }
+  if (last) predict_layer(weights, layer);
+}
+
+void Prediction::begin_layer() {
+  statistics_ = TokenStatistics(pass_.model().width(), length_, sinks_);
+  meters_.assign(static_cast<std::size_t>(pass_.model().heads()), HeadMeter());
+}
+
+void Prediction::predict_layer(const LayerWeights& weights, int layer) {
+  const LayerClouds clouds(statistics_);
+  const auto first = heads_.size();
+  for (int head = 0; head < pass_.model().heads(); ++head) {
+    heads_.push_back(predict_head(weights, layer, head, clouds));
+  }
+  add_isotropic(static_cast<Index>(first));
+}
+
+HeadPrediction Prediction::predict_head(const LayerWeights& weights, int layer, int head,
+                                        const LayerClouds& clouds) const {
+  const HeadProjections projected = projections(weights, head, pass_.model().heads());
+  const VectorXd gain = pass_.model().rules().pre_norm
+                            ? VectorXd(weights.attention_norm.gain.cast<double>())
+                            : VectorXd::Ones(pass_.model().width());
+  HeadPrediction prediction;
+  prediction.layer = layer;
+  prediction.head = head;
+  prediction.measured = meters_[static_cast<std::size_t>(head)].measures();
+  const HeadFactors factors = factors_of(projected, gain, layer, head);
+  prediction.report = report_head(factors, kernel_);
+  HeadProjections folded = projected;
+  folded.query = factors.query.transpose();
+  folded.key = factors.key.transpose();
+  prediction.rungs[static_cast<std::size_t>(Rung::spectrum)] =
+      sampled(HeadLadder(clouds, folded), Rung::spectrum);
+  const HeadLadder ladder(clouds, projected);
+  for (auto rung = static_cast<std::size_t>(Rung::covariance); rung < kRungNames.size(); ++rung) {
+    prediction.rungs[rung] = sampled(ladder, static_cast<Rung>(rung));
+  }
+  return prediction;
+}
+
+RungPrediction Prediction::sampled(const HeadLadder& ladder, Rung rung) const {
+  RowMeasures sum;
+  double sink = 0, rows = 0;
+  std::vector<float> normal(static_cast<std::size_t>(length_) + 1);  // the last draws the query
+  for (Index j = 0; j < settings_.queries; ++j) {
+    NormalStream(settings_.seed, static_cast<std::uint64_t>(j)).fill(normal);
+    const Index place = uniform_index(normal.back(), statistics_.passages() * length_);
+    const Index position = place % length_;
+    const Index visible = pass_.model().rules().causal ? position + 1 : length_;
+    if (visible < 2) continue;
+    const VectorXd state = statistics_.states(place / length_).col(position).cast<double>();
+    const RowLaw law = ladder.law(rung, state, position);
+    const VectorXd z = Eigen::Map<const Eigen::VectorXf>(normal.data(), visible).cast<double>();
+    const VectorXd logits = law.mean.head(visible) + law.std.head(visible).cwiseProduct(z);
+    const RowMeasures row = measure_row(softmax(logits, 1), sinks_, length_);
+    sum += row;
+    // Where all keys are alike the expected weight is known, and the drawn one only noise.
+    sink += rung >= Rung::sink
+                ? row.sink()
+                : measure_row(softmax(VectorXd::Zero(visible), 1), sinks_, length_).sink();
+    rows += 1;
+  }
+  const RowMeasures mean = sum / rows;
+  return {mean.entropy, mean.participation, sink / rows};
+}
+
+void Prediction::add_isotropic(Index first) {
+  std::vector<TracedHead> traced;
+  for (auto i = static_cast<std::size_t>(first); i < heads_.size(); ++i) {
+    const HeadReport& report = heads_[i].report;
+    traced.push_back({report.moments.traces, std::sqrt(static_cast<double>(report.head_width))});
+  }
+  GaussianRows rows(theory_tokens(length_), traced, settings_.queries, settings_.seed);
+  rows.advance(settings_.queries);
+  for (std::size_t i = 0; i < traced.size(); ++i) {
+    const RowEstimate estimate = rows.estimate(i);
+    RungPrediction& rung = heads_[static_cast<std::size_t>(first) + i].rungs[0];
+    rung.entropy = estimate.entropy.value;
+    rung.participation = estimate.participation.value;
+  }
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,34 @@
+// Characters as the tokenizers see them: UTF-8, kinds of characters, lower case, removal of accents.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace eigenscope::unicode {
+
+/// The code points of a text. Throws InvalidArgument ("text"), with the byte counted from 1, for
+/// what is not UTF-8 (overlong forms, surrogates and values above U+10FFFF included).
+std::u32string decode(std::string_view text);
+
+/// Appends the UTF-8 bytes of `c`, a code point that is no surrogate.
+void append(std::string& bytes, char32_t c);
+std::string encode(std::u32string_view text);
+
+bool is_letter(char32_t c);       ///< categories L*
+bool is_number(char32_t c);       ///< categories N*
+bool is_punctuation(char32_t c);  ///< categories P*
+bool is_mark(char32_t c);         ///< category Mn
+bool is_control(char32_t c);      ///< categories Cc, Cf, Co (so tab and line feed too)
+bool is_space(char32_t c);        ///< property White_Space
+bool is_chinese(char32_t c);      ///< the blocks of CJK ideographs that BERT sets apart
+
+/// Appends the lower-case form of `c`: the simple one, and "i" with a dot above for U+0130.
+void append_lower(std::u32string& text, char32_t c);
+
+/// Appends what is left of the canonical decomposition of `c` without nonspacing marks: nothing for a
+/// mark, the jamo of a Hangul syllable, the base letter of an accented one. Decompositions that leave
+/// several characters, and those above U+F8FF (compatibility ideographs), are not known: such a
+/// character stays as it is.
+void append_without_accents(std::u32string& text, char32_t c);
+
+}  // namespace eigenscope::unicode

@@ -1,0 +1,46 @@
+#include "text/vocabulary.h"
+
+#include <algorithm>
+
+#include "checkpoint/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+
+void Vocabulary::add(const std::string& token, std::uint64_t id) {
+  if (id >= kMostTokens) {
+    throw FormatError(shown_name(token), "its id " + std::to_string(id) +
+                                             " is out of range; it must be below " +
+                                             std::to_string(kMostTokens));
+  }
+  const int number = static_cast<int>(id);
+  const auto [place, is_new] = ids_.emplace(token, number);
+  if (place->second != number) {
+    throw FormatError(shown_name(token), "it is there twice, as id " +
+                                             std::to_string(place->second) + " and as id " +
+                                             std::to_string(id));
+  }
+  if (!is_new) return;
+  const auto [other, id_is_new] = tokens_.emplace(number, token);
+  if (!id_is_new) {
+    throw FormatError(shown_name(token), "its id " + std::to_string(id) + " is that of '" +
+                                             shown_name(other->second) + "' too");
+  }
+  longest_ = std::max(longest_, token.size());
+}
+
+std::optional<int> Vocabulary::find(const std::string& token) const {
+  const auto found = ids_.find(token);
+  if (found == ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+const std::string& Vocabulary::token(int id) const {
+  const auto found = tokens_.find(id);
+  if (found == tokens_.end()) {
+    throw InvalidArgument("token", "no token has the id " + std::to_string(id));
+  }
+  return found->second;
+}
+
+}  // namespace eigenscope

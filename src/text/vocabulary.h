@@ -1,0 +1,36 @@
+// Tokens and their numbers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace eigenscope {
+
+/// A one-to-one map of tokens (byte strings) and ids, 0 to kMostTokens - 1, possibly with gaps.
+class Vocabulary {
+ public:
+  static constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 20;  // the largest known: 901629
+
+  /// Throws FormatError naming the token when the id is out of range, or token or id is taken by
+  /// another; the same pair may come again.
+  void add(const std::string& token, std::uint64_t id);
+
+  std::optional<int> find(const std::string& token) const;
+  bool contains(int id) const { return tokens_.contains(id); }
+  /// The token's text. Throws InvalidArgument ("token") for an id that has none.
+  const std::string& token(int id) const;
+  /// Tokens in all.
+  std::size_t size() const { return ids_.size(); }
+  /// Bytes of the longest token.
+  std::size_t longest() const { return longest_; }
+
+ private:
+  std::unordered_map<std::string, int> ids_;
+  std::unordered_map<int, std::string> tokens_;
+  std::size_t longest_ = 0;
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { json, MINILM, root, run } from './eigenscope.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eigenscope-text-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A file with the project's own prose, long enough for a few passages. */
+function prose(): string {
+  const path = join(folder, 'prose.txt');
+  writeFileSync(path, readFileSync(`${root}README.md`));
+  return path;
+}
+
+describe('eigenscope attend', () => {
+  test('measures every head and layer on a sentence, with the matrices on request', () => {
+    const { passages, layers, heads, weights } = json(
+      'attend',
+      { text: 'The whale swam.' },
+      MINILM,
+      '--weights',
+    );
+    expect(passages).toHaveLength(1);
+    expect(passages[0].tokens).toEqual(['[CLS]', 'the', 'whale', 'swam', '.', '[SEP]']);
+    expect(layers).toHaveLength(6);
+    expect(heads).toHaveLength(72);
+    for (const head of heads) {
+      expect(head.entropy).toBeGreaterThanOrEqual(0);
+      expect(head.entropy).toBeLessThanOrEqual(1);
+      expect(head.sink).toBeCloseTo(head.sink_first + head.sink_separator, 9);
+    }
+    expect(weights).toHaveLength(72);
+    const [row] = weights[40].weights;
+    expect(row).toHaveLength(6);
+    expect(row.reduce((sum: number, p: number) => sum + p, 0)).toBeCloseTo(1, 5);
+  });
+
+  test('takes a file in passages, as CSV', () => {
+    const ran = run('attend', { file: prose(), length: 32, passages: 2 }, MINILM, '--csv');
+    expect(ran.status).toBe(0);
+    expect(ran.stdout.trim().split('\n')).toHaveLength(73);
+    expect(ran.stderr).toMatch(/of \d+ passages the first 2 are measured/);
+  });
+
+  test('refuses what it cannot use, by name', () => {
+    const refusals: [Record<string, unknown>, number, RegExp][] = [
+      [{}, 2, /^eigenscope: text: /],
+      [{ text: 'a', length: 513 }, 2, /length: 513 is not allowed; .* at most 512/],
+      [{ text: 'a', length: 2 }, 2, /length: 2 is not allowed/],
+      [{ text: 'a', passages: 0 }, 2, /passages: 0 is not allowed/],
+      [{ file: join(folder, 'none') }, 1, /none: /],
+      [{ text: 'a', tokenizer: prose() }, 1, /not valid JSON/],
+    ];
+    for (const [options, status, message] of refusals) {
+      const ran = run('attend', options, MINILM);
+      expect(ran.stderr).toMatch(message);
+      expect(ran.status).toBe(status);
+    }
+  });
+});
+
+describe('eigenscope predict', () => {
+  const options = { length: 64, passages: 2, queries: 50, resamples: 100 };
+
+  test('climbs the ladder, the same for the same seed', { timeout: 60_000 }, () => {
+    const found = json('predict', { ...options, file: prose() }, MINILM);
+    expect(found.heads).toHaveLength(72 * 8);
+    expect(found.summary.map((row: { name: string }) => row.name)).toEqual([
+      ...['isotropic', 'spectrum', 'covariance', 'mean'],
+      ...['sink', 'position', 'separator', 'neighbours'],
+    ]);
+    const [, spectrum, , , sink] = found.summary;
+    expect(sink.entropy_rank_correlation).toBeGreaterThan(0.9);
+    expect(sink.entropy_rank_correlation).toBeGreaterThan(spectrum.entropy_rank_correlation);
+    expect(sink.entropy_rank_correlation_low).toBeLessThanOrEqual(sink.entropy_rank_correlation);
+    const again = json('predict', { ...options, file: prose() }, MINILM, '--summary');
+    expect(again).toEqual({ summary: found.summary });
+  });
+
+  test('refuses a text that is too short for the passages', () => {
+    const ran = run('predict', { ...options, passages: 1000, file: prose() }, MINILM);
+    expect(ran.stderr).toMatch(
+      /passages: the text has \d+ passages of 64 tokens, but 2000 are needed/,
+    );
+    expect(ran.status).toBe(2);
+  });
+});

@@ -1,0 +1,249 @@
+// Tokenizers: known sentences against MiniLM's vocabulary, a small BPE worked by hand, hostile files.
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint_failure.h"
+#include "text/passages.h"
+#include "text/tokenizer.h"
+#include "text/unicode.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+using Json = nlohmann::json;
+
+namespace {
+
+const std::string kMiniLmTokenizer = EIGENSCOPE_MINILM_DIR "/model/tokenizer.json";
+
+const TextTokenizer& minilm() {
+  static const TextTokenizer tokenizer = [] {
+    FileSource source(kMiniLmTokenizer);
+    return TextTokenizer::read(source);
+  }();
+  return tokenizer;
+}
+
+/// The ids of words in lower-case ASCII by a greedy search of the test's own, in the file as JSON.
+std::vector<int> greedy(const std::vector<std::string>& words) {
+  static const Json vocab = [] {
+    std::ifstream file(kMiniLmTokenizer);
+    return Json::parse(file).at("model").at("vocab");
+  }();
+  std::vector<int> ids;
+  for (const std::string& word : words) {
+    std::string rest = word, prefix;
+    while (!rest.empty()) {
+      std::size_t length = rest.size();
+      while (length > 0 && !vocab.contains(prefix + rest.substr(0, length))) --length;
+      REQUIRE(length > 0);
+      ids.push_back(vocab.at(prefix + rest.substr(0, length)));
+      rest = rest.substr(length);
+      prefix = "##";
+    }
+  }
+  return ids;
+}
+
+Json word_piece_file() {
+  return Json::parse(R"({"normalizer":{"type":"BertNormalizer"},
+    "pre_tokenizer":{"type":"BertPreTokenizer"},
+    "added_tokens":[{"id":0,"content":"[UNK]"},{"id":9,"content":"[CLS]"}],
+    "post_processor":{"type":"TemplateProcessing",
+      "single":[{"SpecialToken":{"id":"C"}},{"Sequence":{"id":"A"}}],
+      "special_tokens":{"C":{"tokens":["[CLS]"]}}},
+    "model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[UNK]":0,"a":1,"##b":2,"c":3,"ab":4}}})");
+}
+
+/// Merges l+o, lo+w, space+low, e+r in this order.
+Json byte_pair_file() {
+  Json vocab{{"lo", 256}, {"low", 257}, {"Ġlow", 258}, {"er", 259}, {"<|end|>", 260}};
+  for (int byte = 0; byte < 256; ++byte) {
+    vocab[BytePair::symbol(static_cast<unsigned char>(byte))] = byte;
+  }
+  return {
+      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+      {"post_processor", {{"type", "ByteLevel"}}},
+      {"added_tokens", {{{"id", 260}, {"content", "<|end|>"}}}},
+      {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", {"l o", "lo w", "Ġ low", "e r"}}}}};
+}
+
+TextTokenizer parsed(const Json& file) { return TextTokenizer::parse(file.dump()); }
+
+Failure failure_with(Json file, const std::string& pointer, const Json& value) {
+  file[Json::json_pointer(pointer)] = value;
+  return failure_of([&] { parsed(file).encode("a"); });
+}
+
+using Ids = std::vector<int>;
+
+}  // namespace
+
+TEST_CASE("sentences have the ids of an independent greedy search", "[text]") {
+  CHECK(minilm().model() == "WordPiece");
+  CHECK(minilm().vocabulary().size() == 30522);
+  CHECK(minilm().before() == Ids{101});
+  CHECK(minilm().after() == Ids{102});
+  CHECK(minilm().encode("The whale, a creature of embeddings, swam.") ==
+        greedy({"the", "whale", ",", "a", "creature", "of", "embeddings", ",", "swam", "."}));
+  CHECK(minilm().encode("  Unaffable\tQueequeg's\n$5 [sic]") ==
+        greedy({"unaffable", "queequeg", "'", "s", "$", "5", "[", "sic", "]"}));
+  CHECK(minilm().wrapped(Ids{7592}) == Ids{101, 7592, 102});
+}
+
+TEST_CASE("BERT's normalization strips accents and controls and sets ideographs apart", "[text]") {
+  CHECK(minilm().encode("ÀÉÎõü Ångström naïve") == minilm().encode("aeiou angstrom naive"));
+  CHECK(minilm().encode("Cafe\u0301") == minilm().encode("cafe"));
+  CHECK(minilm().encode("wh\u200bale\a") == minilm().encode("whale"));
+  CHECK(minilm().encode("the\u00a0whale\u2003swam") == minilm().encode("the whale swam"));
+  CHECK(minilm().encode("中国") == minilm().encode(" 中  国 "));
+  CHECK(minilm().encode("“whale”—swam") == greedy({"“", "whale", "”", "—", "swam"}));
+  CHECK(minilm().encode("ΑΘΗΝΑ") == minilm().encode("αθηνα"));
+  CHECK(minilm().encode(std::string(101, 'a')) ==
+        Ids{100});                               // longer than max_input_chars_per_word
+  CHECK(minilm().encode("\u0378") == Ids{100});  // no such character
+}
+
+TEST_CASE("an added token is itself wherever it stands", "[text]") {
+  CHECK(minilm().encode("the [MASK] swam") == Ids{greedy({"the"})[0], 103, greedy({"swam"})[0]});
+  CHECK(minilm().encode("[SEP]") == Ids{102});
+  CHECK(minilm().encode("").empty());
+  CHECK(minilm().encode(" \n").empty());
+}
+
+TEST_CASE("a word that no tokens make up is unknown as a whole", "[text]") {
+  const TextTokenizer tokenizer = parsed(word_piece_file());
+  CHECK(tokenizer.encode("ab abb ba c") == Ids{4, 4, 2, 0, 3});
+  CHECK(tokenizer.wrapped(Ids{1}) == Ids{9, 1});
+}
+
+TEST_CASE("byte pairs merge in the order of their ranks", "[text]") {
+  const TextTokenizer tokenizer = parsed(byte_pair_file());
+  CHECK(tokenizer.model() == "BPE");
+  CHECK(tokenizer.encode("low lower") == Ids{257, 258, 259});
+  CHECK(tokenizer.encode("loo") == Ids{256, 'o'});
+  CHECK(tokenizer.encode("a<|end|>low") == Ids{'a', 260, 257});
+  CHECK(tokenizer.encode("é") == Ids{0xc3, 0xa9});
+  CHECK(tokenizer.encode("a  b\n") == Ids{'a', ' ', ' ', 'b', '\n'});
+  Json pairs = byte_pair_file();
+  pairs["model"]["merges"] = Json::parse(R"([["l","o"],["lo","w"],["Ġ","low"],["e","r"]])");
+  CHECK(parsed(pairs).encode("low lower") == Ids{257, 258, 259});
+  pairs["pre_tokenizer"]["add_prefix_space"] = true;
+  CHECK(parsed(pairs).encode("low") == Ids{258});
+}
+
+TEST_CASE("a long word merges as quickly as its length allows", "[text]") {
+  std::string word;
+  for (int i = 0; i < 100000; ++i) word += "low";
+  CHECK(parsed(byte_pair_file()).encode(word) == Ids(100000, 257));
+}
+
+TEST_CASE("pieces are those of GPT-2's expression", "[text]") {
+  const auto pieces = [](const std::string& text) {
+    const std::u32string decoded = unicode::decode(text);
+    std::string joined;
+    for (const auto piece : gpt2_pieces(decoded)) joined += unicode::encode(piece) + "|";
+    return joined;
+  };
+  CHECK(pieces("Hello world's end") == "Hello| world|'s| end|");
+  CHECK(pieces("we'll  go\n\n now") == "we|'ll| | go|\n\n| now|");
+  CHECK(pieces("a1b22 33!? x") == "a|1|b|22| 33|!?| x|");
+  CHECK(pieces("x \n") == "x| \n|");
+  CHECK(pieces("x\ny 'S") == "x|\n|y| '|S|");
+  CHECK(pieces("naïve 東京²") == "naïve| 東京|²|");
+}
+
+TEST_CASE("text that is not UTF-8 is refused with its byte", "[text]") {
+  for (const std::string bad : {"ab\xff", "ab\xc3", "ab\xc0\x80", "ab\xed\xa0\x80",
+                                "ab\xf4\x90\x80\x80", "ab\xe2\x82", "ab\x80"}) {
+    const Failure failure = failure_of([&] { minilm().encode(bad); });
+    CHECK(failure.item == "text");
+    CHECK_THAT(failure.message, ContainsSubstring("at byte 3"));
+  }
+  for (int byte = 0; byte < 128; ++byte) {
+    const std::string text(1, static_cast<char>(byte));
+    CHECK(unicode::encode(unicode::decode(text)) == text);
+    CHECK(minilm().encode(text).size() <= 1);
+  }
+}
+
+TEST_CASE("hostile tokenizers are refused by name", "[text]") {
+  const std::string whole = word_piece_file().dump();
+  for (std::size_t size = 0; size < whole.size(); size += 7) {
+    CHECK(failure_of([&] { TextTokenizer::parse(whole.substr(0, size)); }).kind == "format");
+  }
+  CHECK_THAT(failure_of([] { TextTokenizer::parse(std::string(100, '[')); }).message,
+             ContainsSubstring("deeper than 32"));
+  CHECK(failure_of([] { TextTokenizer::parse("[]"); }).item == "tokenizer.json");
+  CHECK(failure_of([] { TextTokenizer::parse("{}"); }).item == "model.vocab");
+  CHECK_THAT(
+      failure_of([] { TextTokenizer::parse(R"({"model":{"vocab":{"a":1,"a":2}}})"); }).message,
+      ContainsSubstring("'a' is there twice"));
+  CHECK(failure_of([] { TextTokenizer::parse("{\"model\xff\":1}"); }).kind == "format");
+
+  const auto words = [](const std::string& pointer, const Json& value) {
+    return failure_with(word_piece_file(), pointer, value).item;
+  };
+  CHECK(words("/model/vocab/a", 2) != "");
+  CHECK(words("/model/vocab/a", -1) == "a");
+  CHECK(words("/model/vocab/a", 1.5) == "a");
+  CHECK(words("/model/vocab/a", std::uint64_t{1} << 33) == "a");
+  CHECK(words("/model/vocab", Json::object()) == "model.vocab");
+  CHECK(words("/model/vocab", 3) == "model.vocab");
+  CHECK(words("/model/type", "Unigram") == "model");
+  CHECK(words("/model/unk_token", "none") == "model.unk_token");
+  CHECK(words("/model/max_input_chars_per_word", 0) == "model.max_input_chars_per_word");
+  CHECK(words("/model", nullptr) == "model.vocab");
+  CHECK(words("/normalizer/type", "Precompiled") == "normalizer");
+  CHECK(words("/normalizer/lowercase", "yes") == "normalizer.lowercase");
+  CHECK(words("/pre_tokenizer/type", "Metaspace") == "pre_tokenizer");
+  CHECK(words("/added_tokens/0/id", 5) == "[UNK]");
+  CHECK(words("/added_tokens/0/content", "") == "added_tokens[0]");
+  CHECK(words("/added_tokens", "x") == "added_tokens");
+  CHECK(words("/post_processor/single", Json::array()) == "post_processor.single");
+  CHECK(words("/post_processor/special_tokens/C/tokens/0", "?") ==
+        "post_processor.special_tokens.C.tokens[0]");
+}
+
+TEST_CASE("hostile byte pairs are refused by name", "[text]") {
+  const auto pairs = [](const std::string& pointer, const Json& value) {
+    return failure_with(byte_pair_file(), pointer, value).item;
+  };
+  CHECK(pairs("/model/merges/1", "lo x") == "merge 1");
+  CHECK(pairs("/model/merges/1", "l o") == "merge 1");
+  CHECK(pairs("/model/merges/1", "low") == "model.merges[1]");
+  CHECK(pairs("/model/merges/1", Json{"l", "o", "w"}) == "model.merges[1]");
+  CHECK(pairs("/model/merges", nullptr) == "model.merges");
+  CHECK(pairs("/model/dropout", 0.1) == "model.dropout");
+  CHECK(pairs("/model/end_of_word_suffix", "</w>") == "model.end_of_word_suffix");
+  CHECK(pairs("/pre_tokenizer/type", "Split") == "pre_tokenizer");
+  Json without = byte_pair_file();
+  without["model"]["vocab"].erase("a");
+  CHECK(failure_of([&] { parsed(without).encode("a"); }).item == "text");
+  without["model"]["unk_token"] = "<|end|>";
+  CHECK(parsed(without).encode("a") == Ids{260});
+}
+
+TEST_CASE("a text is cut into passages, and a seed chooses among the whole ones", "[text]") {
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "low";
+  const TextTokenizer tokenizer = parsed(byte_pair_file());
+  const std::vector<Passage> cut = cut_passages(tokenizer, text + text, 8);
+  REQUIRE(cut.size() == 13);
+  CHECK(cut[0].length() == 8);
+  CHECK(cut[12].length() == 4);
+  const auto chosen = choose_passages(cut, 12, 8, 3);
+  CHECK(chosen.size() == 12);
+  CHECK(failure_of([&] { choose_passages(cut, 13, 8, 3); }).item == "passages");
+  CHECK(failure_of([&] { cut_passages(tokenizer, "", 8); }).item == "text");
+  CHECK(failure_of([&] { cut_passages(minilm(), "a", 2); }).item == "length");
+  const std::vector<Passage> empty = cut_passages(minilm(), "", 8);
+  REQUIRE(empty.size() == 1);
+  CHECK(empty[0].ids == Ids{101, 102});
+  CHECK(empty[0].leading == 1);
+  CHECK(empty[0].trailing == 1);
+}
