@@ -294,3 +294,56 @@ TEST_CASE("the 72 heads of MiniLM are read without reading the file", "[checkpoi
   CHECK(scan.excluded().empty());
   CHECK(scan.bytes_read() < 4'000'000);  // of 45 MB
 }
+
+namespace {
+
+/// GPT-2's c_attn of a layer, in x out: input i, output j of queries, keys and values together.
+void add_fused(SafetensorsWriter& writer, int layer, int outputs = 3 * kWidth,
+               const std::string& prefix = "") {
+  std::vector<double> values;
+  for (int i = 0; i < kWidth; ++i) {
+    for (int j = 0; j < outputs; ++j) {
+      const bool key = j >= kWidth;
+      values.push_back(j < 2 * kWidth ? entry(layer, key, j % kWidth, i) : -1);
+    }
+  }
+  const auto side = static_cast<std::uint64_t>(outputs);
+  const std::string base = prefix + "h." + std::to_string(layer) + ".attn.c_attn.";
+  writer.add(base + "weight", "F32", {kWidth, side}, values);
+  writer.add(base + "bias", "F32", {side}, std::vector<double>(side));
+}
+
+}  // namespace
+
+TEST_CASE("GPT-2's fused queries and keys come apart") {
+  for (const std::string prefix : {"", "transformer."}) {
+    SafetensorsWriter writer;
+    add_fused(writer, 0, 3 * kWidth, prefix);
+    add_fused(writer, 1, 3 * kWidth, prefix);
+    const Config config = Config::parse(R"({"n_head":3,"n_embd":6})");
+    HeadScan scan(open(writer.bytes()), &config);
+    CHECK(scan.family().name == "GPT-2");
+    CHECK(scan.total_heads() == 2 * kHeads);
+    for (const HeadFactors& head : all_heads(scan, 1)) check_factors(head);
+  }
+}
+
+TEST_CASE("fused weights that are not three equal parts are refused") {
+  SafetensorsWriter grouped;
+  add_fused(grouped, 0, 2 * kWidth + 2);
+  CHECK(scan_failure(grouped).item == "h.0.attn.c_attn.weight");
+  CHECK_THAT(scan_failure(grouped).message, ContainsSubstring("grouped"));
+  SafetensorsWriter biased;
+  biased.add("h.0.attn.c_attn.weight", "F32", {6, 18}, std::vector<double>(108));
+  biased.add("h.0.attn.c_attn.bias", "F32", {6}, std::vector<double>(6));
+  CHECK(scan_failure(biased).item == "h.0.attn.c_attn.bias");
+  SafetensorsWriter uneven;
+  add_fused(uneven, 0);
+  add_fused(uneven, 1, 3 * kWidth + 3);
+  CHECK(scan_failure(uneven).item == "h.1.attn.c_attn.weight");
+  SafetensorsWriter good;
+  add_fused(good, 0);
+  CHECK(scan_failure(good, std::nullopt, R"({"n_head":4})").item == "h.0.attn.c_attn.weight");
+  CHECK(scan_failure(good, std::nullopt, R"({"n_head":3,"n_embd":7})").item ==
+        "h.0.attn.c_attn.weight");
+}

@@ -40,6 +40,17 @@ std::vector<double> numbers(const val& input, const char* name, const char* elem
   return out;
 }
 
+std::vector<std::byte> bytes_of(const val& input, const char* name) {
+  const val array = input[name];
+  if (!array.instanceof(val::global("Uint8Array"))) {
+    throw InvalidArgument(name, "it must be a Uint8Array");
+  }
+  std::vector<std::byte> bytes(array["length"].as<std::size_t>());
+  val(emscripten::typed_memory_view(bytes.size(), reinterpret_cast<std::uint8_t*>(bytes.data())))
+      .call<void>("set", array);
+  return bytes;
+}
+
 TokenProcess tokens_of(const val& input) {
   return token_process(text(input, "tokens"), integer(input, "length"),
                        number(input, "correlation"));
@@ -79,6 +90,9 @@ val array_of(const Eigen::VectorXf& vector) {
 val array_of(const std::vector<float>& numbers) { return copied(numbers.size(), numbers.data()); }
 val array_of(const std::vector<std::uint8_t>& numbers) {
   return copied(numbers.size(), numbers.data());
+}
+val array_of(const std::vector<std::byte>& bytes) {
+  return copied(bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
 }
 val array_of(const Eigen::VectorXcd& vector) {
   // std::complex is laid out as its two parts.

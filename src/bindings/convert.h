@@ -23,6 +23,9 @@ std::string text(const val& input, const char* name);
 /// The array `input[name]`, each entry checked as the parameter `element`. Throws InvalidArgument.
 std::vector<double> numbers(const val& input, const char* name, const char* element);
 
+/// A copy of the Uint8Array `input[name]`. Throws InvalidArgument.
+std::vector<std::byte> bytes_of(const val& input, const char* name);
+
 TokenProcess tokens_of(const val& input);
 EnsembleSettings ensemble_settings_of(const val& input);
 Mask mask_of(const val& input);
@@ -34,6 +37,8 @@ val array_of(const Eigen::VectorXd& vector);
 val array_of(const Eigen::VectorXf& vector);
 val array_of(const std::vector<float>& numbers);
 val array_of(const std::vector<std::uint8_t>& numbers);
+/// As a Uint8Array.
+val array_of(const std::vector<std::byte>& bytes);
 /// Interleaved real and imaginary parts.
 val array_of(const Eigen::VectorXcd& vector);
 

@@ -20,6 +20,14 @@ constexpr std::array kFamilies{
            .head_count_key = "num_attention_heads",
            .width_key = "hidden_size",
            .layout = HeadLayout::kSeparateLinear},
+    Family{.name = "GPT-2",
+           .query_weight = "h.{n}.attn.c_attn.weight",
+           .key_weight = "h.{n}.attn.c_attn.weight",
+           .query_bias = "h.{n}.attn.c_attn.bias",
+           .key_bias = "h.{n}.attn.c_attn.bias",
+           .head_count_key = "n_head",
+           .width_key = "n_embd",
+           .layout = HeadLayout::kFusedConv1D},
 };
 
 constexpr std::string_view kLayerMark = "{n}";
@@ -132,14 +140,22 @@ FamilyMatch match_family(const std::map<std::string, TensorInfo>& tensors,
   fail_unknown(tensors, file);
 }
 
-HeadRows head_rows(HeadLayout layout, int head, int head_width) {
+std::optional<ProjectionPlace> projection_place(HeadLayout layout, Projection projection,
+                                                std::uint64_t rows, std::uint64_t columns) {
   switch (layout) {
     case HeadLayout::kSeparateLinear:
-      break;
+      return ProjectionPlace{columns, rows, 0, rows, false};
+    case HeadLayout::kFusedConv1D: {
+      constexpr std::uint64_t kParts = 3;
+      if (columns % kParts != 0) return std::nullopt;
+      const std::uint64_t outputs = columns / kParts;
+      // Equal parts are W_Q, W_K, W_V of d columns each; another width means grouped keys.
+      if (outputs != rows) return std::nullopt;
+      return ProjectionPlace{rows, outputs, projection == Projection::key ? outputs : 0, columns,
+                             true};
+    }
   }
-  const auto width = static_cast<std::uint64_t>(head_width);
-  const std::uint64_t begin = static_cast<std::uint64_t>(head) * width;
-  return {begin, begin + width};
+  return std::nullopt;
 }
 
 }  // namespace eigenscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +12,11 @@
 
 namespace eigenscope {
 
-/// How the heads lie in a projection's tensor. A fused, interleaved, transposed or grouped tensor
-/// is a further value here and a case in `head_rows`.
+/// How the heads lie in a projection's tensor. An interleaved or grouped tensor is a further value
+/// here and a case in `projection_place`.
 enum class HeadLayout {
   kSeparateLinear,  ///< torch's nn.Linear, out x in: head h is rows h d_h to (h + 1) d_h
+  kFusedConv1D,     ///< GPT-2's Conv1D, in x out: columns of all queries, then keys, then values
 };
 
 /// One row of the table of families. In a tensor's name "{n}" stands for the number of the layer,
@@ -22,7 +24,7 @@ enum class HeadLayout {
 struct Family {
   std::string_view name;
   std::string_view query_weight;
-  std::string_view key_weight;
+  std::string_view key_weight;      ///< the same as `query_weight` where they are fused
   std::string_view query_bias;      ///< need not be in the file
   std::string_view key_bias;        ///< need not be in the file
   std::string_view head_count_key;  ///< in config.json
@@ -54,13 +56,19 @@ struct FamilyMatch {
 /// naming the missing tensor when a layer has a query weight and no key weight, or the reverse.
 FamilyMatch match_family(const std::map<std::string, TensorInfo>& tensors, const std::string& file);
 
-/// Rows [begin, end) of a projection's tensor.
-struct HeadRows {
-  std::uint64_t begin;
-  std::uint64_t end;
+enum class Projection { query, key };
+
+/// Where a projection (queries or keys of all heads) is in its tensor.
+struct ProjectionPlace {
+  std::uint64_t inputs = 0;   ///< d
+  std::uint64_t outputs = 0;  ///< heads times d_h
+  std::uint64_t first = 0;    ///< of the outputs, counted along the tensor's side of outputs
+  std::uint64_t all = 0;      ///< that side: more than `outputs` where several are fused
+  bool inputs_first = false;  ///< in x out, so that an output's weights are a column
 };
 
-/// The rows that hold head `head` (from 0) of width `head_width`.
-HeadRows head_rows(HeadLayout layout, int head, int head_width);
+/// For a tensor of `rows` x `columns`; nothing when a fused one does not divide into its parts.
+std::optional<ProjectionPlace> projection_place(HeadLayout layout, Projection projection,
+                                                std::uint64_t rows, std::uint64_t columns);
 
 }  // namespace eigenscope

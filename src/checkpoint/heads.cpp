@@ -43,21 +43,35 @@ void check_same_shape(const Safetensors& file, const std::string& name, const st
   }
 }
 
-void check_bias(const Safetensors& file, const std::string& bias, const std::string& weight) {
+ProjectionPlace checked_place(const Safetensors& file, HeadLayout layout, Projection projection,
+                              const std::string& name) {
+  const TensorInfo& info = checked_weight(file, name);
+  const auto place = projection_place(layout, projection, info.shape[0], info.shape[1]);
+  if (!place) {
+    throw FormatError(shown_name(name), "its shape " + shape_text(info) +
+                                            " does not hold queries, keys and values of the same "
+                                            "width as its input; grouped keys cannot be read");
+  }
+  return *place;
+}
+
+void check_bias(const Safetensors& file, const std::string& bias, const std::string& weight,
+                std::uint64_t outputs) {
   if (bias.empty()) return;
   const TensorInfo& info = file.tensor(bias);
-  if (info.shape != std::vector<std::uint64_t>{file.tensor(weight).shape[0]}) {
+  if (info.shape != std::vector<std::uint64_t>{outputs}) {
     throw FormatError(shown_name(bias), "its shape " + shape_text(info) + " does not fit " +
                                             shape_text(file.tensor(weight)) + " of " +
                                             shown_name(weight));
   }
 }
 
-void check_layer(const Safetensors& file, const LayerTensors& layer, const LayerTensors& first) {
+void check_layer(const Safetensors& file, const LayerTensors& layer, const LayerTensors& first,
+                 std::uint64_t outputs) {
   check_same_shape(file, layer.query_weight, first.query_weight);
   check_same_shape(file, layer.key_weight, layer.query_weight);
-  check_bias(file, layer.query_bias, layer.query_weight);
-  check_bias(file, layer.key_bias, layer.key_weight);
+  check_bias(file, layer.query_bias, layer.query_weight, outputs);
+  check_bias(file, layer.key_bias, layer.key_weight, outputs);
 }
 
 std::string indivisible(std::uint64_t rows, std::uint64_t heads) {
@@ -126,9 +140,11 @@ HeadScan::HeadScan(std::shared_ptr<const Safetensors> tensors, const Config* con
   family_ = match.family;
   const LayerTensors first = match.layers.front();
   const TensorInfo& weight = checked_weight(*tensors_, first.query_weight);
-  const std::uint64_t rows = weight.shape[0];
-  const std::uint64_t width = weight.shape[1];
-  for (const LayerTensors& layer : match.layers) check_layer(*tensors_, layer, first);
+  const ProjectionPlace place =
+      checked_place(*tensors_, family_->layout, Projection::query, first.query_weight);
+  const std::uint64_t rows = place.outputs;
+  const std::uint64_t width = place.inputs;
+  for (const LayerTensors& layer : match.layers) check_layer(*tensors_, layer, first, place.all);
   // A count that the user gives is for a file whose config is wrong, or another model's.
   const std::uint64_t count = heads ? count_from_user(*heads, first.query_weight, rows)
                                     : count_from_config(*family_, config, first.query_weight, rows);
@@ -175,17 +191,28 @@ std::vector<HeadFactors> HeadScan::advance(int most) {
 }
 
 HeadFactors HeadScan::read_head(const LayerPlan& layer, int head) const {
-  return {layer.tensors.layer, head, read_factor(layer.tensors.query_weight, layer, head),
-          read_factor(layer.tensors.key_weight, layer, head)};
+  return {layer.tensors.layer, head,
+          read_factor(layer.tensors.query_weight, Projection::query, layer, head),
+          read_factor(layer.tensors.key_weight, Projection::key, layer, head)};
 }
 
-Eigen::MatrixXd HeadScan::read_factor(const std::string& name, const LayerPlan& layer,
-                                      int head) const {
-  const HeadRows rows = head_rows(family_->layout, head, layer.head_width);
-  // The file's rows, one after another, are the columns of the transpose.
+Eigen::MatrixXd HeadScan::read_factor(const std::string& name, Projection projection,
+                                      const LayerPlan& layer, int head) const {
+  const ProjectionPlace place = checked_place(*tensors_, family_->layout, projection, name);
+  const auto head_width = static_cast<std::uint64_t>(layer.head_width);
+  const std::uint64_t first = place.first + static_cast<std::uint64_t>(head) * head_width;
   Eigen::MatrixXd factor(layer.width, layer.head_width);
-  tensors_->read_elements(name, rows.begin * static_cast<std::uint64_t>(layer.width),
-                          std::span(factor.data(), static_cast<std::size_t>(factor.size())));
+  if (!place.inputs_first) {
+    // The file's rows, one after another, are the columns of the transpose.
+    tensors_->read_elements(name, first * place.inputs,
+                            std::span(factor.data(), static_cast<std::size_t>(factor.size())));
+    return factor;
+  }
+  std::vector<double> row(static_cast<std::size_t>(head_width));
+  for (Eigen::Index i = 0; i < factor.rows(); ++i) {
+    tensors_->read_elements(name, static_cast<std::uint64_t>(i) * place.all + first, row);
+    factor.row(i) = Eigen::Map<const Eigen::RowVectorXd>(row.data(), factor.cols());
+  }
   return factor;
 }
 

@@ -38,7 +38,7 @@ struct ExcludedHead {
 /// One layer as the scan reads it. Sizes are kept by layer, as families will have them differ.
 struct LayerPlan {
   LayerTensors tensors;
-  int width;       ///< d, columns of the weights
+  int width;       ///< d, inputs of the weights
   int head_width;  ///< d_h
   int heads;
 };
@@ -79,7 +79,8 @@ class HeadScan {
 
  private:
   HeadFactors read_head(const LayerPlan& layer, int head) const;
-  Eigen::MatrixXd read_factor(const std::string& name, const LayerPlan& layer, int head) const;
+  Eigen::MatrixXd read_factor(const std::string& name, Projection projection,
+                              const LayerPlan& layer, int head) const;
 
   std::shared_ptr<const Safetensors> tensors_;
   const Family* family_ = nullptr;

@@ -14,6 +14,7 @@ void add_attention(CLI::App& app);     ///< one sampled attention matrix
 void add_collapse(CLI::App& app);      ///< rank and entropy over the depth of a stack
 void add_collapse_map(CLI::App& app);  ///< the same over means and variances
 void add_heads(CLI::App& app);         ///< heads of a checkpoint
+void add_train(CLI::App& app);         ///< trains small language models, with and without regularizers
 void add_parameters(CLI::App& app);    ///< the table of parameters itself
 
 }  // namespace eigenscope::cli

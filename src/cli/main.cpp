@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
   eigenscope::cli::add_collapse(app);
   eigenscope::cli::add_collapse_map(app);
   eigenscope::cli::add_heads(app);
+  eigenscope::cli::add_train(app);
   eigenscope::cli::add_parameters(app);
   app.failure_message(refusal);
   try {

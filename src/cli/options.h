@@ -27,6 +27,8 @@ class Numbers {
   void set_default(std::string_view name, std::string text) {
     defaults_.insert_or_assign(std::string(name), std::move(text));
   }
+  /// Whether there is an option for it.
+  bool has(std::string_view name) const { return typed_.contains(name); }
   /// Whether the user wrote it, be it with an empty text (which number() then refuses).
   bool given(std::string_view name) const;
   /// Throws InvalidArgument.

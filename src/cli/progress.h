@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <Eigen/Core>
+#include <chrono>
 #include <cstdio>
 
 namespace eigenscope::cli {
 
-/// Shows "done of all noun" until the end of its scope, before which nothing else should be written
+/// Shows "done of all noun" and, after some seconds, the time left, until the end of its scope, before which nothing else should be written
 /// to the terminal; silent when standard error is not one.
 class Progress {
  public:
@@ -19,11 +20,19 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void show(double done, double all) const {
-    if (watched_) std::fprintf(stderr, "\r\033[K%.0f of %.0f %s", done, all, noun_);
+  /// `from` was done before this began, by an earlier run.
+  void show(double done, double all, double from = 0) const {
+    if (!watched_) return;
+    std::fprintf(stderr, "\r\033[K%.0f of %.0f %s", done, all, noun_);
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    if (passed.count() < 3 || done <= from) return;
+    const double left = passed.count() * (all - done) / (done - from);
+    std::fprintf(stderr, left < 120 ? ", about %.0f s left" : ", about %.0f min left",
+                 left < 120 ? left : left / 60);
   }
 
  private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const char* noun_;
   bool watched_;
 };

@@ -76,4 +76,11 @@ void NormalStream::fill(std::span<float> out) {
   }
 }
 
+std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
+  std::uint64_t state = seed;
+  state = split_mix(state) ^ (stream * 0xd1342543de82ef95u + 0x632be59bd9b4e019u);
+  state = split_mix(state) ^ (counter * 0x9e3779b97f4a7c15u);
+  return split_mix(state);
+}
+
 }  // namespace eigenscope

@@ -31,4 +31,13 @@ class NormalStream {
   std::array<Lanes, 4> state_;
 };
 
+/// 64 random bits of a counter: a draw that needs no state, so that the n-th one is the same whatever
+/// was drawn before. SplitMix64, chained over the three numbers.
+std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter);
+
+/// A number in [0, 1) of the same kind, with 53 bits.
+inline double random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
+  return static_cast<double>(random_bits(seed, stream, counter) >> 11) * 0x1p-53;
+}
+
 }  // namespace eigenscope

@@ -8,7 +8,9 @@
 #include "collapse/collapse.h"
 #include "simulation/simulation.h"
 #include "spectrum/eigenvalues.h"
+#include "support/random.h"
 #include "test_matrices.h"
+#include "transformer/trainer.h"
 
 using namespace eigenscope;
 
@@ -42,6 +44,16 @@ SimulationSettings settings(EnsembleKind kind) {
   return settings;
 }
 
+// 2 layers, width 64, 4 heads, length 64, batch 8, bytes.
+Trainer trainer() {
+  TrainSettings settings;
+  settings.optimizer.steps = settings.log_every = 10000000;
+  std::string text;
+  for (std::uint64_t i = 0; i < 20000; ++i)
+    text += static_cast<char>('a' + random_bits(1, 1, i) % 26);
+  return {settings, std::make_shared<const Text>(byte_text(text))};
+}
+
 }  // namespace
 
 #include "main_name.h"
@@ -60,4 +72,6 @@ int main(int, char**) {
   stack.weights.heads = 4;
   stack.tokens = token_process("random-walk", 128, 0);
   report("stack", [&] { Collapse(stack, {{0.25, 0.1}}, {1}).advance(4); });
+  Trainer run = trainer();
+  report("train-step", [&] { run.advance(1); });
 }

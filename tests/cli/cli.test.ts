@@ -372,6 +372,7 @@ test('help teaches: every command has a description and an example', () => {
     'heads',
     'collapse',
     'collapse-map',
+    'train',
   ];
   for (const command of commands) {
     expect(stdout).toContain(command);

@@ -1,9 +1,10 @@
 import collapse from '../../build/wasm/collapse.wasm?url';
 import localize from '../../build/wasm/localize.wasm?url';
+import train from '../../build/wasm/train.wasm?url';
 import { bytesOf } from './base64';
 import type { ModuleName } from './sections';
 
-const addresses: Record<ModuleName, string> = { localize, collapse };
+const addresses: Record<ModuleName, string> = { localize, collapse, train };
 
 /** Compiles a module, once for all workers: from beside the page, or from inside the single file. */
 export async function compileModule(name: ModuleName): Promise<WebAssembly.Module> {

@@ -124,7 +124,7 @@ export interface Stack extends Setting {
   /** Only for values 'shear'. */
   shear: number;
   weights: 'fresh' | 'shared';
-  /** Hidden width of the ReLU layer over the width, 0 for none. */
+  /** Hidden width of the MLP over the width, 0 for none. */
   mlp: number;
   softmax: SoftmaxName;
   mask: MaskName;
@@ -163,6 +163,69 @@ export interface Collapsed {
   refused: string[];
   /** A point: the first layer whose numbers overflowed, or 0. */
   overflow: Float64Array;
+}
+
+export type Regularizer = 'none' | 'locater' | 'locater-frobenius' | 'sigma-reparam' | 'qk-decay';
+export type Intervention = 'none' | 'hard' | 'tame';
+
+/** A training run, by the names of `eigenscope train`. Ranges and meanings: the library's table. */
+export interface Training {
+  width: number;
+  depth: number;
+  heads: number;
+  /** 0 for as many as heads. */
+  key_heads: number;
+  length: number;
+  mlp: number;
+  layer_norm: 'pre' | 'post';
+  positions: 'learned' | 'rotary';
+  output: 'tied' | 'free';
+  /** The whole run's, to whose end the learning rate falls. */
+  steps: number;
+  batch: number;
+  learning_rate: number;
+  final_rate: number;
+  warmup: number;
+  weight_decay: number;
+  beta1: number;
+  beta2: number;
+  clip: number;
+  regularizer: Regularizer;
+  /** LocAteR: c_mean, c_scale and m*, which is `target` or each head's own mean. */
+  mean_weight: number;
+  scale_weight: number;
+  target: number;
+  target_kind: 'given' | 'own';
+  initialization: 'normal' | 'mimetic';
+  qk_decay: number;
+  log_every: number;
+  eval_batches: number;
+  seed: number;
+}
+
+/** Of the whole run, of a layer (from 0), of a head: src/transformer/trainer.h says what each is. */
+export type RunMeasure =
+  'train_loss' | 'loss' | 'bits_per_byte' | 'perplexity' | 'learning_rate' | 'gradient_norm';
+export type RunLayerMeasure = 'residual' | 'effective_rank' | 'gradient_norm';
+export type RunHeadMeasure =
+  | 'mean'
+  | 'variance'
+  | 'variance_modulus'
+  | 'variance_frobenius'
+  | 'eta_s'
+  | 'eta_f'
+  | 'localization'
+  | 'entropy'
+  | 'entropy_bound';
+
+/** Rows of a run's log. Row-major, one row a row of the log; NaN where there is nothing. */
+export interface RunRows {
+  step: Float64Array;
+  run: Record<RunMeasure, Float64Array>;
+  /** rows x layers. */
+  layers: Record<RunLayerMeasure, Float64Array>;
+  /** rows x (layers x heads), layer by layer. */
+  heads: Record<RunHeadMeasure, Float64Array>;
 }
 
 /** Every job: its input and the shape of its (partial and final) results. */
@@ -253,6 +316,65 @@ export interface Jobs {
   };
   /** Cosine of every pair of tokens after `layer` of the setting's first sampled stack, T x T. */
   cosines: { input: Stack & { layer: number }; output: { length: number; cosines: Float32Array } };
+  /**
+   * A piece of a training run: from its beginning (`checkpoint` null), or on from a checkpoint, whose
+   * settings then hold instead of the input's. So a page trains in pieces of about a second, and
+   * pausing, going on, saving and taking up again are all a matter of keeping the last checkpoint;
+   * the log and weights are those of one uninterrupted run. Rows stream in partial results.
+   */
+  train: {
+    input: Training & {
+      text: Uint8Array;
+      tokenizer: 'bytes' | 'words';
+      /** Only for 'words'. */
+      min_count: number;
+      checkpoint: Uint8Array | null;
+      /** Steps of this piece; it ends earlier at the end of the run. */
+      more: number;
+    };
+    output: {
+      /** Steps done, of `steps` in the whole run. */
+      step: number;
+      steps: number;
+      /** Why and at which step the run broke off, or ''. Rows before that stay. */
+      failure: string;
+      layers: number;
+      heads: number;
+      /** Logged in this piece. */
+      rows: RunRows;
+      /** The .safetensors file of the state reached (GPT-2's names); null until done. */
+      checkpoint: Uint8Array | null;
+    };
+  };
+  /** Text (UTF-8, if the model knows) sampled from a checkpoint after `prompt`, streaming. */
+  speak: {
+    input: {
+      checkpoint: Uint8Array;
+      prompt: string;
+      /** Tokens to sample. */
+      generated: number;
+      temperature: number;
+      seed: number;
+      intervention: Intervention;
+      /** Only for intervention 'tame': its gamma. */
+      tame: number;
+    };
+    output: { text: Uint8Array };
+  };
+  /** Attention of every head in a sentence, of which the first `length` of the model are read. */
+  attend: {
+    input: Pick<Jobs['speak']['input'], 'checkpoint' | 'prompt' | 'intervention' | 'tame'>;
+    output: {
+      /** The n tokens as UTF-8. */
+      tokens: Uint8Array[];
+      layers: number;
+      heads: number;
+      /** layers x heads x n x n, row-major; a row is a query. */
+      weights: Float32Array;
+      /** layers x heads: mean over queries of H/log(keys). */
+      entropy: Float64Array;
+    };
+  };
 }
 
 export type JobName = keyof Jobs;

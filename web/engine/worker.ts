@@ -1,5 +1,6 @@
 import createCollapse from '../../build/wasm/collapse.js';
 import createLocalize from '../../build/wasm/localize.js';
+import createTrain from '../../build/wasm/train.js';
 import { withSources } from './byte-source';
 import type { FromWorker, NativeEngine, NativeJob, ToWorker } from './protocol';
 import { moduleOf, type ModuleName } from './sections';
@@ -20,7 +21,7 @@ const tasks: Task[] = [];
 const next = new MessageChannel();
 const waiting = new Set<number>();
 let scheduled = false;
-const factories = { localize: createLocalize, collapse: createCollapse };
+const factories = { localize: createLocalize, collapse: createCollapse, train: createTrain };
 const engines = new Map<ModuleName, Promise<NativeEngine>>();
 
 /** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */

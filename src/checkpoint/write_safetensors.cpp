@@ -1,0 +1,82 @@
+#include "checkpoint/write_safetensors.h"
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < ' ') {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      out += code;
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+void append(std::vector<std::byte>& bytes, const void* data, std::size_t size) {
+  const auto* const begin = static_cast<const std::byte*>(data);
+  bytes.insert(bytes.end(), begin, begin + size);
+}
+
+}  // namespace
+
+std::vector<std::byte> write_safetensors(const std::vector<TensorToWrite>& tensors,
+                                         const std::map<std::string, std::string>& metadata) {
+  std::string header = "{\"__metadata__\":{";
+  const char* comma = "";
+  for (const auto& [key, text] : metadata) {
+    header += comma + quoted(key) + ":" + quoted(text);
+    comma = ",";
+  }
+  header += "}";
+  std::uint64_t offset = 0;
+  for (const TensorToWrite& tensor : tensors) {
+    header += "," + quoted(tensor.name) + ":{\"dtype\":\"F32\",\"shape\":[";
+    comma = "";
+    for (const std::uint64_t side : tensor.shape) {
+      header += comma + std::to_string(side);
+      comma = ",";
+    }
+    const std::uint64_t end = offset + 4 * tensor.values.size();
+    header += "],\"data_offsets\":[" + std::to_string(offset) + "," + std::to_string(end) + "]}";
+    offset = end;
+  }
+  header += "}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');  // aligns the data, as the format recommends
+  std::vector<std::byte> bytes;
+  bytes.reserve(8 + header.size() + static_cast<std::size_t>(offset));
+  const std::uint64_t length = header.size();
+  append(bytes, &length, sizeof length);
+  append(bytes, header.data(), header.size());
+  for (const TensorToWrite& tensor : tensors) {
+    append(bytes, tensor.values.data(), tensor.values.size_bytes());
+  }
+  return bytes;
+}
+
+void replace_file(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string beside = path + ".new";
+  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) throw FormatError(beside, "it cannot be written");
+  std::error_code error;
+  std::filesystem::rename(beside, path, error);
+  if (error) throw FormatError(path, "it cannot be replaced: " + error.message());
+}
+
+}  // namespace eigenscope

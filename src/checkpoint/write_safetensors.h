@@ -1,0 +1,29 @@
+// Writes .safetensors files, and files that are never seen half written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace eigenscope {
+
+/// A tensor of F32 to be written: `values` row-major, as many as the shape says.
+struct TensorToWrite {
+  std::string name;
+  std::vector<std::uint64_t> shape;
+  std::span<const float> values;
+};
+
+/// The bytes of a file with these tensors, in their order, and the free text of "__metadata__". Names
+/// and texts must be UTF-8. Source: see parse_safetensors_header.
+std::vector<std::byte> write_safetensors(const std::vector<TensorToWrite>& tensors,
+                                         const std::map<std::string, std::string>& metadata);
+
+/// Writes under another name beside `path`, then renames: whoever looks finds the old file or the new
+/// one. Throws FormatError naming the path.
+void replace_file(const std::string& path, std::span<const std::byte> bytes);
+
+}  // namespace eigenscope

@@ -1,0 +1,96 @@
+#include "cli/training_log.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "checkpoint/write_safetensors.h"
+#include "support/error.h"
+#include "transformer/training_file.h"
+
+namespace eigenscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+// The step of a line of a log; nothing for the header of a CSV and for a line cut short.
+std::optional<long long> step_of(const std::string& line, bool csv) {
+  if (csv) {
+    if (line.empty() || line.find_first_not_of("0123456789") != line.find(',')) return std::nullopt;
+    return std::stoll(line);
+  }
+  const Json row = Json::parse(line, nullptr, false);
+  if (!row.is_object() || !row.contains("step")) return std::nullopt;
+  return row["step"].get<long long>();
+}
+
+}  // namespace
+
+Json to_json(const LogRow& row) {
+  Json json{{"step", row.step}};
+  for (std::size_t i = 0; i < kRunMeasures.size(); ++i) {
+    json[std::string(kRunMeasures[i])] = row.run[i];
+  }
+  const std::size_t heads = row.layers.empty() ? 0 : row.heads.size() / row.layers.size();
+  for (std::size_t layer = 0; layer < row.layers.size(); ++layer) {
+    const std::string place = "layer" + std::to_string(layer) + "_";
+    for (std::size_t i = 0; i < kRunLayerMeasures.size(); ++i) {
+      json[place + std::string(kRunLayerMeasures[i])] = row.layers[layer][i];
+    }
+    for (std::size_t head = 0; head < heads; ++head) {
+      const std::string name = place + "head" + std::to_string(head) + "_";
+      for (std::size_t i = 0; i < kRunHeadMeasures.size(); ++i) {
+        json[name + std::string(kRunHeadMeasures[i])] = row.heads[layer * heads + head][i];
+      }
+    }
+  }
+  return json;
+}
+
+RunFolder::RunFolder(std::string path, bool csv) : path_(std::move(path)), csv_(csv) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) throw FormatError(path_, "the folder cannot be made: " + error.message());
+}
+
+std::optional<Safetensors> RunFolder::checkpoint() const {
+  const std::string file = path_ + "/model.safetensors";
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  return Safetensors(std::make_shared<FileSource>(file));
+}
+
+void RunFolder::cut_log(Eigen::Index step) const {
+  std::ifstream in(log_path(), std::ios::binary);
+  std::string kept, line;
+  while (step >= 0 && std::getline(in, line)) {
+    if (in.eof()) break;  // no line end: cut short by a kill
+    const auto own = step_of(line, csv_);
+    if (own ? *own <= step : csv_ && kept.empty()) kept += line + "\n";
+  }
+  in.close();
+  replace_file(log_path(), bytes_of(kept));
+}
+
+void RunFolder::append(const std::vector<LogRow>& rows) const {
+  if (rows.empty()) return;
+  std::ofstream out(log_path(), std::ios::binary | std::ios::app);
+  for (const LogRow& row : rows) {
+    const Json json = to_json(row);
+    if (csv_ && out.tellp() == 0) write_csv_header(out, json);
+    csv_ ? write_csv_row(out, json) : void(out << json << '\n');
+  }
+  if (!out.flush()) throw FormatError(log_path(), "it cannot be written");
+}
+
+void RunFolder::save(const Trainer& trainer) const {
+  replace_file(path_ + "/config.json", bytes_of(config_text(trainer.settings().model)));
+  replace_file(path_ + "/model.safetensors", trainer.checkpoint());
+}
+
+}  // namespace eigenscope::cli

@@ -1,0 +1,121 @@
+#include "transformer/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+
+// The tile of C that is held in registers: two vectors of 128 bits by four columns, which leaves room
+// for the factors among the 16 registers of SSE.
+template <class Scalar>
+struct Tile {
+  typedef Scalar Vector __attribute__((vector_size(16)));
+  static constexpr Index kLanes = 16 / sizeof(Scalar);
+  static constexpr Index kRows = 2 * kLanes, kColumns = 4;
+};
+constexpr Index kInnerBlock = 512;  // a panel of A or B stays in the first-level cache
+
+Index panels(Index count, Index each) { return (count + each - 1) / each; }
+
+// Cuts `count` rows of a factor into panels of `Each` and stores these column by column; rows that the
+// last panel lacks are zero.
+template <Index Each, class Scalar>
+void pack(Index count, Index inner, Factor<Scalar> from, std::vector<Scalar>& packed) {
+  packed.resize(static_cast<std::size_t>(panels(count, Each) * Each * inner));
+  Scalar* out = packed.data();
+  for (Index first = 0; first < count; first += Each) {
+    const Scalar* in = from.data + first * from.row_step;
+    const Index rows = std::min(Each, count - first);
+    if (rows == Each && from.row_step == 1) {
+      for (Index x = 0; x < inner; ++x) {
+        std::memcpy(out + x * Each, in + x * from.column_step, Each * sizeof(Scalar));
+      }
+    } else if (rows == Each) {
+      for (Index x = 0; x < inner; ++x) {
+        for (Index i = 0; i < Each; ++i) {
+          out[x * Each + i] = in[i * from.row_step + x * from.column_step];
+        }
+      }
+    } else {
+      for (Index x = 0; x < inner; ++x) {
+        for (Index i = 0; i < Each; ++i) {
+          out[x * Each + i] = i < rows ? in[i * from.row_step + x * from.column_step] : Scalar(0);
+        }
+      }
+    }
+    out += Each * inner;
+  }
+}
+
+template <class Scalar>
+struct Kernel {
+  using Vector = typename Tile<Scalar>::Vector;
+  Vector low[Tile<Scalar>::kColumns]{}, high[Tile<Scalar>::kColumns]{};
+
+  void accumulate(Index inner, const Scalar* a, const Scalar* b) {
+    // Named accumulators: as arrays they would be kept in memory by some compilers.
+    Vector l0{}, l1{}, l2{}, l3{}, h0{}, h1{}, h2{}, h3{};
+    for (Index x = 0; x < inner; ++x) {
+      Vector first, second;
+      std::memcpy(&first, a, sizeof first);
+      std::memcpy(&second, a + Tile<Scalar>::kLanes, sizeof second);
+      l0 += first * b[0], h0 += second * b[0];
+      l1 += first * b[1], h1 += second * b[1];
+      l2 += first * b[2], h2 += second * b[2];
+      l3 += first * b[3], h3 += second * b[3];
+      a += Tile<Scalar>::kRows;
+      b += Tile<Scalar>::kColumns;
+    }
+    low[0] = l0, low[1] = l1, low[2] = l2, low[3] = l3;
+    high[0] = h0, high[1] = h1, high[2] = h2, high[3] = h3;
+  }
+
+  // Writes the tile's first `rows` x `columns` entries to C.
+  void store(Index rows, Index columns, Scalar* c, Index leading, bool add) const {
+    for (Index j = 0; j < columns; ++j, c += leading) {
+      Scalar sums[Tile<Scalar>::kRows];
+      std::memcpy(sums, &low[j], sizeof low[j]);
+      std::memcpy(sums + Tile<Scalar>::kLanes, &high[j], sizeof high[j]);
+      if (add) {
+        for (Index i = 0; i < rows; ++i) c[i] += sums[i];
+      } else {
+        std::copy_n(sums, rows, c);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+template <class Scalar>
+void multiply(Index rows, Index columns, Index inner, Factor<Scalar> a, Factor<Scalar> b, Scalar* c,
+              Index leading, bool add) {
+  constexpr Index kRows = Tile<Scalar>::kRows, kColumns = Tile<Scalar>::kColumns;
+  // Kept from call to call, for a step makes hundreds of them.
+  thread_local std::vector<Scalar> packed_a, packed_b;
+  for (Index start = 0; start < inner; start += kInnerBlock) {
+    const Index depth = std::min(kInnerBlock, inner - start);
+    pack<kRows>(rows, depth, {a.data + start * a.column_step, a.row_step, a.column_step}, packed_a);
+    pack<kColumns>(
+        columns, depth,
+        Factor<Scalar>{b.data + start * b.row_step, b.row_step, b.column_step}.transposed(),
+        packed_b);
+    for (Index column = 0; column < columns; column += kColumns) {
+      for (Index row = 0; row < rows; row += kRows) {
+        Kernel<Scalar> tile;
+        tile.accumulate(depth, packed_a.data() + row * depth, packed_b.data() + column * depth);
+        tile.store(std::min(kRows, rows - row), std::min(kColumns, columns - column),
+                   c + row + column * leading, leading, add || start > 0);
+      }
+    }
+  }
+}
+
+template void multiply(Index, Index, Index, Factor<float>, Factor<float>, float*, Index, bool);
+template void multiply(Index, Index, Index, Factor<double>, Factor<double>, double*, Index, bool);
+
+}  // namespace eigenscope

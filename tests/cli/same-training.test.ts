@@ -1,0 +1,154 @@
+// The same seed must give the same curve natively and in a browser tab, and a run in pieces the same as
+// one in one go.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { NativeEngine, Output, Regularizer, Training } from '../../web/engine/protocol.ts';
+import { engine, finish, json, run } from './eigenscope.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eigenscope-train-'));
+const file = join(folder, 'text.txt');
+const text = Uint8Array.from(
+  Buffer.from('Call me Ishmael. Some years ago, never mind. '.repeat(60)),
+);
+const settings: Training = {
+  ...{ width: 16, depth: 2, heads: 2, key_heads: 0, length: 16, mlp: 2 },
+  ...{ layer_norm: 'pre', positions: 'learned', output: 'tied' },
+  ...{ steps: 100, batch: 4, learning_rate: 0.003, final_rate: 0.1, warmup: 10 },
+  ...{ weight_decay: 0.1, beta1: 0.9, beta2: 0.99, clip: 1, regularizer: 'none' },
+  ...{ mean_weight: 1, scale_weight: 0.01, target: 0.125, target_kind: 'given' },
+  ...{ initialization: 'normal', qk_decay: 1, log_every: 5, eval_batches: 2, seed: 7 },
+};
+const whole = { ...settings, text, tokenizer: 'bytes' as const, min_count: 1, checkpoint: null };
+
+let native: NativeEngine;
+beforeAll(async () => {
+  writeFileSync(file, text);
+  native = await engine('train');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function terminal(own: Training): Record<string, number | null>[] {
+  return json('train', { ...own, text: file }).runs[0].rows;
+}
+
+test.each(['none', 'locater', 'locater-frobenius', 'sigma-reparam', 'qk-decay'] as Regularizer[])(
+  '%s: the first 100 steps are the same to float rounding',
+  (regularizer) => {
+    const rows = terminal({ ...settings, regularizer });
+    const found = finish(native, 'train', { ...whole, regularizer, more: 100 });
+    expect(found.failure).toBe('');
+    expect([...found.rows.step]).toEqual(rows.map((row) => row.step));
+    rows.forEach((row, i) => {
+      const same = (value: number, name: string, tolerance: number) =>
+        row[name] === null
+          ? expect(value, name).toBeNaN()
+          : expect(Math.abs(value - row[name]!), `${name} in row ${i}`).toBeLessThan(
+              tolerance * (1 + Math.abs(row[name]!)),
+            );
+      for (const [name, values] of Object.entries(found.rows.run)) same(values[i]!, name, 1e-5);
+      for (const [name, values] of Object.entries(found.rows.layers)) {
+        for (let k = 0; k < 2; ++k) same(values[2 * i + k]!, `layer${k}_${name}`, 1e-4);
+      }
+      for (const [name, values] of Object.entries(found.rows.heads)) {
+        for (let k = 0; k < 4; ++k) {
+          same(values[4 * i + k]!, `layer${k >> 1}_head${k % 2}_${name}`, 1e-4);
+        }
+      }
+    });
+  },
+);
+
+test('a run in pieces is the run in one go, bit by bit', () => {
+  const once = finish(native, 'train', { ...whole, more: 60 });
+  let checkpoint: Uint8Array | null = null;
+  const losses: number[] = [];
+  for (const more of [13, 40, 7]) {
+    const piece: Output<'train'> = finish(native, 'train', { ...whole, checkpoint, more });
+    losses.push(...piece.rows.run.loss);
+    checkpoint = piece.checkpoint;
+  }
+  expect(losses).toEqual([...once.rows.run.loss]);
+  expect(checkpoint).toEqual(once.checkpoint);
+  expect(once.step).toBe(60);
+});
+
+test('speak and attend read a checkpoint, and refuse what they cannot', () => {
+  const { checkpoint } = finish(native, 'train', { ...whole, steps: 60, more: 60 });
+  const common = {
+    checkpoint: checkpoint!,
+    prompt: 'Call me',
+    intervention: 'none',
+    tame: 1,
+  } as const;
+  const spoken = (seed: number) =>
+    finish(native, 'speak', { ...common, generated: 40, temperature: 0.7, seed }).text;
+  expect(spoken(1)).toHaveLength(40);
+  expect(spoken(1)).toEqual(spoken(1));
+  expect(spoken(1)).not.toEqual(spoken(2));
+  const { tokens, layers, heads, weights, entropy } = finish(native, 'attend', common);
+  expect(tokens.map((token) => String.fromCharCode(...token)).join('')).toBe('Call me');
+  expect(weights).toHaveLength(layers * heads * 49);
+  for (let row = 0; row < layers * heads * 7; ++row) {
+    const own = weights.slice(7 * row, 7 * row + 7);
+    expect(own.reduce((a, b) => a + b)).toBeCloseTo(1, 5);
+    expect(own.slice((row % 7) + 1).every((weight) => weight === 0)).toBe(true);
+  }
+  entropy.forEach((value) => expect(value).toBeGreaterThan(0));
+  const hard = finish(native, 'attend', { ...common, intervention: 'hard' });
+  expect(new Set(hard.weights)).toEqual(new Set([0, 1]));
+  expect(() => native.createJob('attend', { ...common, prompt: 'C' })).toThrow(/at least two/);
+  expect(() => native.createJob('attend', { ...common, checkpoint: new Uint8Array(9) })).toThrow();
+  expect(() => native.createJob('train', { ...whole, text: new Uint8Array(0), more: 1 })).toThrow(
+    /text: it is empty/,
+  );
+});
+
+test('a run that breaks says where, and keeps its rows', () => {
+  const broken = finish(native, 'train', {
+    ...whole,
+    ...{ learning_rate: 1e6, log_every: 1, warmup: 0, more: 100 },
+  });
+  expect(broken.failure).toMatch(/^step \d+: .*learning_rate/);
+  expect(broken.rows.step.length).toBeGreaterThan(0);
+  const ran = run('train', {
+    ...settings,
+    text: file,
+    learning_rate: 1e6,
+    out: join(folder, 'broken'),
+  });
+  expect(ran.status).toBe(1);
+  expect(ran.stderr).toMatch(/none-seed7: step \d+: /);
+});
+
+test('a run killed between log and checkpoint goes on to the same files', () => {
+  const train = (out: string, ...flags: string[]) => {
+    const ran = run(
+      'train',
+      { ...settings, text: file, out: join(folder, out) },
+      '--csv',
+      ...flags,
+    );
+    expect(ran.stderr).toBe('');
+  };
+  const read = (out: string, name: string) => readFileSync(join(folder, out, 'none-seed7', name));
+  train('whole');
+  train('cut');
+  // As a kill leaves them: an earlier checkpoint, rows after it, and half a line.
+  const piece = finish(native, 'train', { ...whole, more: 50 });
+  writeFileSync(join(folder, 'cut', 'none-seed7', 'model.safetensors'), piece.checkpoint!);
+  const log = read('cut', 'log.csv');
+  writeFileSync(join(folder, 'cut', 'none-seed7', 'log.csv'), log.subarray(0, log.length - 20));
+  train('cut', '--resume');
+  for (const name of ['log.csv', 'model.safetensors', 'config.json']) {
+    expect(read('cut', name).equals(read('whole', name)), name).toBe(true);
+  }
+  const { heads } = json('heads', { length: 16 }, join(folder, 'whole', 'none-seed7'));
+  const columns = String(log).split('\n')[0]!.split(',');
+  const last = String(log).trimEnd().split('\n').at(-1)!.split(',');
+  heads.forEach((head: Record<string, number>) => {
+    const logged = columns.indexOf(`layer${head.layer}_head${head.head}_variance_frobenius`);
+    expect(head.variance_frobenius).toBeCloseTo(Number(last[logged]), 12);
+  });
+});

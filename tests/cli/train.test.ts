@@ -1,0 +1,89 @@
+// `eigenscope train`: comparisons, options from a file, presets, refusals.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { json, run } from './eigenscope.ts';
+
+describe('eigenscope train', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-train-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (name: string, content: string) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const text = file(
+    'text.txt',
+    'It was the best of times,\nit was the worst of times.\n'.repeat(40),
+  );
+  const small = {
+    ...{ text, width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 4, log_every: 2 },
+    eval_batches: 1,
+  };
+
+  test('compares regularizers run by run, and evaluates with interventions', () => {
+    const several = { ...small, regularizer: 'none,qk-decay', seeds: 3, intervention: 'hard,tame' };
+    const { runs, table } = json('train', several);
+    expect(runs.map((run: { seed: number }) => run.seed)).toEqual([1, 2, 3, 1, 2, 3]);
+    expect(runs[0].rows.map((row: { step: number }) => row.step)).toEqual([0, 2, 4]);
+    expect(runs[0].with_hard.entropy).toBe(0);
+    expect(runs[0].with_tame.bits_per_byte).toBeGreaterThan(0);
+    const bits = table.filter((row: { measure: string }) => row.measure === 'bits_per_byte');
+    expect(bits.map((row: { regularizer: string }) => row.regularizer)).toEqual([
+      ...['none', 'qk-decay'],
+    ]);
+    expect(bits[0].p).toBeNull();
+    expect(bits[1].runs).toBe(3);
+    expect(bits[1].p).toBeGreaterThanOrEqual(0);
+    expect(bits[1].difference).toBeCloseTo(bits[1].mean - bits[0].mean, 12);
+  });
+
+  test('reads a file of options, which flags override', () => {
+    const config = file('config.json', JSON.stringify({ ...small, seed: 9, layer_norm: 'post' }));
+    const { runs } = json('train', { config, steps: 2 });
+    expect(runs[0].seed).toBe(9);
+    expect(runs[0].rows.at(-1).step).toBe(2);
+    expect(runs[0].rows).toEqual(
+      json('train', { ...small, seed: 9, layer_norm: 'post', steps: 2 }).runs[0].rows,
+    );
+    const unknown = run('train', { config: file('unknown.json', '{"widht": 8}') });
+    expect(unknown.status).toBe(2);
+    expect(unknown.stderr).toContain("there is no option 'widht'");
+    expect(run('train', { config: file('bad.json', '[1') }).status).toBe(1);
+  });
+
+  test('tunes and compares in one preset, and goes on with it', () => {
+    const out = join(folder, 'table');
+    const options = { ...small, steps: 2, out, seeds: 2, preset: 'table' };
+    const first = json('train', options);
+    expect(JSON.parse(readFileSync(join(out, 'tuned.json'), 'utf8'))).toHaveLength(25);
+    expect(first.table).toHaveLength(45);
+    expect(json('train', options, '--resume').table).toEqual(first.table);
+  });
+
+  test.each([
+    [{ text: '/nonexistent' }, 1, 'there is no such file'],
+    [{ text: file('empty.txt', '') }, 2, 'text: it is empty'],
+    [{ text: file('one.txt', 'a') }, 2, 'text: its 1 bytes are too few'],
+    [{ text: file('short.txt', 'abc'.repeat(5)) }, 2, 'needs at least 17'],
+    [{ regularizer: 'none,nonsense' }, 2, 'none, locater, locater-frobenius'],
+    [{ heads: 3 }, 2, 'heads: 3 is not allowed; it must divide the width'],
+    [{ tokenizer: 'letters' }, 2, 'bytes, words'],
+    [{ layer_norm: 'none' }, 2, 'pre, post'],
+    [{ preset: 'all' }, 2, 'table, tune'],
+    [{ intervention: 'soft' }, 2, 'none, hard, tame'],
+  ])('%j is refused', (change, status, message) => {
+    const ran = run('train', { ...small, ...change });
+    expect(ran.stderr).toContain(message);
+    expect(ran.status).toBe(status);
+    expect(ran.stdout).toBe('');
+  });
+
+  test('goes on only with a run of the same settings', () => {
+    const out = join(folder, 'same');
+    expect(run('train', { ...small, out }).status).toBe(0);
+    const other = run('train', { ...small, out, width: 16 }, '--resume');
+    expect(other.status).toBe(2);
+    expect(other.stderr).toContain('width: 16 is not allowed; the run to go on with has 8');
+  });
+});
