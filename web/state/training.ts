@@ -32,6 +32,7 @@ export const TRAINING: readonly StateName[] = Object.values(HELD);
 /** The control of one of the library's parameters of a training run. */
 export function controlOf(parameter: string): StateName | undefined {
   if (parameter === 'regularizer') return 'runs';
+  if (parameter === 'prompt') return 'prompt';
   return (HELD as Partial<Record<string, StateName>>)[parameter];
 }
 
