@@ -6,6 +6,7 @@ import { compose } from '../charts/plot';
 import type { Table } from '../charts/table';
 import type { Output } from '../engine/protocol';
 import type { Race } from '../race/race';
+import type { Run } from '../race/run';
 import { tokenText, watchedIn, watchedText, type Watched } from '../race/watched';
 import type { Store } from '../state/store';
 import { regularizers } from '../state/table';
@@ -32,6 +33,7 @@ export class RaceAttentionFigure implements Part {
   );
   private result: Result | null = null;
   private cells: { output: Output<'attend'>; at: number; values: Float32Array } | null = null;
+  private untrained = new WeakMap<Run, Uint8Array>();
   private runs = child<HTMLSelectElement>(this.frame.root, '[data-watch="run"]');
   private heads = child<HTMLSelectElement>(this.frame.root, '[data-watch="head"]');
 
@@ -72,9 +74,9 @@ export class RaceAttentionFigure implements Part {
     try {
       for (;;) {
         const { run } = this.watched;
-        const { checkpoint, kind, step } = run;
-        if (!checkpoint || run.training.depth === 0) this.result = null;
-        if (!checkpoint || checkpoint === seen || run.training.depth === 0) return;
+        const { kind, step } = run;
+        const checkpoint = run.checkpoint ?? (await this.first(ask, run));
+        if (checkpoint === seen) return;
         seen = checkpoint;
         const input = { checkpoint, prompt, intervention: 'none' as const, tame: 1 };
         const output = await ask.run('attend', input);
@@ -86,10 +88,22 @@ export class RaceAttentionFigure implements Part {
     }
   }
 
+  /** The first weights of a run that has not begun: a piece of no steps. */
+  private async first(ask: Ask, run: Run): Promise<Uint8Array> {
+    const known = this.untrained.get(run);
+    if (known) return known;
+    const text = await this.race.load();
+    const rest = { tokenizer: 'bytes' as const, min_count: 1, checkpoint: null, more: 0 };
+    const { checkpoint } = await ask.run('train', { ...run.training, ...rest, text });
+    if (!checkpoint) throw new Error('the run has no first weights');
+    this.untrained.set(run, checkpoint);
+    return checkpoint;
+  }
+
   paint(): void {
     const { result, frame } = this;
     this.follow();
-    if (!result) return frame.say('Nothing is trained yet: press Play.');
+    if (!result) return;
     const length = result.output.tokens.length;
     const side = Math.min(frame.width, 560);
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));

@@ -1,8 +1,9 @@
-import { tick } from '../charts/format';
+import { decade, tick } from '../charts/format';
 import { chart, gridY, line, text } from '../charts/plot';
 import type { Look } from '../race/looks';
 import type { Shown } from '../race/rows';
 import type { Spread } from '../state/table';
+import { decades } from './depth-axes';
 
 /** One of the charts that share the axis of steps. */
 export interface Panel {
@@ -15,9 +16,12 @@ export interface Panel {
   least: [number, number];
   /** No number beyond it is drawn. */
   most: [number, number];
+  /** A logarithmic axis; what is not positive leaves a gap. */
+  log?: boolean;
 }
 
 const EVERYTHING: [number, number] = [-Infinity, Infinity];
+const NOTHING: [number, number] = [Infinity, -Infinity];
 /** A loss beyond this (8 bits a byte know nothing) would flatten all others. */
 const MOST_BITS = 12;
 
@@ -25,7 +29,7 @@ const MOST_BITS = 12;
 export function panelsOf(spread: Spread): Panel[] {
   return [
     {
-      ...{ title: 'loss, bits a byte', main: 'bits_per_byte', least: [Infinity, -Infinity] },
+      ...{ title: 'loss, bits a byte', main: 'bits_per_byte', least: NOTHING },
       thin: { of: 'train_bits', name: 'training loss' },
       most: [-Infinity, MOST_BITS],
     },
@@ -33,7 +37,11 @@ export function panelsOf(spread: Spread): Panel[] {
       ...{ title: 'attention entropy', main: 'entropy', least: [0, 1], most: EVERYTHING },
       thin: { of: 'entropy_bound', name: 'bound' },
     },
-    { title: 'variance of the eigenspectrum', main: spread, least: [0, 0], most: EVERYTHING },
+    {
+      ...{ title: 'variance of the eigenspectrum', main: spread, most: EVERYTHING },
+      // The trace's may be negative; the others span decades.
+      ...(spread === 'variance' ? { least: [0, 0] } : { least: NOTHING, log: true }),
+    },
     { title: 'predicted localization', main: 'localization', least: [0, 0.1], most: EVERYTHING },
     { title: 'relative residual', main: 'residual', least: [0, 1], most: EVERYTHING },
   ];
@@ -48,12 +56,12 @@ export function measuresOf(panels: Panel[]): Shown[] {
 const MOST_POINTS = 400;
 
 /** A measure of a run along its steps. What is no number leaves a gap. */
-export function pointsOf({ run }: Look, measure: Shown): [number, number][] {
+export function pointsOf({ run }: Look, measure: Shown, log = false): [number, number][] {
   const { rows } = run;
   const every = Math.ceil(rows.length / MOST_POINTS);
   return rows
     .filter((_, i) => (rows.length - 1 - i) % every === 0)
-    .map(({ step, value }) => [step, value[measure]]);
+    .map(({ step, value }) => [step, log && value[measure] <= 0 ? NaN : value[measure]]);
 }
 
 /** The next of 1, 2, 5, 10, 20, ... that is not below a positive number. */
@@ -69,12 +77,17 @@ export function stepsOf(looks: Look[]): [number, number] {
   return [0, Math.min(end, roundUp(reached))];
 }
 
+function decadeOf(value: number, round: (exponent: number) => number): number {
+  return Number(`1e${round(Math.log10(value))}`);
+}
+
 /** The range of a panel's axis that holds the points. */
-export function rangeOf({ least, most }: Panel, points: [number, number][]): [number, number] {
+export function rangeOf({ least, most, log }: Panel, points: [number, number][]): [number, number] {
   const values = points.map(([, value]) => value).filter(Number.isFinite);
   const low = Math.max(most[0], Math.min(least[0], ...values));
   const high = Math.min(most[1], Math.max(least[1], ...values));
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return [0, 8]; // no numbers yet
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return log ? [0.01, 1] : [0, 8]; // none yet
+  if (log) return [decadeOf(low, Math.floor), decadeOf(high * 1.0001, Math.ceil)];
   const room = 0.05 * (high - low || Math.abs(high) || 1);
   return [low === 0 ? 0 : low - room, high === least[1] ? high : high + room];
 }
@@ -86,7 +99,7 @@ export function drawPanel(
   steps: [number, number],
   size: { width: number; height: number },
 ): SVGSVGElement {
-  const thick = looks.map((look) => pointsOf(look, panel.main));
+  const thick = looks.map((look) => pointsOf(look, panel.main, panel.log));
   const { thin } = panel;
   const fine = thin ? looks.map((look) => pointsOf(look, thin.of)) : [];
   const domain = rangeOf(panel, [...thick, ...fine].flat());
@@ -103,9 +116,14 @@ export function drawPanel(
     ...size,
     ...{ marginLeft: 46, marginRight: 14, marginTop: 30, marginBottom: 36 },
     x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: 5, tickFormat: tick },
-    y: { domain, label: null, ticks: 4, tickFormat: tick },
+    y: {
+      ...{ domain, label: null },
+      ...(panel.log
+        ? { type: 'log' as const, ticks: decades(domain), tickFormat: decade }
+        : { ticks: 4, tickFormat: tick }),
+    },
     marks: [
-      gridY({ ticks: 4, strokeOpacity: 0.08 }),
+      gridY({ ticks: panel.log ? decades(domain) : 4, strokeOpacity: 0.08 }),
       text([thin ? `${panel.title}; dotted: ${thin.name}` : panel.title], {
         ...{ frameAnchor: 'top-left', lineAnchor: 'bottom', dx: -40, dy: -8, fontSize: 13 },
         ...{ fontWeight: 600, ariaDescription: 'title' },

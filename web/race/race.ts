@@ -20,7 +20,7 @@ export class Race {
   /** `load` gives the text to learn from, which is fetched when it is first needed. */
   constructor(
     private train: Train,
-    private load: () => Promise<Uint8Array>,
+    readonly load: () => Promise<Uint8Array>,
   ) {}
 
   subscribe(listener: (happening: Happening) => void): void {
