@@ -26,6 +26,23 @@ Scalar lane_sum(Index count, Map map) {
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
+// The largest of at least one number, in the same way.
+template <class Scalar>
+Scalar lane_largest(const Scalar* values, Index count) {
+  constexpr Index kLanes = 8;
+  Scalar lanes[kLanes];
+  std::fill_n(lanes, kLanes, values[0]);
+  Index i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (Index lane = 0; lane < kLanes; ++lane) {
+      const Scalar value = values[i + lane];
+      lanes[lane] = value > lanes[lane] ? value : lanes[lane];
+    }
+  }
+  for (; i < count; ++i) lanes[0] = values[i] > lanes[0] ? values[i] : lanes[0];
+  return *std::max_element(lanes, lanes + kLanes);
+}
+
 template <class Scalar>
 Factor<Scalar> whole(const Matrix<Scalar>& matrix) {
   return factor(matrix.data(), matrix.rows());
@@ -44,12 +61,9 @@ Scalar* part(Matrix<Scalar>& matrix, Index row, Index column) {
 // The first `keys` of a column of logits, already scaled, become weights that add up to 1.
 template <class Scalar>
 void softmax_in_place(Scalar* column, Index keys, Scalar scale) {
-  Scalar largest = column[0];
-  for (Index i = 1; i < keys; ++i) largest = column[i] > largest ? column[i] : largest;
   // A negative factor turns the order around.
-  if (scale < 0) {
-    largest = *std::min_element(column, column + keys);
-  }
+  const Scalar largest =
+      scale < 0 ? *std::min_element(column, column + keys) : lane_largest(column, keys);
   for (Index i = 0; i < keys; ++i) column[i] = exp_nonpositive((column[i] - largest) * scale);
   const Scalar total = lane_sum<Scalar>(keys, [&](Index i) { return column[i]; });
   const Scalar inverse = 1 / total;
@@ -295,8 +309,7 @@ double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Sca
     Scalar* const column = logits.data() + t * vocabulary;
     const Index target = targets[static_cast<std::size_t>(t)];
     const Scalar own = column[target];
-    Scalar largest = column[0];
-    for (Index i = 1; i < vocabulary; ++i) largest = column[i] > largest ? column[i] : largest;
+    const Scalar largest = lane_largest(column, vocabulary);
     for (Index i = 0; i < vocabulary; ++i) column[i] = exp_nonpositive(column[i] - largest);
     const Scalar total = lane_sum<Scalar>(vocabulary, [&](Index i) { return column[i]; });
     loss += std::log(static_cast<double>(total)) + static_cast<double>(largest - own);

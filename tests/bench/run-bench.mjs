@@ -1,7 +1,7 @@
 // `npm run bench`: the measured table of the README. Every figure is a ratio of two things timed in
 // turn in this one run, or a count; the median of the pairs is printed with its range.
 import { spawnSync } from 'node:child_process';
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -176,8 +176,61 @@ async function spectraAgainstMlMatrix() {
   closeSync(descriptor);
 }
 
+/** One step of training, as the page does it. */
+async function ourStep() {
+  const create = createRequire(import.meta.url)(`${root}build/wasm/train.js`);
+  const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/train.wasm`) });
+  const job = native.createJob('train', {
+    ...{ width: 64, depth: 2, heads: 4, key_heads: 0, length: 64, mlp: 4, batch: 8 },
+    ...{ layer_norm: 'pre', positions: 'learned', output: 'tied', tokenizer: 'bytes' },
+    ...{ steps: 1e7, learning_rate: 3e-3, final_rate: 1, warmup: 0, weight_decay: 0.1 },
+    ...{ beta1: 0.9, beta2: 0.99, clip: 0, regularizer: 'none', mean_weight: 0, scale_weight: 0 },
+    ...{ target: 0, target_kind: 'given', initialization: 'normal', qk_decay: 0, min_count: 1 },
+    ...{ log_every: 1e7, eval_batches: 1, seed: 1, checkpoint: null, more: 1e7 },
+    text: Uint8Array.from({ length: 20000 }, (_, i) => 97 + ((i * i * 7 + 13 * i) % 26)),
+  });
+  return () => job.advance(1);
+}
+
+/** Steps of the same model in turn; the fastest of five each, since the machine is shared. */
+async function trainingAgainstPeers() {
+  if (!existsSync(new URL('peers/node_modules', import.meta.url))) {
+    console.log('\n(npm --prefix tests/bench/peers ci for the comparison of training steps)');
+    return;
+  }
+  const { jaxStep, tfjsStep } = await import('./peers/steps.mjs');
+  const steps = [await ourStep(), await jaxStep(), await tfjsStep()];
+  const fastest = async (step) => {
+    let least = Infinity;
+    for (let i = 0; i < 5; ++i) {
+      const start = performance.now();
+      await step();
+      least = Math.min(least, performance.now() - start);
+    }
+    return least;
+  };
+  for (const step of steps) await fastest(step); // warm
+  const rounds = [];
+  for (let i = 0; i < PAIRS; ++i) {
+    const [ours, jax, tfjs] = [
+      await fastest(steps[0]),
+      await fastest(steps[1]),
+      await fastest(steps[2]),
+    ];
+    rounds.push({ ours, jax: jax / ours, tfjs: tfjs / ours });
+  }
+  const over = (name) => {
+    let next = 0;
+    return repeated(() => rounds[next++][name]);
+  };
+  row('training step in WASM, ms', over('ours'), '');
+  row('training step: time of @jax-js/jax over ours', over('jax'), 'at least 2');
+  row('training step: time of tfjs-backend-wasm over ours', over('tfjs'), 'at least 5');
+}
+
 console.log(`${cpus().length} cores, ${cpus()[0].model}, node ${process.version}, ${PAIRS} pairs`);
 console.log('| ratio | median | range | target |\n|---|---|---|---|');
 nativeAgainstWasm();
 await oneAgainstTwoWorkers();
 await spectraAgainstMlMatrix();
+await trainingAgainstPeers();
