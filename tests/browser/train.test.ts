@@ -12,6 +12,7 @@ import {
   settled,
   visit,
 } from './browser';
+import { tasksOf } from './tasks';
 
 openBrowser();
 
@@ -119,7 +120,7 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const { page, close } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
-  const file = await saved(page, 'Save the checkpoint of LocAteR');
+  const file = await saved(page, 'Save .safetensors of LocAteR');
   const size = Number(file.readBigUInt64LE(0));
   const header = JSON.parse(file.subarray(8, 8 + size).toString()) as Record<string, unknown>;
   expect(header.__metadata__).toMatchObject({ step: '4', regularizer: 'locater', width: '16' });
@@ -150,7 +151,7 @@ test('the file of a run opens among the heads of the page', async () => {
   await press(page, 'advance');
   await status(page, 'Paused');
   const files = [
-    ['model.safetensors', await saved(page, 'Save the checkpoint of baseline')],
+    ['model.safetensors', await saved(page, 'Save .safetensors of baseline')],
     ['config.json', await saved(page, 'Save config.json of baseline')],
   ] as const;
   await page
@@ -278,4 +279,16 @@ test('a link reproduces the settings, and with them the numbers', async () => {
   }
   expect(views[0]).toHaveLength(12);
   expect(views[1]).toEqual(views[0]);
+});
+
+test('no main-thread task takes over 50 ms while four runs train and are drawn', async () => {
+  const { page, close } = await open('ts=100000&td=32&tl=5&tr=none,locater,sigma-reparam,qk-decay');
+  await settled(page, 'race');
+  const tasks = await tasksOf(page, async () => {
+    await press(page, 'play');
+    await page.waitForTimeout(6000);
+  });
+  expect(Math.max(...tasks)).toBeLessThan(50);
+  expect(Math.min(...(await steps(page)))).toBeGreaterThan(0);
+  await close();
 });

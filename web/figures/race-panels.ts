@@ -1,5 +1,6 @@
 import { decade, tick } from '../charts/format';
 import { chart, gridY, line, text } from '../charts/plot';
+import { spreadNames } from '../model/models';
 import type { Look } from '../race/looks';
 import type { Shown } from '../race/rows';
 import type { Spread } from '../state/table';
@@ -38,7 +39,7 @@ export function panelsOf(spread: Spread): Panel[] {
       thin: { of: 'entropy_bound', name: 'bound' },
     },
     {
-      ...{ title: 'variance of the eigenspectrum', main: spread, most: EVERYTHING },
+      ...{ title: `${spreadNames[spread]} of the heads`, main: spread, most: EVERYTHING },
       // The trace's may be negative; the others span decades.
       ...(spread === 'variance' ? { least: [0, 0] } : { least: NOTHING, log: true }),
     },

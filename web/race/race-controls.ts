@@ -153,7 +153,7 @@ export class RaceControls {
       });
       return made;
     };
-    const weights = button('.safetensors', 'Save the checkpoint', saveCheckpoint);
+    const weights = button('.safetensors', 'Save .safetensors', saveCheckpoint);
     const config = button('config.json', 'Save config.json', (run) =>
       save(new Blob([configOf(run.training)], { type: 'application/json' }), 'config.json'),
     );
