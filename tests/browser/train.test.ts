@@ -222,7 +222,7 @@ test('a run that breaks says where and why, and the charts stay', async () => {
   await list.filter({ hasText: /baseline.*broke off at step \d+: .*learning_rate/s }).waitFor();
   await ended(page);
   await settled(page, 'race');
-  expect(await page.locator('#figure-race [data-live]').textContent()).toMatch(/broke off at step/);
+  await page.locator('#figure-race [data-live]', { hasText: 'broke off at step' }).waitFor();
   const rows = await csv(page, 'race');
   expect(rows.filter(({ run }) => run === 'none')[0].step).toBe('0');
   expect(await page.locator('#figure-race .chart svg svg').count()).toBe(5);

@@ -148,6 +148,7 @@ describe('a race', () => {
     expect(broken.failure).toMatch(/^step 25/);
     expect(steps(broken.rows)).toEqual([0, 10, 20]);
     expect(stepOf(broken.checkpoint)).toBeLessThan(25);
+    expect(broken.saved).toBe(stepOf(broken.checkpoint));
     expect(race.done).toBe(true);
   });
 

@@ -74,13 +74,13 @@ export class RaceAttentionFigure implements Part {
     try {
       for (;;) {
         const { run } = this.watched;
-        const { kind, step } = run;
+        const { kind, saved } = run;
         const checkpoint = run.checkpoint ?? (await this.first(ask, run));
         if (checkpoint === seen) return;
         seen = checkpoint;
         const input = { checkpoint, prompt, intervention: 'none' as const, tame: 1 };
         const output = await ask.run('attend', input);
-        this.result = { kind, step, output };
+        this.result = { kind, step: saved, output };
         ask.show(0.9);
       }
     } finally {

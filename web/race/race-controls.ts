@@ -169,8 +169,8 @@ export class RaceControls {
   }
 }
 
-function saveCheckpoint({ checkpoint, kind, step }: Run): void {
+function saveCheckpoint({ checkpoint, kind, saved }: Run): void {
   if (!checkpoint) return;
   const blob = new Blob([checkpoint as Uint8Array<ArrayBuffer>]);
-  save(blob, `eigenscope-${kind}-step${step}.safetensors`);
+  save(blob, `eigenscope-${kind}-step${saved}.safetensors`);
 }

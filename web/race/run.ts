@@ -27,6 +27,8 @@ export class Run {
   readonly kind: Regularizer;
   step: number;
   checkpoint: Uint8Array | null;
+  /** The step of the checkpoint; the piece under way is beyond it. */
+  saved: number;
   /** Why and at which step the training broke off, or ''. */
   failure = '';
   /** Why the last piece was refused or lost, or ''. */
@@ -45,7 +47,7 @@ export class Run {
     taken?: Taken,
   ) {
     this.kind = training.regularizer;
-    this.step = taken?.step ?? 0;
+    this.step = this.saved = taken?.step ?? 0;
     this.checkpoint = taken?.checkpoint ?? null;
   }
 
@@ -112,7 +114,10 @@ export class Run {
       this.fresh = [];
       this.failure = output.failure;
       // What broke is not gone on with: the last good state stays.
-      if (output.checkpoint && !output.failure) this.checkpoint = output.checkpoint;
+      if (output.checkpoint && !output.failure) {
+        this.checkpoint = output.checkpoint;
+        this.saved = output.step;
+      }
     }
     this.changed(this, ended);
   }

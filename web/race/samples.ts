@@ -73,9 +73,9 @@ export class Samples {
     if (last?.question === question && last.checkpoint === checkpoint) return;
     this.asking.add(run);
     this.spoken.set(run, { question, checkpoint });
-    const { step } = run;
+    const { saved } = run;
     const take = ({ text }: { text: Uint8Array }) =>
-      this.show(run, new TextDecoder().decode(text), `step ${step}`);
+      this.show(run, new TextDecoder().decode(text), `step ${saved}`);
     try {
       const settings = { generated: LENGTH, temperature: TEMPERATURE, seed, tame: 1 };
       const input = { checkpoint, prompt, intervention: 'none' as const, ...settings };
