@@ -98,7 +98,7 @@ test('a step goes to the next row, a pause stops, a reset begins anew', async ()
   await page.waitForTimeout(500);
   expect(await steps(page)).toEqual(paused);
   await page.locator('#field-batch').fill('3');
-  await status(page, 'Reset trains with them');
+  await status(page, 'Start over trains with them');
   await press(page, 'race-reset');
   await status(page, 'Ready');
   expect(await steps(page)).toEqual([0, 0]);

@@ -70,7 +70,7 @@ export class RaceControls {
 
   private async takeText(file: File): Promise<void> {
     const { name, bytes } = await this.texts.take(file);
-    const when = this.race.begun ? ' It is read after a reset.' : '';
+    const when = this.race.begun ? ' It is read when the race starts over.' : '';
     this.note.textContent = `Text: ${name}, ${count(bytes.length)} bytes.${when}`;
     if (!this.race.begun) this.race.reset();
   }
@@ -124,7 +124,7 @@ export class RaceControls {
           : race.begun
             ? 'Paused.'
             : 'Ready.';
-    return race.stale ? `${words} Controls have changed: Reset trains with them.` : words;
+    return race.stale ? `${words} Controls have changed: Start over trains with them.` : words;
   }
 
   private build(): void {
