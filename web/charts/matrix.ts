@@ -14,6 +14,8 @@ export interface MatrixLabels {
   label: string;
   x: string;
   y: string;
+  /** What stands at the k-th row and column, where that is more than their number. */
+  name?: (place: number) => string;
 }
 
 const MARGIN = { marginLeft: 44, marginTop: 26, marginBottom: 42, marginRight: 8 };
@@ -39,14 +41,16 @@ export class MatrixPicture {
   }
 
   /** The axes, in a square of `side` pixels. */
-  chart(length: number, side: number, { label, x, y }: MatrixLabels): Chart {
+  chart(length: number, side: number, { label, x, y, name }: MatrixLabels): Chart {
+    const places = Array.from({ length }, (_, i) => i + 1);
+    const named = name && { ticks: places, tickFormat: name, tickSize: 0 };
     return chart({
       label,
       width: side,
       height: side,
       ...MARGIN,
-      x: { domain: [0.5, length + 0.5], label: x, labelAnchor: 'center', ticks: 6 },
-      y: { domain: [length + 0.5, 0.5], label: y, ticks: 6, labelArrow: 'none' },
+      x: { domain: [0.5, length + 0.5], label: x, labelAnchor: 'center', ticks: 6, ...named },
+      y: { domain: [length + 0.5, 0.5], label: y, ticks: 6, labelArrow: 'none', ...named },
       marks: [
         () =>
           element('rect', {

@@ -57,9 +57,9 @@ export function layerColour(layer: number, count: number): string {
 }
 
 /** Lines that are compared (Okabe and Ito's colours, which all kinds of colour vision part). */
-export const series = ['var(--series-1)', 'var(--series-2)', 'var(--series-3)'];
+export const series = [1, 2, 3, 4].map((place) => `var(--series-${place})`);
 /** Dashes that part the same lines without colour. */
-export const dashes = ['', '7 4', '2 4'];
+export const dashes = ['', '7 4', '2 4', '9 3 2 3'];
 
 /** Whether the page is dark now. */
 function isDark(): boolean {

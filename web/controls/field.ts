@@ -100,14 +100,10 @@ function isSame(input: HTMLInputElement, value: number): boolean {
   return document.activeElement === input && Number(input.value) === value;
 }
 
-/** A text, such as a list of numbers. */
+/** A text, such as a list of numbers or a sentence. */
 export function textField(host: HTMLElement, store: Store, name: StateName): Control {
-  const { explanation, error } = dress(
-    host,
-    name,
-    table[name].label,
-    'numbers, separated by commas or spaces',
-  );
+  const row = table[name];
+  const { explanation, error } = dress(host, name, row.label, row.kind === 'text' ? row.help : '');
   const input = textInput(store, name);
   host.append(input, explanation, error);
   const follow = () => {
@@ -119,7 +115,7 @@ export function textField(host: HTMLElement, store: Store, name: StateName): Con
 
 function choicesOf(name: StateName): Record<string, string> {
   const row = table[name];
-  return row.kind === 'choice' ? row.choices : {};
+  return row.kind === 'choice' || row.kind === 'several' ? row.choices : {};
 }
 
 /** One of a few, as a list that opens. */
@@ -151,5 +147,28 @@ export function segments(host: HTMLElement, store: Store, name: StateName): Cont
   });
   host.append(group, error);
   const follow = () => inputs.forEach((it) => (it.checked = it.value === store.state[name]));
+  return { name, follow, complain: complainer(group, error) };
+}
+
+/** Several of a few, each with a box; the names stand in the order in which they were chosen. */
+export function checkboxes(host: HTMLElement, store: Store, name: StateName): Control {
+  const group = html('fieldset', { className: 'boxes' });
+  const error = html('p', { id: `error-${name}`, className: 'error' });
+  error.setAttribute('role', 'status');
+  group.append(html('legend', { textContent: table[name].label }));
+  const chosen = () => String(store.state[name]).split(',');
+  const inputs = Object.entries(choicesOf(name)).map(([value, text]) => {
+    const input = html('input', { type: 'checkbox', name: `field-${name}`, value });
+    const label = html('label', {});
+    label.append(input, html('span', { textContent: text }));
+    input.addEventListener('change', () => {
+      const rest = chosen().filter((it) => it !== value);
+      store.offer(name, (input.checked ? [...rest, value] : rest).join(), true);
+    });
+    group.append(label);
+    return input;
+  });
+  host.append(group, error);
+  const follow = () => inputs.forEach((it) => (it.checked = chosen().includes(it.value)));
   return { name, follow, complain: complainer(group, error) };
 }

@@ -3,16 +3,29 @@ import type { JobName } from '../engine/protocol';
 import { child } from '../figures/frame';
 import type { Store } from '../state/store';
 import { settingOf, stackOf } from '../state/setting';
-import { defaults, table, type NumberName, type State, type StateName } from '../state/table';
-import { numberField, segments, selectField, textField, type Control } from './field';
+import {
+  defaults,
+  table,
+  type NumberName,
+  type SeveralRow,
+  type State,
+  type StateName,
+} from '../state/table';
+import { controlOf, parameterOf, runsOf, trainingOf } from '../state/training';
+import { checkboxes, numberField, segments, selectField, textField, type Control } from './field';
 
 function build(host: HTMLElement, store: Store, name: StateName): Control {
   const { kind } = table[name];
   if (kind === 'number') return numberField(host, store, name as NumberName);
   if (kind === 'text') return textField(host, store, name);
+  if (kind === 'several') return checkboxes(host, store, name);
   return host.dataset.look === 'segments'
     ? segments(host, store, name)
     : selectField(host, store, name);
+}
+
+function hasLocater(state: Readonly<State>): boolean {
+  return runsOf(state).some((run) => run.startsWith('locater'));
 }
 
 /** Controls that only some states have a use for; all others are always there. */
@@ -27,6 +40,11 @@ const USED: Partial<Record<StateName, (state: Readonly<State>) => boolean>> = {
   rows: ({ mask }) => mask === 'blocks',
   norm: ({ layer_norm }) => layer_norm !== 'none',
   shear: ({ values }) => values === 'shear',
+  mean_weight: hasLocater,
+  scale_weight: hasLocater,
+  target_kind: hasLocater,
+  target: (state) => hasLocater(state) || state.initialization === 'mimetic',
+  qk_decay: (state) => runsOf(state).includes('qk-decay'),
 };
 
 /** Builds a control at every element with `data-control`, and tells each why it was refused. */
@@ -54,7 +72,16 @@ export class Controls {
   /** A job was refused: true when the field at fault is a control of the page. */
   failed(error: Error): boolean {
     const named = error instanceof EngineError ? error.field : '';
-    const field = named === 'eigenvalue' ? 'eigenvalues' : named; // one of the list
+    return this.refuse(named === 'eigenvalue' ? 'eigenvalues' : named, error); // one of the list
+  }
+
+  /** The same of a training run, whose parameters have names that stacks have too. */
+  failedTraining(error: Error): boolean {
+    const named = error instanceof EngineError ? error.field : '';
+    return this.refuse(controlOf(named) ?? '', error);
+  }
+
+  private refuse(field: string, error: Error): boolean {
     if (!this.controls.some(({ control }) => control.name === field)) return false;
     this.failures.set(field, error.message);
     this.follow();
@@ -100,11 +127,13 @@ export class Controls {
   }
 
   private async refusal(name: StateName, text: string): Promise<string> {
-    const { kind } = table[name];
+    const row = table[name];
     const setting = settingOf(this.store.state);
     const stack = stackOf(defaults());
     try {
-      if (kind === 'number') await this.pool.run('check', { name, text });
+      if (row.kind === 'number') await this.pool.run('check', { name: row.limits.name, text });
+      else if (row.kind === 'several') return await this.refusalOfSeveral(row, text);
+      else if (parameterOf(name)) await this.askTraining({ [parameterOf(name) ?? '']: text });
       else if (name in setting) {
         await this.pool.run('theory' satisfies JobName, { ...setting, [name]: text });
       } else if (name in stack) {
@@ -116,5 +145,19 @@ export class Controls {
     } catch (error) {
       return (error as Error).message;
     }
+  }
+
+  /** A name that the library does not know is for the library to say; how many there may be is not. */
+  private async refusalOfSeveral(row: SeveralRow, text: string): Promise<string> {
+    const unknown = text.split(',').find((part) => !Object.hasOwn(row.choices, part));
+    if (unknown !== undefined) await this.askTraining({ regularizer: unknown });
+    return `${row.label}: choose ${row.least} to ${row.most}, each once`;
+  }
+
+  private async askTraining(wrong: Record<string, string>): Promise<void> {
+    const asked = { ...trainingOf(defaults(), 'none'), ...wrong };
+    const text = new TextEncoder().encode('a text');
+    const rest = { tokenizer: 'bytes' as const, min_count: 1, checkpoint: null, more: 0 };
+    await this.pool.run('train', { ...asked, ...rest, text });
   }
 }

@@ -1,10 +1,7 @@
-import { decade, short, tick } from '../charts/format';
+import { short } from '../charts/format';
 import { Handle } from '../charts/handle';
-import { paintGrid } from '../charts/heatmap';
 import { legend } from '../charts/legend';
-import { fieldRamp, stripOf } from '../charts/palette';
-import { element } from '../charts/picture';
-import { chart, dot, line, text, type Chart } from '../charts/plot';
+import { chart, dot, line, type Chart } from '../charts/plot';
 import type { Table } from '../charts/table';
 import type { Output, Theory } from '../engine/protocol';
 import type { Models } from '../model/models';
@@ -13,24 +10,25 @@ import type { Store } from '../state/store';
 import { allowed, type State } from '../state/table';
 import { Frame } from './frame';
 import { HeadPointer, headMarks, modelEntries, type Spot } from './head-dots';
+import {
+  axesOf,
+  cellsOf,
+  domainAround,
+  FULL,
+  gridOf,
+  MapCanvas,
+  mapMarks,
+  REGIMES,
+  stripEntry,
+  type Field,
+  type Range,
+} from './map-field';
 import type { Ask, Part } from './part';
-import { borders, labelPlaces } from './regions';
 
-/** The engine's numbers of regimes. */
-const REGIMES = ['uniform', 'late', 'middle', 'early', 'none'] as const;
-
-type Range = [number, number];
-interface Domain {
-  x: Range;
-  y: Range;
-}
-interface Result {
+interface Result extends Field {
   key: string;
-  domain: Domain;
-  map: Output<'map'>;
 }
 
-const FULL = { columns: 256, rows: 192 };
 const QUICK = { columns: 48, rows: 36 };
 
 /** Figure 2: localization over the two numbers that the theory asks of a head. */
@@ -39,7 +37,7 @@ export class PhaseMapFigure implements Part {
   readonly inputs = [...SETTING.filter((name) => name !== 'samples'), 'asymmetry'] as const;
   readonly looks = ['sample', 'head'] as const;
   readonly frame = new Frame(this.id, () => this.table());
-  private canvas = document.createElement('canvas');
+  private canvas = new MapCanvas();
   private handle: Handle;
   private pointer: HeadPointer;
   private chart: Chart | null = null;
@@ -51,7 +49,6 @@ export class PhaseMapFigure implements Part {
     private store: Store,
     private models: Models,
   ) {
-    this.canvas.className = 'bitmap';
     const { chart } = this.frame;
     const say = ({ x, y }: Spot) => `ξ/λ ${short(x)}, √η_F/λ ${short(y)}`;
     this.pointer = new HeadPointer(chart, models, store, say);
@@ -81,10 +78,7 @@ export class PhaseMapFigure implements Part {
     const key = JSON.stringify([common, domain]);
     if (this.result?.key === key) return;
     const size = quality === 'quick' ? QUICK : FULL;
-    const grid = {
-      x: { from: domain.x[0], to: domain.x[1], count: size.columns },
-      y: { from: domain.y[0], to: domain.y[1], count: size.rows },
-    };
+    const grid = gridOf(domain, size);
     const take = (map: Output<'map'>, done: boolean) => {
       this.result = { key: done && quality === 'full' ? key : '', domain, map };
       ask.show(0.5);
@@ -93,8 +87,8 @@ export class PhaseMapFigure implements Part {
   }
 
   paint(): void {
-    if (!this.result) return;
-    const { domain } = this.result;
+    const { result } = this;
+    if (!result) return;
     const { width } = this.frame;
     const spots = this.spots();
     const key = legend(this.entries(), 56, width - 8, 22);
@@ -106,13 +100,11 @@ export class PhaseMapFigure implements Part {
       marginLeft: 56,
       marginRight: 12,
       marginBottom: 44,
-      x: { domain: domain.x, label: 'ξ/λ →', labelAnchor: 'center', tickFormat: tick },
-      y: { type: 'log', domain: domain.y, label: '√η_F/λ', tickFormat: decade },
+      ...axesOf(result.domain),
       marks: [
         () => key.render(),
-        (_, { x, y }) => this.borderMark(x as Scale, y as Scale),
+        ...mapMarks(result, width),
         this.reachMark(),
-        this.labelMarks(),
         ...headMarks(spots, this.store.state.head),
         dot([this.point()], {
           r: 8,
@@ -123,8 +115,7 @@ export class PhaseMapFigure implements Part {
         }),
       ],
     });
-    this.frame.put(this.chart.svg, [{ canvas: this.canvas, ...this.area(this.chart) }]);
-    this.paintField();
+    this.frame.put(this.chart.svg, [this.canvas.paint(result, this.chart)]);
     this.pointer.place(spots, this.chart);
     this.placeHandle();
     this.frame.say(this.caption());
@@ -134,7 +125,7 @@ export class PhaseMapFigure implements Part {
     const { result } = this;
     if (!result) return null;
     const { columns, rows, localization, regime } = result.map;
-    const { x, y } = this.cells(result);
+    const { x, y } = cellsOf(result);
     const spots = this.spots();
     const { present } = this;
     function* cells(): Generator<(string | number | null)[]> {
@@ -152,67 +143,9 @@ export class PhaseMapFigure implements Part {
     return { columns: [...names, 'localization', 'regime', 'head'], rows: cells() };
   }
 
-  /** Cell numbers to the units of the axes, at the cells' centres: the grid's own points. */
-  private cells({ domain, map }: Result) {
-    const [left, right] = domain.x;
-    const [low, high] = domain.y;
-    return {
-      x: (column: number) => left + ((right - left) * column) / (map.columns - 1),
-      y: (row: number) => low * (high / low) ** (row / (map.rows - 1)),
-    };
-  }
-
   private entries() {
-    const colours = stripOf(fieldRamp());
-    const text = `localization 0 to ${short(this.strongest())}`;
     const models = this.models.shown(this.store.state.sample);
-    return [{ text, kind: 'strip' as const, colours }, ...modelEntries(models)];
-  }
-
-  private strongest(): number {
-    let most = 0.1;
-    for (const value of this.result?.map.localization ?? []) if (value > most) most = value;
-    return Math.min(1, Math.ceil(10 * most) / 10);
-  }
-
-  private paintField(): void {
-    if (!this.result) return;
-    const { columns, rows, localization } = this.result.map;
-    const values = new Float32Array(columns * rows);
-    for (let row = 0; row < rows; row++) {
-      const from = localization.subarray(row * columns, (row + 1) * columns);
-      values.set(from, (rows - 1 - row) * columns); // the canvas counts from the top
-    }
-    const most = this.strongest();
-    void paintGrid(this.canvas, { columns, rows, values }, fieldRamp(), (value) => value / most);
-  }
-
-  /** Edges of cells in pixels. Cells are centred on the grid's points: half of one hangs over. */
-  private edges(x: Scale, y: Scale) {
-    const { domain, map } = this.result as Result;
-    const along =
-      ([from, to]: number[], count: number) =>
-      (edge: number) =>
-        round(from + ((to - from) * (edge - 0.5)) / (count - 1));
-    return {
-      x: along(domain.x.map(x), map.columns),
-      y: along(domain.y.map(y), map.rows),
-    };
-  }
-
-  private area(chart: Chart) {
-    const { map } = this.result as Result;
-    const { x, y } = this.edges(chart.x.apply, chart.y.apply);
-    const [left, top] = [x(0), y(map.rows)];
-    return { x: left, y: top, width: x(map.columns) - left, height: y(0) - top };
-  }
-
-  private borderMark(xScale: Scale, yScale: Scale): SVGElement {
-    const { columns, rows, regime } = (this.result as Result).map;
-    const { x, y } = this.edges(xScale, yScale);
-    const d = borders({ columns, rows, region: regime }, x, y);
-    const look = { fill: 'none', stroke: 'var(--ink)', 'stroke-opacity': 0.55 };
-    return element('path', { d, ...look, 'aria-label': 'borders of the regimes' });
+    return [stripEntry(this.result as Result), ...modelEntries(models)];
   }
 
   /** Below this line no matrix of the present width lies: there its variance is zero. */
@@ -233,25 +166,6 @@ export class PhaseMapFigure implements Part {
     });
   }
 
-  private labelMarks() {
-    const result = this.result as Result;
-    const { columns, rows, regime } = result.map;
-    const room: Range = [(70 * columns) / this.frame.width, rows / 16];
-    const places = labelPlaces({ columns, rows, region: regime }, rows / 24, room);
-    const { x, y } = this.cells(result);
-    return text(places, {
-      x: (place) => x(place.column),
-      y: (place) => y(place.row),
-      text: (place) => REGIMES[place.region],
-      fontSize: 14,
-      fontWeight: 600,
-      fill: 'var(--ink)',
-      stroke: 'var(--paper)',
-      strokeWidth: 4,
-      ariaDescription: 'regimes',
-    });
-  }
-
   private point(): [number, number] {
     const { mean, variance, temperature } = this.store.state;
     const width = widthOf(this.store.state);
@@ -269,18 +183,9 @@ export class PhaseMapFigure implements Part {
   }
 
   /** Room for the point, the heads, and what is worth seeing in any case. */
-  private domainOf(state: Readonly<State>): Domain {
-    const [px, py] = this.point();
-    const spots = this.spots();
-    const xs = [px, ...spots.map((spot) => spot.x)];
-    const ys = [py, ...spots.map((spot) => spot.y)].filter((value) => value > 0);
-    const most = state.tokens === 'random-walk' ? 30 : 300;
-    const half = (value: number, round: (x: number) => number) =>
-      10 ** (round(2 * Math.log10(value)) / 2);
-    return {
-      x: [Math.floor(1.05 * Math.min(-4, ...xs)), Math.ceil(1.05 * Math.max(4, ...xs))],
-      y: [half(Math.min(0.04, ...ys), Math.floor), half(Math.max(most, ...ys), Math.ceil)],
-    };
+  private domainOf(state: Readonly<State>) {
+    const [x, y] = this.point();
+    return domainAround([{ x, y }, ...this.spots()], state.tokens);
   }
 
   private placeHandle(): void {
@@ -341,10 +246,4 @@ export class PhaseMapFigure implements Part {
   private describe(): string {
     return `Map of the localization index. ${this.caption()}`;
   }
-}
-
-type Scale = (value: number) => number;
-
-function round(value: number): number {
-  return Math.round(10 * value) / 10;
 }

@@ -8,3 +8,16 @@ export function steady(interval: number, call: () => void): () => void {
     call();
   };
 }
+
+/** Calls once in every `interval` milliseconds in which it was asked to: the last asking is heard. */
+export function paced(interval: number, call: () => void): () => void {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => {
+      waiting = false;
+      call();
+    }, interval);
+  };
+}

@@ -4,9 +4,11 @@ import type {
   LayerMeasure,
   MaskName,
   Measure,
+  Regularizer,
   SoftmaxName,
   Stack,
   TokenProcess,
+  Training,
 } from '../engine/protocol';
 
 /** How a slider's travel maps to values: `square` is fine near zero and reaches both signs. */
@@ -58,6 +60,28 @@ export interface State {
   rows: 'all' | 'last';
   floor: number;
   layer: number;
+  /** Regularizers of the runs of a race, separated by commas, in the order in which they joined. */
+  runs: string;
+  steps: number;
+  model_width: number;
+  model_depth: number;
+  model_heads: number;
+  model_length: number;
+  batch: number;
+  learning_rate: number;
+  log_every: number;
+  mean_weight: number;
+  scale_weight: number;
+  target: number;
+  target_kind: Training['target_kind'];
+  initialization: Training['initialization'];
+  qk_decay: number;
+  /** Which variance of the trained heads is drawn over the steps. */
+  run_spread: Spread;
+  /** What the models being trained are given to read. */
+  prompt: string;
+  /** The run, layer and head whose attention is shown, as run:layer.head. */
+  watched: string;
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
@@ -82,6 +106,8 @@ interface NumberRow {
   sign: string;
   slider: Slider | null;
   limits: Limits;
+  /** Where the page begins elsewhere than the library's table. */
+  fallback: number;
 }
 interface ChoiceRow {
   kind: 'choice';
@@ -95,8 +121,20 @@ interface TextRow {
   key: string;
   label: string;
   fallback: string;
+  /** What the text should be. */
+  help: string;
 }
-export type Row = NumberRow | ChoiceRow | TextRow;
+/** Several of a few: their names with commas between them. */
+export interface SeveralRow {
+  kind: 'several';
+  key: string;
+  label: string;
+  fallback: string;
+  choices: Record<string, string>;
+  least: number;
+  most: number;
+}
+export type Row = NumberRow | ChoiceRow | TextRow | SeveralRow;
 
 /** The library's range, default and meaning of a parameter. */
 export function limitsOf(name: string): Limits {
@@ -118,7 +156,20 @@ function number(
   sign: string,
   slider: Slider | null,
 ): NumberRow {
-  return { kind: 'number', key, label, sign, slider, limits: limitsOf(name) };
+  const limits = limitsOf(name);
+  return { kind: 'number', key, label, sign, slider, limits, fallback: limits.fallback };
+}
+
+/** A number of the model that is trained: the library's parameter `of`, which a stack has too. */
+function own(
+  of: NumberName,
+  key: string,
+  label: string,
+  sign: string,
+  slider: Slider,
+  fallback: number,
+): NumberRow {
+  return { ...number(of, key, label, sign, slider), fallback };
 }
 
 function whole(from: number, to: number): Slider {
@@ -133,6 +184,21 @@ function choice<N extends StateName>(
   return { kind: 'choice', key, label, fallback: Object.keys(choices)[0], choices };
 }
 
+/** The regularizers that a race compares, and what they are called. */
+export const regularizers: Record<Regularizer, string> = {
+  none: 'baseline',
+  locater: 'LocAteR',
+  'locater-frobenius': 'LocAteR, Frobenius',
+  'sigma-reparam': 'sigmaReparam',
+  'qk-decay': 'QK weight decay',
+};
+
+const VARIANCES: Record<Spread, string> = {
+  variance_frobenius: 'Frobenius',
+  variance_modulus: 'modulus',
+  variance: 'trace',
+};
+
 /** The one table of the page's parameters: its order is that of the link. */
 export const table: { [N in StateName]: State[N] extends number ? NumberRow : Row } = {
   ensemble: choice<'ensemble'>('e', 'Ensemble', {
@@ -144,7 +210,10 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     factored: 'factored, rank d_h, not symmetric',
     list: 'a list of eigenvalues',
   }),
-  eigenvalues: { kind: 'text', key: 'ev', label: 'Eigenvalues', fallback: '2, 1, 1, 0, -1' },
+  eigenvalues: {
+    ...{ kind: 'text', key: 'ev', label: 'Eigenvalues', fallback: '2, 1, 1, 0, -1' },
+    help: 'numbers, separated by commas or spaces',
+  },
   mean: number('mean', 'm', 'Mean', '<i>m</i>', { scale: 'square', from: -2, to: 2 }),
   variance: number('variance', 'v', 'Variance', '<i>v</i>', { scale: 'log', from: 1e-5, to: 1e4 }),
   width: number('width', 'd', 'Width', '<i>d</i>', {
@@ -193,11 +262,7 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     participation: 'participation',
     sensitivity_localization: 'sensitivity',
   }),
-  spread: choice<'spread'>('x', 'Variance of heads', {
-    variance_frobenius: 'Frobenius',
-    variance_modulus: 'modulus',
-    variance: 'trace',
-  }),
+  spread: choice<'spread'>('x', 'Variance of heads', VARIANCES),
   asymmetry: number('asymmetry', 'q', 'Asymmetry', '<i>η<sub>S</sub></i>/<i>η<sub>F</sub></i>', {
     scale: 'linear',
     from: -1,
@@ -250,8 +315,51 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   rows: choice<'rows'>('Q', 'Queries', { all: 'all', last: 'of the last block' }),
   floor: number('floor', 'c', 'Floor', '', { scale: 'linear', from: 0, to: 1 }),
   layer: number('layer', 'L', 'Layer', '', { ...whole(0, 64), within: 'depth' }),
+  runs: {
+    ...{ kind: 'several', key: 'tr', label: 'Runs', fallback: 'none,locater' },
+    ...{ choices: regularizers, least: 2, most: 4 },
+  },
+  steps: number('steps', 'ts', 'Steps', '', { scale: 'log', from: 50, to: 10000, integer: true }),
+  model_width: own('width', 'td', 'Width', '<i>d</i>', whole(16, 128), 64),
+  model_depth: own('depth', 'tD', 'Depth', '', whole(1, 8), 2),
+  model_heads: own('heads', 'tH', 'Heads', '', whole(1, 16), 4),
+  model_length: own('length', 'tT', 'Length', '<i>T</i>', whole(8, 128), 64),
+  batch: number('batch', 'tb', 'Batch', '<i>B</i>', whole(1, 32)),
+  learning_rate: number('learning_rate', 'te', 'Learning rate', '', {
+    ...{ scale: 'log', from: 1e-5, to: 0.1 },
+  }),
+  log_every: number('log_every', 'tl', 'Log every', '', whole(1, 100)),
+  mean_weight: number('mean_weight', 'tm', 'LocAteR', '<i>c</i><sub>mean</sub>', {
+    ...{ scale: 'log', from: 1e-4, to: 100 },
+  }),
+  scale_weight: number('scale_weight', 'tc', 'LocAteR', '<i>c</i><sub>scale</sub>', {
+    ...{ scale: 'log', from: 1e-6, to: 1 },
+  }),
+  target: number('target', 'tt', 'Target', '<i>m</i><sup>*</sup>', {
+    ...{ scale: 'linear', from: -1, to: 1 },
+  }),
+  target_kind: choice<'target_kind'>('tk', 'Mean to keep', {
+    given: 'the target',
+    own: 'each head’s first',
+  }),
+  initialization: choice<'initialization'>('ti', 'First weights', {
+    normal: 'normal',
+    mimetic: 'mimetic',
+  }),
+  qk_decay: number('qk_decay', 'tq', 'QK decay', '', { scale: 'log', from: 0.01, to: 100 }),
+  run_spread: choice<'run_spread'>('tv', 'Variance', VARIANCES),
+  prompt: {
+    ...{ kind: 'text', key: 'tp', label: 'Text to read', fallback: 'Call me Ishmael. Some years' },
+    help: 'a few words for the models to read and go on from',
+  },
+  watched: {
+    ...{ kind: 'text', key: 'tw', label: 'Run and head', fallback: 'none:0.0' },
+    help: 'run:layer.head',
+  },
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
-  head: { kind: 'text', key: 'p', label: 'Chosen head', fallback: '' },
+  head: {
+    ...{ kind: 'text', key: 'p', label: 'Chosen head', fallback: '', help: 'model:layer.head' },
+  },
 };
 
 /** The slider of a parameter, with the travel that it has in a state. */
@@ -264,10 +372,7 @@ export const names = Object.keys(table) as StateName[];
 
 /** The state of a link that says nothing. */
 export function defaults(): State {
-  const entries = names.map((name) => {
-    const row = table[name];
-    return [name, row.kind === 'number' ? row.limits.fallback : row.fallback];
-  });
+  const entries = names.map((name) => [name, table[name].fallback]);
   return Object.fromEntries(entries) as State;
 }
 
@@ -280,10 +385,20 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 export function parse(name: StateName, text: string): number | string | undefined {
   const row = table[name];
   if (row.kind === 'text') return text;
+  if (row.kind === 'several') return isSeveral(row, text) ? text : undefined;
   if (row.kind === 'choice') return Object.hasOwn(row.choices, text) ? text : undefined;
   const { minimum, maximum, open_minimum, open_maximum, integer } = row.limits;
   const value = NUMBER.test(text) ? Number(text) : NaN;
   const above = open_minimum ? value > minimum : value >= minimum;
   const below = open_maximum ? value < maximum : value <= maximum;
   return above && below && (!integer || Number.isInteger(value)) ? value : undefined;
+}
+
+/** Whether a text names as many of the choices as there may be, each once. */
+function isSeveral({ choices, least, most }: SeveralRow, text: string): boolean {
+  const parts = text.split(',');
+  const known = parts.every(
+    (part, i) => Object.hasOwn(choices, part) && !parts.includes(part, i + 1),
+  );
+  return known && parts.length >= least && parts.length <= most;
 }

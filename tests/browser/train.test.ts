@@ -1,0 +1,294 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import {
+  browser,
+  csv,
+  exported,
+  fileAddress,
+  go,
+  host,
+  openBrowser,
+  settled,
+  visit,
+} from './browser';
+import { tasksOf } from './tasks';
+
+openBrowser();
+
+/** A race that is soon over: 12 steps of a tiny model, logged at every fourth. */
+const TINY = 'ts=12&td=16&tD=1&tH=2&tT=16&tb=2&tl=4';
+/** Opens the page at the section, whose controls then are open too. */
+async function open(hash = TINY) {
+  const opened = await visit(browser, `${host.address}#${hash}`, { settle: false });
+  await opened.page.locator('[data-race]').scrollIntoViewIfNeeded();
+  await opened.page.locator('[data-section="train-section"][open]').waitFor();
+  return opened;
+}
+const press = (page: Page, action: string) => page.locator(`[data-action="${action}"]`).click();
+const status = (page: Page, words: string) =>
+  page.locator('[data-race-status]', { hasText: words }).waitFor();
+const ended = (page: Page) => status(page, 'All runs have ended');
+
+/** The steps that the list of runs shows. */
+async function steps(page: Page): Promise<number[]> {
+  const texts = await page.locator('[data-race-runs] span').allTextContents();
+  return texts.map((text) => Number(/step (\d+)/.exec(text.replace(/\u202f/g, ''))?.[1]));
+}
+
+/** Presses a button of a run and returns the file that it saves. */
+async function saved(page: Page, name: string): Promise<Buffer> {
+  const waiting = page.waitForEvent('download');
+  await page.getByRole('button', { name }).click();
+  return readFileSync(await (await waiting).path());
+}
+
+describe.each([
+  ['over http', () => host.address],
+  ['from the disk', () => fileAddress],
+])('the race, %s', (_, address) => {
+  test('runs, and the losses of both runs are drawn and exported', async () => {
+    const { page, errors, foreign, close } = await visit(browser, `${address()}#${TINY}`);
+    await press(page, 'play');
+    await ended(page);
+    expect(await steps(page)).toEqual([12, 12]);
+    await settled(page, 'race');
+    await page.waitForTimeout(1000); // panels are drawn one by one
+    const rows = await csv(page, 'race');
+    for (const run of ['none', 'locater']) {
+      const own = rows.filter((row) => row.run === run);
+      expect(own.map((row) => row.step)).toEqual(['0', '4', '8', '12']);
+      expect(own.every((row) => Number(row.bits_per_byte) > 0)).toBe(true);
+      expect(own[0].train_bits).toBe(''); // no step gave it yet
+      expect(Number(own[3].train_bits)).toBeGreaterThan(0);
+    }
+    const picture = (await exported(page, 'race', 'svg')).toString();
+    for (const name of ['baseline', 'LocAteR']) {
+      expect(picture).toContain(`data-mark="bits_per_byte, ${name}"`);
+    }
+    expect(errors).toEqual([]);
+    expect(foreign).toEqual([]);
+    await close();
+  });
+});
+
+test('same seed, same first weights: the runs begin at the same loss', async () => {
+  const { page, close } = await open();
+  await press(page, 'advance');
+  await status(page, 'Paused');
+  await settled(page, 'race');
+  const rows = (await csv(page, 'race')).filter(({ step }) => step === '0');
+  expect(rows).toHaveLength(2);
+  expect(rows[0].bits_per_byte).toBe(rows[1].bits_per_byte);
+  await close();
+});
+
+test('a step goes to the next row, a pause stops, a reset begins anew', async () => {
+  const { page, close } = await open(TINY.replace('ts=12', 'ts=100000'));
+  await press(page, 'advance');
+  await status(page, 'Paused');
+  expect(await steps(page)).toEqual([4, 4]);
+  await press(page, 'play');
+  await page.waitForFunction(() =>
+    /step [1-9]\d/.test(document.querySelector('[data-race-runs]')?.textContent ?? ''),
+  );
+  await press(page, 'play'); // it is the button that pauses, now
+  await status(page, 'Paused');
+  const paused = await steps(page);
+  await page.waitForTimeout(500);
+  expect(await steps(page)).toEqual(paused);
+  await page.locator('#field-batch').fill('3');
+  await status(page, 'Start over trains with them');
+  await press(page, 'race-reset');
+  await status(page, 'Ready');
+  expect(await steps(page)).toEqual([0, 0]);
+  await close();
+});
+
+test('a hidden tab goes on training', async () => {
+  const { page, close } = await open(TINY.replace('ts=12', 'ts=200'));
+  await press(page, 'play');
+  await page.evaluate(() => {
+    window.requestAnimationFrame = () => 0; // what a hidden tab does not get
+  });
+  await ended(page);
+  expect(await steps(page)).toEqual([200, 200]);
+  await close();
+});
+
+test('a saved run is a readable file, and goes on at its step', async () => {
+  const { page, close } = await open();
+  await press(page, 'advance');
+  await status(page, 'Paused');
+  const file = await saved(page, 'Save .safetensors of LocAteR');
+  const size = Number(file.readBigUInt64LE(0));
+  const header = JSON.parse(file.subarray(8, 8 + size).toString()) as Record<string, unknown>;
+  expect(header.__metadata__).toMatchObject({ step: '4', regularizer: 'locater', width: '16' });
+  expect(Object.keys(header)).toContain('h.0.attn.c_attn.weight');
+  const config = JSON.parse((await saved(page, 'Save config.json of LocAteR')).toString());
+  expect(config).toMatchObject({ model_type: 'gpt2', n_embd: 16, n_head: 2, n_layer: 1 });
+  await press(page, 'play');
+  await ended(page);
+  await settled(page, 'race');
+  const whole = (await csv(page, 'race')).filter(({ run }) => run === 'locater');
+
+  const other = await open(`${TINY}&tr=none,qk-decay`); // the file's run joins the race
+  const buffer = { name: 'run.safetensors', mimeType: '', buffer: file };
+  await other.page.locator('[data-take-up]').setInputFiles([buffer]);
+  await other.page.locator('[data-race-note]', { hasText: 'goes on at step 4 of 12' }).waitFor();
+  expect(await steps(other.page)).toEqual([0, 0, 4]);
+  await press(other.page, 'play');
+  await ended(other.page);
+  await settled(other.page, 'race');
+  const rows = (await csv(other.page, 'race')).filter(({ run }) => run === 'locater');
+  expect(rows).toEqual(whole.slice(2)); // the same numbers as without the interruption
+  await close();
+  await other.close();
+});
+
+test('the file of a run opens among the heads of the page', async () => {
+  const { page, close } = await open();
+  await press(page, 'advance');
+  await status(page, 'Paused');
+  const files = [
+    ['model.safetensors', await saved(page, 'Save .safetensors of baseline')],
+    ['config.json', await saved(page, 'Save config.json of baseline')],
+  ] as const;
+  await page
+    .locator('[data-drop] input')
+    .setInputFiles(files.map(([name, buffer]) => ({ name, mimeType: '', buffer })));
+  await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
+  await close();
+});
+
+test('a file that is no run is refused in words, and the page lives on', async () => {
+  const { page, errors, close } = await open();
+  const garbage = { name: 'x.safetensors', mimeType: '', buffer: Buffer.from('no checkpoint') };
+  await page.locator('[data-take-up]').setInputFiles([garbage]);
+  const problem = page.locator('[data-race-file-problem]');
+  await problem.filter({ hasText: /x\.safetensors: .*header/i }).waitFor();
+  const short = { name: 'short.txt', mimeType: 'text/plain', buffer: Buffer.from('too short') };
+  await page.locator('[data-text]').setInputFiles([short]);
+  await press(page, 'play');
+  await page.locator('[data-race-problem]', { hasText: /text/ }).waitFor();
+  const text = { ...short, buffer: Buffer.from('a text that is long enough. '.repeat(40)) };
+  await page.locator('[data-text]').setInputFiles([text]);
+  await press(page, 'play');
+  await ended(page);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('values that do not go together are refused at their control; mended, the race runs', async () => {
+  const { page, errors, close } = await open(TINY.replace('tH=2', 'tH=3'));
+  await press(page, 'play');
+  const error = page.locator('#error-model_heads');
+  await error.filter({ hasText: /\S/ }).waitFor();
+  expect(await error.textContent()).toMatch(/^heads: 3 is not allowed; it must divide the width/);
+  await page.locator('#field-model_heads').fill('2');
+  await press(page, 'play');
+  await ended(page);
+  await page.locator('#field-model_width').fill('1');
+  const width = page.locator('#error-model_width');
+  await width.filter({ hasText: 'width: 1 is not allowed' }).waitFor();
+  await go(page, `${TINY}&tr=none,wishful&ti=lucky`);
+  const runs = page.locator('#error-runs');
+  await runs.filter({ hasText: /'wishful' .*locater/ }).waitFor();
+  await page
+    .locator('#error-initialization')
+    .filter({ hasText: /'lucky' .*mimetic/ })
+    .waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('a race has two to four runs', async () => {
+  const { page, close } = await open();
+  await page.locator('input[name="field-runs"][value="none"]').click();
+  await page.locator('#error-runs', { hasText: 'choose 2 to 4' }).waitFor();
+  expect(await page.locator('input[name="field-runs"][value="none"]').isChecked()).toBe(true);
+  for (const name of ['sigma-reparam', 'qk-decay', 'locater-frobenius']) {
+    await page.locator(`input[name="field-runs"][value="${name}"]`).click();
+  }
+  await page.locator('#error-runs', { hasText: 'choose 2 to 4' }).waitFor();
+  expect(await page.locator('[data-race-runs] li').count()).toBe(4);
+  await close();
+});
+
+test('a run that breaks says where and why, and the charts stay', async () => {
+  const { page, errors, close } = await open(`${TINY.replace('ts=12', 'ts=400')}&te=1000000`);
+  await press(page, 'play');
+  const list = page.locator('[data-race-runs]');
+  await list.filter({ hasText: /baseline.*broke off at step \d+: .*learning_rate/s }).waitFor();
+  await ended(page);
+  await settled(page, 'race');
+  await page.locator('#figure-race [data-live]', { hasText: 'broke off at step' }).waitFor();
+  const rows = await csv(page, 'race');
+  expect(rows.filter(({ run }) => run === 'none')[0].step).toBe('0');
+  expect(await page.locator('#figure-race .chart svg svg').count()).toBe(5);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('the figures of the race show its heads, its attention and its words', async () => {
+  const { page, errors, close } = await open();
+  await press(page, 'play');
+  await ended(page);
+  await settled(page, 'race-map');
+  const map = await csv(page, 'race-map');
+  expect(map.length).toBe(2 * 4 * 2); // runs, rows, heads
+  await page.locator('#figure-race-map [data-mark="heads, LocAteR"] circle').nth(1).waitFor();
+  await settled(page, 'race-attention');
+  await page.locator('[data-watch="run"]').selectOption('locater');
+  await page.locator('[data-watch="head"]').selectOption('0.1');
+  await page.waitForFunction(() => location.hash.includes('tw=locater:0.1'));
+  await page
+    .locator('#figure-race-attention [data-live]', { hasText: 'LocAteR, step 12, layer 0, head 1' })
+    .waitFor();
+  const rows = await csv(page, 'race-attention');
+  expect(rows.length).toBe(16); // the model's length
+  rows.forEach((row, query) => {
+    const weights = rows.map((_, key) => Number(row[`key_${key + 1}`]));
+    expect(weights.reduce((a, b) => a + b)).toBeCloseTo(1, 5);
+    expect(weights.slice(query + 1).every((weight) => weight === 0)).toBe(true);
+  });
+  await page.locator('[data-samples]').scrollIntoViewIfNeeded();
+  await page.locator('[data-samples] li:nth-child(2) p', { hasText: /\S/ }).waitFor();
+  expect(await page.locator('[data-samples] h4').allTextContents()).toEqual([
+    'baseline, step 12',
+    'LocAteR, step 12',
+  ]);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('a link reproduces the settings, and with them the numbers', async () => {
+  const first = await open(`${TINY}&s=7`);
+  await first.page.locator('input[name="field-runs"][value="qk-decay"]').click();
+  await first.page.locator('#field-target').fill('0.5');
+  await first.page.locator('#field-target').press('Enter');
+  const link = first.page.url();
+  expect(new URL(link).hash).toContain('tr=none,locater,qk-decay');
+  const views = [];
+  for (const page of [first.page, (await visit(browser, link)).page]) {
+    await press(page, 'play');
+    await ended(page);
+    await settled(page, 'race');
+    views.push(await csv(page, 'race'));
+    await page.context().close();
+  }
+  expect(views[0]).toHaveLength(12);
+  expect(views[1]).toEqual(views[0]);
+});
+
+test('no main-thread task takes over 50 ms while four runs train and are drawn', async () => {
+  const { page, close } = await open('ts=100000&td=32&tl=5&tr=none,locater,sigma-reparam,qk-decay');
+  await settled(page, 'race');
+  const tasks = await tasksOf(page, async () => {
+    await press(page, 'play');
+    await page.waitForTimeout(6000);
+  });
+  expect(Math.max(...tasks)).toBeLessThan(50);
+  expect(Math.min(...(await steps(page)))).toBeGreaterThan(0);
+  await close();
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import type { Input, Output, RunRows, Training } from '../../web/engine/protocol';
+import { configOf, takenFrom } from '../../web/race/checkpoint';
+import { Race } from '../../web/race/race';
+import { joined, MOST_ROWS, rowsOf, type Row } from '../../web/race/rows';
+import type { Train } from '../../web/race/run';
+import { trainingOf } from '../../web/state/training';
+import { defaults } from '../../web/state/table';
+
+const state = { ...defaults(), steps: 40, log_every: 10, model_width: 16, model_heads: 2 };
+const settings = (...kinds: Training['regularizer'][]) =>
+  kinds.map((kind) => trainingOf(state, kind));
+
+/** A log of these steps, with two layers of two heads. */
+function logOf(steps: number[]): RunRows {
+  const fill = (value: number, width = 1) => new Float64Array(steps.length * width).fill(value);
+  const heads = (value: number) => fill(value, 4);
+  return {
+    step: Float64Array.from(steps),
+    run: {
+      ...{ train_loss: fill(2), loss: fill(2), bits_per_byte: fill(3), perplexity: fill(7) },
+      ...{ learning_rate: fill(0.1), gradient_norm: fill(1) },
+    },
+    layers: { residual: fill(0.5, 2), effective_rank: fill(4, 2), gradient_norm: fill(1, 2) },
+    heads: {
+      ...{ mean: heads(0.5), variance: heads(0.1), variance_modulus: heads(0.2) },
+      ...{ variance_frobenius: heads(0.3), eta_s: heads(1), eta_f: heads(32) },
+      ...{ localization: heads(NaN), entropy: heads(0.9), entropy_bound: heads(0.1) },
+    },
+  };
+}
+
+const stepOf = (checkpoint: Uint8Array | null) => checkpoint?.[0] ?? 0;
+
+/** An engine that counts steps; the checkpoint is its step. `breaks` is where a run fails. */
+function engine(breaks: Partial<Record<string, number>> = {}) {
+  const asked: Input<'train'>[] = [];
+  let open: () => void = () => {};
+  let gate: Promise<void> | null = null;
+  const train: Train = async (input, { signal, onPartial }) => {
+    asked.push(input);
+    await gate;
+    signal.throwIfAborted();
+    const from = stepOf(input.checkpoint);
+    const broken = breaks[input.regularizer];
+    const wanted = Math.min(from + input.more, input.steps);
+    const step = broken !== undefined ? Math.min(wanted, broken) : wanted;
+    const all = Array.from({ length: step - from + 1 }, (_, i) => from + i);
+    const logged = all.filter((it) => it % input.log_every === 0 && (it > from || it === 0));
+    const output: Output<'train'> = {
+      ...{ step, steps: input.steps, layers: 2, heads: 2, rows: logOf(logged) },
+      failure: step === broken ? `step ${step}: the loss is not a finite number` : '',
+      checkpoint: Uint8Array.of(step),
+    };
+    onPartial({ ...output, checkpoint: null });
+    return output;
+  };
+  const close = () => (gate = new Promise((resolve) => (open = resolve)));
+  return { asked, train, close, open: () => ((gate = null), open()) };
+}
+
+const text = () => Promise.resolve(Uint8Array.of(1, 2, 3));
+const steps = (rows: Row[]) => rows.map(({ step }) => step);
+
+describe('a race', () => {
+  test('plays every run to its end, in pieces that go on from the last checkpoint', async () => {
+    const { asked, train } = engine();
+    const race = new Race(train, text);
+    race.configure(settings('none', 'locater'));
+    await race.play();
+    for (const run of race.runs) {
+      expect(run.step).toBe(40);
+      expect(run.done).toBe(true);
+      expect(steps(run.rows)).toEqual([0, 10, 20, 30, 40]);
+      const own = asked.filter(({ regularizer }) => regularizer === run.kind);
+      expect(own.length).toBeGreaterThan(1);
+      const froms = own.map(({ checkpoint }) => stepOf(checkpoint));
+      own.slice(1).forEach((_, i) => expect(froms[i + 1]).toBe(froms[i] + own[i].more));
+    }
+    expect(race.playing).toBe(false);
+    expect(new Set(asked.map(({ seed }) => seed)).size).toBe(1);
+  });
+
+  test('a step goes to the next row of the log, and no further', async () => {
+    const race = new Race(engine().train, text);
+    race.configure(settings('none', 'qk-decay'));
+    await race.advance();
+    expect(race.runs.map(({ step }) => step)).toEqual([10, 10]);
+    expect(race.playing).toBe(false);
+    await race.advance();
+    expect(race.runs.map(({ step }) => step)).toEqual([20, 20]);
+  });
+
+  test('a pause lets the piece under way end and asks for no other', async () => {
+    const { asked, train, close, open } = engine();
+    const race = new Race(train, text);
+    race.configure(settings('none', 'locater'));
+    close();
+    const played = race.play();
+    await Promise.resolve();
+    race.pause();
+    await new Promise((resolve) => setTimeout(resolve));
+    open();
+    await played;
+    expect(asked.length).toBeLessThanOrEqual(2);
+    expect(race.runs.every(({ step, busy }) => step < 40 && !busy)).toBe(true);
+    await race.play();
+    expect(race.runs.map(({ step }) => step)).toEqual([40, 40]);
+  });
+
+  test('a reset lets everything go, and takes the settings of the controls', async () => {
+    const { train, close, open } = engine();
+    const race = new Race(train, text);
+    race.configure(settings('none', 'locater'));
+    await race.advance();
+    race.configure(settings('none', 'locater').map((it) => ({ ...it, seed: 9 })));
+    expect(race.stale).toBe(true);
+    expect(race.runs[0].training.seed).toBe(1);
+    close();
+    const played = race.play();
+    race.reset();
+    open();
+    await played;
+    expect(race.stale).toBe(false);
+    expect(race.begun).toBe(false);
+    expect(race.runs.map((run) => [run.step, run.training.seed, run.rows.length])).toEqual([
+      [0, 9, 0],
+      [0, 9, 0],
+    ]);
+  });
+
+  test('a run that joins has the settings of the race, and one that leaves is forgotten', async () => {
+    const race = new Race(engine().train, text);
+    race.configure(settings('none', 'locater'));
+    await race.advance();
+    const [first] = race.runs;
+    race.configure(settings('none', 'sigma-reparam').map((it) => ({ ...it, batch: 2 })));
+    expect(race.runs[0]).toBe(first);
+    expect(race.runs[1].training).toEqual({ ...first.training, regularizer: 'sigma-reparam' });
+  });
+
+  test('a run that breaks keeps its curve and its last good checkpoint; the others go on', async () => {
+    const race = new Race(engine({ locater: 25 }).train, text);
+    race.configure(settings('none', 'locater'));
+    await race.play();
+    const [good, broken] = race.runs;
+    expect(good.step).toBe(40);
+    expect(broken.failure).toMatch(/^step 25/);
+    expect(steps(broken.rows)).toEqual([0, 10, 20]);
+    expect(stepOf(broken.checkpoint)).toBeLessThan(25);
+    expect(broken.saved).toBe(stepOf(broken.checkpoint));
+    expect(race.done).toBe(true);
+  });
+
+  test('a refused setting stops the race and is told, and mending it needs no reset', async () => {
+    const refused = new Error('heads: 3 is not allowed');
+    const race = new Race(() => Promise.reject(refused), text);
+    race.configure(settings('none', 'locater'));
+    const errors: (Error | undefined)[] = [];
+    race.subscribe(({ error }) => error && errors.push(error));
+    await race.play();
+    expect(errors[0]).toBe(refused);
+    expect(race.playing).toBe(false);
+    expect(race.begun).toBe(false);
+    race.configure(settings('none', 'locater').map((it) => ({ ...it, batch: 2 })));
+    expect(race.stale).toBe(false);
+  });
+
+  test('a text that does not come is told, and asked for again', async () => {
+    let calls = 0;
+    const race = new Race(engine().train, () =>
+      calls++ === 0 ? Promise.reject(new Error('no text')) : text(),
+    );
+    race.configure(settings('none', 'locater'));
+    const errors: string[] = [];
+    race.subscribe(({ error }) => error && errors.push(error.message));
+    await race.advance();
+    expect(errors).toEqual(['no text']);
+    await race.advance();
+    expect(race.runs[0].step).toBe(10);
+  });
+
+  test('a checkpoint takes the place of the run of its kind and goes on at its step', async () => {
+    const race = new Race(engine().train, text);
+    race.configure(settings('none', 'locater'));
+    const [, training] = settings('none', 'locater');
+    race.takeUp({ training, step: 30, checkpoint: Uint8Array.of(30) });
+    expect(race.find('locater')?.step).toBe(30);
+    await race.play();
+    expect(steps(race.runs[1].rows)).toEqual([40]);
+    expect(steps(race.runs[0].rows)).toEqual([0, 10, 20, 30, 40]);
+  });
+});
+
+describe('the rows of a run', () => {
+  test('hold means over heads and layers, and the heads in the units of the map', () => {
+    const [row] = rowsOf(logOf([5]), { width: 16, heads: 4 });
+    expect(row.step).toBe(5);
+    expect(row.value.entropy).toBeCloseTo(0.9, 12);
+    expect(row.value.residual).toBe(0.5);
+    expect(row.value.train_bits).toBeCloseTo(2 / Math.LN2, 12);
+    expect(row.value.localization).toBeNaN();
+    expect(row.heads).toHaveLength(4);
+    expect(row.heads[0]).toEqual({ x: 4, y: Math.sqrt(32) / 2 });
+  });
+
+  test('of a piece that is told again replace what it told before', () => {
+    const row = (step: number) => ({ step }) as Row;
+    expect(steps(joined([row(0), row(10), row(20)], [row(20), row(30)]))).toEqual([0, 10, 20, 30]);
+    expect(joined([row(1)], [])).toEqual([row(1)]);
+  });
+
+  test('are thinned: memory does not grow with the steps', () => {
+    let rows: Row[] = [];
+    for (let step = 0; step < 3 * MOST_ROWS; step++) rows = joined(rows, [{ step } as Row]);
+    expect(rows.length).toBeLessThanOrEqual(MOST_ROWS);
+    expect(rows.at(-1)?.step).toBe(3 * MOST_ROWS - 1);
+    expect(rows[0].step).toBe(0);
+  });
+});
+
+test('a checkpoint says its settings and its step', () => {
+  const [training] = settings('sigma-reparam');
+  const said = Object.fromEntries(Object.entries(training).map(([k, v]) => [k, String(v)]));
+  const header = new TextEncoder().encode(JSON.stringify({ __metadata__: { ...said, step: '7' } }));
+  const file = new Uint8Array(8 + header.length);
+  new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
+  file.set(header, 8);
+  const taken = takenFrom(file, trainingOf(defaults(), 'none'));
+  expect(taken).toEqual({ training, step: 7, checkpoint: file });
+  expect(JSON.parse(configOf(training))).toMatchObject({ n_embd: 16, n_head: 2, n_layer: 2 });
+});
