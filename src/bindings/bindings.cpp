@@ -1,4 +1,4 @@
-// What every WASM module exports: createJob and parameters. Shapes: web/engine/protocol.ts.
+// What every WASM module exports: createJob. Shapes: web/engine/protocol.ts.
 #include <emscripten/bind.h>
 
 #include <exception>
@@ -7,7 +7,6 @@
 #include "bindings/convert.h"
 #include "bindings/job.h"
 #include "support/error.h"
-#include "support/parameter.h"
 
 namespace eigenscope::bindings {
 namespace {
@@ -58,16 +57,6 @@ std::unique_ptr<ScriptJob> create_job(const std::string& name, const val& input)
   });
 }
 
-val parameter_table() {
-  val table = val::array();
-  for (const Parameter& p : parameters()) {
-    val row = val::object();
-    visit_fields(p, [&](const char* name, const auto& value) { row.set(name, value); });
-    table.call<void>("push", row);
-  }
-  return table;
-}
-
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(eigenscope) {
@@ -76,7 +65,6 @@ EMSCRIPTEN_BINDINGS(eigenscope) {
       .function("progress", &ScriptJob::progress)
       .function("output", &ScriptJob::output);
   emscripten::function("createJob", &create_job);
-  emscripten::function("parameters", &parameter_table);
 }
 
 }  // namespace eigenscope::bindings

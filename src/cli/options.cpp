@@ -29,7 +29,10 @@ Eigen::Map<const Eigen::ArrayXd> as_array(const std::vector<double>& list) {
 }  // namespace
 
 CLI::Option* Numbers::add(CLI::App& app, std::string_view name, std::string_view as) {
-  const Parameter& p = parameter(name);
+  parameter(name);  // throws where there is none
+  const auto known = parameters();
+  const Parameter& p = *std::find_if(known.begin(), known.end(),
+                                     [&](const Parameter& it) { return it.name == name; });
   const std::string& fallback =
       defaults_.try_emplace(std::string(name), shown(p.fallback)).first->second;
   Typed& typed = typed_[std::string(name)];

@@ -25,7 +25,7 @@ struct Parameter {
 /// All parameters, in the order in which a person meets them.
 std::span<const Parameter> parameters();
 
-/// The parameter called `name`. Throws InvalidArgument for an unknown name.
+/// The parameter called `name`, without symbol and meaning. Throws InvalidArgument for an unknown name.
 const Parameter& parameter(std::string_view name);
 
 /// A number as messages show it: the fewest significant digits that give it back exactly.

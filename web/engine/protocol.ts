@@ -422,17 +422,4 @@ export interface NativeJob {
 }
 export interface NativeEngine {
   createJob(job: JobName, input: unknown): NativeJob;
-  /** The library's parameter table. */
-  parameters(): {
-    name: string;
-    symbol: string;
-    minimum: number;
-    maximum: number;
-    fallback: number;
-    integer: boolean;
-    open_minimum: boolean;
-    open_maximum: boolean;
-    meaning: string;
-    range: string;
-  }[];
 }
