@@ -225,7 +225,7 @@ test('only controls that are of use are shown', async () => {
 
 /** Where an element is once the page above it has stopped to grow. */
 async function restingBox(page: Page, element: Locator) {
-  for (let before = ''; ; ) {
+  for (let before = ''; ;) {
     const box = await element.boundingBox();
     if (box && JSON.stringify(box) === before) return box;
     before = JSON.stringify(box);
