@@ -44,6 +44,7 @@ function nativeAgainstWasm() {
   const targets = {
     'simulation-symmetric': 'at least 0.6',
     'simulation-factored': 'at least 0.6',
+    stack: 'at least 0.6',
     'train-step': 'at least 0.6',
   };
   for (const name of Object.keys(pairs[0][0])) {
