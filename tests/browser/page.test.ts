@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { browser, FIGURES, fileAddress, host, openBrowser, settled, SOON, visit } from './browser';
-import { dragSlider, steadyTasksOf } from './tasks';
+import { dragSlider, tasksOf } from './tasks';
 
 openBrowser();
 
@@ -75,7 +75,7 @@ test('the engine that does not load is reported, and the first picture stays', a
 
 test('no main-thread task takes over 50 ms while a slider is dragged', async () => {
   const { page, close } = await visit(browser, host.address);
-  const tasks = await steadyTasksOf(page, async () => {
+  const tasks = await tasksOf(page, async () => {
     for (const name of ['mean', 'length', 'temperature']) await dragSlider(page, name);
   });
   expect(tasks.length).toBeGreaterThan(100);

@@ -38,15 +38,6 @@ export async function tasksOf(page: Page, act: () => Promise<void>): Promise<num
   return mainThreadTasks(await browser.stopTracing());
 }
 
-/**
- * The same, once more where a task took over 50 ms: what an act costs comes back, a pause of the
- * browser's own (one of 92 ms was seen, in a page that came after many others) does not.
- */
-export async function steadyTasksOf(page: Page, act: () => Promise<void>): Promise<number[]> {
-  const tasks = await tasksOf(page, act);
-  return tasks.every((milliseconds) => milliseconds <= 50) ? tasks : tasksOf(page, act);
-}
-
 /** Drags a slider to and fro. */
 export async function dragSlider(page: Page, name: string): Promise<void> {
   const box = await page.locator(`[data-control="${name}"] input[type="range"]`).boundingBox();
