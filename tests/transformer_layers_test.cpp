@@ -5,9 +5,9 @@
 
 #include "catch.h"
 #include "central_differences.h"
+#include "support/gemm.h"
 #include "support/vector_math.h"
 #include "test_matrices.h"
-#include "transformer/gemm.h"
 
 using namespace eigenscope;
 using Eigen::Index;

@@ -1,8 +1,10 @@
 #include "spectrum/traces.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/error.h"
+#include "support/gemm.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -13,9 +15,38 @@ double trace_of_product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return a.cwiseProduct(b.transpose()).sum();
 }
 
+// A^T B.
+Eigen::MatrixXd transposed_times(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  Eigen::MatrixXd product(a.cols(), b.cols());
+  multiply(a.cols(), b.cols(), a.rows(), factor(a.data(), a.rows()).transposed(),
+           factor(b.data(), b.rows()), product.data(), product.rows());
+  return product;
+}
+
+// A^T A, of which one half is the other's mirror image.
+Eigen::MatrixXd gram(const Eigen::MatrixXd& a) {
+  constexpr Eigen::Index kBlock = 32;
+  Eigen::MatrixXd product(a.cols(), a.cols());
+  for (Eigen::Index j = 0; j < a.cols(); j += kBlock) {
+    const auto from_j = factor(a.data() + j * a.rows(), a.rows());
+    multiply(a.cols() - j, std::min(kBlock, a.cols() - j), a.rows(), from_j.transposed(), from_j,
+             product.data() + j + j * product.rows(), product.rows());
+  }
+  product.triangularView<Eigen::StrictlyUpper>() = product.transpose();
+  return product;
+}
+
 void check_matrix(const char* name, const Eigen::MatrixXd& matrix) {
   if (matrix.size() == 0) throw InvalidArgument(name, "the matrix is empty");
   if (!matrix.allFinite()) throw InvalidArgument(name, "an entry is not a finite number");
+}
+
+void check_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
+  check_matrix("query", query);
+  check_matrix("key", key);
+  if (query.rows() != key.rows() || query.cols() != key.cols()) {
+    throw InvalidArgument("key", "its shape differs from that of query");
+  }
 }
 
 }  // namespace
@@ -34,14 +65,23 @@ void check_traces(const Traces& traces) {
 }
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
-  check_matrix("query", query);
-  check_matrix("key", key);
-  if (query.rows() != key.rows() || query.cols() != key.cols()) {
-    throw InvalidArgument("key", "its shape differs from that of query");
+  check_factors(query, key);
+  return {query.rows(), transposed_times(key, query), gram(query) * gram(key)};
+}
+
+FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
+                                   const Eigen::MatrixXd& covariance) {
+  check_factors(query, key);
+  check_matrix("covariance", covariance);
+  if (covariance.rows() != query.rows() || covariance.cols() != query.rows()) {
+    throw InvalidArgument("covariance", "its shape does not fit the width of the head");
   }
-  const Eigen::MatrixXd query_gram = query.transpose() * query;
-  const Eigen::MatrixXd key_gram = key.transpose() * key;
-  return {query.rows(), key.transpose() * query, query_gram * key_gram};
+  // Symmetric, so its own transpose.
+  const Eigen::MatrixXd seen_query = transposed_times(covariance, query);
+  const Eigen::MatrixXd seen_key = transposed_times(covariance, key);
+  const Eigen::MatrixXd query_gram = transposed_times(query, seen_query);
+  const Eigen::MatrixXd key_gram = transposed_times(key, seen_key);
+  return {query.rows(), transposed_times(key, seen_query), query_gram * key_gram};
 }
 
 SpectralMoments moments_of_products(const FactorProducts& products) {

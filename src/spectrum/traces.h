@@ -66,6 +66,12 @@ struct FactorProducts {
 /// empty, or an entry is not finite.
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key);
 
+/// The same of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative): the
+/// core is key^T Sigma query, the gram (query^T Sigma query)(key^T Sigma key), so that the traces are
+/// xi, eta_S and eta_F in that frame. In O(d^2 d_h). Throws also "covariance" for another shape.
+FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
+                                   const Eigen::MatrixXd& covariance);
+
 SpectralMoments moments_of_products(const FactorProducts& products);
 
 /// Moments of a d x d matrix, in O(d^3). Throws InvalidArgument ("matrix") as above.

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "support/gemm.h"
 #include "support/vector_math.h"
-#include "transformer/gemm.h"
 
 namespace eigenscope {
 namespace {

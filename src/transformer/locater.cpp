@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "transformer/gemm.h"
+#include "support/gemm.h"
 
 namespace eigenscope {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "support/error.h"
+#include "support/gemm.h"
 #include "support/random.h"
-#include "transformer/gemm.h"
 
 namespace eigenscope {
 

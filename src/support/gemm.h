@@ -1,4 +1,4 @@
-// Products of matrices of training size, the bulk of a training step.
+// Products of matrices, the bulk of a training step and of the scan of a large checkpoint.
 #pragma once
 
 #include <Eigen/Core>
@@ -25,8 +25,9 @@ Factor<Scalar> factor(const Scalar* data, Eigen::Index leading) {
 /// `leading` apart, apart from A and B in memory. Float and double.
 ///
 /// Eigen has no vector instructions of WebAssembly and is half as fast there (measured with 64 to 256
-/// rows); the compilers' own vector type serves both. Sums run in the order of the inner index in
-/// blocks of 512, without fused multiply-adds: the same bits natively and in WASM.
+/// rows); the compilers' own vector type serves both. In double precision it takes the widest vectors
+/// that an x86-64 has. Sums run in the order of the inner index in blocks of 512, without fused
+/// multiply-adds: the same bits with vectors of any width, natively and in WASM.
 template <class Scalar>
 void multiply(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner, Factor<Scalar> a,
               Factor<Scalar> b, Scalar* c, Eigen::Index leading, bool add = false);

@@ -1,4 +1,4 @@
-#include "transformer/gemm.h"
+#include "support/gemm.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,12 +9,15 @@ namespace {
 
 using Eigen::Index;
 
-// The tile of C that is held in registers: two vectors of 128 bits by four columns, which leaves room
+// A function compiled for wider vectors only uses them in what is inlined into it.
+#define EIGENSCOPE_INLINE inline __attribute__((always_inline))
+
+// The tile of C that is held in registers: two vectors of `Bytes` by four columns, which leaves room
 // for the factors among the 16 registers of SSE.
-template <class Scalar>
+template <class Scalar, std::size_t Bytes>
 struct Tile {
-  typedef Scalar Vector __attribute__((vector_size(16)));
-  static constexpr Index kLanes = 16 / sizeof(Scalar);
+  typedef Scalar Vector __attribute__((vector_size(Bytes)));
+  static constexpr Index kLanes = Bytes / sizeof(Scalar);
   static constexpr Index kRows = 2 * kLanes, kColumns = 4;
 };
 constexpr Index kInnerBlock = 512;  // a panel of A or B stays in the first-level cache
@@ -51,35 +54,37 @@ void pack(Index count, Index inner, Factor<Scalar> from, std::vector<Scalar>& pa
   }
 }
 
-template <class Scalar>
+template <class Scalar, std::size_t Bytes>
 struct Kernel {
-  using Vector = typename Tile<Scalar>::Vector;
-  Vector low[Tile<Scalar>::kColumns]{}, high[Tile<Scalar>::kColumns]{};
+  using Registers = Tile<Scalar, Bytes>;
+  using Vector = typename Registers::Vector;
+  Vector low[Registers::kColumns], high[Registers::kColumns];
 
-  void accumulate(Index inner, const Scalar* a, const Scalar* b) {
+  EIGENSCOPE_INLINE void accumulate(Index inner, const Scalar* a, const Scalar* b) {
     // Named accumulators: as arrays they would be kept in memory by some compilers.
     Vector l0{}, l1{}, l2{}, l3{}, h0{}, h1{}, h2{}, h3{};
     for (Index x = 0; x < inner; ++x) {
       Vector first, second;
       std::memcpy(&first, a, sizeof first);
-      std::memcpy(&second, a + Tile<Scalar>::kLanes, sizeof second);
+      std::memcpy(&second, a + Registers::kLanes, sizeof second);
       l0 += first * b[0], h0 += second * b[0];
       l1 += first * b[1], h1 += second * b[1];
       l2 += first * b[2], h2 += second * b[2];
       l3 += first * b[3], h3 += second * b[3];
-      a += Tile<Scalar>::kRows;
-      b += Tile<Scalar>::kColumns;
+      a += Registers::kRows;
+      b += Registers::kColumns;
     }
     low[0] = l0, low[1] = l1, low[2] = l2, low[3] = l3;
     high[0] = h0, high[1] = h1, high[2] = h2, high[3] = h3;
   }
 
   // Writes the tile's first `rows` x `columns` entries to C.
-  void store(Index rows, Index columns, Scalar* c, Index leading, bool add) const {
+  EIGENSCOPE_INLINE void store(Index rows, Index columns, Scalar* c, Index leading,
+                               bool add) const {
     for (Index j = 0; j < columns; ++j, c += leading) {
-      Scalar sums[Tile<Scalar>::kRows];
+      Scalar sums[Registers::kRows];
       std::memcpy(sums, &low[j], sizeof low[j]);
-      std::memcpy(sums + Tile<Scalar>::kLanes, &high[j], sizeof high[j]);
+      std::memcpy(sums + Registers::kLanes, &high[j], sizeof high[j]);
       if (add) {
         for (Index i = 0; i < rows; ++i) c[i] += sums[i];
       } else {
@@ -89,12 +94,10 @@ struct Kernel {
   }
 };
 
-}  // namespace
-
-template <class Scalar>
-void multiply(Index rows, Index columns, Index inner, Factor<Scalar> a, Factor<Scalar> b, Scalar* c,
-              Index leading, bool add) {
-  constexpr Index kRows = Tile<Scalar>::kRows, kColumns = Tile<Scalar>::kColumns;
+template <std::size_t Bytes, class Scalar>
+EIGENSCOPE_INLINE void multiply_with(Index rows, Index columns, Index inner, Factor<Scalar> a,
+                                     Factor<Scalar> b, Scalar* c, Index leading, bool add) {
+  constexpr Index kRows = Tile<Scalar, Bytes>::kRows, kColumns = Tile<Scalar, Bytes>::kColumns;
   // Kept from call to call, for a step makes hundreds of them.
   thread_local std::vector<Scalar> packed_a, packed_b;
   for (Index start = 0; start < inner; start += kInnerBlock) {
@@ -106,7 +109,7 @@ void multiply(Index rows, Index columns, Index inner, Factor<Scalar> a, Factor<S
         packed_b);
     for (Index column = 0; column < columns; column += kColumns) {
       for (Index row = 0; row < rows; row += kRows) {
-        Kernel<Scalar> tile;
+        Kernel<Scalar, Bytes> tile;
         tile.accumulate(depth, packed_a.data() + row * depth, packed_b.data() + column * depth);
         tile.store(std::min(kRows, rows - row), std::min(kColumns, columns - column),
                    c + row + column * leading, leading, add || start > 0);
@@ -115,7 +118,40 @@ void multiply(Index rows, Index columns, Index inner, Factor<Scalar> a, Factor<S
   }
 }
 
-template void multiply(Index, Index, Index, Factor<float>, Factor<float>, float*, Index, bool);
-template void multiply(Index, Index, Index, Factor<double>, Factor<double>, double*, Index, bool);
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) void multiply_256(Index rows, Index columns, Index inner,
+                                                  Factor<double> a, Factor<double> b, double* c,
+                                                  Index leading, bool add) {
+  multiply_with<32>(rows, columns, inner, a, b, c, leading, add);
+}
+
+__attribute__((target("avx512f"))) void multiply_512(Index rows, Index columns, Index inner,
+                                                     Factor<double> a, Factor<double> b, double* c,
+                                                     Index leading, bool add) {
+  multiply_with<64>(rows, columns, inner, a, b, c, leading, add);
+}
+#endif
+
+}  // namespace
+
+template <>
+void multiply(Index rows, Index columns, Index inner, Factor<float> a, Factor<float> b, float* c,
+              Index leading, bool add) {
+  multiply_with<16>(rows, columns, inner, a, b, c, leading, add);
+}
+
+template <>
+void multiply(Index rows, Index columns, Index inner, Factor<double> a, Factor<double> b, double* c,
+              Index leading, bool add) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    return multiply_512(rows, columns, inner, a, b, c, leading, add);
+  }
+  if (__builtin_cpu_supports("avx2")) {
+    return multiply_256(rows, columns, inner, a, b, c, leading, add);
+  }
+#endif
+  multiply_with<16>(rows, columns, inner, a, b, c, leading, add);
+}
 
 }  // namespace eigenscope
