@@ -96,7 +96,7 @@ TEST_CASE("layers come in the order of their numbers, and a step is as large as 
   SafetensorsWriter writer;
   for (const int layer : {10, 9, 100, 1}) add_layer(writer, layer);
   const auto file = open(writer.bytes());
-  const std::uint64_t header = file->source().bytes_read();
+  const std::uint64_t header = file->bytes_read();
   const std::uint64_t head_bytes = 2 * kWidth * kHeadWidth * sizeof(float);
   HeadScan scan(file, nullptr, kHeads);
   CHECK(scan.bytes_read() == header);

@@ -1,7 +1,6 @@
 #include "checkpoint/byte_source.h"
 
 #include <cstring>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -37,7 +36,7 @@ void ByteSource::read(std::uint64_t offset, std::span<std::byte> out) {
 FileSource::FileSource(const std::string& path) : FileSource(path, open(path)) {}
 
 FileSource::FileSource(const std::string& path, Opened opened)
-    : ByteSource(path, opened.size), stream_(std::move(opened.stream)) {}
+    : ByteSource(path, opened.size), stream_(std::move(opened.stream)), changed_(opened.changed) {}
 
 FileSource::Opened FileSource::open(const std::string& path) {
   std::error_code error;
@@ -45,7 +44,8 @@ FileSource::Opened FileSource::open(const std::string& path) {
   if (!std::filesystem::exists(status)) throw FormatError(path, "there is no such file");
   // A pipe would block for ever and a directory opens but never reads.
   if (!std::filesystem::is_regular_file(status)) throw FormatError(path, "it is not a file");
-  Opened opened{std::ifstream(path, std::ios::binary), 0};
+  Opened opened{std::ifstream(path, std::ios::binary), 0,
+                std::filesystem::last_write_time(path, error)};
   if (!opened.stream) throw FormatError(path, "it cannot be opened for reading");
   opened.size = size_of(opened.stream, path);
   return opened;
@@ -56,6 +56,10 @@ void FileSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
   if (now != size()) {
     throw FormatError(name(), "it changed while it was read, from " + std::to_string(size()) +
                                   " to " + std::to_string(now) + " bytes");
+  }
+  std::error_code error;
+  if (std::filesystem::last_write_time(name(), error) != changed_) {
+    throw FormatError(name(), "it changed while it was read: it has been written to since");
   }
   stream_.seekg(static_cast<std::streamoff>(offset));
   stream_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));

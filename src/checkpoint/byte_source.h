@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
@@ -43,8 +44,8 @@ class ByteSource {
   std::uint64_t bytes_read_ = 0;
 };
 
-/// A regular file, with 64-bit offsets. A file whose size is no longer what it was when opened is
-/// refused at the next read: offsets from its header would point at other data.
+/// A regular file, with 64-bit offsets. A file whose size or time of change is no longer what it was
+/// when opened is refused at the next read: offsets from its header would point at other data.
 class FileSource final : public ByteSource {
  public:
   /// Throws FormatError when `path` is missing, not a regular file, or cannot be opened.
@@ -54,6 +55,7 @@ class FileSource final : public ByteSource {
   struct Opened {
     std::ifstream stream;
     std::uint64_t size;
+    std::filesystem::file_time_type changed;
   };
   static Opened open(const std::string& path);
 
@@ -61,6 +63,7 @@ class FileSource final : public ByteSource {
   void read_exactly(std::uint64_t offset, std::span<std::byte> out) override;
 
   std::ifstream stream_;
+  std::filesystem::file_time_type changed_;
 };
 
 /// Bytes already in memory.

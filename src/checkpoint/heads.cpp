@@ -136,7 +136,7 @@ std::string ExcludedHead::text() const {
 HeadScan::HeadScan(std::shared_ptr<const Safetensors> tensors, const Config* config,
                    std::optional<int> heads)
     : tensors_(std::move(tensors)) {
-  FamilyMatch match = match_family(tensors_->tensors(), tensors_->source().name());
+  FamilyMatch match = match_family(tensors_->tensors(), tensors_->name());
   family_ = match.family;
   const LayerTensors first = match.layers.front();
   const TensorInfo& weight = checked_weight(*tensors_, first.query_weight);

@@ -70,7 +70,7 @@ class HeadScan {
   /// Heads read so far, excluded ones included; from 0 to total_heads().
   int heads_read() const noexcept { return heads_read_; }
   /// Bytes that the file has delivered so far, its header included.
-  std::uint64_t bytes_read() const noexcept { return tensors_->source().bytes_read(); }
+  std::uint64_t bytes_read() const noexcept { return tensors_->bytes_read(); }
 
   const Family& family() const noexcept { return *family_; }
   const std::vector<LayerPlan>& plan() const noexcept { return plan_; }

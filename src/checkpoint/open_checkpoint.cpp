@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "checkpoint/shard_index.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -12,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExtension = ".safetensors";
+constexpr std::string_view kWeights = ".safetensors";
+constexpr std::string_view kIndex = ".safetensors.index.json";
 constexpr std::size_t kShownFiles = 5;
 
 bool is_file(const fs::path& path) {
@@ -20,30 +23,54 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-std::vector<std::string> weight_files(const fs::path& folder) {
+std::vector<std::string> files_ending(const fs::path& folder, std::string_view ending) {
   std::vector<std::string> names;
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const fs::path& path = entry->path();
-    if (path.extension() == kExtension && is_file(path)) names.push_back(path.filename().string());
+    const std::string name = entry->path().filename().string();
+    if (name.ends_with(ending) && is_file(entry->path())) names.push_back(name);
   }
   if (error) throw FormatError(folder.string(), "the folder cannot be read");
   std::sort(names.begin(), names.end());
   return names;
 }
 
-fs::path weights_in(const fs::path& folder) {
-  if (is_file(folder / "model.safetensors")) return folder / "model.safetensors";
-  const std::vector<std::string> names = weight_files(folder);
-  if (names.size() == 1) return folder / names.front();
-  if (names.empty()) throw FormatError(folder.string(), "there is no .safetensors file in it");
-  std::string message = "it holds " + std::to_string(names.size()) + " .safetensors files (";
+[[noreturn]] void refuse_choice(const fs::path& folder, const std::vector<std::string>& names,
+                                std::string_view ending) {
+  std::string message =
+      "it holds " + std::to_string(names.size()) + " " + std::string(ending) + " files (";
   for (std::size_t i = 0; i < std::min(names.size(), kShownFiles); ++i) {
     message += (i == 0 ? "" : ", ") + names[i];
   }
   message += names.size() > kShownFiles ? ", ...); name one of them" : "); name one of them";
   throw FormatError(folder.string(), message);
+}
+
+/// The weights in a folder, or the index of its shards.
+fs::path weights_in(const fs::path& folder) {
+  for (const char* usual : {"model.safetensors", "model.safetensors.index.json"}) {
+    if (is_file(folder / usual)) return folder / usual;
+  }
+  for (const std::string_view ending : {kIndex, kWeights}) {
+    const std::vector<std::string> names = files_ending(folder, ending);
+    if (names.size() == 1) return folder / names.front();
+    if (names.size() > 1) refuse_choice(folder, names, ending);
+  }
+  throw FormatError(folder.string(), "there is no .safetensors file in it");
+}
+
+std::shared_ptr<const Safetensors> open_weights(const fs::path& path) {
+  if (!path.string().ends_with(kIndex)) {
+    return std::make_shared<const Safetensors>(std::make_shared<FileSource>(path.string()));
+  }
+  FileSource source(path.string());
+  const ShardIndex index = ShardIndex::read(source);
+  std::vector<std::shared_ptr<ByteSource>> shards;
+  for (const std::string& file : index.files()) {
+    shards.push_back(std::make_shared<FileSource>((path.parent_path() / file).string()));
+  }
+  return open_shards(std::move(shards), &index);
 }
 
 std::optional<Config> find_config(const fs::path& weights, const std::string& config_path,
@@ -54,7 +81,24 @@ std::optional<Config> find_config(const fs::path& weights, const std::string& co
   return Config::read(source);
 }
 
+bool holds_weights(const fs::path& folder) {
+  return !files_ending(folder, kIndex).empty() || !files_ending(folder, kWeights).empty();
+}
+
 }  // namespace
+
+std::vector<std::string> find_checkpoints(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error) || holds_weights(path)) return {path};
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    if (entry.is_directory(error) && holds_weights(entry.path())) {
+      found.push_back(entry.path().string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found.empty() ? std::vector{path} : found;
+}
 
 Checkpoint open_checkpoint(const std::string& path, const std::string& config_path,
                            bool look_beside) {
@@ -62,8 +106,7 @@ Checkpoint open_checkpoint(const std::string& path, const std::string& config_pa
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw FormatError(path, "there is no such file or folder");
   const fs::path weights = fs::is_directory(status) ? weights_in(path) : fs::path(path);
-  return {std::make_shared<const Safetensors>(std::make_shared<FileSource>(weights.string())),
-          find_config(weights, config_path, look_beside)};
+  return {open_weights(weights), find_config(weights, config_path, look_beside)};
 }
 
 }  // namespace eigenscope

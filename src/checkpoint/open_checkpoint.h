@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "checkpoint/config.h"
 #include "checkpoint/safetensors.h"
@@ -16,11 +17,17 @@ struct Checkpoint {
   std::optional<Config> config;  ///< nothing when there is no config.json beside the weights
 };
 
-/// Opens `path`: a .safetensors file, or a folder with model.safetensors or with exactly one
+/// Opens `path`: a .safetensors file; the *.safetensors.index.json of a sharded one, beside which its
+/// shards lie; or a folder with model.safetensors, with one index, or else with exactly one
 /// *.safetensors in it. The config is `config_path` when that is not empty, else the config.json
 /// beside the weights, if there is one and `look_beside` says to look. Throws FormatError, naming the
 /// path, the tensor or the key, when something is missing, ambiguous or malformed.
 Checkpoint open_checkpoint(const std::string& path, const std::string& config_path = "",
                            bool look_beside = true);
+
+/// The checkpoints that `path` stands for: itself; or, for a folder without weights of its own, those
+/// of the folders in it that have some, in the order of their names. Throws FormatError for a folder
+/// that cannot be read.
+std::vector<std::string> find_checkpoints(const std::string& path);
 
 }  // namespace eigenscope

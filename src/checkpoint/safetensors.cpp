@@ -47,18 +47,43 @@ bool fits_index(std::uint64_t rows, std::uint64_t columns) {
 
 }  // namespace
 
-Safetensors::Safetensors(std::shared_ptr<ByteSource> source) : source_(std::move(source)) {
-  const std::uint64_t length = read_header_length(*source_);
+Safetensors::Safetensors(std::shared_ptr<ByteSource> source) : name_(source->name()) {
+  open(std::move(source));
+}
+
+Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::string name)
+    : name_(std::move(name)) {
+  if (shards.empty()) throw InvalidArgument("shards", "there must be at least one file");
+  for (std::shared_ptr<ByteSource>& shard : shards) open(std::move(shard));
+}
+
+void Safetensors::open(std::shared_ptr<ByteSource> source) {
+  const std::uint64_t length = read_header_length(*source);
   std::string text(static_cast<std::size_t>(length), '\0');
-  source_->read(kLengthBytes, std::as_writable_bytes(std::span(text)));
-  data_start_ = kLengthBytes + length;
-  header_ = parse_safetensors_header(text, source_->size() - data_start_, source_->name());
+  source->read(kLengthBytes, std::as_writable_bytes(std::span(text)));
+  const std::uint64_t start = kLengthBytes + length;
+  SafetensorsHeader header = parse_safetensors_header(text, source->size() - start, source->name());
+  for (auto& [name, info] : header.tensors) {
+    info.shard = shards_.size();
+    const auto [place, added] = header_.tensors.emplace(name, std::move(info));
+    if (added) continue;
+    throw FormatError(shown_name(name), "it is both in " + shard_name(place->second.shard) +
+                                            " and in " + source->name());
+  }
+  header_.metadata.merge(header.metadata);
+  shards_.push_back({std::move(source), start});
+}
+
+std::uint64_t Safetensors::bytes_read() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Shard& shard : shards_) sum += shard.source->bytes_read();
+  return sum;
 }
 
 const TensorInfo& Safetensors::tensor(const std::string& name) const {
   const auto found = header_.tensors.find(name);
   if (found == header_.tensors.end()) {
-    throw FormatError(shown_name(name), "there is no such tensor in " + source_->name());
+    throw FormatError(shown_name(name), "there is no such tensor in " + name_);
   }
   return found->second;
 }
@@ -78,11 +103,12 @@ void Safetensors::read_elements(const std::string& name, std::uint64_t first,
   const std::uint64_t width = dtype_bits(info.dtype) / 8;
   std::vector<std::byte> chunk(
       static_cast<std::size_t>(std::min<std::uint64_t>(kChunkBytes, out.size() * width)));
-  std::uint64_t offset = data_start_ + info.begin + first * width;
+  const Shard& shard = shards_[info.shard];
+  std::uint64_t offset = shard.data_start + info.begin + first * width;
   while (!out.empty()) {
     const std::size_t n = std::min<std::size_t>(out.size(), chunk.size() / width);
     const std::span<std::byte> raw(chunk.data(), n * width);
-    source_->read(offset, raw);
+    shard.source->read(offset, raw);
     decode(info.dtype, raw, out.first(n));
     out = out.subspan(n);
     offset += raw.size();

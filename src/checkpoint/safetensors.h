@@ -1,4 +1,5 @@
-// Reads a .safetensors file by ranges: the header once, then only the rows that are asked for.
+// Reads a .safetensors file, or the several files of one checkpoint, by ranges: the headers once, then
+// only the rows that are asked for.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,7 +15,7 @@
 
 namespace eigenscope {
 
-/// An open .safetensors file. Reads go through one buffer of at most 1 MiB, whatever the tensor's
+/// The tensors of one open .safetensors file or of several, its shards. Reads go through one buffer of at most 1 MiB, whatever the tensor's
 /// size, and need no alignment. Every number comes out as double, exactly.
 class Safetensors {
  public:
@@ -25,11 +26,23 @@ class Safetensors {
   /// that the format does not allow; see parse_safetensors_header. Never reads tensor data.
   explicit Safetensors(std::shared_ptr<ByteSource> source);
 
+  /// The tensors of all `shards`, at least one and none null, which messages together call `name`.
+  /// Throws FormatError as above, and naming a tensor that is in two of them; InvalidArgument
+  /// ("shards") when there is none.
+  Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::string name);
+
   /// Every tensor by name, in the order of the bytes of the names.
   const std::map<std::string, TensorInfo>& tensors() const noexcept { return header_.tensors; }
-  /// The free text of the entry "__metadata__".
+  /// The free text of the entry "__metadata__", of the first file that has a key.
   const std::map<std::string, std::string>& metadata() const noexcept { return header_.metadata; }
-  const ByteSource& source() const noexcept { return *source_; }
+  /// What messages call it: the file's name where there is one.
+  const std::string& name() const noexcept { return name_; }
+  /// The name of a file, by TensorInfo::shard.
+  const std::string& shard_name(std::size_t shard) const {
+    return shards_.at(shard).source->name();
+  }
+  /// Bytes that the files have delivered so far, headers included.
+  std::uint64_t bytes_read() const noexcept;
 
   /// The tensor called `name`. Throws FormatError naming it when it is not there.
   const TensorInfo& tensor(const std::string& name) const;
@@ -47,8 +60,15 @@ class Safetensors {
   std::vector<double> read_vector(const std::string& name) const;
 
  private:
-  std::shared_ptr<ByteSource> source_;
-  std::uint64_t data_start_ = 0;  // in the file, bytes
+  struct Shard {
+    std::shared_ptr<ByteSource> source;
+    std::uint64_t data_start;  // in the file, bytes
+  };
+
+  void open(std::shared_ptr<ByteSource> source);
+
+  std::string name_;
+  std::vector<Shard> shards_;
   SafetensorsHeader header_;
 };
 

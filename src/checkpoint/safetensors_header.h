@@ -17,6 +17,7 @@ struct TensorInfo {
   std::vector<std::uint64_t> shape;  ///< sizes, slowest first; empty for a scalar
   std::uint64_t begin = 0;           ///< first byte, counted from the end of the header
   std::uint64_t end = 0;             ///< one past the last byte
+  std::size_t shard = 0;             ///< which file of several, from 0
 };
 
 /// "[384, 384]".

@@ -59,7 +59,7 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   const std::string_view attention = architecture_->attention_output;
   while (tensors_->tensors().contains(full_name(attention, layers_) + ".weight")) {
     if (++layers_ > kMostLayers)
-      throw FormatError(tensors_->source().name(), "it has too many layers");
+      throw FormatError(tensors_->name(), "it has too many layers");
   }
   if (layers_ == 0) {
     throw FormatError(shown_name(full_name(attention) + ".weight"), "it is missing");
@@ -88,7 +88,7 @@ void TextModel::find_architecture() {
       return;
     }
   }
-  throw FormatError(tensors_->source().name(),
+  throw FormatError(tensors_->name(),
                     "its forward pass is not known; looked for " + known);
 }
 

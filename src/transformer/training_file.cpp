@@ -44,7 +44,7 @@ std::string exact(double value) {
 const std::string& entry(const Safetensors& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) {
-    throw FormatError(key, "it is missing in the metadata of " + file.source().name() +
+    throw FormatError(key, "it is missing in the metadata of " + file.name() +
                                "; only a checkpoint of `eigenscope train` can be taken up again");
   }
   return found->second;
@@ -58,7 +58,7 @@ void read_entry(const Safetensors& file, std::string_view name, Read read) {
   try {
     read(text);
   } catch (const InvalidArgument& error) {
-    throw FormatError(key, "in the metadata of " + file.source().name() + ": " + error.what());
+    throw FormatError(key, "in the metadata of " + file.name() + ": " + error.what());
   }
 }
 
