@@ -69,7 +69,7 @@ Failure scan_failure(const SafetensorsWriter& writer, std::optional<int> heads =
                      const std::string& config = "") {
   return failure_of([&] {
     const Config parsed = Config::parse(config.empty() ? "{}" : config);
-    HeadScan(open(writer.bytes()), config.empty() ? nullptr : &parsed, heads);
+    HeadScan(open(writer.bytes()), config.empty() ? nullptr : &parsed, {.heads = heads});
   });
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("heads have the entries of their rows, for every prefix and type", "[c
       CAPTURE(prefix, dtype);
       SafetensorsWriter writer;
       for (const int layer : {10, 2, 0}) add_layer(writer, layer, prefix, dtype);
-      HeadScan scan(open(writer.bytes(1)), nullptr, kHeads);
+      HeadScan scan(open(writer.bytes(1)), nullptr, {.heads = kHeads});
       CHECK(scan.family().name == "BERT");
       CHECK(scan.total_heads() == 9);
       const std::vector<HeadFactors> heads = all_heads(scan);
@@ -98,7 +98,7 @@ TEST_CASE("layers come in the order of their numbers, and a step is as large as 
   const auto file = open(writer.bytes());
   const std::uint64_t header = file->bytes_read();
   const std::uint64_t head_bytes = 2 * kWidth * kHeadWidth * sizeof(float);
-  HeadScan scan(file, nullptr, kHeads);
+  HeadScan scan(file, nullptr, {.heads = kHeads});
   CHECK(scan.bytes_read() == header);
   CHECK(scan.advance(1).size() == 1);
   CHECK(scan.heads_read() == 1);
@@ -116,7 +116,7 @@ TEST_CASE("weights need not be square", "[checkpoint]") {
   SafetensorsWriter writer;
   writer.add(name(0, "query.weight"), "F32", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   writer.add(name(0, "key.weight"), "F32", {4, 2}, {8, 7, 6, 5, 4, 3, 2, 1});
-  HeadScan scan(open(writer.bytes()), nullptr, 2);
+  HeadScan scan(open(writer.bytes()), nullptr, {.heads = 2});
   const HeadFactors second = scan.advance().at(1);
   CHECK(scan.plan()[0].width == 2);
   CHECK(scan.plan()[0].head_width == 2);
@@ -130,7 +130,7 @@ TEST_CASE("the head count comes from the config unless one is given", "[checkpoi
   const auto file = open(writer.bytes());
   const Config config = Config::parse(R"({"num_attention_heads":2,"hidden_size":6})");
   CHECK(HeadScan(file, &config).plan()[0].heads == 2);
-  CHECK(HeadScan(file, &config, 6).plan()[0].head_width == 1);
+  CHECK(HeadScan(file, &config, {.heads = 6}).plan()[0].head_width == 1);
 
   CHECK(scan_failure(writer, std::nullopt).item == "heads");
   CHECK(scan_failure(writer, std::nullopt, R"({"hidden_size":6})").item == "heads");
@@ -198,7 +198,7 @@ TEST_CASE("biases are found, may be absent, and must fit", "[checkpoint]") {
   SafetensorsWriter writer;
   add_layer(writer, 0);
   writer.add(name(0, "query.bias"), "F32", {6}, std::vector<double>(6, 0.5));
-  const HeadScan scan(open(writer.bytes()), nullptr, kHeads);
+  const HeadScan scan(open(writer.bytes()), nullptr, {.heads = kHeads});
   CHECK(scan.plan()[0].tensors.query_bias == name(0, "query.bias"));
   CHECK(scan.plan()[0].tensors.key_bias.empty());
   writer.add(name(0, "key.bias"), "F32", {3}, std::vector<double>(3, 0.5));
@@ -243,7 +243,7 @@ TEST_CASE("heads with NaN or infinite weights are left out, counted and named", 
   writer.add(name(4, "query.weight"), "F32", kSquare, query);
   writer.add(name(4, "key.weight"), "F32", kSquare, key);
   for (const int most : {0, 1}) {
-    HeadScan scan(open(writer.bytes()), nullptr, kHeads);
+    HeadScan scan(open(writer.bytes()), nullptr, {.heads = kHeads});
     const std::vector<HeadFactors> heads = all_heads(scan, most);
     REQUIRE(heads.size() == 1);
     check_factors(heads[0]);
@@ -276,7 +276,7 @@ TEST_CASE("a read that fails loses no head and repeats none", "[checkpoint]") {
   SafetensorsWriter writer;
   add_layer(writer, 0);
   const auto source = std::make_shared<FailingSource>(writer.bytes());
-  HeadScan scan(std::make_shared<const Safetensors>(source), nullptr, kHeads);
+  HeadScan scan(std::make_shared<const Safetensors>(source), nullptr, {.heads = kHeads});
   source->reads_until_failure = 3;
   CHECK(failure_of([&] { scan.advance(); }).item == "failing");
   CHECK(scan.heads_read() == 0);

@@ -301,7 +301,7 @@ TEST_CASE("a checkpoint has GPT-2's names, and its heads can be read") {
     CHECK(file->tensor("h.1.mlp.c_proj.weight").shape == std::vector<std::uint64_t>{32, 16});
     CHECK(file->tensor("h.0.ln_2.bias").shape == std::vector<std::uint64_t>{16});
     const Config config = Config::parse(config_text(settings.model));
-    HeadScan scan(file, &config);
+    HeadScan scan(file, &config, {.fold_gains = false});  // as the trainer sees them
     CHECK(scan.family().name == "GPT-2");
     CHECK(scan.total_heads() == 4);
     int heads = 0;
@@ -323,7 +323,7 @@ TEST_CASE("grouped keys have no name in GPT-2, and the reader of heads says so")
   TrainSettings settings = small_run();
   settings.model.key_heads = 1;
   const auto file = open(Trainer(settings, small_text()).checkpoint());
-  const Failure failure = failure_of([&] { HeadScan scan(file, nullptr, 2); });
+  const Failure failure = failure_of([&] { HeadScan scan(file, nullptr, {.heads = 2}); });
   CHECK(failure.item == "h.0.attn.c_attn.weight");
   CHECK_THAT(failure.message, ContainsSubstring("grouped"));
 }

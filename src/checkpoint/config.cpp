@@ -13,7 +13,8 @@
 
 namespace eigenscope {
 
-/// Keeps the scalars of the outermost object; follows the rest only to find its end and its faults.
+/// Keeps the scalars of the outermost object and of the objects in it; follows the rest only to find
+/// its end and its faults.
 class ConfigReader final : public JsonEvents {
  public:
   explicit ConfigReader(Config& config) : config_(config) {}
@@ -28,6 +29,7 @@ class ConfigReader final : public JsonEvents {
       throw FormatError(config_.name_, "the key '" + shown_name(name) + "' is there twice");
     }
     if (levels_.size() == 1) key_ = std::move(name);
+    if (levels_.size() == 2) inner_key_ = std::move(name);
   }
 
   void string(std::string&& value) override { keep(std::move(value)); }
@@ -40,6 +42,7 @@ class ConfigReader final : public JsonEvents {
  private:
   static constexpr std::size_t kDeepest = 32;
   struct Level {
+    bool object;
     std::set<std::string> keys;  // empty for an array
   };
 
@@ -49,13 +52,15 @@ class ConfigReader final : public JsonEvents {
       throw FormatError(config_.name_, "it nests deeper than 32 levels");
     }
     if (!levels_.empty()) keep(Config::Other{kind});
-    levels_.emplace_back();
+    levels_.push_back({object, {}});
   }
 
   void keep(Config::Value&& value) {
     if (levels_.empty()) refuse_top();
-    // A nested value belongs to no top-level key, and key_ still holds the enclosing one.
-    if (levels_.size() == 1) config_.values_.emplace(std::move(key_), std::move(value));
+    if (levels_.size() == 1) config_.values_.emplace(key_, std::move(value));
+    if (levels_.size() == 2 && levels_.back().object) {
+      config_.values_.emplace(key_ + "." + inner_key_, std::move(value));
+    }
   }
 
   [[noreturn]] void refuse_top() const {
@@ -63,7 +68,8 @@ class ConfigReader final : public JsonEvents {
   }
 
   Config& config_;
-  std::string key_;
+  std::string key_;        // of the outermost object
+  std::string inner_key_;  // of an object in it
   std::vector<Level> levels_;
 };
 
@@ -127,6 +133,17 @@ std::optional<double> Config::number(const std::string& key, double minimum, dou
   throw FormatError(shown_name(key), std::visit(ShowValue{}, found->second) + " in " + name_ +
                                          " is not a number from " + shown(minimum) + " to " +
                                          shown(maximum));
+}
+
+std::optional<bool> Config::flag(const std::string& key) const {
+  const auto found = values_.find(key);
+  if (found == values_.end()) return std::nullopt;
+  const Other* const other = std::get_if<Other>(&found->second);
+  if (other != nullptr && (other->shown == "true" || other->shown == "false")) {
+    return other->shown == "true";
+  }
+  throw FormatError(shown_name(key), std::visit(ShowValue{}, found->second) + " in " + name_ +
+                                         " is neither true nor false");
 }
 
 std::optional<std::string> Config::text(const std::string& key) const {

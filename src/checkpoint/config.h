@@ -12,8 +12,8 @@
 
 namespace eigenscope {
 
-/// The plain values at the top level of a config.json. Nested objects and arrays are checked and
-/// passed over. Nothing is judged when parsed: a value is checked when it is asked for, so that an
+/// The plain values of a config.json: those at its top level by their keys, those of an object there as
+/// "object.key". What is nested deeper, and arrays, are checked and passed over. Nothing is judged when parsed: a value is checked when it is asked for, so that an
 /// odd field that no one needs does no harm.
 class Config {
  public:
@@ -38,6 +38,10 @@ class Config {
   /// The number called `key`, from `minimum` to `maximum`; nothing when it is absent or null. Throws
   /// FormatError naming the key for anything else.
   std::optional<double> number(const std::string& key, double minimum, double maximum) const;
+
+  /// The true or false called `key`; nothing when it is absent or null. Throws FormatError naming the
+  /// key for anything else.
+  std::optional<bool> flag(const std::string& key) const;
 
   /// The string called `key`, such as "model_type"; nothing when it is absent or null. Throws
   /// FormatError naming the key for anything else.

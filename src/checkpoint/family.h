@@ -1,74 +1,99 @@
 // Families of checkpoints: which tensors hold the queries and keys of each layer, and how.
 #pragma once
 
-#include <map>
-#include <optional>
+#include <array>
+#include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
-
-#include "checkpoint/safetensors_header.h"
 
 namespace eigenscope {
 
-/// How the heads lie in a projection's tensor. An interleaved or grouped tensor is a further value
-/// here and a case in `projection_place`.
+/// How the heads lie along the outputs of a projection's weight. A group is the query heads that
+/// share one key head; there are as many groups as heads where none is shared.
 enum class HeadLayout {
-  kSeparateLinear,  ///< torch's nn.Linear, out x in: head h is rows h d_h to (h + 1) d_h
-  kFusedConv1D,     ///< GPT-2's Conv1D, in x out: columns of all queries, then keys, then values
+  kSeparate,     ///< queries and keys in tensors of their own, in torch's out x in
+  kConv1D,       ///< one tensor, in x out (GPT-2's Conv1D): all queries, then keys, then values
+  kFused,        ///< the same in torch's out x in
+  kInterleaved,  ///< one tensor, out x in: by group its queries, its key and its value
 };
 
-/// One row of the table of families. In a tensor's name "{n}" stands for the number of the layer,
-/// and any prefix that is empty or ends with '.' may come before.
+/// Which coordinates of a head rotary positions turn together (Su et al., 2021).
+enum class RotaryPairs {
+  kNone,
+  kHalves,     ///< i and i + r/2 of the first r, as in GPT-NeoX and LLaMA
+  kNeighbours  ///< 2i and 2i + 1
+};
+
+/// The attention of one stack of layers. In a tensor's name "{n}" stands for the number of the layer.
+/// A bias is called as its weight with "bias" for the final "weight", and need not be there; nor need
+/// the gains. An empty name: the family has no such tensor.
+struct AttentionNames {
+  std::string_view stack = {};            ///< what heads call it; empty in a family with one stack
+  std::string_view query_weight = {};     ///< or the weight of all, where they are fused
+  std::string_view key_weight = {};       ///< empty where it is fused
+  std::string_view query_gain = {};       ///< of the norm before the projections
+  std::string_view key_gain = {};         ///< the same for the keys, where these read other tokens
+  std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
+  std::string_view key_norm_gain = {};
+  std::string_view head_count_key = {};      ///< in config.json
+  std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
+  RotaryPairs rotary = RotaryPairs::kNone;
+};
+
+/// Rotary positions as config.json tells them.
+struct RotaryKeys {
+  std::string_view share = {};           ///< key of the turned part of a head's coordinates
+  double default_share = 1;              ///< where config.json does not say
+  std::string_view base = "rope_theta";  ///< its default is 10000 everywhere
+};
+
+/// One row of the table of families. Any prefix that is empty or ends with '.' may come before its
+/// names, the same before all.
 struct Family {
-  std::string_view name;
-  std::string_view query_weight;
-  std::string_view key_weight;      ///< the same as `query_weight` where they are fused
-  std::string_view query_bias;      ///< need not be in the file
-  std::string_view key_bias;        ///< need not be in the file
-  std::string_view head_count_key;  ///< in config.json
-  std::string_view width_key;       ///< in config.json
-  HeadLayout layout;
+  static constexpr std::size_t kMostStacks = 3;
+
+  std::string_view name = {};
+  std::string_view model_types = {};  ///< those of config.json that choose it, between spaces
+  bool by_type_only = false;          ///< for a row with the names of another one
+  std::string_view required = {};     ///< a tensor that tells it from others with these names
+  std::string_view absent = {};       ///< a tensor of others with these names
+  HeadLayout layout = HeadLayout::kSeparate;
+  std::string_view width_key = {};               ///< in config.json
+  std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
+  std::string_view pre_norm_key = {};            ///< a switch; false: the norms come after
+  bool gain_plus_one = false;                    ///< a gain g is stored as g - 1
+  bool exact = false;                            ///< no prefix comes before the names
+  RotaryKeys rotary = {};
+  std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
+  /// Those of a file with several stacks one after another; the last ones may be empty.
+  std::array<AttentionNames, kMostStacks> attentions = {};
+
+  bool fused() const { return layout != HeadLayout::kSeparate; }
+  /// Weights are in x out, so that an output's weights are a column.
+  bool inputs_first() const { return layout == HeadLayout::kConv1D; }
 };
 
 /// Every family that is known. To add one, add a row and a test.
 std::span<const Family> families();
 
-/// The tensors of one layer, by their full names.
-struct LayerTensors {
-  int layer = 0;  ///< as numbered in the names
-  std::string query_weight;
-  std::string key_weight;
-  std::string query_bias;  ///< empty when the file has none
-  std::string key_bias;    ///< empty when the file has none
-};
-
-/// What a file turned out to be.
-struct FamilyMatch {
-  const Family* family = nullptr;    ///< in `families()`
-  std::string prefix;                ///< before the family's own names, such as "bert."
-  std::vector<LayerTensors> layers;  ///< by increasing number; gaps are allowed; never empty
-};
-
-/// Finds the family of a file from the names of its tensors. Throws FormatError: naming `file` and
-/// some of the tensors that are there when no family fits or when several stacks of layers do, and
-/// naming the missing tensor when a layer has a query weight and no key weight, or the reverse.
-FamilyMatch match_family(const std::map<std::string, TensorInfo>& tensors, const std::string& file);
+/// The row called `name`. Throws InvalidArgument ("family") when there is none.
+const Family& family_called(std::string_view name);
 
 enum class Projection { query, key };
 
-/// Where a projection (queries or keys of all heads) is in its tensor.
-struct ProjectionPlace {
-  std::uint64_t inputs = 0;   ///< d
-  std::uint64_t outputs = 0;  ///< heads times d_h
-  std::uint64_t first = 0;    ///< of the outputs, counted along the tensor's side of outputs
-  std::uint64_t all = 0;      ///< that side: more than `outputs` where several are fused
-  bool inputs_first = false;  ///< in x out, so that an output's weights are a column
+/// The heads of one layer along the outputs of its weights.
+struct HeadGrid {
+  std::uint64_t heads = 0;
+  std::uint64_t key_heads = 0;   ///< divides `heads`
+  std::uint64_t head_width = 0;  ///< d_h
+
+  /// Query head h uses key head floor(h / group).
+  std::uint64_t group() const { return heads / key_heads; }
 };
 
-/// For a tensor of `rows` x `columns`; nothing when a fused one does not divide into its parts.
-std::optional<ProjectionPlace> projection_place(HeadLayout layout, Projection projection,
-                                                std::uint64_t rows, std::uint64_t columns);
+/// The first output of query head `head`, or of the key head that it uses, counted along the side of
+/// outputs of the tensor that holds it.
+std::uint64_t first_output(HeadLayout layout, Projection projection, const HeadGrid& grid,
+                           std::uint64_t head);
 
 }  // namespace eigenscope

@@ -3,6 +3,8 @@
 
 #include <Eigen/Core>
 #include <complex>
+#include <memory>
+#include <string>
 
 #include "checkpoint/heads.h"
 #include "propagation/propagation.h"
@@ -11,19 +13,33 @@
 namespace eigenscope {
 
 struct HeadReport {
+  std::string stack;  ///< empty in a family with one stack
   int layer = 0;
   int head = 0;
   Eigen::Index head_width = 0;   ///< d_h
-  SpectralMoments moments;       ///< over all d eigenvalues, frame of reference Sigma = I
-  double variance_modulus = 0;   ///< E|mu - m|^2 over all d eigenvalues
+  SpectralMoments moments;       ///< over all d eigenvalues, in the frame of reference
+  double variance_modulus = 0;   ///< E|mu - m|^2 over all d eigenvalues; NaN without these
   Eigen::VectorXcd eigenvalues;  ///< the d_h that need not be zero, in the order of display
   double localization = 0;       ///< by the isotropic theory, temperature sqrt(d_h); may be NaN
   Regime regime = Regime::none;
+  double bias_query = 0, bias_key = 0;  ///< see HeadFactors
+  std::string folded;                   ///< likewise
+  bool rotary = false;                  ///< likewise
+};
+
+/// What a report is about.
+struct ReportSettings {
+  bool eigenvalues =
+      true;  ///< false: traces only, which for wide heads takes a fraction of the time
+  /// Sigma (d x d), the frame of reference; null for the identity.
+  std::shared_ptr<const Eigen::MatrixXd> covariance = {};
 };
 
 /// Spectrum and predicted localization of one head for tokens with the given kernel. Costs
-/// O(d d_h^2 + d_h^3). Throws FormatError naming layer and head when the weights are so large that
-/// their traces leave the range of the theory.
-HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel);
+/// O(d d_h^2 + d_h^3), and O(d^2 d_h) more with a covariance. Throws FormatError naming layer and head
+/// when the weights are so large that their traces leave the range of the theory, or when the
+/// covariance is of another width.
+HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel,
+                       const ReportSettings& settings = {});
 
 }  // namespace eigenscope

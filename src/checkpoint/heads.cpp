@@ -2,181 +2,84 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
-
-#include "checkpoint/json_events.h"
-#include "support/error.h"
-#include "support/parameter.h"
 
 namespace eigenscope {
 namespace {
 
-// No model is near this wide; with it every count of a matrix's elements fits 64 bits.
-constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
-// Of one head, 512 MiB of double: more is a wrong head count rather than a head.
-constexpr std::uint64_t kLargestFactor = std::uint64_t{1} << 26;
-
-const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
-  const TensorInfo& info = file.tensor(name);
-  const auto fail = [&](const std::string& message) {
-    throw FormatError(shown_name(name), message);
-  };
-  if (info.shape.size() != 2) fail("its shape " + shape_text(info) + " is not a matrix");
-  for (const std::uint64_t side : info.shape) {
-    if (side == 0 || side > kLargestSide) {
-      fail("its shape " + shape_text(info) + " is not one of a weight");
-    }
-  }
-  if (!is_decodable(info.dtype)) {
-    fail("its type " + std::string(dtype_name(info.dtype)) +
-         " cannot be read as numbers; F16, BF16, F32 and F64 can");
-  }
-  return info;
+HeadGrid grid_of(const LayerPlan& layer) {
+  return {static_cast<std::uint64_t>(layer.heads), static_cast<std::uint64_t>(layer.key_heads),
+          static_cast<std::uint64_t>(layer.head_width)};
 }
 
-void check_same_shape(const Safetensors& file, const std::string& name, const std::string& other) {
-  const TensorInfo& info = checked_weight(file, name);
-  const TensorInfo& reference = checked_weight(file, other);
-  if (info.shape != reference.shape) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " differs from " +
-                                            shape_text(reference) + " of " + shown_name(other));
-  }
-}
-
-ProjectionPlace checked_place(const Safetensors& file, HeadLayout layout, Projection projection,
-                              const std::string& name) {
-  const TensorInfo& info = checked_weight(file, name);
-  const auto place = projection_place(layout, projection, info.shape[0], info.shape[1]);
-  if (!place) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) +
-                                            " does not hold queries, keys and values of the same "
-                                            "width as its input; grouped keys cannot be read");
-  }
-  return *place;
-}
-
-void check_bias(const Safetensors& file, const std::string& bias, const std::string& weight,
-                std::uint64_t outputs) {
-  if (bias.empty()) return;
-  const TensorInfo& info = file.tensor(bias);
-  if (info.shape != std::vector<std::uint64_t>{outputs}) {
-    throw FormatError(shown_name(bias), "its shape " + shape_text(info) + " does not fit " +
-                                            shape_text(file.tensor(weight)) + " of " +
-                                            shown_name(weight));
-  }
-}
-
-void check_layer(const Safetensors& file, const LayerTensors& layer, const LayerTensors& first,
-                 std::uint64_t outputs) {
-  check_same_shape(file, layer.query_weight, first.query_weight);
-  check_same_shape(file, layer.key_weight, layer.query_weight);
-  check_bias(file, layer.query_bias, layer.query_weight, outputs);
-  check_bias(file, layer.key_bias, layer.key_weight, outputs);
-}
-
-std::string indivisible(std::uint64_t rows, std::uint64_t heads) {
-  return std::to_string(rows) + " rows do not divide into " + std::to_string(heads) + " heads";
-}
-
-std::uint64_t count_from_user(int heads, const std::string& weight, std::uint64_t rows) {
-  const auto count = static_cast<std::uint64_t>(checked("heads", heads));
-  if (rows % count != 0) {
-    throw InvalidArgument("heads", "the " + indivisible(rows, count) + " in " + shown_name(weight));
-  }
-  return count;
-}
-
-std::uint64_t count_from_config(const Family& family, const Config* config,
-                                const std::string& weight, std::uint64_t rows) {
-  const std::string key(family.head_count_key);
-  const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
-  const auto count = config == nullptr ? std::nullopt : config->positive_integer(key, most);
-  if (!count) {
-    const std::string lacking = config == nullptr ? "there is no config.json to tell it"
-                                                  : config->name() + " has no '" + key + "'";
-    throw InvalidArgument("heads", lacking + "; give the number of heads in each layer, " +
-                                       allowed_range(parameter("heads")));
-  }
-  if (rows % *count != 0) {
-    throw FormatError(shown_name(weight), "its " + indivisible(rows, *count) + ", which " +
-                                              config->name() + " gives as '" + key + "'");
-  }
-  return *count;
-}
-
-void check_width(const Family& family, const Config* config, const std::string& weight,
-                 std::uint64_t width) {
-  if (config == nullptr) return;
-  const std::string key(family.width_key);
-  const auto said = config->positive_integer(key, kLargestSide);
-  if (said && *said != width) {
-    throw FormatError(shown_name(weight), "its width is " + std::to_string(width) + ", but '" +
-                                              key + "' in " + config->name() + " is " +
-                                              std::to_string(*said));
-  }
-}
-
-/// Adds what is not finite in `values` to the counts of `found`.
-void count_nonfinite(const Eigen::MatrixXd& values, ExcludedHead& found) {
+template <class Values>
+void count_nonfinite(const Values& values, NonFinite& faults) {
   for (Eigen::Index i = 0; i < values.size(); ++i) {
     const double value = values.data()[i];
-    if (std::isnan(value)) ++found.nan_values;
-    if (std::isinf(value)) ++found.infinite_values;
+    if (std::isnan(value)) ++faults.nan;
+    if (std::isinf(value)) ++faults.infinite;
   }
+}
+
+Eigen::VectorXd read_values(const Safetensors& file, const std::string& name, std::uint64_t first,
+                            int size) {
+  Eigen::VectorXd values(size);
+  file.read_elements(name, first, {values.data(), static_cast<std::size_t>(size)});
+  return values;
+}
+
+/// "ln_1" of "h.0.ln_1.weight".
+std::string norm_of(const std::string& gain) {
+  const std::size_t end = gain.rfind('.');
+  if (end == std::string::npos) return gain;
+  const std::size_t begin = gain.substr(0, end).rfind('.');
+  return gain.substr(begin + 1, end - begin - 1);  // npos + 1 is 0
+}
+
+std::string norms_of(const LayerTensors& tensors) {
+  std::string text, last;
+  for (const std::string* gain :
+       {&tensors.query_gain, &tensors.key_gain, &tensors.query_norm_gain, &tensors.key_norm_gain}) {
+    if (gain->empty() || *gain == last) continue;
+    text += (text.empty() ? "" : " ") + norm_of(*gain);
+    last = *gain;
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string ExcludedHead::text() const {
-  return "layer " + std::to_string(layer) + " head " + std::to_string(head) + ": " +
-         std::to_string(nan_values) + " NaN and " + std::to_string(infinite_values) +
-         " infinite weights";
+  return (stack.empty() ? "" : stack + " ") + "layer " + std::to_string(layer) + " head " +
+         std::to_string(head) + ": " + std::to_string(faults.nan) + " NaN and " +
+         std::to_string(faults.infinite) + " infinite weights";
 }
 
 HeadScan::HeadScan(std::shared_ptr<const Safetensors> tensors, const Config* config,
-                   std::optional<int> heads)
-    : tensors_(std::move(tensors)) {
-  FamilyMatch match = match_family(tensors_->tensors(), tensors_->name());
-  family_ = match.family;
-  const LayerTensors first = match.layers.front();
-  const TensorInfo& weight = checked_weight(*tensors_, first.query_weight);
-  const ProjectionPlace place =
-      checked_place(*tensors_, family_->layout, Projection::query, first.query_weight);
-  const std::uint64_t rows = place.outputs;
-  const std::uint64_t width = place.inputs;
-  for (const LayerTensors& layer : match.layers) check_layer(*tensors_, layer, first, place.all);
-  // A count that the user gives is for a file whose config is wrong, or another model's.
-  const std::uint64_t count = heads ? count_from_user(*heads, first.query_weight, rows)
-                                    : count_from_config(*family_, config, first.query_weight, rows);
-  if (!heads) check_width(*family_, config, first.query_weight, width);
-  if (width * (rows / count) > kLargestFactor) {
-    throw FormatError(shown_name(first.query_weight),
-                      "its shape " + shape_text(weight) + " is too large for " +
-                          std::to_string(count) + (count == 1 ? " head" : " heads"));
-  }
-  for (LayerTensors& layer : match.layers) {
-    plan_.push_back({std::move(layer), static_cast<int>(width), static_cast<int>(rows / count),
-                     static_cast<int>(count)});
-    total_heads_ += plan_.back().heads;
-  }
+                   const HeadSettings& settings)
+    : tensors_(std::move(tensors)),
+      plan_(plan_heads(*tensors_, config, settings)),
+      offset_(settings.offset) {
+  for (const LayerPlan& layer : plan_.layers) total_heads_ += layer.heads;
 }
 
 std::vector<HeadFactors> HeadScan::advance(int most) {
   std::vector<HeadFactors> finite;
   if (done()) return finite;
-  const LayerPlan& layer = plan_[layer_];
+  const LayerPlan& layer = plan_.layers[layer_];
   const int left = layer.heads - head_;
   const int end = head_ + (most <= 0 ? left : std::min(most, left));
   std::vector<ExcludedHead> excluded;
   for (int head = head_; head < end; ++head) {
-    HeadFactors factors = read_head(layer, head);
-    ExcludedHead found{factors.layer, head, 0, 0};
-    count_nonfinite(factors.query, found);
-    count_nonfinite(factors.key, found);
-    if (found.nan_values + found.infinite_values == 0) {
-      finite.push_back(std::move(factors));
+    Part query = read_part(layer, Projection::query, head);
+    const Part& key = read_key(layer, head);
+    const NonFinite faults{query.faults.nan + key.faults.nan,
+                           query.faults.infinite + key.faults.infinite};
+    if (faults.nan + faults.infinite == 0) {
+      finite.push_back(factors_of(layer, head, std::move(query), key));
     } else {
-      excluded.push_back(found);
+      excluded.push_back({layer.stack, layer.tensors.layer, head, faults});
     }
   }
   // Only now, so that a failed read leaves the scan where it was.
@@ -190,30 +93,86 @@ std::vector<HeadFactors> HeadScan::advance(int most) {
   return finite;
 }
 
-HeadFactors HeadScan::read_head(const LayerPlan& layer, int head) const {
-  return {layer.tensors.layer, head,
-          read_factor(layer.tensors.query_weight, Projection::query, layer, head),
-          read_factor(layer.tensors.key_weight, Projection::key, layer, head)};
+HeadFactors HeadScan::factors_of(const LayerPlan& layer, int head, Part query,
+                                 const Part& key) const {
+  HeadFactors factors;
+  factors.layer = layer.tensors.layer;
+  factors.head = head;
+  factors.stack = layer.stack;
+  factors.folded = norms_of(layer.tensors);
+  factors.rotary = layer.rotary.pairs != RotaryPairs::kNone;
+  factors.bias_query = query.bias;
+  factors.bias_key = key.bias;
+  factors.query = std::move(query.weight);
+  factors.key = key.weight;
+  turn_queries(factors.query, layer.rotary, offset_);
+  return factors;
 }
 
-Eigen::MatrixXd HeadScan::read_factor(const std::string& name, Projection projection,
-                                      const LayerPlan& layer, int head) const {
-  const ProjectionPlace place = checked_place(*tensors_, family_->layout, projection, name);
-  const auto head_width = static_cast<std::uint64_t>(layer.head_width);
-  const std::uint64_t first = place.first + static_cast<std::uint64_t>(head) * head_width;
-  Eigen::MatrixXd factor(layer.width, layer.head_width);
-  if (!place.inputs_first) {
+const HeadScan::Part& HeadScan::read_key(const LayerPlan& layer, int head) {
+  const std::uint64_t first = first_output(plan_.family->layout, Projection::key, grid_of(layer),
+                                           static_cast<std::uint64_t>(head));
+  if (!key_ || key_->layer != layer_ || key_->first != first) {
+    key_ = SharedKey{layer_, first, read_part(layer, Projection::key, head)};
+  }
+  return key_->part;
+}
+
+HeadScan::Part HeadScan::read_part(const LayerPlan& layer, Projection projection, int head) const {
+  const bool of_query = projection == Projection::query;
+  const LayerTensors& names = layer.tensors;
+  const HeadGrid grid = grid_of(layer);
+  const auto index = static_cast<std::uint64_t>(head);
+  const std::uint64_t first = first_output(plan_.family->layout, projection, grid, index);
+  Part part{read_weight(of_query ? names.query_weight : names.key_weight, first, layer)};
+  count_nonfinite(part.weight, part.faults);
+
+  const std::string& gain = of_query ? names.query_gain : names.key_gain;
+  if (!gain.empty()) {
+    part.weight.array().colwise() *= read_gain(gain, 0, layer.width, part.faults).array();
+  }
+  const std::string& bias = of_query ? names.query_bias : names.key_bias;
+  if (!bias.empty()) {
+    const double norm = read_values(*tensors_, bias, first, layer.head_width).norm();
+    part.bias = norm / part.weight.norm();
+  }
+  const std::string& norm = of_query ? names.query_norm_gain : names.key_norm_gain;
+  if (!norm.empty()) {
+    // One gain for every head, or one for each.
+    const bool each = tensors_->tensor(norm).shape[0] != grid.head_width;
+    const std::uint64_t place = of_query ? index : index / grid.group();
+    part.weight.array().rowwise() *=
+        read_gain(norm, each ? place * grid.head_width : 0, layer.head_width, part.faults)
+            .transpose()
+            .array();
+  }
+  return part;
+}
+
+Eigen::VectorXd HeadScan::read_gain(const std::string& name, std::uint64_t first, int size,
+                                    NonFinite& faults) const {
+  Eigen::VectorXd gain = read_values(*tensors_, name, first, size);
+  count_nonfinite(gain, faults);
+  if (plan_.family->gain_plus_one) gain.array() += 1;
+  return gain;
+}
+
+Eigen::MatrixXd HeadScan::read_weight(const std::string& name, std::uint64_t first,
+                                      const LayerPlan& layer) const {
+  Eigen::MatrixXd weight(layer.width, layer.head_width);
+  if (!plan_.family->inputs_first()) {
     // The file's rows, one after another, are the columns of the transpose.
-    tensors_->read_elements(name, first * place.inputs,
-                            std::span(factor.data(), static_cast<std::size_t>(factor.size())));
-    return factor;
+    tensors_->read_elements(name, first * static_cast<std::uint64_t>(layer.width),
+                            std::span(weight.data(), static_cast<std::size_t>(weight.size())));
+    return weight;
   }
-  std::vector<double> row(static_cast<std::size_t>(head_width));
-  for (Eigen::Index i = 0; i < factor.rows(); ++i) {
-    tensors_->read_elements(name, static_cast<std::uint64_t>(i) * place.all + first, row);
-    factor.row(i) = Eigen::Map<const Eigen::RowVectorXd>(row.data(), factor.cols());
+  const std::uint64_t all = tensors_->tensor(name).shape[1];
+  std::vector<double> row(static_cast<std::size_t>(layer.head_width));
+  for (Eigen::Index i = 0; i < weight.rows(); ++i) {
+    tensors_->read_elements(name, static_cast<std::uint64_t>(i) * all + first, row);
+    weight.row(i) = Eigen::Map<const Eigen::RowVectorXd>(row.data(), weight.cols());
   }
-  return factor;
+  return weight;
 }
 
 }  // namespace eigenscope

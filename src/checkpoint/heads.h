@@ -4,59 +4,57 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "checkpoint/config.h"
-#include "checkpoint/family.h"
-#include "checkpoint/safetensors.h"
+#include "checkpoint/head_plan.h"
 
 namespace eigenscope {
 
 /// The factors of one head's query-key matrix W = W_Q W_K^T, without biases and without the
-/// temperature 1/sqrt(d_h). All entries are finite.
+/// temperature 1/sqrt(d_h), with the gains that were folded and rotary positions at the offset that
+/// was asked for. All entries are finite. Norms between projections and attention, where a family has
+/// them, divide queries and keys by their lengths: of these only the gains are in W.
 struct HeadFactors {
-  int layer;              ///< as numbered in the file
-  int head;               ///< from 0
-  Eigen::MatrixXd query;  ///< W_Q, d x d_h: the transpose of the head's rows in torch's out x in
-  Eigen::MatrixXd key;    ///< W_K, d x d_h
+  int layer;                ///< as numbered in the file
+  int head;                 ///< from 0
+  Eigen::MatrixXd query;    ///< W_Q, d x d_h: the transpose of the head's rows in torch's out x in
+  Eigen::MatrixXd key;      ///< W_K, d x d_h
+  std::string stack = {};   ///< empty in a family with one stack
+  std::string folded = {};  ///< names of the norms whose gains were folded, such as "ln_1"
+  bool rotary = false;      ///< whether W depends on the offset
+  /// ||b|| / ||W_Q||_F, with the input's gain in W_Q where it was folded; NaN without a bias.
+  double bias_query = std::numeric_limits<double>::quiet_NaN();
+  double bias_key = std::numeric_limits<double>::quiet_NaN();  ///< likewise
+};
+
+/// Values that no head may have.
+struct NonFinite {
+  std::uint64_t nan = 0;
+  std::uint64_t infinite = 0;
 };
 
 /// A head that was left out because some of its weights are not finite.
 struct ExcludedHead {
+  std::string stack;
   int layer;
   int head;
-  std::uint64_t nan_values;       ///< in its part of both weights
-  std::uint64_t infinite_values;  ///< likewise
+  NonFinite faults;  ///< in its part of both weights and of their gains
 
-  /// "layer 3 head 7: 2 NaN and 1 infinite weights".
+  /// "layer 3 head 7: 2 NaN and 1 infinite weights"; the stack comes first where it has a name.
   std::string text() const;
 };
 
-/// One layer as the scan reads it. Sizes are kept by layer, as families will have them differ.
-struct LayerPlan {
-  LayerTensors tensors;
-  int width;       ///< d, inputs of the weights
-  int head_width;  ///< d_h
-  int heads;
-};
-
-/// Yields the heads of a checkpoint, layer by layer in the order of their numbers. The whole plan
-/// is checked on construction, from names and shapes alone, before any weight is read.
-/// The only memory it needs is for the heads that it returns and the reader's buffer.
+/// Yields the heads of a checkpoint, layer by layer in the order of the plan. The only memory it needs
+/// is for the heads that it returns, one key head and the reader's buffer.
 class HeadScan {
  public:
-  /// `tensors` must not be null. The number of heads in each layer is `heads` when given, else it
-  /// comes from `config` when that is not null.
-  /// Throws InvalidArgument with field "heads" when `heads` is out of range or does not divide the
-  /// rows of the weights, or when there is neither `heads` nor a config that tells; FormatError,
-  /// naming the tensor (or the key of the config), when the family is unknown, a partner is
-  /// missing, a weight is not a matrix of numbers, the shapes of queries and keys or of two layers
-  /// disagree, a bias does not fit its weight, or the config does not fit the weights.
+  /// `tensors` must not be null; `config` may be. Throws as plan_heads does.
   HeadScan(std::shared_ptr<const Safetensors> tensors, const Config* config,
-           std::optional<int> heads = std::nullopt);
+           const HeadSettings& settings = {});
 
   /// Reads the next `most` heads, but not past the end of the current layer; 0 is for all that are
   /// left in the layer. Returns those that are finite, so perhaps none; nothing when done.
@@ -64,7 +62,7 @@ class HeadScan {
   /// read again by the next call.
   std::vector<HeadFactors> advance(int most = 0);
 
-  bool done() const noexcept { return layer_ == plan_.size(); }
+  bool done() const noexcept { return layer_ == plan_.layers.size(); }
   /// Heads in all layers together.
   int total_heads() const noexcept { return total_heads_; }
   /// Heads read so far, excluded ones included; from 0 to total_heads().
@@ -72,21 +70,41 @@ class HeadScan {
   /// Bytes that the file has delivered so far, its header included.
   std::uint64_t bytes_read() const noexcept { return tensors_->bytes_read(); }
 
-  const Family& family() const noexcept { return *family_; }
-  const std::vector<LayerPlan>& plan() const noexcept { return plan_; }
+  const Family& family() const noexcept { return *plan_.family; }
+  const std::vector<LayerPlan>& plan() const noexcept { return plan_.layers; }
+  /// The table of token embeddings; empty where the family has none.
+  const std::string& embeddings() const noexcept { return plan_.embeddings; }
   /// Heads met so far whose weights are not all finite.
   const std::vector<ExcludedHead>& excluded() const noexcept { return excluded_; }
 
  private:
-  HeadFactors read_head(const LayerPlan& layer, int head) const;
-  Eigen::MatrixXd read_factor(const std::string& name, Projection projection,
-                              const LayerPlan& layer, int head) const;
+  /// One projection of one head, with its gains.
+  struct Part {
+    Eigen::MatrixXd weight;
+    double bias = std::numeric_limits<double>::quiet_NaN();  // over the weight
+    NonFinite faults{};
+  };
+  /// The key that the heads of a group share.
+  struct SharedKey {
+    std::size_t layer;
+    std::uint64_t first;  // its first output
+    Part part;
+  };
+
+  HeadFactors factors_of(const LayerPlan& layer, int head, Part query, const Part& key) const;
+  const Part& read_key(const LayerPlan& layer, int head);
+  Part read_part(const LayerPlan& layer, Projection projection, int head) const;
+  Eigen::MatrixXd read_weight(const std::string& name, std::uint64_t first,
+                              const LayerPlan& layer) const;
+  Eigen::VectorXd read_gain(const std::string& name, std::uint64_t first, int size,
+                            NonFinite& faults) const;
 
   std::shared_ptr<const Safetensors> tensors_;
-  const Family* family_ = nullptr;
-  std::vector<LayerPlan> plan_;
+  HeadPlan plan_;
+  RotaryOffset offset_;
+  std::optional<SharedKey> key_;
   std::vector<ExcludedHead> excluded_;
-  std::size_t layer_ = 0;  // index in plan_
+  std::size_t layer_ = 0;  // index in the plan
   int head_ = 0;           // next head of that layer
   int heads_read_ = 0;
   int total_heads_ = 0;

@@ -1,11 +1,15 @@
 #include <cmath>
 #include <cstdint>
+#include <future>
+#include <initializer_list>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "checkpoint/embedding_covariance.h"
 #include "checkpoint/head_report.h"
 #include "checkpoint/open_checkpoint.h"
 #include "cli/commands.h"
@@ -14,6 +18,8 @@
 #include "cli/progress.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
+#include "support/names.h"
+#include "support/parameter.h"
 
 namespace eigenscope::cli {
 namespace {
@@ -24,13 +30,47 @@ void refuse_empty(const char* name, const std::string& path) {
   }
 }
 
+/// A checkpoint on the way through the command.
+struct Model {
+  std::string path;
+  Checkpoint checkpoint;
+  HeadScan scan;
+};
+
+struct Row {
+  const Model* model;
+  HeadReport report;
+};
+
+/// The place of `given` among `names`. Throws InvalidArgument naming `field`.
+std::size_t choice_of(const char* field, const std::string& given,
+                      std::initializer_list<std::string_view> names) {
+  struct Choice {
+    std::string_view name;
+  };
+  std::vector<Choice> choices;
+  for (const std::string_view name : names) {
+    if (name == given) return choices.size();
+    choices.push_back({name});
+  }
+  refuse_name(field, given, choices);
+}
+
 struct HeadsCommand {
   explicit HeadsCommand(CLI::App& app) : tokens(app, defaulted(numbers), "normalized-walk") {
-    app.add_option("MODEL", model, "a .safetensors file, or the folder that holds one")->required();
-    numbers.add(app, "heads");
+    app.add_option("MODEL", paths,
+                   "a .safetensors file, the index of a sharded one, the folder that holds either, "
+                   "or a folder of such folders; more than one may be given")
+        ->required();
+    for (const char* name : {"heads", "key_heads"}) numbers.add(app, name);
     config_option =
         app.add_option("--config", config, "config.json, where it is not beside the weights");
-    app.add_flag("--eigenvalues", eigenvalues, "also list the head_width non-zero eigenvalues");
+    add_choices(app);
+    add_mapping(app);
+    CLI::Option* const eigenvalues_flag =
+        app.add_flag("--eigenvalues", eigenvalues, "also list the head_width non-zero eigenvalues");
+    app.add_flag("--traces", traces, "traces only, without variance_modulus: faster for wide heads")
+        ->excludes(eigenvalues_flag);
     CLI::Option* measures_flag = app.add_flag(
         "--measures", measures,
         "also predict entropy, participation and localization of the exact softmax's sensitivity");
@@ -38,58 +78,145 @@ struct HeadsCommand {
     app.add_flag("--csv", csv, "CSV instead of JSON (without the eigenvalues)");
   }
 
+  void add_choices(CLI::App& app) {
+    app.add_option(
+        "--fold-gains", fold,
+        "auto|no: whether the gains of norms before the projections are folded into W_QK "
+        "(default auto)");
+    app.add_option("--offset", offset,
+                   "query minus key position in models with rotary positions: " +
+                       allowed_range(parameter("offset")) +
+                       ", or average for the mean over a length (default 0)");
+    app.add_option("--frame", frame,
+                   "identity|embeddings: covariance of the tokens in the traces; that of the "
+                   "checkpoint's own token embeddings is scaled to the trace d (default identity)");
+  }
+
+  void add_mapping(CLI::App& app) {
+    map_option = app.add_option(
+        "--map-query", mapping.query,
+        "for a checkpoint of no known family: name of the weights of the queries, or of all "
+        "projections where they are fused, with {n} for the number of the layer");
+    app.add_option("--map-key", mapping.key, "the same for the keys")->needs(map_option);
+    app.add_option("--map-gain", mapping.gain, "the same for the gain of the norm before them")
+        ->needs(map_option);
+    app.add_option("--map-layout", mapping.layout,
+                   "separate|conv1d|fused|interleaved (default separate)")
+        ->needs(map_option);
+  }
+
   static Numbers& defaulted(Numbers& numbers) {
     numbers.set_default("length", "128");
     numbers.set_default("heads", "from config.json");
+    numbers.set_default("key_heads", "from config.json or the shapes");
     numbers.set_default("samples", "1000");
     return numbers;
   }
 
   void run() const {
-    const std::vector<HeadReport> reports = read_heads();
-    const std::vector<RowEstimate> estimates = estimate(reports);
-    Json rows = Json::array();
-    for (std::size_t i = 0; i < reports.size(); ++i) rows.push_back(row(reports[i], estimates[i]));
-    csv ? write_csv(std::cout, rows, row({}, {}))
-        : void(std::cout << Json{{"heads", rows}} << '\n');
+    const CentredKernel kernel = centred_kernel(tokens.process());
+    std::vector<Model> models = open_all();
+    const std::vector<Row> rows = read_heads(models, kernel);
+    const std::vector<RowEstimate> estimates = estimate(rows);
+    Json table = Json::array();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      table.push_back(to_json(rows[i].model->path, rows[i].report, estimates[i]));
+    }
+    csv ? write_csv(std::cout, table, to_json("", {}, {}))
+        : void(std::cout << Json{{"heads", table}} << '\n');
   }
 
-  std::vector<HeadReport> read_heads() const {
-    const CentredKernel kernel = centred_kernel(tokens.process());
-    std::optional<int> heads;
-    if (numbers.given("heads")) heads = static_cast<int>(numbers.integer("heads"));
-    const Checkpoint checkpoint = open();
-    HeadScan scan(checkpoint.tensors, checkpoint.config ? &*checkpoint.config : nullptr, heads);
-    std::vector<HeadReport> reports;
-    {
+  HeadSettings settings() const {
+    HeadSettings settings;
+    if (numbers.given("heads")) settings.heads = static_cast<int>(numbers.integer("heads"));
+    if (numbers.given("key_heads")) {
+      settings.key_heads = static_cast<int>(numbers.integer("key_heads"));
+    }
+    settings.fold_gains = choice_of("fold_gains", fold, {"no", "auto"}) == 1;
+    if (offset == "average") {
+      settings.offset.average = numbers.integer("length");
+    } else {
+      settings.offset.offset = parse_parameter("offset", offset);
+    }
+    if (map_option->count() > 0) settings.mapping = mapping;
+    return settings;
+  }
+
+  // All headers first: what is wrong with the last model is said before the first is read.
+  std::vector<Model> open_all() const {
+    if (config_option->count() > 0) refuse_empty("config", config);
+    std::vector<std::string> found;
+    for (const std::string& path : paths) {
+      refuse_empty("MODEL", path);
+      for (std::string& checkpoint : find_checkpoints(path)) found.push_back(std::move(checkpoint));
+    }
+    if (config_option->count() > 0 && found.size() > 1) {
+      throw InvalidArgument(
+          "config", "it is for one checkpoint, but there are " + std::to_string(found.size()));
+    }
+    const HeadSettings chosen = settings();
+    std::vector<Model> models;
+    for (const std::string& path : found) {
+      // A given count of heads takes the place of the config beside the weights, which may be the
+      // file at fault.
+      Checkpoint checkpoint =
+          open_checkpoint(path, config, /*look_beside=*/!numbers.given("heads"));
+      HeadScan scan(checkpoint.tensors, checkpoint.config ? &*checkpoint.config : nullptr, chosen);
+      models.push_back({path, std::move(checkpoint), std::move(scan)});
+    }
+    return models;
+  }
+
+  ReportSettings report_settings(const Model& model) const {
+    ReportSettings settings{!traces};
+    if (choice_of("frame", frame, {"identity", "embeddings"}) == 0) return settings;
+    EmbeddingCovariance job(model.checkpoint.tensors, model.scan.embeddings());
+    const Progress progress("token embeddings");
+    while (!job.done()) {
+      job.advance();
+      progress.show(static_cast<double>(job.rows_read()), static_cast<double>(job.rows()));
+    }
+    settings.covariance = job.covariance();
+    return settings;
+  }
+
+  std::vector<Row> read_heads(std::vector<Model>& models, const CentredKernel& kernel) const {
+    int done = 0, all = 0;
+    for (const Model& model : models) all += model.scan.total_heads();
+    std::vector<Row> rows;
+    for (Model& model : models) {
+      const ReportSettings settings = report_settings(model);
       const Progress progress("heads");
-      while (!scan.done()) {
-        for (const HeadFactors& factors : scan.advance(1)) {
-          reports.push_back(report_head(factors, kernel));
+      const int before = done;
+      const auto read_next = [&] {
+        return std::async(std::launch::async, [&scan = model.scan] { return scan.advance(1); });
+      };
+      // The next head is read while this one's products are formed.
+      for (auto next = read_next(); next.valid();) {
+        const std::vector<HeadFactors> read = next.get();
+        done = before + model.scan.heads_read();
+        if (!model.scan.done()) next = read_next();
+        for (const HeadFactors& factors : read) {
+          rows.push_back({&model, report_head(factors, kernel, settings)});
         }
-        progress.show(scan.heads_read(), scan.total_heads());
+        progress.show(done, all, before);
       }
     }
-    for (const ExcludedHead& head : scan.excluded()) {
-      std::cerr << "eigenscope: left out " << head.text() << '\n';
+    for (const Model& model : models) {
+      for (const ExcludedHead& head : model.scan.excluded()) {
+        std::cerr << "eigenscope: left out " << (models.size() > 1 ? model.path + " " : "")
+                  << head.text() << '\n';
+      }
     }
-    return reports;
-  }
-
-  // A given count of heads takes the place of the config beside the weights, which may be the file
-  // at fault.
-  Checkpoint open() const {
-    if (config_option->count() > 0) refuse_empty("config", config);
-    refuse_empty("MODEL", model);
-    return open_checkpoint(model, config, /*look_beside=*/!numbers.given("heads"));
+    return rows;
   }
 
   // What the theory says of the exact softmax; NaN where it is not asked for.
-  std::vector<RowEstimate> estimate(const std::vector<HeadReport>& reports) const {
-    std::vector<RowEstimate> estimates(reports.size());
+  std::vector<RowEstimate> estimate(const std::vector<Row>& rows) const {
+    std::vector<RowEstimate> estimates(rows.size());
     if (!measures) return estimates;
     std::vector<TracedHead> heads;
-    for (const HeadReport& report : reports) {
+    for (const auto& [model, report] : rows) {
       heads.push_back({report.moments.traces, std::sqrt(static_cast<double>(report.head_width))});
     }
     GaussianRows gaussian(tokens.process(), heads, numbers.integer("samples"),
@@ -99,23 +226,33 @@ struct HeadsCommand {
     return estimates;
   }
 
-  Json row(const HeadReport& report, const RowEstimate& estimate) const {
-    Json json{{"layer", report.layer}, {"head", report.head}};
-    json.update(to_json(report.moments));
+  Json to_json(const std::string& path, const HeadReport& report,
+               const RowEstimate& estimate) const {
+    Json json{
+        {"model", path}, {"stack", report.stack}, {"layer", report.layer}, {"head", report.head}};
+    json.update(cli::to_json(report.moments));
     json["head_width"] = report.head_width;
     json["variance_modulus"] = report.variance_modulus;
     json["localization"] = report.localization;
     json["regime"] = regime_name(report.regime);
+    json["bias_query"] = report.bias_query;
+    json["bias_key"] = report.bias_key;
+    json["folded"] = report.folded;
+    json["offset"] = !report.rotary        ? Json()
+                     : offset == "average" ? Json(offset)
+                                           : Json(std::lround(parse_parameter("offset", offset)));
     if (measures) json.update(softmax_to_json(estimate));
-    if (eigenvalues && !csv) json["eigenvalues"] = to_json(report.eigenvalues);
+    if (eigenvalues && !csv) json["eigenvalues"] = cli::to_json(report.eigenvalues);
     return json;
   }
 
   Numbers numbers;
   TokenOptions tokens;
-  CLI::Option* config_option;
-  std::string model, config;
-  bool eigenvalues = false, measures = false, csv = false;
+  CLI::Option *config_option, *map_option;
+  std::vector<std::string> paths;
+  std::string config, fold = "auto", offset = "0", frame = "identity";
+  Mapping mapping;
+  bool eigenvalues = false, traces = false, measures = false, csv = false;
 };
 
 }  // namespace
@@ -125,8 +262,15 @@ void add_heads(CLI::App& app) {
       "heads", "Eigenspectrum of W_QK and predicted localization of every head of a checkpoint");
   command->footer(
       "The temperature is sqrt(head_width). Only query and key weights are read, by ranges.\n"
-      "Example:\n"
-      "  eigenscope heads all-MiniLM-L6-v2/model.safetensors --measures --csv");
+      "bias_query and bias_key are the norms of the biases, which are not in W_QK, over those of "
+      "the\n"
+      "weights; folded names the norms whose gains are in W_QK.\n"
+      "Examples:\n"
+      "  eigenscope heads all-MiniLM-L6-v2/model.safetensors --measures --csv\n"
+      "  eigenscope heads runs/* --traces --csv\n"
+      "  eigenscope heads my.safetensors --map-query 'blk.{n}.q.weight' --map-key "
+      "'blk.{n}.k.weight' "
+      "--heads 8");
   const auto options = std::make_shared<HeadsCommand>(*command);
   command->callback([options] { options->run(); });
 }

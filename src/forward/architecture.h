@@ -13,7 +13,8 @@ enum class Activation {
   relu
 };
 
-/// One row of the table. "{n}" stands for the number of the layer; a linear layer and a norm are
+/// One row of the table; `name` is that of a checkpoint's family, which knows the key of the head
+/// count in config.json. "{n}" stands for the number of the layer; a linear layer and a norm are
 /// named without their ".weight" and ".bias". An empty name: the family has no such part.
 struct Architecture {
   std::string_view name;
@@ -25,10 +26,10 @@ struct Architecture {
   std::string_view attention_norm;  ///< before the attention, or after it and its skip
   std::string_view mlp_up, mlp_down;
   std::string_view mlp_norm;
-  std::string_view final_norm;                                   ///< after the last layer
-  std::string_view head_count_key, epsilon_key, activation_key;  ///< in config.json
-  Activation activation;                                         ///< where the config does not say
-  bool pre_norm;  ///< norms before attention and MLP, not after them
+  std::string_view final_norm;                   ///< after the last layer
+  std::string_view epsilon_key, activation_key;  ///< in config.json
+  Activation activation;                         ///< where the config does not say
+  bool pre_norm;                                 ///< norms before attention and MLP, not after them
   bool causal;
   bool input_first;  ///< weights are in x out (Conv1D), not torch's out x in
 };

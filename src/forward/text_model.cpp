@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "checkpoint/family.h"
 #include "checkpoint/json_events.h"
 #include "support/error.h"
 #include "support/parameter.h"
@@ -58,8 +59,7 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   positions_ = matrix_shape(*tensors_, full_name(architecture_->position_embedding))[0];
   const std::string_view attention = architecture_->attention_output;
   while (tensors_->tensors().contains(full_name(attention, layers_) + ".weight")) {
-    if (++layers_ > kMostLayers)
-      throw FormatError(tensors_->name(), "it has too many layers");
+    if (++layers_ > kMostLayers) throw FormatError(tensors_->name(), "it has too many layers");
   }
   if (layers_ == 0) {
     throw FormatError(shown_name(full_name(attention) + ".weight"), "it is missing");
@@ -88,12 +88,11 @@ void TextModel::find_architecture() {
       return;
     }
   }
-  throw FormatError(tensors_->name(),
-                    "its forward pass is not known; looked for " + known);
+  throw FormatError(tensors_->name(), "its forward pass is not known; looked for " + known);
 }
 
 void TextModel::read_config(const Config& config) {
-  const std::string key(architecture_->head_count_key);
+  const std::string key(family_called(architecture_->name).attentions.front().head_count_key);
   const auto heads =
       config.positive_integer(key, static_cast<std::uint64_t>(parameter("heads").maximum));
   if (!heads) throw FormatError(config.name(), "it has no '" + key + "'");

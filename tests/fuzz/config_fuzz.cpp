@@ -32,7 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Config config =
         Config::parse(std::string_view(reinterpret_cast<const char*>(data), size));
     for (const Family& family : families()) {
-      ask(config, std::string(family.head_count_key));
+      for (const AttentionNames& names : family.attentions) {
+        ask(config, std::string(names.head_count_key));
+      }
       ask(config, std::string(family.width_key));
     }
     ask(config, "model_type");

@@ -51,7 +51,7 @@ void read_tensor(const Safetensors& file, const std::string& name, const TensorI
 
 void scan_heads(const std::shared_ptr<const Safetensors>& file, int heads) {
   const Config config = Config::parse(R"({"num_attention_heads":2})");
-  HeadScan scan(file, &config, heads == 0 ? std::nullopt : std::optional(heads));
+  HeadScan scan(file, &config, {.heads = heads == 0 ? std::nullopt : std::optional(heads)});
   std::size_t met = 0;
   while (!scan.done() && met < kMostHeads) {
     for (const HeadFactors& head : scan.advance(1)) {

@@ -46,11 +46,12 @@ class ScanJob final : public Job {
       ScriptSource source(input["config"]);
       config = Config::read(source);
     }
-    std::optional<int> heads;
-    if (input["heads"].as<double>() != 0) heads = static_cast<int>(integer(input, "heads"));
+    HeadSettings settings;
+    if (input["heads"].as<double>() != 0)
+      settings.heads = static_cast<int>(integer(input, "heads"));
     const auto tensors =
         std::make_shared<const Safetensors>(std::make_shared<ScriptSource>(input["model"]));
-    return HeadScan(tensors, config ? &*config : nullptr, heads);
+    return HeadScan(tensors, config ? &*config : nullptr, settings);
   }
 
   void add(const HeadReport& report) {

@@ -1,0 +1,63 @@
+#include "checkpoint/embedding_covariance.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "checkpoint/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+constexpr std::uint64_t kWidest = 16384;
+constexpr std::uint64_t kBlockElements = std::uint64_t{1} << 20;  // 8 MiB of double
+
+}  // namespace
+
+EmbeddingCovariance::EmbeddingCovariance(std::shared_ptr<const Safetensors> tensors,
+                                         std::string name)
+    : tensors_(std::move(tensors)), name_(std::move(name)) {
+  if (name_.empty()) {
+    throw InvalidArgument("frame", "'embeddings' is not allowed; " + tensors_->name() +
+                                       " has no token embeddings that are known");
+  }
+  const TensorInfo& info = tensors_->tensor(name_);
+  if (info.shape.size() != 2 || info.shape[0] < 2 || info.shape[1] < 1 || info.shape[1] > kWidest) {
+    throw FormatError(shown_name(name_), "its shape " + shape_text(info) +
+                                             " is not one of token embeddings, at most " +
+                                             std::to_string(kWidest) + " wide");
+  }
+  rows_ = info.shape[0];
+  const auto width = static_cast<Eigen::Index>(info.shape[1]);
+  first_ = tensors_->read_rows(name_, 0, 1).transpose();
+  sum_ = Eigen::VectorXd::Zero(width);
+  squares_ = Eigen::MatrixXd::Zero(width, width);
+}
+
+void EmbeddingCovariance::advance() {
+  if (done()) return;
+  const auto width = static_cast<std::uint64_t>(first_.size());
+  const std::uint64_t end =
+      std::min(rows_, read_ + std::max<std::uint64_t>(1, kBlockElements / width));
+  Eigen::MatrixXd block = tensors_->read_rows(name_, read_, end);
+  if (!block.allFinite()) {
+    throw FormatError(shown_name(name_), "it holds NaN or infinite values");
+  }
+  // About one of them rather than 0, so that a large common mean does not cancel digits.
+  block.rowwise() -= first_.transpose();
+  sum_ += block.colwise().sum().transpose();
+  squares_.selfadjointView<Eigen::Lower>().rankUpdate(block.transpose());
+  read_ = end;
+  if (done()) finish();
+}
+
+void EmbeddingCovariance::finish() {
+  squares_.selfadjointView<Eigen::Lower>().rankUpdate(sum_, -1 / static_cast<double>(rows_));
+  const double trace = squares_.trace();
+  if (!(trace > 0)) throw FormatError(shown_name(name_), "all its rows are equal");
+  squares_ *= static_cast<double>(squares_.rows()) / trace;
+  squares_.triangularView<Eigen::StrictlyUpper>() = squares_.transpose();
+  covariance_ = std::make_shared<const Eigen::MatrixXd>(std::move(squares_));
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,212 @@
+#include "checkpoint/family_match.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "checkpoint/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Tensors = std::map<std::string, TensorInfo>;
+
+constexpr std::string_view kLayerMark = "{n}";
+constexpr std::size_t kMostLayerDigits = 5;  // with 4096 heads in three stacks, a count fits an int
+constexpr std::size_t kShownNames = 5;
+
+struct Place {
+  std::string prefix;
+  int layer;
+};
+
+/// Takes the number of a layer from the end of `name`.
+std::optional<int> take_number(std::string_view& name) {
+  const std::size_t digits = name.size() - 1 - name.find_last_not_of("0123456789");
+  if (digits == 0 || digits > kMostLayerDigits) return std::nullopt;
+  const std::string number(name.substr(name.size() - digits));
+  if (digits > 1 && number[0] == '0') return std::nullopt;  // "01" would be a second layer 1
+  name.remove_suffix(digits);
+  return std::stoi(number);
+}
+
+/// `name` read as prefix + pattern, or nothing. Without a mark for it, the layer is 0.
+std::optional<Place> match_name(std::string_view pattern, std::string_view name) {
+  const std::size_t mark = pattern.find(kLayerMark);
+  int layer = 0;
+  std::string_view before = pattern;
+  if (mark != std::string_view::npos) {
+    before = pattern.substr(0, mark);
+    const std::string_view after = pattern.substr(mark + kLayerMark.size());
+    if (!name.ends_with(after)) return std::nullopt;
+    name.remove_suffix(after.size());
+    const auto number = take_number(name);
+    if (!number) return std::nullopt;
+    layer = *number;
+  }
+  if (!name.ends_with(before)) return std::nullopt;
+  name.remove_suffix(before.size());
+  if (!name.empty() && !name.ends_with('.')) return std::nullopt;
+  return Place{std::string(name), layer};
+}
+
+bool has(const Tensors& tensors, std::string_view pattern) {
+  for (const auto& [name, info] : tensors) {
+    if (match_name(pattern, name)) return true;
+  }
+  return false;
+}
+
+std::string full_name(const std::string& prefix, std::string_view pattern, int layer) {
+  std::string name(pattern);
+  const std::size_t mark = name.find(kLayerMark);
+  if (mark != std::string::npos) name.replace(mark, kLayerMark.size(), std::to_string(layer));
+  return prefix + name;
+}
+
+std::string bias_of(std::string weight) {
+  constexpr std::string_view kWeight = "weight";
+  if (!weight.ends_with(kWeight)) return {};
+  return weight.replace(weight.size() - kWeight.size(), kWeight.size(), "bias");
+}
+
+/// Layer numbers by the prefix before the names of a stack.
+using Prefixes = std::map<std::string, std::set<int>>;
+
+Prefixes find_layers(const Family& family, const AttentionNames& names, const Tensors& tensors) {
+  Prefixes found;
+  for (const auto& [name, info] : tensors) {
+    for (const std::string_view pattern : {names.query_weight, names.key_weight}) {
+      if (pattern.empty()) continue;
+      const auto place = match_name(pattern, name);
+      if (!place || (family.exact && !place->prefix.empty())) continue;
+      found[place->prefix].insert(place->layer);
+    }
+  }
+  return found;
+}
+
+LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
+                           const std::string& prefix, int layer, const Tensors& tensors) {
+  const auto if_there = [&](const std::string& name) {
+    return tensors.contains(name) ? name : std::string();
+  };
+  const auto gain = [&](std::string_view pattern) {
+    return pattern.empty() ? std::string() : if_there(full_name(prefix, pattern, layer));
+  };
+  LayerTensors found;
+  found.layer = layer;
+  found.query_weight = full_name(prefix, names.query_weight, layer);
+  found.key_weight =
+      family.fused() ? found.query_weight : full_name(prefix, names.key_weight, layer);
+  found.query_bias = if_there(bias_of(found.query_weight));
+  found.key_bias = if_there(bias_of(found.key_weight));
+  found.query_gain = gain(names.query_gain);
+  found.key_gain = gain(names.key_gain.empty() ? names.query_gain : names.key_gain);
+  found.query_norm_gain = gain(names.query_norm_gain);
+  found.key_norm_gain = gain(names.key_norm_gain);
+  const bool has_query = tensors.contains(found.query_weight);
+  if (!has_query || !tensors.contains(found.key_weight)) {
+    const std::string& missing = has_query ? found.key_weight : found.query_weight;
+    const std::string& partner = has_query ? found.query_weight : found.key_weight;
+    throw FormatError(shown_name(missing),
+                      "it is missing, though " + shown_name(partner) + " is there");
+  }
+  return found;
+}
+
+std::string first_names(const Tensors& tensors) {
+  if (tensors.empty()) return "; it has no tensors";
+  std::string message = "; it has";
+  std::size_t shown = 0;
+  for (const auto& [name, info] : tensors) {
+    if (shown == kShownNames) break;
+    message += (shown++ == 0 ? " '" : ", '") + shown_name(name) + "'";
+  }
+  const std::size_t more = tensors.size() - shown;
+  return more == 0 ? message : message + " and " + std::to_string(more) + " more";
+}
+
+[[noreturn]] void fail_unknown(const Tensors& tensors, const std::string& file) {
+  std::string message = "its tensors are of no family that is known; looked for";
+  for (const Family& family : families()) {
+    message += " '" + std::string(family.attentions.front().query_weight) + "' (" +
+               std::string(family.name) + ")";
+  }
+  throw FormatError(file, message + first_names(tensors));
+}
+
+[[noreturn]] void fail_several(const Family& family, const Prefixes& prefixes,
+                               const std::string& file) {
+  std::string message = "it holds several stacks of " + std::string(family.name) +
+                        " layers, and only a file with one can be read; their prefixes are";
+  std::size_t shown = 0;
+  for (const auto& [prefix, layers] : prefixes) {
+    if (shown == kShownNames) break;
+    message += (shown++ == 0 ? " '" : ", '") + shown_name(prefix) + "'";
+  }
+  throw FormatError(file, message);
+}
+
+bool fits(const Family& family, const Tensors& tensors) {
+  const AttentionNames& first = family.attentions.front();
+  return !find_layers(family, first, tensors).empty() &&
+         (family.required.empty() || has(tensors, family.required)) &&
+         (family.absent.empty() || !has(tensors, family.absent));
+}
+
+bool is_of_type(const Family& family, std::string_view model_type) {
+  return !model_type.empty() && model_type.find(' ') == std::string_view::npos &&
+         family.model_types.find(" " + std::string(model_type) + " ") != std::string_view::npos;
+}
+
+const Family* choose(const Tensors& tensors, std::string_view model_type) {
+  const Family* by_names = nullptr;
+  for (const Family& family : families()) {
+    if (!fits(family, tensors)) continue;
+    if (is_of_type(family, model_type)) return &family;
+    if (by_names == nullptr && !family.by_type_only) by_names = &family;
+  }
+  return by_names;
+}
+
+}  // namespace
+
+FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& tensors,
+                          const std::string& file) {
+  FamilyMatch match;
+  const Prefixes first = find_layers(*family, family->attentions.front(), tensors);
+  if (first.empty()) {
+    throw FormatError(file, "it has no tensor '" +
+                                shown_name(family->attentions.front().query_weight) + "'" +
+                                first_names(tensors));
+  }
+  if (first.size() > 1) fail_several(*family, first, file);
+  const std::string& prefix = first.begin()->first;
+  for (const AttentionNames& names : family->attentions) {
+    if (names.query_weight.empty()) break;
+    const Prefixes found = find_layers(*family, names, tensors);
+    const auto layers = found.find(prefix);
+    if (layers == found.end()) continue;
+    StackMatch stack{&names, {}};
+    for (const int layer : layers->second) {
+      stack.layers.push_back(layer_tensors(*family, names, prefix, layer, tensors));
+    }
+    match.stacks.push_back(std::move(stack));
+  }
+  const std::string embeddings = prefix + std::string(family->embeddings);
+  if (!family->embeddings.empty() && tensors.contains(embeddings)) match.embeddings = embeddings;
+  match.family = std::move(family);
+  return match;
+}
+
+FamilyMatch match_family(const Tensors& tensors, std::string_view model_type,
+                         const std::string& file) {
+  const Family* const family = choose(tensors, model_type);
+  if (family == nullptr) fail_unknown(tensors, file);
+  // The table outlives every pointer to it.
+  return match_tensors({std::shared_ptr<void>(), family}, tensors, file);
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,53 @@
+// Which family a file is of, and the names of its tensors.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/family.h"
+#include "checkpoint/safetensors_header.h"
+
+namespace eigenscope {
+
+/// The tensors of one layer's attention, by their full names; empty where the file has none.
+struct LayerTensors {
+  int layer = 0;  ///< as numbered in the names
+  std::string query_weight;
+  std::string key_weight;  ///< that of the queries where they are fused
+  std::string query_bias;
+  std::string key_bias;
+  std::string query_gain;  ///< of the norm before the projections
+  std::string key_gain;
+  std::string query_norm_gain;  ///< of the norms after them
+  std::string key_norm_gain;
+};
+
+/// One stack of a file.
+struct StackMatch {
+  const AttentionNames* names = nullptr;  ///< in the family
+  std::vector<LayerTensors> layers;       ///< by increasing number; gaps are allowed; never empty
+};
+
+/// What a file turned out to be.
+struct FamilyMatch {
+  std::shared_ptr<const Family> family;
+  std::vector<StackMatch> stacks;  ///< never empty
+  std::string embeddings;          ///< the tokens', by its full name; empty without any
+};
+
+/// Finds the family of a file from the names of its tensors and `model_type` of its config.json, which
+/// may be empty. Throws FormatError: naming `file` and some of the tensors that are there when no
+/// family fits or when stacks of several prefixes do, and naming the missing tensor when a layer has a
+/// query weight and no key weight, or the reverse.
+FamilyMatch match_family(const std::map<std::string, TensorInfo>& tensors,
+                         std::string_view model_type, const std::string& file);
+
+/// The same for a file of a given family.
+FamilyMatch match_tensors(std::shared_ptr<const Family> family,
+                          const std::map<std::string, TensorInfo>& tensors,
+                          const std::string& file);
+
+}  // namespace eigenscope

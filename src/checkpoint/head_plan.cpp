@@ -1,0 +1,330 @@
+#include "checkpoint/head_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "checkpoint/json_events.h"
+#include "support/error.h"
+#include "support/parameter.h"
+
+namespace eigenscope {
+namespace {
+
+// No model is near this wide; with it every count of a matrix's elements fits 64 bits.
+constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
+// Of one head, 512 MiB of double: more is a wrong head count rather than a head.
+constexpr std::uint64_t kLargestFactor = std::uint64_t{1} << 26;
+constexpr double kLargestBase = 1e12;
+
+const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
+  const TensorInfo& info = file.tensor(name);
+  const auto fail = [&](const std::string& message) {
+    throw FormatError(shown_name(name), message);
+  };
+  if (info.shape.size() != 2) fail("its shape " + shape_text(info) + " is not a matrix");
+  for (const std::uint64_t side : info.shape) {
+    if (side == 0 || side > kLargestSide) {
+      fail("its shape " + shape_text(info) + " is not one of a weight");
+    }
+  }
+  if (!is_decodable(info.dtype)) {
+    fail("its type " + std::string(dtype_name(info.dtype)) +
+         " cannot be read as numbers; F16, BF16, F32 and F64 can");
+  }
+  return info;
+}
+
+/// A vector that goes with `weight`, of one of the sizes.
+void check_vector(const Safetensors& file, const std::string& name, const std::string& weight,
+                  std::initializer_list<std::uint64_t> sizes) {
+  if (name.empty()) return;
+  const TensorInfo& info = file.tensor(name);
+  const bool fits = info.shape.size() == 1 && is_decodable(info.dtype) &&
+                    std::find(sizes.begin(), sizes.end(), info.shape[0]) != sizes.end();
+  if (!fits) {
+    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " of " +
+                                            std::string(dtype_name(info.dtype)) + " does not fit " +
+                                            shape_text(file.tensor(weight)) + " of " +
+                                            shown_name(weight));
+  }
+}
+
+/// config.json, or nothing where there is none. What a model of several parts says of its text is
+/// under "text_config", and newer files keep rotary positions apart.
+class Keys {
+ public:
+  explicit Keys(const Config* config) : config_(config) {}
+
+  std::optional<std::uint64_t> integer(std::string_view key, std::uint64_t most) const {
+    return find<std::uint64_t>(
+        key, [&](const std::string& name) { return config_->positive_integer(name, most); });
+  }
+  std::optional<double> number(std::string_view key, double least, double most) const {
+    return find<double>(
+        key, [&](const std::string& name) { return config_->number(name, least, most); });
+  }
+  bool is_off(std::string_view key) const {
+    return find<bool>(key, [&](const std::string& name) { return config_->flag(name); }) == false;
+  }
+  std::string name() const { return config_->name(); }
+  explicit operator bool() const { return config_ != nullptr; }
+
+ private:
+  template <class Value, class Ask>
+  std::optional<Value> find(std::string_view key, Ask ask) const {
+    if (config_ == nullptr || key.empty()) return std::nullopt;
+    for (const char* group : {"", "text_config.", "rope_parameters."}) {
+      if (const std::optional<Value> value = ask(group + std::string(key))) return value;
+    }
+    return std::nullopt;
+  }
+
+  const Config* config_;
+};
+
+class StackPlanner {
+ public:
+  StackPlanner(const Safetensors& file, const Keys& keys, const HeadSettings& settings,
+               const Family& family, const StackMatch& stack)
+      : file_(file), keys_(keys), settings_(settings), family_(family), stack_(stack) {}
+
+  std::vector<LayerPlan> plan() {
+    const LayerTensors& widest = *std::max_element(
+        stack_.layers.begin(), stack_.layers.end(), [&](const auto& a, const auto& b) {
+          return outputs(a.query_weight) < outputs(b.query_weight);
+        });
+    find_grid(widest);
+    if (!settings_.heads) check_width(stack_.layers.front().query_weight);
+    const Rotary rotary = find_rotary();
+    std::vector<LayerPlan> plan;
+    for (const LayerTensors& layer : stack_.layers) {
+      const HeadGrid grid = grid_of(layer);
+      check_vectors(layer, grid);
+      plan.push_back({foldable(layer), std::string(stack_.names->stack),
+                      static_cast<int>(inputs(layer.query_weight)),
+                      static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
+                      static_cast<int>(grid.key_heads), rotary});
+    }
+    return plan;
+  }
+
+ private:
+  std::uint64_t inputs(const std::string& weight) const {
+    return checked_weight(file_, weight).shape[family_.inputs_first() ? 0 : 1];
+  }
+  std::uint64_t outputs(const std::string& weight) const {
+    return checked_weight(file_, weight).shape[family_.inputs_first() ? 1 : 0];
+  }
+  std::string outputs_text(const std::string& weight) const {
+    return std::to_string(outputs(weight)) + (family_.inputs_first() ? " columns" : " rows");
+  }
+  std::string shape(const std::string& weight) const { return shape_text(file_.tensor(weight)); }
+
+  /// The heads of the widest layer, on which the others are measured.
+  void find_grid(const LayerTensors& layer) {
+    const std::string& weight = layer.query_weight;
+    const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
+    const auto told_width = keys_.integer(family_.head_width_key, kLargestSide);
+    find_key_heads();
+    if (family_.fused() && !told_key_heads_ && !told_width) check_three_parts(weight);
+    if (settings_.heads) {
+      grid_.heads = static_cast<std::uint64_t>(checked("heads", *settings_.heads));
+    } else {
+      const auto told = keys_.integer(stack_.names->head_count_key, most);
+      if (!told) refuse_unknown_count();
+      grid_.heads = *told;
+    }
+    const std::uint64_t parts =
+        grid_.heads + (family_.fused() ? 2 * told_key_heads_.value_or(grid_.heads) : 0);
+    if (outputs(weight) % parts != 0) refuse_indivisible(weight, grid_.heads);
+    grid_.head_width = outputs(weight) / parts;
+    if (told_width && !settings_.heads && *told_width != grid_.head_width) {
+      throw FormatError(shown_name(weight),
+                        "its " + outputs_text(weight) + " make heads of width " +
+                            std::to_string(grid_.head_width) + ", but '" +
+                            std::string(family_.head_width_key) + "' in " + keys_.name() + " is " +
+                            std::to_string(*told_width));
+    }
+    if (inputs(weight) * grid_.head_width > kLargestFactor) {
+      throw FormatError(shown_name(weight), "its shape " + shape(weight) + " is too large for " +
+                                                std::to_string(grid_.heads) +
+                                                (grid_.heads == 1 ? " head" : " heads"));
+    }
+  }
+
+  /// Key heads as the user or the config tells them; the shapes of separate keys tell them too.
+  void find_key_heads() {
+    if (settings_.key_heads) {
+      const double given = checked("key_heads", *settings_.key_heads);
+      if (given > 0) told_key_heads_ = static_cast<std::uint64_t>(given);
+    } else if (!settings_.heads) {
+      told_key_heads_ = keys_.integer(stack_.names->key_head_count_key,
+                                      static_cast<std::uint64_t>(parameter("heads").maximum));
+    }
+  }
+
+  void check_three_parts(const std::string& weight) const {
+    if (outputs(weight) == 3 * inputs(weight)) return;
+    throw FormatError(shown_name(weight), "its shape " + shape(weight) +
+                                              " does not hold queries, keys and values of the same "
+                                              "width as its input; for grouped keys give the "
+                                              "number of key heads");
+  }
+
+  [[noreturn]] void refuse_unknown_count() const {
+    const std::string key(stack_.names->head_count_key);
+    const std::string lacking = key.empty() ? "a mapping does not tell it"
+                                : !keys_    ? "there is no config.json to tell it"
+                                            : keys_.name() + " has no '" + key + "'";
+    throw InvalidArgument("heads", lacking + "; give the number of heads in each layer, " +
+                                       allowed_range(parameter("heads")));
+  }
+
+  [[noreturn]] void refuse_indivisible(const std::string& weight, std::uint64_t heads) const {
+    std::string message =
+        outputs_text(weight) + " do not divide into " + std::to_string(heads) + " heads";
+    if (family_.fused() && told_key_heads_) {
+      message += ", " + std::to_string(*told_key_heads_) + " of keys and as many of values";
+    }
+    if (settings_.heads) {
+      throw InvalidArgument("heads", "the " + message + " in " + shown_name(weight));
+    }
+    throw FormatError(shown_name(weight), "its " + message + ", which " + keys_.name() +
+                                              " gives as '" +
+                                              std::string(stack_.names->head_count_key) + "'");
+  }
+
+  HeadGrid grid_of(const LayerTensors& layer) const {
+    const std::string& weight = layer.query_weight;
+    const std::uint64_t width = grid_.head_width;
+    HeadGrid grid = grid_;
+    const auto units = [&](const std::string& name) {
+      if (outputs(name) % width == 0) return outputs(name) / width;
+      throw FormatError(shown_name(name), "its " + outputs_text(name) +
+                                              " do not divide into heads of width " +
+                                              std::to_string(width));
+    };
+    if (family_.fused()) {
+      const std::uint64_t all = units(weight);
+      // Fewer heads than in the widest layer, in the same proportion.
+      const std::uint64_t key_heads = told_key_heads_.value_or(grid_.heads);
+      const std::uint64_t parts = grid_.heads + 2 * key_heads;
+      grid.heads = all * grid_.heads / parts;
+      grid.key_heads = all * key_heads / parts;
+      if (grid.heads + 2 * grid.key_heads != all) refuse_indivisible(weight, grid_.heads);
+    } else {
+      check_same_inputs(layer);
+      grid.heads = units(weight);
+      grid.key_heads = units(layer.key_weight);
+    }
+    check_groups(layer, grid);
+    return grid;
+  }
+
+  void check_same_inputs(const LayerTensors& layer) const {
+    if (inputs(layer.key_weight) == inputs(layer.query_weight)) return;
+    throw FormatError(shown_name(layer.key_weight),
+                      "its shape " + shape(layer.key_weight) + " differs from " +
+                          shape(layer.query_weight) + " of " + shown_name(layer.query_weight));
+  }
+
+  void check_groups(const LayerTensors& layer, const HeadGrid& grid) const {
+    const std::string counts =
+        std::to_string(grid.heads) + " heads and " + std::to_string(grid.key_heads) + " key heads";
+    if (grid.key_heads == 0 || grid.heads % grid.key_heads != 0) {
+      throw FormatError(shown_name(layer.key_weight),
+                        "there would be " + counts + ", which do not make equal groups");
+    }
+    const bool whole = grid.heads == grid_.heads;
+    if (!whole || !told_key_heads_ || *told_key_heads_ == grid.key_heads) return;
+    const std::string message = "its shape " + shape(layer.key_weight) + " makes " + counts +
+                                ", not " + std::to_string(*told_key_heads_);
+    if (settings_.key_heads) {
+      throw InvalidArgument("key_heads", shown_name(layer.key_weight) + ": " + message);
+    }
+    throw FormatError(shown_name(layer.key_weight),
+                      message + " as '" + std::string(stack_.names->key_head_count_key) + "' in " +
+                          keys_.name() + " says");
+  }
+
+  void check_vectors(const LayerTensors& layer, const HeadGrid& grid) const {
+    const std::string &query = layer.query_weight, &key = layer.key_weight;
+    check_vector(file_, layer.query_bias, query, {outputs(query)});
+    check_vector(file_, layer.key_bias, key, {outputs(key)});
+    check_vector(file_, layer.query_gain, query, {inputs(query)});
+    check_vector(file_, layer.key_gain, key, {inputs(key)});
+    check_vector(file_, layer.query_norm_gain, query,
+                 {grid.head_width, grid.heads * grid.head_width});
+    check_vector(file_, layer.key_norm_gain, key,
+                 {grid.head_width, grid.key_heads * grid.head_width});
+  }
+
+  void check_width(const std::string& weight) const {
+    const auto said = keys_.integer(family_.width_key, kLargestSide);
+    if (said && *said != inputs(weight)) {
+      throw FormatError(shown_name(weight), "its width is " + std::to_string(inputs(weight)) +
+                                                ", but '" + std::string(family_.width_key) +
+                                                "' in " + keys_.name() + " is " +
+                                                std::to_string(*said));
+    }
+  }
+
+  Rotary find_rotary() const {
+    Rotary rotary{stack_.names->rotary};
+    if (rotary.pairs == RotaryPairs::kNone) return rotary;
+    const double share =
+        keys_.number(family_.rotary.share, 0, 1).value_or(family_.rotary.default_share);
+    const auto pairs = static_cast<Eigen::Index>(share * static_cast<double>(grid_.head_width)) / 2;
+    rotary.turned = 2 * pairs;
+    rotary.base = keys_.number(family_.rotary.base, 1, kLargestBase).value_or(rotary.base);
+    return rotary;
+  }
+
+  LayerTensors foldable(LayerTensors layer) const {
+    if (!settings_.fold_gains || keys_.is_off(family_.pre_norm_key)) {
+      layer.query_gain.clear();
+      layer.key_gain.clear();
+    }
+    if (!settings_.fold_gains) {
+      layer.query_norm_gain.clear();
+      layer.key_norm_gain.clear();
+    }
+    return layer;
+  }
+
+  const Safetensors& file_;
+  const Keys& keys_;
+  const HeadSettings& settings_;
+  const Family& family_;
+  const StackMatch& stack_;
+  HeadGrid grid_;  // key_heads is not set
+  std::optional<std::uint64_t> told_key_heads_;
+};
+
+FamilyMatch match(const Safetensors& file, const Config* config, const HeadSettings& settings) {
+  if (settings.mapping) {
+    return match_tensors(family_of(*settings.mapping), file.tensors(), file.name());
+  }
+  const auto type = config == nullptr ? std::nullopt : config->text("model_type");
+  return match_family(file.tensors(), type.value_or(""), file.name());
+}
+
+}  // namespace
+
+HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings) {
+  checked("offset", settings.offset.offset);
+  if (settings.offset.average > 0) {
+    checked("length", static_cast<double>(settings.offset.average));
+  }
+  FamilyMatch found = match(file, config, settings);
+  HeadPlan plan{found.family, {}, std::move(found.embeddings)};
+  const Keys keys(config);
+  for (const StackMatch& stack : found.stacks) {
+    for (LayerPlan& layer : StackPlanner(file, keys, settings, *found.family, stack).plan()) {
+      plan.layers.push_back(std::move(layer));
+    }
+  }
+  return plan;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,57 @@
+// What a scan of a checkpoint's heads will read, decided and checked from names, shapes and config.json
+// alone, before any weight is read.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/config.h"
+#include "checkpoint/family_match.h"
+#include "checkpoint/mapping.h"
+#include "checkpoint/rotary.h"
+#include "checkpoint/safetensors.h"
+
+namespace eigenscope {
+
+/// What a person may say of the heads of a checkpoint.
+struct HeadSettings {
+  /// Heads in each layer (of the widest layer, where they differ); else config.json tells.
+  std::optional<int> heads = {};
+  /// Heads of keys in each layer, 0 for as many as heads; else config.json or the shapes tell.
+  std::optional<int> key_heads = {};
+  /// Whether the gains of norms before and after the projections are folded into W_Q and W_K.
+  bool fold_gains = true;
+  RotaryOffset offset = {};
+  /// In place of the families that are known.
+  std::optional<Mapping> mapping = {};
+};
+
+/// One layer as the scan reads it.
+struct LayerPlan {
+  LayerTensors tensors;  ///< gains that are not folded are empty
+  std::string stack;     ///< empty in a family with one stack
+  int width;             ///< d, inputs of the weights
+  int head_width;        ///< d_h
+  int heads;
+  int key_heads;  ///< divides `heads`
+  Rotary rotary;
+};
+
+struct HeadPlan {
+  std::shared_ptr<const Family> family;
+  std::vector<LayerPlan> layers;  ///< stack by stack, by increasing number
+  std::string embeddings;         ///< the tokens', by its full name; empty without any
+};
+
+/// Widths and head counts may differ from layer to layer, as in pruned models; the head width may only
+/// differ from stack to stack.
+/// Throws InvalidArgument, naming the setting ("heads", "key_heads", "offset", "length", "map_..."),
+/// when it is out of range or does not fit the weights, or "heads" when neither it nor the config
+/// tells; FormatError, naming the tensor (or the key of the config), when the family is unknown, a
+/// partner is missing, a weight is not a matrix of numbers, queries and keys have other inputs, a bias
+/// or gain does not fit its weight, or the config does not fit the weights.
+HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings);
+
+}  // namespace eigenscope

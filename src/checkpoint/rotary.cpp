@@ -1,0 +1,37 @@
+#include "checkpoint/rotary.h"
+
+#include <cmath>
+#include <complex>
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+
+/// exp(i angle D), or its mean over the offsets.
+std::complex<double> turn(double angle, const RotaryOffset& at) {
+  if (at.average <= 0) return std::polar(1.0, angle * at.offset);
+  std::complex<double> sum = 0;
+  for (Index offset = 0; offset < at.average; ++offset) {
+    sum += std::polar(1.0, angle * static_cast<double>(offset));
+  }
+  return sum / static_cast<double>(at.average);
+}
+
+}  // namespace
+
+void turn_queries(Eigen::MatrixXd& query, const Rotary& rotary, const RotaryOffset& at) {
+  if (rotary.pairs == RotaryPairs::kNone || (at.average <= 0 && at.offset == 0)) return;
+  const bool halves = rotary.pairs == RotaryPairs::kHalves;
+  for (Index pair = 0; pair < rotary.turned / 2; ++pair) {
+    const Index first = halves ? pair : 2 * pair;
+    const Index second = halves ? pair + rotary.turned / 2 : first + 1;
+    const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rotary.turned);
+    const std::complex<double> z = turn(std::pow(rotary.base, exponent), at);
+    const Eigen::VectorXd x = query.col(first), y = query.col(second);
+    query.col(first) = z.real() * x - z.imag() * y;
+    query.col(second) = z.imag() * x + z.real() * y;
+  }
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,31 @@
+// Rotary positions: a head's query-key matrix depends on how far the key lies before the query.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "checkpoint/family.h"
+
+namespace eigenscope {
+
+/// How positions turn a head: pair p of the first `turned` coordinates by position times
+/// base^(-2 p/turned) (Su et al., 2021, arXiv:2104.09864). Scalings of the angles for long contexts
+/// are not known here.
+struct Rotary {
+  RotaryPairs pairs = RotaryPairs::kNone;
+  Eigen::Index turned = 0;  ///< r, even, at most d_h
+  double base = 10000;
+};
+
+/// At which offset, query minus key position, a head is seen.
+struct RotaryOffset {
+  double offset = 0;  ///< in tokens, from 0
+  /// Above 0, the mean over the offsets 0 to `average` - 1 instead.
+  Eigen::Index average = 0;
+};
+
+/// Puts W_Q R(D)^T, or its mean over offsets, for W_Q (d x d_h): so that W_Q W_K^T becomes W(D), by
+/// which x_q^T W(D) x_k is the logit of a key D tokens before its query. The mean is of matrices:
+/// pairs that turn fast nearly vanish from it. Nothing changes without rotary pairs.
+void turn_queries(Eigen::MatrixXd& query, const Rotary& rotary, const RotaryOffset& at);
+
+}  // namespace eigenscope

@@ -1,0 +1,496 @@
+// Every family of the table on a generated checkpoint: the names are those that its models are
+// published with, written here a second time, and the heads that come out are those that went in.
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/heads.h"
+#include "checkpoint_failure.h"
+#include "safetensors_writer.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+
+namespace {
+
+constexpr int kWidth = 8, kHeadWidth = 4, kLayers = 2;
+
+/// The tensors of one stack of a model file, by their whole names.
+struct Stack {
+  std::string name;
+  std::string query, key;  // the key's is empty where they are fused
+  std::string gain = {};
+  std::string key_gain = {};  // where it is another
+  std::string query_norm = {}, key_norm = {};
+  std::string folded = {};  // what the scan must say
+  int heads = 2, key_heads = 2;
+  bool rotary = false;
+};
+
+struct Model {
+  std::string family;
+  std::string config;
+  HeadLayout layout;
+  std::vector<Stack> stacks;
+  std::vector<std::string> others = {};
+  bool gain_plus_one = false;
+};
+
+/// Small whole numbers, which every type holds exactly; another for every place.
+double number(std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+  std::uint32_t hash = a * 2654435761u ^ b * 2246822519u ^ c * 3266489917u ^ d * 668265263u;
+  hash ^= hash >> 15;
+  hash *= 2246822519u;
+  hash ^= hash >> 13;
+  return static_cast<double>(hash % 17) - 8;
+}
+
+/// A number of the stack, layer and part ("query", "key", "value").
+std::uint32_t place(std::size_t stack, int layer, int part) {
+  return static_cast<std::uint32_t>(100 * (stack + 1) + 10 * static_cast<std::size_t>(layer)) +
+         static_cast<std::uint32_t>(part);
+}
+
+/// The true W_Q (part 0), W_K (1) or W_V (2) of a head, d x d_h; for keys and values `head` counts key
+/// heads.
+Eigen::MatrixXd factor(std::size_t stack, int layer, int part, int head) {
+  Eigen::MatrixXd w(kWidth, kHeadWidth);
+  for (int i = 0; i < kWidth; ++i) {
+    for (int j = 0; j < kHeadWidth; ++j) {
+      w(i, j) = number(place(stack, layer, part), static_cast<std::uint32_t>(head),
+                       static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
+    }
+  }
+  return w;
+}
+
+double gain_at(const std::string& name, int i) {
+  return 0.5 + 0.25 * static_cast<double>((name.size() + 3 * static_cast<std::size_t>(i)) % 5);
+}
+
+std::string at_layer(std::string pattern, int layer) {
+  const std::size_t mark = pattern.find("{n}");
+  return mark == std::string::npos ? pattern : pattern.replace(mark, 3, std::to_string(layer));
+}
+
+/// All outputs of a projection, d x outputs, from the heads one after another.
+Eigen::MatrixXd beside(const std::vector<Eigen::MatrixXd>& parts) {
+  Eigen::MatrixXd all(kWidth, static_cast<Eigen::Index>(parts.size()) * kHeadWidth);
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    all.middleCols(static_cast<Eigen::Index>(k) * kHeadWidth, kHeadWidth) = parts[k];
+  }
+  return all;
+}
+
+Eigen::MatrixXd heads_of(const Stack& stack, std::size_t index, int layer, int part) {
+  std::vector<Eigen::MatrixXd> parts;
+  const int count = part == 0 ? stack.heads : stack.key_heads;
+  for (int head = 0; head < count; ++head) parts.push_back(factor(index, layer, part, head));
+  return beside(parts);
+}
+
+Eigen::MatrixXd interleaved(const Stack& stack, std::size_t index, int layer) {
+  std::vector<Eigen::MatrixXd> parts;
+  const int group = stack.heads / stack.key_heads;
+  for (int key = 0; key < stack.key_heads; ++key) {
+    for (int q = 0; q < group; ++q) parts.push_back(factor(index, layer, 0, key * group + q));
+    for (const int part : {1, 2}) parts.push_back(factor(index, layer, part, key));
+  }
+  return beside(parts);
+}
+
+class Writer {
+ public:
+  explicit Writer(std::string dtype) : dtype_(std::move(dtype)) {}
+
+  /// A weight (d x outputs), and with it a bias of ones.
+  void add_weight(const std::string& name, const Eigen::MatrixXd& w, bool inputs_first) {
+    const Eigen::MatrixXd stored = inputs_first ? w : Eigen::MatrixXd(w.transpose());
+    std::vector<double> values;
+    for (Eigen::Index i = 0; i < stored.rows(); ++i) {
+      for (Eigen::Index j = 0; j < stored.cols(); ++j) values.push_back(stored(i, j));
+    }
+    file.add(name, dtype_, {size(stored.rows()), size(stored.cols())}, values);
+    const std::string bias = name.substr(0, name.size() - 6) + "bias";
+    file.add(bias, dtype_, {size(w.cols())}, std::vector<double>(values.size() / kWidth, 1.0));
+  }
+  void add_gain(const std::string& name, int length, double stored_offset) {
+    if (name.empty() || !names_.insert(name).second) return;
+    std::vector<double> values;
+    for (int i = 0; i < length; ++i) values.push_back(gain_at(name, i) - stored_offset);
+    file.add(name, dtype_, {static_cast<std::uint64_t>(length)}, values);
+  }
+  SafetensorsWriter file;
+
+ private:
+  static std::uint64_t size(Eigen::Index n) { return static_cast<std::uint64_t>(n); }
+  std::string dtype_;
+  std::set<std::string> names_;
+};
+
+Bytes write(const Model& model, const std::string& dtype) {
+  Writer writer(dtype);
+  for (const std::string& other : model.others) writer.add_gain(other, 3, 0);
+  for (std::size_t s = 0; s < model.stacks.size(); ++s) {
+    const Stack& stack = model.stacks[s];
+    for (int layer = 0; layer < kLayers; ++layer) {
+      const auto part = [&](int which) { return heads_of(stack, s, layer, which); };
+      const std::string query = at_layer(stack.query, layer);
+      if (model.layout == HeadLayout::kSeparate) {
+        writer.add_weight(query, part(0), false);
+        writer.add_weight(at_layer(stack.key, layer), part(1), false);
+      } else if (model.layout == HeadLayout::kInterleaved) {
+        writer.add_weight(query, interleaved(stack, s, layer), false);
+      } else {
+        Eigen::MatrixXd all(kWidth, (stack.heads + 2 * stack.key_heads) * kHeadWidth);
+        all << part(0), part(1), part(2);
+        writer.add_weight(query, all, model.layout == HeadLayout::kConv1D);
+      }
+      const double offset = model.gain_plus_one ? 1 : 0;
+      for (const std::string& gain : {stack.gain, stack.key_gain}) {
+        writer.add_gain(at_layer(gain, layer), kWidth, offset);
+      }
+      for (const std::string& gain : {stack.query_norm, stack.key_norm}) {
+        writer.add_gain(at_layer(gain, layer), kHeadWidth, offset);
+      }
+    }
+  }
+  return writer.file.bytes();
+}
+
+Eigen::MatrixXd folded(Eigen::MatrixXd w, const std::string& gain) {
+  for (Eigen::Index i = 0; i < w.rows() && !gain.empty(); ++i) {
+    w.row(i) *= gain_at(gain, static_cast<int>(i));
+  }
+  return w;
+}
+
+Eigen::MatrixXd normed(Eigen::MatrixXd w, const std::string& gain) {
+  return folded(w.transpose(), gain).transpose();
+}
+
+std::vector<HeadFactors> read_all(HeadScan& scan) {
+  std::vector<HeadFactors> heads;
+  while (!scan.done()) {
+    for (HeadFactors& head : scan.advance()) heads.push_back(std::move(head));
+  }
+  return heads;
+}
+
+void check_head(const HeadFactors& head, const Stack& stack, std::size_t s, bool fold) {
+  const int key_head = head.head / (stack.heads / stack.key_heads);
+  const std::string gain = fold ? at_layer(stack.gain, head.layer) : "";
+  const std::string own = fold ? at_layer(stack.key_gain, head.layer) : "";
+  const Eigen::MatrixXd query = folded(factor(s, head.layer, 0, head.head), gain);
+  const Eigen::MatrixXd key = folded(factor(s, head.layer, 1, key_head), own.empty() ? gain : own);
+  CHECK(head.bias_query == Approx(std::sqrt(kHeadWidth) / query.norm()).epsilon(1e-12));
+  CHECK(head.bias_key == Approx(std::sqrt(kHeadWidth) / key.norm()).epsilon(1e-12));
+  CHECK(head.query == normed(query, fold ? at_layer(stack.query_norm, head.layer) : ""));
+  CHECK(head.key == normed(key, fold ? at_layer(stack.key_norm, head.layer) : ""));
+  CHECK(head.stack == stack.name);
+  CHECK(head.folded == (fold ? stack.folded : ""));
+  CHECK(head.rotary == stack.rotary);
+}
+
+void check(const Model& model) {
+  CAPTURE(model.family, model.config);
+  for (const std::string dtype : {"F16", "BF16", "F32", "F64"}) {
+    const auto file = open(write(model, dtype));
+    const Config config = Config::parse(model.config);
+    for (const bool fold : {false, true}) {
+      CAPTURE(dtype, fold);
+      HeadScan scan(file, &config, {.fold_gains = fold});
+      CHECK(scan.family().name == model.family);
+      const std::vector<HeadFactors> heads = read_all(scan);
+      std::size_t next = 0;
+      for (std::size_t s = 0; s < model.stacks.size(); ++s) {
+        for (int i = 0; i < kLayers * model.stacks[s].heads; ++i) {
+          REQUIRE(next < heads.size());
+          check_head(heads[next++], model.stacks[s], s, fold);
+        }
+      }
+      CHECK(next == heads.size());
+    }
+  }
+}
+
+/// LLaMA's names, of a model_type of one's own.
+Model llama(const std::string& family, const std::string& type, const std::string& more = "") {
+  return {family,
+          R"({"model_type":")" + type +
+              R"(","num_attention_heads":2,"num_key_value_heads":1,"hidden_size":8)" + more + "}",
+          HeadLayout::kSeparate,
+          {{.name = "",
+            .query = "model.layers.{n}.self_attn.q_proj.weight",
+            .key = "model.layers.{n}.self_attn.k_proj.weight",
+            .gain = "model.layers.{n}.input_layernorm.weight",
+            .folded = "input_layernorm",
+            .key_heads = 1,
+            .rotary = true}}};
+}
+
+const std::string kTwoHeads = R"({"num_attention_heads":2,"hidden_size":8})";
+
+}  // namespace
+
+TEST_CASE("encoders: BERT, RoBERTa, DistilBERT and ViT") {
+  for (const std::string prefix : {"bert.", "roberta."}) {
+    check({"BERT",
+           kTwoHeads,
+           HeadLayout::kSeparate,
+           {{.name = "",
+             .query = prefix + "encoder.layer.{n}.attention.self.query.weight",
+             .key = prefix + "encoder.layer.{n}.attention.self.key.weight"}},
+           {prefix + "encoder.layer.0.attention.output.LayerNorm.weight"}});
+  }
+  check({"DistilBERT",
+         R"({"model_type":"distilbert","n_heads":2,"dim":8})",
+         HeadLayout::kSeparate,
+         {{.name = "",
+           .query = "distilbert.transformer.layer.{n}.attention.q_lin.weight",
+           .key = "distilbert.transformer.layer.{n}.attention.k_lin.weight"}}});
+  check({"ViT",
+         kTwoHeads,
+         HeadLayout::kSeparate,
+         {{.name = "",
+           .query = "vit.encoder.layer.{n}.attention.attention.query.weight",
+           .key = "vit.encoder.layer.{n}.attention.attention.key.weight",
+           .gain = "vit.encoder.layer.{n}.layernorm_before.weight",
+           .folded = "layernorm_before"}}});
+  check({"ViT (timm)",
+         R"({"num_features":8,"num_heads":2})",
+         HeadLayout::kFused,
+         {{.name = "",
+           .query = "blocks.{n}.attn.qkv.weight",
+           .key = "",
+           .gain = "blocks.{n}.norm1.weight",
+           .folded = "norm1"}}});
+}
+
+TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first Qwen") {
+  check({"GPT-2",
+         R"({"model_type":"gpt2","n_head":2,"n_embd":8})",
+         HeadLayout::kConv1D,
+         {{.name = "",
+           .query = "transformer.h.{n}.attn.c_attn.weight",
+           .key = "",
+           .gain = "transformer.h.{n}.ln_1.weight",
+           .folded = "ln_1"}}});
+  check({"Qwen 1",
+         R"({"model_type":"qwen","num_attention_heads":2,"hidden_size":8})",
+         HeadLayout::kFused,
+         {{.name = "",
+           .query = "transformer.h.{n}.attn.c_attn.weight",
+           .key = "",
+           .gain = "transformer.h.{n}.ln_1.weight",
+           .folded = "ln_1",
+           .rotary = true}}});
+  check({"GPT-NeoX",
+         R"({"model_type":"gpt_neox","num_attention_heads":2,"hidden_size":8,"rotary_pct":0.25})",
+         HeadLayout::kInterleaved,
+         {{.name = "",
+           .query = "gpt_neox.layers.{n}.attention.query_key_value.weight",
+           .key = "",
+           .gain = "gpt_neox.layers.{n}.input_layernorm.weight",
+           .folded = "input_layernorm",
+           .rotary = true}}});
+  for (const int key_heads : {2, 1}) {
+    check(
+        {"Phi-3",
+         R"({"model_type":"phi3","num_attention_heads":2,"hidden_size":8,"num_key_value_heads":)" +
+             std::to_string(key_heads) + "}",
+         HeadLayout::kFused,
+         {{.name = "",
+           .query = "model.layers.{n}.self_attn.qkv_proj.weight",
+           .key = "",
+           .gain = "model.layers.{n}.input_layernorm.weight",
+           .folded = "input_layernorm",
+           .key_heads = key_heads,
+           .rotary = true}}});
+  }
+}
+
+TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gemma, Phi, OPT") {
+  for (const std::string type : {"llama", "mistral", "qwen2", "new-one"}) {
+    check(llama("LLaMA", type));
+  }
+  // A head width that is not the width over the heads.
+  Model wide = llama("LLaMA", "mistral", R"(,"head_dim":4)");
+  wide.config.replace(wide.config.find(R"(heads":2)"), 8, R"(heads":4)");
+  wide.stacks[0].heads = 4;
+  check(wide);
+  for (const std::string type : {"qwen3", "gemma3_text"}) {
+    const bool gemma = type != "qwen3";
+    Model model = llama(gemma ? "Gemma" : "LLaMA", type);
+    model.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
+    model.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
+    model.stacks[0].folded = "input_layernorm q_norm k_norm";
+    model.gain_plus_one = gemma;
+    check(model);
+  }
+  Model gemma = llama("Gemma", "gemma");
+  gemma.gain_plus_one = true;
+  check(gemma);
+  Model phi = llama("Phi", "phi");
+  phi.others = {"model.layers.0.self_attn.dense.weight"};
+  check(phi);
+}
+
+TEST_CASE("OPT folds its gains where its norms come first") {
+  Model opt{"OPT",
+            R"({"num_attention_heads":2,"hidden_size":8,"do_layer_norm_before":true})",
+            HeadLayout::kSeparate,
+            {{.name = "",
+              .query = "model.decoder.layers.{n}.self_attn.q_proj.weight",
+              .key = "model.decoder.layers.{n}.self_attn.k_proj.weight",
+              .gain = "model.decoder.layers.{n}.self_attn_layer_norm.weight",
+              .folded = "self_attn_layer_norm"}}};
+  check(opt);
+  const Config after = Config::parse(R"({"num_attention_heads":2,"do_layer_norm_before":false})");
+  HeadScan scan(open(write(opt, "F32")), &after);
+  CHECK(scan.family().name == "OPT");
+  for (const HeadFactors& head : read_all(scan)) check_head(head, opt.stacks[0], 0, false);
+  const Config odd = Config::parse(R"({"num_attention_heads":2,"do_layer_norm_before":2})");
+  CHECK(failure_of([&] { HeadScan(open(write(opt, "F32")), &odd); }).item ==
+        "do_layer_norm_before");
+}
+
+TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") {
+  const auto stack = [](const std::string& name, const std::string& attention,
+                        const std::string& gain, const std::string& key_gain,
+                        const std::string& said) {
+    return Stack{.name = name,
+                 .query = "model." + attention + ".q_proj.weight",
+                 .key = "model." + attention + ".k_proj.weight",
+                 .gain = "model." + gain + ".weight",
+                 .key_gain = key_gain,
+                 .folded = said};
+  };
+  const std::string last = "model.encoder.layer_norm.weight";
+  check({"Whisper",
+         R"({"encoder_attention_heads":2,"decoder_attention_heads":2,"d_model":8})",
+         HeadLayout::kSeparate,
+         {stack("encoder", "encoder.layers.{n}.self_attn",
+                "encoder.layers.{n}.self_attn_layer_norm", "", "self_attn_layer_norm"),
+          stack("decoder", "decoder.layers.{n}.self_attn",
+                "decoder.layers.{n}.self_attn_layer_norm", "", "self_attn_layer_norm"),
+          stack("cross", "decoder.layers.{n}.encoder_attn",
+                "decoder.layers.{n}.encoder_attn_layer_norm", last,
+                "encoder_attn_layer_norm layer_norm")},
+         {"model.encoder.conv1.weight"}});
+  Model moonshine{"Moonshine",
+                  R"({"encoder_num_attention_heads":2,"decoder_num_attention_heads":4,"head_dim":4,
+          "encoder_num_key_value_heads":2,"decoder_num_key_value_heads":2,"hidden_size":8})",
+                  HeadLayout::kSeparate,
+                  {stack("encoder", "encoder.layers.{n}.self_attn",
+                         "encoder.layers.{n}.input_layernorm", "", "input_layernorm"),
+                   stack("decoder", "decoder.layers.{n}.self_attn",
+                         "decoder.layers.{n}.input_layernorm", "", "input_layernorm"),
+                   stack("cross", "decoder.layers.{n}.encoder_attn",
+                         "decoder.layers.{n}.post_attention_layernorm", last,
+                         "post_attention_layernorm layer_norm")},
+                  {"model.encoder.conv1.weight", "model.encoder.groupnorm.weight"}};
+  for (const std::size_t s : {1u, 2u}) moonshine.stacks[s].heads = 4;
+  for (const std::size_t s : {0u, 1u}) moonshine.stacks[s].rotary = true;
+  check(moonshine);
+  check({"torch.nn.Transformer",
+         R"({"nhead":2})",
+         HeadLayout::kFused,
+         {{.name = "encoder", .query = "encoder.layers.{n}.self_attn.in_proj_weight", .key = ""},
+          {.name = "decoder", .query = "decoder.layers.{n}.self_attn.in_proj_weight", .key = ""},
+          {.name = "cross",
+           .query = "decoder.layers.{n}.multihead_attn.in_proj_weight",
+           .key = ""}}});
+  check({"torch.nn.TransformerEncoder",
+         R"({"nhead":2})",
+         HeadLayout::kFused,
+         {{.name = "", .query = "net.layers.{n}.self_attn.in_proj_weight", .key = ""}}});
+}
+
+TEST_CASE("a config of several parts, and one that keeps rotary positions apart, are understood") {
+  const Config config = Config::parse(
+      R"({"text_config":{"num_attention_heads":2,"num_key_value_heads":1,"hidden_size":8},
+          "rope_parameters":{"rope_theta":500.0,"partial_rotary_factor":0.5}})");
+  HeadScan scan(open(write(llama("LLaMA", "llama"), "F32")), &config);
+  CHECK(scan.plan()[0].heads == 2);
+  CHECK(scan.plan()[0].rotary.base == 500);
+  CHECK(scan.plan()[0].rotary.turned == 2);
+}
+
+TEST_CASE("layers may differ in width and in their number of heads") {
+  SafetensorsWriter writer;
+  const auto name = [](int layer, const std::string& what) {
+    return "encoder.layer." + std::to_string(layer) + ".attention.self." + what + ".weight";
+  };
+  for (const std::string what : {"query", "key"}) {
+    writer.add(name(0, what), "F32", {4, 6}, std::vector<double>(24, 1.0));  // one head was pruned
+    writer.add(name(1, what), "F32", {6, 6}, std::vector<double>(36, 1.0));
+    writer.add(name(2, what), "F32", {6, 4}, std::vector<double>(24, 1.0));
+  }
+  const Config config = Config::parse(R"({"num_attention_heads":3,"hidden_size":6})");
+  HeadScan scan(open(writer.bytes()), &config);
+  CHECK(scan.total_heads() == 8);
+  const std::vector<HeadFactors> heads = read_all(scan);
+  CHECK(heads[1].query.rows() == 6);
+  CHECK(heads[2].layer == 1);
+  CHECK(heads[7].query.rows() == 4);
+  for (const HeadFactors& head : heads) CHECK(head.query.cols() == 2);
+}
+
+TEST_CASE("what a person maps is read, and what is wrong with a mapping is said") {
+  const Model model{"mapping",
+                    "{}",
+                    HeadLayout::kInterleaved,
+                    {{.name = "",
+                      .query = "blk.{n}.qkv.weight",
+                      .key = "",
+                      .gain = "blk.{n}.norm.weight",
+                      .folded = "norm",
+                      .heads = 4,
+                      .key_heads = 2}}};
+  const auto file = open(write(model, "F32"));
+  HeadSettings settings{.heads = 4, .key_heads = 2};
+  settings.mapping = Mapping{"blk.{n}.qkv.weight", "", "blk.{n}.norm.weight", "interleaved"};
+  HeadScan scan(file, nullptr, settings);
+  const std::vector<HeadFactors> heads = read_all(scan);
+  REQUIRE(heads.size() == 8);
+  for (const HeadFactors& head : heads) check_head(head, model.stacks[0], 0, true);
+
+  const auto failure = [&](Mapping mapping, std::optional<int> count = 4) {
+    return failure_of([&] {
+      HeadSettings bad{.heads = count, .key_heads = 2};
+      bad.mapping = std::move(mapping);
+      HeadScan(file, nullptr, bad);
+    });
+  };
+  CHECK(failure({"blk.0.qkv.weight", "", "", "fused"}).item == "map_query");
+  CHECK(failure({"{n}.{n}", "", "", "fused"}).item == "map_query");
+  CHECK(failure({"", "", "", "fused"}).item == "map_query");
+  CHECK(failure({"blk.{n}.qkv.weight", "", "", "separate"}).item == "map_key");
+  CHECK(failure({"blk.{n}.qkv.weight", "blk.{n}.k.weight", "", "fused"}).item == "map_key");
+  CHECK(failure({"blk.{n}.qkv.weight", "", "norm", "fused"}).item == "map_gain");
+  CHECK(failure({"blk.{n}.qkv.weight", "", "", "mixed"}).item == "map_layout");
+  CHECK(failure({"blk.{n}.qkv.weight", "", "", "fused"}, std::nullopt).item == "heads");
+  const Failure none = failure({"k.{n}.qkv.weight", "", "", "fused"});
+  CHECK(none.item == "test.safetensors");
+  CHECK_THAT(none.message, ContainsSubstring("'k.{n}.qkv.weight'"));
+}
+
+TEST_CASE("grouped keys that do not fit are refused by name") {
+  const auto file = open(write(llama("LLaMA", "llama"), "F32"));
+  const auto failure = [&](const std::string& config, HeadSettings settings = {}) {
+    const Config parsed = Config::parse(config);
+    return failure_of([&] { HeadScan(file, &parsed, settings); });
+  };
+  const std::string key = "model.layers.0.self_attn.k_proj.weight";
+  CHECK(failure(R"({"num_attention_heads":2,"num_key_value_heads":2})").item == key);
+  CHECK(failure(R"({"num_attention_heads":1})").item == key);
+  CHECK(failure(R"({"num_attention_heads":2,"head_dim":3})").item ==
+        "model.layers.0.self_attn.q_proj.weight");
+  CHECK(failure("{}", {.heads = 2, .key_heads = 2}).item == "key_heads");
+  CHECK(failure("{}", {.heads = 2, .key_heads = -1}).item == "key_heads");
+  CHECK(failure("{}", {.heads = 2, .key_heads = 1}).kind == "none");
+}

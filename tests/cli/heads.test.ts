@@ -1,0 +1,165 @@
+// `eigenscope heads` on more than one model, on shards, mappings, gains, offsets and frames.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { json, MINILM, raw, run } from './eigenscope.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eigenscope-heads-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Tensors {
+  [name: string]: { shape: number[]; value(place: number): number };
+}
+
+function write(path: string, tensors: Tensors) {
+  const header: Record<string, unknown> = {};
+  const data: Buffer[] = [];
+  let end = 0;
+  for (const [name, { shape, value }] of Object.entries(tensors)) {
+    const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) =>
+      value(i),
+    );
+    data.push(Buffer.from(values.buffer));
+    header[name] = { dtype: 'F32', shape, data_offsets: [end, (end += 4 * values.length)] };
+  }
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  writeFileSync(path, Buffer.concat([length, text, ...data]));
+}
+
+const waves = (seed: number) => (i: number) => Math.sin(1.3 * i + seed);
+
+/** A LLaMA of one layer, two heads that share a key, with embeddings; its gain is 2. */
+function llama(name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  const at = 'model.layers.0';
+  write(join(path, 'model.safetensors'), {
+    'model.embed_tokens.weight': { shape: [9, 8], value: waves(3) },
+    [`${at}.self_attn.q_proj.weight`]: { shape: [8, 8], value: waves(1) },
+    [`${at}.self_attn.k_proj.weight`]: { shape: [4, 8], value: waves(2) },
+    [`${at}.input_layernorm.weight`]: { shape: [8], value: () => 2 },
+  });
+  const config = { model_type: 'llama', num_attention_heads: 2, num_key_value_heads: 1 };
+  writeFileSync(join(path, 'config.json'), JSON.stringify({ ...config, hidden_size: 8 }));
+  return path;
+}
+
+const model = llama('llama');
+
+test('gains are folded unless told otherwise, and it says which', () => {
+  const folded = json('heads', {}, model).heads;
+  const plain = json('heads', { fold_gains: 'no' }, model).heads;
+  expect(folded).toHaveLength(2);
+  folded.forEach((head: Record<string, number | string>, i: number) => {
+    expect(head.folded).toBe('input_layernorm');
+    expect(plain[i].folded).toBe('');
+    expect(head.xi).toBeCloseTo(4 * plain[i].xi, 9); // 2 in W_Q, 2 in W_K
+  });
+});
+
+test('rotary heads are seen at an offset and on average', () => {
+  const at = (offset: number | string) => json('heads', { offset, length: 4 }, model).heads[1];
+  expect(at(0).offset).toBe(0);
+  expect(at('average').offset).toBe('average');
+  const xi = [0, 1, 2, 3].map((offset) => at(offset).xi);
+  expect(new Set(xi).size).toBe(4);
+  expect(at('average').xi).toBeCloseTo(xi.reduce((a, b) => a + b) / 4, 9); // the trace is linear
+  expect(json('heads', { offset: 3 }, MINILM).heads[0].offset).toBeNull();
+});
+
+test('traces alone are the same traces, without what needs eigenvalues', () => {
+  const [full] = json('heads', {}, model).heads;
+  const [traces] = json('heads', {}, model, '--traces').heads;
+  expect(traces.variance_modulus).toBeNull();
+  expect({ ...traces, variance_modulus: full.variance_modulus }).toEqual(full);
+  expect(raw('heads', model, '--traces', '--eigenvalues').status).toBe(2);
+});
+
+test("the frame is the checkpoint's own embeddings, where it has any", () => {
+  const [own] = json('heads', { frame: 'embeddings' }, model).heads;
+  const [identity] = json('heads', {}, model).heads;
+  expect(Math.abs(own.xi - identity.xi)).toBeGreaterThan(1e-3);
+  expect(json('heads', { frame: 'embeddings' }, MINILM).heads).toHaveLength(72);
+});
+
+test('several models in one call, and folders of models, have a column that tells them apart', () => {
+  const runs = join(folder, 'runs');
+  for (const step of ['step1', 'step2']) {
+    mkdirSync(join(runs, step), { recursive: true });
+    for (const file of ['model.safetensors', 'config.json']) {
+      copyFileSync(join(model, file), join(runs, step, file));
+    }
+  }
+  const { stdout } = raw('heads', model, runs, '--csv');
+  const [header, ...rows] = stdout.trim().split('\n');
+  expect(header).toMatch(/^model,stack,layer,head,/);
+  expect(rows.map((row) => row.split(',')[0])).toEqual([
+    ...[model, model],
+    ...['step1', 'step1', 'step2', 'step2'].map((step) => join(runs, step)),
+  ]);
+  const config = join(model, 'config.json');
+  expect(raw('heads', model, runs, '--config', config).stderr).toContain('config: ');
+  writeFileSync(join(runs, 'step2', 'model.safetensors'), 'broken');
+  const broken = raw('heads', model, runs);
+  expect(broken).toMatchObject({ status: 1, stdout: '' });
+  expect(broken.stderr).toContain('step2');
+});
+
+test('a sharded checkpoint is read by its index, which must not lead elsewhere', () => {
+  const sharded = join(folder, 'sharded');
+  mkdirSync(sharded);
+  const name = (kind: string) => `encoder.layer.0.attention.self.${kind}.weight`;
+  const index = (file: string) =>
+    writeFileSync(
+      join(sharded, 'model.safetensors.index.json'),
+      JSON.stringify({ weight_map: { [name('query')]: 'q.safetensors', [name('key')]: file } }),
+    );
+  write(join(sharded, 'q.safetensors'), { [name('query')]: { shape: [4, 4], value: waves(1) } });
+  write(join(sharded, 'k.safetensors'), { [name('key')]: { shape: [4, 4], value: waves(2) } });
+  index('k.safetensors');
+  expect(json('heads', { heads: 2 }, sharded).heads).toHaveLength(2);
+  for (const [file, message] of [
+    ['gone.safetensors', 'gone.safetensors'],
+    ['../k.safetensors', '../k.safetensors'],
+    ['q.safetensors', name('key')],
+  ] as const) {
+    index(file);
+    const ran = run('heads', { heads: 2 }, sharded);
+    expect(ran).toMatchObject({ status: 1, stdout: '' });
+    expect(ran.stderr).toContain(message);
+  }
+});
+
+test('a checkpoint of no known family is read by a mapping', () => {
+  const path = join(folder, 'own.safetensors');
+  write(path, { 'blk.0.qkv.weight': { shape: [24, 8], value: waves(1) } });
+  expect(run('heads', { heads: 2 }, path).stderr).toContain('no family');
+  const mapping = { map_query: 'blk.{n}.qkv.weight', map_layout: 'interleaved' };
+  expect(json('heads', { ...mapping, heads: 2 }, path).heads).toHaveLength(2);
+  for (const [bad, field] of [
+    [mapping, 'heads'],
+    [{ ...mapping, heads: 2, map_layout: 'mixed' }, 'map_layout'],
+    [{ ...mapping, heads: 2, map_query: '' }, 'map_query'],
+    [{ ...mapping, heads: 2, map_key: 'blk.{n}.k.weight' }, 'map_key'],
+  ] as const) {
+    const ran = run('heads', bad, path);
+    expect(ran.status).toBe(2);
+    expect(ran.stderr).toContain(`eigenscope: ${field}: `);
+  }
+});
+
+test.each([
+  ['fold_gains', 'maybe'],
+  ['frame', 'mine'],
+  ['offset', 'far'],
+  ['offset', '-1'],
+  ['offset', ''],
+  ['key_heads', '-1'],
+])('a bad --%s %s is refused by name', (name, value) => {
+  const ran = run('heads', { [name]: value }, model);
+  expect(ran).toMatchObject({ status: 2, stdout: '' });
+  expect(ran.stderr).toMatch(new RegExp(`^eigenscope: ${name}: `));
+});
