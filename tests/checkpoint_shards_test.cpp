@@ -1,0 +1,173 @@
+// Checkpoints of several files: what they hold together, and what is said of those that do not fit.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/heads.h"
+#include "checkpoint/open_checkpoint.h"
+#include "checkpoint/shard_index.h"
+#include "checkpoint_failure.h"
+#include "safetensors_writer.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kQuery = "encoder.layer.0.attention.self.query.weight";
+constexpr const char* kKey = "encoder.layer.0.attention.self.key.weight";
+
+SafetensorsWriter with(const std::string& name, const std::vector<double>& values) {
+  SafetensorsWriter writer;
+  writer.add(name, "F32", {2, 2}, values);
+  return writer;
+}
+
+std::shared_ptr<ByteSource> shard(const std::string& name, const SafetensorsWriter& writer) {
+  return std::make_shared<MemorySource>(name, writer.bytes());
+}
+
+std::string index_text(const std::string& map) {
+  return R"({"metadata":{"total_size":32},"weight_map":{)" + map + "}}";
+}
+
+std::string mapped(const std::string& tensor, const std::string& file) {
+  return "\"" + tensor + "\":\"" + file + "\"";
+}
+
+const std::string kMap = mapped(kQuery, "a.safetensors") + "," + mapped(kKey, "b.safetensors");
+
+/// A folder of its own that is gone afterwards.
+class Folder {
+ public:
+  explicit Folder(const std::string& name)
+      : path_(fs::temp_directory_path() / ("eigenscope-shards-" + name)) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string write(const std::string& name, const Bytes& bytes) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    return (path_ / name).string();
+  }
+  std::string write(const std::string& name, const std::string& text) const {
+    const auto* const begin = reinterpret_cast<const std::byte*>(text.data());
+    return write(name, Bytes(begin, begin + text.size()));
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("several files are one checkpoint, in any order") {
+  const auto a = shard("x/a.safetensors", with(kQuery, {1, 2, 3, 4}));
+  const auto b = shard("x/b.safetensors", with(kKey, {5, 6, 7, 8}));
+  const ShardIndex index = ShardIndex::parse(index_text(kMap), "index");
+  CHECK(index.files() == std::set<std::string>{"a.safetensors", "b.safetensors"});
+  for (const ShardIndex* known : {&index, static_cast<const ShardIndex*>(nullptr)}) {
+    for (const bool turned : {false, true}) {
+      const auto file = open_shards(turned ? std::vector{b, a} : std::vector{a, b}, known);
+      HeadScan scan(file, nullptr, {.heads = 2});
+      const std::vector<HeadFactors> heads = scan.advance();
+      REQUIRE(heads.size() == 2);
+      CHECK(heads[1].query == Eigen::Vector2d(3, 4));
+      CHECK(heads[0].key == Eigen::Vector2d(5, 6));
+      CHECK(file->bytes_read() == a->bytes_read() + b->bytes_read());
+    }
+  }
+}
+
+TEST_CASE("shards that do not fit together are refused by name") {
+  const auto a = shard("a.safetensors", with(kQuery, {1, 2, 3, 4}));
+  const auto b = shard("b.safetensors", with(kKey, {5, 6, 7, 8}));
+  const auto again = shard("c.safetensors", with(kQuery, {1, 2, 3, 4}));
+  const ShardIndex index = ShardIndex::parse(index_text(kMap), "index");
+  const Failure twice = failure_of([&] { open_shards({a, b, again}, nullptr); });
+  CHECK(twice.item == kQuery);
+  CHECK_THAT(twice.message, ContainsSubstring("a.safetensors and in c.safetensors"));
+  const Failure missing = failure_of([&] { open_shards({a}, &index); });
+  CHECK(missing.item == "b.safetensors");
+  CHECK_THAT(missing.message, ContainsSubstring("missing"));
+  const auto swapped = shard("b.safetensors", with("other", {5, 6, 7, 8}));
+  const Failure elsewhere = failure_of([&] { open_shards({a, swapped}, &index); });
+  CHECK(elsewhere.item == kKey);
+  CHECK_THAT(elsewhere.message, ContainsSubstring("b.safetensors"));
+  CHECK(failure_of([] { open_shards({}, nullptr); }).item == "shards");
+}
+
+TEST_CASE("hostile indices are refused") {
+  const auto failure = [](const std::string& text) {
+    return failure_of([&] { ShardIndex::parse(text, "index"); });
+  };
+  for (const std::string path :
+       {"../x.safetensors", "/etc/x.safetensors", "a/b.safetensors", "a\\\\b.safetensors",
+        "C:x.safetensors", "passwd", "", "x.safetensors\\u0000"}) {
+    CAPTURE(path);
+    const Failure found = failure(index_text(mapped("t", path)));
+    CHECK(found.item == "t");
+    CHECK_THAT(found.message, ContainsSubstring("is not the name of a .safetensors file"));
+  }
+  const std::string twice = mapped("t", "a.safetensors");
+  CHECK(failure(index_text(twice + "," + twice)).item == "t");
+  CHECK(failure(index_text(R"("t":{"a":"b"})")).item == "t");
+  CHECK(failure(index_text(R"("t":["b"])")).item == "t");
+  CHECK(failure(index_text(R"("t":3)")).item == "t");
+  CHECK(failure(index_text(R"("t":null)")).item == "t");
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += '[';
+  for (const std::string& text :
+       {std::string("[]"), std::string("3"), std::string("{}"), index_text(""),
+        std::string(R"({"weight_map":"x"})"), std::string(R"({"weight_map":{)"),
+        std::string(R"({"weight_map":{"t":"a.safetensors"},"weight_map":{"u":"a.safetensors"}})"),
+        R"({"metadata":)" + deep}) {
+    CAPTURE(text.substr(0, 60));
+    CHECK(failure(text).item == "index");
+  }
+  CHECK(failure(R"({"a":{"weight_map":{"t":3}},"weight_map":{"t":"a.safetensors"}})").kind ==
+        "none");
+}
+
+TEST_CASE("a folder with an index is opened with its shards; folders of folders are found") {
+  const Folder folder("open");
+  folder.write("one/a.safetensors", with(kQuery, {1, 2, 3, 4}).bytes());
+  folder.write("one/b.safetensors", with(kKey, {5, 6, 7, 8}).bytes());
+  const std::string several = folder.path() + "/one";
+  CHECK_THAT(failure_of([&] { open_checkpoint(several); }).message,
+             ContainsSubstring("2 .safetensors files"));
+  const std::string index = folder.write("one/model.safetensors.index.json", index_text(kMap));
+  for (const std::string& path : {several, index}) {
+    CHECK(open_checkpoint(path).tensors->tensors().size() == 2);
+  }
+  folder.write("two/model.safetensors", with(kKey, {5, 6, 7, 8}).bytes());
+  folder.write("empty/readme", std::string("x"));
+  CHECK(find_checkpoints(folder.path()) ==
+        std::vector<std::string>{folder.path() + "/one", folder.path() + "/two"});
+  CHECK(find_checkpoints(several) == std::vector{several});
+  CHECK(find_checkpoints(folder.path() + "/empty").size() == 1);
+  fs::remove(several + "/b.safetensors");
+  CHECK_THAT(failure_of([&] { open_checkpoint(index); }).item, ContainsSubstring("b.safetensors"));
+}
+
+TEST_CASE("a file that changes while it is read is refused") {
+  const Folder folder("change");
+  const std::string path = folder.write("m.safetensors", with(kKey, {5, 6, 7, 8}).bytes());
+  const Safetensors file(std::make_shared<FileSource>(path));
+  CHECK(file.read_rows(kKey, 0, 1)(0, 1) == 6);
+  // As long as before, and written to.
+  folder.write("m.safetensors", with(kKey, {1, 2, 3, 4}).bytes());
+  fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(2));
+  const Failure failure = failure_of([&] { file.read_rows(kKey, 0, 1); });
+  CHECK(failure.item == path);
+  CHECK_THAT(failure.message, ContainsSubstring("changed while it was read"));
+}
