@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/error.h"
+#include "support/gemm.h"
 #include "support/names.h"
 
 namespace eigenscope {
@@ -88,15 +89,12 @@ MatrixXd attention_logits(const MatrixXd& tokens, const MatrixXd& query_key) {
   if (query_key.rows() != tokens.rows() || query_key.cols() != tokens.rows()) {
     throw InvalidArgument("query_key", "it must be d x d for tokens of d x T");
   }
-  return tokens.transpose() * (query_key * tokens);
+  return transposed_times(tokens, times(query_key, tokens));
 }
 
 MatrixXd visible_logits(const MatrixXd& tokens, const MatrixXd& query_key, const Mask& mask) {
   if (!mask.looks_back()) return attention_logits(tokens, query_key);
-  const MatrixXd read = query_key * tokens;
-  MatrixXd logits = MatrixXd::Zero(tokens.cols(), tokens.cols());
-  logits.triangularView<Eigen::Upper>() = tokens.transpose() * read;
-  return logits;
+  return transposed_times(tokens, times(query_key, tokens), Entries::upper);
 }
 
 MatrixXd attention_weights(const MatrixXd& logits, double temperature, SoftmaxKind kind,

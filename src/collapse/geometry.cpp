@@ -4,14 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "support/gemm.h"
+
 namespace eigenscope {
 namespace {
 
 // Squared singular values, from the smaller of the two Gram matrices.
 Eigen::ArrayXd squared_singular_values(const Eigen::MatrixXd& matrix) {
-  const Eigen::MatrixXd gram = matrix.rows() <= matrix.cols()
-                                   ? Eigen::MatrixXd(matrix * matrix.transpose())
-                                   : Eigen::MatrixXd(matrix.transpose() * matrix);
+  const Eigen::MatrixXd gram = matrix.rows() <= matrix.cols() ? times(matrix, matrix.transpose())
+                                                              : transposed_times(matrix, matrix);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
   return solver.eigenvalues().array().max(0.0);
 }

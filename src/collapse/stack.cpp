@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "simulation/logit_sampler.h"
+#include "support/gemm.h"
 #include "support/names.h"
 #include "support/parameter.h"
 
@@ -31,7 +32,7 @@ MatrixXd attend(const StackSettings& settings, const LayerDraw& draw,
                 const EnsembleWeights& spectrum, LayerTrace& trace) {
   const MatrixXd& x = trace.normalized;
   MatrixXd moved(x.rows(), x.cols());
-  const MatrixXd values = draw.value * x;
+  const MatrixXd values = times(draw.value, x);
   const Index part = x.rows() / settings.weights.heads;
   for (Index head = 0; head < settings.weights.heads; ++head) {
     const MatrixXd query_key = draw.query_key(static_cast<std::size_t>(head), spectrum);
@@ -39,12 +40,9 @@ MatrixXd attend(const StackSettings& settings, const LayerDraw& draw,
     trace.attention.push_back(
         attention_weights(logits, settings.temperature, settings.softmax, settings.mask));
     const MatrixXd& weights = trace.attention.back();
-    const auto own = values.middleRows(head * part, part);
-    if (settings.mask.looks_back()) {
-      moved.middleRows(head * part, part).noalias() = own * weights.triangularView<Eigen::Upper>();
-    } else {
-      moved.middleRows(head * part, part).noalias() = own * weights;
-    }
+    moved.middleRows(head * part, part) =
+        times(values.middleRows(head * part, part), weights,
+              settings.mask.looks_back() ? Entries::upper : Entries::all);
   }
   return moved;
 }
@@ -103,8 +101,8 @@ LayerTrace run_layer(const StackSettings& settings, const LayerDraw& draw,
   trace.normalized = before(tokens);
   trace.tokens = after(settings.skip * tokens + attend(settings, draw, spectrum, trace));
   if (draw.up.size() > 0) {
-    const MatrixXd hidden = (draw.up * before(trace.tokens)).cwiseMax(0.0);
-    trace.tokens = after(settings.skip * trace.tokens + draw.down * hidden);
+    const MatrixXd hidden = times(draw.up, before(trace.tokens)).cwiseMax(0.0);
+    trace.tokens = after(settings.skip * trace.tokens + times(draw.down, hidden));
   }
   return trace;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "support/error.h"
+#include "support/gemm.h"
 #include "support/names.h"
 #include "support/parameter.h"
 #include "support/random.h"
@@ -122,7 +123,7 @@ LayerDraw draw_layer(const WeightSettings& settings, Index layer, std::uint64_t 
     MatrixXd z = ensemble.spread();
     if (ensemble.symmetric()) {
       const MatrixXd turn = rotation(width, seed(part + 1));
-      z = turn * z.diagonal().asDiagonal() * turn.transpose();
+      z = times(turn * z.diagonal().asDiagonal(), turn.transpose());
     }
     draw.centre.push_back(ensemble.centre());
     draw.spread.push_back(std::move(z));

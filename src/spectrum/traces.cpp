@@ -15,14 +15,6 @@ double trace_of_product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return a.cwiseProduct(b.transpose()).sum();
 }
 
-// A^T B.
-Eigen::MatrixXd transposed_times(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
-  Eigen::MatrixXd product(a.cols(), b.cols());
-  multiply(a.cols(), b.cols(), a.rows(), factor(a.data(), a.rows()).transposed(),
-           factor(b.data(), b.rows()), product.data(), product.rows());
-  return product;
-}
-
 // A^T A, of which one half is the other's mirror image.
 Eigen::MatrixXd gram(const Eigen::MatrixXd& a) {
   constexpr Eigen::Index kBlock = 32;

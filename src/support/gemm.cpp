@@ -118,7 +118,12 @@ EIGENSCOPE_INLINE void multiply_with(Index rows, Index columns, Index inner, Fac
   }
 }
 
-#if defined(__x86_64__)
+// Whether to go beyond 128 bits, which a comparison with WebAssembly has to do without.
+#if defined(__x86_64__) && !defined(EIGENSCOPE_128_BITS)
+#define EIGENSCOPE_WIDE
+#endif
+
+#ifdef EIGENSCOPE_WIDE
 __attribute__((target("avx2"))) void multiply_256(Index rows, Index columns, Index inner,
                                                   Factor<double> a, Factor<double> b, double* c,
                                                   Index leading, bool add) {
@@ -143,7 +148,7 @@ void multiply(Index rows, Index columns, Index inner, Factor<float> a, Factor<fl
 template <>
 void multiply(Index rows, Index columns, Index inner, Factor<double> a, Factor<double> b, double* c,
               Index leading, bool add) {
-#if defined(__x86_64__)
+#ifdef EIGENSCOPE_WIDE
   if (__builtin_cpu_supports("avx512f")) {
     return multiply_512(rows, columns, inner, a, b, c, leading, add);
   }
@@ -152,6 +157,39 @@ void multiply(Index rows, Index columns, Index inner, Factor<double> a, Factor<d
   }
 #endif
   multiply_with<16>(rows, columns, inner, a, b, c, leading, add);
+}
+
+// Calls fill(first column, columns, rows) for blocks of columns that go down to the diagonal, or for all
+// columns at once.
+template <class Fill>
+void for_blocks(Index rows, Index columns, Entries entries, Fill fill) {
+  constexpr Index kBlock = 32;
+  if (entries == Entries::all) return fill(0, columns, rows);
+  for (Index start = 0; start < columns; start += kBlock) {
+    const Index count = std::min(kBlock, columns - start);
+    fill(start, count, std::min(start + count, rows));
+  }
+}
+
+Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::MatrixXd& b,
+                      Entries of_b) {
+  Eigen::MatrixXd product(a.rows(), b.cols());
+  for_blocks(b.rows(), b.cols(), of_b, [&](Index start, Index columns, Index inner) {
+    multiply(a.rows(), columns, inner, factor(a.data(), a.outerStride()),
+             factor(b.col(start).data(), b.rows()), product.col(start).data(), product.rows());
+  });
+  return product;
+}
+
+Eigen::MatrixXd transposed_times(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b,
+                                 Entries wanted) {
+  Eigen::MatrixXd product(a.cols(), b.cols());
+  for_blocks(a.cols(), b.cols(), wanted, [&](Index start, Index columns, Index rows) {
+    multiply(rows, columns, a.rows(), factor(a.data(), a.rows()).transposed(),
+             factor(b.col(start).data(), b.rows()), product.col(start).data(), product.rows());
+  });
+  if (wanted == Entries::upper) product.triangularView<Eigen::StrictlyLower>().setZero();
+  return product;
 }
 
 }  // namespace eigenscope

@@ -32,4 +32,15 @@ template <class Scalar>
 void multiply(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner, Factor<Scalar> a,
               Factor<Scalar> b, Scalar* c, Eigen::Index leading, bool add = false);
 
+/// Whether a matrix is known to be zero below its diagonal: about half the work.
+enum class Entries { all, upper };
+
+/// A B, by `multiply`. `of_b` says what is known of B.
+Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::MatrixXd& b,
+                      Entries of_b = Entries::all);
+
+/// A^T B, by `multiply`, or its upper triangle with zeros below.
+Eigen::MatrixXd transposed_times(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b,
+                                 Entries wanted = Entries::all);
+
 }  // namespace eigenscope
