@@ -73,23 +73,43 @@ Prediction::Prediction(std::shared_ptr<const TextModel> model,
 }
 
 bool Prediction::advance(Index steps) {
-  for (; steps > 0 && !pass_.done(); --steps) step();
-  return pass_.done();
+  for (; steps > 0 && !(pass_.done() && !through_); --steps) {
+    if (through_) {
+      predict_next();
+    } else {
+      run_passage();
+    }
+  }
+  return pass_.done() && !through_;
+}
+
+Index Prediction::steps_done() const {
+  return pass_.steps_done() + static_cast<Index>(heads_.size());
+}
+
+Index Prediction::steps_wanted() const {
+  return pass_.steps_wanted() + static_cast<Index>(pass_.model().layers()) * pass_.model().heads();
 }
 
 double Prediction::work_per_step() const {
   const auto width = static_cast<double>(pass_.model().width());
   const auto length = static_cast<double>(length_);
-  return length * width * (12 * width + 2 * length);
+  if (!through_) return length * width * (12 * width + 2 * length);
+  const auto head_width = static_cast<double>(pass_.model().head_width());
+  // Statistics in the head's coordinates, then a row for each query and rung: its law, then as much
+  // for drawing and softmax as some twenty products a key.
+  const double row = head_width * (width + head_width + length) + 20 * length;
+  return 6 * width * width * head_width +
+         static_cast<double>(settings_.queries * static_cast<Index>(kRungNames.size())) * row;
 }
 
-void Prediction::step() {
+void Prediction::run_passage() {
   const std::size_t passage = pass_.passage();
   const int layer = pass_.layer();
   if (passage == 0) begin_layer();
   const bool last = passage + 1 == pass_.passages().size();
   // The pass forgets a layer's weights when it is through.
-  const LayerWeights weights = last ? pass_.weights() : LayerWeights();
+  LayerWeights weights = last ? pass_.weights() : LayerWeights();
   const AttentionTrace trace = pass_.advance();
   if (passage < statistics_passages_) {
     statistics_.add(trace.states);
@@ -99,7 +119,7 @@ void Prediction::step() {
                         sinks_);
     }
   }
-  if (last) predict_layer(weights, layer);
+  if (last) through_ = Through{std::move(weights), LayerClouds(statistics_), layer};
 }
 
 void Prediction::begin_layer() {
@@ -107,17 +127,14 @@ void Prediction::begin_layer() {
   meters_.assign(static_cast<std::size_t>(pass_.model().heads()), HeadMeter());
 }
 
-void Prediction::predict_layer(const LayerWeights& weights, int layer) {
-  const LayerClouds clouds(statistics_);
-  const auto first = heads_.size();
-  for (int head = 0; head < pass_.model().heads(); ++head) {
-    heads_.push_back(predict_head(weights, layer, head, clouds));
-  }
-  add_isotropic(static_cast<Index>(first));
+void Prediction::predict_next() {
+  const auto all = static_cast<std::size_t>(pass_.model().heads());
+  heads_.push_back(predict_head(*through_, static_cast<int>(heads_.size() % all)));
+  if (heads_.size() % all == 0) through_.reset();
 }
 
-HeadPrediction Prediction::predict_head(const LayerWeights& weights, int layer, int head,
-                                        const LayerClouds& clouds) const {
+HeadPrediction Prediction::predict_head(const Through& through, int head) const {
+  const auto& [weights, clouds, layer] = through;
   const HeadProjections projected = projections(weights, head, pass_.model().heads());
   const VectorXd gain = pass_.model().rules().pre_norm
                             ? VectorXd(weights.attention_norm.gain.cast<double>())
@@ -128,6 +145,7 @@ HeadPrediction Prediction::predict_head(const LayerWeights& weights, int layer, 
   prediction.measured = meters_[static_cast<std::size_t>(head)].measures();
   const HeadFactors factors = factors_of(projected, gain, layer, head);
   prediction.report = report_head(factors, kernel_);
+  prediction.rungs[0] = isotropic(prediction.report);
   HeadProjections folded = projected;
   folded.query = factors.query.transpose();
   folded.key = factors.key.transpose();
@@ -166,20 +184,16 @@ RungPrediction Prediction::sampled(const HeadLadder& ladder, Rung rung) const {
   return {mean.entropy, mean.participation, sink / rows};
 }
 
-void Prediction::add_isotropic(Index first) {
-  std::vector<TracedHead> traced;
-  for (auto i = static_cast<std::size_t>(first); i < heads_.size(); ++i) {
-    const HeadReport& report = heads_[i].report;
-    traced.push_back({report.moments.traces, std::sqrt(static_cast<double>(report.head_width))});
-  }
-  GaussianRows rows(theory_tokens(length_), traced, settings_.queries, settings_.seed);
+RungPrediction Prediction::isotropic(const HeadReport& report) const {
+  const double temperature = std::sqrt(static_cast<double>(report.head_width));
+  GaussianRows rows(theory_tokens(length_), {{report.moments.traces, temperature}},
+                    settings_.queries, settings_.seed);
   rows.advance(settings_.queries);
-  for (std::size_t i = 0; i < traced.size(); ++i) {
-    const RowEstimate estimate = rows.estimate(i);
-    RungPrediction& rung = heads_[static_cast<std::size_t>(first) + i].rungs[0];
-    rung.entropy = estimate.entropy.value;
-    rung.participation = estimate.participation.value;
-  }
+  const RowEstimate estimate = rows.estimate(0);
+  RungPrediction rung;
+  rung.entropy = estimate.entropy.value;
+  rung.participation = estimate.participation.value;
+  return rung;
 }
 
 }  // namespace eigenscope

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "checkpoint/head_report.h"
@@ -35,7 +36,7 @@ struct HeadPrediction {
 
 /// Runs some passages for the statistics of the tokens and others for the measurement through a model,
 /// layer by layer, and predicts the heads of a layer when both are through. A job that advances in
-/// steps. Rung 0 is the theory for the normalized random walk of the passages' length, at temperature
+/// steps, each a passage through a layer or the prediction of a head. Rung 0 is the theory for the normalized random walk of the passages' length, at temperature
 /// sqrt(d_h), the gain of a pre-norm folded into the weights. Query j of a layer and the numbers drawn
 /// for its row are stream j of the seed, for every head and rung alike.
 class Prediction {
@@ -46,25 +47,31 @@ class Prediction {
   Prediction(std::shared_ptr<const TextModel> model, const std::vector<Passage>& statistics,
              const std::vector<Passage>& measured, const PredictionSettings& settings);
 
-  /// Runs up to `steps` passages through a layer each; true when all is done. Throws FormatError as
-  /// ForwardPass::advance does, and for weights too large for the theory.
+  /// Does up to `steps` steps; true when all is done. Throws FormatError as ForwardPass::advance does,
+  /// and for weights too large for the theory.
   bool advance(Eigen::Index steps);
-  Eigen::Index steps_done() const { return pass_.steps_done(); }
-  Eigen::Index steps_wanted() const { return pass_.steps_wanted(); }
-  /// About how many multiply-adds one step costs.
+  Eigen::Index steps_done() const;
+  Eigen::Index steps_wanted() const;
+  /// About how many multiply-adds the next step costs.
   double work_per_step() const;
 
-  /// The heads of the layers that are through.
+  /// The heads that are predicted, in the order of their layers.
   const std::vector<HeadPrediction>& heads() const { return heads_; }
 
  private:
-  void step();
+  /// A layer that all passages are through.
+  struct Through {
+    LayerWeights weights;
+    LayerClouds clouds;
+    int layer;
+  };
+
+  void run_passage();
   void begin_layer();
-  void predict_layer(const LayerWeights& weights, int layer);
-  HeadPrediction predict_head(const LayerWeights& weights, int layer, int head,
-                              const LayerClouds& clouds) const;
+  void predict_next();
+  HeadPrediction predict_head(const Through& through, int head) const;
   RungPrediction sampled(const HeadLadder& ladder, Rung rung) const;
-  void add_isotropic(Eigen::Index first);
+  RungPrediction isotropic(const HeadReport& report) const;
 
   ForwardPass pass_;
   PredictionSettings settings_;
@@ -74,6 +81,7 @@ class Prediction {
   CentredKernel kernel_;
   TokenStatistics statistics_;
   std::vector<HeadMeter> meters_;
+  std::optional<Through> through_;  // until its heads are predicted
   std::vector<HeadPrediction> heads_;
 };
 
