@@ -51,10 +51,24 @@ HeadProjections projections(const LayerWeights& weights, int head, int heads) {
           weights.key.weight.middleRows(first, width).cast<double>()};
 }
 
-/// The factors of W_QK, d x d_h, with the gain of a norm before them.
-HeadFactors factors_of(const HeadProjections& head, const VectorXd& gain, int layer, int number) {
-  return {layer, number, gain.asDiagonal() * head.query.transpose(),
-          gain.asDiagonal() * head.key.transpose()};
+/// The same with the gain of a norm before them folded in.
+HeadProjections folded(const HeadProjections& head, const VectorXd& gain) {
+  return {head.query * gain.asDiagonal(), head.query_bias, head.key * gain.asDiagonal()};
+}
+
+/// Throws FormatError naming layer and head for weights whose traces leave the range of the theory.
+HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, int layer,
+                     int number) {
+  try {
+    const FactorProducts products =
+        products_of_factors(head.query.transpose(), head.key.transpose());
+    const SpectralMoments moments = moments_of_products(products);
+    const double temperature = std::sqrt(static_cast<double>(head.width()));
+    return {moments, propagate(kernel, moments.traces, temperature).localization};
+  } catch (const InvalidArgument& refusal) {
+    throw FormatError("layer " + std::to_string(layer) + " head " + std::to_string(number),
+                      std::string("its weights are too large: ") + refusal.what());
+  }
 }
 
 }  // namespace
@@ -143,14 +157,11 @@ HeadPrediction Prediction::predict_head(const Through& through, int head) const 
   prediction.layer = layer;
   prediction.head = head;
   prediction.measured = meters_[static_cast<std::size_t>(head)].measures();
-  const HeadFactors factors = factors_of(projected, gain, layer, head);
-  prediction.report = report_head(factors, kernel_);
-  prediction.rungs[0] = isotropic(prediction.report);
-  HeadProjections folded = projected;
-  folded.query = factors.query.transpose();
-  folded.key = factors.key.transpose();
+  const HeadProjections whole = folded(projected, gain);
+  prediction.report = theory_of(whole, kernel_, layer, head);
+  prediction.rungs[0] = isotropic(prediction.report.moments.traces);
   prediction.rungs[static_cast<std::size_t>(Rung::spectrum)] =
-      sampled(HeadLadder(clouds, folded), Rung::spectrum);
+      sampled(HeadLadder(clouds, whole), Rung::spectrum);
   const HeadLadder ladder(clouds, projected);
   for (auto rung = static_cast<std::size_t>(Rung::covariance); rung < kRungNames.size(); ++rung) {
     prediction.rungs[rung] = sampled(ladder, static_cast<Rung>(rung));
@@ -184,10 +195,10 @@ RungPrediction Prediction::sampled(const HeadLadder& ladder, Rung rung) const {
   return {mean.entropy, mean.participation, sink / rows};
 }
 
-RungPrediction Prediction::isotropic(const HeadReport& report) const {
-  const double temperature = std::sqrt(static_cast<double>(report.head_width));
-  GaussianRows rows(theory_tokens(length_), {{report.moments.traces, temperature}},
-                    settings_.queries, settings_.seed);
+RungPrediction Prediction::isotropic(const Traces& traces) const {
+  const double temperature = std::sqrt(static_cast<double>(pass_.model().head_width()));
+  GaussianRows rows(theory_tokens(length_), {{traces, temperature}}, settings_.queries,
+                    settings_.seed);
   rows.advance(settings_.queries);
   const RowEstimate estimate = rows.estimate(0);
   RungPrediction rung;

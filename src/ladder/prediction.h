@@ -8,10 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "checkpoint/head_report.h"
 #include "forward/forward_pass.h"
 #include "ladder/agreement.h"
 #include "ladder/rungs.h"
+#include "propagation/propagation.h"
+#include "spectrum/traces.h"
 
 namespace eigenscope {
 
@@ -27,10 +28,16 @@ struct RungPrediction {
   double sink = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// What the isotropic theory says of a head: no eigenvalues are needed for it.
+struct HeadTheory {
+  SpectralMoments moments;  ///< of W, the gain of a pre-norm folded in
+  double localization = 0;  ///< for the kernel of rung 0, temperature sqrt(d_h); may be NaN
+};
+
 struct HeadPrediction {
   int layer = 0, head = 0;
   HeadMeasures measured;
-  HeadReport report;  ///< spectrum, and localization by the isotropic theory (kernel of rung 0)
+  HeadTheory report;
   std::array<RungPrediction, kRungNames.size()> rungs;  ///< by Rung
 };
 
@@ -71,7 +78,7 @@ class Prediction {
   void predict_next();
   HeadPrediction predict_head(const Through& through, int head) const;
   RungPrediction sampled(const HeadLadder& ladder, Rung rung) const;
-  RungPrediction isotropic(const HeadReport& report) const;
+  RungPrediction isotropic(const Traces& traces) const;
 
   ForwardPass pass_;
   PredictionSettings settings_;
