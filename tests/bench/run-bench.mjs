@@ -142,8 +142,8 @@ function spectrumByMlMatrix([query, key]) {
 
 /** ml-matrix has its factors in memory; our scan also reads and decodes them from the file. */
 async function spectraAgainstMlMatrix() {
-  const create = createRequire(import.meta.url)(`${root}build/wasm/localize.js`);
-  const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/localize.wasm`) });
+  const create = createRequire(import.meta.url)(`${root}build/wasm/checkpoint.js`);
+  const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/checkpoint.wasm`) });
   const factors = factorsForScript();
   const descriptor = openSync(MODEL, 'r');
   const model = {

@@ -16,6 +16,6 @@ test('script, styles and markup are under 300 kB', () => {
 
 test('the WASM of each section is under 150 kB', () => {
   const wasm = assets.filter((name) => name.endsWith('.wasm'));
-  expect(wasm).toHaveLength(3);
+  expect(wasm).toHaveLength(6);
   for (const name of wasm) expect(compressed(name)).toBeLessThan(150_000);
 });

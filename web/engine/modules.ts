@@ -1,10 +1,20 @@
+import checkpoint from '../../build/wasm/checkpoint.wasm?url';
 import collapse from '../../build/wasm/collapse.wasm?url';
+import ladder from '../../build/wasm/ladder.wasm?url';
 import localize from '../../build/wasm/localize.wasm?url';
+import reading from '../../build/wasm/reading.wasm?url';
 import train from '../../build/wasm/train.wasm?url';
 import { bytesOf } from './base64';
 import type { ModuleName } from './sections';
 
-const addresses: Record<ModuleName, string> = { localize, collapse, train };
+const addresses: Record<ModuleName, string> = {
+  localize,
+  collapse,
+  train,
+  checkpoint,
+  reading,
+  ladder,
+};
 
 /** Compiles a module, once for all workers: from beside the page, or from inside the single file. */
 export async function compileModule(name: ModuleName): Promise<WebAssembly.Module> {

@@ -59,7 +59,7 @@ export class Pool {
 
   constructor() {
     for (let i = 0; i < this.size; i++) this.seats.push(this.open());
-    this.load('localize'); // the first section is looked at in any case
+    this.prepare('localize'); // the first section is looked at in any case
   }
 
   /**
@@ -81,6 +81,11 @@ export class Pool {
       signal?.addEventListener('abort', cancel, { once: true });
       this.send(seat, module, { id, job, input, signal, onPartial, resolve, reject, forget });
     });
+  }
+
+  /** Loads a module that is soon to be asked. */
+  prepare(name: ModuleName): void {
+    void this.load(name);
   }
 
   private load(name: ModuleName): Promise<WebAssembly.Module> {

@@ -228,6 +228,68 @@ export interface RunRows {
   heads: Record<RunHeadMeasure, Float64Array>;
 }
 
+/** The files of a checkpoint; what reads text needs all three. */
+export interface CheckpointFiles {
+  model: Blob;
+  config: Blob | null;
+  tokenizer: Blob | null;
+}
+
+/** What is measured of a head on a text: src/forward/head_measures.h says what each is. */
+export type TextMeasure =
+  | 'entropy'
+  | 'participation'
+  | 'distance'
+  | 'localization'
+  | 'sensitivity_localization'
+  | 'sink'
+  | 'sink_first'
+  | 'sink_separator';
+
+/** The coordinate of a layer's tokens that stands out most; ratio to the median token's largest. */
+export interface Outlier {
+  ratio: number | null;
+  coordinate: number;
+  position: number;
+}
+
+/** What is both predicted and measured of every head. */
+export type LadderMeasure = 'entropy' | 'participation' | 'sink';
+/** A number with its 95% bootstrap interval. */
+export interface Interval {
+  value: number | null;
+  low: number | null;
+  high: number | null;
+}
+/** How well the heads' predictions agree with what was measured; NaN pairs are left out. */
+export interface Agreement {
+  pairs: number;
+  rank_correlation: Interval;
+  /** Mean absolute. */
+  error: Interval;
+}
+
+/** Passages of one length: their ids one after another, those for the statistics first. */
+export interface Drawn {
+  ids: number[];
+  length: number;
+  /** Special tokens at the start and at the end of each. */
+  leading: number;
+  trailing: number;
+}
+
+export interface Ladder {
+  /** Of each head. */
+  layer: Float64Array;
+  head: Float64Array;
+  /** heads x 8 rungs, row-major; NaN where a rung says nothing. */
+  predicted: Record<LadderMeasure, Float64Array>;
+  /** heads. */
+  measured: Record<LadderMeasure, Float64Array>;
+  /** One a rung; fewer until done. */
+  agreement: Record<LadderMeasure, Agreement[]>;
+}
+
 /** Every job: its input and the shape of its (partial and final) results. */
 export interface Jobs {
   /** Refuses a bad text with the library's own words (EngineError.field is the parameter). */
@@ -285,6 +347,50 @@ export interface Jobs {
       correlation: number;
     };
     output: { heads: Head[]; bytes_read: number; excluded: string[] };
+  };
+  /**
+   * What every head does on a text, of which the first `length` tokens (or as many as the model
+   * takes) are read. Layers stream in: arrays hold those that are through.
+   */
+  measure: {
+    input: CheckpointFiles & { text: string; length: number };
+    output: Record<TextMeasure, Float64Array> & {
+      /** The n tokens that were read; whether the text has more. */
+      tokens: string[];
+      shortened: boolean;
+      layers: number;
+      heads: number;
+      /** One a layer, of the tokens that come in. */
+      outliers: Outlier[];
+      /** layers x heads x n x n, row-major; a row is a query. null until done. */
+      weights: Float32Array | null;
+    };
+  };
+  /** Passages of a text (UTF-8), drawn for the ladder: as many for the statistics as to measure. */
+  passages: {
+    input: CheckpointFiles & {
+      text: Uint8Array;
+      /** Tokens of a passage, or as many as the model takes. */
+      length: number;
+      passages: number;
+      seed: number;
+    };
+    output: Drawn;
+  };
+  /**
+   * Predicted against measured attention. Heads stream in, layer by layer; how well they agree comes
+   * last.
+   */
+  ladder: {
+    input: Pick<CheckpointFiles, 'model' | 'config'> &
+      Drawn & {
+        /** Rows drawn for each prediction. */
+        queries: number;
+        /** Draws of the bootstrap intervals. */
+        resamples: number;
+        seed: number;
+      };
+    output: Ladder;
   };
   /**
    * The predicted measures of given heads at another length or token process, from their traces:
@@ -406,7 +512,7 @@ export type FromWorker =
  * is about how many multiply-adds one call should do (the library reads no clock): the worker
  * tunes it so that it can look at its messages every few milliseconds. A partial output may be
  * asked for after any call. Exceptions are JavaScript Errors with `name`, `message` and `field`.
- * For the worker's side of `scan`, a Blob is replaced by a ByteSource that reads synchronously.
+ * For the worker's side, a Blob is replaced by a ByteSource that reads synchronously.
  */
 export interface ByteSource {
   name: string;

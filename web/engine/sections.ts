@@ -1,10 +1,17 @@
 import type { JobName } from './protocol';
 
 /** The engine comes in one WASM module a section of the page, loaded when it is first asked. */
-export type ModuleName = 'localize' | 'collapse' | 'train';
+export type ModuleName = 'localize' | 'collapse' | 'train' | 'checkpoint' | 'reading' | 'ladder';
+
+const OTHERS: Partial<Record<JobName, ModuleName>> = {
+  ...{ collapse: 'collapse', cosines: 'collapse' },
+  ...{ train: 'train', speak: 'train', attend: 'train' },
+  ...{ scan: 'checkpoint' },
+  ...{ measure: 'reading', passages: 'reading' },
+  ...{ ladder: 'ladder' },
+};
 
 /** The module that knows a job. */
 export function moduleOf(job: JobName): ModuleName {
-  if (job === 'collapse' || job === 'cosines') return 'collapse';
-  return job === 'train' || job === 'speak' || job === 'attend' ? 'train' : 'localize';
+  return OTHERS[job] ?? 'localize';
 }

@@ -1,5 +1,8 @@
+import createCheckpoint from '../../build/wasm/checkpoint.js';
 import createCollapse from '../../build/wasm/collapse.js';
+import createLadder from '../../build/wasm/ladder.js';
 import createLocalize from '../../build/wasm/localize.js';
+import createReading from '../../build/wasm/reading.js';
 import createTrain from '../../build/wasm/train.js';
 import { withSources } from './byte-source';
 import type { FromWorker, NativeEngine, NativeJob, ToWorker } from './protocol';
@@ -21,7 +24,14 @@ const tasks: Task[] = [];
 const next = new MessageChannel();
 const waiting = new Set<number>();
 let scheduled = false;
-const factories = { localize: createLocalize, collapse: createCollapse, train: createTrain };
+const factories = {
+  localize: createLocalize,
+  collapse: createCollapse,
+  train: createTrain,
+  checkpoint: createCheckpoint,
+  reading: createReading,
+  ladder: createLadder,
+};
 const engines = new Map<ModuleName, Promise<NativeEngine>>();
 
 /** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */

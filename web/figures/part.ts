@@ -16,7 +16,7 @@ export interface Ask {
   run<J extends JobName>(
     job: J,
     input: Input<J>,
-    onPartial?: (output: Output<J>) => void,
+    onPartial?: (output: Output<J>, progress: number) => void,
   ): Promise<Output<J>>;
   /** There is something new to draw. `progress` in [0, 1]. */
   show(progress: number): void;

@@ -1,75 +1,12 @@
-// Jobs about trained heads: scan, predict.
+// The job about trained heads: predict.
 #include <optional>
 
 #include "bindings/convert.h"
 #include "bindings/localize/gaussian_measure.h"
 #include "bindings/localize/module.h"
-#include "checkpoint/head_report.h"
 
 namespace eigenscope::bindings {
 namespace {
-
-class ScanJob final : public Job {
- public:
-  explicit ScanJob(const val& input)
-      : kernel_(centred_kernel(tokens_of(input))), scan_(open(input)) {}
-
-  bool advance(double work) override {
-    // The heads of a layer have one size: so many multiply-adds for its moments and eigenvalues.
-    for (double left = work; left >= 0 && !scan_.done();) {
-      for (const HeadFactors& factors : scan_.advance(1)) {
-        const auto d = static_cast<double>(factors.query.rows());
-        const auto d_h = static_cast<double>(factors.query.cols());
-        left -= 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
-        add(report_head(factors, kernel_));
-      }
-    }
-    return scan_.done();
-  }
-  double progress() const override {
-    return static_cast<double>(scan_.heads_read()) / static_cast<double>(scan_.total_heads());
-  }
-  val output() override {
-    val excluded = val::array();
-    for (const ExcludedHead& head : scan_.excluded()) excluded.call<void>("push", head.text());
-    val out = val::object();
-    out.set("heads", heads_);
-    out.set("bytes_read", static_cast<double>(scan_.bytes_read()));
-    out.set("excluded", excluded);
-    return out;
-  }
-
- private:
-  static HeadScan open(const val& input) {
-    std::optional<Config> config;
-    if (!input["config"].isNull()) {
-      ScriptSource source(input["config"]);
-      config = Config::read(source);
-    }
-    HeadSettings settings;
-    if (input["heads"].as<double>() != 0)
-      settings.heads = static_cast<int>(integer(input, "heads"));
-    const auto tensors =
-        std::make_shared<const Safetensors>(std::make_shared<ScriptSource>(input["model"]));
-    return HeadScan(tensors, config ? &*config : nullptr, settings);
-  }
-
-  void add(const HeadReport& report) {
-    val head = moments_value(report.moments);
-    head.set("layer", report.layer);
-    head.set("head", report.head);
-    head.set("head_width", static_cast<double>(report.head_width));
-    head.set("variance_modulus", report.variance_modulus);
-    head.set("localization", number_or_null(report.localization));
-    head.set("regime", std::string(regime_name(report.regime)));
-    head.set("eigenvalues", array_of(report.eigenvalues));
-    heads_.call<void>("push", head);
-  }
-
-  CentredKernel kernel_;
-  HeadScan scan_;
-  val heads_ = val::array();
-};
 
 std::vector<std::optional<TracedHead>> traced_heads(const val& input) {
   std::vector<std::optional<TracedHead>> heads;
@@ -85,7 +22,6 @@ std::vector<std::optional<TracedHead>> traced_heads(const val& input) {
 }  // namespace
 
 std::unique_ptr<Job> make_head_job(const std::string& name, const val& input) {
-  if (name == "scan") return std::make_unique<ScanJob>(input);
   if (name == "predict") return make_measure_job(traced_heads(input), input);
   return nullptr;
 }

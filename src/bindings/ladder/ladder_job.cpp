@@ -1,0 +1,171 @@
+// The job ladder of the page's fourth section: predicted against measured attention, head by head and
+// rung by rung. A module of its own, without tokenizers: their passages come in as ids.
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "bindings/files.h"
+#include "bindings/job.h"
+#include "ladder/prediction.h"
+#include "support/error.h"
+
+namespace eigenscope::bindings {
+namespace {
+
+/// A number that is both measured and predicted.
+struct LadderMeasure {
+  const char* name;
+  double (*predicted)(const RungPrediction&);
+  double (*measured)(const HeadMeasures&);
+};
+
+constexpr std::array kMeasures{
+    LadderMeasure{"entropy", [](const RungPrediction& r) { return r.entropy; },
+                  [](const HeadMeasures& m) { return m.row.entropy; }},
+    LadderMeasure{"participation", [](const RungPrediction& r) { return r.participation; },
+                  [](const HeadMeasures& m) { return m.row.participation; }},
+    LadderMeasure{"sink", [](const RungPrediction& r) { return r.sink; },
+                  [](const HeadMeasures& m) { return m.row.sink(); }},
+};
+constexpr std::size_t kRungs = kRungNames.size();
+
+struct Passages {
+  std::vector<Passage> statistics, measured;
+};
+
+// As the job passages gives them: the first half is for the statistics.
+Passages passages_of(const val& input) {
+  const auto length = static_cast<std::size_t>(integer(input, "length"));
+  const auto ids = emscripten::convertJSArrayToNumberVector<int>(input["ids"]);
+  if (ids.size() % (2 * length) != 0) {
+    throw InvalidArgument("ids", "they must be as many passages of " + std::to_string(length) +
+                                     " tokens for the statistics as to measure");
+  }
+  Passages passages;
+  for (auto at = ids.begin(); at != ids.end(); at += static_cast<std::ptrdiff_t>(length)) {
+    auto& half = 2 * static_cast<std::size_t>(at - ids.begin()) < ids.size() ? passages.statistics
+                                                                             : passages.measured;
+    half.push_back({{at, at + static_cast<std::ptrdiff_t>(length)},
+                    static_cast<Eigen::Index>(input["leading"].as<double>()),
+                    static_cast<Eigen::Index>(input["trailing"].as<double>())});
+  }
+  return passages;
+}
+
+std::shared_ptr<const TextModel> model_of(const val& input) {
+  const std::optional<Config> config = config_of(input);
+  if (!config) throw FormatError("config.json", "it is missing");
+  return std::make_shared<const TextModel>(tensors_of(input), *config);
+}
+
+val interval_value(const Interval& interval) {
+  val out = val::object();
+  out.set("value", number_or_null(interval.value));
+  out.set("low", number_or_null(interval.low));
+  out.set("high", number_or_null(interval.high));
+  return out;
+}
+
+class LadderJob final : public Job {
+ public:
+  explicit LadderJob(const val& input) : LadderJob(passages_of(input), input) {}
+
+  bool advance(double work) override {
+    for (double left = work; left >= 0 && compared_ < kMeasures.size() * kRungs;) {
+      if (predicted_) {
+        compare();
+        left -= static_cast<double>(resamples_) * 50 * static_cast<double>(heads().size());
+      } else {
+        left -= prediction_.work_per_step();
+        predicted_ = prediction_.advance(1);
+      }
+    }
+    return compared_ == kMeasures.size() * kRungs;
+  }
+  double progress() const override {
+    return static_cast<double>(prediction_.steps_done()) /
+           static_cast<double>(prediction_.steps_wanted());
+  }
+
+  val output() override {
+    val predicted = val::object(), measured = val::object();
+    for (const LadderMeasure& measure : kMeasures) {
+      predicted.set(measure.name, table(kRungs, [&](const HeadPrediction& head, std::size_t rung) {
+                      return measure.predicted(head.rungs[rung]);
+                    }));
+      measured.set(measure.name, table(1, [&](const HeadPrediction& head, std::size_t) {
+                     return measure.measured(head.measured);
+                   }));
+    }
+    val out = val::object();
+    out.set("layer", table(1, [](const HeadPrediction& head, std::size_t) { return head.layer; }));
+    out.set("head", table(1, [](const HeadPrediction& head, std::size_t) { return head.head; }));
+    out.set("predicted", predicted);
+    out.set("measured", measured);
+    out.set("agreement", agreement_);
+    return out;
+  }
+
+ private:
+  LadderJob(const Passages& passages, const val& input)
+      : seed_(static_cast<std::uint64_t>(number(input, "seed"))),
+        resamples_(integer(input, "resamples")),
+        prediction_(model_of(input), passages.statistics, passages.measured,
+                    {integer(input, "queries"), seed_}) {
+    for (const LadderMeasure& measure : kMeasures) agreement_.set(measure.name, val::array());
+  }
+
+  const std::vector<HeadPrediction>& heads() const { return prediction_.heads(); }
+
+  // `entry(head, k)` of all heads and, in each, k below `count`.
+  template <class Entry>
+  Eigen::VectorXd numbers(std::size_t count, Entry entry) const {
+    Eigen::VectorXd out(static_cast<Eigen::Index>(heads().size() * count));
+    for (std::size_t i = 0; i < heads().size() * count; ++i) {
+      out[static_cast<Eigen::Index>(i)] = entry(heads()[i / count], i % count);
+    }
+    return out;
+  }
+  template <class Entry>
+  val table(std::size_t count, Entry entry) const {
+    return array_of(numbers(count, entry));
+  }
+
+  // The next measure on the next rung.
+  void compare() {
+    const LadderMeasure& measure = kMeasures[compared_ / kRungs];
+    const std::size_t rung = compared_++ % kRungs;
+    const Agreement found =
+        agreement(numbers(1, [&](const HeadPrediction& head,
+                                 std::size_t) { return measure.predicted(head.rungs[rung]); }),
+                  numbers(1, [&](const HeadPrediction& head,
+                                 std::size_t) { return measure.measured(head.measured); }),
+                  resamples_, seed_);
+    val row = val::object();
+    row.set("pairs", static_cast<double>(found.pairs));
+    row.set("rank_correlation", interval_value(found.rank_correlation));
+    row.set("error", interval_value(found.error));
+    agreement_[measure.name].call<void>("push", row);
+  }
+
+  std::uint64_t seed_;
+  Eigen::Index resamples_;
+  Prediction prediction_;
+  bool predicted_ = false;
+  std::size_t compared_ = 0;
+  val agreement_ = val::object();
+};
+
+std::unique_ptr<Job> make_ladder_job(const std::string& name, const val& input) {
+  if (name == "ladder") return std::make_unique<LadderJob>(input);
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const JobMaker> job_makers() {
+  static constexpr std::array<JobMaker, 1> kMakers{make_ladder_job};
+  return kMakers;
+}
+
+}  // namespace eigenscope::bindings

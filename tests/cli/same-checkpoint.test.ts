@@ -1,0 +1,153 @@
+// What a checkpoint's heads are and do: the same numbers in a terminal and in a browser tab.
+import {
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeFileSync,
+  mkdtempSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type {
+  ByteSource,
+  CheckpointFiles,
+  LadderMeasure,
+  NativeEngine,
+  TextMeasure,
+} from '../../web/engine/protocol.ts';
+import { engine, finish, json, MINILM, root } from './eigenscope.ts';
+
+/** A file as the page's worker gives it to the engine. */
+function source(path: string): Blob {
+  const file = openSync(path, 'r');
+  const found: ByteSource = {
+    name: path,
+    size: statSync(path).size,
+    read(offset, length) {
+      const bytes = new Uint8Array(length);
+      return readSync(file, bytes, 0, length, offset) === length ? bytes : null;
+    },
+  };
+  return found as unknown as Blob;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'eigenscope-same-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const text = readFileSync(`${root}README.md`);
+const prose = join(folder, 'prose.txt');
+writeFileSync(prose, text);
+
+let scanner: NativeEngine;
+let reading: NativeEngine;
+let ladder: NativeEngine;
+let files: CheckpointFiles;
+beforeAll(async () => {
+  [scanner, reading, ladder] = await Promise.all(
+    (['checkpoint', 'reading', 'ladder'] as const).map(engine),
+  );
+  files = {
+    model: source(`${MINILM}/model.fp16.safetensors`),
+    config: source(`${MINILM}/config.json`),
+    tokenizer: source(`${MINILM}/tokenizer.json`),
+  };
+});
+
+/** Equal to what single precision leaves of many layers; null is NaN. */
+function expectNear(wasm: ArrayLike<number>, terminal: (number | null)[], error: number) {
+  expect(wasm.length).toBe(terminal.length);
+  terminal.forEach((value, i) => {
+    if (value === null) expect(wasm[i]).toBeNaN();
+    else expect(Math.abs(wasm[i]! - value)).toBeLessThan(error * (1 + Math.abs(value)));
+  });
+}
+
+test('the heads of a file', () => {
+  const tokens = { length: 40, tokens: 'ar1' as const, correlation: 0.7 };
+  const terminal = json('heads', tokens, MINILM);
+  const { heads } = finish(scanner, 'scan', { ...files, ...tokens, heads: 0 });
+  for (const name of ['xi', 'eta_s', 'eta_f', 'variance_modulus', 'localization'] as const) {
+    const column = terminal.heads.map((head: Record<string, number>) => head[name]);
+    expectNear(
+      heads.map((head) => head[name] ?? NaN),
+      column,
+      1e-9,
+    );
+  }
+});
+
+test('what every head does on a text', () => {
+  const sentence = 'The whale swam, and Ahab cursed it.';
+  const terminal = json('attend', { text: sentence }, MINILM, '--weights');
+  const found = finish(reading, 'measure', { ...files, text: sentence, length: 128 });
+  expect(found.tokens).toEqual(terminal.passages[0].tokens);
+  expect(found.shortened).toBe(false);
+  expect([found.layers, found.heads]).toEqual([6, 12]);
+  const measures: TextMeasure[] = [
+    ...(['entropy', 'participation', 'distance', 'localization'] as const),
+    ...(['sensitivity_localization', 'sink', 'sink_first', 'sink_separator'] as const),
+  ];
+  for (const name of measures) {
+    const column = terminal.heads.map((head: Record<string, number | null>) => head[name]);
+    expectNear(found[name], column, 1e-4);
+  }
+  terminal.layers.forEach((layer: Record<string, number>, i: number) => {
+    const { ratio, coordinate, position } = found.outliers[i]!;
+    expect([coordinate, position]).toEqual([layer.outlier_coordinate, layer.outlier_position]);
+    expectNear([ratio!], [layer.outlier_ratio!], 1e-4);
+  });
+  const weights = terminal.weights.flatMap((matrix: { weights: number[][] }) =>
+    matrix.weights.flat(),
+  );
+  expectNear(found.weights!, weights, 1e-4);
+  const cut = finish(reading, 'measure', { ...files, text: sentence, length: 5 });
+  expect(cut.shortened).toBe(true);
+  expect(cut.tokens).toEqual(['[CLS]', 'the', 'whale', 'swam', '[SEP]']);
+});
+
+test('the ladder of predictions, rung by rung', () => {
+  const asked = { length: 48, passages: 2, queries: 40, resamples: 50, seed: 5 };
+  const terminal = json('predict', { ...asked, file: prose }, MINILM);
+  const drawn = finish(reading, 'passages', { ...files, ...asked, text: new Uint8Array(text) });
+  expect([drawn.length, drawn.leading, drawn.trailing]).toEqual([48, 1, 1]);
+  expect(drawn.ids).toHaveLength(4 * 48);
+  const found = finish(ladder, 'ladder', { ...files, ...asked, ...drawn });
+  const measures: LadderMeasure[] = ['entropy', 'participation', 'sink'];
+  for (const name of measures) {
+    const rows: Record<string, number | null>[] = terminal.heads;
+    expectNear(
+      found.predicted[name],
+      rows.map((row) => row[name]!),
+      1e-4,
+    );
+    const first = rows.filter(({ rung }) => rung === 0);
+    expectNear(
+      found.measured[name],
+      first.map((row) => row[`measured_${name}`]!),
+      1e-4,
+    );
+    terminal.summary.forEach((row: Record<string, number | null>, rung: number) => {
+      const { rank_correlation, error } = found.agreement[name][rung]!;
+      for (const [key, interval] of Object.entries({
+        rank_correlation,
+        mean_absolute_error: error,
+      })) {
+        expectNear(
+          [interval.value, interval.low, interval.high].map((it) => it ?? NaN),
+          ['', '_low', '_high'].map((end) => row[`${name}_${key}${end}`]!),
+          2e-3, // ranks of heads that are nearly equal may change places
+        );
+      }
+    });
+  }
+});
+
+test('text asks for all three files', () => {
+  for (const name of ['config', 'tokenizer'] as const) {
+    const job = () =>
+      reading.createJob('measure', { ...files, [name]: null, text: 'a', length: 9 });
+    expect(job).toThrow(`${name}.json: it is missing`);
+  }
+});
