@@ -17,3 +17,11 @@ export function csvOf(table: Table): Blob {
   for (const row of table.rows) parts.push(row.map(cell).join(',') + '\n');
   return new Blob(parts, { type: 'text/csv' });
 }
+
+/** The table as JSON: a list with one object a row. */
+export function jsonOf({ columns, rows }: Table): Blob {
+  const objects = Array.from(rows, (row) =>
+    JSON.stringify(Object.fromEntries(columns.map((name, i) => [name, row[i]]))),
+  );
+  return new Blob([`[\n${objects.join(',\n')}\n]\n`], { type: 'application/json' });
+}

@@ -1,9 +1,10 @@
 import { png, save, standalone, type Bitmap } from '../charts/picture';
 import { withSubscripts } from '../charts/subscript';
-import { csvOf, type Table } from '../charts/table';
+import { csvOf, jsonOf, type Table } from '../charts/table';
 
 /** What a figure can be saved as. */
-const KINDS = ['svg', 'png', 'csv'] as const;
+const KINDS = ['svg', 'png', 'csv', 'json'] as const;
+const NUMBERS = { csv: csvOf, json: jsonOf };
 
 /** The place of a figure on the page: its picture, what lies over it, its caption's live part. */
 export class Frame {
@@ -44,7 +45,7 @@ export class Frame {
         type: 'button',
         textContent,
       });
-      const thing = kind === 'csv' ? `Numbers of ${figure.toLowerCase()}` : figure;
+      const thing = kind in NUMBERS ? `Numbers of ${figure.toLowerCase()}` : figure;
       button.dataset.export = kind;
       button.setAttribute('aria-label', `${thing} as ${textContent}`);
       button.addEventListener('click', () => void this.export(kind));
@@ -116,9 +117,12 @@ export class Frame {
 
   private async export(kind: (typeof KINDS)[number]): Promise<void> {
     const name = `eigenscope-${this.id}.${kind}`;
-    const table = kind === 'csv' ? this.table() : null;
-    if (table) save(csvOf(table), name);
-    if (kind === 'csv' || !this.svg) return;
+    if (kind === 'csv' || kind === 'json') {
+      const table = this.table();
+      if (table) save(NUMBERS[kind](table), name);
+      return;
+    }
+    if (!this.svg) return;
     const text = standalone(this.svg, this.bitmaps);
     save(kind === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
   }
