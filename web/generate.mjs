@@ -60,11 +60,64 @@ const { defaults } = await load('state/table.ts');
 const { meansOf } = await load('state/setting.ts');
 const questions = await load('figures/lead-questions.ts');
 const state = defaults();
+const { PASSAGE, QUERIES } = await load('model/reading.ts');
 
 const tokens = ['--length', state.length, '--tokens', state.tokens];
 const { heads } = eigenscope('heads', SAMPLE, '--eigenvalues', ...tokens);
 for (const head of heads) head.eigenvalues = rounded(head.eigenvalues.flat(), 6);
 write('sample.json', rounded(heads, 12));
+
+// The answers of the sample, whose weights the page does not have, to the page's own questions.
+const MEASURES = ['entropy', 'participation', 'sink'];
+const climbed = eigenscope(
+  'predict',
+  SAMPLE,
+  ...['--file', 'web/generated/text.txt', '--length', PASSAGE, '--passages', state.passages],
+  ...['--queries', QUERIES, '--seed', state.seed],
+);
+const firstRungs = climbed.heads.filter(({ rung }) => rung === 0);
+const byMeasure = (make) => Object.fromEntries(MEASURES.map((name) => [name, make(name)]));
+const interval = (row, name) => ({
+  value: row[name],
+  low: row[`${name}_low`],
+  high: row[`${name}_high`],
+});
+const ladder = {
+  layer: firstRungs.map(({ layer }) => layer),
+  head: firstRungs.map(({ head }) => head),
+  predicted: byMeasure((name) => climbed.heads.map((row) => row[name])),
+  measured: byMeasure((name) => firstRungs.map((row) => row[`measured_${name}`])),
+  agreement: byMeasure((name) =>
+    climbed.summary.map((row) => ({
+      pairs: climbed.heads.filter((it) => it.rung === row.rung && it[name] !== null).length,
+      rank_correlation: interval(row, `${name}_rank_correlation`),
+      error: interval(row, `${name}_mean_absolute_error`),
+    })),
+  ),
+};
+write('sample-ladder.json', rounded(ladder, 6));
+
+const attended = eigenscope('attend', SAMPLE, '--text', state.reading, '--weights');
+const column = (name) => attended.heads.map((row) => row[name]);
+const text = {
+  tokens: attended.passages[0].tokens,
+  shortened: attended.passages.length > 1,
+  layers: attended.layers.length,
+  heads: attended.heads.length / attended.layers.length,
+  ...Object.fromEntries(
+    [
+      ...['entropy', 'participation', 'distance', 'localization', 'sensitivity_localization'],
+      ...['sink', 'sink_first', 'sink_separator'],
+    ].map((name) => [name, column(name)]),
+  ),
+  outliers: attended.layers.map((row) => ({
+    ratio: row.outlier_ratio,
+    coordinate: row.outlier_coordinate,
+    position: row.outlier_position,
+  })),
+  weights: rounded(attended.weights.map(({ weights }) => weights).flat(2), 4),
+};
+write('sample-text.json', rounded(text, 6));
 
 const domain = questions.domainOf(state, heads);
 const means = meansOf(state);

@@ -3,6 +3,7 @@ import './styles/layout.css';
 import './styles/controls.css';
 import './styles/figures.css';
 import './styles/race.css';
+import './styles/checkpoint.css';
 import {
   followSections,
   followTheme,
@@ -14,11 +15,15 @@ import { Controls } from './controls/panel';
 import { Pool } from './engine/pool';
 import { AttentionFigure } from './figures/attention';
 import { CollapseMapFigure } from './figures/collapse-map';
+import { CompareFigure } from './figures/compare';
 import { CosinesFigure } from './figures/cosines';
 import { DepthFigure } from './figures/depth';
 import { EntropyDepthFigure } from './figures/entropy-depth';
 import { firstResult, SAMPLE_NAME, sampleHeads } from './figures/first-result';
 import { child, type Frame } from './figures/frame';
+import { HeadSpectraFigure } from './figures/head-spectra';
+import { HeadTextFigure } from './figures/head-text';
+import { LadderFigure } from './figures/ladder';
 import { LeadFigure } from './figures/lead';
 import type { Part } from './figures/part';
 import { PhaseMapFigure } from './figures/phase-map';
@@ -31,7 +36,10 @@ import { SpectrumFigure } from './figures/spectrum';
 import { StackCurves } from './figures/stack-curves';
 import { paced } from './figures/steady';
 import { Dropped } from './model/drop';
+import { Checkpoints } from './model/checkpoints';
+import { Findings } from './model/findings';
 import { HeadGrid } from './model/grid';
+import { HeadTable } from './model/head-table';
 import { Models } from './model/models';
 import { Race } from './race/race';
 import { RaceControls } from './race/race-controls';
@@ -78,15 +86,19 @@ function start(): void {
     ]),
   );
   const grid = new HeadGrid(store, models);
-  const repaintRace = startRace(controls);
+  const texts = new TextSource();
+  const repaintRace = startRace(controls, texts);
+  const checkpoints = new Checkpoints(models);
+  const repaintCheckpoint = startCheckpoint(controls, checkpoints, texts);
   repaint = () => {
     grid.follow();
     runners.forEach((runner) => runner.repaint());
     repaintRace();
+    repaintCheckpoint();
   };
   models.subscribe(() => [lead, map].forEach((figure) => runners.get(figure)?.repaint()));
   models.onHover(() => runners.get(spectrum)?.repaint());
-  new Dropped(store, pool, models, () => {
+  new Dropped(store, pool, checkpoints, () => {
     for (const figure of [lead, map]) runners.get(figure)?.request('full');
   });
   wireButtons(store, (text) => {
@@ -98,8 +110,7 @@ function start(): void {
 }
 
 /** The section on training. Its race goes on whatever is looked at; its figures draw at times. */
-function startRace(controls: Controls): () => void {
-  const texts = new TextSource();
+function startRace(controls: Controls, texts: TextSource): () => void {
   const race = new Race(
     (input, options) => pool.run('train', input, options),
     async () => (await texts.load()).bytes,
@@ -128,6 +139,32 @@ function startRace(controls: Controls): () => void {
   new RaceControls(store, pool, race, texts, (error) => controls.failedTraining(error));
   new Samples(store, pool, race);
   return () => [onCurves, onMap, onAttention].forEach((runner) => runner.repaint());
+}
+
+/** The section on the model that was opened, the sample until there is one. */
+function startCheckpoint(
+  controls: Controls,
+  checkpoints: Checkpoints,
+  texts: TextSource,
+): () => void {
+  const findings = new Findings();
+  const spectra = new HeadSpectraFigure(store, models, checkpoints);
+  const ladder = new LadderFigure(store, models, checkpoints, findings, texts);
+  const text = new HeadTextFigure(store, checkpoints, findings);
+  const run = <P extends Part & { frame: Frame }>(part: P) =>
+    new Runner(part, part.frame, store, pool, (error) => controls.failed(error));
+  const [onSpectra, onLadder, onText] = [run(spectra), run(ladder), run(text)];
+  const onCompare = run(new CompareFigure(store, checkpoints));
+  const all = [onSpectra, onLadder, onText, onCompare];
+  const cancel = child<HTMLButtonElement>(ladder.frame.root, '[data-action="cancel-ladder"]');
+  cancel.addEventListener('click', () => onLadder.cancel());
+  ladder.onBusy = (busy) => (cancel.hidden = !busy);
+  checkpoints.subscribe(() => {
+    for (const runner of [onSpectra, onCompare]) runner.repaint();
+    for (const runner of [onLadder, onText]) runner.request('full');
+  });
+  new HeadTable(store, models, checkpoints, findings);
+  return () => all.forEach((runner) => runner.repaint());
 }
 
 requestAnimationFrame(() => setTimeout(start));

@@ -20,6 +20,7 @@ export const FIGURES = [
   ...['lead', 'phase-map', 'profile', 'spectrum', 'attention'],
   ...['depth', 'entropy-depth', 'collapse-map', 'cosines'],
   ...['race', 'race-map', 'race-attention'],
+  ...['head-spectra', 'ladder', 'head-text'],
 ];
 
 /** A stack, as a link gives it, that is soon computed. */

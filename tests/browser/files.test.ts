@@ -63,7 +63,7 @@ describe.each([
 
 test('the dropped file gives the same heads as the sample that the page was built with', async () => {
   const { page, close } = await visit(browser, host.address);
-  await page.locator('[data-drop] input').setInputFiles([weights, config]);
+  await page.locator('[data-files]').setInputFiles([weights, config]);
   await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
   const details = [];
   for (const id of ['sample:3.7', 'file:3.7']) {
@@ -77,7 +77,7 @@ test('the dropped file gives the same heads as the sample that the page was buil
 
 test('without config.json the head count is asked for, and a wrong one refused', async () => {
   const { page, close } = await visit(browser, host.address);
-  await page.locator('[data-drop] input').setInputFiles([weights]);
+  await page.locator('[data-files]').setInputFiles([weights]);
   const field = page.getByLabel('Attention heads in each layer');
   await field.waitFor();
   await field.fill('7');
@@ -117,7 +117,7 @@ test.each([
 ])('a hostile file (%s) is named, and the page lives on', async (_, buffer, words) => {
   const { page, errors, close } = await visit(browser, host.address);
   const file = { name: 'hostile.safetensors', mimeType: '', buffer };
-  await page.locator('[data-drop] input').setInputFiles([file]);
+  await page.locator('[data-files]').setInputFiles([file]);
   const problem = page.locator('[data-problem]');
   await problem.filter({ hasText: /\S/ }).waitFor();
   expect(await problem.textContent()).toMatch(words);
@@ -139,7 +139,7 @@ test('reading can be cancelled', async () => {
       () => busy?.hidden === false && busy.querySelector('button')?.click(),
     ).observe(document.body, { attributes: true, subtree: true });
   });
-  await page.locator('[data-drop] input').setInputFiles([weights, config]);
+  await page.locator('[data-files]').setInputFiles([weights, config]);
   await page.locator('[data-report]', { hasText: 'Cancelled' }).waitFor();
   expect(await page.locator(own).count()).toBe(0);
   await close();

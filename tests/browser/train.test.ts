@@ -155,7 +155,7 @@ test('the file of a run opens among the heads of the page', async () => {
     ['config.json', await saved(page, 'Save config.json of baseline')],
   ] as const;
   await page
-    .locator('[data-drop] input')
+    .locator('[data-files]')
     .setInputFiles(files.map(([name, buffer]) => ({ name, mimeType: '', buffer })));
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
   await close();

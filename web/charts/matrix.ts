@@ -16,6 +16,8 @@ export interface MatrixLabels {
   y: string;
   /** What stands at the k-th row and column, where that is more than their number. */
   name?: (place: number) => string;
+  /** Pixels that long names need on either axis. */
+  room?: number;
 }
 
 const MARGIN = { marginLeft: 44, marginTop: 26, marginBottom: 42, marginRight: 8 };
@@ -41,23 +43,32 @@ export class MatrixPicture {
   }
 
   /** The axes, in a square of `side` pixels. */
-  chart(length: number, side: number, { label, x, y, name }: MatrixLabels): Chart {
+  chart(length: number, side: number, { label, x, y, name, room }: MatrixLabels): Chart {
+    const margin = room ? { ...MARGIN, marginLeft: room, marginBottom: room } : MARGIN;
     const places = Array.from({ length }, (_, i) => i + 1);
     const named = name && { ticks: places, tickFormat: name, tickSize: 0 };
+    const turned = room ? { tickRotate: -45, label: null } : {};
     return chart({
       label,
       width: side,
       height: side,
-      ...MARGIN,
-      x: { domain: [0.5, length + 0.5], label: x, labelAnchor: 'center', ticks: 6, ...named },
+      ...margin,
+      x: {
+        domain: [0.5, length + 0.5],
+        label: x,
+        labelAnchor: 'center',
+        ticks: 6,
+        ...named,
+        ...turned,
+      },
       y: { domain: [length + 0.5, 0.5], label: y, ticks: 6, labelArrow: 'none', ...named },
       marks: [
         () =>
           element('rect', {
-            x: MARGIN.marginLeft,
-            y: MARGIN.marginTop,
-            width: side - MARGIN.marginLeft - MARGIN.marginRight,
-            height: side - MARGIN.marginTop - MARGIN.marginBottom,
+            x: margin.marginLeft,
+            y: margin.marginTop,
+            width: side - margin.marginLeft - margin.marginRight,
+            height: side - margin.marginTop - margin.marginBottom,
             fill: 'none',
             stroke: 'var(--rule)',
           }),

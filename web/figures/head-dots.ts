@@ -3,6 +3,7 @@ import { layerColour } from '../charts/palette';
 import type { Entry } from '../charts/legend';
 import { dot, type Chart } from '../charts/plot';
 import { withSubscripts } from '../charts/subscript';
+import { placeOf } from '../model/brush';
 import { nameOf, type Model, type Models, type PlacedHead } from '../model/models';
 import type { Store } from '../state/store';
 
@@ -13,9 +14,13 @@ export interface Spot {
   y: number;
 }
 
-/** Marks of heads: round for the sample, diamonds for a file; the chosen one has a ring. */
-export function headMarks(spots: Spot[], chosen: string): Markish[] {
+/**
+ * Marks of heads: round for the sample, diamonds for a file; the chosen one has a ring. Where some are
+ * brushed the others are faint.
+ */
+export function headMarks(spots: Spot[], chosen: string, brushes: ReadonlySet<string>): Markish[] {
   const colour = ({ head }: Spot) => layerColour(head.layer, head.model.layers);
+  const clear = ({ head }: Spot) => (brushes.size === 0 || brushes.has(placeOf(head)) ? 1 : 0.15);
   const marks = (['sample', 'file'] as const).map((key) =>
     dot(
       spots.filter(({ head }) => head.model.key === key),
@@ -25,6 +30,7 @@ export function headMarks(spots: Spot[], chosen: string): Markish[] {
         r: 4,
         symbol: key === 'sample' ? 'circle' : 'diamond',
         fill: { value: colour, scale: null },
+        opacity: { value: clear, scale: null },
         stroke: 'var(--paper)',
         strokeWidth: 0.75,
         ariaDescription: `heads of the ${key}`,

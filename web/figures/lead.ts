@@ -6,6 +6,7 @@ import { dashes, series } from '../charts/palette';
 import { chart, dot, gridX, gridY, line, ruleX, type Chart } from '../charts/plot';
 import type { Table } from '../charts/table';
 import type { Measure, SweepPoint } from '../engine/protocol';
+import { brushed } from '../model/brush';
 import { spreadNames, spreadOf, type Models } from '../model/models';
 import { askPredictions } from '../model/predict';
 import { meansOf, SETTING, settingOf } from '../state/setting';
@@ -42,7 +43,7 @@ export interface FirstResult {
 export class LeadFigure implements Part {
   readonly id = 'lead';
   readonly inputs = [...SETTING.filter((name) => name !== 'variance'), 'measure'] as const;
-  readonly looks = ['variance', 'spread', 'sample', 'head'] as const;
+  readonly looks = ['variance', 'spread', 'sample', 'head', 'brush'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private handle: Handle;
   private pointer: HeadPointer;
@@ -118,7 +119,7 @@ export class LeadFigure implements Part {
         () => key.render(),
         ...this.lineMarks(lines),
         ...this.pointMarks(known, lines),
-        ...headMarks(spots, state.head),
+        ...headMarks(spots, state.head, brushed(state)),
         ...this.presentMarks(lines),
       ],
     });

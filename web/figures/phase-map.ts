@@ -4,6 +4,7 @@ import { legend } from '../charts/legend';
 import { chart, dot, line, type Chart } from '../charts/plot';
 import type { Table } from '../charts/table';
 import type { Output, Theory } from '../engine/protocol';
+import { brushed } from '../model/brush';
 import type { Models } from '../model/models';
 import { SETTING, settingOf, widthOf } from '../state/setting';
 import type { Store } from '../state/store';
@@ -35,7 +36,7 @@ const QUICK = { columns: 48, rows: 36 };
 export class PhaseMapFigure implements Part {
   readonly id = 'phase-map';
   readonly inputs = [...SETTING.filter((name) => name !== 'samples'), 'asymmetry'] as const;
-  readonly looks = ['sample', 'head'] as const;
+  readonly looks = ['sample', 'head', 'brush'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private canvas = new MapCanvas();
   private handle: Handle;
@@ -105,7 +106,7 @@ export class PhaseMapFigure implements Part {
         () => key.render(),
         ...mapMarks(result, width),
         this.reachMark(),
-        ...headMarks(spots, this.store.state.head),
+        ...headMarks(spots, this.store.state.head, brushed(this.store.state)),
         dot([this.point()], {
           r: 8,
           fill: 'var(--series-1)',

@@ -47,6 +47,15 @@ export class Runner {
     this.next();
   }
 
+  /** Stops the question under way; what is known of its answer stays. */
+  cancel(): void {
+    this.wanted = null;
+    this.current?.controller.abort();
+    this.current = null;
+    this.frame.advance(1);
+    this.repaint();
+  }
+
   /** Draws again what is known, as soon as it can be seen. */
   repaint = (): void => {
     this.unseen = true;

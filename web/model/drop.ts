@@ -2,13 +2,8 @@ import { count } from '../charts/format';
 import { EngineError, type Pool } from '../engine/pool';
 import { child } from '../figures/frame';
 import type { Store } from '../state/store';
-import type { Models } from './models';
-
-/** What a person gave: the weights, and perhaps the file that knows the number of heads. */
-interface Given {
-  model: File;
-  config: File | null;
-}
+import type { Checkpoints, Opened } from './checkpoints';
+import { checkpointsOf, filesOf, missingOf, placed, type Given, type Placed } from './given';
 
 const MEGA = 1e6;
 
@@ -16,7 +11,7 @@ function megabytes(bytes: number): string {
   return (bytes / MEGA).toFixed(1);
 }
 
-/** Reads a checkpoint that is dropped on the page or picked; nothing of it leaves the machine. */
+/** Reads checkpoints that are dropped on the page or picked; nothing of them leaves the machine. */
 export class Dropped {
   private zone = child(document, '[data-drop]');
   private form = child<HTMLFormElement>(document, '[data-heads-form]');
@@ -25,23 +20,24 @@ export class Dropped {
   private problem = child(document, '[data-problem]');
   private report = child(document, '[data-report]');
   private controller: AbortController | null = null;
-  private given: Given | null = null;
+  private given: Given[] = [];
 
   constructor(
     private store: Store,
     private pool: Pool,
-    private models: Models,
+    private checkpoints: Checkpoints,
     private arrived: () => void,
   ) {
-    const picker = child<HTMLInputElement>(this.zone, 'input');
-    picker.addEventListener('change', () => {
-      void this.take([...(picker.files ?? [])]);
-      picker.value = '';
-    });
+    for (const picker of this.zone.querySelectorAll('input')) {
+      picker.addEventListener('change', () => {
+        void this.take([...(picker.files ?? [])].map(placed));
+        picker.value = '';
+      });
+    }
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       const heads = child<HTMLInputElement>(this.form, 'input').value.trim();
-      if (this.given) void this.read(this.given, heads);
+      if (this.given.length > 0) void this.read(this.given, heads);
     });
     child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
     this.wireDragging();
@@ -49,6 +45,7 @@ export class Dropped {
 
   private wireDragging(): void {
     const over = (on: boolean) => document.body.classList.toggle('dragging', on);
+    addEventListener('dragenter', () => this.pool.prepare('checkpoint'), { once: true });
     addEventListener('dragover', (event) => {
       if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
@@ -64,50 +61,73 @@ export class Dropped {
     });
   }
 
-  private async take(files: File[]): Promise<void> {
+  private async take(files: Placed[]): Promise<void> {
     if (files.length === 0) return;
-    const config = files.find((file) => file.name.endsWith('.json')) ?? null;
-    const model =
-      files.find((file) => file.name.endsWith('.safetensors')) ??
-      files.find((file) => file !== config);
     this.form.hidden = true;
-    if (!model) return this.say('', 'A .safetensors file is needed beside config.json.');
-    this.given = { model, config };
+    this.given = checkpointsOf(files);
+    if (this.given.length === 0) {
+      return this.say('', 'A .safetensors file is needed beside config.json.');
+    }
     await this.read(this.given, '');
   }
 
-  private async read(given: Given, heads: string): Promise<void> {
+  private async read(given: Given[], heads: string): Promise<void> {
     this.controller?.abort();
     const controller = new AbortController();
     this.controller = controller;
     const { signal } = controller;
-    const start = performance.now();
-    this.say(`Reading ${given.model.name}.`, '');
     this.busy.hidden = false;
     this.bar.value = 0;
     try {
       const known = heads === '' ? 0 : await this.pool.run('check', { name: 'heads', text: heads });
-      const { length, tokens, correlation } = this.store.state;
-      const output = await this.pool.run(
-        'scan',
-        { ...given, heads: known, length, tokens, correlation },
-        { signal, onPartial: (_, progress) => (this.bar.value = progress) },
-      );
-      this.models.add('file', given.model.name, output.heads);
+      const opened: Opened[] = [];
+      const reports: string[] = [];
+      for (const one of given) {
+        const { output, report } = await this.scan(one, known, signal, (progress) => {
+          this.bar.value = (opened.length + progress) / given.length;
+        });
+        opened.push({ ...one, heads: output.heads });
+        reports.push(report);
+      }
+      this.checkpoints.open(opened);
       this.form.hidden = true;
-      const seconds = ((performance.now() - start) / 1000).toFixed(1);
-      const left = output.excluded.length > 0 ? ` Left out: ${output.excluded.join(', ')}.` : '';
-      this.say(
-        `${count(output.heads.length)} heads of ${given.model.name}: read ${megabytes(output.bytes_read)} ` +
-          `of ${megabytes(given.model.size)} MB in ${seconds} s.${left}`,
-        '',
-      );
+      this.say(`${reports.join(' ')} ${missingOf(given)}`.trimEnd(), '');
       this.arrived();
     } catch (error) {
       this.fail(error, signal);
     } finally {
       if (this.controller === controller) this.busy.hidden = true;
     }
+  }
+
+  /** The heads of one checkpoint, and what there is to say of it. */
+  private async scan(
+    given: Given,
+    heads: number,
+    signal: AbortSignal,
+    onProgress: (progress: number) => void,
+  ) {
+    const { name, model, config } = given;
+    const { length, tokens, correlation } = this.store.state;
+    const start = performance.now();
+    this.say(`Reading ${name}.`, '');
+    const output = await this.pool.run(
+      'scan',
+      { model, config, heads, length, tokens, correlation },
+      {
+        signal,
+        onPartial: (part, progress) => {
+          onProgress(progress);
+          this.say(`Reading ${name}: ${count(part.heads.length)} heads so far.`, '');
+        },
+      },
+    );
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    const left = output.excluded.length > 0 ? ` Left out: ${output.excluded.join(', ')}.` : '';
+    const report =
+      `${count(output.heads.length)} heads of ${name}: read ${megabytes(output.bytes_read)} ` +
+      `of ${megabytes(model.size)} MB in ${seconds} s.${left}`;
+    return { output, report };
   }
 
   private fail(error: unknown, signal: AbortSignal): void {
@@ -126,24 +146,4 @@ export class Dropped {
     this.report.textContent = report;
     this.problem.textContent = problem;
   }
-}
-
-/** The files of a drop; of a folder, those directly in it. */
-async function filesOf(transfer: DataTransfer): Promise<File[]> {
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry());
-  const files = [...transfer.files];
-  const folder = entries.find((entry) => entry?.isDirectory);
-  if (!folder) return files;
-  const inside = await new Promise<FileSystemEntry[]>((resolve, reject) =>
-    (folder as FileSystemDirectoryEntry).createReader().readEntries(resolve, reject),
-  );
-  const wanted = inside.filter((entry) => /(\.safetensors|^config\.json)$/.test(entry.name));
-  return Promise.all(
-    wanted.map(
-      (entry) =>
-        new Promise<File>((resolve, reject) =>
-          (entry as FileSystemFileEntry).file(resolve, reject),
-        ),
-    ),
-  );
 }

@@ -58,6 +58,11 @@ export class Models {
     return this.shown(sample).flatMap((model) => model.heads);
   }
 
+  /** The file's model, or the sample while there is none. */
+  latest(): Model {
+    return this.models[this.models.length - 1];
+  }
+
   find(id: string): PlacedHead | undefined {
     return this.models.flatMap((model) => model.heads).find((head) => head.id === id);
   }

@@ -1,6 +1,7 @@
 import parameters from '../generated/parameters.json';
 import type {
   Ensemble,
+  LadderMeasure,
   LayerMeasure,
   MaskName,
   Measure,
@@ -82,6 +83,21 @@ export interface State {
   prompt: string;
   /** The run, layer and head whose attention is shown, as run:layer.head. */
   watched: string;
+  /** What is predicted and measured of every head, and on which rung. */
+  quantity: LadderMeasure;
+  rung: number;
+  /** Passages of text for the statistics, and as many to measure. */
+  passages: number;
+  /** What the model is given to read. */
+  reading: string;
+  /** Of the table of heads: the column it is sorted by, with a minus for the largest first. */
+  order: string;
+  /** Conditions on its columns. */
+  filter: string;
+  /** Heads picked out in every figure, as layer.head with commas between. */
+  brush: string;
+  /** How the small spectra are scaled. */
+  zoom: 'common' | 'own';
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
@@ -356,6 +372,30 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     ...{ kind: 'text', key: 'tw', label: 'Run and head', fallback: 'none:0.0' },
     help: 'run:layer.head',
   },
+  quantity: choice<'quantity'>('lq', 'Of each head', {
+    entropy: 'entropy',
+    participation: 'participation',
+    sink: 'sink',
+  }),
+  rung: number('rung', 'lr', 'Rung', '', whole(0, 7)),
+  passages: number('passages', 'lp', 'Passages', '', whole(1, 48)),
+  reading: {
+    ...{ kind: 'text', key: 'lt', label: 'Text' },
+    ...{ fallback: 'When does attention localize?', help: 'a sentence for the model to read' },
+  },
+  order: {
+    kind: 'text',
+    key: 'lo',
+    label: 'Order',
+    fallback: 'layer',
+    help: 'a column, or -column',
+  },
+  filter: {
+    ...{ kind: 'text', key: 'lf', label: 'Filter', fallback: '' },
+    help: 'conditions on columns, such as layer=3 entropy<0.5',
+  },
+  brush: { kind: 'text', key: 'lb', label: 'Brushed heads', fallback: '', help: 'layer.head, ...' },
+  zoom: choice<'zoom'>('lz', 'Scale', { common: 'one for all', own: 'each its own' }),
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
   head: {
     ...{ kind: 'text', key: 'p', label: 'Chosen head', fallback: '', help: 'model:layer.head' },

@@ -1,0 +1,245 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import {
+  browser,
+  caption,
+  checkpoint,
+  csv,
+  exported,
+  host,
+  openBrowser,
+  settled,
+  visit,
+} from './browser';
+
+openBrowser();
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const files = (...names: string[]) => names.map((name) => join(checkpoint, name));
+const ALL = files('model.fp16.safetensors', 'config.json', 'tokenizer.json');
+
+/** What the command line says. */
+function eigenscope(...options: (string | number)[]) {
+  const ran = spawnSync(`${root}build/native/eigenscope`, options.map(String), {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  });
+  expect(ran.stderr).toBe('');
+  return JSON.parse(ran.stdout);
+}
+
+/** Opens the files of MiniLM as a hand would pick them. */
+async function open(page: Page, paths: string[]): Promise<void> {
+  await page.locator('[data-files]').setInputFiles(paths);
+  await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
+}
+
+/** The cells of one column of the table, from the top. */
+async function column(page: Page, title: string): Promise<string[]> {
+  const titles = await page.locator('[data-head-table] th').allTextContents();
+  const place = titles.indexOf(title) + 1;
+  return page.locator(`[data-head-table] td:nth-child(${place})`).allTextContents();
+}
+
+const number = (text: string) => Number(text.replace('−', '-').replace(/·10.*/, 'e-5'));
+
+test(
+  'a folder is opened, and its text read as the command line reads it',
+  { timeout: 180_000 },
+  async () => {
+    const { page, errors, foreign, close } = await visit(browser, `${host.address}#lp=2`);
+    await page.locator('[data-folder]').setInputFiles(checkpoint);
+    await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
+    const ladder = page.locator('#figure-ladder');
+    await ladder.scrollIntoViewIfNeeded();
+    await ladder.locator('[data-live]', { hasText: /72 heads of model: rank/ }).waitFor({
+      timeout: 120_000,
+    });
+    const { heads, summary } = eigenscope(
+      ...['predict', checkpoint, '--file', 'web/generated/text.txt'],
+      ...['--passages', 2, '--queries', 300],
+    );
+    for (const rung of [0, 1, 4, 7]) {
+      await page.locator('#field-rung').fill(String(rung));
+      await page.locator('#field-rung').press('Enter');
+      await ladder.locator('[data-live]', { hasText: `Rung ${rung} of 7` }).waitFor();
+      const said = /rank correlation (\S+) \[(\S+), (\S+)\], mean absolute error (\S+) /.exec(
+        (await caption(page, 'ladder')) ?? '',
+      );
+      const row = summary[rung];
+      const terminal = [
+        ...[row.entropy_rank_correlation, row.entropy_rank_correlation_low],
+        ...[row.entropy_rank_correlation_high, row.entropy_mean_absolute_error],
+      ];
+      terminal.forEach((value, i) => expect(Number(said?.[i + 1])).toBeCloseTo(value, 2));
+    }
+    const rows = await csv(page, 'ladder');
+    expect(rows).toHaveLength(72);
+    const last = heads.filter((row: { rung: number }) => row.rung === 7);
+    rows.forEach((row, i) => {
+      expect(Number(row.measured)).toBeCloseTo(last[i].measured_entropy, 3);
+      expect(Number(row.rung_7)).toBeCloseTo(last[i].entropy, 3);
+    });
+    expect(errors).toEqual([]);
+    expect(foreign).toEqual([]);
+    await close();
+  },
+);
+
+test('a typed text is read by every head', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await open(page, ALL);
+  const figure = page.locator('#figure-head-text');
+  await figure.scrollIntoViewIfNeeded();
+  await page.locator('#field-reading').fill('The whale swam.');
+  await page.locator('#field-reading').press('Enter');
+  await page.locator('[data-head-select]').selectOption('3.7');
+  await figure.locator('[data-live]', { hasText: 'layer 3, head 7 on 6 tokens' }).waitFor();
+  const { heads, weights } = eigenscope(
+    ...['attend', checkpoint, '--text', 'The whale swam.', '--weights'],
+  );
+  const said = await caption(page, 'head-text');
+  const terminal = heads[3 * 12 + 7];
+  for (const [name, key] of [
+    ['entropy', 'entropy'],
+    ['mean distance', 'distance'],
+    ['sink score', 'sink'],
+    ['measured localization', 'localization'],
+  ]) {
+    const value = new RegExp(`${name} ([\\d.]+)`).exec(said ?? '')?.[1].replace(/\.$/, '');
+    expect(Number(value)).toBeCloseTo(terminal[key], 2);
+  }
+  const rows = await csv(page, 'head-text');
+  expect(rows.map((row) => row.token)).toEqual(['[CLS]', 'the', 'whale', 'swam', '.', '[SEP]']);
+  rows.forEach((row, query) =>
+    weights[3 * 12 + 7].weights[query].forEach((weight: number, key: number) =>
+      expect(Number(row[`key_${key + 1}`])).toBeCloseTo(weight, 4),
+    ),
+  );
+  expect((await column(page, 'Entropy, text')).length).toBe(72);
+  await close();
+});
+
+test('without tokenizer.json the spectra are there, and what is missing is said', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await open(page, ALL.slice(0, 2));
+  const missing = /Without tokenizer\.json no text can be read/;
+  expect(await page.locator('[data-report]').textContent()).toMatch(missing);
+  for (const id of ['ladder', 'head-text']) {
+    await page.locator(`#figure-${id}`).scrollIntoViewIfNeeded();
+    await page.locator(`#figure-${id} .message`, { hasText: missing }).waitFor();
+  }
+  expect(await csv(page, 'head-spectra')).toHaveLength(72 * 32);
+  expect(await page.locator('[data-head-table] tbody tr').count()).toBe(72);
+  await close();
+});
+
+test('the table is sorted, filtered and gone through by keys', async () => {
+  const { page, close } = await visit(browser, host.address);
+  const sort = page.locator('[data-sort="frobenius"]');
+  for (const [direction, sign] of [
+    ['ascending', 1],
+    ['descending', -1],
+  ] as const) {
+    await sort.click();
+    await page.locator(`th[aria-sort="${direction}"] [data-sort="frobenius"]`).waitFor();
+    const values = (await column(page, 'Var. Frobenius')).map(number);
+    expect(values).toHaveLength(72);
+    expect(values).toEqual([...values].sort((a, b) => sign * (a - b)));
+  }
+  await page.waitForFunction(() => location.hash === '#lo=-frobenius');
+  await page.locator('#field-filter').fill('layer=3 head>=6');
+  await page.locator('#field-filter').press('Enter');
+  await page.locator('[data-table-status]', { hasText: '6 of 72 heads' }).waitFor();
+  expect(new Set(await column(page, 'Layer'))).toEqual(new Set(['3']));
+  await page.locator('#field-filter').fill('depth=3');
+  await page.locator('[data-table-problem]', { hasText: "'depth=3' is not allowed" }).waitFor();
+  await page.locator('#field-filter').fill('');
+  await page.locator('#field-filter').press('Enter');
+
+  const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.row);
+  const first = page.locator('[data-head-table] tbody tr').first();
+  await first.focus();
+  await page.keyboard.press('ArrowDown');
+  const second = await focused();
+  expect(second).toBe(await page.locator('tbody tr[data-row]').nth(1).getAttribute('data-row'));
+  await page.keyboard.press('Enter');
+  await page.locator(`tr[data-row="${second}"][aria-current="true"]`).waitFor();
+  expect(await focused()).toBe(second);
+  await page.keyboard.press('Space');
+  await page.locator(`tr[data-row="${second}"][aria-selected="true"]`).waitFor();
+  await page.keyboard.press('End');
+  expect(await focused()).toBe(
+    await page.locator('tbody tr[data-row]').nth(71).getAttribute('data-row'),
+  );
+  await close();
+});
+
+test('brushed heads stay clear in every figure', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await settled(page, 'ladder');
+  const clear = (id: string) =>
+    page
+      .locator(`#figure-${id} [data-mark="heads of the sample"] circle`)
+      .evaluateAll((dots) => dots.filter((it) => it.getAttribute('opacity') === '1').length);
+  expect(await clear('ladder')).toBe(72);
+  await page.locator('#figure-ladder .chart svg').hover();
+  const box = await page.locator('#figure-ladder .chart svg').boundingBox();
+  if (!box) throw new Error('the figure has no place');
+  await page.mouse.move(box.x + 0.2 * box.width, box.y + 0.5 * box.height);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.9 * box.height, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.includes('lb='));
+  const places = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('lb')?.split(',');
+  const count = places?.length ?? 0;
+  expect(count).toBeGreaterThan(2);
+  expect(count).toBeLessThan(72);
+  expect(new URL(page.url()).hash).not.toContain('p=sample'); // no head was chosen on the way
+  await expect.poll(() => clear('ladder')).toBe(count);
+  expect(await page.locator('[data-head-table] tr[aria-selected="true"]').count()).toBe(count);
+  for (const id of ['phase-map', 'lead']) {
+    await settled(page, id);
+    await expect.poll(() => clear(id)).toBe(count);
+  }
+  await page.locator('[data-action="brush-none"]').click();
+  await settled(page, 'ladder');
+  await expect.poll(() => clear('ladder')).toBe(72);
+  await close();
+});
+
+test('a head is chosen in the small spectra', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await settled(page, 'head-spectra');
+  const cell = page.locator('#figure-head-spectra [data-mark="heads"] rect').nth(2 * 12 + 5);
+  const box = await cell.boundingBox();
+  if (!box) throw new Error('the head has no place');
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  await page.waitForFunction(() => location.hash === '#p=sample:2.5');
+  await page.locator('[data-row="sample:2.5"][aria-current="true"]').waitFor();
+  await close();
+});
+
+test('numbers are saved as JSON too', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await settled(page, 'ladder');
+  const rows = JSON.parse((await exported(page, 'ladder', 'json')).toString());
+  expect(rows).toHaveLength(72);
+  expect(rows[0]).toMatchObject({ layer: 0, head: 0, quantity: 'entropy' });
+  expect(rows[0].rung_7).toBeCloseTo(rows[0].measured, 0);
+  await close();
+});
+
+test('the ladder can be stopped', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await open(page, ALL);
+  await page.locator('#figure-ladder').scrollIntoViewIfNeeded();
+  const cancel = page.locator('[data-action="cancel-ladder"]');
+  await cancel.click();
+  await cancel.waitFor({ state: 'hidden' });
+  expect(await caption(page, 'ladder')).not.toContain('rank correlation');
+  await close();
+});

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../web/charts/table.ts';
+import { brushed } from '../../web/model/brush.ts';
+import { columns, conditionsOf, ordered } from '../../web/model/columns.ts';
+import { checkpointsOf } from '../../web/model/given.ts';
+
+const at = (path: string) => {
+  const folder = path.split('/').slice(0, -1).join('/');
+  return { file: new File([''], path.split('/').at(-1) ?? ''), folder };
+};
+const opened = (...paths: string[]) =>
+  checkpointsOf(paths.map(at)).map(({ name, config, tokenizer }) => ({
+    name,
+    config: config?.name ?? null,
+    tokenizer: tokenizer?.name ?? null,
+  }));
+
+test('the files of one checkpoint are told apart by their names', () => {
+  expect(opened('tokenizer.json', 'model.safetensors', 'config.json', 'vocab.json')).toEqual([
+    { name: 'model.safetensors', config: 'config.json', tokenizer: 'tokenizer.json' },
+  ]);
+  expect(opened('weights.safetensors', 'my-config.json')[0].config).toBe('my-config.json');
+  expect(opened('weights.safetensors', 'a.json', 'b.json')[0].config).toBe(null);
+  expect(opened('config.json')).toEqual([]);
+  expect(opened('garbage.bin')[0].name).toBe('garbage.bin');
+});
+
+test('a folder of checkpoints keeps their order, and each finds what is nearest', () => {
+  const files = ['run/tokenizer.json', 'run/step-10/model.safetensors', 'run/step-10/config.json'];
+  files.push('run/step-9/model.safetensors', 'run/step-9/config.json');
+  expect(opened(...files)).toEqual([
+    { name: 'step-9', config: 'config.json', tokenizer: 'tokenizer.json' },
+    { name: 'step-10', config: 'config.json', tokenizer: 'tokenizer.json' },
+  ]);
+  expect(opened('x/a.safetensors', 'x/b.safetensors').map(({ name }) => name)).toEqual([
+    'a.safetensors',
+    'b.safetensors',
+  ]);
+});
+
+test('a filter is conditions that all hold, and names what it does not know', () => {
+  const [layer, entropy] = conditionsOf('layer=3, entropy<=.5');
+  expect([layer.name, layer.holds(3), layer.holds(2)]).toEqual(['layer', true, false]);
+  expect([entropy.holds(0.5), entropy.holds(0.51), entropy.holds(NaN)]).toEqual([
+    ...[true, false, false],
+  ]);
+  expect(conditionsOf('  ')).toEqual([]);
+  for (const wrong of ['layer', 'depth=3', 'layer=', 'layer=three', 'layer==3']) {
+    expect(() => conditionsOf(`head>1 ${wrong}`)).toThrow(`filter: '${wrong}' is not allowed`);
+  }
+  expect(() => conditionsOf('x=1')).toThrow(columns.map(({ name }) => name).join(', '));
+});
+
+test('rows are ordered by a column either way, what is not known last', () => {
+  const list = [2, NaN, 3, 1];
+  expect(ordered(list, 'x', (it) => it)).toEqual([1, 2, 3, NaN]);
+  expect(ordered(list, '-x', (it) => it)).toEqual([3, 2, 1, NaN]);
+});
+
+test('a brush is the places between its commas', () => {
+  expect([...brushed({ brush: '0.1,5.11' })]).toEqual(['0.1', '5.11']);
+  expect(brushed({ brush: '' }).size).toBe(0);
+});
+
+test('a table as JSON has one object a row', async () => {
+  const text = await jsonOf({
+    columns: ['a', 'b'],
+    rows: [
+      [1, null],
+      ['x', 2.5],
+    ],
+  }).text();
+  expect(JSON.parse(text)).toEqual([
+    { a: 1, b: null },
+    { a: 'x', b: 2.5 },
+  ]);
+});

@@ -1,0 +1,228 @@
+import { count, short, tick } from '../charts/format';
+import { legend } from '../charts/legend';
+import { chart, line, link, type Chart } from '../charts/plot';
+import { RectangleBrush, type Box } from '../charts/rectangle';
+import type { Table } from '../charts/table';
+import type { Interval, Ladder } from '../engine/protocol';
+import { brushed, brushOnly, placeOf } from '../model/brush';
+import type { Checkpoints } from '../model/checkpoints';
+import { sampleLadder, type Findings } from '../model/findings';
+import { missingOf } from '../model/given';
+import type { Models, PlacedHead } from '../model/models';
+import { PASSAGE, QUERIES } from '../model/reading';
+import type { TextSource } from '../race/text';
+import type { Store } from '../state/store';
+import { defaults, limitsOf } from '../state/table';
+import { Frame } from './frame';
+import { HeadPointer, headMarks, modelEntries, type Spot } from './head-dots';
+import type { Ask, Part } from './part';
+import { RUNGS } from './rungs';
+
+/** A head with what a rung predicts of it and what the rung below did. */
+interface Step {
+  head: PlacedHead;
+  measured: number;
+  before: number;
+  after: number;
+}
+
+/** Figure 14: predicted against measured attention, one rung of the theory after the other. */
+export class LadderFigure implements Part {
+  readonly id = 'ladder';
+  readonly inputs = ['passages', 'seed'] as const;
+  readonly looks = ['rung', 'quantity', 'brush', 'head'] as const;
+  readonly frame = new Frame(this.id, () => this.table());
+  /** A question is under way that a hand may want to stop. */
+  onBusy: (busy: boolean) => void = () => {};
+  private pointer: HeadPointer;
+  private chart: Chart | null = null;
+  private key = '';
+  private text = '';
+  /** Tokens of a passage. */
+  private length = PASSAGE;
+
+  constructor(
+    private store: Store,
+    models: Models,
+    private checkpoints: Checkpoints,
+    private findings: Findings,
+    private texts: TextSource,
+  ) {
+    const { chart } = this.frame;
+    const say = ({ x, y }: Spot) => `measured ${short(x)}, predicted ${short(y)}`;
+    this.pointer = new HeadPointer(chart, models, store, say);
+    new RectangleBrush(chart, (box) => this.brush(box));
+    findings.set({ ladder: sampleLadder() });
+  }
+
+  async compute(ask: Ask): Promise<void> {
+    const { passages, seed } = ask.state;
+    const { files } = this.checkpoints;
+    if (ask.quality === 'quick') return; // takes too long for a hand
+    if (!files) return this.takeSample(ask);
+    const { model, config, tokenizer } = files;
+    if (!config || !tokenizer) {
+      this.findings.set({ ladder: null });
+      throw new Error(missingOf([files]));
+    }
+    const text = await this.texts.load();
+    const key = [text.name, passages, seed, model.name, model.size, model.lastModified].join();
+    if (this.key === key && this.findings.ladder) return;
+    this.key = '';
+    this.text = text.name;
+    this.findings.set({ ladder: null });
+    this.onBusy(true);
+    try {
+      const { fallback: resamples } = limitsOf('resamples');
+      const drawn = await ask.run('passages', {
+        ...{ model, config, tokenizer, text: text.bytes },
+        ...{ length: PASSAGE, passages, seed },
+      });
+      this.length = drawn.length;
+      const ladder = await ask.run(
+        'ladder',
+        { model, config, ...drawn, queries: QUERIES, resamples, seed },
+        (part, progress) => this.take(ask, part, progress),
+      );
+      this.take(ask, ladder, 1);
+      this.key = key;
+    } finally {
+      this.onBusy(false);
+    }
+  }
+
+  /** The page has no weights of the sample: it knows the answer to one question about it. */
+  private takeSample(ask: Ask): void {
+    const { passages, seed } = defaults();
+    this.text = 'Moby Dick, first chapters';
+    this.length = PASSAGE;
+    this.key = '';
+    this.findings.set({ ladder: sampleLadder() });
+    ask.show(1);
+    if (ask.state.passages !== passages || ask.state.seed !== seed) {
+      throw new Error(
+        `The sample’s numbers were made with ${passages} passages and seed ${seed}: ` +
+          'for others open its folder.',
+      );
+    }
+  }
+
+  private take(ask: Ask, ladder: Ladder, progress: number): void {
+    this.findings.set({ ladder });
+    ask.show(progress);
+  }
+
+  paint(): void {
+    const { width } = this.frame;
+    const { state } = this.store;
+    const steps = this.steps();
+    const spots = steps.map(({ head, measured, after }) => ({ head, x: measured, y: after }));
+    const key = legend(modelEntries([this.checkpoints.model]), 48, width - 8);
+    const side = Math.min(width, 520);
+    this.chart = chart({
+      label: this.caption(),
+      width: side,
+      height: side + key.height,
+      marginTop: key.height + 24,
+      marginLeft: 48,
+      marginRight: 12,
+      marginBottom: 42,
+      x: { domain: [0, 1], label: `measured ${state.quantity} →`, tickFormat: tick, ticks: 5 },
+      y: { domain: [0, 1], label: `↑ predicted ${state.quantity}`, tickFormat: tick, ticks: 5 },
+      marks: [
+        () => key.render(),
+        line(
+          [
+            [0, 0],
+            [1, 1],
+          ],
+          { stroke: 'var(--muted)', strokeDasharray: '4 4', ariaDescription: 'equal' },
+        ),
+        link(
+          steps.filter(({ before }) => Number.isFinite(before)),
+          {
+            ...{ x1: 'measured', x2: 'measured', y1: 'before', y2: 'after' },
+            ...{ stroke: 'var(--ink)', strokeOpacity: 0.22 },
+            ariaDescription: 'from the rung below',
+          },
+        ),
+        ...headMarks(spots, state.head, brushed(state)),
+      ],
+    });
+    this.frame.put(this.chart.svg);
+    this.pointer.place(spots, this.chart);
+    this.frame.say(this.caption());
+  }
+
+  table(): Table | null {
+    const { ladder } = this.findings;
+    if (!ladder) return null;
+    const { quantity } = this.store.state;
+    const cell = (value: number) => (Number.isNaN(value) ? null : value);
+    const rungs = RUNGS.map((_, rung) => `rung_${rung}`);
+    const rows = Array.from(ladder.layer, (layer, i) => [
+      ...[layer, ladder.head[i], quantity, cell(ladder.measured[quantity][i])],
+      ...RUNGS.map((_, rung) => cell(ladder.predicted[quantity][i * RUNGS.length + rung])),
+    ]);
+    return { columns: ['layer', 'head', 'quantity', 'measured', ...rungs], rows };
+  }
+
+  /** The heads that the rung says something of. */
+  private steps(): Step[] {
+    const { ladder } = this.findings;
+    if (!ladder) return [];
+    const { rung, quantity } = this.store.state;
+    const heads = new Map(this.checkpoints.model.heads.map((head) => [placeOf(head), head]));
+    const predicted = (i: number, at: number) =>
+      at < 0 ? NaN : ladder.predicted[quantity][i * RUNGS.length + at];
+    return Array.from(ladder.layer).flatMap((layer, i) => {
+      const head = heads.get(placeOf({ layer, head: ladder.head[i] }));
+      const [measured, after] = [ladder.measured[quantity][i], predicted(i, rung)];
+      if (!head || !Number.isFinite(measured) || !Number.isFinite(after)) return [];
+      return [{ head, measured, before: predicted(i, rung - 1), after }];
+    });
+  }
+
+  private brush({ left, right, top, bottom }: Box): void {
+    const { chart } = this;
+    if (!chart) return;
+    const inside = this.steps().filter(({ measured, after }) => {
+      const [x, y] = [chart.x.apply(measured), chart.y.apply(after)];
+      return x >= left && x <= right && y >= top && y <= bottom;
+    });
+    brushOnly(
+      this.store,
+      inside.map(({ head }) => placeOf(head)),
+    );
+  }
+
+  private caption(): string {
+    const { ladder } = this.findings;
+    const { rung, quantity, seed, passages } = this.store.state;
+    const { name, adds } = RUNGS[rung];
+    const said = `Rung ${rung} of ${RUNGS.length - 1}, ${name}: ${rung === 0 ? '' : 'adds '}${adds}.`;
+    const model = this.checkpoints.model.name;
+    if (!ladder) return `${said} Nothing is measured of ${model} yet.`;
+    const agreement = ladder.agreement[quantity].at(rung);
+    const all = this.checkpoints.model.heads.length;
+    if (!agreement) return `${said} ${count(ladder.layer.length)} of ${count(all)} heads so far.`;
+    const sample = this.checkpoints.files ? '' : ' Computed when this page was built.';
+    const found =
+      agreement.pairs === 0
+        ? `It says nothing of the ${quantity}.`
+        : `${count(agreement.pairs)} heads of ${model}: rank correlation ` +
+          `${interval(agreement.rank_correlation)}, mean absolute error ${interval(agreement.error)} ` +
+          '(95% bootstrap over the heads).';
+    const [drawn, from] = this.checkpoints.files
+      ? [passages, seed]
+      : [defaults().passages, defaults().seed];
+    return (
+      `${said} ${found} Statistics from ${drawn} passages of ${this.length} tokens of ` +
+      `${this.text}, measured on ${drawn} others, seed ${from}; ${QUERIES} drawn rows a head.${sample}`
+    );
+  }
+}
+
+function interval({ value, low, high }: Interval): string {
+  return `${short(value)} [${short(low)}, ${short(high)}]`;
+}

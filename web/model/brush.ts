@@ -1,0 +1,24 @@
+import type { Store } from '../state/store';
+import type { PlacedHead } from './models';
+
+/** Where a head is, as layer.head. */
+export function placeOf({ layer, head }: Pick<PlacedHead, 'layer' | 'head'>): string {
+  return `${layer}.${head}`;
+}
+
+/** The brushed heads of a state, as layer.head; none means that all are shown alike. */
+export function brushed({ brush }: { brush: string }): ReadonlySet<string> {
+  return new Set(brush.split(',').filter((place) => place !== ''));
+}
+
+/** Brushes these heads alone. */
+export function brushOnly(store: Store, heads: Iterable<string>): void {
+  store.set({ brush: [...new Set(heads)].join() });
+}
+
+/** Adds a head to the brushed ones, or takes it away. */
+export function toggle(store: Store, place: string): void {
+  const rest = new Set(brushed(store.state));
+  if (!rest.delete(place)) rest.add(place);
+  brushOnly(store, rest);
+}

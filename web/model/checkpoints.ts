@@ -1,0 +1,54 @@
+import type { Head } from '../engine/protocol';
+import type { Given } from './given';
+import type { Model, Models } from './models';
+
+/** A checkpoint whose heads have been read. */
+export interface Opened extends Given {
+  heads: Head[];
+}
+
+/** The checkpoints that were opened, of which one is on the figures; the sample until there is one. */
+export class Checkpoints {
+  private opened: Opened[] = [];
+  private place = 0;
+  private listeners: (() => void)[] = [];
+
+  constructor(private models: Models) {}
+
+  get list(): readonly Opened[] {
+    return this.opened;
+  }
+
+  /** The place in the list of the one on the figures. */
+  get at(): number {
+    return this.place;
+  }
+
+  /** The files of the model on the figures; null for the sample, of which the page has no weights. */
+  get files(): Given | null {
+    return this.opened[this.place] ?? null;
+  }
+
+  /** The model that this section's figures show. */
+  get model(): Model {
+    return this.models.latest();
+  }
+
+  /** Puts new checkpoints in the place of those before, and shows the last. */
+  open(opened: Opened[]): void {
+    this.opened = opened;
+    this.show(opened.length - 1);
+  }
+
+  show(place: number): void {
+    this.place = place;
+    const { name, heads } = this.opened[place];
+    this.models.add('file', name, heads);
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Called when another checkpoint is shown. */
+  subscribe(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+}
