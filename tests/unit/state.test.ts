@@ -77,7 +77,7 @@ describe('the link', () => {
       order: '-mean',
       filter: 'layer=3 entropy<0.5',
       brush: '0.1,3.11',
-      zoom: 'own',
+      zoom: 'common',
       sample: 'hidden',
       eigenvalues: '1, -2.5 & 3',
       head: 'file:3.11',

@@ -233,6 +233,11 @@ function drawSpectrum(
   reach: number,
 ): void {
   const half = cell / 2 - 3;
+  const alpha = context.globalAlpha;
+  context.globalAlpha = 0.18 * alpha; // the axes
+  context.fillRect(left + 2, top + cell / 2, cell - 4, 1);
+  context.fillRect(left + cell / 2, top + 2, 1, cell - 4);
+  context.globalAlpha = alpha;
   const size = cell > 36 ? 2.4 : 1.6;
   const inside = (part: number) => half * Math.min(1, Math.max(-1, part / reach));
   for (let i = 0; i < eigenvalues.length; i += 2) {

@@ -1,6 +1,6 @@
 import { count, short, tick } from '../charts/format';
 import { legend } from '../charts/legend';
-import { chart, line, link, type Chart } from '../charts/plot';
+import { chart, line, link, text, type Chart } from '../charts/plot';
 import { RectangleBrush, type Box } from '../charts/rectangle';
 import type { Table } from '../charts/table';
 import type { Interval, Ladder } from '../engine/protocol';
@@ -117,13 +117,13 @@ export class LadderFigure implements Part {
     const { state } = this.store;
     const steps = this.steps();
     const spots = steps.map(({ head, measured, after }) => ({ head, x: measured, y: after }));
-    const key = legend(modelEntries([this.checkpoints.model]), 48, width - 8);
+    const key = legend(modelEntries([this.checkpoints.model]), 48, width - 8, 22);
     const side = Math.min(width, 520);
     this.chart = chart({
       label: this.caption(),
       width: side,
       height: side + key.height,
-      marginTop: key.height + 24,
+      marginTop: key.height + 12,
       marginLeft: 48,
       marginRight: 12,
       marginBottom: 42,
@@ -147,6 +147,11 @@ export class LadderFigure implements Part {
           },
         ),
         ...headMarks(spots, state.head, brushed(state)),
+        text([`Rung ${state.rung}: ${RUNGS[state.rung].name}`], {
+          ...{ frameAnchor: 'top-left', dx: 8, dy: 6, fill: 'var(--ink)' },
+          ...{ fontSize: 15, fontWeight: 600, text: (it: string) => it },
+          ariaDescription: 'rung',
+        }),
       ],
     });
     this.frame.put(this.chart.svg);

@@ -97,7 +97,7 @@ export interface State {
   /** Heads picked out in every figure, as layer.head with commas between. */
   brush: string;
   /** How the small spectra are scaled. */
-  zoom: 'common' | 'own';
+  zoom: 'own' | 'common';
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
@@ -395,7 +395,7 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     help: 'conditions on columns, such as layer=3 entropy<0.5',
   },
   brush: { kind: 'text', key: 'lb', label: 'Brushed heads', fallback: '', help: 'layer.head, ...' },
-  zoom: choice<'zoom'>('lz', 'Scale', { common: 'one for all', own: 'each its own' }),
+  zoom: choice<'zoom'>('lz', 'Scale', { own: 'each its own', common: 'one for all' }),
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
   head: {
     ...{ kind: 'text', key: 'p', label: 'Chosen head', fallback: '', help: 'model:layer.head' },
