@@ -156,15 +156,34 @@ function startCheckpoint(
   const [onSpectra, onLadder, onText] = [run(spectra), run(ladder), run(text)];
   const onCompare = run(new CompareFigure(store, checkpoints));
   const all = [onSpectra, onLadder, onText, onCompare];
-  const cancel = child<HTMLButtonElement>(ladder.frame.root, '[data-action="cancel-ladder"]');
-  cancel.addEventListener('click', () => onLadder.cancel());
-  ladder.onBusy = (busy) => (cancel.hidden = !busy);
+  wireStop(ladder, onLadder);
   checkpoints.subscribe(() => {
+    findings.set({ ladder: null, text: null });
     for (const runner of [onSpectra, onCompare]) runner.repaint();
     for (const runner of [onLadder, onText]) runner.request('full');
   });
   new HeadTable(store, models, checkpoints, findings);
   return () => all.forEach((runner) => runner.repaint());
+}
+
+/** The button that stops the long computation of figure 14, and then starts it again. */
+function wireStop(ladder: LadderFigure, runner: Runner): void {
+  const button = child<HTMLButtonElement>(ladder.frame.root, '[data-action="stop-ladder"]');
+  let stopped = false;
+  const follow = (busy: boolean) => {
+    button.hidden = !busy && !stopped;
+    button.textContent = stopped ? 'Compute' : 'Cancel';
+  };
+  button.addEventListener('click', () => {
+    stopped = !stopped;
+    if (stopped) runner.cancel();
+    else runner.request('full');
+    follow(false);
+  });
+  ladder.onBusy = (busy) => {
+    if (busy) stopped = false;
+    follow(busy);
+  };
 }
 
 requestAnimationFrame(() => setTimeout(start));

@@ -233,13 +233,64 @@ test('numbers are saved as JSON too', async () => {
   await close();
 });
 
-test('the ladder can be stopped', async () => {
+test('the ladder can be stopped, and started again', async () => {
   const { page, close } = await visit(browser, host.address);
   await open(page, ALL);
   await page.locator('#figure-ladder').scrollIntoViewIfNeeded();
-  const cancel = page.locator('[data-action="cancel-ladder"]');
-  await cancel.click();
-  await cancel.waitFor({ state: 'hidden' });
+  const button = page.locator('[data-action="stop-ladder"]');
+  await button.click();
+  await expect.poll(() => button.textContent()).toBe('Compute');
+  await page.waitForTimeout(500);
   expect(await caption(page, 'ladder')).not.toContain('rank correlation');
+  await button.click();
+  await expect.poll(() => button.textContent()).toBe('Cancel');
+  await page.locator('#figure-ladder [data-live]', { hasText: 'heads so far' }).waitFor();
+  await close();
+});
+
+/** A checkpoint of GPT-2's kind with one layer of two heads, all weights multiples of `scale`. */
+function tiny(scale: number): Buffer {
+  const width = 4;
+  const shapes: [string, number[]][] = [
+    ['h.0.attn.c_attn.weight', [width, 3 * width]],
+    ['h.0.attn.c_attn.bias', [3 * width]],
+  ];
+  const size = (shape: number[]) => shape.reduce((a, b) => a * b);
+  let at = 0;
+  const entries = shapes.map(([name, shape]) => {
+    const begin = at;
+    at += 4 * size(shape);
+    return [name, { dtype: 'F32', shape, data_offsets: [begin, at] }];
+  });
+  const header = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  const data = Float32Array.from({ length: at / 4 }, (_, i) => scale * (((7 * i) % 5) - 1));
+  return Buffer.concat([length, header, Buffer.from(data.buffer)]);
+}
+
+test('several checkpoints are put side by side', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  expect(await page.locator('#figure-compare').isVisible()).toBe(false);
+  await page.locator('[data-files]').setInputFiles([
+    ...[1, 2, 3].map((scale) => {
+      return { name: `step-${scale}.safetensors`, mimeType: '', buffer: tiny(scale) };
+    }),
+    { name: 'config.json', mimeType: '', buffer: Buffer.from('{"n_head": 2}') },
+  ]);
+  await page.locator('[data-report]', { hasText: '2 heads of step-3.safetensors' }).waitFor();
+  await settled(page, 'compare');
+  const rows = await csv(page, 'compare');
+  expect(rows).toHaveLength(2);
+  for (const row of rows) expect(Number(row.mean)).toBeCloseTo(9 * Number(row.mean_before), 9);
+  const slider = page.locator('[data-file-chooser] input');
+  await slider.focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.locator('#figure-compare [data-live]', { hasText: 'to step-2.safetensors' }).waitFor();
+  for (const row of await csv(page, 'compare')) {
+    expect(Number(row.mean)).toBeCloseTo(4 * Number(row.mean_before), 9);
+  }
+  expect(await page.locator('[data-table-status]').textContent()).toContain('step-2.safetensors');
+  expect(errors).toEqual([]);
   await close();
 });

@@ -67,6 +67,7 @@ export class CompareFigure implements Part {
       ],
       56,
       width - 8,
+      22,
     );
     const logarithmic = pairs.every(({ from, to }) => this.spread(from) > 0 && this.spread(to) > 0);
     const look = { opacity: { value: clear, scale: null } };
@@ -74,7 +75,7 @@ export class CompareFigure implements Part {
       label: this.caption(pairs),
       width,
       height: Math.round(Math.min(460, width * 0.7)) + key.height,
-      marginTop: key.height + 22,
+      marginTop: key.height + 12,
       marginLeft: 56,
       marginBottom: 42,
       x: { label: 'mean of the eigenspectrum →', tickFormat: tick, nice: true },

@@ -89,6 +89,16 @@ export class Frame {
     }
   }
 
+  /** Takes the picture away: nothing is known any more. */
+  clear(): void {
+    this.next = null;
+    this.svg?.remove();
+    this.svg = null;
+    for (const { canvas } of this.bitmaps) canvas.remove();
+    this.bitmaps = [];
+    this.say('');
+  }
+
   /** Writes the part of the caption that depends on the numbers; "_F" is a subscript. */
   say(text: string): void {
     if (this.said === text) return;

@@ -205,8 +205,11 @@ export class HeadSpectraFigure implements Part {
     const layout = this.layout();
     const [x, y] = this.corner(head, layout);
     const right = x > this.frame.width / 2;
+    const low = y > (layout.layers.length * layout.cell) / 2;
+    const level = low ? y - 4 : y + layout.cell + 4;
     this.tip.textContent = `${nameOf(head)}: mean ${short(head.mean)}, largest modulus ${short(reachOf(head))}`;
-    this.tip.style.transform = `translate(${x + layout.cell / 2}px, ${y + layout.cell + 4}px) translate(${right ? '-100%' : '0'})`;
+    const shift = `${right ? '-100%' : '0'}, ${low ? '-100%' : '0'}`;
+    this.tip.style.transform = `translate(${x + layout.cell / 2}px, ${level}px) translate(${shift})`;
   }
 
   private caption(): string {

@@ -71,7 +71,7 @@ export class HeadTextFigure implements Part {
     const { text } = this.findings;
     this.follow();
     const weights = text && this.weights(text);
-    if (!text || !weights) return frame.say('');
+    if (!text || !weights) return frame.clear();
     const length = text.tokens.length;
     const side = Math.min(frame.width, 560);
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));

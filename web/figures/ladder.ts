@@ -32,11 +32,10 @@ export class LadderFigure implements Part {
   readonly inputs = ['passages', 'seed'] as const;
   readonly looks = ['rung', 'quantity', 'brush', 'head'] as const;
   readonly frame = new Frame(this.id, () => this.table());
-  /** A question is under way that a hand may want to stop. */
+  /** Told when a question that takes long begins and ends. */
   onBusy: (busy: boolean) => void = () => {};
   private pointer: HeadPointer;
   private chart: Chart | null = null;
-  private key = '';
   private text = '';
   /** Tokens of a passage. */
   private length = PASSAGE;
@@ -66,11 +65,8 @@ export class LadderFigure implements Part {
       throw new Error(missingOf([files]));
     }
     const text = await this.texts.load();
-    const key = [text.name, passages, seed, model.name, model.size, model.lastModified].join();
-    if (this.key === key && this.findings.ladder) return;
-    this.key = '';
+    if (this.findings.ladder) this.findings.set({ ladder: null }); // another question
     this.text = text.name;
-    this.findings.set({ ladder: null });
     this.onBusy(true);
     try {
       const { fallback: resamples } = limitsOf('resamples');
@@ -85,7 +81,6 @@ export class LadderFigure implements Part {
         (part, progress) => this.take(ask, part, progress),
       );
       this.take(ask, ladder, 1);
-      this.key = key;
     } finally {
       this.onBusy(false);
     }
@@ -96,7 +91,6 @@ export class LadderFigure implements Part {
     const { passages, seed } = defaults();
     this.text = 'Moby Dick, first chapters';
     this.length = PASSAGE;
-    this.key = '';
     this.findings.set({ ladder: sampleLadder() });
     ask.show(1);
     if (ask.state.passages !== passages || ask.state.seed !== seed) {
