@@ -57,7 +57,7 @@ test('a link reproduces its view', async () => {
   await first.page.locator('#field-samples').press('Enter');
   await first.page.locator('#field-seed').fill('7');
   await first.page.locator('#field-seed').press('Enter');
-  await first.page.locator('input[value="participation"]').check();
+  await first.page.locator('input[name="field-measure"][value="participation"]').check();
   await first.page.locator('#field-tokens').selectOption('ar1');
   await first.page.locator('[data-head="sample:2.5"]').click();
   const link = first.page.url();

@@ -107,7 +107,8 @@ export class HeadTable {
   private buildTitles(order: string): void {
     const row = document.createElement('tr');
     for (const { name, title, help } of this.shown) {
-      const cell = Object.assign(document.createElement('th'), { scope: 'col', title: help });
+      const said = `${help}; “${name}” in the filter`;
+      const cell = Object.assign(document.createElement('th'), { scope: 'col', title: said });
       const up = order === name;
       const down = order === `-${name}`;
       if (up || down) cell.setAttribute('aria-sort', up ? 'ascending' : 'descending');
