@@ -86,10 +86,9 @@ function start(): void {
     ]),
   );
   const grid = new HeadGrid(store, models);
-  const texts = new TextSource();
-  const repaintRace = startRace(controls, texts);
+  const repaintRace = startRace(controls);
   const checkpoints = new Checkpoints(models);
-  const repaintCheckpoint = startCheckpoint(controls, checkpoints, texts);
+  const repaintCheckpoint = startCheckpoint(checkpoints);
   repaint = () => {
     grid.follow();
     runners.forEach((runner) => runner.repaint());
@@ -110,7 +109,8 @@ function start(): void {
 }
 
 /** The section on training. Its race goes on whatever is looked at; its figures draw at times. */
-function startRace(controls: Controls, texts: TextSource): () => void {
+function startRace(controls: Controls): () => void {
+  const texts = new TextSource();
   const race = new Race(
     (input, options) => pool.run('train', input, options),
     async () => (await texts.load()).bytes,
@@ -142,21 +142,24 @@ function startRace(controls: Controls, texts: TextSource): () => void {
 }
 
 /** The section on the model that was opened, the sample until there is one. */
-function startCheckpoint(
-  controls: Controls,
-  checkpoints: Checkpoints,
-  texts: TextSource,
-): () => void {
+function startCheckpoint(checkpoints: Checkpoints): () => void {
+  const texts = new TextSource();
   const findings = new Findings();
   const spectra = new HeadSpectraFigure(store, models, checkpoints);
   const ladder = new LadderFigure(store, models, checkpoints, findings, texts);
   const text = new HeadTextFigure(store, checkpoints, findings);
   const run = <P extends Part & { frame: Frame }>(part: P) =>
-    new Runner(part, part.frame, store, pool, (error) => controls.failed(error));
+    new Runner(part, part.frame, store, pool, () => {}); // each says itself what failed
   const [onSpectra, onLadder, onText] = [run(spectra), run(ladder), run(text)];
   const onCompare = run(new CompareFigure(store, checkpoints));
   const all = [onSpectra, onLadder, onText, onCompare];
   wireStop(ladder, onLadder);
+  const another = child<HTMLInputElement>(ladder.frame.root, '[data-ladder-text]');
+  another.addEventListener('change', () => {
+    const [file] = another.files ?? [];
+    if (file) void texts.take(file).then(() => onLadder.request('full'));
+    another.value = '';
+  });
   checkpoints.subscribe(() => {
     findings.set({ ladder: null, text: null });
     for (const runner of [onSpectra, onCompare]) runner.repaint();

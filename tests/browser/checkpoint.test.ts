@@ -269,6 +269,23 @@ function tiny(scale: number): Buffer {
   return Buffer.concat([length, header, Buffer.from(data.buffer)]);
 }
 
+test('another text can be given, and one that is too short is refused', async () => {
+  const { page, close } = await visit(browser, `${host.address}#lp=1`);
+  await open(page, ALL);
+  const figure = page.locator('#figure-ladder');
+  await figure.scrollIntoViewIfNeeded();
+  const give = (name: string, text: string) =>
+    page
+      .locator('[data-ladder-text]')
+      .setInputFiles([{ name, mimeType: 'text/plain', buffer: Buffer.from(text) }]);
+  await give('short.txt', 'Call me Ishmael.');
+  await figure.locator('.message', { hasText: 'passages: the text has 0 passages' }).waitFor();
+  await give('long.txt', 'A whale swam by. '.repeat(200));
+  await figure.locator('[data-live]', { hasText: 'of long.txt, measured' }).waitFor();
+  await expect.poll(() => figure.locator('.message').textContent()).toBe('');
+  await close();
+});
+
 test('several checkpoints are put side by side', async () => {
   const { page, errors, close } = await visit(browser, host.address);
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);

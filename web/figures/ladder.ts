@@ -10,7 +10,7 @@ import { sampleLadder, type Findings } from '../model/findings';
 import { missingOf } from '../model/given';
 import type { Models, PlacedHead } from '../model/models';
 import { PASSAGE, QUERIES } from '../model/reading';
-import type { TextSource } from '../race/text';
+import { OWN_TEXT, type TextSource } from '../race/text';
 import type { Store } from '../state/store';
 import { defaults, limitsOf } from '../state/table';
 import { Frame } from './frame';
@@ -67,6 +67,7 @@ export class LadderFigure implements Part {
     const text = await this.texts.load();
     if (this.findings.ladder) this.findings.set({ ladder: null }); // another question
     this.text = text.name;
+    this.frame.complain('');
     this.onBusy(true);
     try {
       const { fallback: resamples } = limitsOf('resamples');
@@ -87,18 +88,17 @@ export class LadderFigure implements Part {
   }
 
   /** The page has no weights of the sample: it knows the answer to one question about it. */
-  private takeSample(ask: Ask): void {
+  private async takeSample(ask: Ask): Promise<void> {
     const { passages, seed } = defaults();
-    this.text = 'Moby Dick, first chapters';
+    this.text = OWN_TEXT;
     this.length = PASSAGE;
     this.findings.set({ ladder: sampleLadder() });
-    ask.show(1);
-    if (ask.state.passages !== passages || ask.state.seed !== seed) {
-      throw new Error(
-        `The sample’s numbers were made with ${passages} passages and seed ${seed}: ` +
-          'for others open its folder.',
-      );
-    }
+    const { name } = await this.texts.load();
+    if (ask.state.passages === passages && ask.state.seed === seed && name === OWN_TEXT) return;
+    throw new Error(
+      `The sample’s numbers were made with ${passages} passages of ${OWN_TEXT} and seed ${seed}: ` +
+        'for others open its folder.',
+    );
   }
 
   private take(ask: Ask, ladder: Ladder, progress: number): void {

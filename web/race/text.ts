@@ -7,6 +7,9 @@ export interface Text {
   bytes: Uint8Array;
 }
 
+/** What the page's own text is called. */
+export const OWN_TEXT = 'Moby Dick, first chapters';
+
 /** More of a file than this is not read: every piece of training hands the text to a worker. */
 const MOST_BYTES = 16e6;
 
@@ -31,7 +34,7 @@ export class TextSource {
 
 /** The text that comes with the page: a file beside it, or inside the single file. */
 async function ownText(): Promise<Text> {
-  const name = 'Moby Dick, first chapters';
+  const name = OWN_TEXT;
   if (address.startsWith('data:')) return { name, bytes: bytesOf(address) };
   const response = await fetch(address);
   if (!response.ok) throw new Error(`the text did not load: ${response.status} ${address}`);
