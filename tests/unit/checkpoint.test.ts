@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jsonOf } from '../../web/charts/table.ts';
 import { brushed } from '../../web/model/brush.ts';
-import { columns, conditionsOf, ordered } from '../../web/model/columns.ts';
+import { columnOf, columns, conditionsOf, ordered } from '../../web/model/columns.ts';
 import { checkpointsOf } from '../../web/model/given.ts';
 
 const at = (path: string) => {
@@ -55,6 +55,8 @@ test('rows are ordered by a column either way, what is not known last', () => {
   const list = [2, NaN, 3, 1];
   expect(ordered(list, 'x', (it) => it)).toEqual([1, 2, 3, NaN]);
   expect(ordered(list, '-x', (it) => it)).toEqual([3, 2, 1, NaN]);
+  expect(columnOf('-mean').name).toBe('mean');
+  expect(() => columnOf('depth')).toThrow("order: 'depth' is not allowed; it must be a column");
 });
 
 test('a brush is the places between its commas', () => {

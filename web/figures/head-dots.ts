@@ -3,7 +3,7 @@ import { layerColour } from '../charts/palette';
 import type { Entry } from '../charts/legend';
 import { dot, type Chart } from '../charts/plot';
 import { withSubscripts } from '../charts/subscript';
-import { placeOf } from '../model/brush';
+import { isBrushing, placeOf, toggle } from '../model/brush';
 import { nameOf, type Model, type Models, type PlacedHead } from '../model/models';
 import type { Store } from '../state/store';
 
@@ -74,7 +74,9 @@ export class HeadPointer {
     area.addEventListener('pointerleave', () => models.hover(''));
     area.addEventListener('click', (event) => {
       const id = this.near(event);
-      if (id) store.set({ head: store.state.head === id ? '' : id });
+      const head = models.find(id);
+      if (head && isBrushing(event)) toggle(store, placeOf(head));
+      else if (head) store.set({ head: store.state.head === id ? '' : id });
     });
     models.onHover(() => this.show());
   }

@@ -4,7 +4,7 @@ import { element, type Bitmap } from '../charts/picture';
 import { compose } from '../charts/plot';
 import { RectangleBrush, type Box } from '../charts/rectangle';
 import type { Table } from '../charts/table';
-import { brushed, brushOnly, placeOf, toggle } from '../model/brush';
+import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../model/brush';
 import type { Checkpoints } from '../model/checkpoints';
 import { nameOf, type Models, type PlacedHead } from '../model/models';
 import type { Store } from '../state/store';
@@ -194,7 +194,7 @@ export class HeadSpectraFigure implements Part {
     const head = this.headAt(event);
     if (!head) return;
     const { state } = this.store;
-    if (event.shiftKey || event.ctrlKey || event.metaKey) toggle(this.store, placeOf(head));
+    if (isBrushing(event)) toggle(this.store, placeOf(head));
     else this.store.set({ head: state.head === head.id ? '' : head.id });
   }
 

@@ -22,3 +22,8 @@ export function toggle(store: Store, place: string): void {
   if (!rest.delete(place)) rest.add(place);
   brushOnly(store, rest);
 }
+
+/** Whether a click brushes a head instead of choosing it. */
+export function isBrushing({ shiftKey, ctrlKey, metaKey }: MouseEvent): boolean {
+  return shiftKey || ctrlKey || metaKey;
+}

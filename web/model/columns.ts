@@ -106,6 +106,18 @@ export const columns: readonly Column[] = [
   },
 ];
 
+const known = () => columns.map(({ name }) => name).join(', ');
+
+/** The column that an order names. Throws an Error that says which there are. */
+export function columnOf(order: string): Column {
+  const found = columns.find(({ name }) => name === order.replace(/^-/, ''));
+  if (found) return found;
+  throw new Error(
+    `order: '${order}' is not allowed; it must be a column, with a minus for the largest first: ` +
+      known(),
+  );
+}
+
 /** The sign in front of a column's name says whether the largest come first. */
 export function ordered<T>(list: readonly T[], order: string, value: (it: T) => number): T[] {
   const sign = order.startsWith('-') ? -1 : 1;
@@ -140,10 +152,9 @@ export function conditionsOf(filter: string): Condition[] {
   return parts.map((part) => {
     const [, name, sign, number] = CONDITION.exec(part) ?? [];
     if (!columns.some((column) => column.name === name)) {
-      const names = columns.map((column) => column.name).join(', ');
       throw new Error(
         `filter: '${part}' is not allowed; it must be conditions such as layer=3 entropy<0.5, ` +
-          `of the columns ${names}`,
+          `of the columns ${known()}`,
       );
     }
     return { name, holds: (value) => SIGNS[sign](value, Number(number)) };

@@ -5,9 +5,9 @@ import { child } from '../figures/frame';
 import { draw } from '../figures/queue';
 import type { Store } from '../state/store';
 import type { State } from '../state/table';
-import { brushed, brushOnly, placeOf, toggle } from './brush';
+import { brushed, brushOnly, isBrushing, placeOf, toggle } from './brush';
 import type { Checkpoints } from './checkpoints';
-import { columns, conditionsOf, ordered, type Column, type Found } from './columns';
+import { columnOf, columns, conditionsOf, ordered, type Column, type Found } from './columns';
 import type { Findings } from './findings';
 import type { Models, PlacedHead } from './models';
 
@@ -84,24 +84,27 @@ export class HeadTable {
     this.shown = columns.filter(({ value }) =>
       all.some((head) => !Number.isNaN(value(head, found))),
     );
-    const by = columns.find(({ name }) => name === order.replace(/^-/, '')) ?? columns[0];
-    this.heads = ordered(this.filtered(all), order, (head) => by.value(head, found));
+    try {
+      this.heads = this.wanted(all, found);
+      this.problem.textContent = '';
+    } catch (error) {
+      this.heads = all;
+      this.problem.textContent = (error as Error).message;
+    }
     this.buildTitles(order);
     this.buildRows(found);
     this.mark();
   };
 
-  private filtered(all: PlacedHead[]): PlacedHead[] {
-    try {
-      const conditions = conditionsOf(this.store.state.filter);
-      this.problem.textContent = '';
-      const value = (name: string, head: PlacedHead) =>
-        columns.find((column) => column.name === name)?.value(head, this.found) ?? NaN;
-      return all.filter((head) => conditions.every((it) => it.holds(value(it.name, head))));
-    } catch (error) {
-      this.problem.textContent = (error as Error).message;
-      return all;
-    }
+  /** The heads that the filter lets pass, in their order. Throws what the two throw. */
+  private wanted(all: PlacedHead[], found: Found): PlacedHead[] {
+    const { order, filter } = this.store.state;
+    const conditions = conditionsOf(filter);
+    const by = columnOf(order);
+    const passing = all.filter((head) =>
+      conditions.every(({ name, holds }) => holds(columnOf(name).value(head, found))),
+    );
+    return ordered(passing, order, (head) => by.value(head, found));
   }
 
   private buildTitles(order: string): void {
@@ -179,7 +182,7 @@ export class HeadTable {
   private click(event: MouseEvent): void {
     const head = this.headOf(event);
     if (!head) return;
-    if (event.shiftKey || event.ctrlKey || event.metaKey) toggle(this.store, placeOf(head));
+    if (isBrushing(event)) toggle(this.store, placeOf(head));
     else this.choose(head);
   }
 
