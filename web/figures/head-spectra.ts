@@ -61,7 +61,8 @@ export class HeadSpectraFigure implements Part {
     const { cell, columns, layers } = layout;
     const size = { width: LEFT + columns * cell + 2, height: TOP + layers.length * cell + 2 };
     const svg = compose([], size, this.caption());
-    svg.style.maxWidth = 'none'; // a wide one scrolls
+    svg.style.maxWidth = 'none'; // a wide one scrolls, also by keys
+    this.makeScrollable(size.width > this.frame.width);
     svg.append(this.titles(layout), this.outlines(layout));
     this.frame.put(svg, [this.drawCells(layout)]);
     this.frame.say(this.caption());
@@ -77,6 +78,15 @@ export class HeadSpectraFigure implements Part {
       }
     }
     return { columns: ['layer', 'head', 're', 'im'], rows: rows() };
+  }
+
+  private makeScrollable(wide: boolean): void {
+    const { chart } = this.frame;
+    const names = { tabindex: '0', role: 'group', 'aria-label': 'Every head’s eigenvalues' };
+    for (const [name, value] of Object.entries(names)) {
+      if (wide) chart.setAttribute(name, value);
+      else chart.removeAttribute(name);
+    }
   }
 
   private layout(): Layout {

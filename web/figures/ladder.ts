@@ -58,6 +58,7 @@ export class LadderFigure implements Part {
     const { passages, seed } = ask.state;
     const { files } = this.checkpoints;
     if (ask.quality === 'quick') return; // takes too long for a hand
+    this.onBusy(false);
     if (!files) return this.takeSample(ask);
     const { model, config, tokenizer } = files;
     if (!config || !tokenizer) {
@@ -83,7 +84,7 @@ export class LadderFigure implements Part {
       );
       this.take(ask, ladder, 1);
     } finally {
-      this.onBusy(false);
+      if (!ask.signal.aborted) this.onBusy(false); // else the next question says it
     }
   }
 
