@@ -5,6 +5,7 @@
 
 #include "checkpoint/json_events.h"
 #include "support/error.h"
+#include "support/gemm.h"
 
 namespace eigenscope {
 namespace {
@@ -46,17 +47,20 @@ void EmbeddingCovariance::advance() {
   // About one of them rather than 0, so that a large common mean does not cancel digits.
   block.rowwise() -= first_.transpose();
   sum_ += block.colwise().sum().transpose();
-  squares_.selfadjointView<Eigen::Lower>().rankUpdate(block.transpose());
+  multiply(block.cols(), block.cols(), block.rows(),
+           factor(block.data(), block.rows()).transposed(), factor(block.data(), block.rows()),
+           squares_.data(), squares_.rows(), /*add=*/true);
   read_ = end;
   if (done()) finish();
 }
 
 void EmbeddingCovariance::finish() {
-  squares_.selfadjointView<Eigen::Lower>().rankUpdate(sum_, -1 / static_cast<double>(rows_));
+  for (Eigen::Index j = 0; j < sum_.size(); ++j) {
+    squares_.col(j) -= sum_(j) / static_cast<double>(rows_) * sum_;
+  }
   const double trace = squares_.trace();
   if (!(trace > 0)) throw FormatError(shown_name(name_), "all its rows are equal");
   squares_ *= static_cast<double>(squares_.rows()) / trace;
-  squares_.triangularView<Eigen::StrictlyUpper>() = squares_.transpose();
   covariance_ = std::make_shared<const Eigen::MatrixXd>(std::move(squares_));
 }
 

@@ -38,7 +38,7 @@ class EmbeddingCovariance {
   std::string name_;
   std::uint64_t rows_ = 0, read_ = 0;
   Eigen::VectorXd first_, sum_;  // row 0, and the sum of the others' differences from it
-  Eigen::MatrixXd squares_;      // of these differences; lower triangle
+  Eigen::MatrixXd squares_;      // of these differences
   std::shared_ptr<const Eigen::MatrixXd> covariance_;
 };
 

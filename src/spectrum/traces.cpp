@@ -1,6 +1,5 @@
 #include "spectrum/traces.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "support/error.h"
@@ -15,17 +14,11 @@ double trace_of_product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return a.cwiseProduct(b.transpose()).sum();
 }
 
-// A^T A, of which one half is the other's mirror image.
-Eigen::MatrixXd gram(const Eigen::MatrixXd& a) {
-  constexpr Eigen::Index kBlock = 32;
-  Eigen::MatrixXd product(a.cols(), a.cols());
-  for (Eigen::Index j = 0; j < a.cols(); j += kBlock) {
-    const auto from_j = factor(a.data() + j * a.rows(), a.rows());
-    multiply(a.cols() - j, std::min(kBlock, a.cols() - j), a.rows(), from_j.transposed(), from_j,
-             product.data() + j + j * product.rows(), product.rows());
-  }
-  product.triangularView<Eigen::StrictlyUpper>() = product.transpose();
-  return product;
+// A^T B where it is symmetric, so that one half is the other's mirror image.
+Eigen::MatrixXd gram(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  Eigen::MatrixXd square = transposed_times(a, b, Entries::upper);
+  square.triangularView<Eigen::StrictlyLower>() = square.transpose();
+  return square;
 }
 
 void check_matrix(const char* name, const Eigen::MatrixXd& matrix) {
@@ -39,6 +32,13 @@ void check_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
   if (query.rows() != key.rows() || query.cols() != key.cols()) {
     throw InvalidArgument("key", "its shape differs from that of query");
   }
+}
+
+// `seen` are the factors after the covariance.
+FactorProducts products_of(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
+                           const Eigen::MatrixXd& seen_query, const Eigen::MatrixXd& seen_key) {
+  return {query.rows(), transposed_times(key, seen_query),
+          times(gram(query, seen_query), gram(key, seen_key))};
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void check_traces(const Traces& traces) {
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
   check_factors(query, key);
-  return {query.rows(), transposed_times(key, query), gram(query) * gram(key)};
+  return products_of(query, key, query, key);
 }
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
@@ -69,15 +69,12 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
     throw InvalidArgument("covariance", "its shape does not fit the width of the head");
   }
   // Symmetric, so its own transpose.
-  const Eigen::MatrixXd seen_query = transposed_times(covariance, query);
-  const Eigen::MatrixXd seen_key = transposed_times(covariance, key);
-  const Eigen::MatrixXd query_gram = transposed_times(query, seen_query);
-  const Eigen::MatrixXd key_gram = transposed_times(key, seen_key);
-  return {query.rows(), transposed_times(key, seen_query), query_gram * key_gram};
+  return products_of(query, key, transposed_times(covariance, query),
+                     transposed_times(covariance, key));
 }
 
 SpectralMoments moments_of_products(const FactorProducts& products) {
-  const Eigen::MatrixXd square = products.core * products.core;
+  const Eigen::MatrixXd square = times(products.core, products.core);
   SpectralMoments moments;
   moments.width = products.width;
   moments.traces = {products.core.trace(), square.trace(), products.gram.trace()};
@@ -89,12 +86,12 @@ SpectralMoments moments_of_products(const FactorProducts& products) {
 SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix) {
   check_matrix("matrix", matrix);
   if (matrix.rows() != matrix.cols()) throw InvalidArgument("matrix", "it is not square");
-  const Eigen::MatrixXd square = matrix * matrix;
+  const Eigen::MatrixXd square = times(matrix, matrix);
   SpectralMoments moments;
   moments.width = matrix.rows();
   moments.traces = {matrix.trace(), square.trace(), matrix.squaredNorm()};
   moments.quartic_s = trace_of_product(square, square);
-  moments.quartic_f = (matrix * matrix.transpose()).squaredNorm();
+  moments.quartic_f = gram(matrix, matrix).squaredNorm();
   return moments;
 }
 
