@@ -11,13 +11,8 @@ namespace eigenscope {
 
 namespace {
 
-FactorProducts products(const HeadFactors& factors, const ReportSettings& settings) {
-  if (settings.covariance == nullptr) return products_of_factors(factors.query, factors.key);
-  return products_of_factors(factors.query, factors.key, *settings.covariance);
-}
-
-HeadReport report_finite(const HeadFactors& factors, const CentredKernel& kernel,
-                         const ReportSettings& settings) {
+HeadReport report_products(const HeadFactors& factors, const FactorProducts& products,
+                           const CentredKernel& kernel, bool eigenvalues) {
   HeadReport report;
   report.stack = factors.stack;
   report.layer = factors.layer;
@@ -27,11 +22,10 @@ HeadReport report_finite(const HeadFactors& factors, const CentredKernel& kernel
   report.bias_key = factors.bias_key;
   report.folded = factors.folded;
   report.rotary = factors.rotary;
-  const FactorProducts seen = products(factors, settings);
-  report.moments = moments_of_products(seen);
+  report.moments = moments_of_products(products);
   report.variance_modulus = std::numeric_limits<double>::quiet_NaN();
-  if (settings.eigenvalues) {
-    report.eigenvalues = eigenvalues_of_matrix(seen.core);
+  if (eigenvalues) {
+    report.eigenvalues = eigenvalues_of_matrix(products.core);
     sort_for_display(report.eigenvalues);
     report.variance_modulus = variance_modulus(report.eigenvalues, report.moments.width);
   }
@@ -42,21 +36,38 @@ HeadReport report_finite(const HeadFactors& factors, const CentredKernel& kernel
   return report;
 }
 
+std::string name_of(const HeadFactors& factors) {
+  return (factors.stack.empty() ? "" : factors.stack + " ") + "layer " +
+         std::to_string(factors.layer) + " head " + std::to_string(factors.head);
+}
+
+[[noreturn]] void refuse_large(const HeadFactors& factors, const InvalidArgument& refusal) {
+  throw FormatError(name_of(factors), std::string("its weights are too large: ") + refusal.what());
+}
+
 }  // namespace
+
+HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) try {
+  return report_products(factors, products_of_factors(factors.query, factors.key), kernel, true);
+} catch (const InvalidArgument& refusal) {
+  refuse_large(factors, refusal);
+}
 
 HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel,
                        const ReportSettings& settings) {
-  const std::string name = (factors.stack.empty() ? "" : factors.stack + " ") + "layer " +
-                           std::to_string(factors.layer) + " head " + std::to_string(factors.head);
-  if (settings.covariance != nullptr && settings.covariance->rows() != factors.query.rows()) {
-    throw FormatError(name, "its width is " + std::to_string(factors.query.rows()) +
-                                ", but the token embeddings have " +
-                                std::to_string(settings.covariance->rows()));
+  const Eigen::MatrixXd* const covariance = settings.covariance.get();
+  if (covariance != nullptr && covariance->rows() != factors.query.rows()) {
+    throw FormatError(name_of(factors), "its width is " + std::to_string(factors.query.rows()) +
+                                            ", but the token embeddings have " +
+                                            std::to_string(covariance->rows()));
   }
   try {
-    return report_finite(factors, kernel, settings);
+    const FactorProducts products =
+        covariance == nullptr ? products_of_factors(factors.query, factors.key)
+                              : products_of_factors(factors.query, factors.key, *covariance);
+    return report_products(factors, products, kernel, settings.eigenvalues);
   } catch (const InvalidArgument& refusal) {
-    throw FormatError(name, std::string("its weights are too large: ") + refusal.what());
+    refuse_large(factors, refusal);
   }
 }
 

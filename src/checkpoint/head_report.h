@@ -35,11 +35,14 @@ struct ReportSettings {
   std::shared_ptr<const Eigen::MatrixXd> covariance = {};
 };
 
-/// Spectrum and predicted localization of one head for tokens with the given kernel. Costs
-/// O(d d_h^2 + d_h^3), and O(d^2 d_h) more with a covariance. Throws FormatError naming layer and head
-/// when the weights are so large that their traces leave the range of the theory, or when the
-/// covariance is of another width.
+/// Spectrum and predicted localization of one head for tokens with the given kernel, Sigma = I. Costs
+/// O(d d_h^2 + d_h^3). Throws FormatError naming layer and head when the weights are so large that
+/// their traces leave the range of the theory.
+HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel);
+
+/// The same by `settings`; a covariance costs O(d^2 d_h) more. Throws also when the covariance is of
+/// another width.
 HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel,
-                       const ReportSettings& settings = {});
+                       const ReportSettings& settings);
 
 }  // namespace eigenscope

@@ -48,30 +48,34 @@ bool fits_index(std::uint64_t rows, std::uint64_t columns) {
 }  // namespace
 
 Safetensors::Safetensors(std::shared_ptr<ByteSource> source) : name_(source->name()) {
-  open(std::move(source));
+  header_ = add_shard(std::move(source));
 }
 
 Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::string name)
     : name_(std::move(name)) {
   if (shards.empty()) throw InvalidArgument("shards", "there must be at least one file");
-  for (std::shared_ptr<ByteSource>& shard : shards) open(std::move(shard));
+  for (std::shared_ptr<ByteSource>& shard : shards) {
+    const std::size_t number = shards_.size();
+    SafetensorsHeader header = add_shard(std::move(shard));
+    for (auto& [tensor, info] : header.tensors) {
+      info.shard = number;
+      const auto [place, added] = header_.tensors.emplace(tensor, std::move(info));
+      if (added) continue;
+      throw FormatError(shown_name(tensor), "it is both in " + shard_name(place->second.shard) +
+                                                " and in " + shard_name(number));
+    }
+    header_.metadata.merge(header.metadata);
+  }
 }
 
-void Safetensors::open(std::shared_ptr<ByteSource> source) {
+SafetensorsHeader Safetensors::add_shard(std::shared_ptr<ByteSource> source) {
   const std::uint64_t length = read_header_length(*source);
   std::string text(static_cast<std::size_t>(length), '\0');
   source->read(kLengthBytes, std::as_writable_bytes(std::span(text)));
   const std::uint64_t start = kLengthBytes + length;
-  SafetensorsHeader header = parse_safetensors_header(text, source->size() - start, source->name());
-  for (auto& [name, info] : header.tensors) {
-    info.shard = shards_.size();
-    const auto [place, added] = header_.tensors.emplace(name, std::move(info));
-    if (added) continue;
-    throw FormatError(shown_name(name), "it is both in " + shard_name(place->second.shard) +
-                                            " and in " + source->name());
-  }
-  header_.metadata.merge(header.metadata);
   shards_.push_back({std::move(source), start});
+  const ByteSource& file = *shards_.back().source;
+  return parse_safetensors_header(text, file.size() - start, file.name());
 }
 
 std::uint64_t Safetensors::bytes_read() const noexcept {

@@ -65,7 +65,8 @@ class Safetensors {
     std::uint64_t data_start;  // in the file, bytes
   };
 
-  void open(std::shared_ptr<ByteSource> source);
+  /// Reads the header of a file and keeps the file.
+  SafetensorsHeader add_shard(std::shared_ptr<ByteSource> source);
 
   std::string name_;
   std::vector<Shard> shards_;
