@@ -1,11 +1,14 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <future>
 #include <initializer_list>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -188,19 +191,23 @@ struct HeadsCommand {
       const ReportSettings settings = report_settings(model);
       const Progress progress("heads");
       const int before = done;
-      const auto read_next = [&] {
-        return std::async(std::launch::async, [&scan = model.scan] { return scan.advance(1); });
-      };
-      // The next head is read while this one's products are formed.
-      for (auto next = read_next(); next.valid();) {
-        const std::vector<HeadFactors> read = next.get();
-        done = before + model.scan.heads_read();
-        if (!model.scan.done()) next = read_next();
-        for (const HeadFactors& factors : read) {
-          rows.push_back({&model, report_head(factors, kernel, settings)});
+      // Heads are read here while others' products are formed, one on each processor.
+      std::deque<std::future<HeadReport>> running;
+      const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
+      while (!model.scan.done() || !running.empty()) {
+        if (running.size() == most || model.scan.done()) {
+          rows.push_back({&model, running.front().get()});
+          running.pop_front();
         }
-        progress.show(done, all, before);
+        for (HeadFactors& factors : model.scan.advance(1)) {
+          running.push_back(
+              std::async(std::launch::async, [&kernel, &settings, own = std::move(factors)] {
+                return report_head(own, kernel, settings);
+              }));
+        }
+        progress.show(before + model.scan.heads_read(), all, before);
       }
+      done += model.scan.heads_read();
     }
     for (const Model& model : models) {
       for (const ExcludedHead& head : model.scan.excluded()) {
