@@ -1,5 +1,5 @@
-// Fuzzes the reader of config.json: whatever the bytes, the outcome is values in their range or a
-// FormatError. Seeds are in corpus/config, words in config.dict.
+// Fuzzes the readers of config.json and of a shard index: whatever the bytes, the outcome is values in
+// their range, plain file names, or a FormatError. Seeds are in corpus/config, words in config.dict.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -7,6 +7,7 @@
 
 #include "checkpoint/config.h"
 #include "checkpoint/family.h"
+#include "checkpoint/shard_index.h"
 #include "support/error.h"
 
 namespace {
@@ -25,12 +26,22 @@ void ask(const Config& config, const std::string& key) {
   }
 }
 
+void read_index(std::string_view text) {
+  try {
+    for (const std::string& file : ShardIndex::parse(text, "index").files()) {
+      if (file.find('/') != std::string::npos) std::abort();
+    }
+  } catch (const FormatError&) {
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  read_index(text);
   try {
-    const Config config =
-        Config::parse(std::string_view(reinterpret_cast<const char*>(data), size));
+    const Config config = Config::parse(text);
     for (const Family& family : families()) {
       for (const AttentionNames& names : family.attentions) {
         ask(config, std::string(names.head_count_key));

@@ -50,8 +50,11 @@ void read_tensor(const Safetensors& file, const std::string& name, const TensorI
 }
 
 void scan_heads(const std::shared_ptr<const Safetensors>& file, int heads) {
-  const Config config = Config::parse(R"({"num_attention_heads":2})");
-  HeadScan scan(file, &config, {.heads = heads == 0 ? std::nullopt : std::optional(heads)});
+  const Config config = Config::parse(R"({"num_attention_heads":2,"n_head":2,"n_heads":2,"nhead":2,
+      "num_heads":2,"encoder_attention_heads":2,"decoder_attention_heads":2,
+      "encoder_num_attention_heads":2,"decoder_num_attention_heads":2})");
+  HeadScan scan(file, &config,
+                {.heads = heads == 0 ? std::nullopt : std::optional(heads), .offset = {3}});
   std::size_t met = 0;
   while (!scan.done() && met < kMostHeads) {
     for (const HeadFactors& head : scan.advance(1)) {
