@@ -1,0 +1,114 @@
+// `npm run bench:large`: the scan of a checkpoint in the shape of a 7B LLaMA against reading the bytes
+// of the same query and key tensors in pieces of 1 MiB, in turn, each after the system forgot the files;
+// and the scan's peak memory.
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const LAYERS = process.argv[2] ?? '32';
+const TURNS = 3;
+const folder = mkdtempSync(join(process.env.EIGENSCOPE_BENCH_DIR ?? tmpdir(), 'eigenscope-large-'));
+
+/** Every query and key tensor: its file, first byte and length. */
+function ranges() {
+  const { weight_map } = JSON.parse(readFileSync(join(folder, 'model.safetensors.index.json')));
+  return [...new Set(Object.values(weight_map))].flatMap((name) => {
+    const file = openSync(join(folder, name), 'r');
+    const length = Buffer.alloc(8);
+    readSync(file, length, 0, 8, 0);
+    const text = Buffer.alloc(Number(length.readBigUInt64LE()));
+    readSync(file, text, 0, text.length, 8);
+    closeSync(file);
+    return Object.entries(JSON.parse(text))
+      .filter(([tensor]) => /[qk]_proj/.test(tensor))
+      .map(
+        ([
+          ,
+          {
+            data_offsets: [from, to],
+          },
+        ]) => ({
+          path: join(folder, name),
+          from: 8 + text.length + from,
+          bytes: to - from,
+        }),
+      );
+  });
+}
+
+function forget(paths) {
+  for (const path of paths) {
+    spawnSync('dd', [`of=${path}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0']);
+  }
+}
+
+function secondsToRead(list) {
+  const start = performance.now();
+  const piece = Buffer.alloc(1 << 20);
+  for (const { path, from, bytes } of list) {
+    const file = openSync(path, 'r');
+    for (let at = 0; at < bytes; at += piece.length) {
+      readSync(file, piece, 0, Math.min(piece.length, bytes - at), from + at);
+    }
+    closeSync(file);
+  }
+  return (performance.now() - start) / 1000;
+}
+
+/** Seconds of the scan, its peak memory in MB and its rows. */
+function scan() {
+  const start = performance.now();
+  const child = spawn(`${root}build/native/eigenscope`, ['heads', folder, '--traces', '--csv']);
+  let memory = 0;
+  let text = '';
+  child.stdout.on('data', (chunk) => (text += chunk));
+  child.stderr.pipe(process.stderr);
+  const watch = setInterval(() => {
+    const status = `/proc/${child.pid}/status`;
+    if (!existsSync(status)) return;
+    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8'));
+    if (peak) memory = Math.max(memory, Number(peak[1]) / 1000);
+  }, 50);
+  return new Promise((done, fail) => {
+    child.on('close', (status) => {
+      clearInterval(watch);
+      const seconds = (performance.now() - start) / 1000;
+      if (status === 0) done({ seconds, memory, rows: text.trim().split('\n').length - 1 });
+      else fail(new Error(`the scan ended with status ${status}`));
+    });
+  });
+}
+
+try {
+  const writer = fileURLToPath(new URL('sparse-llama.mjs', import.meta.url));
+  spawnSync('node', [writer, folder, '--dense', '--layers', LAYERS], { stdio: 'inherit' });
+  const list = ranges();
+  const paths = [...new Set(list.map(({ path }) => path))];
+  const bytes = list.reduce((sum, range) => sum + range.bytes, 0);
+  for (const kind of ['from the disk', 'from the cache']) {
+    for (let turn = 0; turn < TURNS; ++turn) {
+      if (kind === 'from the disk') forget(paths);
+      const reading = secondsToRead(list);
+      if (kind === 'from the disk') forget(paths);
+      const { seconds, memory, rows } = await scan();
+      console.log(
+        `${kind}: ${(bytes / 1e9).toFixed(2)} GB read in ${reading.toFixed(1)} s, ` +
+          `${rows} heads scanned in ${seconds.toFixed(1)} s: ` +
+          `${(reading / seconds).toFixed(2)} of the speed; peak memory ${memory.toFixed(0)} MB`,
+      );
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,113 @@
+// Writes a checkpoint in the shape of a LLaMA of 7 billion weights: 32 layers of 32 heads, width 4096,
+// BF16, in shards with their index and config.json. The files are sparse: only headers, gains and, with
+// --dense, queries and keys take room on the disk; the rest are holes, which read as zeros.
+//
+//   node tests/bench/sparse-llama.mjs FOLDER [--dense] [--layers N]
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const WIDTH = 4096;
+const HIDDEN = 11008;
+const HEADS = 32;
+const TOKENS = 32000;
+const LAYERS_A_SHARD = 8;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    dense: { type: 'boolean', default: false },
+    layers: { type: 'string', default: '32' },
+  },
+});
+const [folder] = positionals;
+const layers = Number(values.layers);
+if (!folder || !Number.isInteger(layers) || layers < 1) {
+  console.error('usage: node tests/bench/sparse-llama.mjs FOLDER [--dense] [--layers N]');
+  process.exit(2);
+}
+
+/** [name, shape] of each tensor of a layer. */
+function layerTensors(n) {
+  const at = `model.layers.${n}`;
+  const square = [WIDTH, WIDTH];
+  return [
+    ...['q', 'k', 'v', 'o'].map((p) => [`${at}.self_attn.${p}_proj.weight`, square]),
+    ...['gate', 'up'].map((p) => [`${at}.mlp.${p}_proj.weight`, [HIDDEN, WIDTH]]),
+    [`${at}.mlp.down_proj.weight`, [WIDTH, HIDDEN]],
+    ...['input', 'post_attention'].map((p) => [`${at}.${p}_layernorm.weight`, [WIDTH]]),
+  ];
+}
+
+/** A MiB of BF16 numbers of standard deviation about 0.02, other ones for each seed. */
+function someNumbers(seed) {
+  const singles = new Float32Array(1 << 19);
+  let state = seed + 1;
+  for (let i = 0; i < singles.length; ++i) {
+    let sum = 0;
+    for (let k = 0; k < 3; ++k) {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      sum += state / 2 ** 32 - 0.5;
+    }
+    singles[i] = 0.04 * sum;
+  }
+  return Buffer.from(
+    Uint16Array.from(new Uint32Array(singles.buffer), (bits) => bits >>> 16).buffer,
+  );
+}
+
+function writeShard(path, tensors) {
+  const header = {};
+  let end = 0;
+  for (const [name, shape] of tensors) {
+    const begin = end;
+    end += 2 * shape.reduce((a, b) => a * b, 1);
+    header[name] = { dtype: 'BF16', shape, data_offsets: [begin, end] };
+  }
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  const file = openSync(path, 'w');
+  writeSync(file, Buffer.concat([length, text]), 0, null, 0);
+  const start = 8 + text.length;
+  ftruncateSync(file, start + end);
+  for (const [name, { data_offsets: offsets }] of Object.entries(header)) {
+    const [from, to] = offsets.map((offset) => start + offset);
+    if (name.includes('norm')) {
+      writeSync(file, Buffer.alloc(to - from, Buffer.from([0x80, 0x3f])), 0, null, from); // ones
+    } else if (values.dense && /[qk]_proj/.test(name)) {
+      const block = someNumbers(2 * Number(name.split('.')[2]) + name.includes('q_proj'));
+      for (let at = from; at < to; at += block.length) writeSync(file, block, 0, null, at);
+    }
+  }
+  closeSync(file);
+  return end;
+}
+
+mkdirSync(folder, { recursive: true });
+const shards = [[['model.embed_tokens.weight', [TOKENS, WIDTH]]]];
+for (let n = 0; n < layers; ++n) {
+  if (n > 0 && n % LAYERS_A_SHARD === 0) shards.push([]);
+  shards.at(-1).push(...layerTensors(n));
+}
+shards.at(-1).push(['model.norm.weight', [WIDTH]], ['lm_head.weight', [TOKENS, WIDTH]]);
+const map = {};
+let total = 0;
+shards.forEach((tensors, i) => {
+  const two = (n) => String(n).padStart(5, '0');
+  const name = `model-${two(i + 1)}-of-${two(shards.length)}.safetensors`;
+  total += writeShard(join(folder, name), tensors);
+  for (const [tensor] of tensors) map[tensor] = name;
+});
+writeFileSync(
+  join(folder, 'model.safetensors.index.json'),
+  JSON.stringify({ metadata: { total_size: total }, weight_map: map }),
+);
+writeFileSync(
+  join(folder, 'config.json'),
+  JSON.stringify({
+    ...{ model_type: 'llama', hidden_size: WIDTH, num_attention_heads: HEADS },
+    ...{ num_key_value_heads: HEADS, num_hidden_layers: layers, rope_theta: 10000 },
+  }),
+);
+console.log(`${folder}: ${(total / 1e9).toFixed(1)} GB in ${shards.length} files`);
