@@ -41,7 +41,8 @@ TokenGeometry token_geometry(const Eigen::MatrixXd& tokens) {
   const Eigen::ArrayXd singular = squares.sqrt();
   geometry.effective_rank = std::exp(entropy_of_shares(singular / singular.sum()));
   // The sum over all pairs is the squared norm of the sum of unit vectors.
-  const double all_pairs = x.colwise().normalized().rowwise().sum().squaredNorm();
+  const Eigen::MatrixXd unit = x.colwise().normalized();
+  const double all_pairs = unit.rowwise().sum().squaredNorm();
   geometry.cosine = x.cols() < 2 ? kNaN : (all_pairs - count) / (count * (count - 1));
   return geometry;
 }
