@@ -16,23 +16,6 @@
 namespace eigenscope::cli {
 namespace {
 
-/// A number that is both measured and predicted.
-struct Measure {
-  const char* name;
-  double (*predicted)(const HeadPrediction&, std::size_t rung);
-  double (*measured)(const HeadPrediction&);
-};
-
-constexpr std::array kMeasures{
-    Measure{"entropy", [](const HeadPrediction& h, std::size_t r) { return h.rungs[r].entropy; },
-            [](const HeadPrediction& h) { return h.measured.row.entropy; }},
-    Measure{"participation",
-            [](const HeadPrediction& h, std::size_t r) { return h.rungs[r].participation; },
-            [](const HeadPrediction& h) { return h.measured.row.participation; }},
-    Measure{"sink", [](const HeadPrediction& h, std::size_t r) { return h.rungs[r].sink; },
-            [](const HeadPrediction& h) { return h.measured.row.sink(); }},
-};
-
 void put(Json& json, const std::string& name, const Interval& interval) {
   json[name] = interval.value;
   json[name + "_low"] = interval.low;
@@ -73,7 +56,7 @@ struct PredictCommand {
     const Reader opened = reader.open();
     const auto [statistics, measured] = passages(opened.tokenizer);
     Prediction prediction(opened.model, statistics, measured, {numbers.integer("queries"), seed()});
-    run_with_progress(prediction, "passages in layers");
+    run_with_progress(prediction, "steps");
     Json heads = Json::array(), summary = Json::array();
     for (std::size_t rung = 0; rung < kRungNames.size(); ++rung) {
       summary.push_back(summary_row(prediction.heads(), rung, resamples));
@@ -93,9 +76,9 @@ struct PredictCommand {
   static Json row(const HeadPrediction& head, std::size_t rung) {
     Json json{
         {"layer", head.layer}, {"head", head.head}, {"rung", rung}, {"name", kRungNames[rung]}};
-    for (const Measure& measure : kMeasures) {
-      json[measure.name] = measure.predicted(head, rung);
-      json[std::string("measured_") + measure.name] = measure.measured(head);
+    for (const LadderMeasure& measure : kLadderMeasures) {
+      json[measure.name] = measure.predicted(head.rungs[rung]);
+      json[std::string("measured_") + measure.name] = measure.measured(head.measured);
     }
     // What the isotropic theory is about, beside what was measured of it.
     json["theory_localization"] = head.report.localization;
@@ -107,12 +90,12 @@ struct PredictCommand {
                    Eigen::Index resamples) const {
     Json json{{"rung", rung}, {"name", kRungNames[rung]}, {"heads", heads.size()}};
     const auto size = static_cast<Eigen::Index>(heads.size());
-    for (const Measure& measure : kMeasures) {
+    for (const LadderMeasure& measure : kLadderMeasures) {
       Eigen::VectorXd predicted(size), measured(size);
       for (Eigen::Index i = 0; i < size; ++i) {
         const HeadPrediction& head = heads[static_cast<std::size_t>(i)];
-        predicted[i] = measure.predicted(head, rung);
-        measured[i] = measure.measured(head);
+        predicted[i] = measure.predicted(head.rungs[rung]);
+        measured[i] = measure.measured(head.measured);
       }
       const Agreement found = agreement(predicted, measured, resamples, seed());
       put(json, std::string(measure.name) + "_rank_correlation", found.rank_correlation);

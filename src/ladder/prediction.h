@@ -41,11 +41,28 @@ struct HeadPrediction {
   std::array<RungPrediction, kRungNames.size()> rungs;  ///< by Rung
 };
 
+/// A number that is both predicted and measured.
+struct LadderMeasure {
+  const char* name;
+  double (*predicted)(const RungPrediction&);
+  double (*measured)(const HeadMeasures&);
+};
+
+inline constexpr std::array kLadderMeasures{
+    LadderMeasure{"entropy", [](const RungPrediction& r) { return r.entropy; },
+                  [](const HeadMeasures& m) { return m.row.entropy; }},
+    LadderMeasure{"participation", [](const RungPrediction& r) { return r.participation; },
+                  [](const HeadMeasures& m) { return m.row.participation; }},
+    LadderMeasure{"sink", [](const RungPrediction& r) { return r.sink; },
+                  [](const HeadMeasures& m) { return m.row.sink(); }},
+};
+
 /// Runs some passages for the statistics of the tokens and others for the measurement through a model,
 /// layer by layer, and predicts the heads of a layer when both are through. A job that advances in
-/// steps, each a passage through a layer or the prediction of a head. Rung 0 is the theory for the normalized random walk of the passages' length, at temperature
-/// sqrt(d_h), the gain of a pre-norm folded into the weights. Query j of a layer and the numbers drawn
-/// for its row are stream j of the seed, for every head and rung alike.
+/// steps, each a passage through a layer or the prediction of a head. Rung 0 is the theory for the
+/// normalized random walk of the passages' length, at temperature sqrt(d_h), the gain of a pre-norm
+/// folded into the weights. Query j of a layer and the numbers drawn for its row are stream j of the
+/// seed, for every head and rung alike.
 class Prediction {
  public:
   /// All passages have one length, of at least four tokens that are not special, and the same special

@@ -12,21 +12,6 @@
 namespace eigenscope::bindings {
 namespace {
 
-/// A number that is both measured and predicted.
-struct LadderMeasure {
-  const char* name;
-  double (*predicted)(const RungPrediction&);
-  double (*measured)(const HeadMeasures&);
-};
-
-constexpr std::array kMeasures{
-    LadderMeasure{"entropy", [](const RungPrediction& r) { return r.entropy; },
-                  [](const HeadMeasures& m) { return m.row.entropy; }},
-    LadderMeasure{"participation", [](const RungPrediction& r) { return r.participation; },
-                  [](const HeadMeasures& m) { return m.row.participation; }},
-    LadderMeasure{"sink", [](const RungPrediction& r) { return r.sink; },
-                  [](const HeadMeasures& m) { return m.row.sink(); }},
-};
 constexpr std::size_t kRungs = kRungNames.size();
 
 struct Passages {
@@ -71,7 +56,7 @@ class LadderJob final : public Job {
   explicit LadderJob(const val& input) : LadderJob(passages_of(input), input) {}
 
   bool advance(double work) override {
-    for (double left = work; left >= 0 && compared_ < kMeasures.size() * kRungs;) {
+    for (double left = work; left >= 0 && compared_ < kLadderMeasures.size() * kRungs;) {
       if (predicted_) {
         compare();
         left -= static_cast<double>(resamples_) * 50 * static_cast<double>(heads().size());
@@ -80,7 +65,7 @@ class LadderJob final : public Job {
         predicted_ = prediction_.advance(1);
       }
     }
-    return compared_ == kMeasures.size() * kRungs;
+    return compared_ == kLadderMeasures.size() * kRungs;
   }
   double progress() const override {
     return static_cast<double>(prediction_.steps_done()) /
@@ -89,7 +74,7 @@ class LadderJob final : public Job {
 
   val output() override {
     val predicted = val::object(), measured = val::object();
-    for (const LadderMeasure& measure : kMeasures) {
+    for (const LadderMeasure& measure : kLadderMeasures) {
       predicted.set(measure.name, table(kRungs, [&](const HeadPrediction& head, std::size_t rung) {
                       return measure.predicted(head.rungs[rung]);
                     }));
@@ -112,7 +97,7 @@ class LadderJob final : public Job {
         resamples_(integer(input, "resamples")),
         prediction_(model_of(input), passages.statistics, passages.measured,
                     {integer(input, "queries"), seed_}) {
-    for (const LadderMeasure& measure : kMeasures) agreement_.set(measure.name, val::array());
+    for (const LadderMeasure& measure : kLadderMeasures) agreement_.set(measure.name, val::array());
   }
 
   const std::vector<HeadPrediction>& heads() const { return prediction_.heads(); }
@@ -133,7 +118,7 @@ class LadderJob final : public Job {
 
   // The next measure on the next rung.
   void compare() {
-    const LadderMeasure& measure = kMeasures[compared_ / kRungs];
+    const LadderMeasure& measure = kLadderMeasures[compared_ / kRungs];
     const std::size_t rung = compared_++ % kRungs;
     const Agreement found =
         agreement(numbers(1, [&](const HeadPrediction& head,
