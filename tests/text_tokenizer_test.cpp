@@ -10,6 +10,7 @@
 #include "checkpoint_failure.h"
 #include "text/passages.h"
 #include "text/tokenizer.h"
+#include "text/write_tokenizer.h"
 #include "text/unicode.h"
 
 using namespace eigenscope;
@@ -226,6 +227,18 @@ TEST_CASE("hostile byte pairs are refused by name", "[text]") {
   CHECK(failure_of([&] { parsed(without).encode("a"); }).item == "text");
   without["model"]["unk_token"] = "<|end|>";
   CHECK(parsed(without).encode("a") == Ids{260});
+}
+
+TEST_CASE("the tokenizer of bytes that is written reads every byte as itself", "[text]") {
+  const TextTokenizer bytes = TextTokenizer::parse(byte_tokenizer_json());
+  CHECK(bytes.vocabulary().size() == 256);
+  // In UTF-8: every byte that can be in a valid text, with a space and line ends.
+  const std::string text = "A \"whale\"\\\r\n\t\x01\x7f\xc3\xa9\xf0\x9f\x90\x8b  .";
+  Ids expected;
+  for (const char c : text) expected.push_back(static_cast<unsigned char>(c));
+  CHECK(bytes.encode(text) == expected);
+  CHECK(bytes.before().empty());
+  CHECK(bytes.after().empty());
 }
 
 TEST_CASE("a text is cut into passages, and a seed chooses among the whole ones", "[text]") {

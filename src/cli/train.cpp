@@ -368,7 +368,8 @@ void add_train(CLI::App& app) {
       "Every regularizer is trained from every seed. With --out each run has a folder: its log,\n"
       "its checkpoint model.safetensors with GPT-2's names (for `eigenscope heads` and the page) "
       "and\n"
-      "config.json; --resume goes on exactly where a killed run was.\n"
+      "config.json, for bytes also tokenizer.json (for `eigenscope attend` and `predict`); --resume\n"
+      "goes on exactly where a killed run was.\n"
       "Examples:\n"
       "  eigenscope train --steps 500 --regularizer none,locater --seeds 2 --out runs --csv\n"
       "  eigenscope train --preset table --out table --resume --csv");

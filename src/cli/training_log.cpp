@@ -7,6 +7,7 @@
 
 #include "checkpoint/write_safetensors.h"
 #include "support/error.h"
+#include "text/write_tokenizer.h"
 #include "transformer/training_file.h"
 
 namespace eigenscope::cli {
@@ -90,6 +91,9 @@ void RunFolder::append(const std::vector<LogRow>& rows) const {
 
 void RunFolder::save(const Trainer& trainer) const {
   replace_file(path_ + "/config.json", bytes_of(config_text(trainer.settings().model)));
+  if (!trainer.tokenizer().words()) {
+    replace_file(path_ + "/tokenizer.json", bytes_of(byte_tokenizer_json()));
+  }
   replace_file(path_ + "/model.safetensors", trainer.checkpoint());
 }
 

@@ -12,7 +12,8 @@ namespace eigenscope::cli {
 /// step, the run's measures, layer0_residual, ..., layer0_head0_mean, ...; layers and heads from 0.
 Json to_json(const LogRow& row);
 
-/// A folder with model.safetensors, config.json and the log, log.csv or log.jsonl (one object a row).
+/// A folder with model.safetensors, config.json, for bytes tokenizer.json, and the log, log.csv or
+/// log.jsonl (one object a row).
 /// Whatever moment the program is killed at, the files allow to go on exactly: the log is on the disk
 /// before the checkpoint that follows it, and what is in it after the checkpoint's step is cut off.
 class RunFolder {

@@ -70,6 +70,7 @@ class Trainer {
   /// Why the run broke, with its step, or "". Rows logged before stay.
   const std::string& failure() const { return failure_; }
 
+  const Tokenizer& tokenizer() const { return text_->tokenizer; }
   const TrainSettings& settings() const { return settings_; }
   const Model<float>& model() const { return model_; }
   /// Rows since the last call: every log_every steps from step 0 (where a resumed run has none) on,

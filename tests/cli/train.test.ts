@@ -21,6 +21,17 @@ describe('eigenscope train', () => {
     eval_batches: 1,
   };
 
+  test('leaves a checkpoint whose heads can be measured and predicted on a text', () => {
+    const out = join(folder, 'measured');
+    expect(run('train', { ...small, out }).status).toBe(0);
+    const model = join(out, 'none-seed1');
+    const { passages, heads } = json('attend', { text: 'It was.' }, model);
+    expect(passages[0].tokens.slice(0, 3)).toEqual(['I', 't', '\u0120']);
+    expect(heads).toHaveLength(2);
+    const { summary } = json('predict', { file: text, length: 8, passages: 4 }, model);
+    expect(summary).toHaveLength(8);
+  });
+
   test('compares regularizers run by run, and evaluates with interventions', () => {
     const several = { ...small, regularizer: 'none,qk-decay', seeds: 3, intervention: 'hard,tame' };
     const { runs, table } = json('train', several);

@@ -1,0 +1,30 @@
+#include "text/write_tokenizer.h"
+
+#include <nlohmann/json.hpp>
+
+#include "text/byte_pair.h"
+
+namespace eigenscope {
+
+std::string byte_tokenizer_json() {
+  using Json = nlohmann::ordered_json;
+  Json vocabulary = Json::object();
+  for (int byte = 0; byte < 256; ++byte) {
+    vocabulary[BytePair::symbol(static_cast<unsigned char>(byte))] = byte;
+  }
+  const Json step{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  const Json file{{"version", "1.0"},
+                  {"added_tokens", Json::array()},
+                  {"normalizer", nullptr},
+                  {"pre_tokenizer", step},
+                  {"post_processor", nullptr},
+                  {"decoder", {{"type", "ByteLevel"}}},
+                  {"model",
+                   {{"type", "BPE"},
+                    {"unk_token", nullptr},
+                    {"vocab", vocabulary},
+                    {"merges", Json::array()}}}};
+  return file.dump(1) + "\n";
+}
+
+}  // namespace eigenscope
