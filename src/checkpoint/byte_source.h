@@ -31,6 +31,9 @@ class ByteSource {
   /// Fills `out` with the bytes from `offset` (in bytes) on. Throws FormatError, naming the
   /// source, when the range does not lie inside it or the bytes cannot be had.
   void read(std::uint64_t offset, std::span<std::byte> out);
+  /// All bytes. Throws FormatError also when there are more than `largest`: "it has 12 bytes; `kind`
+  /// has at most 10".
+  std::string read_text(std::uint64_t largest, const char* kind);
 
  protected:
   ByteSource(std::string name, std::uint64_t size);

@@ -82,14 +82,7 @@ Config Config::parse(std::string_view text, std::string name) {
 }
 
 Config Config::read(ByteSource& source) {
-  if (source.size() > kLargestFile) {
-    throw FormatError(source.name(), "it has " + std::to_string(source.size()) +
-                                         " bytes; a configuration has at most " +
-                                         std::to_string(kLargestFile));
-  }
-  std::string text(static_cast<std::size_t>(source.size()), '\0');
-  source.read(0, std::as_writable_bytes(std::span(text)));
-  return parse(text, source.name());
+  return parse(source.read_text(kLargestFile, "a configuration"), source.name());
 }
 
 namespace {

