@@ -161,7 +161,10 @@ async function spectraAgainstMlMatrix() {
     return performance.now() - start;
   };
   const ours = () => {
-    const job = native.createJob('scan', { model, config: null, heads: 12, ...tokens });
+    const job = native.createJob('scan', {
+      ...{ model: [model], index: null, config: null, heads: 12, ...tokens },
+      ...{ fold_gains: true, offset: 0, average: false, embeddings: false, mapping: null },
+    });
     while (!job.advance(1e9));
     job.delete();
   };

@@ -4,6 +4,14 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
+  LLAMA,
+  LLAMA_CONFIG,
+  safetensorsOf,
+  shardsOf,
+  WHISPER,
+  WHISPER_CONFIG,
+} from '../checkpoints';
+import {
   browser,
   caption,
   checkpoint,
@@ -250,24 +258,17 @@ test('the ladder can be stopped, and started again', async () => {
 
 /** A checkpoint of GPT-2's kind with one layer of two heads, all weights multiples of `scale`. */
 function tiny(scale: number): Buffer {
-  const width = 4;
-  const shapes: [string, number[]][] = [
-    ['h.0.attn.c_attn.weight', [width, 3 * width]],
-    ['h.0.attn.c_attn.bias', [3 * width]],
-  ];
-  const size = (shape: number[]) => shape.reduce((a, b) => a * b);
-  let at = 0;
-  const entries = shapes.map(([name, shape]) => {
-    const begin = at;
-    at += 4 * size(shape);
-    return [name, { dtype: 'F32', shape, data_offsets: [begin, at] }];
+  const value = (i: number) => scale * (((7 * i) % 5) - 1);
+  return safetensorsOf({
+    'h.0.attn.c_attn.weight': { shape: [4, 12], value },
+    'h.0.attn.c_attn.bias': { shape: [12], value },
   });
-  const header = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(header.length));
-  const data = Float32Array.from({ length: at / 4 }, (_, i) => scale * (((7 * i) % 5) - 1));
-  return Buffer.concat([length, header, Buffer.from(data.buffer)]);
 }
+
+/** Files that are picked without being on the disk. */
+const picked = (name: string, content: Buffer | string) => ({
+  ...{ name, mimeType: '', buffer: Buffer.from(content) },
+});
 
 test('another text can be given, and one that is too short is refused', async () => {
   const { page, close } = await visit(browser, `${host.address}#lp=1`);
@@ -275,9 +276,7 @@ test('another text can be given, and one that is too short is refused', async ()
   const figure = page.locator('#figure-ladder');
   await figure.scrollIntoViewIfNeeded();
   const give = (name: string, text: string) =>
-    page
-      .locator('[data-ladder-text]')
-      .setInputFiles([{ name, mimeType: 'text/plain', buffer: Buffer.from(text) }]);
+    page.locator('[data-ladder-text]').setInputFiles([picked(name, text)]);
   await give('short.txt', 'Call me Ishmael.');
   await figure.locator('.message', { hasText: 'passages: the text has 0 passages' }).waitFor();
   await give('long.txt', 'A whale swam by. '.repeat(200));
@@ -289,12 +288,12 @@ test('another text can be given, and one that is too short is refused', async ()
 test('several checkpoints are put side by side', async () => {
   const { page, errors, close } = await visit(browser, host.address);
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);
-  await page.locator('[data-files]').setInputFiles([
-    ...[1, 2, 3].map((scale) => {
-      return { name: `step-${scale}.safetensors`, mimeType: '', buffer: tiny(scale) };
-    }),
-    { name: 'config.json', mimeType: '', buffer: Buffer.from('{"n_head": 2}') },
-  ]);
+  await page
+    .locator('[data-files]')
+    .setInputFiles([
+      ...[1, 2, 3].map((scale) => picked(`step-${scale}.safetensors`, tiny(scale))),
+      picked('config.json', '{"n_head": 2}'),
+    ]);
   await page.locator('[data-report]', { hasText: '2 heads of step-3.safetensors' }).waitFor();
   await settled(page, 'compare');
   const rows = await csv(page, 'compare');
@@ -308,6 +307,46 @@ test('several checkpoints are put side by side', async () => {
     expect(Number(row.mean)).toBeCloseTo(4 * Number(row.mean_before), 9);
   }
   expect(await page.locator('[data-table-status]').textContent()).toContain('step-2.safetensors');
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('shards with an index are one checkpoint, and a missing one is named', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  const config = picked('config.json', LLAMA_CONFIG);
+  const shards = shardsOf(LLAMA).map(({ name, buffer }) => picked(name, buffer));
+  await page.locator('[data-files]').setInputFiles([...shards.slice(1), config]);
+  await page.locator('[data-problem]', { hasText: `${shards[0].name}: it is missing` }).waitFor();
+  await page.locator('[data-files]').setInputFiles([...shards, config]);
+  await page.locator('[data-report]', { hasText: '2 heads of model.safetensors.' }).waitFor();
+  expect(await page.locator('#figure-compare').isVisible()).toBe(false);
+  expect(await page.locator('[data-head-table] tbody tr').count()).toBe(2);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('heads of several stacks keep their names', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  await page
+    .locator('[data-files]')
+    .setInputFiles([
+      picked('model.safetensors', safetensorsOf(WHISPER)),
+      picked('config.json', WHISPER_CONFIG),
+    ]);
+  await page.locator('[data-report]', { hasText: '6 heads' }).waitFor();
+  const stacks = ['encoder', 'decoder', 'cross'].flatMap((name) => [name, name]);
+  await expect.poll(() => column(page, 'Stack')).toEqual(stacks);
+  await page.locator('#field-filter').fill('stack=cross');
+  await page.locator('#field-filter').press('Enter');
+  await page.locator('[data-table-status]', { hasText: '2 of 6 heads' }).waitFor();
+  await page.locator('[data-action="brush-rows"]').click();
+  await page.waitForFunction(() => location.hash.includes('lb=cross.0.0,cross.0.1'));
+  await page.locator('[data-table-status]', { hasText: '2 brushed' }).waitFor();
+  await page.locator('[data-row="file:cross.0.1"]').click();
+  await page.waitForFunction(() => location.hash.includes('p=file:cross.0.1'));
+  await page.locator('[data-head-detail]', { hasText: 'cross layer 0, head 1' }).waitFor();
+  const rows = await csv(page, 'head-spectra');
+  expect(new Set(rows.map(({ stack }) => stack)).size).toBe(3);
   expect(errors).toEqual([]);
   await close();
 });

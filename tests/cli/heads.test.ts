@@ -3,48 +3,23 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { LLAMA, LLAMA_CONFIG, safetensorsOf, waves, type Tensors } from '../checkpoints.ts';
 import { json, MINILM, raw, run } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-heads-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-interface Tensors {
-  [name: string]: { shape: number[]; value(place: number): number };
-}
-
-function write(path: string, tensors: Tensors) {
-  const header: Record<string, unknown> = {};
-  const data: Buffer[] = [];
-  let end = 0;
-  for (const [name, { shape, value }] of Object.entries(tensors)) {
-    const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) =>
-      value(i),
-    );
-    data.push(Buffer.from(values.buffer));
-    header[name] = { dtype: 'F32', shape, data_offsets: [end, (end += 4 * values.length)] };
-  }
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  writeFileSync(path, Buffer.concat([length, text, ...data]));
-}
-
-const waves = (seed: number) => (i: number) => Math.sin(1.3 * i + seed);
-
-/** A LLaMA of one layer, two heads that share a key, with embeddings; its gain is 2. */
+/** A folder with the small LLaMA. */
 function llama(name: string): string {
   const path = join(folder, name);
   mkdirSync(path);
-  const at = 'model.layers.0';
-  write(join(path, 'model.safetensors'), {
-    'model.embed_tokens.weight': { shape: [9, 8], value: waves(3) },
-    [`${at}.self_attn.q_proj.weight`]: { shape: [8, 8], value: waves(1) },
-    [`${at}.self_attn.k_proj.weight`]: { shape: [4, 8], value: waves(2) },
-    [`${at}.input_layernorm.weight`]: { shape: [8], value: () => 2 },
-  });
-  const config = { model_type: 'llama', num_attention_heads: 2, num_key_value_heads: 1 };
-  writeFileSync(join(path, 'config.json'), JSON.stringify({ ...config, hidden_size: 8 }));
+  write(join(path, 'model.safetensors'), LLAMA);
+  writeFileSync(join(path, 'config.json'), LLAMA_CONFIG);
   return path;
+}
+
+function write(path: string, tensors: Tensors) {
+  writeFileSync(path, safetensorsOf(tensors));
 }
 
 const model = llama('llama');

@@ -5,6 +5,7 @@ import {
   readSync,
   statSync,
   writeFileSync,
+  mkdirSync,
   mkdtempSync,
   rmSync,
 } from 'node:fs';
@@ -15,9 +16,11 @@ import type {
   ByteSource,
   CheckpointFiles,
   LadderMeasure,
+  Mapping,
   NativeEngine,
   TextMeasure,
 } from '../../web/engine/protocol.ts';
+import { LLAMA, LLAMA_CONFIG, shardsOf } from '../checkpoints.ts';
 import { engine, finish, json, MINILM, root } from './eigenscope.ts';
 
 /** A file as the page's worker gives it to the engine. */
@@ -40,6 +43,12 @@ const text = readFileSync(`${root}README.md`);
 const prose = join(folder, 'prose.txt');
 writeFileSync(prose, text);
 
+/** A scan as the page asks for it at first. */
+const PLAIN = {
+  ...{ heads: 0, fold_gains: true, offset: 0, average: false },
+  ...{ embeddings: false, mapping: null as Mapping | null },
+};
+
 let scanner: NativeEngine;
 let reading: NativeEngine;
 let ladder: NativeEngine;
@@ -49,7 +58,8 @@ beforeAll(async () => {
     (['checkpoint', 'reading', 'ladder'] as const).map(engine),
   );
   files = {
-    model: source(`${MINILM}/model.fp16.safetensors`),
+    model: [source(`${MINILM}/model.fp16.safetensors`)],
+    index: null,
     config: source(`${MINILM}/config.json`),
     tokenizer: source(`${MINILM}/tokenizer.json`),
   };
@@ -67,7 +77,7 @@ function expectNear(wasm: ArrayLike<number>, terminal: (number | null)[], error:
 test('the heads of a file', () => {
   const tokens = { length: 40, tokens: 'ar1' as const, correlation: 0.7 };
   const terminal = json('heads', tokens, MINILM);
-  const { heads } = finish(scanner, 'scan', { ...files, ...tokens, heads: 0 });
+  const { heads } = finish(scanner, 'scan', { ...files, ...tokens, ...PLAIN });
   for (const name of ['xi', 'eta_s', 'eta_f', 'variance_modulus', 'localization'] as const) {
     const column = terminal.heads.map((head: Record<string, number>) => head[name]);
     expectNear(
@@ -76,6 +86,59 @@ test('the heads of a file', () => {
       1e-9,
     );
   }
+});
+
+test('a sharded LLaMA by options and by names', () => {
+  const shards = join(folder, 'shards');
+  mkdirSync(shards);
+  for (const { name, buffer } of shardsOf(LLAMA)) writeFileSync(join(shards, name), buffer);
+  const config = join(shards, 'config.json');
+  writeFileSync(config, LLAMA_CONFIG);
+  const at = (name: string) => source(join(shards, name));
+  const named = shardsOf(LLAMA).map(({ name }) => name);
+  const model = named.filter((name) => name.endsWith('.safetensors')).map(at);
+  const given = { model, index: at(named.at(-1)!), config: source(config) };
+  const tokens = { length: 12, tokens: 'ar1' as const, correlation: 0.7 };
+  const query = 'model.layers.{n}.self_attn.q_proj.weight';
+  const key = query.replace('q_proj', 'k_proj');
+  const mapping = { query, key, gain: '', layout: 'separate' as const };
+  const cases: [Record<string, string | number>, Partial<typeof PLAIN>][] = [
+    [{}, {}],
+    [
+      { fold_gains: 'no', offset: 3 },
+      { fold_gains: false, offset: 3 },
+    ],
+    [{ offset: 'average' }, { average: true }],
+    [{ frame: 'embeddings' }, { embeddings: true }],
+    [
+      { map_query: query, map_key: key, heads: 2 },
+      { mapping, heads: 2 },
+    ],
+  ];
+  const seen = new Set<number>();
+  for (const [options, asked] of cases) {
+    const terminal = json('heads', { ...tokens, ...options }, shards).heads;
+    const { heads } = finish(scanner, 'scan', { ...given, ...tokens, ...PLAIN, ...asked });
+    expect(heads.map(({ folded }) => folded)).toEqual(
+      terminal.map(({ folded }: { folded: string }) => folded),
+    );
+    for (const name of ['xi', 'eta_s', 'eta_f', 'variance_modulus'] as const) {
+      const column = terminal.map((head: Record<string, number>) => head[name]);
+      expectNear(
+        heads.map((head) => head[name]),
+        column,
+        1e-9,
+      );
+    }
+    seen.add(heads[0]!.xi);
+  }
+  expect(seen.size).toBe(cases.length); // each option changes something
+  const few = { ...given, model: model.slice(1) };
+  expect(() => scanner.createJob('scan', { ...few, ...tokens, ...PLAIN })).toThrow(
+    `${named[0]}: it is missing; ${join(shards, named.at(-1)!)} names it`,
+  );
+  const list = finish(scanner, 'tensors', given);
+  expect(list).toEqual({ known: true, names: Object.keys(LLAMA).sort() });
 });
 
 test('what every head does on a text', () => {

@@ -38,12 +38,29 @@ test('a folder of checkpoints keeps their order, and each finds what is nearest'
   ]);
 });
 
+test('files beside an index are the shards of one checkpoint', () => {
+  const index = 'a/model.safetensors.index.json';
+  const [first, second] = checkpointsOf(
+    [index, 'a/model-1.safetensors', 'a/model-2.safetensors', 'b.safetensors'].map(at),
+  );
+  expect(first.name).toBe('b.safetensors');
+  expect(second.name).toBe('a');
+  expect(second.model.map(({ name }) => name)).toEqual([
+    'model-1.safetensors',
+    'model-2.safetensors',
+  ]);
+  expect(second.index?.name).toBe('model.safetensors.index.json');
+  expect([first.index, first.model.length, first.config]).toEqual([null, 1, null]);
+});
+
 test('a filter is conditions that all hold, and names what it does not know', () => {
   const [layer, entropy] = conditionsOf('layer=3, entropy<=.5');
   expect([layer.name, layer.holds(3), layer.holds(2)]).toEqual(['layer', true, false]);
   expect([entropy.holds(0.5), entropy.holds(0.51), entropy.holds(NaN)]).toEqual([
     ...[true, false, false],
   ]);
+  const [stack] = conditionsOf('stack=decoder');
+  expect([stack.holds(1, 'decoder'), stack.holds(0, 'encoder')]).toEqual([true, false]);
   expect(conditionsOf('  ')).toEqual([]);
   for (const wrong of ['layer', 'depth=3', 'layer=', 'layer=three', 'layer==3']) {
     expect(() => conditionsOf(`head>1 ${wrong}`)).toThrow(`filter: '${wrong}' is not allowed`);

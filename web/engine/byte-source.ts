@@ -47,9 +47,11 @@ class BlobSource implements ByteSource {
 /** The input of a job as the library takes it: files become sources of bytes. */
 export function withSources(input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input;
-  const entries = Object.entries(input).map(([key, value]) => {
-    if (!(value instanceof Blob)) return [key, value];
-    return [key, new BlobSource(value, value instanceof File ? value.name : key)];
-  });
+  const source = (value: unknown, key: string): unknown =>
+    value instanceof Blob ? new BlobSource(value, value instanceof File ? value.name : key) : value;
+  const entries = Object.entries(input).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.map((it) => source(it, key)) : source(value, key),
+  ]);
   return Object.fromEntries(entries);
 }

@@ -101,11 +101,20 @@ export interface SweepPoint extends Measures {
 
 /** One head of a checkpoint, as `eigenscope heads` prints it. */
 export interface Head extends SpectrumMoments {
+  /** '' in a model with one stack. */
+  stack: string;
   layer: number;
   head: number;
   head_width: number;
   localization: number | null;
   regime: Regime;
+  /** Norms of the biases, which are not in W, over those of the weights; null without a bias. */
+  bias_query: number | null;
+  bias_key: number | null;
+  /** Names of the norms whose gains are in W. */
+  folded: string;
+  /** Whether W depends on the offset between query and key. */
+  rotary: boolean;
   /** Interleaved re, im of the head_width non-zero eigenvalues. */
   eigenvalues: Float64Array;
 }
@@ -228,12 +237,27 @@ export interface RunRows {
   heads: Record<RunHeadMeasure, Float64Array>;
 }
 
-/** The files of a checkpoint; what reads text needs all three. */
+/** The files of a checkpoint; what reads text needs config and tokenizer too. */
 export interface CheckpointFiles {
-  model: Blob;
+  /** The .safetensors files. */
+  model: Blob[];
+  /** Says which of them count, where they are shards; then each must be there. */
+  index: Blob | null;
   config: Blob | null;
   tokenizer: Blob | null;
 }
+
+/** The files that spectra are read from. */
+export type WeightFiles = Omit<CheckpointFiles, 'tokenizer'>;
+
+/** Names of weights, "{n}" for the number of the layer: src/checkpoint/mapping.h. */
+export interface Mapping {
+  query: string;
+  key: string;
+  gain: string;
+  layout: MapLayout;
+}
+export type MapLayout = 'separate' | 'conv1d' | 'fused' | 'interleaved';
 
 /** What is measured of a head on a text: src/forward/head_measures.h says what each is. */
 export type TextMeasure =
@@ -334,20 +358,29 @@ export interface Jobs {
     output: { length: number; weights: Float32Array; entropy: Float64Array };
   };
   /**
-   * Heads of a .safetensors file, read by ranges. `heads` 0 means: from config.json. Their
-   * localization is predicted with `length`, `tokens`, `correlation`; temperature sqrt(head_width).
+   * Heads of a checkpoint, read by ranges. `heads` 0 means: from config.json. Their localization
+   * is predicted with `length`, `tokens`, `correlation`; temperature sqrt(head_width).
    */
   scan: {
-    input: {
-      model: Blob;
-      config: Blob | null;
+    input: WeightFiles & {
       heads: number;
+      /** Whether the gains of norms are folded into the projections. */
+      fold_gains: boolean;
+      /** Query minus key position of rotary heads; `average` over `length` of them instead. */
+      offset: number;
+      average: boolean;
+      /** Whether traces are in the frame of the token embeddings instead of the identity. */
+      embeddings: boolean;
+      /** In place of the families that are known. */
+      mapping: Mapping | null;
       length: number;
       tokens: TokenProcess;
       correlation: number;
     };
     output: { heads: Head[]; bytes_read: number; excluded: string[] };
   };
+  /** Names of a checkpoint's tensors, and whether they are of a known family. */
+  tensors: { input: WeightFiles; output: { known: boolean; names: string[] } };
   /**
    * What every head does on a text, of which the first `length` tokens (or as many as the model
    * takes) are read. Layers stream in: arrays hold those that are through.
@@ -382,7 +415,7 @@ export interface Jobs {
    * last.
    */
   ladder: {
-    input: Pick<CheckpointFiles, 'model' | 'config'> &
+    input: WeightFiles &
       Drawn & {
         /** Rows drawn for each prediction. */
         queries: number;

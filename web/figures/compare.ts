@@ -120,11 +120,14 @@ export class CompareFigure implements Part {
   }
 
   table(): Table | null {
+    const stacks = this.checkpoints.model.stacks.length > 1;
     const rows = this.pairs().map(({ from, to }) => [
+      ...(stacks ? [to.stack] : []),
       ...[to.layer, to.head, from.mean, this.spread(from), to.mean, this.spread(to)],
     ]);
     const { spread } = this.store.state;
-    const columns = ['layer', 'head', 'mean_before', `${spread}_before`, 'mean', spread];
+    const places = [...(stacks ? ['stack'] : []), 'layer', 'head'];
+    const columns = [...places, 'mean_before', `${spread}_before`, 'mean', spread];
     return { columns, rows };
   }
 

@@ -6,13 +6,14 @@ import { RectangleBrush, type Box } from '../charts/rectangle';
 import type { Table } from '../charts/table';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../model/brush';
 import type { Checkpoints } from '../model/checkpoints';
-import { nameOf, type Models, type PlacedHead } from '../model/models';
+import { nameOf, type Model, type Models, type PlacedHead } from '../model/models';
 import type { Store } from '../state/store';
 import { Frame } from './frame';
 import type { Part } from './part';
 
-const LEFT = 30;
 const TOP = 22;
+/** Width of a letter in the names of layers. */
+const LETTER = 6;
 const LEAST = 22;
 const MOST = 62;
 /** The share of heads whose eigenvalues all fit where one scale is for all. */
@@ -22,7 +23,9 @@ const FITTING = 0.9;
 interface Layout {
   cell: number;
   columns: number;
-  layers: number[];
+  /** Room for the names of the layers. */
+  left: number;
+  rows: string[];
 }
 
 /** Figure 13: the spectra of all heads, small, by layer and head. */
@@ -34,6 +37,7 @@ export class HeadSpectraFigure implements Part {
   private canvas = document.createElement('canvas');
   private tip = document.createElement('div');
   private painted = '';
+  private paintedOf: Model | null = null;
 
   constructor(
     private store: Store,
@@ -58,8 +62,8 @@ export class HeadSpectraFigure implements Part {
 
   paint(): void {
     const layout = this.layout();
-    const { cell, columns, layers } = layout;
-    const size = { width: LEFT + columns * cell + 2, height: TOP + layers.length * cell + 2 };
+    const { cell, columns, left, rows } = layout;
+    const size = { width: left + columns * cell + 2, height: TOP + rows.length * cell + 2 };
     const svg = compose([], size, this.caption());
     svg.style.maxWidth = 'none'; // a wide one scrolls, also by keys
     this.makeScrollable(size.width > this.frame.width);
@@ -69,15 +73,17 @@ export class HeadSpectraFigure implements Part {
   }
 
   table(): Table | null {
-    const { heads } = this.checkpoints.model;
-    function* rows(): Generator<number[]> {
-      for (const { layer, head, eigenvalues } of heads) {
+    const { heads, stacks: names } = this.checkpoints.model;
+    const stacks = names.length > 1;
+    function* rows(): Generator<(number | string)[]> {
+      for (const { stack, layer, head, eigenvalues } of heads) {
         for (let i = 0; i < eigenvalues.length; i += 2) {
-          yield [layer, head, eigenvalues[i], eigenvalues[i + 1]];
+          yield [...(stacks ? [stack] : []), layer, head, eigenvalues[i], eigenvalues[i + 1]];
         }
       }
     }
-    return { columns: ['layer', 'head', 're', 'im'], rows: rows() };
+    const columns = [...(stacks ? ['stack'] : []), 'layer', 'head', 're', 'im'];
+    return { columns, rows: rows() };
   }
 
   private makeScrollable(wide: boolean): void {
@@ -90,27 +96,27 @@ export class HeadSpectraFigure implements Part {
   }
 
   private layout(): Layout {
-    const { heads } = this.checkpoints.model;
-    const layers = [...new Set(heads.map(({ layer }) => layer))].sort((a, b) => a - b);
+    const { heads, rows } = this.checkpoints.model;
+    const left = 30 + LETTER * Math.max(0, ...rows.map(({ length }) => length - 3));
     const columns = 1 + Math.max(0, ...heads.map(({ head }) => head));
-    const room = (this.frame.width - LEFT - 2) / columns;
-    return { cell: Math.floor(Math.min(MOST, Math.max(LEAST, room))), columns, layers };
+    const room = (this.frame.width - left - 2) / columns;
+    return { cell: Math.floor(Math.min(MOST, Math.max(LEAST, room))), columns, left, rows };
   }
 
-  private corner({ layer, head }: PlacedHead, { cell, layers }: Layout): [number, number] {
-    return [LEFT + head * cell, TOP + layers.indexOf(layer) * cell];
+  private corner({ row, head }: PlacedHead, { cell, left }: Layout): [number, number] {
+    return [left + head * cell, TOP + row * cell];
   }
 
-  private titles({ cell, columns, layers }: Layout): SVGGElement {
+  private titles({ cell, columns, left, rows }: Layout): SVGGElement {
     const group = element('g', { 'font-size': 11, fill: 'currentColor', 'aria-hidden': 'true' });
     const every = Math.ceil(18 / cell);
     for (let head = 0; head < columns; head += every) {
-      const look = { x: LEFT + (head + 0.5) * cell, y: TOP - 7, 'text-anchor': 'middle' };
+      const look = { x: left + (head + 0.5) * cell, y: TOP - 7, 'text-anchor': 'middle' };
       group.append(element('text', look, String(head)));
     }
-    layers.forEach((layer, row) => {
-      const look = { x: LEFT - 6, y: TOP + (row + 0.5) * cell, dy: '0.32em', 'text-anchor': 'end' };
-      group.append(element('text', look, String(layer)));
+    rows.forEach((layer, row) => {
+      const look = { x: left - 6, y: TOP + (row + 0.5) * cell, dy: '0.32em', 'text-anchor': 'end' };
+      group.append(element('text', look, layer));
     });
     return group;
   }
@@ -133,20 +139,21 @@ export class HeadSpectraFigure implements Part {
 
   /** The eigenvalues, on a canvas: there can be a hundred thousand. */
   private drawCells(layout: Layout): Bitmap {
-    const { cell, columns, layers } = layout;
+    const { cell, columns, rows } = layout;
     const { canvas } = this;
-    const [width, height] = [columns * cell, layers.length * cell];
+    const [width, height] = [columns * cell, rows.length * cell];
     const ratio = Math.max(1, devicePixelRatio);
     const key = this.keyOf(layout);
-    const place = { canvas, x: LEFT, y: TOP, width, height };
-    if (key === this.painted) return place;
+    const { model } = this.checkpoints;
+    const place = { canvas, x: layout.left, y: TOP, width, height };
+    if (key === this.painted && model === this.paintedOf) return place;
     this.painted = key;
+    this.paintedOf = model;
     canvas.width = width * ratio;
     canvas.height = height * ratio;
     const context = canvas.getContext('2d');
     if (!context) return place;
     context.scale(ratio, ratio);
-    const { model } = this.checkpoints;
     const chosen = brushed(this.store.state);
     const common = this.commonReach();
     for (const head of model.heads) {
@@ -154,19 +161,15 @@ export class HeadSpectraFigure implements Part {
       const reach = this.store.state.zoom === 'own' ? reachOf(head) || 1 : common;
       context.globalAlpha = chosen.size === 0 || chosen.has(placeOf(head)) ? 1 : 0.25;
       context.fillStyle = layerColour(head.layer, model.layers);
-      drawSpectrum(context, head.eigenvalues, left - LEFT, top - TOP, cell, reach);
+      drawSpectrum(context, head.eigenvalues, left - layout.left, top - TOP, cell, reach);
     }
     return place;
   }
 
-  /** All that the cells' picture depends on. */
-  private keyOf({ cell, columns }: Layout): string {
+  /** All that the cells' picture depends on beside the model. */
+  private keyOf({ cell }: Layout): string {
     const { brush, zoom } = this.store.state;
-    const { model } = this.checkpoints;
-    const colours = layerColour(0, 2);
-    return [model.key, model.name, model.heads.length, cell, columns, brush, zoom, colours].join(
-      '|',
-    );
+    return [cell, brush, zoom, layerColour(0, 2)].join('|');
   }
 
   private commonReach(): number {
@@ -215,7 +218,7 @@ export class HeadSpectraFigure implements Part {
     const layout = this.layout();
     const [x, y] = this.corner(head, layout);
     const right = x > this.frame.width / 2;
-    const low = y > (layout.layers.length * layout.cell) / 2;
+    const low = y > (layout.rows.length * layout.cell) / 2;
     const level = low ? y - 4 : y + layout.cell + 4;
     this.tip.textContent = `${nameOf(head)}: mean ${short(head.mean)}, largest modulus ${short(reachOf(head))}`;
     const shift = `${right ? '-100%' : '0'}, ${low ? '-100%' : '0'}`;
@@ -228,7 +231,7 @@ export class HeadSpectraFigure implements Part {
       this.store.state.zoom === 'own'
         ? 'Each square reaches as far as its largest eigenvalue.'
         : `Each square reaches to ±${short(this.commonReach())}; what lies beyond is on its edge.`;
-    return `${model.name}: ${model.layers} layers (rows), ${model.heads.length} heads. ${scale}`;
+    return `${model.name}: ${model.rows.length} layers (rows), ${model.heads.length} heads. ${scale}`;
   }
 }
 

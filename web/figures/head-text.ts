@@ -4,10 +4,12 @@ import { MatrixPicture, matrixRows } from '../charts/matrix';
 import { fieldRamp, stripOf } from '../charts/palette';
 import { compose } from '../charts/plot';
 import type { Table } from '../charts/table';
-import type { Output } from '../engine/protocol';
+import type { Head, Output } from '../engine/protocol';
+import { placeOf } from '../model/brush';
 import type { Checkpoints } from '../model/checkpoints';
 import { sampleText, type Findings } from '../model/findings';
 import { missingOf } from '../model/given';
+import { placeName } from '../model/models';
 import { LONGEST } from '../model/reading';
 import type { Store } from '../state/store';
 import { defaults } from '../state/table';
@@ -46,12 +48,12 @@ export class HeadTextFigure implements Part {
     const { reading } = ask.state;
     const { files } = this.checkpoints;
     if (!files) return this.takeSample(ask);
-    const { model, config, tokenizer } = files;
+    const { model, index, config, tokenizer } = files;
     if (!config || !tokenizer) {
       this.findings.set({ text: null });
       throw new Error(missingOf([files]));
     }
-    const input = { model, config, tokenizer, text: reading, length: LONGEST };
+    const input = { model, index, config, tokenizer, text: reading, length: LONGEST };
     this.findings.set({ text: await ask.run('measure', input) });
   }
 
@@ -112,25 +114,21 @@ export class HeadTextFigure implements Part {
   /** Offers the heads of the model, and shows the one that is looked at. */
   private follow(): void {
     const { model } = this.checkpoints;
-    const { layer, head } = this.place();
     const key = `${model.key} ${model.name} ${model.heads.length}`;
     if (this.select.dataset.of !== key) {
       this.select.dataset.of = key;
-      const options = model.heads.map(
-        (it) => new Option(`layer ${it.layer}, head ${it.head}`, `${it.layer}.${it.head}`),
-      );
+      const options = model.heads.map((it) => new Option(placeName(it), placeOf(it)));
       this.select.replaceChildren(...options);
     }
-    this.select.value = `${layer}.${head}`;
+    this.select.value = placeOf(this.place());
   }
 
   /** The chosen head; its namesake where another model's is chosen, or the first. */
-  private place(): { layer: number; head: number } {
-    const [, layer, head] = /:(\d+)\.(\d+)$/.exec(this.store.state.head) ?? [];
-    const wanted = { layer: Number(layer ?? 0), head: Number(head ?? 0) };
+  private place(): Pick<Head, 'stack' | 'layer' | 'head'> {
+    const [, wanted] = this.store.state.head.split(':');
     const { heads } = this.checkpoints.model;
-    const there = heads.some((it) => it.layer === wanted.layer && it.head === wanted.head);
-    return there ? wanted : { layer: heads[0]?.layer ?? 0, head: heads[0]?.head ?? 0 };
+    const none = { stack: '', layer: 0, head: 0 };
+    return heads.find((it) => placeOf(it) === wanted) ?? heads[0] ?? none;
   }
 
   private at({ heads }: Output<'measure'>): number {

@@ -60,7 +60,7 @@ export class LadderFigure implements Part {
     if (ask.quality === 'quick') return; // takes too long for a hand
     this.onBusy(false);
     if (!files) return this.takeSample(ask);
-    const { model, config, tokenizer } = files;
+    const { model, index, config, tokenizer } = files;
     if (!config || !tokenizer) {
       this.findings.set({ ladder: null });
       throw new Error(missingOf([files]));
@@ -73,13 +73,13 @@ export class LadderFigure implements Part {
     try {
       const { fallback: resamples } = limitsOf('resamples');
       const drawn = await ask.run('passages', {
-        ...{ model, config, tokenizer, text: text.bytes },
+        ...{ model, index, config, tokenizer, text: text.bytes },
         ...{ length: PASSAGE, passages, seed },
       });
       this.length = drawn.length;
       const ladder = await ask.run(
         'ladder',
-        { model, config, ...drawn, queries: QUERIES, resamples, seed },
+        { model, index, config, ...drawn, queries: QUERIES, resamples, seed },
         (part, progress) => this.take(ask, part, progress),
       );
       this.take(ask, ladder, 1);
@@ -176,7 +176,7 @@ export class LadderFigure implements Part {
     const predicted = (i: number, at: number) =>
       at < 0 ? NaN : ladder.predicted[quantity][i * RUNGS.length + at];
     return Array.from(ladder.layer).flatMap((layer, i) => {
-      const head = heads.get(placeOf({ layer, head: ladder.head[i] }));
+      const head = heads.get(placeOf({ stack: '', layer, head: ladder.head[i] }));
       const [measured, after] = [ladder.measured[quantity][i], predicted(i, rung)];
       if (!head || !Number.isFinite(measured) || !Number.isFinite(after)) return [];
       return [{ head, measured, before: predicted(i, rung - 1), after }];

@@ -1,12 +1,12 @@
+import type { Head } from '../engine/protocol';
 import type { Store } from '../state/store';
-import type { PlacedHead } from './models';
 
-/** Where a head is, as layer.head. */
-export function placeOf({ layer, head }: Pick<PlacedHead, 'layer' | 'head'>): string {
-  return `${layer}.${head}`;
+/** Where a head is, as layer.head, or stack.layer.head in a model with several stacks. */
+export function placeOf({ stack, layer, head }: Pick<Head, 'stack' | 'layer' | 'head'>): string {
+  return `${stack ? `${stack}.` : ''}${layer}.${head}`;
 }
 
-/** The brushed heads of a state, as layer.head; none means that all are shown alike. */
+/** The brushed heads of a state, by their places; none means that all are shown alike. */
 export function brushed({ brush }: { brush: string }): ReadonlySet<string> {
   return new Set(brush.split(',').filter((place) => place !== ''));
 }

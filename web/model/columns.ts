@@ -9,6 +9,8 @@ export interface Column {
   help: string;
   /** NaN where it is not known. */
   value(head: PlacedHead, at: Found): number;
+  /** Where it is a name, by which a filter may ask too; the value is then its place. */
+  text?(head: PlacedHead): string;
 }
 
 /** What is known of a head beside its spectrum: its place in the findings, and the rung chosen. */
@@ -37,6 +39,13 @@ function onText(name: 'entropy' | 'distance' | 'sink') {
 
 /** All columns there can be, in their order. */
 export const columns: readonly Column[] = [
+  {
+    name: 'stack',
+    title: 'Stack',
+    help: 'encoder, decoder, or the decoder’s attention across to the encoder',
+    value: ({ stack, model }) => (stack ? model.stacks.indexOf(stack) : NaN),
+    text: ({ stack }) => stack,
+  },
   {
     name: 'layer',
     title: 'Layer',
@@ -73,6 +82,18 @@ export const columns: readonly Column[] = [
     title: 'L predicted',
     help: 'localization that the isotropic theory predicts',
     value: ({ localization }) => localization ?? NaN,
+  },
+  {
+    name: 'bias_query',
+    title: 'Bias of queries',
+    help: 'norm of their bias, which is not in W, over that of their weights',
+    value: ({ bias_query }) => bias_query ?? NaN,
+  },
+  {
+    name: 'bias_key',
+    title: 'Bias of keys',
+    help: 'norm of their bias, which is not in W, over that of their weights',
+    value: ({ bias_key }) => bias_key ?? NaN,
   },
   {
     name: 'entropy',
@@ -132,8 +153,10 @@ const CONDITION = /^([a-z_]+)(<=|>=|<|>|=)([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)
 /** One condition of a filter. */
 export interface Condition {
   name: string;
-  holds(value: number): boolean;
+  holds(value: number, text?: string): boolean;
 }
+
+const NAMED = /^([a-z_]+)=([a-z]+)$/;
 
 const SIGNS: Record<string, (a: number, b: number) => boolean> = {
   '<': (a, b) => a < b,
@@ -150,6 +173,10 @@ const SIGNS: Record<string, (a: number, b: number) => boolean> = {
 export function conditionsOf(filter: string): Condition[] {
   const parts = filter.split(/[\s,;]+/).filter((part) => part !== '');
   return parts.map((part) => {
+    const [, column, wanted] = NAMED.exec(part) ?? [];
+    if (columns.some((it) => it.name === column && it.text)) {
+      return { name: column, holds: (_, text) => text === wanted };
+    }
     const [, name, sign, number] = CONDITION.exec(part) ?? [];
     if (!columns.some((column) => column.name === name)) {
       throw new Error(

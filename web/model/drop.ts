@@ -11,6 +11,10 @@ function megabytes(bytes: number): string {
   return (bytes / MEGA).toFixed(1);
 }
 
+function sizeOf({ model }: Given): number {
+  return model.reduce((sum, { size }) => sum + size, 0);
+}
+
 /** Reads checkpoints that are dropped on the page or picked; nothing of them leaves the machine. */
 export class Dropped {
   private zone = child(document, '[data-drop]');
@@ -107,13 +111,16 @@ export class Dropped {
     signal: AbortSignal,
     onProgress: (progress: number) => void,
   ) {
-    const { name, model, config } = given;
+    const { name, model, index, config } = given;
     const { length, tokens, correlation } = this.store.state;
     const start = performance.now();
     this.say(`Reading ${name}.`, '');
     const output = await this.pool.run(
       'scan',
-      { model, config, heads, length, tokens, correlation },
+      {
+        ...{ model, index, config, heads, length, tokens, correlation },
+        ...{ fold_gains: true, offset: 0, average: false, embeddings: false, mapping: null },
+      },
       {
         signal,
         onPartial: (part, progress) => {
@@ -126,7 +133,7 @@ export class Dropped {
     const left = output.excluded.length > 0 ? ` Left out: ${output.excluded.join(', ')}.` : '';
     const report =
       `${count(output.heads.length)} heads of ${name}: read ${megabytes(output.bytes_read)} ` +
-      `of ${megabytes(model.size)} MB in ${seconds} s.${left}`;
+      `of ${megabytes(sizeOf(given))} MB in ${seconds} s.${left}`;
     return { output, report };
   }
 

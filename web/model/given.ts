@@ -1,3 +1,5 @@
+import type { CheckpointFiles } from '../engine/protocol';
+
 /** A file and the folder it was found in, '' for a file given by itself. */
 export interface Placed {
   file: File;
@@ -5,14 +7,16 @@ export interface Placed {
 }
 
 /** The files of one checkpoint, and what the page calls it. */
-export interface Given {
+export interface Given extends CheckpointFiles {
   name: string;
-  model: File;
+  model: File[];
+  index: File | null;
   config: File | null;
   tokenizer: File | null;
 }
 
 const WEIGHTS = '.safetensors';
+const INDEX = '.safetensors.index.json';
 
 /** The folder of a picked file: '' unless a whole folder was picked. */
 export function placed(file: File): Placed {
@@ -21,23 +25,34 @@ export function placed(file: File): Placed {
 
 /**
  * The checkpoints among files, in the order of their folders and names (numbers by their size): each
- * .safetensors file, with the config.json and tokenizer.json of its folder or, where it has none, of
- * the nearest folder above. Without such a file the first that is no JSON is taken, for the reader to
- * say what is wrong with it.
+ * .safetensors file, or all of a folder with an index of shards, with the config.json and
+ * tokenizer.json of its folder or, where it has none, of the nearest folder above. Without such a file
+ * the first that is no JSON is taken, for the reader to say what is wrong with it.
  */
 export function checkpointsOf(files: Placed[]): Given[] {
   const named = files.filter(({ file }) => file.name.endsWith(WEIGHTS));
   const other = files.find(({ file }) => !file.name.endsWith('.json'));
-  const weights = named.length > 0 ? named : other ? [other] : [];
+  const indices = files.filter(({ file }) => file.name.endsWith(INDEX));
+  const sharded = (folder: string) => indices.some((it) => it.folder === folder);
+  const alone = named.filter(({ folder }) => !sharded(folder));
+  const weights = [...alone, ...indices];
+  if (weights.length === 0 && other) weights.push(other);
   const path = ({ folder, file }: Placed) => `${folder}/${file.name}`;
   return [...weights]
     .sort((a, b) => path(a).localeCompare(path(b), 'en', { numeric: true }))
     .map((it) => ({
       name: nameOf(it, weights),
-      model: it.file,
+      ...weightsOf(it, named),
       config: nearest(files, it.folder, 'config.json') ?? loneJson(files),
       tokenizer: nearest(files, it.folder, 'tokenizer.json'),
     }));
+}
+
+/** The file itself, or with an index all that may be its shards. */
+function weightsOf({ file, folder }: Placed, all: Placed[]): Pick<Given, 'model' | 'index'> {
+  if (!file.name.endsWith(INDEX)) return { model: [file], index: null };
+  const beside = all.filter((it) => it.folder === folder);
+  return { model: beside.map((it) => it.file), index: file };
 }
 
 /** The folder's name, where that tells the checkpoint from the others. */
@@ -57,7 +72,7 @@ function nearest(files: Placed[], folder: string, name: string): File | null {
 /** A config under another name, where there is no doubt. */
 function loneJson(files: Placed[]): File | null {
   const lone = files.filter(
-    ({ file }) => /\.json$/.test(file.name) && file.name !== 'tokenizer.json',
+    ({ file }) => /(?<!\.index)\.json$/.test(file.name) && file.name !== 'tokenizer.json',
   );
   return lone.length === 1 ? lone[0].file : null;
 }
@@ -89,7 +104,8 @@ export async function filesOf(transfer: DataTransfer): Promise<Placed[]> {
 async function inside(entry: FileSystemEntry, folder: string, deep: number): Promise<Placed[]> {
   if (entry.isFile) {
     const wanted =
-      folder === '' || /(\.safetensors|^config\.json|^tokenizer\.json)$/.test(entry.name);
+      folder === '' ||
+      /(\.safetensors(\.index\.json)?|^config\.json|^tokenizer\.json)$/.test(entry.name);
     return wanted ? [{ file: await fileOf(entry as FileSystemFileEntry), folder }] : [];
   }
   if (deep === 0) return [];

@@ -4,7 +4,7 @@ import { fieldRamp } from '../charts/palette';
 import { child } from '../figures/frame';
 import { draw } from '../figures/queue';
 import type { Store } from '../state/store';
-import { nameOf, type Model, type Models, type PlacedHead } from './models';
+import { nameOf, placeName, type Model, type Models, type PlacedHead } from './models';
 
 const MOVES: Record<string, [number, number]> = {
   ArrowLeft: [0, -1],
@@ -36,7 +36,9 @@ export class HeadGrid {
   /** Draws the table again after a change of the models, the choice or the colours. */
   follow = (): void => {
     const shown = this.models.shown(this.store.state.sample);
-    const key = shown.map((model) => `${model.key} ${model.name} ${model.heads.length}`).join();
+    const key = shown
+      .map((model) => `${model.key} ${model.name} ${model.heads.length} ${model.rows.join()}`)
+      .join();
     if (key !== this.built) this.build(shown);
     this.built = key;
     this.colour();
@@ -57,18 +59,18 @@ export class HeadGrid {
     const caption = grid.createCaption();
     caption.textContent = `${model.name}: ${model.heads.length} heads, one row a layer`;
     this.addTitles(grid, count);
-    for (let layer = 0; layer < model.layers; layer++) {
+    model.rows.forEach((layer, place) => {
       const row = grid.insertRow();
       const title = document.createElement('th');
       title.scope = 'row';
-      title.textContent = String(layer);
+      title.textContent = layer;
       row.append(title);
       for (let i = 0; i < count; i++) {
-        const head = model.heads.find((it) => it.layer === layer && it.head === i);
+        const head = model.heads.find((it) => it.row === place && it.head === i);
         const cell = row.insertCell();
         if (head) cell.append(this.button(head));
       }
-    }
+    });
     grid.addEventListener('keydown', (event) => this.press(event, model));
     return grid;
   }
@@ -109,7 +111,9 @@ export class HeadGrid {
     const head = model.heads.find((it) => it.id === here);
     if (!move || !head) return;
     event.preventDefault();
-    const next = this.buttons.get(`${model.key}:${head.layer + move[0]}.${head.head + move[1]}`);
+    const [row, column] = [head.row + move[0], head.head + move[1]];
+    const other = model.heads.find((it) => it.row === row && it.head === column);
+    const next = other && this.buttons.get(other.id);
     if (!next) return;
     for (const button of this.buttons.values()) button.tabIndex = -1;
     next.tabIndex = 0;
@@ -122,9 +126,9 @@ export class HeadGrid {
     const most = Math.max(1e-9, ...[...value.values()].filter(Number.isFinite));
     for (const [id, button] of this.buttons) {
       const predicted = value.get(id) ?? NaN;
-      const [, layer, head] = /:(\d+)\.(\d+)$/.exec(id) ?? [];
+      const head = this.models.find(id);
       const text = Number.isFinite(predicted) ? `, predicted ${measure} ${short(predicted)}` : '';
-      button.setAttribute('aria-label', `layer ${layer}, head ${head}${text}`);
+      button.setAttribute('aria-label', `${head ? placeName(head) : ''}${text}`);
       button.setAttribute('aria-pressed', String(id === this.store.state.head));
       button.style.background = `rgb(${ramp(Number.isFinite(predicted) ? predicted / most : 0).join(' ')})`;
     }

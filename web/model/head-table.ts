@@ -66,10 +66,13 @@ export class HeadTable {
   /** The rows that are shown, in their order, with every column that something is known of. */
   private table(): Table {
     const found = this.found;
-    const cell = (value: number) => (Number.isNaN(value) ? null : value);
+    const cell = (head: PlacedHead) => (column: Column) => {
+      const value = column.value(head, found);
+      return column.text?.(head) ?? (Number.isNaN(value) ? null : value);
+    };
     return {
       columns: this.shown.map(({ name }) => name),
-      rows: this.heads.map((head) => this.shown.map(({ value }) => cell(value(head, found)))),
+      rows: this.heads.map((head) => this.shown.map(cell(head))),
     };
   }
 
@@ -102,7 +105,10 @@ export class HeadTable {
     const conditions = conditionsOf(filter);
     const by = columnOf(order);
     const passing = all.filter((head) =>
-      conditions.every(({ name, holds }) => holds(columnOf(name).value(head, found))),
+      conditions.every(({ name, holds }) => {
+        const column = columnOf(name);
+        return holds(column.value(head, found), column.text?.(head));
+      }),
     );
     return ordered(passing, order, (head) => by.value(head, found));
   }
@@ -136,9 +142,10 @@ export class HeadTable {
       const row = document.createElement('tr');
       row.tabIndex = -1;
       row.dataset.row = head.id;
-      for (const { value } of this.shown) {
+      for (const { value, text } of this.shown) {
         const number = value(head, found);
-        row.insertCell().textContent = Number.isNaN(number) ? '' : short(number);
+        const said = Number.isNaN(number) ? '' : short(number);
+        row.insertCell().textContent = text?.(head) ?? said;
       }
       this.rows.set(head.id, row);
       return row;

@@ -1,9 +1,12 @@
 import type { Head, Measure } from '../engine/protocol';
 import type { Spread } from '../state/table';
+import { placeOf } from './brush';
 
-/** A head on the page. `id` is model:layer.head, as in the link. */
+/** A head on the page. `id` is model:place, as in the link. */
 export interface PlacedHead extends Head {
   id: string;
+  /** Of its layer, among the model's. */
+  row: number;
   model: Model;
 }
 
@@ -12,6 +15,10 @@ export interface Model {
   key: 'sample' | 'file';
   name: string;
   layers: number;
+  /** The names of the stacks, one after another; '' where there is one. */
+  stacks: string[];
+  /** What the layers of all stacks are called, in the order of the file. */
+  rows: string[];
   heads: PlacedHead[];
 }
 
@@ -33,11 +40,14 @@ export class Models {
 
   /** Adds a model, in place of one of the same key. */
   add(key: Model['key'], name: string, heads: Head[]): void {
-    const model: Model = { key, name, layers: 0, heads: [] };
+    const rows = [...new Set(heads.map(layerOf))];
+    const stacks = [...new Set(heads.map(({ stack }) => stack))];
+    const model: Model = { key, name, layers: 0, stacks, rows, heads: [] };
     model.heads = heads.map((head) => ({
       ...head,
       model,
-      id: `${key}:${head.layer}.${head.head}`,
+      id: `${key}:${placeOf(head)}`,
+      row: rows.indexOf(layerOf(head)),
     }));
     model.layers = 1 + Math.max(-1, ...heads.map((head) => head.layer));
     this.models = [...this.models.filter((it) => it.key !== key), model];
@@ -97,9 +107,19 @@ export class Models {
   }
 }
 
-/** The name of a head; layers and heads are counted from 0, as in checkpoints. */
+/** The layer of a head, with its stack where there are several. */
+function layerOf({ stack, layer }: Head): string {
+  return stack ? `${stack} ${layer}` : String(layer);
+}
+
+/** Where a head is, in words; layers and heads are counted from 0, as in checkpoints. */
+export function placeName({ stack, layer, head }: Head): string {
+  return `${stack ? `${stack} ` : ''}layer ${layer}, head ${head}`;
+}
+
+/** The name of a head. */
 export function nameOf(head: PlacedHead): string {
-  return `${head.model.name}, layer ${head.layer}, head ${head.head}`;
+  return `${head.model.name}, ${placeName(head)}`;
 }
 
 /** The head's variance of the chosen kind. */

@@ -1,10 +1,14 @@
-// The job of the page's fourth section that needs no text: scan.
+// The jobs of the page's fourth section that need no text: scan, tensors.
 #include <array>
 #include <optional>
+#include <string>
 
 #include "bindings/files.h"
 #include "bindings/job.h"
+#include "checkpoint/embedding_covariance.h"
+#include "checkpoint/family_match.h"
 #include "checkpoint/head_report.h"
+#include "support/error.h"
 
 namespace eigenscope::bindings {
 namespace {
@@ -12,22 +16,35 @@ namespace {
 class ScanJob final : public Job {
  public:
   explicit ScanJob(const val& input)
-      : kernel_(centred_kernel(tokens_of(input))), scan_(open(input)) {}
+      : kernel_(centred_kernel(tokens_of(input))),
+        tensors_(tensors_of(input)),
+        scan_(open(input, tensors_)) {
+    if (input["embeddings"].as<bool>()) covariance_.emplace(tensors_, scan_.embeddings());
+  }
 
   bool advance(double work) override {
+    if (covariance_ && !covariance_->done()) {
+      covariance_->advance();
+      settings_.covariance = covariance_->covariance();
+      return false;
+    }
     // The heads of a layer have one size: so many multiply-adds for its moments and eigenvalues.
     for (double left = work; left >= 0 && !scan_.done();) {
       for (const HeadFactors& factors : scan_.advance(1)) {
         const auto d = static_cast<double>(factors.query.rows());
         const auto d_h = static_cast<double>(factors.query.cols());
         left -= 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
-        add(report_head(factors, kernel_));
+        add(report_head(factors, kernel_, settings_));
       }
     }
     return scan_.done();
   }
   double progress() const override {
-    return static_cast<double>(scan_.heads_read()) / static_cast<double>(scan_.total_heads());
+    const auto heads = static_cast<double>(scan_.total_heads());
+    const double read = static_cast<double>(scan_.heads_read()) / heads;
+    if (!covariance_) return read;
+    const auto rows = static_cast<double>(covariance_->rows());
+    return (read + static_cast<double>(covariance_->rows_read()) / rows) / 2;
   }
   val output() override {
     val excluded = val::array();
@@ -40,33 +57,81 @@ class ScanJob final : public Job {
   }
 
  private:
-  static HeadScan open(const val& input) {
+  static HeadScan open(const val& input, const std::shared_ptr<const Safetensors>& tensors) {
     HeadSettings settings;
     if (input["heads"].as<double>() != 0) {
       settings.heads = static_cast<int>(integer(input, "heads"));
     }
+    settings.fold_gains = input["fold_gains"].as<bool>();
+    settings.offset.offset = number(input, "offset");
+    if (input["average"].as<bool>()) settings.offset.average = integer(input, "length");
+    const val mapping = input["mapping"];
+    if (!mapping.isNull()) {
+      settings.mapping = Mapping{text(mapping, "query"), text(mapping, "key"),
+                                 text(mapping, "gain"), text(mapping, "layout")};
+    }
     const std::optional<Config> config = config_of(input);
-    return HeadScan(tensors_of(input), config ? &*config : nullptr, settings);
+    return HeadScan(tensors, config ? &*config : nullptr, settings);
   }
 
   void add(const HeadReport& report) {
     val head = moments_value(report.moments);
+    head.set("stack", report.stack);
     head.set("layer", report.layer);
     head.set("head", report.head);
     head.set("head_width", static_cast<double>(report.head_width));
     head.set("variance_modulus", report.variance_modulus);
     head.set("localization", number_or_null(report.localization));
     head.set("regime", std::string(regime_name(report.regime)));
+    head.set("bias_query", number_or_null(report.bias_query));
+    head.set("bias_key", number_or_null(report.bias_key));
+    head.set("folded", report.folded);
+    head.set("rotary", report.rotary);
     head.set("eigenvalues", array_of(report.eigenvalues));
     heads_.call<void>("push", head);
   }
 
   CentredKernel kernel_;
+  std::shared_ptr<const Safetensors> tensors_;
   HeadScan scan_;
+  std::optional<EmbeddingCovariance> covariance_;
+  ReportSettings settings_;
   val heads_ = val::array();
 };
 
+/// What is in a checkpoint that could not be scanned.
+class TensorsJob final : public Job {
+ public:
+  explicit TensorsJob(const val& input) : tensors_(tensors_of(input)), config_(config_of(input)) {}
+
+  bool advance(double) override { return true; }
+  double progress() const override { return 1; }
+  val output() override {
+    val names = val::array();
+    for (const auto& [name, info] : tensors_->tensors()) names.call<void>("push", name);
+    val out = val::object();
+    out.set("known", known());
+    out.set("names", names);
+    return out;
+  }
+
+ private:
+  bool known() const {
+    const auto type = config_ ? config_->text("model_type") : std::nullopt;
+    try {
+      match_family(tensors_->tensors(), type.value_or(""), tensors_->name());
+      return true;
+    } catch (const FormatError&) {
+      return false;
+    }
+  }
+
+  std::shared_ptr<const Safetensors> tensors_;
+  std::optional<Config> config_;
+};
+
 std::unique_ptr<Job> make_scan_job(const std::string& name, const val& input) {
+  if (name == "tensors") return std::make_unique<TensorsJob>(input);
   if (name == "scan") return std::make_unique<ScanJob>(input);
   return nullptr;
 }

@@ -1,0 +1,64 @@
+// Small checkpoints with known names, as files.
+
+export interface Tensors {
+  [name: string]: { shape: number[]; value(place: number): number };
+}
+
+/** The bytes of a .safetensors file with these tensors, in F32. */
+export function safetensorsOf(tensors: Tensors): Buffer {
+  const header: Record<string, unknown> = {};
+  const data: Buffer[] = [];
+  let end = 0;
+  for (const [name, { shape, value }] of Object.entries(tensors)) {
+    const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) =>
+      value(i),
+    );
+    data.push(Buffer.from(values.buffer));
+    header[name] = { dtype: 'F32', shape, data_offsets: [end, (end += 4 * values.length)] };
+  }
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, ...data]);
+}
+
+/** Weights that differ from tensor to tensor. */
+export const waves = (seed: number) => (i: number) => Math.sin(1.3 * i + seed);
+
+/** A LLaMA of one layer, two heads that share a key, with embeddings; its gain is 2. */
+export const LLAMA: Tensors = {
+  'model.embed_tokens.weight': { shape: [9, 8], value: waves(3) },
+  'model.layers.0.self_attn.q_proj.weight': { shape: [8, 8], value: waves(1) },
+  'model.layers.0.self_attn.k_proj.weight': { shape: [4, 8], value: waves(2) },
+  'model.layers.0.input_layernorm.weight': { shape: [8], value: () => 2 },
+};
+export const LLAMA_CONFIG = JSON.stringify({
+  ...{ model_type: 'llama', num_attention_heads: 2, num_key_value_heads: 1, hidden_size: 8 },
+});
+
+/** A Whisper of one encoder and one decoder layer with two heads each. */
+export const WHISPER: Tensors = Object.fromEntries([
+  ['encoder.conv1.weight', { shape: [4, 1, 3], value: waves(0) }],
+  ...['encoder.layers.0.self_attn', 'decoder.layers.0.self_attn', 'decoder.layers.0.encoder_attn']
+    .flatMap((name) => [`${name}.q_proj.weight`, `${name}.k_proj.weight`])
+    .map((name, seed) => [name, { shape: [4, 4], value: waves(seed) }]),
+]);
+export const WHISPER_CONFIG = JSON.stringify({
+  ...{ model_type: 'whisper', d_model: 4 },
+  ...{ encoder_attention_heads: 2, decoder_attention_heads: 2 },
+});
+
+/** The files of a checkpoint in as many shards as it has tensors, with their index. */
+export function shardsOf(tensors: Tensors): { name: string; buffer: Buffer }[] {
+  const names = Object.keys(tensors);
+  const file = (place: number) => `model-${place + 1}-of-${names.length}.safetensors`;
+  const map = Object.fromEntries(names.map((name, place) => [name, file(place)]));
+  const index = { metadata: {}, weight_map: map };
+  return [
+    ...names.map((name, place) => ({
+      name: file(place),
+      buffer: safetensorsOf({ [name]: tensors[name] }),
+    })),
+    { name: 'model.safetensors.index.json', buffer: Buffer.from(JSON.stringify(index)) },
+  ];
+}
