@@ -97,8 +97,9 @@ function start(): void {
   };
   models.subscribe(() => [lead, map].forEach((figure) => runners.get(figure)?.repaint()));
   models.onHover(() => runners.get(spectrum)?.repaint());
-  new Dropped(store, pool, checkpoints, () => {
-    for (const figure of [lead, map]) runners.get(figure)?.request('full');
+  new Dropped(store, pool, checkpoints, {
+    arrived: () => [lead, map].forEach((figure) => runners.get(figure)?.request('full')),
+    failed: (error) => controls.failedScan(error),
   });
   wireButtons(store, (text) => {
     announcer.textContent = text;
@@ -160,9 +161,10 @@ function startCheckpoint(checkpoints: Checkpoints): () => void {
     if (file) void texts.take(file).then(() => onLadder.request('full'));
     another.value = '';
   });
-  checkpoints.subscribe(() => {
-    findings.set({ ladder: null, text: null });
+  checkpoints.subscribe((fresh) => {
     for (const runner of [onSpectra, onCompare]) runner.repaint();
+    if (!fresh) return onLadder.repaint();
+    findings.set({ ladder: null, text: null });
     for (const runner of [onLadder, onText]) runner.request('full');
   });
   new HeadTable(store, models, checkpoints, findings);

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -348,5 +350,57 @@ test('heads of several stacks keep their names', async () => {
   const rows = await csv(page, 'head-spectra');
   expect(new Set(rows.map(({ stack }) => stack)).size).toBe(3);
   expect(errors).toEqual([]);
+  await close();
+});
+
+/** Opens the small LLaMA. */
+async function openLlama(page: Page): Promise<void> {
+  const weights = picked('model.safetensors', safetensorsOf(LLAMA));
+  await page.locator('[data-files]').setInputFiles([weights, picked('config.json', LLAMA_CONFIG)]);
+}
+
+test('a change of the options reads the heads again, as the command line does', async () => {
+  const { page, errors, close } = await visit(browser, `${host.address}#cg=no`);
+  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-options-'));
+  writeFileSync(join(folder, 'model.safetensors'), safetensorsOf(LLAMA));
+  writeFileSync(join(folder, 'config.json'), LLAMA_CONFIG);
+  const report = (text: string) => page.locator('[data-report]', { hasText: text }).waitFor();
+  const expectMeans = async (...options: (string | number)[]) => {
+    const { heads } = eigenscope('heads', folder, ...options);
+    const means = heads.map(({ mean }: { mean: number }) => mean);
+    const waiting = page.waitForEvent('download');
+    await page.locator('[data-action="table-json"]').click();
+    const rows = JSON.parse(readFileSync(await (await waiting).path(), 'utf8'));
+    rows.forEach((row: { mean: number }, i: number) => expect(row.mean).toBeCloseTo(means[i], 9));
+  };
+  expect(await page.locator('[data-scan-options]').isVisible()).toBe(false);
+  await openLlama(page);
+  await report('No gains folded; rotary heads at offset 0.');
+  await expectMeans('--fold-gains', 'no');
+  await page.locator('[data-control="fold_gains"] label', { hasText: 'folded' }).click();
+  await report('Gains folded: input_layernorm; rotary');
+  await page.locator('#field-offset').fill('3');
+  await page.locator('#field-offset').press('Enter');
+  await report('rotary heads at offset 3.');
+  await page.waitForFunction(() => location.hash === '#cd=3');
+  await expectMeans('--offset', 3);
+  await page.locator('[data-control="offset_kind"] label', { hasText: 'average' }).click();
+  await report('averaged over the offsets 0 to 47.');
+  await expectMeans('--offset', 'average', '--length', 48);
+  await page.locator('[data-control="frame"] label', { hasText: 'embeddings' }).click();
+  await report('in the frame of the token embeddings');
+  await expectMeans('--offset', 'average', '--length', 48, '--frame', 'embeddings');
+  await page
+    .locator('[data-files]')
+    .setInputFiles([
+      picked('model.safetensors', safetensorsOf(WHISPER)),
+      picked('config.json', WHISPER_CONFIG),
+    ]);
+  await page.locator('[data-control="frame"] .error', { hasText: 'frame: ' }).waitFor();
+  await page.locator('[data-control="frame"] label', { hasText: 'identity' }).click();
+  await report('6 heads of model.safetensors');
+  expect(await page.locator('[data-rotary]').isVisible()).toBe(false);
+  expect(errors).toEqual([]);
+  rmSync(folder, { recursive: true });
   await close();
 });

@@ -44,6 +44,7 @@ const USED: Partial<Record<StateName, (state: Readonly<State>) => boolean>> = {
   scale_weight: hasLocater,
   target_kind: hasLocater,
   target: (state) => hasLocater(state) || state.initialization === 'mimetic',
+  offset: ({ offset_kind }) => offset_kind === 'one',
   qk_decay: (state) => runsOf(state).includes('qk-decay'),
 };
 
@@ -79,6 +80,12 @@ export class Controls {
   failedTraining(error: Error): boolean {
     const named = error instanceof EngineError ? error.field : '';
     return this.refuse(controlOf(named) ?? '', error);
+  }
+
+  /** The same of a scan; how many heads a checkpoint has is not asked by a control. */
+  failedScan(error: Error): boolean {
+    const named = error instanceof EngineError ? error.field : '';
+    return named !== 'heads' && this.refuse(named, error);
   }
 
   private refuse(field: string, error: Error): boolean {

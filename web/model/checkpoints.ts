@@ -11,7 +11,7 @@ export interface Opened extends Given {
 export class Checkpoints {
   private opened: Opened[] = [];
   private place = 0;
-  private listeners: (() => void)[] = [];
+  private listeners: ((fresh: boolean) => void)[] = [];
 
   constructor(private models: Models) {}
 
@@ -40,15 +40,25 @@ export class Checkpoints {
     this.show(opened.length - 1);
   }
 
-  show(place: number): void {
-    this.place = place;
-    const { name, heads } = this.opened[place];
-    this.models.add('file', name, heads);
-    for (const listener of this.listeners) listener();
+  /** Puts in the same checkpoints with heads that were read in another way. */
+  renew(opened: Opened[]): void {
+    this.opened = opened;
+    this.tell(false);
   }
 
-  /** Called when another checkpoint is shown. */
-  subscribe(listener: () => void): void {
+  show(place: number): void {
+    this.place = place;
+    this.tell(true);
+  }
+
+  private tell(fresh: boolean): void {
+    const { name, heads } = this.opened[this.place];
+    this.models.add('file', name, heads);
+    for (const listener of this.listeners) listener(fresh);
+  }
+
+  /** Called when another checkpoint is shown (`fresh`), or the same with other heads. */
+  subscribe(listener: (fresh: boolean) => void): void {
     this.listeners.push(listener);
   }
 }

@@ -4,15 +4,13 @@ import { child } from '../figures/frame';
 import type { Store } from '../state/store';
 import type { Checkpoints, Opened } from './checkpoints';
 import { checkpointsOf, filesOf, missingOf, placed, type Given, type Placed } from './given';
+import { concerns, reportOf, scan } from './scan';
 
-const MEGA = 1e6;
-
-function megabytes(bytes: number): string {
-  return (bytes / MEGA).toFixed(1);
-}
-
-function sizeOf({ model }: Given): number {
-  return model.reduce((sum, { size }) => sum + size, 0);
+/** What the page does after a scan. */
+interface Hooks {
+  arrived(): void;
+  /** Shows a refusal beside the control that is at fault. */
+  failed(error: Error): void;
 }
 
 /** Reads checkpoints that are dropped on the page or picked; nothing of them leaves the machine. */
@@ -23,14 +21,19 @@ export class Dropped {
   private bar = child<HTMLProgressElement>(document, '[data-busy] progress');
   private problem = child(document, '[data-problem]');
   private report = child(document, '[data-report]');
+  private options = child(document, '[data-scan-options]');
   private controller: AbortController | null = null;
   private given: Given[] = [];
+  /** Those whose heads are on the figures. */
+  private shown: Given[] = [];
+  /** How many heads a layer has, as it was typed; '' for what config.json says. */
+  private heads = '';
 
   constructor(
     private store: Store,
     private pool: Pool,
     private checkpoints: Checkpoints,
-    private arrived: () => void,
+    private hooks: Hooks,
   ) {
     for (const picker of this.zone.querySelectorAll('input')) {
       picker.addEventListener('change', () => {
@@ -40,8 +43,12 @@ export class Dropped {
     }
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
-      const heads = child<HTMLInputElement>(this.form, 'input').value.trim();
-      if (this.given.length > 0) void this.read(this.given, heads);
+      this.heads = child<HTMLInputElement>(this.form, 'input').value.trim();
+      void this.read();
+    });
+    store.subscribe((state, { names, settled }) => {
+      const rotary = checkpoints.list.some(({ heads }) => heads.some((head) => head.rotary));
+      if (settled && concerns(names, state, rotary)) void this.read();
     });
     child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
     this.wireDragging();
@@ -72,10 +79,14 @@ export class Dropped {
     if (this.given.length === 0) {
       return this.say('', 'A .safetensors file is needed beside config.json.');
     }
-    await this.read(this.given, '');
+    this.heads = '';
+    await this.read();
   }
 
-  private async read(given: Given[], heads: string): Promise<void> {
+  /** Reads what was given, or reads it again in another way. */
+  private async read(): Promise<void> {
+    const { given, heads } = this;
+    if (given.length === 0) return;
     this.controller?.abort();
     const controller = new AbortController();
     this.controller = controller;
@@ -93,15 +104,24 @@ export class Dropped {
         opened.push({ ...one, heads: output.heads });
         reports.push(report);
       }
-      this.checkpoints.open(opened);
-      this.form.hidden = true;
+      this.put(given, opened);
       this.say(`${reports.join(' ')} ${missingOf(given)}`.trimEnd(), '');
-      this.arrived();
     } catch (error) {
       this.fail(error, signal);
     } finally {
       if (this.controller === controller) this.busy.hidden = true;
     }
+  }
+
+  private put(given: Given[], opened: Opened[]): void {
+    if (given === this.shown) this.checkpoints.renew(opened);
+    else this.checkpoints.open(opened);
+    this.shown = given;
+    this.form.hidden = true;
+    this.options.hidden = false;
+    const rotary = opened.some(({ heads }) => heads.some((head) => head.rotary));
+    child(this.options, '[data-rotary]').hidden = !rotary;
+    this.hooks.arrived();
   }
 
   /** The heads of one checkpoint, and what there is to say of it. */
@@ -111,30 +131,19 @@ export class Dropped {
     signal: AbortSignal,
     onProgress: (progress: number) => void,
   ) {
-    const { name, model, index, config } = given;
-    const { length, tokens, correlation } = this.store.state;
+    const { name } = given;
+    const { state } = this.store;
     const start = performance.now();
     this.say(`Reading ${name}.`, '');
-    const output = await this.pool.run(
-      'scan',
-      {
-        ...{ model, index, config, heads, length, tokens, correlation },
-        ...{ fold_gains: true, offset: 0, average: false, embeddings: false, mapping: null },
+    const output = await scan(this.pool, given, state, heads, {
+      signal,
+      onPartial: (part, progress) => {
+        onProgress(progress);
+        this.say(`Reading ${name}: ${count(part.heads.length)} heads so far.`, '');
       },
-      {
-        signal,
-        onPartial: (part, progress) => {
-          onProgress(progress);
-          this.say(`Reading ${name}: ${count(part.heads.length)} heads so far.`, '');
-        },
-      },
-    );
-    const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    const left = output.excluded.length > 0 ? ` Left out: ${output.excluded.join(', ')}.` : '';
-    const report =
-      `${count(output.heads.length)} heads of ${name}: read ${megabytes(output.bytes_read)} ` +
-      `of ${megabytes(sizeOf(given))} MB in ${seconds} s.${left}`;
-    return { output, report };
+    });
+    const seconds = (performance.now() - start) / 1000;
+    return { output, report: reportOf(given, output, state, seconds) };
   }
 
   private fail(error: unknown, signal: AbortSignal): void {
@@ -144,6 +153,8 @@ export class Dropped {
     }
     const { message } = error as Error;
     this.say('', message);
+    this.options.hidden = false;
+    this.hooks.failed(error as Error);
     if (!(error instanceof EngineError) || error.field !== 'heads') return;
     this.form.hidden = false;
     child(this.form, 'input').focus();

@@ -98,6 +98,11 @@ export interface State {
   brush: string;
   /** How the small spectra are scaled. */
   zoom: 'own' | 'common';
+  /** What is scanned of a checkpoint: gains of norms, frame of reference, offset of rotary heads. */
+  fold_gains: 'auto' | 'no';
+  frame: 'identity' | 'embeddings';
+  offset_kind: 'one' | 'average';
+  offset: number;
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
@@ -396,6 +401,16 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   },
   brush: { kind: 'text', key: 'lb', label: 'Brushed heads', fallback: '', help: 'layer.head, ...' },
   zoom: choice<'zoom'>('lz', 'Scale', { own: 'each its own', common: 'one for all' }),
+  fold_gains: choice<'fold_gains'>('cg', 'Gains of norms', {
+    auto: 'folded into W',
+    no: 'left out',
+  }),
+  frame: choice<'frame'>('cf', 'Frame Σ', { identity: 'identity', embeddings: 'token embeddings' }),
+  offset_kind: choice<'offset_kind'>('co', 'Rotary heads', {
+    one: 'at an offset',
+    average: 'average over T offsets',
+  }),
+  offset: number('offset', 'cd', 'Offset', '', whole(0, 256)),
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
   head: {
     ...{ kind: 'text', key: 'p', label: 'Chosen head', fallback: '', help: 'model:layer.head' },
