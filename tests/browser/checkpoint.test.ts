@@ -404,3 +404,45 @@ test('a change of the options reads the heads again, as the command line does', 
   rmSync(folder, { recursive: true });
   await close();
 });
+
+test('a checkpoint of no known family is read by the names a person gives', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  const named = (it: string) => it.replace('model.layers.0.self_attn', 'blk.0.mine');
+  const unknown = Object.entries(LLAMA).map(([name, tensor]) => [named(name), tensor]);
+  const weights = picked('model.safetensors', safetensorsOf(Object.fromEntries(unknown)));
+  const give = async () => page.locator('[data-files]').setInputFiles([weights]);
+  const form = page.locator('[data-map-form]');
+  const fill = (name: string, text: string) => page.locator(`#field-${name}`).fill(text);
+  const refused = (name: string, text: string) =>
+    page.locator(`#error-${name}`, { hasText: text }).waitFor();
+  expect(await form.isVisible()).toBe(false);
+  await give();
+  await form.waitFor();
+  const offered = await page
+    .locator('#tensor-names option')
+    .evaluateAll((list) => list.map((it) => (it as HTMLOptionElement).value));
+  expect(offered).toContain('blk.{n}.mine.q_proj.weight');
+  await fill('map_query', 'blk.mine.q_proj.weight');
+  await page.keyboard.press('Enter');
+  await refused('map_query', 'with {n} once');
+  await fill('map_query', 'blk.{n}.mine.q_proj.weight');
+  await page.keyboard.press('Enter');
+  await refused('map_key', 'with {n} once');
+  await fill('map_key', 'blk.{n}.mine.k_proj.weight');
+  await page.keyboard.press('Enter');
+  await refused('map_heads', 'heads: ');
+  await fill('map_heads', 'two');
+  await page.keyboard.press('Enter');
+  await refused('map_heads', "'two' is not allowed");
+  await fill('map_heads', '2');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
+  const link = page.url();
+  expect(decodeURIComponent(link)).toContain('xq=blk.{n}.mine.q_proj.weight&xk=');
+  expect(errors).toEqual([]);
+  await page.goto('about:blank');
+  await page.goto(link);
+  await give();
+  await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
+  await close();
+});

@@ -82,10 +82,10 @@ export class Controls {
     return this.refuse(controlOf(named) ?? '', error);
   }
 
-  /** The same of a scan; how many heads a checkpoint has is not asked by a control. */
+  /** The same of a scan, whose heads are not those of stacks. */
   failedScan(error: Error): boolean {
     const named = error instanceof EngineError ? error.field : '';
-    return named !== 'heads' && this.refuse(named, error);
+    return this.refuse(named === 'heads' ? 'map_heads' : named, error);
   }
 
   private refuse(field: string, error: Error): boolean {

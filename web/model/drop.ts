@@ -4,7 +4,15 @@ import { child } from '../figures/frame';
 import type { Store } from '../state/store';
 import type { Checkpoints, Opened } from './checkpoints';
 import { checkpointsOf, filesOf, missingOf, placed, type Given, type Placed } from './given';
-import { concerns, reportOf, scan } from './scan';
+import {
+  concerns,
+  mappingOf,
+  namesOfUnknown,
+  patternsOf,
+  reportOf,
+  scan,
+  type Finding,
+} from './scan';
 
 /** What the page does after a scan. */
 interface Hooks {
@@ -21,6 +29,7 @@ export class Dropped {
   private bar = child<HTMLProgressElement>(document, '[data-busy] progress');
   private problem = child(document, '[data-problem]');
   private report = child(document, '[data-report]');
+  private mapping = child<HTMLFormElement>(document, '[data-map-form]');
   private options = child(document, '[data-scan-options]');
   private controller: AbortController | null = null;
   private given: Given[] = [];
@@ -46,6 +55,14 @@ export class Dropped {
       this.heads = child<HTMLInputElement>(this.form, 'input').value.trim();
       void this.read();
     });
+    this.mapping.addEventListener('submit', (event) => {
+      event.preventDefault();
+      store.settle();
+      void this.read();
+    });
+    for (const name of ['map_query', 'map_key', 'map_gain']) {
+      child(this.mapping, `#field-${name}`).setAttribute('list', 'tensor-names');
+    }
     store.subscribe((state, { names, settled }) => {
       const rotary = checkpoints.list.some(({ heads }) => heads.some((head) => head.rotary));
       if (settled && concerns(names, state, rotary)) void this.read();
@@ -74,7 +91,7 @@ export class Dropped {
 
   private async take(files: Placed[]): Promise<void> {
     if (files.length === 0) return;
-    this.form.hidden = true;
+    this.form.hidden = this.mapping.hidden = true;
     this.given = checkpointsOf(files);
     if (this.given.length === 0) {
       return this.say('', 'A .safetensors file is needed beside config.json.');
@@ -94,7 +111,7 @@ export class Dropped {
     this.busy.hidden = false;
     this.bar.value = 0;
     try {
-      const known = heads === '' ? 0 : await this.pool.run('check', { name: 'heads', text: heads });
+      const known = await this.countOf(heads);
       const opened: Opened[] = [];
       const reports: string[] = [];
       for (const one of given) {
@@ -124,10 +141,41 @@ export class Dropped {
     this.hooks.arrived();
   }
 
-  /** The heads of one checkpoint, and what there is to say of it. */
+  /** A number of heads as it was typed, 0 for none. */
+  private async countOf(text: string): Promise<number> {
+    return text === '' ? 0 : this.pool.run('check', { name: 'heads', text });
+  }
+
+  /** The heads of one checkpoint, by their names in a known family or else by those in the form. */
   private async scan(
     given: Given,
     heads: number,
+    signal: AbortSignal,
+    onProgress: (progress: number) => void,
+  ) {
+    try {
+      return await this.attempt(given, { heads, mapping: null }, signal, onProgress);
+    } catch (error) {
+      const names = await namesOfUnknown(this.pool, given, error, signal);
+      if (!names) throw error;
+      this.offerMapping(names);
+      const mapping = mappingOf(this.store.state);
+      if (!mapping) throw error;
+      const count = await this.countOf(this.store.state.map_heads);
+      return this.attempt(given, { heads: count, mapping }, signal, onProgress);
+    }
+  }
+
+  private offerMapping(names: string[]): void {
+    const options = patternsOf(names).map((value) => Object.assign(new Option(), { value }));
+    child(document, '#tensor-names').replaceChildren(...options);
+    this.mapping.hidden = false;
+  }
+
+  /** The heads of one checkpoint, and what there is to say of it. */
+  private async attempt(
+    given: Given,
+    finding: Finding,
     signal: AbortSignal,
     onProgress: (progress: number) => void,
   ) {
@@ -135,7 +183,7 @@ export class Dropped {
     const { state } = this.store;
     const start = performance.now();
     this.say(`Reading ${name}.`, '');
-    const output = await scan(this.pool, given, state, heads, {
+    const output = await scan(this.pool, given, state, finding, {
       signal,
       onPartial: (part, progress) => {
         onProgress(progress);
@@ -154,8 +202,8 @@ export class Dropped {
     const { message } = error as Error;
     this.say('', message);
     this.options.hidden = false;
-    this.hooks.failed(error as Error);
-    if (!(error instanceof EngineError) || error.field !== 'heads') return;
+    const named = error instanceof EngineError ? error.field : '';
+    if (named !== 'heads' || !this.mapping.hidden) return this.hooks.failed(error as Error);
     this.form.hidden = false;
     child(this.form, 'input').focus();
   }

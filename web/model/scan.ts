@@ -1,6 +1,6 @@
 import { count } from '../charts/format';
-import type { Pool, RunOptions } from '../engine/pool';
-import type { Head, Input, Output } from '../engine/protocol';
+import { EngineError, type Pool, type RunOptions } from '../engine/pool';
+import type { Head, Input, Mapping, Output } from '../engine/protocol';
 import type { State, StateName } from '../state/table';
 import type { Given } from './given';
 
@@ -25,19 +25,50 @@ function askedOf(state: Readonly<State>) {
   };
 }
 
-/** Reads the heads of one checkpoint; `heads` is 0 where config.json tells how many. */
+/** How the heads of a checkpoint are found: `heads` is 0 where config.json tells how many. */
+export type Finding = Pick<Input<'scan'>, 'heads' | 'mapping'>;
+
+/** Reads the heads of one checkpoint. */
 export function scan(
   pool: Pool,
   { model, index, config }: Given,
   state: Readonly<State>,
-  heads: number,
+  finding: Finding,
   options: RunOptions<'scan'>,
 ): Promise<Output<'scan'>> {
-  const input: Input<'scan'> = {
-    ...{ model, index, config, heads, mapping: null },
-    ...askedOf(state),
-  };
+  const input = { model, index, config, ...finding, ...askedOf(state) };
   return pool.run('scan', input, options);
+}
+
+/** The mapping that a person has described; null for none. */
+export function mappingOf(state: Readonly<State>): Mapping | null {
+  const { map_query: query, map_key: key, map_gain: gain, map_layout: layout } = state;
+  return query === '' ? null : { query, key, gain, layout };
+}
+
+/**
+ * The names of a checkpoint's tensors when what is wrong with it is that they are of no known family;
+ * else null.
+ */
+export async function namesOfUnknown(
+  pool: Pool,
+  { model, index, config }: Given,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<string[] | null> {
+  if (!(error instanceof EngineError) || error.name !== 'FormatError') return null;
+  try {
+    const { known, names } = await pool.run('tensors', { model, index, config }, { signal });
+    return known ? null : names;
+  } catch {
+    return null; // the first error says more
+  }
+}
+
+/** The names of tensors with "{n}" for the number of the layer, each once. */
+export function patternsOf(names: readonly string[]): string[] {
+  const pattern = (name: string) => name.replace(/(?<=^|\.)\d+(?=\.)/, '{n}');
+  return [...new Set(names.map(pattern))].filter((name) => name.includes('{n}'));
 }
 
 /** What there is to say of a scan. */

@@ -3,6 +3,7 @@ import type {
   Ensemble,
   LadderMeasure,
   LayerMeasure,
+  MapLayout,
   MaskName,
   Measure,
   Regularizer,
@@ -103,6 +104,13 @@ export interface State {
   frame: 'identity' | 'embeddings';
   offset_kind: 'one' | 'average';
   offset: number;
+  /** Which tensors are queries and keys, for a checkpoint of no known family. */
+  map_query: string;
+  map_key: string;
+  map_gain: string;
+  map_layout: MapLayout;
+  /** A number, or '' for what config.json says. */
+  map_heads: string;
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
@@ -411,6 +419,28 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     average: 'average over T offsets',
   }),
   offset: number('offset', 'cd', 'Offset', '', whole(0, 256)),
+  map_query: {
+    ...{ kind: 'text', key: 'xq', label: 'Weights of queries', fallback: '' },
+    help: 'name of the weights of the queries, or of all where they are fused, with {n} for the layer',
+  },
+  map_key: {
+    ...{ kind: 'text', key: 'xk', label: 'Weights of keys', fallback: '' },
+    help: 'the same for the keys; empty where they are fused',
+  },
+  map_gain: {
+    ...{ kind: 'text', key: 'xg', label: 'Gain of the norm', fallback: '' },
+    help: 'the same for the gain of the norm before them; empty for none',
+  },
+  map_layout: choice<'map_layout'>('xl', 'Layout', {
+    separate: 'a tensor each',
+    fused: 'fused: queries, keys, values',
+    conv1d: 'the same, inputs first (Conv1D)',
+    interleaved: 'fused, head by head',
+  }),
+  map_heads: {
+    ...{ kind: 'text', key: 'xh', label: 'Heads', fallback: '' },
+    help: 'attention heads in each layer; empty for what config.json says',
+  },
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
   head: {
     ...{ kind: 'text', key: 'p', label: 'Chosen head', fallback: '', help: 'model:layer.head' },
