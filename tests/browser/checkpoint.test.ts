@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -444,5 +446,64 @@ test('a checkpoint of no known family is read by the names a person gives', asyn
   await page.goto(link);
   await give();
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
+  await close();
+});
+
+/** Another host with files of a checkpoint: it lets pages read them, and serves ranges, or not. */
+async function serveFiles(given: Map<string, Buffer>, { ranges = true, cors = true } = {}) {
+  const asked: string[] = [];
+  const server = createServer(({ url = '', headers, method }, response) => {
+    const file = given.get(url.slice(1));
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
+    asked.push(`${method} ${url} ${headers.range ?? ''}`.trimEnd());
+    if (cors) {
+      response.setHeader('access-control-allow-origin', '*');
+      response.setHeader('access-control-allow-headers', 'range');
+      response.setHeader('access-control-expose-headers', 'content-range');
+    }
+    if (method === 'OPTIONS') return response.writeHead(204).end();
+    if (!file) return response.writeHead(404).end();
+    if (!ranges || from === undefined) return response.writeHead(200).end(file);
+    const range = `bytes ${from}-${to}/${file.length}`;
+    return response
+      .writeHead(206, { 'content-range': range })
+      .end(file.subarray(Number(from), Number(to) + 1));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { address: `http://127.0.0.1:${port}/`, asked, close: () => server.close() };
+}
+
+test('a checkpoint is read from another host by ranges, and only when asked', async () => {
+  const shards = shardsOf(LLAMA).map(({ name, buffer }) => [name, buffer] as const);
+  const other = await serveFiles(new Map([...shards, ['config.json', Buffer.from(LLAMA_CONFIG)]]));
+  const { page, foreign, close } = await visit(browser, host.address);
+  const read = async (address: string) => {
+    await page.locator('#remote-address').fill(address);
+    await page.locator('[data-remote-form] button').click();
+  };
+  const problem = (text: string) => page.locator('[data-problem]', { hasText: text }).waitFor();
+  await read('model.safetensors');
+  await problem("address: 'model.safetensors' is not allowed; it must begin with https://");
+  expect(foreign).toEqual([]);
+  await read(`${other.address}model.safetensors.index.json`);
+  await page.locator('[data-report]', { hasText: '2 heads of model.safetensors.index' }).waitFor();
+  expect(await page.locator('[data-report]').textContent()).toContain('Without tokenizer.json');
+  const whole = other.asked.filter((it) => /^GET .*\.safetensors$/.test(it));
+  expect(whole).toEqual([]); // weights by ranges alone
+  await page.locator('[data-report]', { hasText: 'Gains folded: input_layernorm' }).waitFor();
+  await read(`${other.address}absent.safetensors`);
+  await problem('answers 404 for absent.safetensors');
+  other.close();
+  for (const [options, said] of [
+    [{ ranges: false }, 'does not serve parts of a file (HTTP ranges)'],
+    [{ cors: false }, 'does not let other pages read it (CORS)'],
+  ] as const) {
+    const poor = await serveFiles(new Map([['model.safetensors', safetensorsOf(LLAMA)]]), options);
+    await read(`${poor.address}model.safetensors`);
+    await problem(said);
+    poor.close();
+  }
+  expect(await page.locator('[data-busy]').isVisible()).toBe(false);
   await close();
 });

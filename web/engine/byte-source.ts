@@ -1,4 +1,4 @@
-import type { ByteSource } from './protocol';
+import type { ByteSource, Remote } from './protocol';
 
 /** Reads below this many bytes come from blocks that are kept: each costs a file access otherwise. */
 const SMALL = 4096;
@@ -6,19 +6,15 @@ const BLOCK = 1 << 18;
 /** Blocks that are kept of one file, 64 MiB: all of a fused matrix whose columns are read in turn. */
 const MOST = 256;
 
-/** Reads ranges of a file at once, as only a worker can. */
-class BlobSource implements ByteSource {
-  readonly size: number;
-  private reader = new FileReaderSync();
+/** Reads ranges at once, as only a worker can. */
+abstract class RangeSource implements ByteSource {
   /** By place in the file; the one used last is last. */
   private blocks = new Map<number, Uint8Array>();
 
   constructor(
-    private blob: Blob,
     readonly name: string,
-  ) {
-    this.size = blob.size;
-  }
+    readonly size: number,
+  ) {}
 
   read(offset: number, length: number): Uint8Array | null {
     try {
@@ -26,13 +22,12 @@ class BlobSource implements ByteSource {
       if (length >= SMALL || within + length > BLOCK) return this.range(offset, length);
       return this.block(offset - within).subarray(within, within + length);
     } catch {
-      return null; // the file was changed or removed since it was picked
+      return null; // the file was changed or removed since it was picked, or its host is gone
     }
   }
 
-  private range(offset: number, length: number): Uint8Array {
-    return new Uint8Array(this.reader.readAsArrayBuffer(this.blob.slice(offset, offset + length)));
-  }
+  /** So many bytes, or as many as there are; may throw. */
+  protected abstract range(offset: number, length: number): Uint8Array;
 
   private block(start: number): Uint8Array {
     const found = this.blocks.get(start) ?? this.range(start, BLOCK);
@@ -44,11 +39,50 @@ class BlobSource implements ByteSource {
   }
 }
 
+class BlobSource extends RangeSource {
+  private reader = new FileReaderSync();
+
+  constructor(
+    private blob: Blob,
+    name: string,
+  ) {
+    super(name, blob.size);
+  }
+
+  protected range(offset: number, length: number): Uint8Array {
+    return new Uint8Array(this.reader.readAsArrayBuffer(this.blob.slice(offset, offset + length)));
+  }
+}
+
+class RemoteSource extends RangeSource {
+  constructor(private remote: Remote) {
+    super(remote.name, remote.size);
+  }
+
+  protected range(offset: number, length: number): Uint8Array {
+    const request = new XMLHttpRequest();
+    request.open('GET', this.remote.url, false);
+    request.responseType = 'arraybuffer';
+    const last = Math.min(offset + length, this.size) - 1;
+    request.setRequestHeader('Range', `bytes=${offset}-${last}`);
+    request.send();
+    if (request.status !== 206) throw new Error(`${this.name}: status ${request.status}`);
+    return new Uint8Array(request.response as ArrayBuffer);
+  }
+}
+
+function isRemote(value: unknown): value is Remote {
+  return typeof value === 'object' && value !== null && 'url' in value;
+}
+
 /** The input of a job as the library takes it: files become sources of bytes. */
 export function withSources(input: unknown): unknown {
   if (typeof input !== 'object' || input === null) return input;
-  const source = (value: unknown, key: string): unknown =>
-    value instanceof Blob ? new BlobSource(value, value instanceof File ? value.name : key) : value;
+  const source = (value: unknown, key: string): unknown => {
+    if (isRemote(value)) return new RemoteSource(value);
+    if (!(value instanceof Blob)) return value;
+    return new BlobSource(value, value instanceof File ? value.name : key);
+  };
   const entries = Object.entries(input).map(([key, value]) => [
     key,
     Array.isArray(value) ? value.map((it) => source(it, key)) : source(value, key),

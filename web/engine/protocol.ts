@@ -237,10 +237,17 @@ export interface RunRows {
   heads: Record<RunHeadMeasure, Float64Array>;
 }
 
+/** A file on another host, which is read by ranges. */
+export interface Remote {
+  url: string;
+  name: string;
+  size: number;
+}
+
 /** The files of a checkpoint; what reads text needs config and tokenizer too. */
 export interface CheckpointFiles {
   /** The .safetensors files. */
-  model: Blob[];
+  model: (Blob | Remote)[];
   /** Says which of them count, where they are shards; then each must be there. */
   index: Blob | null;
   config: Blob | null;
@@ -545,7 +552,7 @@ export type FromWorker =
  * is about how many multiply-adds one call should do (the library reads no clock): the worker
  * tunes it so that it can look at its messages every few milliseconds. A partial output may be
  * asked for after any call. Exceptions are JavaScript Errors with `name`, `message` and `field`.
- * For the worker's side, a Blob is replaced by a ByteSource that reads synchronously.
+ * For the worker's side, a Blob or a Remote is replaced by a ByteSource that reads synchronously.
  */
 export interface ByteSource {
   name: string;

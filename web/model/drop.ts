@@ -4,6 +4,7 @@ import { child } from '../figures/frame';
 import type { Store } from '../state/store';
 import type { Checkpoints, Opened } from './checkpoints';
 import { checkpointsOf, filesOf, missingOf, placed, type Given, type Placed } from './given';
+import { remoteCheckpoint } from './remote';
 import {
   concerns,
   mappingOf,
@@ -17,11 +18,14 @@ import {
 /** What the page does after a scan. */
 interface Hooks {
   arrived(): void;
-  /** Shows a refusal beside the control that is at fault. */
-  failed(error: Error): void;
+  /** Shows a refusal beside the control that is at fault; true where there is one. */
+  failed(error: Error): boolean;
 }
 
-/** Reads checkpoints that are dropped on the page or picked; nothing of them leaves the machine. */
+/**
+ * Reads checkpoints that are dropped on the page or picked; nothing of them leaves the machine. Another
+ * host is asked only for an address that a person gives.
+ */
 export class Dropped {
   private zone = child(document, '[data-drop]');
   private form = child<HTMLFormElement>(document, '[data-heads-form]');
@@ -29,6 +33,7 @@ export class Dropped {
   private bar = child<HTMLProgressElement>(document, '[data-busy] progress');
   private problem = child(document, '[data-problem]');
   private report = child(document, '[data-report]');
+  private remote = child<HTMLFormElement>(document, '[data-remote-form]');
   private mapping = child<HTMLFormElement>(document, '[data-map-form]');
   private options = child(document, '[data-scan-options]');
   private controller: AbortController | null = null;
@@ -54,6 +59,10 @@ export class Dropped {
       event.preventDefault();
       this.heads = child<HTMLInputElement>(this.form, 'input').value.trim();
       void this.read();
+    });
+    this.remote.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.fetch(child<HTMLInputElement>(this.remote, 'input').value.trim());
     });
     this.mapping.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -90,26 +99,50 @@ export class Dropped {
   }
 
   private async take(files: Placed[]): Promise<void> {
-    if (files.length === 0) return;
+    if (files.length > 0) await this.open(checkpointsOf(files));
+  }
+
+  /** Asks another host for a checkpoint. */
+  private async fetch(address: string): Promise<void> {
+    const { signal } = this.begin();
+    this.say(`Asking for ${address}.`, '');
+    try {
+      await this.open([await remoteCheckpoint(address, signal)]);
+    } catch (error) {
+      this.fail(error, signal);
+    } finally {
+      this.end(signal);
+    }
+  }
+
+  private async open(given: Given[]): Promise<void> {
     this.form.hidden = this.mapping.hidden = true;
-    this.given = checkpointsOf(files);
-    if (this.given.length === 0) {
+    this.given = given;
+    if (given.length === 0) {
       return this.say('', 'A .safetensors file is needed beside config.json.');
     }
     this.heads = '';
     await this.read();
   }
 
+  /** Begins to read, in place of what is read now. */
+  private begin(): AbortController {
+    this.controller?.abort();
+    this.controller = new AbortController();
+    this.busy.hidden = false;
+    this.bar.value = 0;
+    return this.controller;
+  }
+
+  private end(signal: AbortSignal): void {
+    if (this.controller?.signal === signal) this.busy.hidden = true;
+  }
+
   /** Reads what was given, or reads it again in another way. */
   private async read(): Promise<void> {
     const { given, heads } = this;
     if (given.length === 0) return;
-    this.controller?.abort();
-    const controller = new AbortController();
-    this.controller = controller;
-    const { signal } = controller;
-    this.busy.hidden = false;
-    this.bar.value = 0;
+    const { signal } = this.begin();
     try {
       const known = await this.countOf(heads);
       const opened: Opened[] = [];
@@ -126,7 +159,7 @@ export class Dropped {
     } catch (error) {
       this.fail(error, signal);
     } finally {
-      if (this.controller === controller) this.busy.hidden = true;
+      this.end(signal);
     }
   }
 
@@ -201,9 +234,11 @@ export class Dropped {
     }
     const { message } = error as Error;
     this.say('', message);
-    this.options.hidden = false;
     const named = error instanceof EngineError ? error.field : '';
-    if (named !== 'heads' || !this.mapping.hidden) return this.hooks.failed(error as Error);
+    if (named !== 'heads' || !this.mapping.hidden) {
+      if (this.hooks.failed(error as Error)) this.options.hidden = false;
+      return;
+    }
     this.form.hidden = false;
     child(this.form, 'input').focus();
   }

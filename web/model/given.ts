@@ -1,4 +1,4 @@
-import type { CheckpointFiles } from '../engine/protocol';
+import type { CheckpointFiles, Remote } from '../engine/protocol';
 
 /** A file and the folder it was found in, '' for a file given by itself. */
 export interface Placed {
@@ -9,7 +9,7 @@ export interface Placed {
 /** The files of one checkpoint, and what the page calls it. */
 export interface Given extends CheckpointFiles {
   name: string;
-  model: File[];
+  model: (File | Remote)[];
   index: File | null;
   config: File | null;
   tokenizer: File | null;
