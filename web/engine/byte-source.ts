@@ -1,9 +1,9 @@
 import type { ByteSource, Remote } from './protocol';
 
-/** Reads below this many bytes come from blocks that are kept: each costs a file access otherwise. */
+/** Reads of a file below this many bytes come from blocks: each costs a file access otherwise. */
 const SMALL = 4096;
 const BLOCK = 1 << 18;
-/** Blocks that are kept of one file, 64 MiB: all of a fused matrix whose columns are read in turn. */
+/** Blocks that are kept of one source, 64 MiB: all of a fused matrix whose columns are read in turn. */
 const MOST = 256;
 
 /** Reads ranges at once, as only a worker can. */
@@ -14,12 +14,14 @@ abstract class RangeSource implements ByteSource {
   constructor(
     readonly name: string,
     readonly size: number,
+    /** Reads below this many bytes come from blocks that are kept. */
+    private small: number,
   ) {}
 
   read(offset: number, length: number): Uint8Array | null {
     try {
       const within = offset % BLOCK;
-      if (length >= SMALL || within + length > BLOCK) return this.range(offset, length);
+      if (length >= this.small || within + length > BLOCK) return this.range(offset, length);
       return this.block(offset - within).subarray(within, within + length);
     } catch {
       return null; // the file was changed or removed since it was picked, or its host is gone
@@ -46,7 +48,7 @@ class BlobSource extends RangeSource {
     private blob: Blob,
     name: string,
   ) {
-    super(name, blob.size);
+    super(name, blob.size, SMALL);
   }
 
   protected range(offset: number, length: number): Uint8Array {
@@ -56,7 +58,7 @@ class BlobSource extends RangeSource {
 
 class RemoteSource extends RangeSource {
   constructor(private remote: Remote) {
-    super(remote.name, remote.size);
+    super(remote.name, remote.size, BLOCK); // a request costs more than what is read too much
   }
 
   protected range(offset: number, length: number): Uint8Array {
