@@ -30,7 +30,9 @@ function logOf(steps: number[]): RunRows {
   };
 }
 
-const stepOf = (checkpoint: Uint8Array | null) => checkpoint?.[0] ?? 0;
+const checkpointOf = (step: number) => new TextEncoder().encode(String(step));
+const stepOf = (checkpoint: Uint8Array | null) =>
+  Number(new TextDecoder().decode(checkpoint ?? checkpointOf(0)));
 
 /** An engine that counts steps; the checkpoint is its step. `breaks` is where a run fails. */
 function engine(breaks: Partial<Record<string, number>> = {}) {
@@ -50,7 +52,7 @@ function engine(breaks: Partial<Record<string, number>> = {}) {
     const output: Output<'train'> = {
       ...{ step, steps: input.steps, layers: 2, heads: 2, rows: logOf(logged) },
       failure: step === broken ? `step ${step}: the loss is not a finite number` : '',
-      checkpoint: Uint8Array.of(step),
+      checkpoint: checkpointOf(step),
     };
     onPartial({ ...output, checkpoint: null });
     return output;
@@ -184,12 +186,29 @@ describe('a race', () => {
     const race = new Race(engine().train, text);
     race.configure(settings('none', 'locater'));
     const [, training] = settings('none', 'locater');
-    race.takeUp({ training, step: 30, checkpoint: Uint8Array.of(30) });
+    race.takeUp({ training, step: 30, checkpoint: checkpointOf(30) });
     expect(race.find('locater')?.step).toBe(30);
     await race.play();
     expect(steps(race.runs[1].rows)).toEqual([40]);
     expect(steps(race.runs[0].rows)).toEqual([0, 10, 20, 30, 40]);
   });
+});
+
+test('what a race keeps grows with its models, not with its steps', async () => {
+  const [training] = settings('none');
+  const last = 10 * MOST_ROWS;
+  const long = { ...training, steps: last, log_every: 1 };
+  const race = new Race(engine().train, text);
+  race.configure([long, { ...long, regularizer: 'locater' }]);
+  let most = 0;
+  race.subscribe(() => (most = Math.max(most, ...race.runs.map(({ rows }) => rows.length))));
+  await race.play();
+  for (const { step, rows } of race.runs) {
+    expect(step).toBe(last);
+    expect([rows[0].step, rows.at(-1)?.step]).toEqual([0, last]);
+    expect(rows.length).toBeGreaterThan(MOST_ROWS / 4); // thinned, not cut off
+  }
+  expect(most).toBeLessThanOrEqual(MOST_ROWS);
 });
 
 describe('the rows of a run', () => {

@@ -75,7 +75,10 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
 /** Rows with newer ones after them: a step that both have is the newer's; too many are thinned. */
 export function joined(old: Row[], fresh: Row[]): Row[] {
   if (fresh.length === 0) return old;
-  const all = [...old.filter(({ step }) => step < fresh[0].step), ...fresh];
-  if (all.length <= MOST_ROWS) return all;
-  return all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
+  let all = [...old.filter(({ step }) => step < fresh[0].step), ...fresh];
+  while (all.length > MOST_ROWS) {
+    const last = all.length - 1;
+    all = all.filter((_, i) => i % 2 === 0 || i === last);
+  }
+  return all;
 }
