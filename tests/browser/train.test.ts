@@ -262,6 +262,92 @@ test('the figures of the race show its heads, its attention and its words', asyn
   await close();
 });
 
+test('trained models are evaluated as trained, with TAME and with hard attention', async () => {
+  const { page, errors, close } = await open(TINY);
+  await press(page, 'play');
+  await ended(page);
+  const samples = page.locator('[data-samples]');
+  await samples.scrollIntoViewIfNeeded();
+  const measured = samples.locator('li:nth-child(1) div');
+  await measured.filter({ hasText: /as trained: [\d.]+ bits a byte/ }).waitFor();
+  const [, bits] = /([\d.]+) bits a byte/.exec((await measured.textContent()) ?? '') ?? [];
+  await settled(page, 'race');
+  const last = (await csv(page, 'race')).find(({ run, step }) => run === 'none' && step === '12');
+  expect(Number(bits)).toBeCloseTo(Number(last?.bits_per_byte), 1); // the same evaluation
+  await page.locator('#field-intervention').selectOption('hard');
+  const figure = page.locator('#figure-race-attention');
+  await figure.scrollIntoViewIfNeeded();
+  const live = figure.locator('[data-live]');
+  await live.filter({ hasText: 'with hard attention: mean entropy 0 over' }).waitFor();
+  await settled(page, 'race-attention');
+  for (const row of await csv(page, 'race-attention')) {
+    const keys = Object.keys(row).filter((name) => name.startsWith('key_'));
+    expect(
+      keys
+        .map((key) => Number(row[key]))
+        .sort()
+        .at(-1),
+    ).toBe(1);
+  }
+  await samples.scrollIntoViewIfNeeded();
+  await measured.filter({ hasText: /with hard attention: .*entropy 0$/ }).waitFor(); // one key each
+  expect(await page.locator('[data-control="tame"]').isHidden()).toBe(true);
+  await figure.scrollIntoViewIfNeeded();
+  await page.locator('#field-intervention').selectOption('tame');
+  await page.locator('#field-tame').fill('-1');
+  const error = page.locator('#error-tame');
+  await error.filter({ hasText: /^tame: -1 is not allowed/ }).waitFor();
+  await page.locator('#field-tame').fill('3');
+  await live.filter({ hasText: 'with TAME' }).waitFor();
+  await page.waitForFunction(() => /ta=tame&tA=3/.test(location.hash));
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('another architecture and words for tokens train too, and their file goes on', async () => {
+  const shape = 'tM=2&tG=1&tN=post&tP=rotary&to=free&tz=words&tx=2';
+  const { page, errors, close } = await open(`${TINY}&${shape}`);
+  await press(page, 'advance');
+  await status(page, 'Paused');
+  const config = JSON.parse((await saved(page, 'Save config.json of LocAteR')).toString());
+  expect(config).toMatchObject({
+    n_head: 2,
+    n_head_kv: 1,
+    n_inner: 32,
+    tie_word_embeddings: false,
+  });
+  expect(config).toMatchObject({ layer_norm: 'post', positions: 'rotary' });
+  expect(config.vocab_size).toBeGreaterThan(256); // words, not bytes
+  const file = await saved(page, 'Save .safetensors of LocAteR');
+  await press(page, 'race-reset');
+  const run = { name: 'run.safetensors', mimeType: '', buffer: file };
+  await page.locator('[data-take-up]').setInputFiles([run]);
+  await page.locator('[data-race-note]', { hasText: 'goes on at step 4 of 12' }).waitFor();
+  const taken = JSON.parse((await saved(page, 'Save config.json of LocAteR')).toString());
+  expect(taken).toEqual(config);
+  await press(page, 'play');
+  await ended(page);
+  expect(await steps(page)).toEqual([12, 12]);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('what is wrong with a rare setting is said at its control, whose group opens', async () => {
+  const { page, close } = await open(TINY);
+  const group = page.locator('details:not([data-section])', { hasText: 'More of the model' });
+  expect(await group.getAttribute('open')).toBe(null);
+  await go(page, `${TINY}&tG=3&tP=sideways&tM=99`);
+  await page.locator('#error-positions', { hasText: /'sideways' .*rotary/ }).waitFor();
+  await page.locator('#error-model_mlp', { hasText: /^mlp: 99 is not allowed/ }).waitFor();
+  expect(await group.getAttribute('open')).not.toBe(null);
+  await go(page, `${TINY}&tG=3`);
+  await press(page, 'play');
+  await page.locator('#error-key_heads', { hasText: /must divide the heads, 2/ }).waitFor();
+  await go(page, `${TINY}&tz=runes`);
+  await page.locator('#error-tokenizer', { hasText: /'runes' .*bytes, words/ }).waitFor();
+  await close();
+});
+
 test('a link reproduces the settings, and with them the numbers', async () => {
   const first = await open(`${TINY}&s=7`);
   await first.page.locator('input[name="field-runs"][value="qk-decay"]').click();

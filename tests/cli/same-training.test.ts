@@ -4,7 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { NativeEngine, Output, Regularizer, Training } from '../../web/engine/protocol.ts';
+import type {
+  NativeEngine,
+  Output,
+  Regularizer,
+  TrainSettings,
+} from '../../web/engine/protocol.ts';
 import { engine, finish, json, run } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-train-'));
@@ -12,7 +17,7 @@ const file = join(folder, 'text.txt');
 const text = Uint8Array.from(
   Buffer.from('Call me Ishmael. Some years ago, never mind. '.repeat(60)),
 );
-const settings: Training = {
+const settings: TrainSettings = {
   ...{ width: 16, depth: 2, heads: 2, key_heads: 0, length: 16, mlp: 2 },
   ...{ layer_norm: 'pre', positions: 'learned', output: 'tied' },
   ...{ steps: 100, batch: 4, learning_rate: 0.003, final_rate: 0.1, warmup: 10 },
@@ -29,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function terminal(own: Training): Record<string, number | null>[] {
+function terminal(own: TrainSettings): Record<string, number | null>[] {
   return json('train', { ...own, text: file }).runs[0].rows;
 }
 
@@ -122,6 +127,44 @@ test('a run that breaks says where, and keeps its rows', () => {
   expect(ran.stderr).toMatch(/none-seed7: step \d+: /);
 });
 
+test('a checkpoint says its settings, whatever is asked for beside it', () => {
+  const own = { ...whole, key_heads: 1, mlp: 1.5, positions: 'rotary', output: 'free' } as const;
+  const { checkpoint } = finish(native, 'train', { ...own, regularizer: 'qk-decay', more: 3 });
+  const taken = finish(native, 'train', { ...whole, checkpoint, more: 0 });
+  const asked = { ...settings, key_heads: 1, mlp: 1.5, positions: 'rotary', output: 'free' };
+  expect(taken.settings).toEqual({ ...asked, regularizer: 'qk-decay' });
+  expect(taken.step).toBe(3);
+});
+
+test('a text is kept between pieces until another one, or other tokens, are asked for', () => {
+  const words = { ...whole, tokenizer: 'words' as const, min_count: 1, more: 0 };
+  const vocabulary = (input: typeof words | typeof whole) =>
+    JSON.parse(finish(native, 'train', { ...input, more: 0 }).config).vocab_size as number;
+  const other = { ...words, text: Uint8Array.from(Buffer.from('one two '.repeat(200))) };
+  expect(vocabulary(words)).toBe(10); // eight words, <unk> and <eos>
+  expect(vocabulary(words)).toBe(10);
+  expect(vocabulary({ ...words, min_count: 1000 })).toBe(2);
+  expect(vocabulary(other)).toBe(4);
+  expect(vocabulary(whole)).toBe(256);
+  expect(() => vocabulary({ ...words, tokenizer: 'runes' as 'words' })).toThrow(
+    /tokenizer: 'runes' is not allowed; it must be one of bytes, words/,
+  );
+});
+
+test('a checkpoint evaluated as trained has the last row of its log; hard attention has entropy 0', () => {
+  const done = finish(native, 'train', { ...whole, more: 100 });
+  const asked = { ...whole, checkpoint: done.checkpoint!, tame: 1 };
+  const plain = finish(native, 'evaluate', { ...asked, intervention: 'none' }).rows;
+  expect(plain.run.loss[0]).toBe(done.rows.run.loss.at(-1));
+  expect(Array.from(plain.step)).toEqual([100]);
+  const hard = finish(native, 'evaluate', { ...asked, intervention: 'hard' }).rows;
+  expect(Array.from(hard.heads.entropy).map(Math.abs)).toEqual([0, 0, 0, 0]);
+  expect(hard.run.loss[0]).not.toBe(plain.run.loss[0]);
+  expect(() => finish(native, 'evaluate', { ...asked, intervention: 'soft' as 'hard' })).toThrow(
+    /intervention: 'soft' is not allowed/,
+  );
+});
+
 test('a run killed between log and checkpoint goes on to the same files', () => {
   const train = (out: string, ...flags: string[]) => {
     const ran = run(
@@ -135,6 +178,10 @@ test('a run killed between log and checkpoint goes on to the same files', () => 
   const read = (out: string, name: string) => readFileSync(join(folder, out, 'none-seed7', name));
   train('whole');
   train('cut');
+  // The page saves the config.json that a terminal writes.
+  expect(finish(native, 'train', { ...whole, more: 0 }).config).toBe(
+    String(read('whole', 'config.json')),
+  );
   // As a kill leaves them: an earlier checkpoint, rows after it, and half a line.
   const piece = finish(native, 'train', { ...whole, more: 50 });
   writeFileSync(join(folder, 'cut', 'none-seed7', 'model.safetensors'), piece.checkpoint!);

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Input, Output, RunRows, Training } from '../../web/engine/protocol';
-import { configOf, takenFrom } from '../../web/race/checkpoint';
 import { Race } from '../../web/race/race';
 import { joined, MOST_ROWS, rowsOf, type Row } from '../../web/race/rows';
 import type { Train } from '../../web/race/run';
 import { trainingOf } from '../../web/state/training';
-import { defaults } from '../../web/state/table';
+import { defaults, type State } from '../../web/state/table';
 
 const state = { ...defaults(), steps: 40, log_every: 10, model_width: 16, model_heads: 2 };
 const settings = (...kinds: Training['regularizer'][]) =>
@@ -51,6 +50,7 @@ function engine(breaks: Partial<Record<string, number>> = {}) {
     const logged = all.filter((it) => it % input.log_every === 0 && (it > from || it === 0));
     const output: Output<'train'> = {
       ...{ step, steps: input.steps, layers: 2, heads: 2, rows: logOf(logged) },
+      ...{ settings: input, config: `config of step ${step}` },
       failure: step === broken ? `step ${step}: the loss is not a finite number` : '',
       checkpoint: checkpointOf(step),
     };
@@ -151,6 +151,7 @@ describe('a race', () => {
     expect(steps(broken.rows)).toEqual([0, 10, 20]);
     expect(stepOf(broken.checkpoint)).toBeLessThan(25);
     expect(broken.saved).toBe(stepOf(broken.checkpoint));
+    expect(broken.config).toBe(`config of step ${broken.saved}`);
     expect(race.done).toBe(true);
   });
 
@@ -186,8 +187,9 @@ describe('a race', () => {
     const race = new Race(engine().train, text);
     race.configure(settings('none', 'locater'));
     const [, training] = settings('none', 'locater');
-    race.takeUp({ training, step: 30, checkpoint: checkpointOf(30) });
+    race.takeUp({ training, step: 30, checkpoint: checkpointOf(30), config: 'its own' });
     expect(race.find('locater')?.step).toBe(30);
+    expect(race.find('locater')?.config).toBe('its own');
     await race.play();
     expect(steps(race.runs[1].rows)).toEqual([40]);
     expect(steps(race.runs[0].rows)).toEqual([0, 10, 20, 30, 40]);
@@ -212,15 +214,24 @@ test('what a race keeps grows with its models, not with its steps', async () => 
 });
 
 describe('the rows of a run', () => {
+  const whole = { width: 16, heads: 4 };
+
   test('hold means over heads and layers, and the heads in the units of the map', () => {
-    const [row] = rowsOf(logOf([5]), { width: 16, heads: 4 });
+    const [row] = rowsOf(logOf([5]), whole);
     expect(row.step).toBe(5);
     expect(row.value.entropy).toBeCloseTo(0.9, 12);
     expect(row.value.residual).toBe(0.5);
-    expect(row.value.train_bits).toBeCloseTo(2 / Math.LN2, 12);
+    expect(row.value.train_bits).toBe(3); // the training loss is the validation loss here
     expect(row.value.localization).toBeNaN();
     expect(row.heads).toHaveLength(4);
     expect(row.heads[0]).toEqual({ x: 4, y: Math.sqrt(32) / 2 });
+  });
+
+  test('give the training loss in bits a byte, also where a token is several bytes', () => {
+    const log = logOf([5]);
+    log.run.bits_per_byte = Float64Array.of(2 / Math.LN2 / 5.5); // words of 5.5 bytes
+    const [row] = rowsOf({ ...log, run: { ...log.run, train_loss: Float64Array.of(4) } }, whole);
+    expect(row.value.train_bits).toBeCloseTo(4 / Math.LN2 / 5.5, 12);
   });
 
   test('of a piece that is told again replace what it told before', () => {
@@ -238,14 +249,25 @@ describe('the rows of a run', () => {
   });
 });
 
-test('a checkpoint says its settings and its step', () => {
-  const [training] = settings('sigma-reparam');
-  const said = Object.fromEntries(Object.entries(training).map(([k, v]) => [k, String(v)]));
-  const header = new TextEncoder().encode(JSON.stringify({ __metadata__: { ...said, step: '7' } }));
-  const file = new Uint8Array(8 + header.length);
-  new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
-  file.set(header, 8);
-  const taken = takenFrom(file, trainingOf(defaults(), 'none'));
-  expect(taken).toEqual({ training, step: 7, checkpoint: file });
-  expect(JSON.parse(configOf(training))).toMatchObject({ n_embd: 16, n_head: 2, n_layer: 2 });
+test('a run is asked for with everything that the controls hold', () => {
+  const held = {
+    ...defaults(),
+    model_mlp: 2,
+    key_heads: 2,
+    block_norm: 'post',
+    tokenizer: 'words',
+  };
+  const asked = trainingOf(held as State, 'qk-decay');
+  expect(asked).toMatchObject({
+    mlp: 2,
+    key_heads: 2,
+    layer_norm: 'post',
+    regularizer: 'qk-decay',
+  });
+  expect(asked).toMatchObject({
+    tokenizer: 'words',
+    min_count: 3,
+    positions: 'learned',
+    beta2: 0.99,
+  });
 });

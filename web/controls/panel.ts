@@ -45,6 +45,8 @@ const USED: Partial<Record<StateName, (state: Readonly<State>) => boolean>> = {
   target_kind: hasLocater,
   target: (state) => hasLocater(state) || state.initialization === 'mimetic',
   offset: ({ offset_kind }) => offset_kind === 'one',
+  min_count: ({ tokenizer }) => tokenizer === 'words',
+  tame: ({ intervention }) => intervention === 'tame',
   qk_decay: (state) => runsOf(state).includes('qk-decay'),
 };
 
@@ -107,11 +109,12 @@ export class Controls {
     }
   }
 
-  /** A group that is closed opens: what is wrong must be seen. */
+  /** Groups that are closed open: what is wrong must be seen. */
   private complain(host: HTMLElement, control: Control, message: string): void {
     control.complain(message);
-    const group = host.closest('details');
-    if (message && group) group.open = true;
+    if (!message) return;
+    const around = (element: Element) => element.parentElement?.closest('details');
+    for (let group = around(host); group; group = around(group)) group.open = true;
   }
 
   /** What the field in use means, always at the same place: a panel that grows would jump. */
@@ -164,7 +167,6 @@ export class Controls {
   private async askTraining(wrong: Record<string, string>): Promise<void> {
     const asked = { ...trainingOf(defaults(), 'none'), ...wrong };
     const text = new TextEncoder().encode('a text');
-    const rest = { tokenizer: 'bytes' as const, min_count: 1, checkpoint: null, more: 0 };
-    await this.pool.run('train', { ...asked, ...rest, text });
+    await this.pool.run('train', { ...asked, text, checkpoint: null, more: 0 });
   }
 }

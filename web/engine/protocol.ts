@@ -177,8 +177,8 @@ export interface Collapsed {
 export type Regularizer = 'none' | 'locater' | 'locater-frobenius' | 'sigma-reparam' | 'qk-decay';
 export type Intervention = 'none' | 'hard' | 'tame';
 
-/** A training run, by the names of `eigenscope train`. Ranges and meanings: the library's table. */
-export interface Training {
+/** The settings of a run, by the names of `eigenscope train`. Ranges and meanings: the library's table. */
+export interface TrainSettings {
   width: number;
   depth: number;
   heads: number;
@@ -210,6 +210,13 @@ export interface Training {
   log_every: number;
   eval_batches: number;
   seed: number;
+}
+
+/** A training run: its settings, and how its text is cut into tokens. */
+export interface Training extends TrainSettings {
+  tokenizer: 'bytes' | 'words';
+  /** Only for 'words': rarer ones are <unk>. */
+  min_count: number;
 }
 
 /** Of the whole run, of a layer (from 0), of a head: src/transformer/trainer.h says what each is. */
@@ -471,9 +478,6 @@ export interface Jobs {
   train: {
     input: Training & {
       text: Uint8Array;
-      tokenizer: 'bytes' | 'words';
-      /** Only for 'words'. */
-      min_count: number;
       checkpoint: Uint8Array | null;
       /** Steps of this piece; it ends earlier at the end of the run. */
       more: number;
@@ -488,9 +492,19 @@ export interface Jobs {
       heads: number;
       /** Logged in this piece. */
       rows: RunRows;
+      /** Those of the run, which are the checkpoint's where one was given. */
+      settings: TrainSettings;
+      /** The config.json that belongs beside the checkpoint. */
+      config: string;
       /** The .safetensors file of the state reached (GPT-2's names); null until done. */
       checkpoint: Uint8Array | null;
     };
+  };
+  /** One row of a checkpoint's validation text; the training measures are NaN. */
+  evaluate: {
+    input: Pick<Jobs['train']['input'], 'text' | 'tokenizer' | 'min_count'> &
+      Pick<Jobs['speak']['input'], 'checkpoint' | 'intervention' | 'tame'>;
+    output: { rows: RunRows };
   };
   /** Text (UTF-8, if the model knows) sampled from a checkpoint after `prompt`, streaming. */
   speak: {

@@ -5,7 +5,7 @@ export type ModuleName = 'localize' | 'collapse' | 'train' | 'checkpoint' | 'rea
 
 const OTHERS: Partial<Record<JobName, ModuleName>> = {
   ...{ collapse: 'collapse', cosines: 'collapse' },
-  ...{ train: 'train', speak: 'train', attend: 'train' },
+  ...{ train: 'train', evaluate: 'train', speak: 'train', attend: 'train' },
   ...{ scan: 'checkpoint', tensors: 'checkpoint' },
   ...{ measure: 'reading', passages: 'reading' },
   ...{ ladder: 'ladder' },

@@ -4,12 +4,12 @@ import { MatrixPicture, matrixRows } from '../charts/matrix';
 import { fieldRamp, stripOf } from '../charts/palette';
 import { compose } from '../charts/plot';
 import type { Table } from '../charts/table';
-import type { Output } from '../engine/protocol';
+import type { Intervention, Output } from '../engine/protocol';
 import type { Race } from '../race/race';
 import type { Run } from '../race/run';
 import { tokenText, watchedIn, watchedText, type Watched } from '../race/watched';
 import type { Store } from '../state/store';
-import { regularizers } from '../state/table';
+import { interventions, regularizers } from '../state/table';
 import { child, Frame } from './frame';
 import type { Ask, Part } from './part';
 
@@ -17,13 +17,14 @@ import type { Ask, Part } from './part';
 interface Result {
   kind: Watched['run']['kind'];
   step: number;
+  intervention: Intervention;
   output: Output<'attend'>;
 }
 
 /** Figure 12: what a head of a run attends to in a text, as it learns. */
 export class RaceAttentionFigure implements Part {
   readonly id = 'race-attention';
-  readonly inputs = ['prompt', 'watched', 'runs'] as const;
+  readonly inputs = ['prompt', 'watched', 'runs', 'intervention', 'tame'] as const;
   readonly looks = [];
   readonly frame = new Frame(this.id, () => this.table());
   /** A question is under way: it looks for newer checkpoints itself. */
@@ -68,7 +69,7 @@ export class RaceAttentionFigure implements Part {
   }
 
   async compute(ask: Ask): Promise<void> {
-    const { prompt } = ask.state;
+    const { prompt, intervention, tame } = ask.state;
     let seen: Uint8Array | null = null;
     this.asking = true;
     try {
@@ -78,9 +79,8 @@ export class RaceAttentionFigure implements Part {
         const checkpoint = run.checkpoint ?? (await this.first(ask, run));
         if (checkpoint === seen) return;
         seen = checkpoint;
-        const input = { checkpoint, prompt, intervention: 'none' as const, tame: 1 };
-        const output = await ask.run('attend', input);
-        this.result = { kind, step: saved, output };
+        const output = await ask.run('attend', { checkpoint, prompt, intervention, tame });
+        this.result = { kind, step: saved, intervention, output };
         ask.show(0.9);
       }
     } finally {
@@ -92,9 +92,9 @@ export class RaceAttentionFigure implements Part {
   private async first(ask: Ask, run: Run): Promise<Uint8Array> {
     const known = this.untrained.get(run);
     if (known) return known;
-    const text = await this.race.load();
-    const rest = { tokenizer: 'bytes' as const, min_count: 1, checkpoint: null, more: 0 };
-    const { checkpoint } = await ask.run('train', { ...run.training, ...rest, text });
+    const text = await this.race.learned;
+    const input = { ...run.training, text, checkpoint: null, more: 0 };
+    const { checkpoint } = await ask.run('train', input);
     if (!checkpoint) throw new Error('the run has no first weights');
     this.untrained.set(run, checkpoint);
     return checkpoint;
@@ -168,11 +168,12 @@ export class RaceAttentionFigure implements Part {
     return `query ${row + 1} “${tokens[row]}”, key ${column + 1} “${tokens[column]}”: ${short(value)}`;
   }
 
-  private describe({ kind, step, output }: Result): string {
+  private describe({ kind, step, intervention, output }: Result): string {
     const { layer, head } = this.watched;
     const entropy = short(output.entropy[this.place(output)]);
+    const how = intervention === 'none' ? '' : `, ${interventions[intervention]}`;
     return (
-      `${regularizers[kind]}, step ${count(step)}, layer ${layer}, head ${head}: ` +
+      `${regularizers[kind]}, step ${count(step)}, layer ${layer}, head ${head}${how}: ` +
       `mean entropy ${entropy} over ${output.tokens.length} tokens.`
     );
   }

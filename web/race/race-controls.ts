@@ -5,7 +5,6 @@ import { child } from '../figures/frame';
 import type { Store } from '../state/store';
 import { regularizers } from '../state/table';
 import { runsOf, trainingOf } from '../state/training';
-import { configOf, takenFrom } from './checkpoint';
 import type { Happening, Race } from './race';
 import type { Run } from './run';
 import type { TextSource } from './text';
@@ -79,12 +78,12 @@ export class RaceControls {
   private async takeUp(file: File): Promise<void> {
     if (file.size > MOST_BYTES) throw new Error('it is larger than any run of this page');
     const checkpoint = new Uint8Array(await file.arrayBuffer());
-    const like = trainingOf(this.store.state, 'none');
-    const { bytes } = await this.texts.load();
-    const input = { ...like, text: bytes, tokenizer: 'bytes' as const, min_count: 1 };
-    await this.pool.run('train', { ...input, checkpoint, more: 0 });
-    const taken = takenFrom(checkpoint, like);
-    const kind = taken.training.regularizer;
+    const asked = trainingOf(this.store.state, 'none');
+    const text = await this.race.learned;
+    const found = await this.pool.run('train', { ...asked, text, checkpoint, more: 0 });
+    const { step, settings, config } = found;
+    const taken = { training: { ...asked, ...settings }, step, checkpoint, config };
+    const kind = settings.regularizer;
     const runs = runsOf(this.store.state);
     if (!runs.includes(kind)) {
       if (runs.length === 4) {
@@ -155,7 +154,7 @@ export class RaceControls {
     };
     const weights = button('.safetensors', 'Save .safetensors', saveCheckpoint);
     const config = button('config.json', 'Save config.json', (run) =>
-      save(new Blob([configOf(run.training)], { type: 'application/json' }), 'config.json'),
+      save(new Blob([run.config], { type: 'application/json' }), 'config.json'),
     );
     return { kind, place, buttons: [weights, config] };
   }

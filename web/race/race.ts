@@ -49,6 +49,15 @@ export class Race {
     return this.runs.every((run) => run.done);
   }
 
+  /** What the runs learn from, which stays the same until a reset; one that did not come is asked for again. */
+  get learned(): Promise<Uint8Array> {
+    const text = (this.text ??= this.load());
+    text.catch(() => {
+      if (this.text === text) this.text = null;
+    });
+    return text;
+  }
+
   /** Sets the runs. A race that has begun keeps its settings and runs; new ones join with its settings. */
   configure(asked: Training[]): void {
     this.asked = asked;
@@ -95,7 +104,6 @@ export class Race {
 
   /** Puts a checkpoint in the place of the run of its kind, which is let go. */
   takeUp(taken: Taken): void {
-    this.text ??= this.load();
     this.runs = this.runs.map((run) => {
       if (run.kind !== taken.training.regularizer) return run;
       run.cancel();
@@ -122,14 +130,12 @@ export class Race {
   }
 
   private async drive(): Promise<void> {
-    this.text ??= this.load();
-    const { text } = this;
+    const text = this.learned;
     try {
       const bytes = await text;
       if (this.text !== text) return; // a reset came between
       await Promise.all(this.runs.map((run) => run.go(bytes, () => this.goal)));
     } catch (error) {
-      if (this.text === text) this.text = null; // asked again, it may be there
       this.goal = 0;
       this.tell({ run: null, ended: false, error: error as Error });
     }

@@ -61,7 +61,8 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
       value: {
         ...(Object.fromEntries(means) as Record<(typeof HEAD_MEANS)[number], number>),
         bits_per_byte: value('bits_per_byte', at),
-        train_bits: value('train_loss', at) / Math.LN2, // a token is a byte
+        // A byte for a token, or as many as the validation text has.
+        train_bits: (value('train_loss', at) * value('bits_per_byte', at)) / value('loss', at),
         residual: meanOf(rowOf(log.layers.residual, count, at)),
       } as Record<Shown, number>,
       heads: Array.from(rowOf(log.heads.mean, count, at), (mean, head) => ({

@@ -12,6 +12,7 @@ export interface Taken {
   training: Training;
   step: number;
   checkpoint: Uint8Array;
+  config: string;
 }
 
 /** Milliseconds that a piece should take: about so much a pause waits for, and a cancel loses. */
@@ -27,6 +28,8 @@ export class Run {
   readonly kind: Regularizer;
   step: number;
   checkpoint: Uint8Array | null;
+  /** The config.json that belongs beside the checkpoint. */
+  config: string;
   /** The step of the checkpoint; the piece under way is beyond it. */
   saved: number;
   /** Why and at which step the training broke off, or ''. */
@@ -49,6 +52,7 @@ export class Run {
     this.kind = training.regularizer;
     this.step = this.saved = taken?.step ?? 0;
     this.checkpoint = taken?.checkpoint ?? null;
+    this.config = taken?.config ?? '';
   }
 
   /** What was logged so far, the piece under way included. */
@@ -95,9 +99,8 @@ export class Run {
     const { training, checkpoint } = this;
     const { signal } = this.controller;
     const start = performance.now();
-    const input = { ...training, text, tokenizer: 'bytes' as const, min_count: 1 };
     const output = await this.train(
-      { ...input, checkpoint, more },
+      { ...training, text, checkpoint, more },
       { signal, onPartial: (part) => this.take(part, false) },
     );
     signal.throwIfAborted();
@@ -116,6 +119,7 @@ export class Run {
       // What broke is not gone on with: the last good state stays.
       if (output.checkpoint && !output.failure) {
         this.checkpoint = output.checkpoint;
+        this.config = output.config;
         this.saved = output.step;
       }
     }

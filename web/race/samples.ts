@@ -1,8 +1,10 @@
+import { short } from '../charts/format';
 import type { Pool } from '../engine/pool';
 import { child } from '../figures/frame';
 import type { Store } from '../state/store';
-import { regularizers } from '../state/table';
+import { interventions, regularizers } from '../state/table';
 import type { Race } from './race';
+import { rowsOf } from './rows';
 import type { Run } from './run';
 
 /** Tokens that are sampled after the text to read. */
@@ -11,14 +13,24 @@ const TEMPERATURE = 0.8;
 /** Milliseconds between two samples of a run: they take time from its training. */
 const REST = 4000;
 
-/** What each run writes after the text to read, asked for while it is in sight. */
+/** The state on which a sample depends. */
+const ASKED = ['prompt', 'seed', 'intervention', 'tame'] as const;
+
+/** The places on the page of what is said of a run. */
+interface Item {
+  title: HTMLElement;
+  measured: HTMLElement;
+  text: HTMLElement;
+}
+
+/** What each run writes after the text to read, and how it fares; asked for while it is in sight. */
 export class Samples {
   private host = child(document, '[data-samples]');
   private problem = child(document, '[data-samples-problem]');
   private visible = false;
   private asking = new Set<Run>();
   private spoken = new WeakMap<Run, { question: string; checkpoint: Uint8Array }>();
-  private items = new Map<string, { title: HTMLElement; text: HTMLElement }>();
+  private items = new Map<string, Item>();
 
   constructor(
     private store: Store,
@@ -34,7 +46,7 @@ export class Samples {
       if (!run || ended) this.ask();
     });
     store.subscribe((_, { names, settled }) => {
-      if (settled && (names.has('prompt') || names.has('seed'))) this.ask();
+      if (settled && ASKED.some((name) => names.has(name))) this.ask();
     });
     this.follow();
   }
@@ -47,16 +59,18 @@ export class Samples {
       this.host.replaceChildren(
         ...kinds.map((kind, place) => {
           const title = document.createElement('h4');
+          const measured = document.createElement('div');
           const text = document.createElement('p');
           const item = document.createElement('li');
           item.style.setProperty('--run', `var(--series-${place + 1})`);
-          item.append(title, text);
-          this.items.set(kind, { title, text });
+          item.append(title, measured, text);
+          this.items.set(kind, { title, measured, text });
           return item;
         }),
       );
     }
-    for (const run of this.race.runs) if (!run.checkpoint) this.show(run, '', 'not trained yet');
+    for (const run of this.race.runs)
+      if (!run.checkpoint) this.show(run, 'not trained yet', '', '');
   }
 
   private ask(): void {
@@ -67,19 +81,26 @@ export class Samples {
   }
 
   private async speak(run: Run, checkpoint: Uint8Array): Promise<void> {
-    const { prompt, seed } = this.store.state;
-    const question = `${seed} ${prompt}`;
+    const { prompt, seed, intervention, tame } = this.store.state;
+    const question = JSON.stringify([prompt, seed, intervention, tame]);
     const last = this.spoken.get(run);
     if (last?.question === question && last.checkpoint === checkpoint) return;
     this.asking.add(run);
     this.spoken.set(run, { question, checkpoint });
-    const { saved } = run;
-    const take = ({ text }: { text: Uint8Array }) =>
-      this.show(run, new TextDecoder().decode(text), `step ${saved}`);
+    const { saved, training } = run;
+    const asked = { checkpoint, intervention, tame };
+    const settings = { generated: LENGTH, temperature: TEMPERATURE, seed };
     try {
-      const settings = { generated: LENGTH, temperature: TEMPERATURE, seed, tame: 1 };
-      const input = { checkpoint, prompt, intervention: 'none' as const, ...settings };
-      take(await this.pool.run('speak', input));
+      const text = await this.race.learned;
+      const [{ rows }, spoken] = await Promise.all([
+        this.pool.run('evaluate', { ...training, ...asked, text }),
+        this.pool.run('speak', { ...asked, ...settings, prompt }),
+      ]);
+      const [{ value }] = rowsOf(rows, training);
+      const measured =
+        `${interventions[intervention]}: ${short(value.bits_per_byte)} bits a byte, ` +
+        `entropy ${short(value.entropy)}`;
+      this.show(run, `step ${saved}`, measured, new TextDecoder().decode(spoken.text));
       this.problem.textContent = '';
     } catch (error) {
       this.problem.textContent = (error as Error).message;
@@ -93,10 +114,11 @@ export class Samples {
     );
   }
 
-  private show(run: Run, text: string, when: string): void {
+  private show(run: Run, when: string, measured: string, text: string): void {
     const item = this.items.get(run.kind);
     if (!item || this.race.find(run.kind) !== run) return; // let go meanwhile
     item.title.textContent = `${regularizers[run.kind]}, ${when}`;
+    item.measured.textContent = measured;
     item.text.textContent = text;
   }
 }

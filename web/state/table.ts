@@ -1,6 +1,7 @@
 import parameters from '../generated/parameters.json';
 import type {
   Ensemble,
+  Intervention,
   LadderMeasure,
   LayerMeasure,
   MapLayout,
@@ -69,6 +70,11 @@ export interface State {
   model_depth: number;
   model_heads: number;
   model_length: number;
+  key_heads: number;
+  model_mlp: number;
+  block_norm: Training['layer_norm'];
+  positions: Training['positions'];
+  output: Training['output'];
   batch: number;
   learning_rate: number;
   log_every: number;
@@ -78,6 +84,18 @@ export interface State {
   target_kind: Training['target_kind'];
   initialization: Training['initialization'];
   qk_decay: number;
+  final_rate: number;
+  warmup: number;
+  weight_decay: number;
+  beta1: number;
+  beta2: number;
+  clip: number;
+  eval_batches: number;
+  tokenizer: Training['tokenizer'];
+  min_count: number;
+  /** What is done to the trained models when they are evaluated, read and write. */
+  intervention: Intervention;
+  tame: number;
   /** Which variance of the trained heads is drawn over the steps. */
   run_spread: Spread;
   /** What the models being trained are given to read. */
@@ -222,6 +240,13 @@ export const regularizers: Record<Regularizer, string> = {
   'qk-decay': 'QK weight decay',
 };
 
+/** What may be done to trained models when they are evaluated. */
+export const interventions: Record<Intervention, string> = {
+  none: 'as trained',
+  tame: 'with TAME',
+  hard: 'with hard attention',
+};
+
 const VARIANCES: Record<Spread, string> = {
   variance_frobenius: 'Frobenius',
   variance_modulus: 'modulus',
@@ -353,6 +378,17 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   model_depth: own('depth', 'tD', 'Depth', '', whole(1, 8), 2),
   model_heads: own('heads', 'tH', 'Heads', '', whole(1, 16), 4),
   model_length: own('length', 'tT', 'Length', '<i>T</i>', whole(8, 128), 64),
+  key_heads: number('key_heads', 'tG', 'Key heads', '', whole(0, 16)),
+  model_mlp: own('mlp', 'tM', 'MLP ratio', '', { scale: 'linear', from: 0, to: 8 }, 4),
+  block_norm: choice<'block_norm'>('tN', 'LayerNorm', {
+    pre: 'before each block',
+    post: 'after it',
+  }),
+  positions: choice<'positions'>('tP', 'Positions', { learned: 'learned', rotary: 'rotary' }),
+  output: choice<'output'>('to', 'Output weights', {
+    tied: 'tied',
+    free: 'free',
+  }),
   batch: number('batch', 'tb', 'Batch', '<i>B</i>', whole(1, 32)),
   learning_rate: number('learning_rate', 'te', 'Learning rate', '', {
     ...{ scale: 'log', from: 1e-5, to: 0.1 },
@@ -376,6 +412,23 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     mimetic: 'mimetic',
   }),
   qk_decay: number('qk_decay', 'tq', 'QK decay', '', { scale: 'log', from: 0.01, to: 100 }),
+  final_rate: number('final_rate', 'tf', 'Final rate', '', { scale: 'linear', from: 0, to: 1 }),
+  warmup: number('warmup', 'tu', 'Warm-up', '', whole(0, 500)),
+  weight_decay: number('weight_decay', 'ty', 'Weight decay', '', {
+    ...{ scale: 'linear', from: 0, to: 1 },
+  }),
+  beta1: number('beta1', 't1', 'Adam', '<i>β</i><sub>1</sub>', {
+    ...{ scale: 'linear', from: 0, to: 0.99 },
+  }),
+  beta2: number('beta2', 't2', 'Adam', '<i>β</i><sub>2</sub>', {
+    ...{ scale: 'linear', from: 0, to: 0.999 },
+  }),
+  clip: number('clip', 'tg', 'Clipping', '', { scale: 'linear', from: 0, to: 10 }),
+  eval_batches: number('eval_batches', 'tn', 'Evaluation batches', '', whole(1, 32)),
+  tokenizer: choice<'tokenizer'>('tz', 'Tokens', { bytes: 'bytes', words: 'words' }),
+  min_count: number('min_count', 'tx', 'Words at least', '', whole(1, 20)),
+  intervention: choice<'intervention'>('ta', 'Evaluated', interventions),
+  tame: number('tame', 'tA', 'TAME', '<i>γ</i>', { scale: 'log', from: 0.01, to: 100 }),
   run_spread: choice<'run_spread'>('tv', 'Variance', VARIANCES),
   prompt: {
     ...{ kind: 'text', key: 'tp', label: 'Text to read', fallback: 'Call me Ishmael. Some years' },

@@ -1,15 +1,26 @@
 import type { Regularizer, Training } from '../engine/protocol';
-import { limitsOf, type State, type StateName } from './table';
+import type { State, StateName } from './table';
 
-/** The library's parameters of a training run that the page's state holds, by the state's names. */
+/** The library's parameters of a training run, and the names that the page's state has for them. */
 const HELD = {
   width: 'model_width',
   depth: 'model_depth',
   heads: 'model_heads',
+  key_heads: 'key_heads',
   length: 'model_length',
+  mlp: 'model_mlp',
+  layer_norm: 'block_norm',
+  positions: 'positions',
+  output: 'output',
   steps: 'steps',
   batch: 'batch',
   learning_rate: 'learning_rate',
+  final_rate: 'final_rate',
+  warmup: 'warmup',
+  weight_decay: 'weight_decay',
+  beta1: 'beta1',
+  beta2: 'beta2',
+  clip: 'clip',
   mean_weight: 'mean_weight',
   scale_weight: 'scale_weight',
   target: 'target',
@@ -17,14 +28,14 @@ const HELD = {
   initialization: 'initialization',
   qk_decay: 'qk_decay',
   log_every: 'log_every',
+  eval_batches: 'eval_batches',
   seed: 'seed',
-} as const satisfies Partial<Record<keyof Training, StateName>>;
+  tokenizer: 'tokenizer',
+  min_count: 'min_count',
+} as const satisfies Record<Exclude<keyof Training, 'regularizer'>, StateName>;
 
-/** Those that stay at the library's default. */
-const FIXED: (keyof Training)[] = [
-  ...(['key_heads', 'final_rate', 'warmup', 'weight_decay'] as const),
-  ...(['beta1', 'beta2', 'clip', 'eval_batches'] as const),
-];
+/** Those of what is asked of a trained model, which have the same names in the state. */
+const ASKED: readonly string[] = ['prompt', 'intervention', 'tame'] satisfies StateName[];
 
 /** The names of the state that make up a training run, beside what regularizes it. */
 export const TRAINING: readonly StateName[] = Object.values(HELD);
@@ -32,7 +43,7 @@ export const TRAINING: readonly StateName[] = Object.values(HELD);
 /** The control of one of the library's parameters of a training run. */
 export function controlOf(parameter: string): StateName | undefined {
   if (parameter === 'regularizer') return 'runs';
-  if (parameter === 'prompt') return 'prompt';
+  if (ASKED.includes(parameter)) return parameter as StateName;
   return (HELD as Partial<Record<string, StateName>>)[parameter];
 }
 
@@ -49,9 +60,5 @@ export function runsOf(state: Readonly<State>): Regularizer[] {
 /** What the engine is asked of one run. */
 export function trainingOf(state: Readonly<State>, regularizer: Regularizer): Training {
   const held = Object.entries(HELD).map(([parameter, name]) => [parameter, state[name]]);
-  const fixed = FIXED.map((parameter) => [parameter, limitsOf(parameter).fallback]);
-  return {
-    ...(Object.fromEntries([...fixed, ...held]) as Training),
-    ...{ mlp: 4, layer_norm: 'pre', positions: 'learned', output: 'tied', regularizer },
-  };
+  return { ...(Object.fromEntries(held) as Omit<Training, 'regularizer'>), regularizer };
 }

@@ -1,24 +1,44 @@
-// The jobs of the page's third section, Train: train, speak, attend.
+// The jobs of the page's third section, Train: train, evaluate, speak, attend.
 #include <array>
 
 #include "bindings/convert.h"
 #include "bindings/job.h"
-#include "support/error.h"
+#include "support/names.h"
 #include "support/parameter.h"
 #include "transformer/speaker.h"
 #include "transformer/trainer.h"
+#include "transformer/training_file.h"
 
 namespace eigenscope::bindings {
 namespace {
 
-std::shared_ptr<const Text> text_of(const val& input) {
-  const std::vector<std::byte> bytes = bytes_of(input, "text");
+std::shared_ptr<const Text> read_text(const val& input, const std::vector<std::byte>& bytes) {
+  static constexpr std::array kTokenizers{ChoiceName{"bytes"}, ChoiceName{"words"}};
   const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string tokenizer = text(input, "tokenizer");
+  if (tokenizer == "bytes") return std::make_shared<const Text>(byte_text(view));
   if (tokenizer == "words") {
     return std::make_shared<const Text>(word_text(view, integer(input, "min_count")));
   }
-  return std::make_shared<const Text>(byte_text(view));
+  refuse_name("tokenizer", tokenizer, kTokenizers);
+}
+
+// The text of the last job is kept: the pieces of a run ask for the same one again and again, and
+// cutting a long text into words takes longer than a piece.
+std::shared_ptr<const Text> text_of(const val& input) {
+  static std::vector<std::byte> bytes;
+  static std::string tokenizer;
+  static double min_count = 0;
+  static std::shared_ptr<const Text> kept;
+  std::vector<std::byte> asked = bytes_of(input, "text");
+  if (kept == nullptr || asked != bytes || text(input, "tokenizer") != tokenizer ||
+      number(input, "min_count") != min_count) {
+    kept = read_text(input, asked);
+    bytes = std::move(asked);
+    tokenizer = text(input, "tokenizer");
+    min_count = number(input, "min_count");
+  }
+  return kept;
 }
 
 TrainSettings settings_of(const val& input) {
@@ -32,9 +52,70 @@ TrainSettings settings_of(const val& input) {
   return settings;
 }
 
+void put(val& object, std::string_view name, const val& value) {
+  object.set(std::string(name), value);
+}
+void put(val& object, std::string_view name, double value) { put(object, name, val(value)); }
+void put(val& object, std::string_view name, const std::string& value) {
+  put(object, name, val(value));
+}
+
+val settings_value(const TrainSettings& settings) {
+  val value = val::object();
+  for (const NumberField& field : number_fields()) {
+    put(value, field.name, number_of(settings, field));
+  }
+  for (const ChoiceField& field : choice_fields()) {
+    put(value, field.name, std::string(field.names[field.get(settings)].name));
+  }
+  return value;
+}
+
 Safetensors checkpoint_of(const val& input) {
   return Safetensors(
       std::make_shared<MemorySource>("the checkpoint", bytes_of(input, "checkpoint")));
+}
+
+Intervention<float> intervention_of(const val& input, const Model<float>& model) {
+  return intervention_of_name(text(input, "intervention"), number(input, "tame"), model);
+}
+
+// A measure of a log's row: `of` says which, `place` of which layer or head.
+using Entry = double (*)(const LogRow& row, std::size_t of, std::size_t place);
+
+// A typed array of the measure `of` for all rows and, in each, all places.
+val table_of(const std::vector<LogRow>& rows, Entry entry, std::size_t of, std::size_t places) {
+  Eigen::VectorXd numbers(static_cast<Eigen::Index>(rows.size() * places));
+  for (std::size_t i = 0; i < rows.size() * places; ++i) {
+    numbers[static_cast<Eigen::Index>(i)] = entry(rows[i / places], of, i % places);
+  }
+  return array_of(numbers);
+}
+
+val tables_of(const std::vector<LogRow>& rows, Entry entry, std::span<const std::string_view> names,
+              std::size_t places) {
+  val tables = val::object();
+  for (std::size_t of = 0; of < names.size(); ++of) {
+    put(tables, names[of], table_of(rows, entry, of, places));
+  }
+  return tables;
+}
+
+val rows_value(const std::vector<LogRow>& log, const ModelSettings& model) {
+  using Row = const LogRow&;
+  using Place = std::size_t;
+  const auto depth = static_cast<std::size_t>(model.depth);
+  const std::size_t heads = depth * static_cast<std::size_t>(model.heads);
+  const Entry step = [](Row row, Place, Place) { return static_cast<double>(row.step); };
+  const Entry run = [](Row row, Place of, Place) { return row.run[of]; };
+  const Entry layer = [](Row row, Place of, Place place) { return row.layers[place][of]; };
+  const Entry head = [](Row row, Place of, Place place) { return row.heads[place][of]; };
+  val rows = val::object();
+  put(rows, "step", table_of(log, step, 0, 1));
+  put(rows, "run", tables_of(log, run, kRunMeasures, 1));
+  put(rows, "layers", tables_of(log, layer, kRunLayerMeasures, depth));
+  put(rows, "heads", tables_of(log, head, kRunHeadMeasures, heads));
+  return rows;
 }
 
 class TrainJob final : public Job {
@@ -60,57 +141,48 @@ class TrainJob final : public Job {
                : 1;
   }
   val output() override {
+    const ModelSettings& model = trainer_.settings().model;
     val out = val::object();
-    out.set("step", static_cast<double>(trainer_.steps_done()));
-    out.set("steps", static_cast<double>(trainer_.steps_wanted()));
-    out.set("failure", trainer_.failure());
-    out.set("layers", static_cast<double>(trainer_.settings().model.depth));
-    out.set("heads", static_cast<double>(trainer_.settings().model.heads));
-    out.set("rows", rows_value());
-    out.set("checkpoint", done_ ? array_of(trainer_.checkpoint()) : val::null());
+    put(out, "step", static_cast<double>(trainer_.steps_done()));
+    put(out, "steps", static_cast<double>(trainer_.steps_wanted()));
+    put(out, "failure", trainer_.failure());
+    put(out, "layers", static_cast<double>(model.depth));
+    put(out, "heads", static_cast<double>(model.heads));
+    put(out, "rows", rows_value(rows_, model));
+    put(out, "settings", settings_value(trainer_.settings()));
+    put(out, "config", config_text(model));
+    put(out, "checkpoint", done_ ? array_of(trainer_.checkpoint()) : val::null());
     return out;
   }
 
  private:
-  // A typed array of `entry(row, k)` for all rows and, in each, k below `count`.
-  template <class Entry>
-  val table(std::size_t count, Entry entry) const {
-    Eigen::VectorXd numbers(static_cast<Eigen::Index>(rows_.size() * count));
-    for (std::size_t i = 0; i < rows_.size() * count; ++i) {
-      numbers[static_cast<Eigen::Index>(i)] = entry(rows_[i / count], i % count);
-    }
-    return array_of(numbers);
-  }
-
-  val rows_value() const {
-    val rows = val::object(), run = val::object(), layers = val::object(), heads = val::object();
-    rows.set("step", table(1, [](const LogRow& row, std::size_t) {
-               return static_cast<double>(row.step);
-             }));
-    for (std::size_t m = 0; m < kRunMeasures.size(); ++m) {
-      run.set(std::string(kRunMeasures[m]),
-              table(1, [m](const LogRow& row, std::size_t) { return row.run[m]; }));
-    }
-    const auto depth = static_cast<std::size_t>(trainer_.settings().model.depth);
-    for (std::size_t m = 0; m < kRunLayerMeasures.size(); ++m) {
-      layers.set(std::string(kRunLayerMeasures[m]),
-                 table(depth, [m](const LogRow& row, std::size_t k) { return row.layers[k][m]; }));
-    }
-    const std::size_t all = depth * static_cast<std::size_t>(trainer_.settings().model.heads);
-    for (std::size_t m = 0; m < kRunHeadMeasures.size(); ++m) {
-      heads.set(std::string(kRunHeadMeasures[m]),
-                table(all, [m](const LogRow& row, std::size_t k) { return row.heads[k][m]; }));
-    }
-    rows.set("run", run);
-    rows.set("layers", layers);
-    rows.set("heads", heads);
-    return rows;
-  }
-
   Trainer trainer_;
   Eigen::Index first_, more_;
   std::vector<LogRow> rows_;
   bool done_ = false;
+};
+
+class EvaluateJob final : public Job {
+ public:
+  explicit EvaluateJob(const val& input)
+      : trainer_(checkpoint_of(input), text_of(input)),
+        intervention_(intervention_of(input, trainer_.model())) {}
+
+  bool advance(double) override {
+    rows_.push_back(trainer_.evaluate(intervention_));
+    return true;
+  }
+  double progress() const override { return static_cast<double>(rows_.size()); }
+  val output() override {
+    val out = val::object();
+    put(out, "rows", rows_value(rows_, trainer_.settings().model));
+    return out;
+  }
+
+ private:
+  Trainer trainer_;
+  Intervention<float> intervention_;
+  std::vector<LogRow> rows_;
 };
 
 class SpeakJob final : public Job {
@@ -127,15 +199,14 @@ class SpeakJob final : public Job {
   val output() override {
     const std::string spoken = speaker_.text();
     val out = val::object();
-    out.set("text", array_of(std::vector<std::uint8_t>(spoken.begin(), spoken.end())));
+    put(out, "text", array_of(std::vector<std::uint8_t>(spoken.begin(), spoken.end())));
     return out;
   }
 
  private:
   static Speaker made(const val& input) {
     TrainedModel trained = read_model(checkpoint_of(input));
-    const Intervention<float> intervention =
-        intervention_of_name(text(input, "intervention"), number(input, "tame"), trained.model);
+    const Intervention<float> intervention = intervention_of(input, trained.model);
     return Speaker(std::move(trained), text(input, "prompt"), integer(input, "generated"),
                    number(input, "temperature"), static_cast<std::uint64_t>(number(input, "seed")),
                    intervention);
@@ -148,9 +219,8 @@ class AttendJob final : public Job {
  public:
   explicit AttendJob(const val& input)
       : trained_(read_model(checkpoint_of(input))),
-        found_(attend_to(trained_, text(input, "prompt"),
-                         intervention_of_name(text(input, "intervention"), number(input, "tame"),
-                                              trained_.model))) {}
+        found_(attend_to(trained_, text(input, "prompt"), intervention_of(input, trained_.model))) {
+  }
 
   bool advance(double) override { return true; }
   double progress() const override { return 1; }
@@ -160,13 +230,13 @@ class AttendJob final : public Job {
       tokens.call<void>("push", array_of(std::vector<std::uint8_t>(token.begin(), token.end())));
     }
     val out = val::object();
-    out.set("tokens", tokens);
-    out.set("layers", static_cast<double>(found_.layers));
-    out.set("heads", static_cast<double>(found_.heads));
-    out.set("weights", array_of(found_.weights));
-    out.set("entropy",
-            array_of(Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(
-                found_.entropies.data(), static_cast<Eigen::Index>(found_.entropies.size())))));
+    put(out, "tokens", tokens);
+    put(out, "layers", static_cast<double>(found_.layers));
+    put(out, "heads", static_cast<double>(found_.heads));
+    put(out, "weights", array_of(found_.weights));
+    put(out, "entropy",
+        array_of(Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(
+            found_.entropies.data(), static_cast<Eigen::Index>(found_.entropies.size())))));
     return out;
   }
 
@@ -177,6 +247,7 @@ class AttendJob final : public Job {
 
 std::unique_ptr<Job> make_train_job(const std::string& name, const val& input) {
   if (name == "train") return std::make_unique<TrainJob>(input);
+  if (name == "evaluate") return std::make_unique<EvaluateJob>(input);
   if (name == "speak") return std::make_unique<SpeakJob>(input);
   if (name == "attend") return std::make_unique<AttendJob>(input);
   return nullptr;
