@@ -262,6 +262,28 @@ test('the figures of the race show its heads, its attention and its words', asyn
   await close();
 });
 
+test('the step slider takes the heads back along their ways', async () => {
+  const { page, errors, close } = await open(TINY);
+  await press(page, 'play');
+  await ended(page);
+  await settled(page, 'race-map');
+  const slider = page.locator('[data-moment]');
+  await page.locator('[data-moment-text]', { hasText: 'newest' }).waitFor();
+  expect(await slider.getAttribute('max')).toBe('3'); // steps 0, 4, 8 and 12
+  const whole = await csv(page, 'race-map');
+  await slider.fill('1');
+  await page.waitForFunction(() => location.hash.includes('tj=4'));
+  const live = page.locator('#figure-race-map [data-live]');
+  await live.filter({ hasText: /baseline, step 4: .*LocAteR, step 4: / }).waitFor();
+  const early = await csv(page, 'race-map');
+  expect(early).toEqual(whole.filter(({ step }) => Number(step) <= 4));
+  await slider.fill('3');
+  await page.waitForFunction(() => !location.hash.includes('tj='));
+  await live.filter({ hasText: 'baseline, step 12' }).waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
 test('trained models are evaluated as trained, with TAME and with hard attention', async () => {
   const { page, errors, close } = await open(TINY);
   await press(page, 'play');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Input, Output, RunRows, Training } from '../../web/engine/protocol';
 import { Race } from '../../web/race/race';
-import { joined, MOST_ROWS, rowsOf, type Row } from '../../web/race/rows';
+import { joined, momentOf, MOST_ROWS, rowsOf, upTo, type Row } from '../../web/race/rows';
 import type { Train } from '../../web/race/run';
 import { trainingOf } from '../../web/state/training';
 import { defaults, type State } from '../../web/state/table';
@@ -232,6 +232,15 @@ describe('the rows of a run', () => {
     log.run.bits_per_byte = Float64Array.of(2 / Math.LN2 / 5.5); // words of 5.5 bytes
     const [row] = rowsOf({ ...log, run: { ...log.run, train_loss: Float64Array.of(4) } }, whole);
     expect(row.value.train_bits).toBeCloseTo(4 / Math.LN2 / 5.5, 12);
+  });
+
+  test('are shown up to a step, or to the newest', () => {
+    const rows = [0, 10, 20].map((step) => ({ step }) as Row);
+    expect(steps(upTo(rows, momentOf({ moment: '10' })))).toEqual([0, 10]);
+    expect(steps(upTo(rows, momentOf({ moment: '19' })))).toEqual([0, 10]);
+    for (const moment of ['newest', '-1', 'soon', '']) {
+      expect(upTo(rows, momentOf({ moment }))).toEqual(rows);
+    }
   });
 
   test('of a piece that is told again replace what it told before', () => {

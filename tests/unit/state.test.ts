@@ -86,6 +86,7 @@ describe('the link', () => {
       run_spread: 'variance',
       prompt: 'a whale, & more',
       watched: 'locater:1.2',
+      moment: '75',
       quantity: 'sink',
       rung: 2,
       passages: 5,

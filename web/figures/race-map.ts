@@ -1,20 +1,21 @@
-import { short } from '../charts/format';
+import { count, short } from '../charts/format';
 import { legend } from '../charts/legend';
 import { chart, dot, line } from '../charts/plot';
 import type { Table } from '../charts/table';
 import { looksOf, runEntries, type Look } from '../race/looks';
 import type { Race } from '../race/race';
-import type { HeadPlace } from '../race/rows';
+import { momentOf, upTo, type HeadPlace, type Row } from '../race/rows';
+import type { Run } from '../race/run';
 import { limitsOf } from '../state/table';
 import type { Store } from '../state/store';
-import { Frame } from './frame';
+import { child, Frame } from './frame';
 import { axesOf, domainAround, FULL, gridOf, MapCanvas, mapMarks, stripEntry } from './map-field';
 import type { Field } from './map-field';
 import type { Ask, Part } from './part';
 
 /** The process with which the heads' own localization is predicted. */
 const TOKENS = 'normalized-walk';
-/** Places that a trail goes through; the last is the head's present one. */
+/** Places that a trail goes through; the last is that of the chosen step. */
 const TRAIL = 60;
 
 interface Step extends HeadPlace {
@@ -25,16 +26,26 @@ interface Step extends HeadPlace {
 export class RaceMapFigure implements Part {
   readonly id = 'race-map';
   readonly inputs = ['asymmetry'] as const;
-  readonly looks = ['runs'] as const;
+  readonly looks = ['runs', 'moment'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private canvas = new MapCanvas();
   private result: (Field & { key: string }) | null = null;
   private asked = '';
+  private slider = child<HTMLInputElement>(this.frame.root, '[data-moment]');
 
   constructor(
     private store: Store,
     private race: Race,
-  ) {}
+  ) {
+    this.slider.addEventListener('input', () => {
+      const steps = this.steps();
+      const place = Number(this.slider.value);
+      const moment = place < steps.length - 1 ? String(steps[place]) : 'newest';
+      store.set({ moment }, false);
+    });
+    this.slider.addEventListener('change', () => store.settle());
+    this.follow();
+  }
 
   /** The heads have left the map, or the map is another: the engine is to be asked. */
   outgrown(): boolean {
@@ -60,6 +71,7 @@ export class RaceMapFigure implements Part {
 
   paint(): void {
     const { result } = this;
+    this.follow();
     if (!result) return;
     const { width } = this.frame;
     const looks = looksOf(this.race);
@@ -70,7 +82,11 @@ export class RaceMapFigure implements Part {
       height: Math.round(Math.max(300, Math.min(460, width * 0.66))) + key.height,
       ...{ marginTop: key.height + 12, marginLeft: 56, marginRight: 12, marginBottom: 44 },
       ...axesOf(result.domain),
-      marks: [() => key.render(), ...mapMarks(result, width), ...looks.flatMap(headMarks)],
+      marks: [
+        () => key.render(),
+        ...mapMarks(result, width),
+        ...looks.flatMap((look) => headMarks(look, this.rows(look.run))),
+      ],
     });
     this.frame.put(drawn.svg, [this.canvas.paint(result, drawn)]);
     this.frame.say(this.caption(looks));
@@ -78,10 +94,11 @@ export class RaceMapFigure implements Part {
 
   table(): Table | null {
     const looks = looksOf(this.race);
+    const rowsOf = (run: Run) => this.rows(run);
     if (looks.every(({ run }) => run.rows.length === 0)) return null;
     function* rows(): Generator<(string | number)[]> {
       for (const { run } of looks) {
-        for (const { step, heads } of trailOf(run.rows)) {
+        for (const { step, heads } of trailOf(rowsOf(run))) {
           for (const [head, { x, y }] of heads.entries()) {
             const layer = Math.floor(head / run.training.heads);
             yield [run.kind, step, layer, head % run.training.heads, x, y];
@@ -91,6 +108,32 @@ export class RaceMapFigure implements Part {
     }
     const names = ['run', 'step', 'layer', 'head', 'xi_over_lambda', 'root_eta_f_over_lambda'];
     return { columns: names, rows: rows() };
+  }
+
+  /** What is shown of a run: its rows up to the chosen step. */
+  private rows(run: Run): Row[] {
+    return upTo(run.rows, momentOf(this.store.state));
+  }
+
+  /** Every step that a run has a row of, in order. */
+  private steps(): number[] {
+    const steps = this.race.runs.flatMap(({ rows }) => rows.map(({ step }) => step));
+    return [...new Set(steps)].sort((a, b) => a - b);
+  }
+
+  /** The slider goes over the steps that there are. */
+  private follow(): void {
+    const { slider } = this;
+    const steps = this.steps();
+    const moment = momentOf(this.store.state);
+    const shown = steps.filter((step) => step <= moment);
+    const newest = shown.length === steps.length;
+    const text = newest ? 'newest' : count(shown.at(-1) ?? 0);
+    slider.max = String(Math.max(0, steps.length - 1));
+    slider.value = String(Math.max(0, shown.length - 1));
+    slider.disabled = steps.length < 2;
+    slider.setAttribute('aria-valuetext', text);
+    child(this.frame.root, '[data-moment-text]').textContent = text;
   }
 
   private question() {
@@ -104,15 +147,15 @@ export class RaceMapFigure implements Part {
   }
 
   private caption(looks: Look[]): string {
-    const begun = looks.filter(({ run }) => run.rows.length > 0);
-    if (begun.length === 0) return 'Nothing is trained yet.';
-    const texts = begun.map(({ run, name }) => {
-      const { step, heads } = run.rows[run.rows.length - 1];
+    const texts = looks.flatMap(({ run, name }) => {
+      const last = this.rows(run).at(-1);
+      if (!last) return [];
+      const { step, heads } = last;
       const middle = (of: keyof HeadPlace) =>
         short(heads.reduce((sum, head) => sum + head[of], 0) / heads.length);
-      return `${name}, step ${step}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ${middle('y')}.`;
+      return `${name}, step ${count(step)}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ${middle('y')}.`;
     });
-    return texts.join(' ');
+    return texts.join(' ') || 'Nothing is trained yet.';
   }
 
   private describe(looks: Look[]): string {
@@ -126,9 +169,9 @@ function trailOf<R>(rows: R[]): R[] {
   return rows.filter((_, i) => (rows.length - 1 - i) % every === 0);
 }
 
-/** A thin trail for each head of a run, and a dot where the head is now. */
-function headMarks({ run, name, colour, dash }: Look) {
-  const trail = trailOf(run.rows);
+/** A thin trail for each head of a run, and a dot where it ends. */
+function headMarks({ name, colour, dash }: Look, rows: Row[]) {
+  const trail = trailOf(rows);
   const steps: Step[] = trail.flatMap(({ heads }) => heads.map((at, head) => ({ ...at, head })));
   const last = trail.at(-1)?.heads ?? [];
   return [

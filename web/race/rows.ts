@@ -1,4 +1,5 @@
 import type { RunHeadMeasure, RunMeasure, RunRows, Training } from '../engine/protocol';
+import type { State } from '../state/table';
 
 /** What a race shows over the steps; of heads and layers the mean over those that have a value. */
 export type Shown =
@@ -82,4 +83,14 @@ export function joined(old: Row[], fresh: Row[]): Row[] {
     all = all.filter((_, i) => i % 2 === 0 || i === last);
   }
   return all;
+}
+
+/** The step that the state's `moment` names; Infinity for the newest. */
+export function momentOf({ moment }: Pick<State, 'moment'>): number {
+  return /^\d+$/.test(moment) ? Number(moment) : Infinity;
+}
+
+/** The rows up to a step. */
+export function upTo(rows: Row[], step: number): Row[] {
+  return rows.filter((row) => row.step <= step);
 }

@@ -102,6 +102,8 @@ export interface State {
   prompt: string;
   /** The run, layer and head whose attention is shown, as run:layer.head. */
   watched: string;
+  /** The step up to which the map shows the heads' ways: a number, or 'newest'. */
+  moment: string;
   /** What is predicted and measured of every head, and on which rung. */
   quantity: LadderMeasure;
   rung: number;
@@ -437,6 +439,10 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   watched: {
     ...{ kind: 'text', key: 'tw', label: 'Run and head', fallback: 'none:0.0' },
     help: 'run:layer.head',
+  },
+  moment: {
+    ...{ kind: 'text', key: 'tj', label: 'Step', fallback: 'newest' },
+    help: 'a step, or newest',
   },
   quantity: choice<'quantity'>('lq', 'Of each head', {
     entropy: 'entropy',
