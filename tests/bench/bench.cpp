@@ -74,4 +74,5 @@ int main(int, char**) {
   report("stack", [&] { Collapse(stack, {{0.25, 0.1}}, {1}).advance(4); });
   Trainer run = trainer();
   report("train-step", [&] { run.advance(1); });
+  return 0;  // main may have another name here, and then nothing is implied
 }
