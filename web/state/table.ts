@@ -233,6 +233,10 @@ function choice<N extends StateName>(
   return { kind: 'choice', key, label, fallback: Object.keys(choices)[0], choices };
 }
 
+function text(key: string, label: string, help: string, fallback = ''): TextRow {
+  return { kind: 'text', key, label, fallback, help };
+}
+
 /** The regularizers that a race compares, and what they are called. */
 export const regularizers: Record<Regularizer, string> = {
   none: 'baseline',
@@ -266,10 +270,12 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     factored: 'factored, rank d_h, not symmetric',
     list: 'a list of eigenvalues',
   }),
-  eigenvalues: {
-    ...{ kind: 'text', key: 'ev', label: 'Eigenvalues', fallback: '2, 1, 1, 0, -1' },
-    help: 'numbers, separated by commas or spaces',
-  },
+  eigenvalues: text(
+    'ev',
+    'Eigenvalues',
+    'numbers, separated by commas or spaces',
+    '2, 1, 1, 0, -1',
+  ),
   mean: number('mean', 'm', 'Mean', '<i>m</i>', { scale: 'square', from: -2, to: 2 }),
   variance: number('variance', 'v', 'Variance', '<i>v</i>', { scale: 'log', from: 1e-5, to: 1e4 }),
   width: number('width', 'd', 'Width', '<i>d</i>', {
@@ -432,18 +438,14 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   intervention: choice<'intervention'>('ta', 'Evaluated', interventions),
   tame: number('tame', 'tA', 'TAME', '<i>γ</i>', { scale: 'log', from: 0.01, to: 100 }),
   run_spread: choice<'run_spread'>('tv', 'Variance', VARIANCES),
-  prompt: {
-    ...{ kind: 'text', key: 'tp', label: 'Text to read', fallback: 'Call me Ishmael. Some years' },
-    help: 'a few words for the models to read and go on from',
-  },
-  watched: {
-    ...{ kind: 'text', key: 'tw', label: 'Run and head', fallback: 'none:0.0' },
-    help: 'run:layer.head',
-  },
-  moment: {
-    ...{ kind: 'text', key: 'tj', label: 'Step', fallback: 'newest' },
-    help: 'a step, or newest',
-  },
+  prompt: text(
+    'tp',
+    'Text to read',
+    'a few words for the models to read and go on from',
+    'Call me Ishmael. Some years',
+  ),
+  watched: text('tw', 'Run and head', 'run:layer.head', 'none:0.0'),
+  moment: text('tj', 'Step', 'a step, or newest', 'newest'),
   quantity: choice<'quantity'>('lq', 'Of each head', {
     entropy: 'entropy',
     participation: 'participation',
@@ -451,22 +453,10 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
   }),
   rung: number('rung', 'lr', 'Rung', '', whole(0, 7)),
   passages: number('passages', 'lp', 'Passages', '', whole(1, 48)),
-  reading: {
-    ...{ kind: 'text', key: 'lt', label: 'Text' },
-    ...{ fallback: 'When does attention localize?', help: 'a sentence for the model to read' },
-  },
-  order: {
-    kind: 'text',
-    key: 'lo',
-    label: 'Order',
-    fallback: 'layer',
-    help: 'a column, or -column',
-  },
-  filter: {
-    ...{ kind: 'text', key: 'lf', label: 'Filter', fallback: '' },
-    help: 'conditions on columns, such as layer=3 entropy<0.5',
-  },
-  brush: { kind: 'text', key: 'lb', label: 'Brushed heads', fallback: '', help: 'layer.head, ...' },
+  reading: text('lt', 'Text', 'a sentence for the model to read', 'When does attention localize?'),
+  order: text('lo', 'Order', 'a column, or -column', 'layer'),
+  filter: text('lf', 'Filter', 'conditions on columns, such as layer=3 entropy<0.5'),
+  brush: text('lb', 'Brushed heads', 'layer.head, ...'),
   zoom: choice<'zoom'>('lz', 'Scale', { own: 'each its own', common: 'one for all' }),
   fold_gains: choice<'fold_gains'>('cg', 'Gains of norms', {
     auto: 'folded into W',
@@ -478,32 +468,26 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     average: 'average over T offsets',
   }),
   offset: number('offset', 'cd', 'Offset', '', whole(0, 256)),
-  map_query: {
-    ...{ kind: 'text', key: 'xq', label: 'Weights of queries', fallback: '' },
-    help: 'name of the weights of the queries, or of all where they are fused, with {n} for the layer',
-  },
-  map_key: {
-    ...{ kind: 'text', key: 'xk', label: 'Weights of keys', fallback: '' },
-    help: 'the same for the keys; empty where they are fused',
-  },
-  map_gain: {
-    ...{ kind: 'text', key: 'xg', label: 'Gain of the norm', fallback: '' },
-    help: 'the same for the gain of the norm before them; empty for none',
-  },
+  map_query: text(
+    'xq',
+    'Weights of queries',
+    'name of the weights of the queries, or of all where they are fused, with {n} for the layer',
+  ),
+  map_key: text('xk', 'Weights of keys', 'the same for the keys; empty where they are fused'),
+  map_gain: text(
+    'xg',
+    'Gain of the norm',
+    'the same for the gain of the norm before them; empty for none',
+  ),
   map_layout: choice<'map_layout'>('xl', 'Layout', {
     separate: 'a tensor each',
     fused: 'fused: queries, keys, values',
     conv1d: 'the same, inputs first (Conv1D)',
     interleaved: 'fused, head by head',
   }),
-  map_heads: {
-    ...{ kind: 'text', key: 'xh', label: 'Heads', fallback: '' },
-    help: 'attention heads in each layer; empty for what config.json says',
-  },
+  map_heads: text('xh', 'Heads', 'attention heads in each layer; empty for what config.json says'),
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
-  head: {
-    ...{ kind: 'text', key: 'p', label: 'Chosen head', fallback: '', help: 'model:layer.head' },
-  },
+  head: text('p', 'Chosen head', 'model:layer.head'),
 };
 
 /** The slider of a parameter, with the travel that it has in a state. */
