@@ -15,8 +15,9 @@
 
 namespace eigenscope {
 
-/// The tensors of one open .safetensors file or of several, its shards. Reads go through one buffer of at most 1 MiB, whatever the tensor's
-/// size, and need no alignment. Every number comes out as double, exactly.
+/// The tensors of one open .safetensors file or of several, its shards. Reads go through one buffer of
+/// at most 1 MiB, whatever the tensor's size, and need no alignment. Every number comes out as double,
+/// exactly.
 class Safetensors {
  public:
   /// The longest header that the format allows, in bytes.

@@ -142,6 +142,18 @@ __attribute__((target("avx512f"))) void multiply_512(Index rows, Index columns, 
 }
 #endif
 
+// Calls fill(first column, columns, rows) for blocks of columns that go down to the diagonal, or for all
+// columns at once.
+template <class Fill>
+void for_blocks(Index rows, Index columns, Entries entries, Fill fill) {
+  constexpr Index kBlock = 32;
+  if (entries == Entries::all) return fill(0, columns, rows);
+  for (Index start = 0; start < columns; start += kBlock) {
+    const Index count = std::min(kBlock, columns - start);
+    fill(start, count, std::min(start + count, rows));
+  }
+}
+
 }  // namespace
 
 template <>
@@ -162,18 +174,6 @@ void multiply(Index rows, Index columns, Index inner, Factor<double> a, Factor<d
   }
 #endif
   multiply_with<16>(rows, columns, inner, a, b, c, leading, add);
-}
-
-// Calls fill(first column, columns, rows) for blocks of columns that go down to the diagonal, or for all
-// columns at once.
-template <class Fill>
-void for_blocks(Index rows, Index columns, Entries entries, Fill fill) {
-  constexpr Index kBlock = 32;
-  if (entries == Entries::all) return fill(0, columns, rows);
-  for (Index start = 0; start < columns; start += kBlock) {
-    const Index count = std::min(kBlock, columns - start);
-    fill(start, count, std::min(start + count, rows));
-  }
 }
 
 Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::MatrixXd& b,
