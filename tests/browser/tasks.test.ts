@@ -1,0 +1,95 @@
+// What the page's main thread does while something is dragged: times, so nothing runs beside this file.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { browser, host, openBrowser, settled, visit } from './browser';
+
+openBrowser();
+
+/** The tasks of the page's main thread in a trace, by the milliseconds of CPU that each took. */
+function mainThreadTasks(trace: Buffer): number[] {
+  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] };
+  const thread = ({ pid, tid }: TraceEvent) => `${pid}:${tid}`;
+  const main = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .map(thread),
+  );
+  return traceEvents
+    .filter(
+      (event) => event.name.endsWith('RunTask') && event.ph === 'X' && main.has(thread(event)),
+    )
+    .flatMap(({ tdur }) => (tdur === undefined ? [] : [tdur / 1000]));
+}
+
+interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  /**
+   * CPU time of the thread in microseconds: unlike wall time, not what others on the machine take.
+   * The task that the end of the trace cuts has none.
+   */
+  tdur?: number;
+  args: { name?: string };
+}
+
+/** The main thread's tasks while something is done, by the milliseconds of CPU that each took. */
+async function tasksOf(page: Page, act: () => Promise<void>): Promise<number[]> {
+  await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
+  await act();
+  return mainThreadTasks(await browser.stopTracing());
+}
+
+/** Drags a slider to and fro. */
+async function dragSlider(page: Page, name: string): Promise<void> {
+  const box = await page.locator(`[data-control="${name}"] input[type="range"]`).boundingBox();
+  if (!box) throw new Error(`the slider of ${name} has no place`);
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width / 2, y);
+  await page.mouse.down();
+  for (let i = 0; i < 60; i++) {
+    await page.mouse.move(box.x + box.width * (0.5 + 0.4 * Math.sin(i / 8)), y);
+  }
+  await page.mouse.up();
+}
+
+test('no main-thread task takes over 50 ms while a slider of the first section is dragged', async () => {
+  const { page, close } = await visit(browser, host.address);
+  const tasks = await tasksOf(page, async () => {
+    for (const name of ['mean', 'length', 'temperature']) await dragSlider(page, name);
+  });
+  expect(tasks.length).toBeGreaterThan(100);
+  expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
+  await close();
+});
+
+test('nor while a slider of the stacks is dragged or their maps refine', async () => {
+  const { page, close } = await visit(browser, `${host.address}#D=12&T=64&H=2&S=2`);
+  const tasks = await tasksOf(page, async () => {
+    for (const id of ['entropy-depth', 'collapse-map']) {
+      await page.locator(`#figure-${id}`).scrollIntoViewIfNeeded();
+      await page.locator(`#figure-${id} svg[role="img"]`).waitFor();
+      await dragSlider(page, 'skip');
+      await page.waitForTimeout(1000);
+    }
+  });
+  expect(tasks.length).toBeGreaterThan(100);
+  expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
+  await close();
+});
+
+test('nor while four runs train and are drawn', async () => {
+  const runs = 'ts=100000&td=32&tl=5&tr=none,locater,sigma-reparam,qk-decay';
+  const { page, close } = await visit(browser, `${host.address}#${runs}`, { settle: false });
+  await settled(page, 'race');
+  const tasks = await tasksOf(page, async () => {
+    await page.locator('[data-action="play"]').click();
+    await page.waitForTimeout(6000);
+  });
+  expect(Math.max(...tasks)).toBeLessThan(50);
+  const texts = await page.locator('[data-race-runs] span').allTextContents();
+  expect(texts.length).toBe(4);
+  for (const text of texts) expect(text).toMatch(/step [1-9]/);
+  await close();
+});
