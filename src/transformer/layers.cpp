@@ -137,23 +137,22 @@ void layer_norm_forward(const Scalar* gain, const Scalar* bias, const Matrix<Sca
 
 template <class Scalar>
 void layer_norm_backward(const Scalar* gain, const Matrix<Scalar>& x,
-                         const Matrix<Scalar>& statistics, const Matrix<Scalar>& dy,
-                         Matrix<Scalar>& dx, Scalar* dgain, Scalar* dbias) {
+                         const Matrix<Scalar>& statistics, Matrix<Scalar>& gradient, Scalar* dgain,
+                         Scalar* dbias) {
   const Index d = x.rows();
   for (Index t = 0; t < x.cols(); ++t) {
     const Scalar* const in = x.data() + t * d;
-    const Scalar* const gradient = dy.data() + t * d;
-    Scalar* const out = dx.data() + t * d;
+    Scalar* const slope = gradient.data() + t * d;
     const Scalar mean = statistics(0, t), inverse = statistics(1, t);
     const auto z = [&](Index i) { return (in[i] - mean) * inverse; };
-    const Scalar sum = lane_sum<Scalar>(d, [&](Index i) { return gain[i] * gradient[i]; });
-    const Scalar along = lane_sum<Scalar>(d, [&](Index i) { return gain[i] * gradient[i] * z(i); });
+    const Scalar sum = lane_sum<Scalar>(d, [&](Index i) { return gain[i] * slope[i]; });
+    const Scalar along = lane_sum<Scalar>(d, [&](Index i) { return gain[i] * slope[i] * z(i); });
     const Scalar mean_sum = sum / static_cast<Scalar>(d),
                  mean_along = along / static_cast<Scalar>(d);
     for (Index i = 0; i < d; ++i) {
-      dgain[i] += gradient[i] * z(i);
-      dbias[i] += gradient[i];
-      out[i] = (gain[i] * gradient[i] - mean_sum - z(i) * mean_along) * inverse;
+      dgain[i] += slope[i] * z(i);
+      dbias[i] += slope[i];
+      slope[i] = (gain[i] * slope[i] - mean_sum - z(i) * mean_along) * inverse;
     }
   }
 }
@@ -178,14 +177,13 @@ void gelu_forward(const Matrix<Scalar>& x, Matrix<Scalar>& y) {
 }
 
 template <class Scalar>
-void gelu_backward(const Matrix<Scalar>& x, const Matrix<Scalar>& dy, Matrix<Scalar>& dx) {
+void gelu_backward(const Matrix<Scalar>& x, Matrix<Scalar>& gradient) {
   const Scalar* const in = x.data();
-  const Scalar* const gradient = dy.data();
-  Scalar* const out = dx.data();
+  Scalar* const out = gradient.data();
   for (Index i = 0; i < x.size(); ++i) {
     const Scalar tanh = gelu_tanh(in[i]);
     const Scalar slope = Scalar(kGeluScale) * (1 + 3 * Scalar(kGeluCubic) * in[i] * in[i]);
-    out[i] = gradient[i] * Scalar(0.5) * (1 + tanh + in[i] * (1 - tanh * tanh) * slope);
+    out[i] *= Scalar(0.5) * (1 + tanh + in[i] * (1 - tanh * tanh) * slope);
   }
 }
 
@@ -329,9 +327,9 @@ double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Sca
   template void layer_norm_forward(const Scalar*, const Scalar*, const Matrix<Scalar>&,            \
                                    Matrix<Scalar>&, Matrix<Scalar>&);                              \
   template void layer_norm_backward(const Scalar*, const Matrix<Scalar>&, const Matrix<Scalar>&,   \
-                                    const Matrix<Scalar>&, Matrix<Scalar>&, Scalar*, Scalar*);     \
+                                    Matrix<Scalar>&, Scalar*, Scalar*);                            \
   template void gelu_forward(const Matrix<Scalar>&, Matrix<Scalar>&);                              \
-  template void gelu_backward(const Matrix<Scalar>&, const Matrix<Scalar>&, Matrix<Scalar>&);      \
+  template void gelu_backward(const Matrix<Scalar>&, Matrix<Scalar>&);                             \
   template void attention_forward(const AttentionShape&, const Matrix<Scalar>&,                    \
                                   std::span<const Scalar>, bool, Matrix<Scalar>&,                  \
                                   Matrix<Scalar>&);                                                \

@@ -34,18 +34,18 @@ template <class Scalar>
 void layer_norm_forward(const Scalar* gain, const Scalar* bias, const Matrix<Scalar>& x,
                         Matrix<Scalar>& y, Matrix<Scalar>& statistics);
 /// With z = (X - mean)/sqrt(...): dX = (g dY - mean(g dY) - z mean(g dY z))/sqrt(...), dg += sum dY z,
-/// db += sum dY. dX may be dY.
+/// db += sum dY. `gradient` is dY before and dX after.
 template <class Scalar>
 void layer_norm_backward(const Scalar* gain, const Matrix<Scalar>& x,
-                         const Matrix<Scalar>& statistics, const Matrix<Scalar>& dy,
-                         Matrix<Scalar>& dx, Scalar* dgain, Scalar* dbias);
+                         const Matrix<Scalar>& statistics, Matrix<Scalar>& gradient, Scalar* dgain,
+                         Scalar* dbias);
 
 /// Y = X/2 (1 + tanh(sqrt(2/pi) (X + 0.044715 X^3))), GPT-2's GELU, entry by entry.
 template <class Scalar>
 void gelu_forward(const Matrix<Scalar>& x, Matrix<Scalar>& y);
-/// dX = GELU'(X) dY; dX may be dY.
+/// dX = GELU'(X) dY; `gradient` is dY before and dX after.
 template <class Scalar>
-void gelu_backward(const Matrix<Scalar>& x, const Matrix<Scalar>& dy, Matrix<Scalar>& dx);
+void gelu_backward(const Matrix<Scalar>& x, Matrix<Scalar>& gradient);
 
 /// How queries, keys and values lie in one fused matrix, (H + 2 G) d_h x B T: H heads of queries, then
 /// G of keys, then G of values.

@@ -226,7 +226,7 @@ void Model<Scalar>::backward() {
            factor<Scalar>(logits_.data(), vocabulary).transposed(), slope_at(layout_.output), d,
            true);
   if (normed) {
-    layer_norm_backward(at_offset(layout_.final_norm), last, final_statistics_, flow_, flow_,
+    layer_norm_backward(at_offset(layout_.final_norm), last, final_statistics_, flow_,
                         slope_at(layout_.final_norm), slope_at(layout_.final_bias));
   }
   for (Index layer = settings_.depth - 1; layer >= 0; --layer) layer_back(layer);
@@ -242,12 +242,12 @@ void Model<Scalar>::layer_back(Index layer) {
   const Matrix<Scalar>& x = output_of(layer);
   const bool mlp = settings_.hidden() > 0;
   const auto norm1_back = [&](const Matrix<Scalar>& in, Matrix<Scalar>& slope) {
-    layer_norm_backward(at_offset(own.norm1), in, state.statistics1, slope, slope,
-                        slope_at(own.norm1), slope_at(own.norm1_bias));
+    layer_norm_backward(at_offset(own.norm1), in, state.statistics1, slope, slope_at(own.norm1),
+                        slope_at(own.norm1_bias));
   };
   const auto norm2_back = [&](const Matrix<Scalar>& in, Matrix<Scalar>& slope) {
-    layer_norm_backward(at_offset(own.norm2), in, state.statistics2, slope, slope,
-                        slope_at(own.norm2), slope_at(own.norm2_bias));
+    layer_norm_backward(at_offset(own.norm2), in, state.statistics2, slope, slope_at(own.norm2),
+                        slope_at(own.norm2_bias));
   };
   if (settings_.norm == BlockNorm::pre) {
     if (mlp) {
@@ -290,7 +290,7 @@ void Model<Scalar>::mlp_back(Index layer, const Matrix<Scalar>& in) {
   const Layer& state = at(layer);
   linear_backward(at_offset(own.down), state.active, flow_, &dactive_, slope_at(own.down),
                   slope_at(own.down_bias));
-  gelu_backward(state.up, dactive_, dactive_);
+  gelu_backward(state.up, dactive_);
   linear_backward(at_offset(own.up), in, dactive_, &inner_, slope_at(own.up),
                   slope_at(own.up_bias));
 }
