@@ -124,7 +124,7 @@ TEST_CASE("offsets beyond 4 GiB are read right", "[checkpoint]") {
 }
 #endif
 
-TEST_CASE("a configuration gives the plain values of its top level", "[checkpoint]") {
+TEST_CASE("a configuration gives its plain values by their paths", "[checkpoint]") {
   const Config config = Config::parse(
       R"({"model_type":"bert","num_attention_heads":12,"hidden_size":384,"kv":null,"eps":1e-12,)"
       R"("text_config":{"num_attention_heads":99,"hidden_size":[{"num_attention_heads":1}]},)"
@@ -145,6 +145,31 @@ TEST_CASE("a configuration gives the plain values of its top level", "[checkpoin
   CHECK_THAT(failure_of([&] { config.positive_integer("minus", 9); }).message,
              ContainsSubstring("-3 in config.json"));
   CHECK(failure_of([&] { config.text("zero"); }).item == "zero");
+  CHECK(config.positive_integer("text_config.num_attention_heads", 4096) == 99u);
+  CHECK(config.positive_integer("text_config.hidden_size.0.num_attention_heads", 9) == 1u);
+  CHECK(config.text("architectures.0") == "BertModel");
+  CHECK(config.number("architectures.1", 0, 9) == 7.0);
+  CHECK(config.has("architectures.2.x"));
+  CHECK_FALSE(config.has("architectures.3"));
+  CHECK_FALSE(config.has("architectures.2.x.0"));
+  CHECK_FALSE(config.has("kv"));
+}
+
+TEST_CASE("a configuration takes no more memory than its share", "[checkpoint]") {
+  const auto list = [](std::size_t count) {
+    std::string text = R"({"a":[0)";
+    for (std::size_t i = 1; i < count; ++i) text += ",0";
+    return text + "]}";
+  };
+  CHECK(Config::parse(list(Config::kMostValues - 1))
+            .has("a." + std::to_string(Config::kMostValues - 2)));
+  CHECK_THAT(failure_of([&] { Config::parse(list(Config::kMostValues)); }).message,
+             ContainsSubstring("more than 250000 values"));
+  const std::string key(Config::kLongestPath - 2, 'k');
+  const Config long_keys = Config::parse(R"({")" + key + R"(":{"a":1,"bb":2,"c":3}})");
+  CHECK(long_keys.has(key + ".a"));
+  CHECK_FALSE(long_keys.has(key + ".bb"));
+  CHECK(long_keys.has(key + ".c"));
 }
 
 TEST_CASE("a configuration that is not a JSON object is refused", "[checkpoint]") {

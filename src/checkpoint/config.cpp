@@ -13,8 +13,7 @@
 
 namespace eigenscope {
 
-/// Keeps the scalars of the outermost object and of the objects in it; follows the rest only to find
-/// its end and its faults.
+/// Keeps every value by its path; of an object or an array itself only that it is there.
 class ConfigReader final : public JsonEvents {
  public:
   explicit ConfigReader(Config& config) : config_(config) {}
@@ -28,39 +27,56 @@ class ConfigReader final : public JsonEvents {
     if (!levels_.back().keys.insert(name).second) {
       throw FormatError(config_.name_, "the key '" + shown_name(name) + "' is there twice");
     }
-    if (levels_.size() == 1) key_ = std::move(name);
-    if (levels_.size() == 2) inner_key_ = std::move(name);
+    descend(name);
   }
 
   void string(std::string&& value) override { keep(std::move(value)); }
   void natural(std::uint64_t value) override { keep(value); }
   void other_scalar(std::string&& text) override { keep(Config::Other{std::move(text)}); }
-  void null() override {
-    if (levels_.empty()) refuse_top();
-  }
+  void null() override { arrive(); }
 
  private:
   static constexpr std::size_t kDeepest = 32;
   struct Level {
     bool object;
-    std::set<std::string> keys;  // empty for an array
+    std::size_t path;                 // length of the path to it
+    std::size_t next = 0;             // place of an array's next value
+    std::set<std::string> keys = {};  // of an object
   };
 
   void enter(bool object, const char* kind) {
-    if (levels_.empty() && !object) refuse_top();
+    if (levels_.empty()) {
+      if (!object) refuse_top();
+    } else {
+      keep(Config::Other{kind});
+    }
     if (levels_.size() == kDeepest) {
       throw FormatError(config_.name_, "it nests deeper than 32 levels");
     }
-    if (!levels_.empty()) keep(Config::Other{kind});
-    levels_.push_back({object, {}});
+    levels_.push_back({object, path_.size()});
+  }
+
+  /// Makes the path that of a part of the present object or array.
+  void descend(const std::string& name) {
+    path_.resize(levels_.back().path);
+    if (levels_.size() > 1) path_ += '.';
+    path_ += name;
+  }
+
+  /// Makes the path that of the value that has come; a key has done so for those of an object.
+  void arrive() {
+    if (levels_.empty()) refuse_top();
+    if (!levels_.back().object) descend(std::to_string(levels_.back().next++));
   }
 
   void keep(Config::Value&& value) {
-    if (levels_.empty()) refuse_top();
-    if (levels_.size() == 1) config_.values_.emplace(key_, std::move(value));
-    if (levels_.size() == 2 && levels_.back().object) {
-      config_.values_.emplace(key_ + "." + inner_key_, std::move(value));
+    arrive();
+    if (path_.size() > Config::kLongestPath) return;
+    if (config_.values_.size() == Config::kMostValues) {
+      throw FormatError(config_.name_,
+                        "it holds more than " + std::to_string(Config::kMostValues) + " values");
     }
+    config_.values_.emplace(path_, std::move(value));
   }
 
   [[noreturn]] void refuse_top() const {
@@ -68,8 +84,7 @@ class ConfigReader final : public JsonEvents {
   }
 
   Config& config_;
-  std::string key_;        // of the outermost object
-  std::string inner_key_;  // of an object in it
+  std::string path_;
   std::vector<Level> levels_;
 };
 

@@ -12,16 +12,21 @@
 
 namespace eigenscope {
 
-/// The plain values of a config.json: those at its top level by their keys, those of an object there as
-/// "object.key". What is nested deeper, and arrays, are checked and passed over. Nothing is judged when parsed: a value is checked when it is asked for, so that an
-/// odd field that no one needs does no harm.
+/// The plain values of a config.json by their paths: "key" at the top, "object.key" in an object there,
+/// "array.0" in an array, and so on down. Nothing is judged when parsed: a value is checked when it is
+/// asked for, so that an odd field that no one needs does no harm.
 class Config {
  public:
   /// The largest file that is read, in bytes; class labels make some configs a megabyte.
   static constexpr std::uint64_t kLargestFile = 16'000'000;
+  /// The most values: all that the largest file could have would be a gigabyte here.
+  static constexpr std::size_t kMostValues = 250'000;
+  /// Longer paths, in bytes, are passed over: no one asks for them, and each repeats all of its keys.
+  static constexpr std::size_t kLongestPath = 250;
 
   /// Parses `text`; `name` is what messages call it. Throws FormatError for text that is not a
-  /// JSON object in UTF-8, has a key twice in one object, or nests deeper than 32 levels.
+  /// JSON object in UTF-8, has a key twice in one object, nests deeper than 32 levels, or holds more
+  /// than `kMostValues`.
   static Config parse(std::string_view text, std::string name = "config.json");
 
   /// The same for a file. Throws FormatError also when it is larger than `kLargestFile`.
@@ -29,6 +34,9 @@ class Config {
 
   /// What messages call it.
   const std::string& name() const noexcept { return name_; }
+
+  /// Whether there is anything but null called `key`.
+  bool has(const std::string& key) const { return values_.contains(key); }
 
   /// The integer called `key`, from 1 to `maximum`; nothing when it is absent or null. Throws
   /// FormatError naming the key for anything else.
