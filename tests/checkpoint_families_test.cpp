@@ -324,16 +324,18 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   check(wide);
   for (const std::string type : {"qwen3", "gemma3_text"}) {
     const bool gemma = type != "qwen3";
-    Model model = llama(gemma ? "Gemma" : "LLaMA", type);
+    Model model = llama(gemma ? "Gemma 3" : "LLaMA", type);
     model.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
     model.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
     model.stacks[0].folded = "input_layernorm q_norm k_norm";
     model.gain_plus_one = gemma;
     check(model);
   }
-  Model gemma = llama("Gemma", "gemma");
-  gemma.gain_plus_one = true;
-  check(gemma);
+  for (const std::string type : {"gemma", "gemma2"}) {
+    Model gemma = llama("Gemma", type);
+    gemma.gain_plus_one = true;
+    check(gemma);
+  }
   Model phi = llama("Phi", "phi");
   phi.others = {"model.layers.0.self_attn.dense.weight"};
   check(phi);

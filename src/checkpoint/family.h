@@ -40,11 +40,14 @@ struct AttentionNames {
   RotaryPairs rotary = RotaryPairs::kNone;
 };
 
-/// Rotary positions as config.json tells them.
+/// Rotary positions as config.json tells them, and what holds where it does not.
 struct RotaryKeys {
-  std::string_view share = {};           ///< key of the turned part of a head's coordinates
-  double default_share = 1;              ///< where config.json does not say
-  std::string_view base = "rope_theta";  ///< its default is 10000 everywhere
+  std::string_view share = "partial_rotary_factor";  ///< the turned part of a head's coordinates
+  double default_share = 1;
+  std::string_view base = "rope_theta";
+  double default_base = 10000;
+  double default_local_base = 0;      ///< in layers of a sliding window; 0: as in the others
+  std::uint64_t default_pattern = 0;  ///< each so many-eth layer has no such window; 0: not told
 };
 
 /// One row of the table of families. Any prefix that is empty or ends with '.' may come before its

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "checkpoint/config_keys.h"
 #include "checkpoint/json_events.h"
+#include "checkpoint/rotary_config.h"
 #include "support/error.h"
 #include "support/parameter.h"
 
@@ -14,7 +16,6 @@ namespace {
 constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
 // Of one head, 512 MiB of double: more is a wrong head count rather than a head.
 constexpr std::uint64_t kLargestFactor = std::uint64_t{1} << 26;
-constexpr double kLargestBase = 1e12;
 
 const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
   const TensorInfo& info = file.tensor(name);
@@ -49,42 +50,9 @@ void check_vector(const Safetensors& file, const std::string& name, const std::s
   }
 }
 
-/// config.json, or nothing where there is none. What a model of several parts says of its text is
-/// under "text_config", and newer files keep rotary positions apart.
-class Keys {
- public:
-  explicit Keys(const Config* config) : config_(config) {}
-
-  std::optional<std::uint64_t> integer(std::string_view key, std::uint64_t most) const {
-    return find<std::uint64_t>(
-        key, [&](const std::string& name) { return config_->positive_integer(name, most); });
-  }
-  std::optional<double> number(std::string_view key, double least, double most) const {
-    return find<double>(
-        key, [&](const std::string& name) { return config_->number(name, least, most); });
-  }
-  bool is_off(std::string_view key) const {
-    return find<bool>(key, [&](const std::string& name) { return config_->flag(name); }) == false;
-  }
-  std::string name() const { return config_->name(); }
-  explicit operator bool() const { return config_ != nullptr; }
-
- private:
-  template <class Value, class Ask>
-  std::optional<Value> find(std::string_view key, Ask ask) const {
-    if (config_ == nullptr || key.empty()) return std::nullopt;
-    for (const char* group : {"", "text_config.", "rope_parameters."}) {
-      if (const std::optional<Value> value = ask(group + std::string(key))) return value;
-    }
-    return std::nullopt;
-  }
-
-  const Config* config_;
-};
-
 class StackPlanner {
  public:
-  StackPlanner(const Safetensors& file, const Keys& keys, const HeadSettings& settings,
+  StackPlanner(const Safetensors& file, const ConfigKeys& keys, const HeadSettings& settings,
                const Family& family, const StackMatch& stack)
       : file_(file), keys_(keys), settings_(settings), family_(family), stack_(stack) {}
 
@@ -95,7 +63,6 @@ class StackPlanner {
         });
     find_grid(widest);
     if (!settings_.heads) check_width(stack_.layers.front().query_weight);
-    const Rotary rotary = find_rotary();
     std::vector<LayerPlan> plan;
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
@@ -103,7 +70,7 @@ class StackPlanner {
       plan.push_back({foldable(layer), std::string(stack_.names->stack),
                       static_cast<int>(inputs(layer.query_weight)),
                       static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
-                      static_cast<int>(grid.key_heads), rotary});
+                      static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer)});
     }
     return plan;
   }
@@ -269,15 +236,9 @@ class StackPlanner {
     }
   }
 
-  Rotary find_rotary() const {
-    Rotary rotary{stack_.names->rotary};
-    if (rotary.pairs == RotaryPairs::kNone) return rotary;
-    const double share =
-        keys_.number(family_.rotary.share, 0, 1).value_or(family_.rotary.default_share);
-    const auto pairs = static_cast<Eigen::Index>(share * static_cast<double>(grid_.head_width)) / 2;
-    rotary.turned = 2 * pairs;
-    rotary.base = keys_.number(family_.rotary.base, 1, kLargestBase).value_or(rotary.base);
-    return rotary;
+  Rotary rotary_of_layer(int layer) const {
+    return rotary_of(keys_, family_.rotary, stack_.names->rotary,
+                     static_cast<Eigen::Index>(grid_.head_width), layer, settings_.offset);
   }
 
   LayerTensors foldable(LayerTensors layer) const {
@@ -293,7 +254,7 @@ class StackPlanner {
   }
 
   const Safetensors& file_;
-  const Keys& keys_;
+  const ConfigKeys& keys_;
   const HeadSettings& settings_;
   const Family& family_;
   const StackMatch& stack_;
@@ -318,7 +279,7 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   }
   FamilyMatch found = match(file, config, settings);
   HeadPlan plan{found.family, {}, std::move(found.embeddings)};
-  const Keys keys(config);
+  const ConfigKeys keys(config, {"", "text_config."});
   for (const StackMatch& stack : found.stacks) {
     for (LayerPlan& layer : StackPlanner(file, keys, settings, *found.family, stack).plan()) {
       plan.layers.push_back(std::move(layer));

@@ -8,6 +8,14 @@ namespace {
 
 using Eigen::Index;
 
+/// The angle of a pair for one token.
+double angle_of(const Rotary& rotary, Index pair) {
+  const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rotary.turned);
+  const double plain = std::pow(rotary.base, exponent);
+  return rotary.angle_scale.empty() ? plain
+                                    : plain * rotary.angle_scale[static_cast<std::size_t>(pair)];
+}
+
 /// exp(i angle D), or its mean over the offsets.
 std::complex<double> turn(double angle, const RotaryOffset& at) {
   if (at.average <= 0) return std::polar(1.0, angle * at.offset);
@@ -21,13 +29,13 @@ std::complex<double> turn(double angle, const RotaryOffset& at) {
 }  // namespace
 
 void turn_queries(Eigen::MatrixXd& query, const Rotary& rotary, const RotaryOffset& at) {
-  if (rotary.pairs == RotaryPairs::kNone || (at.average <= 0 && at.offset == 0)) return;
+  if (rotary.pairs == RotaryPairs::kNone) return;
+  if (at.is_none() && rotary.logit_factor == 1) return;
   const bool halves = rotary.pairs == RotaryPairs::kHalves;
   for (Index pair = 0; pair < rotary.turned / 2; ++pair) {
     const Index first = halves ? pair : 2 * pair;
     const Index second = halves ? pair + rotary.turned / 2 : first + 1;
-    const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rotary.turned);
-    const std::complex<double> z = turn(std::pow(rotary.base, exponent), at);
+    const std::complex<double> z = rotary.logit_factor * turn(angle_of(rotary, pair), at);
     const Eigen::VectorXd x = query.col(first), y = query.col(second);
     query.col(first) = z.real() * x - z.imag() * y;
     query.col(second) = z.imag() * x + z.real() * y;

@@ -1,12 +1,16 @@
 // Fuzzes the readers of config.json and of a shard index: whatever the bytes, the outcome is values in
-// their range, plain file names, or a FormatError. Seeds are in corpus/config, words in config.dict.
+// their range, finite angles, plain file names, or a FormatError. Seeds are in corpus/config, words in
+// config.dict.
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "checkpoint/config.h"
+#include "checkpoint/config_keys.h"
 #include "checkpoint/family.h"
+#include "checkpoint/rotary_config.h"
 #include "checkpoint/shard_index.h"
 #include "support/error.h"
 
@@ -23,6 +27,19 @@ void ask(const Config& config, const std::string& key) {
   try {
     config.text(key);
   } catch (const FormatError&) {
+  }
+}
+
+void turn(const Config& config, const Family& family) {
+  try {
+    const Rotary rotary = rotary_of(ConfigKeys(&config, {"", "text_config."}), family.rotary,
+                                    RotaryPairs::kHalves, 16, 5, {1});
+    if (!std::isfinite(rotary.logit_factor)) std::abort();
+    for (const double scale : rotary.angle_scale) {
+      if (!(scale > 0 && scale <= 1e6)) std::abort();
+    }
+  } catch (const FormatError&) {
+  } catch (const InvalidArgument&) {  // a scaling that is not known
   }
 }
 
@@ -47,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         ask(config, std::string(names.head_count_key));
       }
       ask(config, std::string(family.width_key));
+      turn(config, family);
     }
     ask(config, "model_type");
   } catch (const FormatError&) {

@@ -1,0 +1,49 @@
+#include "checkpoint/config_keys.h"
+
+#include <utility>
+
+namespace eigenscope {
+
+ConfigKeys::ConfigKeys(const Config* config, std::vector<std::string> objects)
+    : config_(config), objects_(std::move(objects)) {}
+
+ConfigKeys ConfigKeys::in(const std::vector<std::string>& objects) const {
+  std::vector<std::string> inner;
+  for (const std::string& outer : objects_) {
+    for (const std::string& object : objects) inner.push_back(outer + object);
+  }
+  return {config_, std::move(inner)};
+}
+
+const std::string* ConfigKeys::object_of(std::string_view key) const {
+  if (config_ == nullptr || key.empty()) return nullptr;
+  for (const std::string& object : objects_) {
+    if (config_->has(object + std::string(key))) return &object;
+  }
+  return nullptr;
+}
+
+std::string ConfigKeys::path(std::string_view key) const {
+  const std::string* const object = object_of(key);
+  return (object == nullptr ? objects_.front() : *object) + std::string(key);
+}
+
+std::optional<std::uint64_t> ConfigKeys::integer(std::string_view key,
+                                                 std::uint64_t maximum) const {
+  return has(key) ? config_->positive_integer(path(key), maximum) : std::nullopt;
+}
+
+std::optional<double> ConfigKeys::number(std::string_view key, double minimum,
+                                         double maximum) const {
+  return has(key) ? config_->number(path(key), minimum, maximum) : std::nullopt;
+}
+
+std::optional<std::string> ConfigKeys::text(std::string_view key) const {
+  return has(key) ? config_->text(path(key)) : std::nullopt;
+}
+
+bool ConfigKeys::is_off(std::string_view key) const {
+  return has(key) && config_->flag(path(key)) == false;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,212 @@
+#include "checkpoint/rotary_config.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+
+constexpr double kLargestBase = 1e12;
+constexpr double kLargestFactor = 1e6;
+constexpr double kLargestLength = 1e9;
+constexpr std::string_view kBase = "rope_theta";  // where newer files keep it, whatever the family
+constexpr std::string_view kShare = "partial_rotary_factor";
+constexpr std::string_view kSliding = "sliding_attention";
+
+/// What a scaling is made from.
+struct Scaling {
+  const ConfigKeys& keys;   ///< of the scaling
+  const ConfigKeys& model;  ///< of the model
+  std::string_view type;
+
+  double needed(std::string_view key, double least, double most) const {
+    if (const auto value = keys.number(key, least, most)) return *value;
+    throw FormatError(keys.path(key), "it is missing in " + keys.name() +
+                                          ", though the type of the scaling is '" +
+                                          std::string(type) + "'");
+  }
+  double factor() const { return needed("factor", 1, kLargestFactor); }
+  /// Tokens of the first training.
+  double length() const {
+    constexpr std::string_view kKey = "original_max_position_embeddings";
+    if (const auto value = keys.number(kKey, 2, kLargestLength)) return *value;
+    if (const auto value = model.number(kKey, 2, kLargestLength)) return *value;
+    if (const auto value = model.number("max_position_embeddings", 2, kLargestLength)) {
+      return *value;
+    }
+    return needed(kKey, 2, kLargestLength);
+  }
+  /// How much longer texts may be now.
+  double stretch() const {
+    if (keys.has("factor")) return factor();
+    const auto now = model.number("max_position_embeddings", 1, kLargestLength);
+    return now ? std::max(1.0, *now / length()) : factor();
+  }
+  /// Queries and keys are both multiplied by the attention factor.
+  double logit_factor(double usual) const {
+    const double attention = keys.number("attention_factor", 0, kLargestFactor).value_or(usual);
+    return attention * attention;
+  }
+};
+
+template <class Scale>
+void scale_angles(Rotary& rotary, Scale scale) {
+  for (Index pair = 0; pair < rotary.turned / 2; ++pair) {
+    rotary.angle_scale.push_back(scale(pair));
+  }
+}
+
+void scale_none(Rotary&, const Scaling&) {}
+
+void scale_linear(Rotary& rotary, const Scaling& scaling) {
+  scale_angles(rotary, [factor = scaling.factor()](Index) { return 1 / factor; });
+}
+
+/// Pairs that turn less than `low_freq_factor` times in the first training's length are slowed down,
+/// those that turn more than `high_freq_factor` times are not.
+void scale_llama3(Rotary& rotary, const Scaling& scaling) {
+  const double factor = scaling.factor(), length = scaling.length();
+  const double low = scaling.needed("low_freq_factor", 0, kLargestFactor);
+  const double high = scaling.needed("high_freq_factor", 0, kLargestFactor);
+  if (!(low < high)) {
+    throw FormatError(scaling.keys.path("high_freq_factor"),
+                      "it must be above 'low_freq_factor' in " + scaling.keys.name());
+  }
+  scale_angles(rotary, [&](Index pair) {
+    const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rotary.turned);
+    const double turns = length * std::pow(rotary.base, exponent) / (2 * std::numbers::pi);
+    const double kept = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+    return kept + (1 - kept) / factor;
+  });
+}
+
+double yarn_attention(const Scaling& scaling, double stretch) {
+  const auto factor = [&](double weight) { return 0.1 * weight * std::log(stretch) + 1; };
+  const auto part = scaling.keys.number("mscale", 0, kLargestFactor);
+  const auto all = scaling.keys.number("mscale_all_dim", 0, kLargestFactor);
+  return part && all ? factor(*part) / factor(*all) : factor(1);
+}
+
+/// A ramp over the pairs, between those that turn `beta_fast` times in the first training's length and
+/// those that turn `beta_slow` times.
+void scale_yarn(Rotary& rotary, const Scaling& scaling) {
+  const double stretch = scaling.stretch(), length = scaling.length();
+  rotary.logit_factor = scaling.logit_factor(yarn_attention(scaling, stretch));
+  if (rotary.base == 1) return scale_angles(rotary, [&](Index) { return 1 / stretch; });
+  const double last = std::max(0.0, static_cast<double>(rotary.turned) - 1);
+  const auto pair_turning = [&](std::string_view key, double usual) {
+    const double turns = scaling.keys.number(key, 1e-6, kLargestFactor).value_or(usual);
+    return static_cast<double>(rotary.turned) * std::log(length / (turns * 2 * std::numbers::pi)) /
+           (2 * std::log(rotary.base));
+  };
+  const double fast = pair_turning("beta_fast", 32), slow = pair_turning("beta_slow", 1);
+  const bool whole = !scaling.keys.is_off("truncate");
+  const double first = std::clamp(whole ? std::floor(fast) : fast, 0.0, last);
+  const double end = std::clamp(whole ? std::ceil(slow) : slow, 0.0, last);
+  scale_angles(rotary, [&](Index pair) {
+    const double width = std::max(end - first, 1e-3);  // a step where they are the same pair
+    const double slowed = std::clamp((static_cast<double>(pair) - first) / width, 0.0, 1.0);
+    return 1 - slowed + slowed / stretch;
+  });
+}
+
+void scale_longrope(Rotary& rotary, const Scaling& scaling) {
+  const double usual = std::sqrt(1 + std::log(scaling.stretch()) / std::log(scaling.length()));
+  rotary.logit_factor = scaling.logit_factor(usual);
+  const std::string factors = "short_factor.";
+  scale_angles(rotary, [&](Index pair) {
+    return 1 / scaling.needed(factors + std::to_string(pair), 1e-6, kLargestFactor);
+  });
+  const std::string next = factors + std::to_string(rotary.turned / 2);
+  if (scaling.keys.has(next)) {
+    throw FormatError(scaling.keys.path(next), "there is a factor too many in " +
+                                                   scaling.keys.name() + ": a head has " +
+                                                   std::to_string(rotary.turned / 2) + " pairs");
+  }
+}
+
+struct ScalingType {
+  std::string_view name;
+  void (*apply)(Rotary&, const Scaling&);
+};
+constexpr std::array kScalingTypes{
+    ScalingType{"default", scale_none},      ScalingType{"mrope", scale_none},
+    ScalingType{"dynamic", scale_none},      ScalingType{"linear", scale_linear},
+    ScalingType{"llama3", scale_llama3},     ScalingType{"yarn", scale_yarn},
+    ScalingType{"longrope", scale_longrope}, ScalingType{"su", scale_longrope}};
+
+[[noreturn]] void refuse_type(const ConfigKeys& keys, std::string_view key,
+                              const std::string& type) {
+  std::string known;
+  for (const ScalingType& each : kScalingTypes) {
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
+  }
+  throw InvalidArgument("offset", "only 0 is allowed, and no average: '" + keys.path(key) +
+                                      "' in " + keys.name() + " is '" + shown_name(type) +
+                                      "', and the angles are known of " + known);
+}
+
+void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
+           const RotaryOffset& at) {
+  const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
+  const std::string type = keys.text(key).value_or("default");
+  for (const ScalingType& each : kScalingTypes) {
+    if (each.name == type) return each.apply(rotary, {keys, model, each.name});
+  }
+  if (!at.is_none()) refuse_type(keys, key, type);
+}
+
+/// Which of the kinds of attention a layer has; empty where all have the same.
+std::string kind_of(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
+  if (const auto said = keys.text("layer_types." + std::to_string(layer))) return *said;
+  const auto pattern =
+      keys.integer("sliding_window_pattern", 1 << 20).value_or(family.default_pattern);
+  if (pattern == 0) return "";
+  const bool full = (static_cast<std::uint64_t>(layer) + 1) % pattern == 0;
+  return full ? "full_attention" : std::string(kSliding);
+}
+
+/// The base of layers of a sliding window, where it is another.
+std::optional<double> local_base(const ConfigKeys& keys, const RotaryKeys& family,
+                                 std::string_view kind) {
+  if (kind != kSliding) return std::nullopt;
+  if (const auto told = keys.number("rope_local_base_freq", 1, kLargestBase)) return told;
+  return family.default_local_base > 0 ? std::optional(family.default_local_base) : std::nullopt;
+}
+
+}  // namespace
+
+Rotary rotary_of(const ConfigKeys& keys, const RotaryKeys& family, RotaryPairs pairs,
+                 Eigen::Index head_width, int layer, const RotaryOffset& at) {
+  Rotary rotary{pairs};
+  if (pairs == RotaryPairs::kNone) return rotary;
+  const std::string kind = kind_of(keys, family, layer);
+  // Newer files have an object for each kind of attention, older ones only a base for sliding windows.
+  const std::string of_kind = "rope_parameters." + kind + ".";
+  const ConfigKeys own = keys.in({of_kind});
+  const ConfigKeys any = keys.in({of_kind, "rope_parameters.", ""});
+  const double share = any.number(any.has(family.share) ? family.share : kShare, 0, 1)
+                           .value_or(family.default_share);
+  rotary.turned = 2 * (static_cast<Index>(share * static_cast<double>(head_width)) / 2);
+  if (const auto local = local_base(keys, family, kind); local && !own.has(kBase)) {
+    rotary.base = *local;
+    return rotary;  // windows are short: nothing is scaled
+  }
+  rotary.base = any.number(any.has(family.base) ? family.base : kBase, 1, kLargestBase)
+                    .value_or(family.default_base);
+  const bool has_own = own.has("rope_type");
+  scale(rotary, has_own ? own : keys.in({"rope_scaling.", "rope_parameters."}), keys, at);
+  return rotary;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,27 @@
+// A layer's rotary positions as config.json tells them, with the scalings of models of long contexts.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "checkpoint/config_keys.h"
+#include "checkpoint/family.h"
+#include "checkpoint/rotary.h"
+
+namespace eigenscope {
+
+/// The positions of layer number `layer`, whose heads have width `head_width`. A scaling of the angles
+/// ("rope_scaling" or "rope_parameters", its "rope_type" or "type") is one of
+///   default, mrope  none (of several axes, as text has them)
+///   dynamic         none up to the length of the first training
+///   linear          positions over a factor (Chen et al., 2023, arXiv:2306.15595)
+///   llama3          slow pairs only, smoothly (Grattafiori et al., 2024, arXiv:2407.21783)
+///   yarn            slow pairs only, and a factor of the logits (Peng et al., 2023, arXiv:2309.00071)
+///   longrope, su    each pair by its short factor, which holds up to the length of the first training,
+///                   and a factor of the logits (Ding et al., 2024, arXiv:2402.13753)
+/// Layers of a sliding window have a base of their own where the config or the family says so.
+/// Throws FormatError naming the key for a value that is missing or out of range, and InvalidArgument
+/// ("offset") for a scaling of another type, unless `at` turns nothing.
+Rotary rotary_of(const ConfigKeys& keys, const RotaryKeys& family, RotaryPairs pairs,
+                 Eigen::Index head_width, int layer, const RotaryOffset& at);
+
+}  // namespace eigenscope

@@ -1,0 +1,202 @@
+// Rotary positions as the config.json of real models tell them. The angles that are written out were
+// made by an independent script in plain Python after the definitions of the papers.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/heads.h"
+#include "checkpoint_failure.h"
+#include "safetensors_writer.h"
+#include "test_matrices.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+
+namespace {
+
+constexpr int kWidth = 4, kHeadWidth = 16, kLayers = 6;
+
+/// One head of width 16 in each of six layers of LLaMA's names.
+std::shared_ptr<const Safetensors> small_llama() {
+  SafetensorsWriter writer;
+  for (int layer = 0; layer < kLayers; ++layer) {
+    for (const std::string part : {"q", "k"}) {
+      const Eigen::MatrixXd w = random_matrix(kWidth, kHeadWidth, part == "q" ? 1 : 2);
+      writer.add("model.layers." + std::to_string(layer) + ".self_attn." + part + "_proj.weight",
+                 "F64", {kHeadWidth, kWidth}, {w.data(), w.data() + w.size()});
+    }
+  }
+  return open(writer.bytes());
+}
+
+std::vector<double> angles_of(const Rotary& rotary) {
+  std::vector<double> angles;
+  for (Eigen::Index p = 0; p < rotary.turned / 2; ++p) {
+    const double exponent = -2.0 * static_cast<double>(p) / static_cast<double>(rotary.turned);
+    const double scale =
+        rotary.angle_scale.empty() ? 1 : rotary.angle_scale[static_cast<std::size_t>(p)];
+    angles.push_back(scale * std::pow(rotary.base, exponent));
+  }
+  return angles;
+}
+
+/// The layers' positions under a config with these keys.
+std::vector<Rotary> rotary_under(const std::string& keys, RotaryOffset at = {}) {
+  const Config config = Config::parse(R"({"num_attention_heads":1,)" + keys + "}");
+  HeadScan scan(small_llama(), &config, {.offset = at});
+  std::vector<Rotary> layers;
+  for (const LayerPlan& layer : scan.plan()) layers.push_back(layer.rotary);
+  return layers;
+}
+
+void check_angles(const Rotary& rotary, const std::vector<double>& expected) {
+  const std::vector<double> angles = angles_of(rotary);
+  REQUIRE(angles.size() == expected.size());
+  for (std::size_t p = 0; p < angles.size(); ++p) {
+    CAPTURE(p);
+    CHECK(angles[p] == Approx(expected[p]).epsilon(1e-12));
+  }
+}
+
+std::vector<double> plain(double base) { return angles_of({RotaryPairs::kHalves, 16, base}); }
+
+std::vector<double> over(double factor, std::vector<double> angles) {
+  for (double& angle : angles) angle /= factor;
+  return angles;
+}
+
+const std::vector<double> kLlama3 = {1.0,
+                                     0.19392274474868576,
+                                     0.03760603093086393,
+                                     0.007292664737217109,
+                                     0.0005248461609929547,
+                                     3.428102195952591e-05,
+                                     6.647869871181235e-06,
+                                     1.2891731721515574e-06};
+
+const std::string kYarn = R"("rope_theta":1000000,"max_position_embeddings":131072,)"
+                          R"("rope_scaling":{"type":"yarn","factor":4.0,)"
+                          R"("original_max_position_embeddings":32768})";
+
+}  // namespace
+
+TEST_CASE("scalings that leave the angles, or slow all of them down") {
+  for (const std::string type : {"default", "dynamic", "mrope"}) {
+    const auto layers = rotary_under(R"("rope_scaling":{"type":")" + type + R"(","factor":4})");
+    check_angles(layers[0], plain(10000));
+    CHECK(layers[0].logit_factor == 1);
+  }
+  check_angles(rotary_under(R"("rope_scaling":null)")[0], plain(10000));
+  const std::string linear = R"({"rope_type":"linear","factor":2.5})";
+  check_angles(rotary_under(R"("rope_scaling":)" + linear)[0], over(2.5, plain(10000)));
+  check_angles(rotary_under(R"("text_config":{"rope_theta":500,"rope_scaling":)" + linear + "}")[0],
+               over(2.5, plain(500)));
+  check_angles(rotary_under(R"("rope_parameters":{"rope_theta":500,"rope_type":"linear",)"
+                            R"("factor":2.5})")[0],
+               over(2.5, plain(500)));
+}
+
+TEST_CASE("the scalings of Llama 3, YaRN and LongRoPE are those of their definitions") {
+  check_angles(rotary_under(R"("rope_theta":500000,"rope_scaling":{"rope_type":"llama3",)"
+                            R"("factor":8,"low_freq_factor":1,"high_freq_factor":4,)"
+                            R"("original_max_position_embeddings":8192})")[0],
+               kLlama3);
+
+  const Rotary yarn = rotary_under(kYarn)[0];
+  check_angles(yarn, {1.0, 0.1778279410038923, 0.03162277660168379, 0.004217559938927619, 0.0005,
+                      4.445698525097307e-05, 7.905694150420949e-06, 1.4058533129758728e-06});
+  CHECK(yarn.logit_factor == Approx(1.2964769927807063).epsilon(1e-12));
+  const Rotary fine = rotary_under(
+      R"("max_position_embeddings":4096,"rope_scaling":{"type":"yarn","factor":40,"beta_fast":16,)"
+      R"("beta_slow":2,"truncate":false,"mscale":1,"mscale_all_dim":0.707})")[0];
+  check_angles(fine, {1.0, 0.31622776601683794, 0.1, 0.03162277660168379, 0.005790104962447107,
+                      0.00012395236926610428, 2.5e-05, 7.905694150420949e-06});
+  CHECK(fine.logit_factor == Approx(1.1788018140416932).epsilon(1e-12));
+
+  for (const std::string type : {"longrope", "su"}) {
+    const Rotary rotary = rotary_under(
+        R"("original_max_position_embeddings":4096,"max_position_embeddings":131072,)"
+        R"("rope_scaling":{"type":")" +
+        type + R"(","long_factor":[9,9],"short_factor":[1,1.05,1.1,1.15,1.2,1.5,2,2.5]})")[0];
+    check_angles(rotary,
+                 {1.0, 0.3011693009684171, 0.09090909090909091, 0.02749806661015982,
+                  0.008333333333333333, 0.0021081851067789197, 0.0005, 0.00012649110640673518});
+    CHECK(rotary.logit_factor == Approx(1.4166666666666667).epsilon(1e-12));
+  }
+  CHECK(rotary_under(R"("rope_scaling":{"type":"yarn","factor":4,"attention_factor":1.5,)"
+                     R"("original_max_position_embeddings":2048})")[0]
+            .logit_factor == 2.25);
+}
+
+TEST_CASE("a factor of the logits is in W at every offset") {
+  for (const double offset : {0.0, 3.0}) {
+    const auto head = [&](const std::string& keys) {
+      const Config config = Config::parse(R"({"num_attention_heads":1,)" + keys + "}");
+      HeadScan scan(small_llama(), &config, {.offset = {offset}});
+      return scan.advance().at(0).query;
+    };
+    const std::string plain_yarn = kYarn.substr(0, kYarn.size() - 1) + R"(,"attention_factor":1})";
+    const Eigen::MatrixXd with = head(kYarn), without = head(plain_yarn);
+    CHECK((with - 1.2964769927807063 * without).norm() < 1e-12 * with.norm());
+  }
+}
+
+TEST_CASE("layers of a sliding window have a base of their own") {
+  const std::vector<double> local = plain(10000), global = over(8, plain(1e6));
+  const auto check_layers = [&](const std::string& keys, int full) {
+    CAPTURE(keys);
+    const std::vector<Rotary> layers = rotary_under(keys);
+    for (int layer = 0; layer < kLayers; ++layer) {
+      check_angles(layers[static_cast<std::size_t>(layer)], layer == full ? global : local);
+    }
+  };
+  const std::string scaling = R"("rope_scaling":{"rope_type":"linear","factor":8})";
+  // Gemma 3's config leaves out what its family has by default.
+  check_layers(R"("model_type":"gemma3_text",)" + scaling, 5);
+  check_layers(R"("model_type":"gemma3","text_config":{)" + scaling + "}", 5);
+  const std::string types = R"("layer_types":["sliding_attention","sliding_attention",)"
+                            R"("full_attention","sliding_attention","sliding_attention",)"
+                            R"("sliding_attention"])";
+  check_layers(R"("model_type":"gemma3_text",)" + types + "," + scaling, 2);
+  check_layers(R"("rope_theta":1e6,"rope_local_base_freq":10000.0,)" + types + "," + scaling, 2);
+  check_layers(types + R"(,"rope_parameters":{"sliding_attention":{"rope_type":"default",)"
+                       R"("rope_theta":10000},"full_attention":{"rope_type":"linear","factor":8,)"
+                       R"("rope_theta":1000000}})",
+               2);
+  check_layers(
+      R"("rope_theta":1e6,"rope_local_base_freq":1e4,"sliding_window_pattern":7,)" + scaling, -1);
+}
+
+TEST_CASE("a scaling that is not known matters only where pairs are turned") {
+  const std::string keys = R"("rope_scaling":{"rope_type":"spiral","factor":2})";
+  check_angles(rotary_under(keys)[0], plain(10000));
+  for (const RotaryOffset at : {RotaryOffset{1}, RotaryOffset{0, 8}}) {
+    const Failure failure = failure_of([&] { rotary_under(keys, at); });
+    CHECK(failure.item == "offset");
+    CHECK_THAT(failure.message, ContainsSubstring("'rope_scaling.rope_type' in config.json"));
+    CHECK_THAT(failure.message, ContainsSubstring("'spiral'"));
+    CHECK_THAT(failure.message, ContainsSubstring("linear, llama3, yarn"));
+  }
+}
+
+TEST_CASE("what a scaling needs and does not have is named") {
+  const auto item = [](const std::string& scaling) {
+    return failure_of([&] { rotary_under(R"("rope_scaling":{)" + scaling + "}"); }).item;
+  };
+  CHECK(item(R"("type":3)") == "rope_scaling.type");
+  CHECK(item(R"("type":"linear")") == "rope_scaling.factor");
+  CHECK(item(R"("type":"linear","factor":0)") == "rope_scaling.factor");
+  CHECK(item(R"("type":"linear","factor":"2")") == "rope_scaling.factor");
+  CHECK(item(R"("type":"yarn","factor":2)") == "rope_scaling.original_max_position_embeddings");
+  const std::string llama3 = R"("type":"llama3","factor":8,"low_freq_factor":4,)"
+                             R"("original_max_position_embeddings":64)";
+  CHECK(item(llama3) == "rope_scaling.high_freq_factor");
+  CHECK(item(llama3 + R"(,"high_freq_factor":4)") == "rope_scaling.high_freq_factor");
+  const std::string longrope =
+      R"("type":"longrope","factor":8,"original_max_position_embeddings":64,"short_factor":)";
+  CHECK(item(longrope + "[1,1,1,1,1,1,1]") == "rope_scaling.short_factor.7");
+  CHECK(item(longrope + "[1,1,1,1,1,1,1,0]") == "rope_scaling.short_factor.7");
+  CHECK(item(longrope + "[1,1,1,1,1,1,1,1,1]") == "rope_scaling.short_factor.8");
+  CHECK(item(longrope + "[1,1,1,1,1,1,1,1]").empty());
+}
