@@ -331,8 +331,10 @@ TEST_CASE("GPT-2's fused queries and keys come apart") {
 TEST_CASE("fused weights that are not three equal parts are refused") {
   SafetensorsWriter grouped;
   add_fused(grouped, 0, 2 * kWidth + 2);
-  CHECK(scan_failure(grouped).item == "h.0.attn.c_attn.weight");
+  CHECK(scan_failure(grouped).item == "key_heads");
+  CHECK_THAT(scan_failure(grouped).message, ContainsSubstring("h.0.attn.c_attn.weight"));
   CHECK_THAT(scan_failure(grouped).message, ContainsSubstring("grouped"));
+  CHECK(scan_failure(grouped, std::nullopt).item == "heads");
   SafetensorsWriter biased;
   biased.add("h.0.attn.c_attn.weight", "F32", {6, 18}, std::vector<double>(108));
   biased.add("h.0.attn.c_attn.bias", "F32", {6}, std::vector<double>(6));
@@ -340,7 +342,8 @@ TEST_CASE("fused weights that are not three equal parts are refused") {
   SafetensorsWriter uneven;
   add_fused(uneven, 0);
   add_fused(uneven, 1, 3 * kWidth + 3);
-  CHECK(scan_failure(uneven).item == "h.1.attn.c_attn.weight");
+  CHECK(scan_failure(uneven).item == "key_heads");
+  CHECK_THAT(scan_failure(uneven).message, ContainsSubstring("h.1.attn.c_attn.weight"));
   SafetensorsWriter good;
   add_fused(good, 0);
   CHECK(scan_failure(good, std::nullopt, R"({"n_head":4})").item == "h.0.attn.c_attn.weight");

@@ -93,7 +93,6 @@ class StackPlanner {
     const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
     const auto told_width = keys_.integer(family_.head_width_key, kLargestSide);
     find_key_heads();
-    if (family_.fused() && !told_key_heads_ && !told_width) check_three_parts(weight);
     if (settings_.heads) {
       grid_.heads = static_cast<std::uint64_t>(checked("heads", *settings_.heads));
     } else {
@@ -101,6 +100,7 @@ class StackPlanner {
       if (!told) refuse_unknown_count();
       grid_.heads = *told;
     }
+    if (family_.fused() && !told_key_heads_ && !told_width) check_three_parts(weight);
     const std::uint64_t parts =
         grid_.heads + (family_.fused() ? 2 * told_key_heads_.value_or(grid_.heads) : 0);
     if (outputs(weight) % parts != 0) refuse_indivisible(weight, grid_.heads);
@@ -132,10 +132,11 @@ class StackPlanner {
 
   void check_three_parts(const std::string& weight) const {
     if (outputs(weight) == 3 * inputs(weight)) return;
-    throw FormatError(shown_name(weight), "its shape " + shape(weight) +
-                                              " does not hold queries, keys and values of the same "
-                                              "width as its input; for grouped keys give the "
-                                              "number of key heads");
+    throw InvalidArgument("key_heads",
+                          "the shape " + shape(weight) + " of " + shown_name(weight) +
+                              " does not hold queries, keys and values of the same width as its "
+                              "input; for grouped keys give the number of key heads, " +
+                              allowed_range(parameter("key_heads")));
   }
 
   [[noreturn]] void refuse_unknown_count() const {

@@ -48,8 +48,8 @@ struct HeadPlan {
 /// Widths and head counts may differ from layer to layer, as in pruned models; the head width may only
 /// differ from stack to stack.
 /// Throws InvalidArgument, naming the setting ("heads", "key_heads", "offset", "length", "map_..."),
-/// when it is out of range or does not fit the weights, or "heads" when neither it nor the config
-/// tells; FormatError, naming the tensor (or the key of the config), when the family is unknown, a
+/// when it is out of range or does not fit the weights, or "heads" and "key_heads" when neither they nor
+/// the config tell what the weights need; FormatError, naming the tensor (or the key of the config), when the family is unknown, a
 /// partner is missing, a weight is not a matrix of numbers, queries and keys have other inputs, a bias
 /// or gain does not fit its weight, or the config does not fit the weights.
 HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings);
