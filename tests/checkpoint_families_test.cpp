@@ -412,6 +412,46 @@ TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") 
          {{.name = "", .query = "net.layers.{n}.self_attn.in_proj_weight", .key = ""}}});
 }
 
+TEST_CASE("text and vision: CLIP and SigLIP") {
+  const auto stack = [](const std::string& name, int heads) {
+    const std::string layer = name + "_model.encoder.layers.{n}.";
+    return Stack{.name = name,
+                 .query = layer + "self_attn.q_proj.weight",
+                 .key = layer + "self_attn.k_proj.weight",
+                 .gain = layer + "layer_norm1.weight",
+                 .folded = "layer_norm1",
+                 .heads = heads,
+                 .key_heads = heads};
+  };
+  const Stack text = stack("text", 2), vision = stack("vision", 4);
+  const std::string text_config = R"("text_config":{"num_attention_heads":2,"hidden_size":8})";
+  const std::string vision_config = R"("vision_config":{"num_attention_heads":4,"hidden_size":8})";
+  for (const std::string type : {"clip", "siglip"}) {
+    const std::string config =
+        R"({"model_type":")" + type + R"(",)" + text_config + "," + vision_config + "}";
+    const Model both{"CLIP", config, HeadLayout::kSeparate, {text, vision}};
+    check(both);
+    const Config half = Config::parse("{" + text_config + "}");
+    const Failure failure = failure_of([&] { HeadScan(open(write(both, "F32")), &half); });
+    CHECK(failure.item == "heads");
+    CHECK_THAT(failure.message, ContainsSubstring("'vision_config.num_attention_heads'"));
+  }
+  // One of both, under a config of its own.
+  const Model lone{"CLIP", "{}", HeadLayout::kSeparate, {vision}};
+  const Config own = Config::parse(R"({"num_attention_heads":4,"hidden_size":8})");
+  HeadScan scan(open(write(lone, "F32")), &own);
+  CHECK(scan.family().name == "CLIP");
+  const std::vector<HeadFactors> heads = read_all(scan);
+  REQUIRE(heads.size() == 8);
+  for (const HeadFactors& head : heads) check_head(head, vision, 0, true);
+  // With a language model of LLaMA's names beside it no family is meant.
+  Model llava = llama("LLaMA", "llava");
+  llava.stacks.push_back(vision);
+  const Config config = Config::parse(llava.config);
+  CHECK_THAT(failure_of([&] { HeadScan(open(write(llava, "F32")), &config); }).message,
+             ContainsSubstring("several stacks"));
+}
+
 TEST_CASE("a config of several parts, and one that keeps rotary positions apart, are understood") {
   const Config config = Config::parse(
       R"({"text_config":{"num_attention_heads":2,"num_key_value_heads":1,"hidden_size":8},

@@ -161,6 +161,24 @@ constexpr std::array kFamilies{
                             .head_count_key = "num_attention_heads",
                             .key_head_count_key = "num_key_value_heads",
                             .rotary = RotaryPairs::kHalves}}}},
+    // A vision model with a language model of LLaMA's names is another one.
+    Family{
+        .name = "CLIP",  // and SigLIP
+        .absent = "layers.{n}.input_layernorm.weight",
+        .layout = HeadLayout::kSeparate,
+        .width_key = "hidden_size",
+        .attentions = {{{.stack = "text",
+                         .query_weight = "text_model.encoder.layers.{n}.self_attn.q_proj.weight",
+                         .key_weight = "text_model.encoder.layers.{n}.self_attn.k_proj.weight",
+                         .query_gain = "text_model.encoder.layers.{n}.layer_norm1.weight",
+                         .config = "text_config",
+                         .head_count_key = "num_attention_heads"},
+                        {.stack = "vision",
+                         .query_weight = "vision_model.encoder.layers.{n}.self_attn.q_proj.weight",
+                         .key_weight = "vision_model.encoder.layers.{n}.self_attn.k_proj.weight",
+                         .query_gain = "vision_model.encoder.layers.{n}.layer_norm1.weight",
+                         .config = "vision_config",
+                         .head_count_key = "num_attention_heads"}}}},
     Family{.name = "LLaMA",  // and Mistral, Qwen 2 and 3
            .layout = HeadLayout::kSeparate,
            .width_key = "hidden_size",

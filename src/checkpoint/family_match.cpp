@@ -87,6 +87,16 @@ Prefixes find_layers(const Family& family, const AttentionNames& names, const Te
   return found;
 }
 
+/// The same of the first stack that the file has.
+Prefixes find_first_layers(const Family& family, const Tensors& tensors) {
+  for (const AttentionNames& names : family.attentions) {
+    if (names.query_weight.empty()) break;
+    Prefixes found = find_layers(family, names, tensors);
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
 LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
                            const std::string& prefix, int layer, const Tensors& tensors) {
   const auto if_there = [&](const std::string& name) {
@@ -150,8 +160,7 @@ std::string first_names(const Tensors& tensors) {
 }
 
 bool fits(const Family& family, const Tensors& tensors) {
-  const AttentionNames& first = family.attentions.front();
-  return !find_layers(family, first, tensors).empty() &&
+  return !find_first_layers(family, tensors).empty() &&
          (family.required.empty() || has(tensors, family.required)) &&
          (family.absent.empty() || !has(tensors, family.absent));
 }
@@ -176,7 +185,7 @@ const Family* choose(const Tensors& tensors, std::string_view model_type) {
 FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& tensors,
                           const std::string& file) {
   FamilyMatch match;
-  const Prefixes first = find_layers(*family, family->attentions.front(), tensors);
+  const Prefixes first = find_first_layers(*family, tensors);
   if (first.empty()) {
     throw FormatError(file, "it has no tensor '" +
                                 shown_name(family->attentions.front().query_weight) + "'" +

@@ -143,7 +143,7 @@ class StackPlanner {
     const std::string key(stack_.names->head_count_key);
     const std::string lacking = key.empty() ? "a mapping does not tell it"
                                 : !keys_    ? "there is no config.json to tell it"
-                                            : keys_.name() + " has no '" + key + "'";
+                                            : keys_.name() + " has no '" + keys_.path(key) + "'";
     throw InvalidArgument("heads", lacking + "; give the number of heads in each layer, " +
                                        allowed_range(parameter("heads")));
   }
@@ -159,7 +159,7 @@ class StackPlanner {
     }
     throw FormatError(shown_name(weight), "its " + message + ", which " + keys_.name() +
                                               " gives as '" +
-                                              std::string(stack_.names->head_count_key) + "'");
+                                              keys_.path(stack_.names->head_count_key) + "'");
   }
 
   HeadGrid grid_of(const LayerTensors& layer) const {
@@ -271,6 +271,13 @@ FamilyMatch match(const Safetensors& file, const Config* config, const HeadSetti
   return match_family(file.tensors(), type.value_or(""), file.name());
 }
 
+/// The objects of config.json that tell of a stack. What a model of several parts says of its text is
+/// under "text_config".
+std::vector<std::string> objects_of(const AttentionNames& stack) {
+  if (stack.config.empty()) return {"", "text_config."};
+  return {std::string(stack.config) + ".", ""};
+}
+
 }  // namespace
 
 HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings) {
@@ -280,8 +287,8 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   }
   FamilyMatch found = match(file, config, settings);
   HeadPlan plan{found.family, {}, std::move(found.embeddings)};
-  const ConfigKeys keys(config, {"", "text_config."});
   for (const StackMatch& stack : found.stacks) {
+    const ConfigKeys keys(config, objects_of(*stack.names));
     for (LayerPlan& layer : StackPlanner(file, keys, settings, *found.family, stack).plan()) {
       plan.layers.push_back(std::move(layer));
     }

@@ -42,7 +42,7 @@ export const columns: readonly Column[] = [
   {
     name: 'stack',
     title: 'Stack',
-    help: 'encoder, decoder, or the decoder’s attention across to the encoder',
+    help: 'encoder, decoder, the decoder’s attention across to the encoder; text, vision',
     value: ({ stack, model }) => (stack ? model.stacks.indexOf(stack) : NaN),
     text: ({ stack }) => stack,
   },
