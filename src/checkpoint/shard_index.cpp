@@ -123,11 +123,9 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 std::shared_ptr<const Safetensors> open_shards(std::vector<std::shared_ptr<ByteSource>> shards,
                                                const ShardIndex* index) {
   if (index == nullptr) {
-    const std::string name = shards.empty() ? "" : shards.front()->name();
-    const std::size_t others = shards.size() - 1;
-    return std::make_shared<const Safetensors>(
-        std::move(shards),
-        others == 0 ? name : name + " and " + std::to_string(others) + " other files");
+    std::string name = shards.empty() ? "" : shards.front()->name();
+    if (shards.size() > 1) name += " and " + std::to_string(shards.size() - 1) + " other files";
+    return std::make_shared<const Safetensors>(std::move(shards), std::move(name));
   }
   for (const std::string& file : index->files()) {
     const bool there = std::any_of(shards.begin(), shards.end(), [&](const auto& shard) {
