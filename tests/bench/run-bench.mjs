@@ -162,7 +162,7 @@ async function spectraAgainstMlMatrix() {
   };
   const ours = () => {
     const job = native.createJob('scan', {
-      ...{ model: [model], index: null, config: null, heads: 12, ...tokens },
+      ...{ model: [model], index: null, config: null, heads: 12, key_heads: null, ...tokens },
       ...{ fold_gains: true, offset: 0, average: false, embeddings: false, mapping: null },
     });
     while (!job.advance(1e9));

@@ -12,6 +12,7 @@ import {
   LLAMA_CONFIG,
   safetensorsOf,
   shardsOf,
+  waves,
   WHISPER,
   WHISPER_CONFIG,
 } from '../checkpoints';
@@ -446,6 +447,53 @@ test('a checkpoint of no known family is read by the names a person gives', asyn
   await page.goto(link);
   await give();
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
+  await close();
+});
+
+test('key heads that nothing tells are asked for, and kept in the link', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-grouped-'));
+  const file = join(folder, 'model.safetensors');
+  // Four heads of width 2 that share two keys: 8 rows of queries, 4 of keys, 4 of values.
+  const write = (name: string) =>
+    writeFileSync(file, safetensorsOf({ [name]: { shape: [16, 8], value: waves(1) } }));
+  const give = () => page.locator('[data-files]').setInputFiles([file]);
+  const report = page.locator('[data-report]', { hasText: '4 heads of model.safetensors' });
+  const heads = page.locator('#heads-count');
+  const keyHeads = page.locator('#field-map_key_heads');
+  const refused = (text: string) =>
+    page.locator('#error-map_key_heads', { hasText: text }).waitFor();
+  write('model.layers.0.self_attn.qkv_proj.weight');
+  expect(await keyHeads.isVisible()).toBe(false);
+  await give();
+  await heads.fill('4');
+  await heads.press('Enter');
+  await refused('for grouped keys give the number of key heads, an integer from 0 to 4096');
+  await keyHeads.fill('two');
+  await keyHeads.press('Enter');
+  await refused("key_heads: 'two' is not allowed");
+  await keyHeads.fill('3');
+  await keyHeads.press('Enter');
+  await page.locator('[data-problem]', { hasText: 'do not divide into 4 heads' }).waitFor();
+  await keyHeads.fill('2');
+  await keyHeads.press('Enter');
+  await report.waitFor();
+  expect(await report.textContent()).toContain('key heads as given, 2');
+  await page.waitForFunction(() => location.hash.includes('xG=2'));
+  const means = (await column(page, 'Mean')).map(number);
+  const terminal = eigenscope('heads', file, '--heads', 4, '--key-heads', 2).heads;
+  expect(means).toHaveLength(4);
+  means.forEach((mean, i) => expect(mean).toBeCloseTo(terminal[i].mean, 2));
+  // A link holds them for a mapping too.
+  write('blk.0.mine.weight');
+  await page.goto('about:blank');
+  await page.goto(`${host.address}#xq=blk.{n}.mine.weight&xl=fused&xh=4&xG=2`);
+  await give();
+  await report.waitFor();
+  expect((await column(page, 'Mean')).map(number)).toEqual(means);
+  expect(await page.locator('[data-map-form] #field-map_key_heads').inputValue()).toBe('2');
+  expect(errors).toEqual([]);
+  rmSync(folder, { recursive: true });
   await close();
 });
 

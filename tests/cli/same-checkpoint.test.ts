@@ -45,7 +45,7 @@ writeFileSync(prose, text);
 
 /** A scan as the page asks for it at first. */
 const PLAIN = {
-  ...{ heads: 0, fold_gains: true, offset: 0, average: false },
+  ...{ heads: 0, key_heads: null as number | null, fold_gains: true, offset: 0, average: false },
   ...{ embeddings: false, mapping: null as Mapping | null },
 };
 
@@ -111,8 +111,8 @@ test('a sharded LLaMA by options and by names', () => {
     [{ offset: 'average' }, { average: true }],
     [{ frame: 'embeddings' }, { embeddings: true }],
     [
-      { map_query: query, map_key: key, heads: 2 },
-      { mapping, heads: 2 },
+      { map_query: query, map_key: key, heads: 2, key_heads: 1 },
+      { mapping, heads: 2, key_heads: 1 },
     ],
   ];
   const seen = new Set<number>();

@@ -104,6 +104,7 @@ describe('the link', () => {
       map_gain: 'blk.{n}.g',
       map_layout: 'interleaved',
       map_heads: '4',
+      map_key_heads: '2',
       sample: 'hidden',
       eigenvalues: '1, -2.5 & 3',
       head: 'file:3.11',

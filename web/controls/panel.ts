@@ -84,10 +84,10 @@ export class Controls {
     return this.refuse(controlOf(named) ?? '', error);
   }
 
-  /** The same of a scan, whose heads are not those of stacks. */
+  /** The same of a scan, whose heads are not those of stacks or of training runs. */
   failedScan(error: Error): boolean {
     const named = error instanceof EngineError ? error.field : '';
-    return this.refuse(named === 'heads' ? 'map_heads' : named, error);
+    return this.refuse(/^(key_)?heads$/.test(named) ? `map_${named}` : named, error);
   }
 
   private refuse(field: string, error: Error): boolean {

@@ -372,7 +372,8 @@ export interface Jobs {
     output: { length: number; weights: Float32Array; entropy: Float64Array };
   };
   /**
-   * Heads of a checkpoint, read by ranges. `heads` 0 means: from config.json. Their localization
+   * Heads of a checkpoint, read by ranges. `heads` 0 and `key_heads` null mean: from config.json, or
+   * from the shapes of separate keys; `key_heads` 0 is for as many as heads. Their localization
    * is predicted with `length`, `tokens`, `correlation`; temperature sqrt(head_width).
    */
   scan: {
@@ -386,6 +387,7 @@ export interface Jobs {
       /** Whether traces are in the frame of the token embeddings instead of the identity. */
       embeddings: boolean;
       /** In place of the families that are known. */
+      key_heads: number | null;
       mapping: Mapping | null;
       length: number;
       tokens: TokenProcess;

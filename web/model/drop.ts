@@ -35,6 +35,8 @@ export class Dropped {
   private report = child(document, '[data-report]');
   private remote = child<HTMLFormElement>(document, '[data-remote-form]');
   private mapping = child<HTMLFormElement>(document, '[data-map-form]');
+  /** In the one of both forms that is shown. */
+  private keyHeads = child(document, '[data-control="map_key_heads"]');
   private options = child(document, '[data-scan-options]');
   private controller: AbortController | null = null;
   private given: Given[] = [];
@@ -58,6 +60,7 @@ export class Dropped {
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       this.heads = child<HTMLInputElement>(this.form, 'input').value.trim();
+      store.settle();
       void this.read();
     });
     this.remote.addEventListener('submit', (event) => {
@@ -144,7 +147,10 @@ export class Dropped {
     if (given.length === 0) return;
     const { signal } = this.begin();
     try {
-      const known = await this.countOf(heads);
+      const known = {
+        heads: (await this.countOf('heads', heads)) ?? 0,
+        key_heads: await this.countOf('key_heads', this.store.state.map_key_heads),
+      };
       const opened: Opened[] = [];
       const reports: string[] = [];
       for (const one of given) {
@@ -168,41 +174,50 @@ export class Dropped {
     else this.checkpoints.open(opened);
     this.shown = given;
     this.form.hidden = true;
+    // What was given, perhaps by the link, is in sight: it holds for the next checkpoint too.
+    if (this.mapping.hidden && this.store.state.map_key_heads !== '') this.offer(this.form);
     this.options.hidden = false;
     const rotary = opened.some(({ heads }) => heads.some((head) => head.rotary));
     child(this.options, '[data-rotary]').hidden = !rotary;
     this.hooks.arrived();
   }
 
-  /** A number of heads as it was typed, 0 for none. */
-  private async countOf(text: string): Promise<number> {
-    return text === '' ? 0 : this.pool.run('check', { name: 'heads', text });
+  /** A number as it was typed, null for none. */
+  private async countOf(name: 'heads' | 'key_heads', text: string): Promise<number | null> {
+    return text === '' ? null : this.pool.run('check', { name, text });
   }
 
   /** The heads of one checkpoint, by their names in a known family or else by those in the form. */
   private async scan(
     given: Given,
-    heads: number,
+    counts: Pick<Finding, 'heads' | 'key_heads'>,
     signal: AbortSignal,
     onProgress: (progress: number) => void,
   ) {
     try {
-      return await this.attempt(given, { heads, mapping: null }, signal, onProgress);
+      return await this.attempt(given, { ...counts, mapping: null }, signal, onProgress);
     } catch (error) {
       const names = await namesOfUnknown(this.pool, given, error, signal);
       if (!names) throw error;
       this.offerMapping(names);
       const mapping = mappingOf(this.store.state);
       if (!mapping) throw error;
-      const count = await this.countOf(this.store.state.map_heads);
-      return this.attempt(given, { heads: count, mapping }, signal, onProgress);
+      const heads = (await this.countOf('heads', this.store.state.map_heads)) ?? 0;
+      return this.attempt(given, { ...counts, heads, mapping }, signal, onProgress);
     }
   }
 
   private offerMapping(names: string[]): void {
     const options = patternsOf(names).map((value) => Object.assign(new Option(), { value }));
     child(document, '#tensor-names').replaceChildren(...options);
-    this.mapping.hidden = false;
+    this.offer(this.mapping);
+  }
+
+  /** Shows one of both forms. */
+  private offer(form: HTMLFormElement): void {
+    form.insertBefore(this.keyHeads, child(form, 'button'));
+    this.form.hidden = form !== this.form;
+    this.mapping.hidden = form !== this.mapping;
   }
 
   /** The heads of one checkpoint, and what there is to say of it. */
@@ -235,12 +250,13 @@ export class Dropped {
     const { message } = error as Error;
     this.say('', message);
     const named = error instanceof EngineError ? error.field : '';
-    if (named !== 'heads' || !this.mapping.hidden) {
-      if (this.hooks.failed(error as Error)) this.options.hidden = false;
-      return;
+    const isKnown = this.mapping.hidden;
+    if (isKnown && /^(key_)?heads$/.test(named)) {
+      this.offer(this.form);
+      child(named === 'heads' ? this.form : this.keyHeads, 'input').focus();
+      if (named === 'heads') return;
     }
-    this.form.hidden = false;
-    child(this.form, 'input').focus();
+    if (this.hooks.failed(error as Error)) this.options.hidden = false;
   }
 
   private say(report: string, problem: string): void {

@@ -25,8 +25,8 @@ function askedOf(state: Readonly<State>) {
   };
 }
 
-/** How the heads of a checkpoint are found: `heads` is 0 where config.json tells how many. */
-export type Finding = Pick<Input<'scan'>, 'heads' | 'mapping'>;
+/** How the heads of a checkpoint are found, where its files do not tell. */
+export type Finding = Pick<Input<'scan'>, 'heads' | 'key_heads' | 'mapping'>;
 
 /** Reads the heads of one checkpoint. */
 export function scan(
@@ -98,6 +98,7 @@ function framingOf(heads: Head[], state: Readonly<State>): string {
         : `rotary heads at offset ${offset}`,
     );
   }
+  if (state.map_key_heads !== '') parts.push(`key heads as given, ${state.map_key_heads}`);
   if (state.frame === 'embeddings') parts.push('in the frame of the token embeddings');
   return `${parts.join('; ')}.`;
 }

@@ -131,6 +131,8 @@ export interface State {
   map_layout: MapLayout;
   /** A number, or '' for what config.json says. */
   map_heads: string;
+  /** Likewise, for a checkpoint of a known family too. */
+  map_key_heads: string;
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
@@ -486,6 +488,11 @@ export const table: { [N in StateName]: State[N] extends number ? NumberRow : Ro
     interleaved: 'fused, head by head',
   }),
   map_heads: text('xh', 'Heads', 'attention heads in each layer; empty for what config.json says'),
+  map_key_heads: text(
+    'xG',
+    'Key heads',
+    'heads of keys in each layer; empty for what config.json or the shapes say',
+  ),
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
   head: text('p', 'Chosen head', 'model:layer.head'),
 };

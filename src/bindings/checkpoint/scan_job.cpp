@@ -62,6 +62,9 @@ class ScanJob final : public Job {
     if (input["heads"].as<double>() != 0) {
       settings.heads = static_cast<int>(integer(input, "heads"));
     }
+    if (!input["key_heads"].isNull()) {
+      settings.key_heads = static_cast<int>(integer(input, "key_heads"));
+    }
     settings.fold_gains = input["fold_gains"].as<bool>();
     settings.offset.offset = number(input, "offset");
     if (input["average"].as<bool>()) settings.offset.average = integer(input, "length");
