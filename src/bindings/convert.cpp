@@ -124,8 +124,9 @@ ScriptSource::ScriptSource(val source)
 void ScriptSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
   const val bytes =
       source_.call<val>("read", static_cast<double>(offset), static_cast<double>(out.size()));
-  if (bytes.isNull() || bytes["length"].as<double>() != static_cast<double>(out.size())) {
-    throw FormatError(name(), "it could not be read; was it changed or removed?");
+  if (bytes.isString()) throw FormatError(name(), bytes.as<std::string>());
+  if (bytes["length"].as<double>() != static_cast<double>(out.size())) {
+    throw FormatError(name(), "it has become shorter while it was read");
   }
   val(emscripten::typed_memory_view(out.size(), reinterpret_cast<std::uint8_t*>(out.data())))
       .call<void>("set", bytes);

@@ -50,7 +50,7 @@ val estimate_value(const Estimate& estimate);
 val moments_value(const SpectralMoments& moments);
 
 /// Bytes that JavaScript reads, synchronously: {name, size, read(offset, length)}, where read
-/// returns a Uint8Array, or null when the bytes cannot be had.
+/// returns a Uint8Array, or in words why the bytes cannot be had.
 class ScriptSource final : public ByteSource {
  public:
   explicit ScriptSource(val source);

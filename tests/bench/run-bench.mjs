@@ -151,7 +151,7 @@ async function spectraAgainstMlMatrix() {
     size: fstatSync(descriptor).size,
     read(offset, length) {
       const bytes = new Uint8Array(length);
-      return readSync(descriptor, bytes, 0, length, offset) === length ? bytes : null;
+      return readSync(descriptor, bytes, 0, length, offset) === length ? bytes : 'it is too short';
     },
   };
   const tokens = { tokens: 'normalized-walk', length: 128, correlation: 0 };

@@ -497,9 +497,16 @@ test('key heads that nothing tells are asked for, and kept in the link', async (
   await close();
 });
 
-/** Another host with files of a checkpoint: it lets pages read them, and serves ranges, or not. */
-async function serveFiles(given: Map<string, Buffer>, { ranges = true, cors = true } = {}) {
+/**
+ * Another host with files of a checkpoint: it lets pages read them, and serves ranges, or not. With a
+ * range go the headers of `version`, which may depend on how many ranges there were before.
+ */
+async function serveFiles(
+  given: Map<string, Buffer>,
+  { ranges = true, cors = true, version = (_before: number): Record<string, string> => ({}) } = {},
+) {
   const asked: string[] = [];
+  let served = 0;
   const server = createServer(({ url = '', headers, method }, response) => {
     const file = given.get(url.slice(1));
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
@@ -507,14 +514,14 @@ async function serveFiles(given: Map<string, Buffer>, { ranges = true, cors = tr
     if (cors) {
       response.setHeader('access-control-allow-origin', '*');
       response.setHeader('access-control-allow-headers', 'range');
-      response.setHeader('access-control-expose-headers', 'content-range');
+      response.setHeader('access-control-expose-headers', 'content-range, etag');
     }
     if (method === 'OPTIONS') return response.writeHead(204).end();
     if (!file) return response.writeHead(404).end();
     if (!ranges || from === undefined) return response.writeHead(200).end(file);
     const range = `bytes ${from}-${to}/${file.length}`;
     return response
-      .writeHead(206, { 'content-range': range })
+      .writeHead(206, { 'content-range': range, ...version(served++) })
       .end(file.subarray(Number(from), Number(to) + 1));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -553,5 +560,55 @@ test('a checkpoint is read from another host by ranges, and only when asked', as
     poor.close();
   }
   expect(await page.locator('[data-busy]').isVisible()).toBe(false);
+  await close();
+});
+
+test('a file that changes on its host while it is read is refused', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  // So many tokens that the weights are not in the first block.
+  const tokens = { shape: [20_000, 8], value: () => 1 };
+  const model = safetensorsOf({ ...LLAMA, 'model.embed_tokens.weight': tokens });
+  const files = new Map([
+    ['model.safetensors', model],
+    ['config.json', Buffer.from(LLAMA_CONFIG)],
+  ]);
+  const read = async (version: (before: number) => Record<string, string>) => {
+    const other = await serveFiles(files, { version });
+    await page.locator('#remote-address').fill(`${other.address}model.safetensors`);
+    await page.locator('[data-remote-form] button').click();
+    return other;
+  };
+  const time = (hour: number) => `Fri, 20 Nov 2026 0${hour}:00:00 GMT`;
+  // The first byte, the header and the weights are asked for, one after another.
+  type Versions = (before: number) => Record<string, string>;
+  const changing: [Versions, string][] = [
+    [(n) => ({ etag: n < 2 ? '"one"' : '"two"' }), 'its ETag was "one" and is "two"'],
+    [
+      (n) => ({ 'last-modified': time(n < 2 ? 1 : 2) }),
+      `its time of change was ${time(1)} and is ${time(2)}`,
+    ],
+    [
+      (n): Record<string, string> => (n < 2 ? {} : { 'content-range': 'bytes 0-9/10' }),
+      'its size was',
+    ],
+  ];
+  for (const [version, said] of changing) {
+    const other = await read(version);
+    const text = `model.safetensors: it was changed while it was read: ${said}`;
+    await page.locator('[data-problem]', { hasText: text }).waitFor();
+    expect(await page.locator('[data-report]').textContent()).toBe('');
+    other.close();
+  }
+  const steady: Versions[] = [
+    () => ({ etag: '"one"', 'last-modified': time(1) }),
+    (n): Record<string, string> => (n === 0 ? { etag: '"one"' } : {}), // then it says no more
+  ];
+  for (const version of steady) {
+    const other = await read(version);
+    await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
+    other.close();
+  }
+  // The host has no tokenizer.json, which is all there is to complain of.
+  expect(errors.filter((it) => !it.includes('404'))).toEqual([]);
   await close();
 });

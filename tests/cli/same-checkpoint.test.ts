@@ -31,7 +31,7 @@ function source(path: string): Blob {
     size: statSync(path).size,
     read(offset, length) {
       const bytes = new Uint8Array(length);
-      return readSync(file, bytes, 0, length, offset) === length ? bytes : null;
+      return readSync(file, bytes, 0, length, offset) === length ? bytes : 'it is too short';
     },
   };
   return found as unknown as Blob;

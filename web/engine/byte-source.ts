@@ -6,6 +6,9 @@ const BLOCK = 1 << 18;
 /** Blocks that are kept of one source, 64 MiB: all of a fused matrix whose columns are read in turn. */
 const MOST = 256;
 
+/** Why a file cannot be read, in words for a person. */
+class Refused extends Error {}
+
 /** Reads ranges at once, as only a worker can. */
 abstract class RangeSource implements ByteSource {
   /** By place in the file; the one used last is last. */
@@ -18,13 +21,13 @@ abstract class RangeSource implements ByteSource {
     private small: number,
   ) {}
 
-  read(offset: number, length: number): Uint8Array | null {
+  read(offset: number, length: number): Uint8Array | string {
     try {
       const within = offset % BLOCK;
       if (length >= this.small || within + length > BLOCK) return this.range(offset, length);
       return this.block(offset - within).subarray(within, within + length);
-    } catch {
-      return null; // the file was changed or removed since it was picked, or its host is gone
+    } catch (error) {
+      return error instanceof Refused ? error.message : 'it could not be read; is it still there?';
     }
   }
 
@@ -68,9 +71,45 @@ class RemoteSource extends RangeSource {
     const last = Math.min(offset + length, this.size) - 1;
     request.setRequestHeader('Range', `bytes=${offset}-${last}`);
     request.send();
-    if (request.status !== 206) throw new Error(`${this.name}: status ${request.status}`);
+    if (request.status !== 206) {
+      throw new Refused(`its host answers ${request.status}; was it changed or removed?`);
+    }
+    this.checkVersion(request);
     return new Uint8Array(request.response as ArrayBuffer);
   }
+
+  /**
+   * Compares what both answers have. A request with If-Range would leave that to the host, but first
+   * needs its leave, which few give.
+   */
+  private checkVersion(request: XMLHttpRequest): void {
+    const now = headersOf(request);
+    const { etag, modified } = this.remote.version;
+    const size = /\/(\d+)$/.exec(now.get('content-range') ?? '')?.[1];
+    for (const [what, before, after] of [
+      ['ETag', etag, now.get('etag')],
+      ['time of change', modified, now.get('last-modified')],
+      ['size', String(this.size), size],
+    ]) {
+      if (before && after && before !== after) {
+        throw new Refused(
+          `it was changed while it was read: its ${what} was ${before} and is ${after}; ` +
+            'ask for it again',
+        );
+      }
+    }
+  }
+}
+
+/** The headers that the host lets this page see; to ask for another by its name would be an error. */
+function headersOf(request: XMLHttpRequest): Map<string, string> {
+  const lines = request.getAllResponseHeaders().trim().split('\r\n');
+  return new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
 }
 
 function isRemote(value: unknown): value is Remote {

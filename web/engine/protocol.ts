@@ -244,11 +244,19 @@ export interface RunRows {
   heads: Record<RunHeadMeasure, Float64Array>;
 }
 
+/** What a host says of a file's state, as far as it says it to other pages; null where it does not. */
+export interface Version {
+  etag: string | null;
+  modified: string | null;
+}
+
 /** A file on another host, which is read by ranges. */
 export interface Remote {
   url: string;
   name: string;
   size: number;
+  /** As of the first answer; the file is refused when a later one has another. */
+  version: Version;
 }
 
 /** The files of a checkpoint; what reads text needs config and tokenizer too. */
@@ -379,6 +387,7 @@ export interface Jobs {
   scan: {
     input: WeightFiles & {
       heads: number;
+      key_heads: number | null;
       /** Whether the gains of norms are folded into the projections. */
       fold_gains: boolean;
       /** Query minus key position of rotary heads; `average` over `length` of them instead. */
@@ -387,7 +396,6 @@ export interface Jobs {
       /** Whether traces are in the frame of the token embeddings instead of the identity. */
       embeddings: boolean;
       /** In place of the families that are known. */
-      key_heads: number | null;
       mapping: Mapping | null;
       length: number;
       tokens: TokenProcess;
@@ -573,8 +581,8 @@ export type FromWorker =
 export interface ByteSource {
   name: string;
   size: number;
-  /** null when the bytes cannot be had (the file was changed or removed). Must not throw. */
-  read(offset: number, length: number): Uint8Array | null;
+  /** The bytes, or why they cannot be had. Must not throw. */
+  read(offset: number, length: number): Uint8Array | string;
 }
 export interface NativeJob {
   advance(work: number): boolean;

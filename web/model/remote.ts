@@ -107,7 +107,8 @@ async function remoteAt(url: URL, signal: AbortSignal): Promise<Remote> {
   if (size === null) {
     throw new AddressError(`address: ${url.host} does not say how large ${fileName(url)} is`);
   }
-  return { url: url.href, name: fileName(url), size: Number(size) };
+  const version = { etag: first.headers.get('etag'), modified: first.headers.get('last-modified') };
+  return { url: url.href, name: fileName(url), size: Number(size), version };
 }
 
 function statusError(url: URL, { status }: Response): AddressError {
