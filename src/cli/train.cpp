@@ -1,18 +1,16 @@
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <optional>
 
 #include "checkpoint/write_safetensors.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/progress.h"
 #include "cli/text_input.h"
-#include "cli/training_log.h"
+#include "cli/training_runs.h"
 #include "cli/training_table.h"
+#include "cli/tuning.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "transformer/speaker.h"
@@ -103,27 +101,24 @@ struct TrainCommand {
                                             ? word_text(bytes, numbers.integer("min_count"))
                                             : byte_text(bytes));
     const TrainSettings settings = settings_of();
+    const RunOptions common = run_options();
     if (preset.empty()) {
-      std::vector<Plan> plans;
+      std::vector<RunPlan> plans;
       for (const std::string& name : split(texts["regularizer"])) {
         add_plans(plans, with_regularizer(settings, name), settings.seed, numbers.integer("seeds"));
       }
-      return print(run_all(plans, "steps"));
+      return print(make_runs(plans, common, "steps"));
     }
-    const std::vector<TrainSettings> tuned = tune(settings);
+    const Tuning tuning = tune(settings, common);
+    print_tuning(tuning.report);
     if (preset == "tune") return;
     const Eigen::Index seeds = numbers.given("seeds") ? numbers.integer("seeds") : 5;
-    std::vector<Plan> plans;
-    for (const TrainSettings& own : tuned) add_plans(plans, own, settings.seed, seeds);
-    print(run_all(plans, "steps of the table"));
+    std::vector<RunPlan> plans;
+    for (const TrainSettings& own : tuning.settings) add_plans(plans, own, settings.seed, seeds);
+    print(make_runs(plans, common, "steps of the table"));
   }
 
  private:
-  struct Plan {
-    TrainSettings settings;
-    std::string folder;
-  };
-
   void add_text(CLI::App& app, const std::string& name, const std::string& meaning) {
     std::string flag = "--" + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
@@ -193,128 +188,11 @@ struct TrainCommand {
     return settings;
   }
 
-  void add_plans(std::vector<Plan>& plans, TrainSettings settings, std::uint64_t first,
-                 Eigen::Index seeds, const std::string& prefix = "") const {
-    for (Eigen::Index k = 0; k < seeds; ++k) {
-      settings.seed = first + static_cast<std::uint64_t>(k);
-      plans.push_back({settings, prefix + std::string(regularizer_name(settings.regularizer.kind)) +
-                                     "-seed" + std::to_string(settings.seed)});
-    }
-  }
-
-  std::vector<FinishedRun> run_all(const std::vector<Plan>& plans, const char* noun) const {
-    for (const Plan& plan : plans) Trainer(plan.settings, text);  // refuses before the first hour
-    std::vector<FinishedRun> finished;
-    double all = 0;
-    for (const Plan& plan : plans) all += static_cast<double>(plan.settings.optimizer.steps);
-    const auto progress = std::make_unique<Progress>(noun);
-    double before = 0, found = 0;
-    for (const Plan& plan : plans) {
-      finished.push_back(run_one(plan, [&](const Trainer& trainer, Eigen::Index from) {
-        if (from >= 0) found += static_cast<double>(from);
-        progress->show(before + static_cast<double>(trainer.steps_done()), all, found);
-      }));
-      before += static_cast<double>(plan.settings.optimizer.steps);
-    }
-    return finished;
-  }
-
-  template <class Show>
-  FinishedRun run_one(const Plan& plan, Show show) const {
-    FinishedRun run{plan.settings, {}, {}, 0, ""};
-    std::optional<RunFolder> folder;
-    if (!out.empty()) folder.emplace(out + "/" + plan.folder, csv);
-    std::optional<Safetensors> checkpoint;
-    if (folder && resume) checkpoint = folder->checkpoint();
-    Trainer trainer = checkpoint ? Trainer(*checkpoint, text) : Trainer(plan.settings, text);
-    if (checkpoint) check_same(plan.settings, trainer.settings());
-    if (folder) folder->cut_log(checkpoint ? trainer.steps_done() : -1);
-    show(trainer, trainer.steps_done());
-    const auto slice = static_cast<Eigen::Index>(1 + 5e7 / trainer.work_per_step());
-    const auto start = std::chrono::steady_clock::now();
-    const Eigen::Index first_step = trainer.steps_done();
-    keep(trainer, folder, run);
-    for (bool done = false; !done;) {
-      done = trainer.advance(slice);
-      keep(trainer, folder, run);
-      show(trainer, -1);
-    }
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    run.tokens_per_second = static_cast<double>((trainer.steps_done() - first_step) *
-                                                plan.settings.batch * plan.settings.model.length) /
-                            passed.count();
-    run.failure = trainer.failure();
-    if (run.failure.empty() && !interventions.empty()) {
-      for (const std::string& name : split(interventions)) {
-        run.interventions.emplace_back(name, trainer.evaluate(intervention_of_name(
-                                                 name, numbers.number("tame"), trainer.model())));
-      }
-    }
-    if (!run.failure.empty()) {
-      std::cerr << "\reigenscope: " << plan.folder << ": " << run.failure << '\n';
-    } else if (run.rows.empty()) {
-      run.rows.push_back(trainer.evaluate());  // a run that was finished before
-    }
-    return run;
-  }
-
-  static void keep(Trainer& trainer, const std::optional<RunFolder>& folder, FinishedRun& run) {
-    const std::vector<LogRow> rows = trainer.take_log();
-    if (rows.empty()) return;
-    if (folder) {
-      folder->append(rows);
-      // After a failure the weights are not worth to go on from; the earlier file stays.
-      if (trainer.failure().empty()) folder->save(trainer);
-    }
-    if (folder) run.rows.clear();  // the file has them
-    run.rows.insert(run.rows.end(), rows.begin(), rows.end());
-  }
-
-  // A run goes on as it began, or not at all.
-  static void check_same(const TrainSettings& wanted, const TrainSettings& found) {
-    for (const NumberField& field : number_fields()) {
-      const double a = number_of(wanted, field), b = number_of(found, field);
-      if (a != b) {
-        throw InvalidArgument(std::string(field.name), shown(a) +
-                                                           " is not allowed; the run to go on "
-                                                           "with has " +
-                                                           shown(b));
-      }
-    }
-    for (const ChoiceField& field : choice_fields()) {
-      if (field.get(wanted) != field.get(found)) {
-        throw InvalidArgument(
-            std::string(field.name),
-            "the run to go on with has " + std::string(field.names[field.get(found)].name));
-      }
-    }
-  }
-
-  // Five tries for each kind, on two seeds that the table does not use; see tries_of.
-  std::vector<TrainSettings> tune(const TrainSettings& settings) const {
-    constexpr Eigen::Index kSeeds = 2;
-    constexpr std::uint64_t kFirstSeed = 1000000;
-    std::vector<TrainSettings> tuned;
-    TrainSettings base = settings;
-    Json report = Json::array();
-    for (const RegularizerKind kind : kTableKinds) {
-      TrainSettings own = base;
-      own.regularizer.kind = kind;
-      if (kind == RegularizerKind::sigma_reparam) own.optimizer = settings.optimizer;
-      const std::vector<Try> tries = tries_of(own);
-      std::vector<Plan> plans;
-      for (const Try& attempt : tries) {
-        add_plans(plans, attempt.settings, kFirstSeed + settings.seed, kSeeds,
-                  "tune/" + std::string(attempt.name) + "-" + shown(attempt.value) + "-");
-      }
-      const std::vector<FinishedRun> runs = run_all(plans, "steps of tuning");
-      const std::size_t best = best_try(tries, runs, report);
-      tuned.push_back(tries[best].settings);
-      // What the baseline likes best is every other kind's too, but sigmaReparam tunes its own.
-      if (kind == RegularizerKind::none) base.optimizer = tries[best].settings.optimizer;
-    }
-    print_tuning(report);
-    return tuned;
+  RunOptions run_options() const {
+    RunOptions common{text, out, csv, resume};
+    if (!interventions.empty()) common.interventions = split(interventions);
+    common.tame = numbers.number("tame");
+    return common;
   }
 
   void print_tuning(const Json& report) const {
@@ -362,7 +240,8 @@ void add_train(CLI::App& app) {
       "Every regularizer is trained from every seed. With --out each run has a folder: its log,\n"
       "its checkpoint model.safetensors with GPT-2's names (for `eigenscope heads` and the page) "
       "and\n"
-      "config.json, for bytes also tokenizer.json (for `eigenscope attend` and `predict`); --resume\n"
+      "config.json, for bytes also tokenizer.json (for `eigenscope attend` and `predict`); "
+      "--resume\n"
       "goes on exactly where a killed run was.\n"
       "Examples:\n"
       "  eigenscope train --steps 500 --regularizer none,locater --seeds 2 --out runs --csv\n"

@@ -1,11 +1,12 @@
 #include "cli/training_table.h"
 
-#include <cmath>
+#include <array>
 #include <limits>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include "cli/training_log.h"
-#include "support/error.h"
 #include "transformer/paired_test.h"
 
 namespace eigenscope::cli {
@@ -109,59 +110,6 @@ Json runs_to_json(const std::vector<FinishedRun>& runs, bool rows) {
     list.push_back(json);
   }
   return list;
-}
-
-std::vector<Try> tries_of(const TrainSettings& settings) {
-  std::vector<Try> tries;
-  for (int k = -2; k <= 2; ++k) {
-    Try attempt{"", 0, settings};
-    RegularizerSettings& own = attempt.settings.regularizer;
-    switch (own.kind) {
-      case RegularizerKind::none:
-      case RegularizerKind::sigma_reparam:
-        attempt.name = "learning_rate";
-        attempt.value = attempt.settings.optimizer.learning_rate *= std::pow(2.0, k);
-        break;
-      case RegularizerKind::locater:
-      case RegularizerKind::locater_frobenius:
-        attempt.name = "scale_weight";
-        attempt.value = own.scale_weight *= std::pow(10.0, k);
-        break;
-      case RegularizerKind::qk_decay:
-        attempt.name = "qk_decay";
-        attempt.value = own.qk_decay *= std::pow(4.0, k);
-        break;
-    }
-    tries.push_back(attempt);
-  }
-  return tries;
-}
-
-std::size_t best_try(const std::vector<Try>& tries, const std::vector<FinishedRun>& runs,
-                     Json& report) {
-  const std::size_t each = runs.size() / tries.size();
-  std::size_t best = tries.size();
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < tries.size(); ++i) {
-    double mean = 0;
-    for (std::size_t k = i * each; k < (i + 1) * each; ++k) {
-      const bool whole = runs[k].failure.empty();
-      mean += (whole ? runs[k].rows.back().measure("bits_per_byte")
-                     : std::numeric_limits<double>::infinity()) /
-              static_cast<double>(each);
-    }
-    report.push_back({{"regularizer", name_of(runs[i * each])},
-                      {"tuned", tries[i].name},
-                      {"value", tries[i].value},
-                      {"runs", each},
-                      {"bits_per_byte", mean}});
-    if (mean < least) {
-      least = mean;
-      best = i;
-    }
-  }
-  if (best == tries.size()) throw FormatError("preset", "every run of the tuning broke off");
-  return best;
 }
 
 }  // namespace eigenscope::cli
