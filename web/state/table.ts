@@ -1,16 +1,12 @@
 import parameters from '../generated/parameters.json';
 import type {
-  Ensemble,
   Intervention,
   LadderMeasure,
   LayerMeasure,
   MapLayout,
-  MaskName,
   Measure,
   Regularizer,
-  SoftmaxName,
   Stack,
-  TokenProcess,
   Training,
 } from '../engine/protocol';
 
@@ -27,72 +23,27 @@ export interface Slider {
 /** One row of the library's parameter table, as `eigenscope parameters` prints it. */
 export type Limits = (typeof parameters)[number];
 
+/** What a training run has that stacks have not; runs have regularizers of their own. */
+type OwnTraining = Exclude<keyof Training, keyof Stack | 'regularizer'>;
+
 /** Everything that the page's link can hold. Numbers are the library's parameters. */
-export interface State {
-  mean: number;
-  variance: number;
-  width: number;
-  head_width: number;
-  length: number;
-  temperature: number;
-  correlation: number;
-  seed: number;
-  samples: number;
+export interface State extends Omit<Stack, 'eigenvalues'>, Pick<Training, OwnTraining> {
   asymmetry: number;
-  ensemble: Ensemble;
-  tokens: TokenProcess;
   measure: Measure;
   spread: Spread;
-  softmax: SoftmaxName;
-  mask: MaskName;
-  window: number;
-  blocks: number;
-  prefix: number;
-  selected: number;
-  depth: number;
-  heads: number;
-  stacks: number;
-  skip: number;
-  layer_norm: Stack['layer_norm'];
-  norm: Stack['norm'];
-  values: Stack['values'];
-  shear: number;
-  weights: Stack['weights'];
-  mlp: number;
   rank: Rank;
   rows: 'all' | 'last';
   floor: number;
   layer: number;
   /** Regularizers of the runs of a race, separated by commas, in the order in which they joined. */
   runs: string;
-  steps: number;
+  /** What a training run has under a name that a stack has too. */
   model_width: number;
   model_depth: number;
   model_heads: number;
   model_length: number;
-  key_heads: number;
   model_mlp: number;
   block_norm: Training['layer_norm'];
-  positions: Training['positions'];
-  output: Training['output'];
-  batch: number;
-  learning_rate: number;
-  log_every: number;
-  mean_weight: number;
-  scale_weight: number;
-  target: number;
-  target_kind: Training['target_kind'];
-  initialization: Training['initialization'];
-  qk_decay: number;
-  final_rate: number;
-  warmup: number;
-  weight_decay: number;
-  beta1: number;
-  beta2: number;
-  clip: number;
-  eval_batches: number;
-  tokenizer: Training['tokenizer'];
-  min_count: number;
   /** What is done to the trained models when they are evaluated, read and write. */
   intervention: Intervention;
   tame: number;
