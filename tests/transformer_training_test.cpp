@@ -239,6 +239,10 @@ TEST_CASE("texts that are too short are refused, and the message says what is ne
   CHECK_THAT(refusal(std::string(80, 'a')).message, ContainsSubstring("at least 9"));
   CHECK(refusal(std::string(90, 'a')).kind == "none");
   CHECK(failure_of([] { word_text("   \n", 1); }).item == "text");
+  CHECK(failure_of([] { tokenized_text("letters", "a b", 1); }).item == "tokenizer");
+  const std::string text = made_text(200);
+  CHECK_FALSE(tokenized_text("bytes", text, 1).tokenizer.words());
+  CHECK(tokenized_text("words", text, 1).tokenizer.words());
 }
 
 TEST_CASE("settings out of range are refused by their names") {

@@ -97,9 +97,8 @@ struct TrainCommand {
     load_config();
     check_options();
     const std::string bytes = read_training_text(texts["text"]);
-    text = std::make_shared<const Text>(texts["tokenizer"] == "words"
-                                            ? word_text(bytes, numbers.integer("min_count"))
-                                            : byte_text(bytes));
+    text = std::make_shared<const Text>(
+        tokenized_text(texts["tokenizer"], bytes, numbers.integer("min_count")));
     const TrainSettings settings = settings_of();
     const RunOptions common = run_options();
     if (preset.empty()) {
@@ -143,11 +142,6 @@ struct TrainCommand {
   }
 
   void check_options() const {
-    const std::string& tokenizer = texts.at("tokenizer");
-    if (tokenizer != "bytes" && tokenizer != "words") {
-      throw InvalidArgument("tokenizer",
-                            "'" + tokenizer + "' is not allowed; it must be one of bytes, words");
-    }
     if (!preset.empty() && preset != "table" && preset != "tune") {
       throw InvalidArgument("preset",
                             "'" + preset + "' is not allowed; it must be one of table, tune");
@@ -160,7 +154,7 @@ struct TrainCommand {
     }
     if (resume && out.empty())
       throw InvalidArgument("resume", "it needs --out, the folder of the runs");
-    if (numbers.given("min_count") && tokenizer == "bytes") {
+    if (numbers.given("min_count") && texts.at("tokenizer") == "bytes") {
       throw InvalidArgument("min_count", "it is only used with --tokenizer words");
     }
     if (!preset.empty() && options.at("regularizer")->count() > 0) {

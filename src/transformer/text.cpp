@@ -1,11 +1,14 @@
 #include "transformer/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "checkpoint/json_events.h"
 #include "support/error.h"
+#include "support/names.h"
 #include "support/parameter.h"
+#include "transformer/settings.h"
 
 namespace eigenscope {
 namespace {
@@ -183,5 +186,12 @@ Tokenizer Tokenizer::parse(std::string_view serialized) {
 
 Text byte_text(std::string_view text) { return cut_text(text, false, 1); }
 Text word_text(std::string_view text, Index min_count) { return cut_text(text, true, min_count); }
+
+Text tokenized_text(std::string_view tokenizer, std::string_view text, Index min_count) {
+  static constexpr std::array kTokenizers{ChoiceName{"bytes"}, ChoiceName{"words"}};
+  if (tokenizer == "bytes") return byte_text(text);
+  if (tokenizer == "words") return word_text(text, min_count);
+  refuse_name("tokenizer", tokenizer, kTokenizers);
+}
 
 }  // namespace eigenscope

@@ -55,5 +55,8 @@ struct Text {
 /// the training part's.
 Text byte_text(std::string_view text);
 Text word_text(std::string_view text, Eigen::Index min_count);
+/// The one of both that `tokenizer` names, "bytes" or "words", of which only the second uses
+/// `min_count`. Throws InvalidArgument ("tokenizer") for another name.
+Text tokenized_text(std::string_view tokenizer, std::string_view text, Eigen::Index min_count);
 
 }  // namespace eigenscope

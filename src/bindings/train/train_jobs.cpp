@@ -3,7 +3,6 @@
 
 #include "bindings/convert.h"
 #include "bindings/job.h"
-#include "support/names.h"
 #include "support/parameter.h"
 #include "transformer/speaker.h"
 #include "transformer/trainer.h"
@@ -11,17 +10,6 @@
 
 namespace eigenscope::bindings {
 namespace {
-
-std::shared_ptr<const Text> read_text(const val& input, const std::vector<std::byte>& bytes) {
-  static constexpr std::array kTokenizers{ChoiceName{"bytes"}, ChoiceName{"words"}};
-  const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const std::string tokenizer = text(input, "tokenizer");
-  if (tokenizer == "bytes") return std::make_shared<const Text>(byte_text(view));
-  if (tokenizer == "words") {
-    return std::make_shared<const Text>(word_text(view, integer(input, "min_count")));
-  }
-  refuse_name("tokenizer", tokenizer, kTokenizers);
-}
 
 // The text of the last job is kept: the pieces of a run ask for the same one again and again, and
 // cutting a long text into words takes longer than a piece.
@@ -33,7 +21,9 @@ std::shared_ptr<const Text> text_of(const val& input) {
   std::vector<std::byte> asked = bytes_of(input, "text");
   if (kept == nullptr || asked != bytes || text(input, "tokenizer") != tokenizer ||
       number(input, "min_count") != min_count) {
-    kept = read_text(input, asked);
+    const std::string_view view(reinterpret_cast<const char*>(asked.data()), asked.size());
+    kept = std::make_shared<const Text>(
+        tokenized_text(text(input, "tokenizer"), view, integer(input, "min_count")));
     bytes = std::move(asked);
     tokenizer = text(input, "tokenizer");
     min_count = number(input, "min_count");
