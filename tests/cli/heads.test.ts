@@ -45,6 +45,27 @@ test('rotary heads are seen at an offset and on average', () => {
   expect(json('heads', { offset: 3 }, MINILM).heads[0].offset).toBeNull();
 });
 
+test('scaled angles turn rotary heads; a scaling that is not known only matters where they turn', () => {
+  const scaled = (name: string, scaling: object) => {
+    const path = llama(name);
+    const config = { ...JSON.parse(LLAMA_CONFIG), rope_scaling: scaling };
+    writeFileSync(join(path, 'config.json'), JSON.stringify(config));
+    return path;
+  };
+  const linear = scaled('linear', { type: 'linear', factor: 2 });
+  const xi = (path: string, offset: number) => json('heads', { offset }, path).heads[0].xi;
+  expect(xi(linear, 6)).toBeCloseTo(xi(model, 3), 12);
+  const unknown = scaled('unknown', { rope_type: 'spiral', factor: 2 });
+  expect(xi(unknown, 0)).toBe(xi(model, 0));
+  for (const offset of [1, 'average']) {
+    const ran = run('heads', { offset }, unknown);
+    expect(ran).toMatchObject({ status: 2, stdout: '' });
+    expect(ran.stderr).toMatch(
+      /^eigenscope: offset: .*'rope_scaling.rope_type' in \S*config.json is 'spiral'/,
+    );
+  }
+});
+
 test('traces alone are the same traces, without what needs eigenvalues', () => {
   const [full] = json('heads', {}, model).heads;
   const [traces] = json('heads', {}, model, '--traces').heads;
