@@ -408,6 +408,27 @@ test('a change of the options reads the heads again, as the command line does', 
   await close();
 });
 
+test('a scaling of rotary angles that is not known is named, and read at offset 0', async () => {
+  const { page, errors, close } = await visit(browser, `${host.address}#cd=3`);
+  const config = { ...JSON.parse(LLAMA_CONFIG), rope_scaling: { rope_type: 'spiral' } };
+  await page
+    .locator('[data-files]')
+    .setInputFiles([
+      picked('model.safetensors', safetensorsOf(LLAMA)),
+      picked('config.json', JSON.stringify(config)),
+    ]);
+  const text = "'rope_scaling.rope_type' in config.json is 'spiral'";
+  await page.locator('#error-offset', { hasText: text }).waitFor();
+  await page.locator('#field-offset').fill('0');
+  await page.locator('#field-offset').press('Enter');
+  await page.locator('[data-report]', { hasText: 'rotary heads at offset 0.' }).waitFor();
+  expect(await page.locator('#error-offset').textContent()).toBe('');
+  await page.locator('[data-control="offset_kind"] label', { hasText: 'average' }).click();
+  await page.locator('[data-problem]', { hasText: text }).waitFor();
+  expect(errors).toEqual([]);
+  await close();
+});
+
 test('a checkpoint of no known family is read by the names a person gives', async () => {
   const { page, errors, close } = await visit(browser, host.address);
   const named = (it: string) => it.replace('model.layers.0.self_attn', 'blk.0.mine');

@@ -38,6 +38,8 @@ export class Dropped {
   /** In the one of both forms that is shown. */
   private keyHeads = child(document, '[data-control="map_key_heads"]');
   private options = child(document, '[data-scan-options]');
+  /** Those of rotary heads. */
+  private rotary = child(this.options, '[data-rotary]');
   private controller: AbortController | null = null;
   private given: Given[] = [];
   /** Those whose heads are on the figures. */
@@ -76,8 +78,7 @@ export class Dropped {
       child(this.mapping, `#field-${name}`).setAttribute('list', 'tensor-names');
     }
     store.subscribe((state, { names, settled }) => {
-      const rotary = checkpoints.list.some(({ heads }) => heads.some((head) => head.rotary));
-      if (settled && concerns(names, state, rotary)) void this.read();
+      if (settled && concerns(names, state, !this.rotary.hidden)) void this.read();
     });
     child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
     this.wireDragging();
@@ -177,8 +178,7 @@ export class Dropped {
     // What was given, perhaps by the link, is in sight: it holds for the next checkpoint too.
     if (this.mapping.hidden && this.store.state.map_key_heads !== '') this.offer(this.form);
     this.options.hidden = false;
-    const rotary = opened.some(({ heads }) => heads.some((head) => head.rotary));
-    child(this.options, '[data-rotary]').hidden = !rotary;
+    this.rotary.hidden = !opened.some(({ heads }) => heads.some((head) => head.rotary));
     this.hooks.arrived();
   }
 
@@ -256,6 +256,7 @@ export class Dropped {
       child(named === 'heads' ? this.form : this.keyHeads, 'input').focus();
       if (named === 'heads') return;
     }
+    if (named === 'offset') this.rotary.hidden = false;
     if (this.hooks.failed(error as Error)) this.options.hidden = false;
   }
 
