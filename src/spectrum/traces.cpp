@@ -1,6 +1,8 @@
 #include "spectrum/traces.h"
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "support/error.h"
 #include "support/gemm.h"
@@ -14,11 +16,9 @@ double trace_of_product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return a.cwiseProduct(b.transpose()).sum();
 }
 
-// A^T B where it is symmetric, so that one half is the other's mirror image.
-Eigen::MatrixXd gram(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
-  Eigen::MatrixXd square = transposed_times(a, b, Entries::upper);
+// Completes a symmetric matrix.
+void mirror_upper(Eigen::MatrixXd& square) {
   square.triangularView<Eigen::StrictlyLower>() = square.transpose();
-  return square;
 }
 
 void check_matrix(const char* name, const Eigen::MatrixXd& matrix) {
@@ -37,8 +37,20 @@ void check_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
 // `seen` are the factors after the covariance.
 FactorProducts products_of(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
                            const Eigen::MatrixXd& seen_query, const Eigen::MatrixXd& seen_key) {
-  return {query.rows(), transposed_times(key, seen_query),
-          times(gram(query, seen_query), gram(key, seen_key))};
+  const Eigen::Index d = query.rows(), n = query.cols();
+  Eigen::MatrixXd core(n, n), query_gram(n, n), key_gram(n, n);
+  const auto product = [d, n](const Eigen::MatrixXd& a, const Eigen::MatrixXd& b,
+                              Eigen::MatrixXd& c, Entries wanted) {
+    return Product<double>{
+        n, n, factor(a.data(), d).transposed(), factor(b.data(), d), c.data(), n, false, wanted};
+  };
+  const std::array products{product(query, seen_query, query_gram, Entries::upper),
+                            product(key, seen_query, core, Entries::all),
+                            product(key, seen_key, key_gram, Entries::upper)};
+  multiply<double, double>(d, products);
+  mirror_upper(query_gram);
+  mirror_upper(key_gram);
+  return {d, std::move(core), times(query_gram, key_gram)};
 }
 
 }  // namespace
@@ -91,7 +103,9 @@ SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix) {
   moments.width = matrix.rows();
   moments.traces = {matrix.trace(), square.trace(), matrix.squaredNorm()};
   moments.quartic_s = trace_of_product(square, square);
-  moments.quartic_f = gram(matrix, matrix).squaredNorm();
+  Eigen::MatrixXd gram = transposed_times(matrix, matrix, Entries::upper);
+  mirror_upper(gram);
+  moments.quartic_f = gram.squaredNorm();
   return moments;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <span>
 
 namespace eigenscope {
 
@@ -13,6 +14,7 @@ struct Factor {
   Eigen::Index row_step, column_step;
 
   Factor transposed() const { return {data, column_step, row_step}; }
+  bool operator==(const Factor&) const = default;
 };
 
 /// The column-major matrix at `data` with columns `leading` apart.
@@ -21,19 +23,41 @@ Factor<Scalar> factor(const Scalar* data, Eigen::Index leading) {
   return {data, 1, leading};
 }
 
+/// Which entries of a product are wanted, or are known not to be zero: those of an upper triangle are about
+/// half the work.
+enum class Entries { all, upper };
+
 /// C = A B, or C += A B with `add`: A is rows x inner, B inner x columns, C column-major with columns
-/// `leading` apart, apart from A and B in memory. Float and double.
+/// `leading` apart, apart from A and B in memory. Of `wanted` upper, what C holds below its diagonal is
+/// not defined.
+template <class Scalar, class Sum = Scalar>
+struct Product {
+  Eigen::Index rows, columns;
+  Factor<Scalar> a, b;
+  Sum* c;
+  Eigen::Index leading;
+  bool add = false;
+  Entries wanted = Entries::all;
+};
+
+/// Forms several products over the same inner index in one pass over their factors; a factor that is
+/// also the one before it is prepared once. Float, double, and float with double sums: there each
+/// block's sum is a float and the blocks are added up in double.
 ///
 /// Eigen has no vector instructions of WebAssembly and is half as fast there (measured with 64 to 256
-/// rows); the compilers' own vector type serves both. In double precision it takes the widest vectors
-/// that an x86-64 has. Sums run in the order of the inner index in blocks of 512, without fused
-/// multiply-adds: the same bits with vectors of any width, natively and in WASM.
+/// rows); the compilers' own vector type serves both. It takes the widest vectors that an x86-64 has.
+/// Sums run in the order of the inner index in blocks of 512, without fused multiply-adds: the same
+/// bits with vectors of any width, natively and in WASM.
+template <class Scalar, class Sum>
+void multiply(Eigen::Index inner, std::span<const Product<Scalar, Sum>> products);
+
+/// The same for one.
 template <class Scalar>
 void multiply(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner, Factor<Scalar> a,
-              Factor<Scalar> b, Scalar* c, Eigen::Index leading, bool add = false);
-
-/// Whether a matrix is known to be zero below its diagonal: about half the work.
-enum class Entries { all, upper };
+              Factor<Scalar> b, Scalar* c, Eigen::Index leading, bool add = false) {
+  const Product<Scalar> product{rows, columns, a, b, c, leading, add};
+  multiply<Scalar, Scalar>(inner, {&product, 1});
+}
 
 /// A B, by `multiply`. `of_b` says what is known of B.
 Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::MatrixXd& b,
