@@ -175,7 +175,7 @@ Eigen::MatrixXd normed(Eigen::MatrixXd w, const std::string& gain) {
 std::vector<HeadFactors> read_all(HeadScan& scan) {
   std::vector<HeadFactors> heads;
   while (!scan.done()) {
-    for (HeadFactors& head : scan.advance()) heads.push_back(std::move(head));
+    for (ScannedHead& head : scan.advance()) heads.push_back(in_double(std::move(head)));
   }
   return heads;
 }

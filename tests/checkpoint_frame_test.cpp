@@ -121,7 +121,7 @@ TEST_CASE("the covariance of embeddings is that of its definition, scaled to the
   CHECK(job.covariance()->trace() == Approx(kWidth));
 
   const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 16, 0));
-  const HeadFactors head = scan.advance(1).at(0);
+  const HeadFactors head = in_double(scan.advance(1).at(0));
   const HeadReport report = report_head(head, kernel, {true, job.covariance()});
   const Eigen::MatrixXd w = head.query * head.key.transpose();
   const Eigen::MatrixXd seen = w * expected;
@@ -153,7 +153,7 @@ TEST_CASE("embeddings that are no frame of reference are refused by name") {
   EmbeddingCovariance narrow(file, "wte.weight");
   while (!narrow.done()) narrow.advance();
   HeadScan scan(file, nullptr, {.heads = 2});
-  const HeadFactors head = scan.advance(1).at(0);
+  const HeadFactors head = in_double(scan.advance(1).at(0));
   const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 16, 0));
   const Failure width = failure_of([&] { report_head(head, kernel, {true, narrow.covariance()}); });
   CHECK(width.item == "layer 0 head 0");

@@ -3,7 +3,9 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "catch.h"
@@ -48,7 +50,7 @@ void add_layer(SafetensorsWriter& writer, int layer, const std::string& prefix =
 std::vector<HeadFactors> all_heads(HeadScan& scan, int most = 0) {
   std::vector<HeadFactors> heads;
   while (!scan.done()) {
-    for (HeadFactors& head : scan.advance(most)) heads.push_back(std::move(head));
+    for (ScannedHead& head : scan.advance(most)) heads.push_back(in_double(std::move(head)));
   }
   return heads;
 }
@@ -105,7 +107,7 @@ TEST_CASE("layers come in the order of their numbers, and a step is as large as 
   CHECK(scan.bytes_read() == header + head_bytes);
   CHECK(scan.advance(100).size() == 2);  // not past the layer
   std::vector<int> layers;
-  while (!scan.done()) layers.push_back(scan.advance().front().layer);
+  while (!scan.done()) layers.push_back(in_double(scan.advance().front()).layer);
   CHECK(layers == std::vector<int>{9, 10, 100});
   CHECK(scan.heads_read() == scan.total_heads());
   CHECK(scan.bytes_read() == header + 12 * head_bytes);
@@ -117,7 +119,7 @@ TEST_CASE("weights need not be square", "[checkpoint]") {
   writer.add(name(0, "query.weight"), "F32", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   writer.add(name(0, "key.weight"), "F32", {4, 2}, {8, 7, 6, 5, 4, 3, 2, 1});
   HeadScan scan(open(writer.bytes()), nullptr, {.heads = 2});
-  const HeadFactors second = scan.advance().at(1);
+  const HeadFactors second = in_double(scan.advance().at(1));
   CHECK(scan.plan()[0].width == 2);
   CHECK(scan.plan()[0].head_width == 2);
   CHECK(second.query == (Eigen::MatrixXd(2, 2) << 5, 7, 6, 8).finished());
@@ -233,25 +235,56 @@ TEST_CASE("a file of no known family says what was looked for and what is there"
 }
 
 TEST_CASE("heads with NaN or infinite weights are left out, counted and named", "[checkpoint]") {
-  std::vector<double> query = weight(4, false);
-  std::vector<double> key = weight(4, true);
+  std::vector<double> query = weight(1, false);
+  std::vector<double> key = weight(1, true);
   query[2 * kWidth + 1] = std::numeric_limits<double>::quiet_NaN();  // head 1
   query[3 * kWidth + 5] = -std::numeric_limits<double>::infinity();  // head 1
   key[3 * kWidth] = std::numeric_limits<double>::quiet_NaN();        // head 1
   key[5 * kWidth + 5] = std::numeric_limits<double>::infinity();     // head 2
-  SafetensorsWriter writer;
-  writer.add(name(4, "query.weight"), "F32", kSquare, query);
-  writer.add(name(4, "key.weight"), "F32", kSquare, key);
-  for (const int most : {0, 1}) {
+  for (const auto& [most, dtype] : {std::pair{0, "F32"}, {1, "F32"}, {0, "BF16"}}) {
+    SafetensorsWriter writer;
+    writer.add(name(1, "query.weight"), dtype, kSquare, query);
+    writer.add(name(1, "key.weight"), dtype, kSquare, key);
     HeadScan scan(open(writer.bytes()), nullptr, {.heads = kHeads});
     const std::vector<HeadFactors> heads = all_heads(scan, most);
     REQUIRE(heads.size() == 1);
     check_factors(heads[0]);
     CHECK(scan.heads_read() == 3);
     REQUIRE(scan.excluded().size() == 2);
-    CHECK(scan.excluded()[0].text() == "layer 4 head 1: 2 NaN and 1 infinite weights");
-    CHECK(scan.excluded()[1].text() == "layer 4 head 2: 0 NaN and 1 infinite weights");
+    CHECK(scan.excluded()[0].text() == "layer 1 head 1: 2 NaN and 1 infinite weights");
+    CHECK(scan.excluded()[1].text() == "layer 1 head 2: 0 NaN and 1 infinite weights");
   }
+}
+
+TEST_CASE("heads are in single precision where the file has BF16 and their range allows it",
+          "[checkpoint]") {
+  const auto is_single = [](const ScannedHead& head) {
+    return std::holds_alternative<FactorsOf<float>>(head);
+  };
+  for (const auto& [query, key, single] :
+       {std::tuple{"BF16", "BF16", true}, {"BF16", "F32", false}, {"F16", "F16", false}}) {
+    SafetensorsWriter writer;
+    writer.add(name(1, "query.weight"), query, kSquare, weight(1, false));
+    writer.add(name(1, "key.weight"), key, kSquare, weight(1, true));
+    HeadScan scan(open(writer.bytes()), nullptr, {.heads = kHeads});
+    for (const ScannedHead& head : scan.advance()) {
+      CHECK(is_single(head) == single);
+      check_factors(in_double(head));
+    }
+  }
+  // A gain that takes one entry of head 1 out of the range of floats.
+  std::vector<double> large(3 * kWidth * kWidth, 1);
+  large[3 * kWidth + 2] = 0x1p127;  // input 1, output 2
+  SafetensorsWriter writer;
+  writer.add("h.0.attn.c_attn.weight", "BF16", {kWidth, 3 * kWidth}, large);
+  writer.add("h.0.ln_1.weight", "BF16", {kWidth}, {4, 4, 4, 4, 4, 4});
+  HeadScan scan(open(writer.bytes()), nullptr, {.heads = kHeads});
+  const std::vector<ScannedHead> heads = scan.advance();
+  REQUIRE(heads.size() == 3);
+  CHECK(is_single(heads[0]));
+  CHECK_FALSE(is_single(heads[1]));
+  CHECK(in_double(heads[1]).query(1, 0) == 0x1p129);
+  CHECK(scan.excluded().empty());
 }
 
 namespace {

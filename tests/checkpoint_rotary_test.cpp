@@ -2,6 +2,7 @@
 // made by an independent script in plain Python after the definitions of the papers.
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -134,7 +135,7 @@ TEST_CASE("a factor of the logits is in W at every offset") {
     const auto head = [&](const std::string& keys) {
       const Config config = Config::parse(R"({"num_attention_heads":1,)" + keys + "}");
       HeadScan scan(small_llama(), &config, {.offset = {offset}});
-      return scan.advance().at(0).query;
+      return in_double(std::move(scan.advance().at(0))).query;
     };
     const std::string plain_yarn = kYarn.substr(0, kYarn.size() - 1) + R"(,"attention_factor":1})";
     const Eigen::MatrixXd with = head(kYarn), without = head(plain_yarn);

@@ -79,10 +79,10 @@ TEST_CASE("several files are one checkpoint, in any order") {
     for (const bool turned : {false, true}) {
       const auto file = open_shards(turned ? std::vector{b, a} : std::vector{a, b}, known);
       HeadScan scan(file, nullptr, {.heads = 2});
-      const std::vector<HeadFactors> heads = scan.advance();
+      const std::vector<ScannedHead> heads = scan.advance();
       REQUIRE(heads.size() == 2);
-      CHECK(heads[1].query == Eigen::Vector2d(3, 4));
-      CHECK(heads[0].key == Eigen::Vector2d(5, 6));
+      CHECK(in_double(heads[1]).query == Eigen::Vector2d(3, 4));
+      CHECK(in_double(heads[0]).key == Eigen::Vector2d(5, 6));
       CHECK(file->bytes_read() == a->bytes_read() + b->bytes_read());
     }
   }

@@ -4,8 +4,8 @@ export interface Tensors {
   [name: string]: { shape: number[]; value(place: number): number };
 }
 
-/** The bytes of a .safetensors file with these tensors, in F32. */
-export function safetensorsOf(tensors: Tensors): Buffer {
+/** The bytes of a .safetensors file with these tensors; in BF16 cut off, not rounded. */
+export function safetensorsOf(tensors: Tensors, dtype: 'F32' | 'BF16' = 'F32'): Buffer {
   const header: Record<string, unknown> = {};
   const data: Buffer[] = [];
   let end = 0;
@@ -13,8 +13,12 @@ export function safetensorsOf(tensors: Tensors): Buffer {
     const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) =>
       value(i),
     );
-    data.push(Buffer.from(values.buffer));
-    header[name] = { dtype: 'F32', shape, data_offsets: [end, (end += 4 * values.length)] };
+    const codes =
+      dtype === 'F32'
+        ? values
+        : Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16);
+    data.push(Buffer.from(codes.buffer));
+    header[name] = { dtype, shape, data_offsets: [end, (end += codes.byteLength)] };
   }
   const text = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(8);

@@ -1,6 +1,7 @@
 #include <Eigen/QR>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include "spectrum/eigenvalues.h"
 #include "spectrum/ensemble.h"
 #include "spectrum/traces.h"
+#include "support/bits.h"
 #include "support/error.h"
 #include "test_matrices.h"
 
@@ -55,6 +57,56 @@ TEST_CASE("traces from factors equal those of the d x d matrix") {
     const MatrixXd key = random_matrix(width, head_width, 2);
     check_equal(moments_of_products(products_of_factors(query, key)),
                 moments_of_matrix(query * key.transpose()), 1e-11);
+  }
+}
+
+namespace {
+
+// Rounded to the 8 bits of BF16, and shifted so that sums grow with the width where `shift` is not 0.
+Eigen::MatrixXf short_matrix(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed,
+                             double shift) {
+  Eigen::MatrixXf matrix = (random_matrix(rows, columns, seed).array() + shift).cast<float>();
+  for (float& entry : matrix.reshaped()) {
+    entry = bits_as<float>(bits_as<std::uint32_t>(entry) & 0xffff0000u);
+  }
+  return matrix;
+}
+
+}  // namespace
+
+TEST_CASE("products in single precision stay within the bound of sums over 512") {
+  const double bound = 513 * std::ldexp(1, -24);
+  // Of one sign, sums lose most; of random signs, about the root of the count.
+  for (const auto& [shift, seen] : {std::pair{3.0, bound}, {0.0, 2e-6}}) {
+    for (const Eigen::Index width : {7, 512, 1500}) {
+      CAPTURE(shift, width);
+      const Eigen::MatrixXf query = short_matrix(width, 21, 1, shift);
+      const Eigen::MatrixXf key = short_matrix(width, 21, 2, shift);
+      const MatrixXd wide_query = query.cast<double>(), wide_key = key.cast<double>();
+      const FactorProducts single = products_of_factors(query, key);
+      const FactorProducts wide = products_of_factors(wide_query, wide_key);
+      const MatrixXd norms = wide_key.colwise().norm().transpose() * wide_query.colwise().norm();
+      CHECK((single.core - wide.core).cwiseQuotient(norms).cwiseAbs().maxCoeff() < seen);
+      const double norm = wide_query.norm() * wide_key.norm();
+      CHECK((single.gram - wide.gram).norm() < 2 * seen * norm * norm);
+      const Traces a = moments_of_products(single).traces, b = moments_of_products(wide).traces;
+      CHECK_THAT(a.xi, WithinAbs(b.xi, seen * norm));
+      CHECK_THAT(a.eta_s, WithinAbs(b.eta_s, 2 * seen * norm * norm));
+      CHECK_THAT(a.eta_f, WithinAbs(b.eta_f, 2 * seen * norm * norm));
+      CHECK(distance(eigenvalues_of_matrix(single.core), eigenvalues_of_matrix(wide.core)) <
+            seen * norm);
+    }
+  }
+}
+
+TEST_CASE("products whose squares leave the range of floats are formed in double") {
+  const Eigen::MatrixXf query = short_matrix(40, 3, 1, 0), key = short_matrix(40, 3, 2, 0);
+  for (const float scale : {0x1p-100f, 0x1p-60f, 0x1p80f}) {
+    const FactorProducts found = products_of_factors(Eigen::MatrixXf(scale * query), key);
+    const FactorProducts wide =
+        products_of_factors(MatrixXd(query.cast<double>()), MatrixXd(key.cast<double>()));
+    CHECK((found.core / scale - wide.core).norm() < 1e-12 * wide.core.norm());
+    CHECK((found.gram / scale / scale - wide.gram).norm() < 1e-12 * wide.gram.norm());
   }
 }
 
@@ -224,9 +276,9 @@ TEST_CASE("the heads of MiniLM equal the worked numbers to 1e-6") {
   const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 128, 0));
   std::size_t count = 0;
   while (!scan.done()) {
-    for (const HeadFactors& factors : scan.advance(1)) {
-      INFO("layer " << factors.layer << " head " << factors.head);
-      const HeadReport report = report_head(factors, kernel);
+    for (const ScannedHead& head : scan.advance(1)) {
+      const HeadReport report = report_head(head, kernel, {});
+      INFO("layer " << report.layer << " head " << report.head);
       CHECK(std::abs(report.eigenvalues.sum() - report.moments.traces.xi) < 1e-9);
       if (count++ >= reference.size()) continue;  // worked numbers are for the first layers
       const auto& expected = reference[count - 1];

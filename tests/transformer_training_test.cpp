@@ -310,7 +310,8 @@ TEST_CASE("a checkpoint has GPT-2's names, and its heads can be read") {
     CHECK(scan.total_heads() == 4);
     int heads = 0;
     while (!scan.done()) {
-      for (const HeadFactors& factors : scan.advance()) {
+      for (const ScannedHead& head : scan.advance()) {
+        const HeadFactors factors = in_double(head);
         const HeadFactors own = trainer.model().head(factors.layer, factors.head);
         CHECK(factors.query == own.query);
         CHECK(factors.key == own.key);

@@ -64,12 +64,12 @@ double quiet_double(std::uint64_t bits) noexcept {
 }
 
 // memcpy because tensor data may start at any byte; compilers make it one unaligned load.
-template <typename Code, typename Convert>
-void decode_all(const std::byte* raw, std::span<double> out, Convert convert) {
+template <typename Code, typename Real, typename Convert>
+void decode_all(const std::byte* raw, std::span<Real> out, Convert convert) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     Code code;
     std::memcpy(&code, raw + i * sizeof code, sizeof code);
-    out[i] = convert(code);
+    out[i] = static_cast<Real>(convert(code));
   }
 }
 
@@ -111,7 +111,8 @@ float bfloat16_to_float(std::uint16_t code) noexcept {
   return bits_as<float>(quiet(static_cast<std::uint32_t>(code) << 16));
 }
 
-void decode(Dtype dtype, std::span<const std::byte> raw, std::span<double> out) {
+template <class Real>
+void decode(Dtype dtype, std::span<const std::byte> raw, std::span<Real> out) {
   if (!is_decodable(dtype) || raw.size() != out.size() * (dtype_bits(dtype) / 8)) {
     throw InvalidArgument(
         "dtype", "these bytes cannot be read as numbers of type " + std::string(dtype_name(dtype)));
@@ -124,5 +125,8 @@ void decode(Dtype dtype, std::span<const std::byte> raw, std::span<double> out) 
   }
   if (dtype == Dtype::kF64) decode_all<std::uint64_t>(raw.data(), out, quiet_double);
 }
+
+template void decode(Dtype, std::span<const std::byte>, std::span<double>);
+template void decode(Dtype, std::span<const std::byte>, std::span<float>);
 
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// The number formats of a .safetensors file, and their conversion to double.
+// The number formats of a .safetensors file, and their conversion to double or float.
 #pragma once
 
 #include <cstddef>
@@ -54,9 +54,11 @@ float half_to_float(std::uint16_t code) noexcept;
 /// The value of a bfloat16 code, the upper half of a binary32; exact. NaN is made quiet.
 float bfloat16_to_float(std::uint16_t code) noexcept;
 
-/// Converts `out.size()` little-endian elements at `raw`, which need no alignment, to double;
-/// exact for every decodable type. `raw` must hold out.size() * dtype_bits(dtype) / 8 bytes and
-/// `dtype` be decodable; throws InvalidArgument with field "dtype" otherwise.
-void decode(Dtype dtype, std::span<const std::byte> raw, std::span<double> out);
+/// Converts `out.size()` little-endian elements at `raw`, which need no alignment, to double or float;
+/// exact for every decodable type but F64 in float, which is rounded. `raw` must hold
+/// out.size() * dtype_bits(dtype) / 8 bytes and `dtype` be decodable; throws InvalidArgument with
+/// field "dtype" otherwise.
+template <class Real>
+void decode(Dtype dtype, std::span<const std::byte> raw, std::span<Real> out);
 
 }  // namespace eigenscope

@@ -11,7 +11,8 @@ namespace eigenscope {
 
 namespace {
 
-HeadReport report_products(const HeadFactors& factors, const FactorProducts& products,
+template <class Scalar>
+HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProducts& products,
                            const CentredKernel& kernel, bool eigenvalues) {
   HeadReport report;
   report.stack = factors.stack;
@@ -36,13 +37,36 @@ HeadReport report_products(const HeadFactors& factors, const FactorProducts& pro
   return report;
 }
 
-std::string name_of(const HeadFactors& factors) {
+template <class Scalar>
+std::string name_of(const FactorsOf<Scalar>& factors) {
   return (factors.stack.empty() ? "" : factors.stack + " ") + "layer " +
          std::to_string(factors.layer) + " head " + std::to_string(factors.head);
 }
 
-[[noreturn]] void refuse_large(const HeadFactors& factors, const InvalidArgument& refusal) {
+template <class Scalar>
+[[noreturn]] void refuse_large(const FactorsOf<Scalar>& factors, const InvalidArgument& refusal) {
   throw FormatError(name_of(factors), std::string("its weights are too large: ") + refusal.what());
+}
+
+template <class Scalar>
+HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& factors,
+                     const CentredKernel& kernel) {
+  const Eigen::MatrixXd* const covariance = settings.covariance.get();
+  if (covariance != nullptr && covariance->rows() != factors.query.rows()) {
+    throw FormatError(name_of(factors), "its width is " + std::to_string(factors.query.rows()) +
+                                            ", but the token embeddings have " +
+                                            std::to_string(covariance->rows()));
+  }
+  try {
+    const FactorProducts products =
+        covariance == nullptr
+            ? products_of_factors(factors.query, factors.key)
+            : products_of_factors(factors.query.template cast<double>(),
+                                  factors.key.template cast<double>(), *covariance);
+    return report_products(factors, products, kernel, settings.eigenvalues);
+  } catch (const InvalidArgument& refusal) {
+    refuse_large(factors, refusal);
+  }
 }
 
 }  // namespace
@@ -53,22 +77,10 @@ HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) 
   refuse_large(factors, refusal);
 }
 
-HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel,
+HeadReport report_head(const ScannedHead& head, const CentredKernel& kernel,
                        const ReportSettings& settings) {
-  const Eigen::MatrixXd* const covariance = settings.covariance.get();
-  if (covariance != nullptr && covariance->rows() != factors.query.rows()) {
-    throw FormatError(name_of(factors), "its width is " + std::to_string(factors.query.rows()) +
-                                            ", but the token embeddings have " +
-                                            std::to_string(covariance->rows()));
-  }
-  try {
-    const FactorProducts products =
-        covariance == nullptr ? products_of_factors(factors.query, factors.key)
-                              : products_of_factors(factors.query, factors.key, *covariance);
-    return report_products(factors, products, kernel, settings.eigenvalues);
-  } catch (const InvalidArgument& refusal) {
-    refuse_large(factors, refusal);
-  }
+  return std::visit([&](const auto& factors) { return report_by(settings, factors, kernel); },
+                    head);
 }
 
 }  // namespace eigenscope

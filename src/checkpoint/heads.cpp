@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "support/finite.h"
+
 namespace eigenscope {
 namespace {
 
@@ -14,9 +16,14 @@ HeadGrid grid_of(const LayerPlan& layer) {
 }
 
 template <class Values>
+auto entries(Values& values) {
+  return std::span(values.data(), static_cast<std::size_t>(values.size()));
+}
+
+template <class Values>
 void count_nonfinite(const Values& values, NonFinite& faults) {
   for (Eigen::Index i = 0; i < values.size(); ++i) {
-    const double value = values.data()[i];
+    const auto value = values.data()[i];
     if (std::isnan(value)) ++faults.nan;
     if (std::isinf(value)) ++faults.infinite;
   }
@@ -50,6 +57,20 @@ std::string norms_of(const LayerTensors& tensors) {
 
 }  // namespace
 
+HeadFactors in_double(ScannedHead head) {
+  if (auto* const wide = std::get_if<HeadFactors>(&head)) return std::move(*wide);
+  auto& single = std::get<FactorsOf<float>>(head);
+  return {single.layer,
+          single.head,
+          single.query.cast<double>(),
+          single.key.cast<double>(),
+          std::move(single.stack),
+          std::move(single.folded),
+          single.rotary,
+          single.bias_query,
+          single.bias_key};
+}
+
 std::string ExcludedHead::text() const {
   return (stack.empty() ? "" : stack + " ") + "layer " + std::to_string(layer) + " head " +
          std::to_string(head) + ": " + std::to_string(faults.nan) + " NaN and " +
@@ -64,23 +85,27 @@ HeadScan::HeadScan(std::shared_ptr<const Safetensors> tensors, const Config* con
   for (const LayerPlan& layer : plan_.layers) total_heads_ += layer.heads;
 }
 
-std::vector<HeadFactors> HeadScan::advance(int most) {
-  std::vector<HeadFactors> finite;
+std::vector<ScannedHead> HeadScan::advance(int most) {
+  std::vector<ScannedHead> finite;
   if (done()) return finite;
   const LayerPlan& layer = plan_.layers[layer_];
+  const auto is_short = [&](const std::string& weight) {
+    return tensors_->tensor(weight).dtype == Dtype::kBF16;
+  };
+  const bool single = is_short(layer.tensors.query_weight) && is_short(layer.tensors.key_weight);
   const int left = layer.heads - head_;
   const int end = head_ + (most <= 0 ? left : std::min(most, left));
   std::vector<ExcludedHead> excluded;
   for (int head = head_; head < end; ++head) {
-    Part query = read_part(layer, Projection::query, head);
-    const Part& key = read_key(layer, head);
-    const NonFinite faults{query.faults.nan + key.faults.nan,
-                           query.faults.infinite + key.faults.infinite};
-    if (faults.nan + faults.infinite == 0) {
-      finite.push_back(factors_of(layer, head, std::move(query), key));
-    } else {
-      excluded.push_back({layer.stack, layer.tensors.layer, head, faults});
-    }
+    NonFinite faults;
+    const auto keep = [&](auto read) {
+      if (read) finite.emplace_back(std::move(*read));
+      return read.has_value();
+    };
+    if (single && keep(read_head<float>(layer, head, faults))) continue;
+    faults = {};
+    if (keep(read_head<double>(layer, head, faults))) continue;
+    excluded.push_back({layer.stack, layer.tensors.layer, head, faults});
   }
   // Only now, so that a failed read leaves the scan where it was.
   excluded_.insert(excluded_.end(), excluded.begin(), excluded.end());
@@ -93,48 +118,57 @@ std::vector<HeadFactors> HeadScan::advance(int most) {
   return finite;
 }
 
-HeadFactors HeadScan::factors_of(const LayerPlan& layer, int head, Part query,
-                                 const Part& key) const {
-  HeadFactors factors;
-  factors.layer = layer.tensors.layer;
-  factors.head = head;
-  factors.stack = layer.stack;
-  factors.folded = norms_of(layer.tensors);
-  factors.rotary = layer.rotary.pairs != RotaryPairs::kNone;
-  factors.bias_query = query.bias;
-  factors.bias_key = key.bias;
-  factors.query = std::move(query.weight);
-  factors.key = key.weight;
-  turn_queries(factors.query, layer.rotary, offset_);
-  return factors;
+template <class Scalar>
+std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int head,
+                                                     NonFinite& faults) {
+  HeadPart<Scalar> query = read_part<Scalar>(layer, Projection::query, head);
+  HeadPart<Scalar> key = read_key<Scalar>(layer, head);
+  faults = {query.faults.nan + key.faults.nan, query.faults.infinite + key.faults.infinite};
+  if (faults.nan + faults.infinite > 0) return std::nullopt;
+  return FactorsOf<Scalar>{layer.tensors.layer,
+                           head,
+                           std::move(query.weight),
+                           std::move(key.weight),
+                           layer.stack,
+                           norms_of(layer.tensors),
+                           layer.rotary.pairs != RotaryPairs::kNone,
+                           query.bias,
+                           key.bias};
 }
 
-const HeadScan::Part& HeadScan::read_key(const LayerPlan& layer, int head) {
+template <class Scalar>
+HeadPart<Scalar> HeadScan::read_key(const LayerPlan& layer, int head) {
+  if (layer.heads == layer.key_heads) return read_part<Scalar>(layer, Projection::key, head);
   const std::uint64_t first = first_output(plan_.family->layout, Projection::key, grid_of(layer),
                                            static_cast<std::uint64_t>(head));
-  if (!key_ || key_->layer != layer_ || key_->first != first) {
-    key_ = SharedKey{layer_, first, read_part(layer, Projection::key, head)};
+  if (!key_ || key_->layer != layer_ || key_->first != first ||
+      !std::holds_alternative<HeadPart<Scalar>>(key_->part)) {
+    key_ = SharedKey{layer_, first, read_part<Scalar>(layer, Projection::key, head)};
   }
-  return key_->part;
+  return std::get<HeadPart<Scalar>>(key_->part);
 }
 
-HeadScan::Part HeadScan::read_part(const LayerPlan& layer, Projection projection, int head) const {
+template <class Scalar>
+HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projection,
+                                     int head) const {
   const bool of_query = projection == Projection::query;
   const LayerTensors& names = layer.tensors;
   const HeadGrid grid = grid_of(layer);
   const auto index = static_cast<std::uint64_t>(head);
   const std::uint64_t first = first_output(plan_.family->layout, projection, grid, index);
-  Part part{read_weight(of_query ? names.query_weight : names.key_weight, first, layer)};
-  count_nonfinite(part.weight, part.faults);
-
+  const auto read = [&] {
+    return read_weight<Scalar>(of_query ? names.query_weight : names.key_weight, first, layer);
+  };
+  HeadPart<Scalar> part{read()};
   const std::string& gain = of_query ? names.query_gain : names.key_gain;
   if (!gain.empty()) {
-    part.weight.array().colwise() *= read_gain(gain, 0, layer.width, part.faults).array();
+    part.weight.array().colwise() *=
+        read_gain(gain, 0, layer.width, part.faults).template cast<Scalar>().array();
   }
   const std::string& bias = of_query ? names.query_bias : names.key_bias;
   if (!bias.empty()) {
     const double norm = read_values(*tensors_, bias, first, layer.head_width).norm();
-    part.bias = norm / part.weight.norm();
+    part.bias = norm / part.weight.template cast<double>().norm();
   }
   const std::string& norm = of_query ? names.query_norm_gain : names.key_norm_gain;
   if (!norm.empty()) {
@@ -143,8 +177,15 @@ HeadScan::Part HeadScan::read_part(const LayerPlan& layer, Projection projection
     const std::uint64_t place = of_query ? index : index / grid.group();
     part.weight.array().rowwise() *=
         read_gain(norm, each ? place * grid.head_width : 0, layer.head_width, part.faults)
+            .template cast<Scalar>()
             .transpose()
             .array();
+  }
+  if (of_query) turn_queries(part.weight, layer.rotary, offset_);
+  // What is at fault is in the file; where nothing there is, the products overflow.
+  if (!all_finite(part.weight)) {
+    count_nonfinite(read(), part.faults);
+    if (part.faults.nan + part.faults.infinite == 0) count_nonfinite(part.weight, part.faults);
   }
   return part;
 }
@@ -157,20 +198,21 @@ Eigen::VectorXd HeadScan::read_gain(const std::string& name, std::uint64_t first
   return gain;
 }
 
-Eigen::MatrixXd HeadScan::read_weight(const std::string& name, std::uint64_t first,
-                                      const LayerPlan& layer) const {
-  Eigen::MatrixXd weight(layer.width, layer.head_width);
+template <class Scalar>
+typename FactorsOf<Scalar>::Matrix HeadScan::read_weight(const std::string& name,
+                                                         std::uint64_t first,
+                                                         const LayerPlan& layer) const {
+  typename FactorsOf<Scalar>::Matrix weight(layer.width, layer.head_width);
   if (!plan_.family->inputs_first()) {
     // The file's rows, one after another, are the columns of the transpose.
-    tensors_->read_elements(name, first * static_cast<std::uint64_t>(layer.width),
-                            std::span(weight.data(), static_cast<std::size_t>(weight.size())));
+    tensors_->read_elements(name, first * static_cast<std::uint64_t>(layer.width), entries(weight));
     return weight;
   }
   const std::uint64_t all = tensors_->tensor(name).shape[1];
-  std::vector<double> row(static_cast<std::size_t>(layer.head_width));
+  Eigen::RowVectorX<Scalar> row(layer.head_width);
   for (Eigen::Index i = 0; i < weight.rows(); ++i) {
-    tensors_->read_elements(name, static_cast<std::uint64_t>(i) * all + first, row);
-    weight.row(i) = Eigen::Map<const Eigen::RowVectorXd>(row.data(), weight.cols());
+    tensors_->read_elements(name, static_cast<std::uint64_t>(i) * all + first, entries(row));
+    weight.row(i) = row;
   }
   return weight;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "checkpoint/head_plan.h"
@@ -18,11 +19,14 @@ namespace eigenscope {
 /// temperature 1/sqrt(d_h), with the gains that were folded and rotary positions at the offset that
 /// was asked for. All entries are finite. Norms between projections and attention, where a family has
 /// them, divide queries and keys by their lengths: of these only the gains are in W.
-struct HeadFactors {
+template <class Scalar>
+struct FactorsOf {
+  using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+
   int layer;                ///< as numbered in the file
   int head;                 ///< from 0
-  Eigen::MatrixXd query;    ///< W_Q, d x d_h: the transpose of the head's rows in torch's out x in
-  Eigen::MatrixXd key;      ///< W_K, d x d_h
+  Matrix query;             ///< W_Q, d x d_h: the transpose of the head's rows in torch's out x in
+  Matrix key;               ///< W_K, d x d_h
   std::string stack = {};   ///< empty in a family with one stack
   std::string folded = {};  ///< names of the norms whose gains were folded, such as "ln_1"
   bool rotary = false;      ///< whether W depends on the offset
@@ -30,11 +34,27 @@ struct HeadFactors {
   double bias_query = std::numeric_limits<double>::quiet_NaN();
   double bias_key = std::numeric_limits<double>::quiet_NaN();  ///< likewise
 };
+using HeadFactors = FactorsOf<double>;
+
+/// In single precision where both weights are BF16, which has 8 bits of the 24, unless a gain or a
+/// rotation takes an entry out of its range; else in double.
+using ScannedHead = std::variant<HeadFactors, FactorsOf<float>>;
+
+/// The same in double, whichever it was.
+HeadFactors in_double(ScannedHead head);
 
 /// Values that no head may have.
 struct NonFinite {
   std::uint64_t nan = 0;
   std::uint64_t infinite = 0;
+};
+
+/// One projection of one head, with its gains, as HeadScan reads it.
+template <class Scalar>
+struct HeadPart {
+  typename FactorsOf<Scalar>::Matrix weight;
+  double bias = std::numeric_limits<double>::quiet_NaN();  ///< its norm over that of the weight
+  NonFinite faults = {};
 };
 
 /// A head that was left out because some of its weights are not finite.
@@ -60,7 +80,7 @@ class HeadScan {
   /// left in the layer. Returns those that are finite, so perhaps none; nothing when done.
   /// Throws FormatError naming the tensor or the file when reading fails; the same heads are then
   /// read again by the next call.
-  std::vector<HeadFactors> advance(int most = 0);
+  std::vector<ScannedHead> advance(int most = 0);
 
   bool done() const noexcept { return layer_ == plan_.layers.size(); }
   /// Heads in all layers together.
@@ -78,24 +98,23 @@ class HeadScan {
   const std::vector<ExcludedHead>& excluded() const noexcept { return excluded_; }
 
  private:
-  /// One projection of one head, with its gains.
-  struct Part {
-    Eigen::MatrixXd weight;
-    double bias = std::numeric_limits<double>::quiet_NaN();  // over the weight
-    NonFinite faults{};
-  };
   /// The key that the heads of a group share.
   struct SharedKey {
     std::size_t layer;
     std::uint64_t first;  // its first output
-    Part part;
+    std::variant<HeadPart<double>, HeadPart<float>> part;
   };
 
-  HeadFactors factors_of(const LayerPlan& layer, int head, Part query, const Part& key) const;
-  const Part& read_key(const LayerPlan& layer, int head);
-  Part read_part(const LayerPlan& layer, Projection projection, int head) const;
-  Eigen::MatrixXd read_weight(const std::string& name, std::uint64_t first,
-                              const LayerPlan& layer) const;
+  /// Nothing, and why, when some entry is not finite.
+  template <class Scalar>
+  std::optional<FactorsOf<Scalar>> read_head(const LayerPlan& layer, int head, NonFinite& faults);
+  template <class Scalar>
+  HeadPart<Scalar> read_key(const LayerPlan& layer, int head);
+  template <class Scalar>
+  HeadPart<Scalar> read_part(const LayerPlan& layer, Projection projection, int head) const;
+  template <class Scalar>
+  typename FactorsOf<Scalar>::Matrix read_weight(const std::string& name, std::uint64_t first,
+                                                 const LayerPlan& layer) const;
   Eigen::VectorXd read_gain(const std::string& name, std::uint64_t first, int size,
                             NonFinite& faults) const;
 

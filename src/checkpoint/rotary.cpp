@@ -28,18 +28,23 @@ std::complex<double> turn(double angle, const RotaryOffset& at) {
 
 }  // namespace
 
-void turn_queries(Eigen::MatrixXd& query, const Rotary& rotary, const RotaryOffset& at) {
+template <class Matrix>
+void turn_queries(Matrix& query, const Rotary& rotary, const RotaryOffset& at) {
   if (rotary.pairs == RotaryPairs::kNone) return;
   if (at.is_none() && rotary.logit_factor == 1) return;
+  using Scalar = typename Matrix::Scalar;
   const bool halves = rotary.pairs == RotaryPairs::kHalves;
   for (Index pair = 0; pair < rotary.turned / 2; ++pair) {
     const Index first = halves ? pair : 2 * pair;
     const Index second = halves ? pair + rotary.turned / 2 : first + 1;
-    const std::complex<double> z = rotary.logit_factor * turn(angle_of(rotary, pair), at);
-    const Eigen::VectorXd x = query.col(first), y = query.col(second);
+    const auto z = std::complex<Scalar>(rotary.logit_factor * turn(angle_of(rotary, pair), at));
+    const Eigen::VectorX<Scalar> x = query.col(first), y = query.col(second);
     query.col(first) = z.real() * x - z.imag() * y;
     query.col(second) = z.imag() * x + z.real() * y;
   }
 }
+
+template void turn_queries(Eigen::MatrixXd&, const Rotary&, const RotaryOffset&);
+template void turn_queries(Eigen::MatrixXf&, const Rotary&, const RotaryOffset&);
 
 }  // namespace eigenscope

@@ -32,7 +32,8 @@ struct RotaryOffset {
 
 /// Puts W_Q R(D)^T, or its mean over offsets, for W_Q (d x d_h): so that W_Q W_K^T becomes W(D), by
 /// which x_q^T W(D) x_k is the logit of a key D tokens before its query. The mean is of matrices:
-/// pairs that turn fast nearly vanish from it. Nothing changes without rotary pairs.
-void turn_queries(Eigen::MatrixXd& query, const Rotary& rotary, const RotaryOffset& at);
+/// pairs that turn fast nearly vanish from it. Nothing changes without rotary pairs. Float and double.
+template <class Matrix>
+void turn_queries(Matrix& query, const Rotary& rotary, const RotaryOffset& at);
 
 }  // namespace eigenscope

@@ -94,6 +94,16 @@ const TensorInfo& Safetensors::tensor(const std::string& name) const {
 
 void Safetensors::read_elements(const std::string& name, std::uint64_t first,
                                 std::span<double> out) const {
+  read_as(name, first, out);
+}
+
+void Safetensors::read_elements(const std::string& name, std::uint64_t first,
+                                std::span<float> out) const {
+  read_as(name, first, out);
+}
+
+template <class Real>
+void Safetensors::read_as(const std::string& name, std::uint64_t first, std::span<Real> out) const {
   const TensorInfo& info = tensor(name);
   if (!is_decodable(info.dtype)) {
     throw FormatError(shown_name(name),
@@ -105,15 +115,17 @@ void Safetensors::read_elements(const std::string& name, std::uint64_t first,
     throw FormatError(shown_name(name), "it has only " + std::to_string(count) + " elements");
   }
   const std::uint64_t width = dtype_bits(info.dtype) / 8;
-  std::vector<std::byte> chunk(
-      static_cast<std::size_t>(std::min<std::uint64_t>(kChunkBytes, out.size() * width)));
+  const auto most =
+      static_cast<std::size_t>(std::min<std::uint64_t>(kChunkBytes / width, out.size()));
+  // Not a vector, which would be written twice.
+  const std::unique_ptr<std::byte[]> chunk(new std::byte[most * width]);
   const Shard& shard = shards_[info.shard];
   std::uint64_t offset = shard.data_start + info.begin + first * width;
   while (!out.empty()) {
-    const std::size_t n = std::min<std::size_t>(out.size(), chunk.size() / width);
-    const std::span<std::byte> raw(chunk.data(), n * width);
+    const std::size_t n = std::min(out.size(), most);
+    const std::span<std::byte> raw(chunk.get(), n * width);
     shard.source->read(offset, raw);
-    decode(info.dtype, raw, out.first(n));
+    decode<Real>(info.dtype, raw, out.first(n));
     out = out.subspan(n);
     offset += raw.size();
   }

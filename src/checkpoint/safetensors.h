@@ -16,8 +16,8 @@
 namespace eigenscope {
 
 /// The tensors of one open .safetensors file or of several, its shards. Reads go through one buffer of
-/// at most 1 MiB, whatever the tensor's size, and need no alignment. Every number comes out as double,
-/// exactly.
+/// at most 1 MiB, whatever the tensor's size, and need no alignment. Numbers come out as `decode`
+/// makes them.
 class Safetensors {
  public:
   /// The longest header that the format allows, in bytes.
@@ -52,6 +52,7 @@ class Safetensors {
   /// Throws FormatError naming the tensor when it is not there, not of a type that can be read as
   /// numbers (F16, BF16, F32, F64), too short, or when its bytes cannot be read.
   void read_elements(const std::string& name, std::uint64_t first, std::span<double> out) const;
+  void read_elements(const std::string& name, std::uint64_t first, std::span<float> out) const;
 
   /// Rows [begin, end) of a tensor of two dimensions: (end - begin) x columns.
   /// Throws FormatError as above, for another number of dimensions, and for rows outside it.
@@ -68,6 +69,8 @@ class Safetensors {
 
   /// Reads the header of a file and keeps the file.
   SafetensorsHeader add_shard(std::shared_ptr<ByteSource> source);
+  template <class Real>
+  void read_as(const std::string& name, std::uint64_t first, std::span<Real> out) const;
 
   std::string name_;
   std::vector<Shard> shards_;

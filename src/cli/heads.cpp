@@ -199,9 +199,9 @@ struct HeadsCommand {
           rows.push_back({&model, running.front().get()});
           running.pop_front();
         }
-        for (HeadFactors& factors : model.scan.advance(1)) {
+        for (ScannedHead& head : model.scan.advance(1)) {
           running.push_back(
-              std::async(std::launch::async, [&kernel, &settings, own = std::move(factors)] {
+              std::async(std::launch::async, [&kernel, &settings, own = std::move(head)] {
                 return report_head(own, kernel, settings);
               }));
         }

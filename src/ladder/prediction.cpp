@@ -61,7 +61,7 @@ HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, i
                      int number) {
   try {
     const FactorProducts products =
-        products_of_factors(head.query.transpose(), head.key.transpose());
+        products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
     const SpectralMoments moments = moments_of_products(products);
     const double temperature = std::sqrt(static_cast<double>(head.width()));
     return {moments, propagate(kernel, moments.traces, temperature).localization};

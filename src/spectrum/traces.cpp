@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "support/error.h"
+#include "support/finite.h"
 #include "support/gemm.h"
 #include "support/parameter.h"
 
@@ -21,12 +22,19 @@ void mirror_upper(Eigen::MatrixXd& square) {
   square.triangularView<Eigen::StrictlyLower>() = square.transpose();
 }
 
-void check_matrix(const char* name, const Eigen::MatrixXd& matrix) {
+template <class Scalar>
+using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+
+template <class Scalar>
+void check_matrix(const char* name, const Matrix<Scalar>& matrix) {
   if (matrix.size() == 0) throw InvalidArgument(name, "the matrix is empty");
-  if (!matrix.allFinite()) throw InvalidArgument(name, "an entry is not a finite number");
+  if (!all_finite(matrix)) {
+    throw InvalidArgument(name, "an entry is not a finite number");
+  }
 }
 
-void check_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
+template <class Scalar>
+void check_factors(const Matrix<Scalar>& query, const Matrix<Scalar>& key) {
   check_matrix("query", query);
   check_matrix("key", key);
   if (query.rows() != key.rows() || query.cols() != key.cols()) {
@@ -34,23 +42,34 @@ void check_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
   }
 }
 
+// The products of columns, d_h x d_h each.
+struct ColumnProducts {
+  Eigen::MatrixXd query, core, key;
+
+  FactorProducts finished(Eigen::Index width) && {
+    return {width, std::move(core), times(query, key)};
+  }
+};
+
 // `seen` are the factors after the covariance.
-FactorProducts products_of(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
-                           const Eigen::MatrixXd& seen_query, const Eigen::MatrixXd& seen_key) {
+template <class Scalar>
+ColumnProducts products_of(const Matrix<Scalar>& query, const Matrix<Scalar>& key,
+                           const Matrix<Scalar>& seen_query, const Matrix<Scalar>& seen_key) {
   const Eigen::Index d = query.rows(), n = query.cols();
-  Eigen::MatrixXd core(n, n), query_gram(n, n), key_gram(n, n);
-  const auto product = [d, n](const Eigen::MatrixXd& a, const Eigen::MatrixXd& b,
-                              Eigen::MatrixXd& c, Entries wanted) {
-    return Product<double>{
+  const auto square = [n] { return Eigen::MatrixXd(n, n); };
+  ColumnProducts found{square(), square(), square()};
+  const auto product = [d, n](const Matrix<Scalar>& a, const Matrix<Scalar>& b, Eigen::MatrixXd& c,
+                              Entries wanted) {
+    return Product<Scalar, double>{
         n, n, factor(a.data(), d).transposed(), factor(b.data(), d), c.data(), n, false, wanted};
   };
-  const std::array products{product(query, seen_query, query_gram, Entries::upper),
-                            product(key, seen_query, core, Entries::all),
-                            product(key, seen_key, key_gram, Entries::upper)};
-  multiply<double, double>(d, products);
-  mirror_upper(query_gram);
-  mirror_upper(key_gram);
-  return {d, std::move(core), times(query_gram, key_gram)};
+  const std::array products{product(query, seen_query, found.query, Entries::upper),
+                            product(key, seen_query, found.core, Entries::all),
+                            product(key, seen_key, found.key, Entries::upper)};
+  multiply<Scalar, double>(d, products);
+  mirror_upper(found.query);
+  mirror_upper(found.key);
+  return found;
 }
 
 }  // namespace
@@ -70,7 +89,19 @@ void check_traces(const Traces& traces) {
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
   check_factors(query, key);
-  return products_of(query, key, query, key);
+  return products_of(query, key, query, key).finished(query.rows());
+}
+
+FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key) {
+  check_factors(query, key);
+  ColumnProducts found = products_of(query, key, query, key);
+  // Below, what squares lose under the smallest float could be seen.
+  constexpr double kLeast = 1e-24;
+  for (const double trace : {found.query.trace(), found.key.trace()}) {
+    if (trace >= kLeast && std::isfinite(trace)) continue;
+    return products_of_factors(Eigen::MatrixXd(query.cast<double>()), key.cast<double>());
+  }
+  return std::move(found).finished(query.rows());
 }
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
@@ -82,7 +113,8 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
   }
   // Symmetric, so its own transpose.
   return products_of(query, key, transposed_times(covariance, query),
-                     transposed_times(covariance, key));
+                     transposed_times(covariance, key))
+      .finished(query.rows());
 }
 
 SpectralMoments moments_of_products(const FactorProducts& products) {

@@ -20,7 +20,7 @@ import type {
   NativeEngine,
   TextMeasure,
 } from '../../web/engine/protocol.ts';
-import { LLAMA, LLAMA_CONFIG, shardsOf } from '../checkpoints.ts';
+import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf } from '../checkpoints.ts';
 import { engine, finish, json, MINILM, root } from './eigenscope.ts';
 
 /** A file as the page's worker gives it to the engine. */
@@ -139,6 +139,31 @@ test('a sharded LLaMA by options and by names', () => {
   );
   const list = finish(scanner, 'tensors', given);
   expect(list).toEqual({ known: true, names: Object.keys(LLAMA).sort() });
+});
+
+test('a wide LLaMA in BF16, whose products are formed in single precision', () => {
+  const wide = Object.fromEntries(
+    Object.entries(LLAMA).map(([name, { shape, value }]) => [
+      name,
+      { shape: [...shape.slice(0, -1), 1100], value },
+    ]),
+  );
+  const path = join(folder, 'wide.safetensors');
+  writeFileSync(path, safetensorsOf(wide, 'BF16'));
+  const config = join(folder, 'wide.json');
+  writeFileSync(config, JSON.stringify({ ...JSON.parse(LLAMA_CONFIG), hidden_size: 1100 }));
+  const tokens = { length: 12, tokens: 'ar1' as const, correlation: 0.7 };
+  const terminal = json('heads', { ...tokens, config, offset: 5 }, path).heads;
+  const given = { model: [source(path)], index: null, config: source(config) };
+  const { heads } = finish(scanner, 'scan', { ...given, ...tokens, ...PLAIN, offset: 5 });
+  for (const name of ['xi', 'eta_s', 'eta_f', 'variance_modulus'] as const) {
+    const column = terminal.map((head: Record<string, number>) => head[name]);
+    expectNear(
+      heads.map((head) => head[name]),
+      column,
+      1e-9,
+    );
+  }
 });
 
 test('what every head does on a text', () => {

@@ -57,7 +57,8 @@ void scan_heads(const std::shared_ptr<const Safetensors>& file, int heads) {
                 {.heads = heads == 0 ? std::nullopt : std::optional(heads), .offset = {3}});
   std::size_t met = 0;
   while (!scan.done() && met < kMostHeads) {
-    for (const HeadFactors& head : scan.advance(1)) {
+    for (ScannedHead& scanned : scan.advance(1)) {
+      const HeadFactors head = in_double(std::move(scanned));
       ++met;
       // What comes out as a head is finite and of one shape; anything else is a finding.
       if (!head.query.allFinite() || !head.key.allFinite()) std::abort();

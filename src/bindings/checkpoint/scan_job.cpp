@@ -30,11 +30,12 @@ class ScanJob final : public Job {
     }
     // The heads of a layer have one size: so many multiply-adds for its moments and eigenvalues.
     for (double left = work; left >= 0 && !scan_.done();) {
-      for (const HeadFactors& factors : scan_.advance(1)) {
-        const auto d = static_cast<double>(factors.query.rows());
-        const auto d_h = static_cast<double>(factors.query.cols());
+      for (const ScannedHead& head : scan_.advance(1)) {
+        const HeadReport report = report_head(head, kernel_, settings_);
+        const auto d = static_cast<double>(report.moments.width);
+        const auto d_h = static_cast<double>(report.head_width);
         left -= 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
-        add(report_head(factors, kernel_, settings_));
+        add(report);
       }
     }
     return scan_.done();
