@@ -205,9 +205,10 @@ struct HeadsCommand {
       const ReportSettings settings = report_settings(model);
       const Progress progress("heads");
       const int before = done;
-      // The next head is read here while those before it are worked on, one on each processor.
+      // Heads are read here while those before them are worked on: twice as many as processors, so that
+      // none waits for a disk, but no more than one reader can keep at work and memory has room for.
       std::deque<std::future<HeadReport>> running;
-      const std::size_t most = std::max(1u, std::thread::hardware_concurrency());
+      const std::size_t most = std::clamp(2 * std::thread::hardware_concurrency(), 2u, 8u);
       const auto finish_first = [&] {
         rows.push_back({&model, running.front().get()});
         running.pop_front();
