@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { EVD, Matrix } from 'ml-matrix';
@@ -180,6 +181,35 @@ async function spectraAgainstMlMatrix() {
   closeSync(descriptor);
 }
 
+/**
+ * A head by numpy, which forms d x d matrices of factors in memory, against a head by the whole command,
+ * which starts, reads the file and writes JSON. Both on one processor; numpy has a sixth of the heads,
+ * all being alike. Debian's numpy is for the system's python only.
+ */
+function spectraAgainstNumpy() {
+  const python = '/usr/bin/python3';
+  if (spawnSync(python, ['-c', 'import numpy']).status !== 0) {
+    console.log("\n(apt-get install python3-numpy libopenblas0-pthread for numpy's spectra)");
+    return;
+  }
+  const alone = ['OPENBLAS_NUM_THREADS=1', 'taskset', '-c', '0'];
+  const script = fileURLToPath(new URL('numpy-spectra.py', import.meta.url));
+  const theirs = () => timings('env', ...alone, python, script, MODEL).numpy;
+  const ours = () => {
+    const start = performance.now();
+    const command = [`${root}build/native/eigenscope`, 'heads', dirname(MODEL), '--eigenvalues'];
+    const { status, stderr } = spawnSync('env', [...alone, ...command], { maxBuffer: 1e8 });
+    if (status !== 0) throw new Error(stderr.toString());
+    return (performance.now() - start) / 1000 / 72;
+  };
+  for (const warm of [ours, theirs]) warm();
+  row(
+    'spectrum of a head: time of numpy with d x d matrices over ours',
+    repeated(() => theirs() / ours()),
+    'at least 5',
+  );
+}
+
 /** One step of training, as the page does it. */
 async function ourStep() {
   const create = createRequire(import.meta.url)(`${root}build/wasm/train.js`);
@@ -237,4 +267,5 @@ console.log('| ratio | median | range | target |\n|---|---|---|---|');
 nativeAgainstWasm();
 await oneAgainstTwoWorkers();
 await spectraAgainstMlMatrix();
+spectraAgainstNumpy();
 await trainingAgainstPeers();
