@@ -60,6 +60,12 @@ void pack(Index count, Index inner, Factor<Scalar> from, std::vector<Scalar>& pa
   }
 }
 
+// The first `rows` of a column of a tile, to C.
+template <class Scalar, class Sum>
+EIGENSCOPE_INLINE void put(const Scalar* column, Index rows, Sum* c, bool add) {
+  for (Index i = 0; i < rows; ++i) c[i] = add ? c[i] + column[i] : Sum(column[i]);
+}
+
 template <class Scalar, std::size_t Bytes>
 struct Kernel {
   using Registers = Tile<Scalar, Bytes>;
@@ -86,10 +92,11 @@ struct Kernel {
     for (Index j = 0; j < columns; ++j, c += leading) {
       Scalar column[Registers::kRows];
       std::memcpy(column, sums[j], sizeof column);
-      if (add) {
-        for (Index i = 0; i < rows; ++i) c[i] += column[i];
+      // A whole tile by a number of rows that the compiler knows: most are.
+      if (rows == Registers::kRows) {
+        put(column, Registers::kRows, c, add);
       } else {
-        std::copy_n(column, rows, c);
+        put(column, rows, c, add);
       }
     }
   }
