@@ -96,6 +96,24 @@ test('going back in history restores the state before a preset', async () => {
   await close();
 });
 
+test('a link is not lost when a typed value comes to rest before it is read', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await page.evaluate(() => {
+    const field = document.querySelector<HTMLInputElement>('#field-length');
+    if (!field) throw new Error('no field');
+    field.value = '64';
+    field.dispatchEvent(new Event('input'));
+    location.hash = '#T=32'; // the page hears of it later
+    field.dispatchEvent(new Event('change'));
+  });
+  await page.waitForFunction(
+    () => document.querySelector<HTMLInputElement>('#field-length')?.value === '32',
+  );
+  await page.waitForTimeout(500);
+  expect(new URL(page.url()).hash).toBe('#T=32');
+  await close();
+});
+
 test('reset returns to the defaults and an empty link', async () => {
   const { page, close } = await visit(browser, `${host.address}#m=0.3&y=entropy`);
   await page.getByRole('button', { name: 'Reset' }).click();

@@ -17,6 +17,8 @@ export class Store {
   private listeners: Listener[] = [];
   private resting: number | undefined;
   private unsettled = new Set<StateName>();
+  /** The fragment as it was last read or written. */
+  private known = '';
   /** Texts given for parameters that the table does not allow, as they were typed. */
   readonly refused = new Map<StateName, string>();
 
@@ -76,18 +78,26 @@ export class Store {
   private readLink(announce: boolean): void {
     // A fragment that names a place on the page is not a link to a state.
     if (location.hash.length > 1 && !location.hash.includes('=')) return this.writeLink();
+    this.known = location.hash;
     const link = readHash(location.hash, this.current);
     this.refused.clear();
     link.refused.forEach((text, name) => this.refused.set(name, text));
     const touched = new Set(names.filter((name) => link.state[name] !== this.current[name]));
+    for (const name of this.unsettled) touched.add(name);
+    this.unsettled.clear();
+    clearTimeout(this.resting);
     this.current = link.state;
     if (announce) this.tell({ names: touched, settled: true });
   }
 
   private writeLink(): void {
+    // A link that was followed a moment ago, and is about to be read, is not written over.
+    if (location.hash !== this.known && location.hash.includes('=')) return;
     const hash = writeHash(this.current);
-    if (location.hash.replace(/^#/, '') === hash) return;
-    history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
+    if (location.hash.replace(/^#/, '') !== hash) {
+      history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
+    }
+    this.known = location.hash;
   }
 
   private tell(change: Change): void {
