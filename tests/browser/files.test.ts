@@ -1,32 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { browser, checkpoint, fileAddress, host, openBrowser, settled, visit } from './browser';
+import { drop } from './drop';
 
 openBrowser();
 
 const weights = join(checkpoint, 'model.fp16.safetensors');
 const config = join(checkpoint, 'config.json');
 const own = '#figure-lead [data-mark="heads of the file"] path';
-
-/** Drops files that a hidden input of the test holds, as a hand would. */
-async function drop(page: Page, paths: string[]): Promise<void> {
-  await page.evaluate(() => {
-    const input = Object.assign(document.createElement('input'), { type: 'file', multiple: true });
-    input.id = 'test-files';
-    input.hidden = true;
-    document.body.append(input);
-  });
-  await page.locator('#test-files').setInputFiles(paths);
-  await page.evaluate(() => {
-    const input = document.querySelector<HTMLInputElement>('#test-files');
-    const dataTransfer = new DataTransfer();
-    for (const file of input?.files ?? []) dataTransfer.items.add(file);
-    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
-    input?.remove();
-  });
-}
 
 /** A .safetensors file of this header and so many bytes of data. */
 function safetensors(header: string, data = 0): Buffer {
@@ -147,6 +129,7 @@ test('reading can be cancelled', async () => {
 
 test('the sample can be hidden', async () => {
   const { page, close } = await visit(browser, host.address);
+  await settled(page, 'attention'); // figures that come into sight grow, and the control moves
   await page.locator('input[name="field-sample"][value="hidden"]').check();
   await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it waits
   await page
