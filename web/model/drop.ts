@@ -97,9 +97,21 @@ export class Dropped {
       over(false);
       if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
-      this.zone.scrollIntoView({ block: 'nearest' });
-      void filesOf(event.dataTransfer).then((files) => this.take(files));
+      void filesOf(event.dataTransfer).then(async (files) => {
+        await this.take(files);
+        this.showAnswer();
+      });
+      this.showAnswer();
     });
+  }
+
+  /**
+   * Puts the report to the top. At once, and with no figure before it in sight: those are drawn where they
+   * are seen, and grow.
+   */
+  private showAnswer(): void {
+    const answer = this.problem.textContent ? this.problem : this.report;
+    answer.scrollIntoView({ block: 'start', behavior: 'instant' });
   }
 
   private async take(files: Placed[]): Promise<void> {
