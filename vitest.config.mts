@@ -23,7 +23,8 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
-      { test: { name: 'timed', include: [TIMED], testTimeout: 60_000, hookTimeout: 60_000 } },
+      { test: { name: 'tasks', include: [TIMED], testTimeout: 60_000, hookTimeout: 60_000 } },
+      { test: { name: 'bench', include: ['tests/browser/bench.ts'], hookTimeout: 60_000 } },
       { test: { name: 'presets', include: ['tests/presets/write.ts'], testTimeout: 60_000 } },
       {
         test: {

@@ -42,7 +42,7 @@ std::vector<double> numbers(const val& input, const char* name, const char* elem
 
 std::vector<std::byte> bytes_of(const val& input, const char* name) {
   const val array = input[name];
-  if (!array.instanceof(val::global("Uint8Array"))) {
+  if (!array.instanceof (val::global("Uint8Array"))) {
     throw InvalidArgument(name, "it must be a Uint8Array");
   }
   std::vector<std::byte> bytes(array["length"].as<std::size_t>());

@@ -1,0 +1,174 @@
+// `npm run bench:page`: what a visitor waits for, on this machine. Each is measured several times with a
+// fresh page and printed as a row of the README's table; the machine should do nothing else.
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { browser, checkpoint, csv, host, openBrowser, settled, visit } from './browser';
+import { dropPicked, pick } from './drop';
+
+openBrowser();
+
+const TURNS = 5;
+/** Bits per byte: well above what two pictures of one loss differ by. */
+const APART = 0.05;
+
+const median = (values: number[]) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
+
+function row(what: string, values: number[], unit: string): void {
+  const shown = (value: number) =>
+    Number.isInteger(value) ? String(value) : value.toFixed(unit === 's' ? 2 : 1);
+  const range = `${shown(Math.min(...values))} to ${shown(Math.max(...values))}`;
+  console.log(`| ${what} | ${shown(median(values))}${unit && ` ${unit}`} | ${range} |`);
+}
+
+async function repeated<T>(measure: () => Promise<T>): Promise<T[]> {
+  const values: T[] = [];
+  for (let turn = 0; turn < TURNS; turn++) values.push(await measure());
+  return values;
+}
+
+/** Seconds from the start of the navigation to the frame after the lead figure is there. */
+async function leadPainted(): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    const look = () => {
+      if (!document.querySelector('#figure-lead svg[role="img"]')) requestAnimationFrame(look);
+      else requestAnimationFrame((time) => Object.assign(window, { painted: time / 1000 }));
+    };
+    requestAnimationFrame(look);
+  });
+  await page.goto(host.address);
+  const painted = await page.waitForFunction(() => (window as { painted?: number }).painted);
+  const seconds = (await painted.jsonValue()) as number;
+  await context.close();
+  return seconds;
+}
+
+/** Seconds from a change of the mean to the first new picture of figure 6, and to its last. */
+async function stackSettled(): Promise<{ first: number; last: number }> {
+  const setting = '#D=24&T=128&d=64&H=4&S=8';
+  const { page, close } = await visit(browser, `${host.address}${setting}&m=0.5`);
+  await settled(page, 'depth');
+  const waited = await page.evaluate(async (hash) => {
+    const figure = document.querySelector('#figure-depth');
+    const until = (there: () => boolean) =>
+      new Promise<number>((done) => {
+        const look = (time: number) => (there() ? done(time) : requestAnimationFrame(look));
+        requestAnimationFrame(look);
+      });
+    const before = figure?.querySelector('svg[role="img"]');
+    const start = performance.now();
+    location.hash = hash;
+    const first = await until(() => figure?.querySelector('svg[role="img"]') !== before);
+    const last = await until(() => !!figure?.querySelector('.progress.done'));
+    return { first: (first - start) / 1000, last: (last - start) / 1000 };
+  }, `${setting}&m=0.6`);
+  await close();
+  return waited;
+}
+
+/**
+ * Seconds from the drop of MiniLM to the frame that shows its 72 heads, eigenvalues computed, and those of
+ * reading the file whole. A hand drags for a moment before it drops.
+ */
+async function dropToHeads(): Promise<{ heads: number; whole: number }> {
+  const { page, close } = await visit(browser, host.address);
+  await pick(
+    page,
+    ['model.fp16.safetensors', 'config.json'].map((name) => join(checkpoint, name)),
+  );
+  const whole = await page.evaluate(async () => {
+    const start = performance.now();
+    await document.querySelector<HTMLInputElement>('#test-files')?.files?.[0].arrayBuffer();
+    return (performance.now() - start) / 1000;
+  });
+  await page.evaluate(() => dispatchEvent(new DragEvent('dragenter')));
+  await page.waitForTimeout(500);
+  await page.evaluate(() => {
+    const report = document.querySelector('[data-report]');
+    const look = () => {
+      if (!report?.textContent?.startsWith('72 heads')) requestAnimationFrame(look);
+      else requestAnimationFrame((time) => Object.assign(window, { shown: time }));
+    };
+    requestAnimationFrame(look);
+    Object.assign(window, { dropped: performance.now() });
+  });
+  await page.evaluate(dropPicked);
+  await page.waitForFunction(() => 'shown' in window);
+  expect(await page.locator('[data-head^="file:"]').count()).toBe(72);
+  const heads = await page.evaluate(() => {
+    const { shown, dropped } = window as unknown as { shown: number; dropped: number };
+    return (shown - dropped) / 1000;
+  });
+  await close();
+  return { heads, whole };
+}
+
+/** Bits per byte of the default race's runs, step by step. */
+async function losses(page: Page): Promise<Map<string, Record<string, number>>> {
+  const rows = new Map<string, Record<string, number>>();
+  for (const { run, step, bits_per_byte } of await csv(page, 'race')) {
+    rows.set(step, { ...rows.get(step), [run]: Number(bits_per_byte) });
+  }
+  return rows;
+}
+
+/** Seconds from "play" to runs of the default race that are APART, and the step at which they are. */
+async function lossesPart(): Promise<{ seconds: number; step: number }> {
+  const { page, close } = await visit(browser, host.address, { settle: false });
+  await settled(page, 'race');
+  const start = performance.now();
+  await page.locator('[data-action="play"]').click();
+  let found: { seconds: number; step: number } | undefined;
+  while (!found) {
+    await page.waitForTimeout(500);
+    const seconds = (performance.now() - start) / 1000;
+    expect(seconds).toBeLessThan(120);
+    for (const [step, { none, locater }] of await losses(page)) {
+      if (!found && Math.abs(none - locater) > APART) found = { seconds, step: Number(step) };
+    }
+  }
+  await close();
+  return found;
+}
+
+test('what a visitor waits for', { timeout: 900_000 }, async () => {
+  console.log('| what | median | range |\n|---|---|---|');
+  row('lead figure painted after navigation', await repeated(leadPainted), 's');
+  const stacks = await repeated(stackSettled);
+  const figure = 'figure 6 at depth 24, T = 128, d = 64, 4 heads, 8 stacks';
+  row(
+    `${figure}: first picture`,
+    stacks.map(({ first }) => first),
+    's',
+  );
+  row(
+    `${figure}: settled`,
+    stacks.map(({ last }) => last),
+    's',
+  );
+  const drops = await repeated(dropToHeads);
+  const name = '72 heads of MiniLM, from drop to sight';
+  row(
+    name,
+    drops.map(({ heads }) => heads),
+    's',
+  );
+  row(
+    `${name}, over reading the file whole`,
+    drops.map(({ heads, whole }) => heads / whole),
+    '',
+  );
+  const races = await repeated(lossesPart);
+  row(
+    `default race: bits per byte ${APART} apart`,
+    races.map(({ seconds }) => seconds),
+    's',
+  );
+  row(
+    'the same, step',
+    races.map(({ step }) => step),
+    '',
+  );
+});
