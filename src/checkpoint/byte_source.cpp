@@ -1,5 +1,10 @@
 #include "checkpoint/byte_source.h"
 
+#ifdef __linux__
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -15,6 +20,15 @@ std::uint64_t size_of(std::ifstream& stream, const std::string& path) {
   const std::streamoff end = stream.tellg();
   if (end < 0) throw FormatError(path, "its size cannot be read");
   return static_cast<std::uint64_t>(end);
+}
+
+// A second way into the file: a stream does not tell its own descriptor.
+int open_descriptor([[maybe_unused]] const std::string& path) {
+#ifdef __linux__
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+#else
+  return -1;
+#endif
 }
 
 }  // namespace
@@ -35,8 +49,8 @@ void ByteSource::read(std::uint64_t offset, std::span<std::byte> out) {
 
 std::string ByteSource::read_text(std::uint64_t largest, const char* kind) {
   if (size_ > largest) {
-    throw FormatError(name_, "it has " + std::to_string(size_) + " bytes; " + kind + " has at most " +
-                                 std::to_string(largest));
+    throw FormatError(name_, "it has " + std::to_string(size_) + " bytes; " + kind +
+                                 " has at most " + std::to_string(largest));
   }
   std::string text(static_cast<std::size_t>(size_), '\0');
   read(0, std::as_writable_bytes(std::span(text)));
@@ -46,7 +60,25 @@ std::string ByteSource::read_text(std::uint64_t largest, const char* kind) {
 FileSource::FileSource(const std::string& path) : FileSource(path, open(path)) {}
 
 FileSource::FileSource(const std::string& path, Opened opened)
-    : ByteSource(path, opened.size), stream_(std::move(opened.stream)), changed_(opened.changed) {}
+    : ByteSource(path, opened.size),
+      stream_(std::move(opened.stream)),
+      changed_(opened.changed),
+      descriptor_(open_descriptor(path)) {}
+
+FileSource::~FileSource() {
+#ifdef __linux__
+  if (descriptor_ >= 0) ::close(descriptor_);
+#endif
+}
+
+void FileSource::fetch([[maybe_unused]] std::uint64_t offset,
+                       [[maybe_unused]] std::uint64_t length) const {
+#ifdef __linux__
+  if (descriptor_ < 0) return;
+  ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(length),
+                  POSIX_FADV_WILLNEED);
+#endif
+}
 
 FileSource::Opened FileSource::open(const std::string& path) {
   std::error_code error;
@@ -79,6 +111,9 @@ void FileSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
                                   std::to_string(out.size()) + " bytes from byte " +
                                   std::to_string(offset) + " on");
   }
+  // The next heads of a layer, which lie behind this one in each of its tensors.
+  constexpr std::size_t kLong = 1 << 16;
+  if (out.size() >= kLong) fetch(offset + out.size(), 2 * out.size());
 }
 
 MemorySource::MemorySource(std::string name, std::vector<std::byte> bytes)

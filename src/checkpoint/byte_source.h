@@ -48,11 +48,13 @@ class ByteSource {
 };
 
 /// A regular file, with 64-bit offsets. A file whose size or time of change is no longer what it was
-/// when opened is refused at the next read: offsets from its header would point at other data.
+/// when opened is refused at the next read: offsets from its header would point at other data. What
+/// follows a long read is fetched from the disk while the caller works, where the system does that.
 class FileSource final : public ByteSource {
  public:
   /// Throws FormatError when `path` is missing, not a regular file, or cannot be opened.
   explicit FileSource(const std::string& path);
+  ~FileSource() override;
 
  private:
   struct Opened {
@@ -64,9 +66,11 @@ class FileSource final : public ByteSource {
 
   FileSource(const std::string& path, Opened opened);
   void read_exactly(std::uint64_t offset, std::span<std::byte> out) override;
+  void fetch(std::uint64_t offset, std::uint64_t length) const;
 
   std::ifstream stream_;
   std::filesystem::file_time_type changed_;
+  int descriptor_;  // of the same file, to ask the system to fetch; -1 for none
 };
 
 /// Bytes already in memory.
