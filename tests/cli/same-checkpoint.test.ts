@@ -15,6 +15,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type {
   ByteSource,
   CheckpointFiles,
+  Head,
   LadderMeasure,
   Mapping,
   NativeEngine,
@@ -74,18 +75,22 @@ function expectNear(wasm: ArrayLike<number>, terminal: (number | null)[], error:
   });
 }
 
-test('the heads of a file', () => {
-  const tokens = { length: 40, tokens: 'ar1' as const, correlation: 0.7 };
-  const terminal = json('heads', tokens, MINILM);
-  const { heads } = finish(scanner, 'scan', { ...files, ...tokens, ...PLAIN });
+function expectSameHeads(wasm: Head[], terminal: Record<string, number | null>[]) {
   for (const name of ['xi', 'eta_s', 'eta_f', 'variance_modulus', 'localization'] as const) {
-    const column = terminal.heads.map((head: Record<string, number>) => head[name]);
+    const column = terminal.map((head) => head[name]!);
     expectNear(
-      heads.map((head) => head[name] ?? NaN),
+      wasm.map((head) => head[name] ?? NaN),
       column,
       1e-9,
     );
   }
+}
+
+test('the heads of a file', () => {
+  const tokens = { length: 40, tokens: 'ar1' as const, correlation: 0.7 };
+  const terminal = json('heads', tokens, MINILM).heads;
+  const { heads } = finish(scanner, 'scan', { ...files, ...tokens, ...PLAIN });
+  expectSameHeads(heads, terminal);
 });
 
 test('a sharded LLaMA by options and by names', () => {
@@ -122,14 +127,7 @@ test('a sharded LLaMA by options and by names', () => {
     expect(heads.map(({ folded }) => folded)).toEqual(
       terminal.map(({ folded }: { folded: string }) => folded),
     );
-    for (const name of ['xi', 'eta_s', 'eta_f', 'variance_modulus'] as const) {
-      const column = terminal.map((head: Record<string, number>) => head[name]);
-      expectNear(
-        heads.map((head) => head[name]),
-        column,
-        1e-9,
-      );
-    }
+    expectSameHeads(heads, terminal);
     seen.add(heads[0]!.xi);
   }
   expect(seen.size).toBe(cases.length); // each option changes something
@@ -156,14 +154,7 @@ test('a wide LLaMA in BF16, whose products are formed in single precision', () =
   const terminal = json('heads', { ...tokens, config, offset: 5 }, path).heads;
   const given = { model: [source(path)], index: null, config: source(config) };
   const { heads } = finish(scanner, 'scan', { ...given, ...tokens, ...PLAIN, offset: 5 });
-  for (const name of ['xi', 'eta_s', 'eta_f', 'variance_modulus'] as const) {
-    const column = terminal.map((head: Record<string, number>) => head[name]);
-    expectNear(
-      heads.map((head) => head[name]),
-      column,
-      1e-9,
-    );
-  }
+  expectSameHeads(heads, terminal);
 });
 
 test('what every head does on a text', () => {
