@@ -65,6 +65,7 @@ export class HeadTable {
 
   /** The rows that are shown, in their order, with every column that something is known of. */
   private table(): Table {
+    this.build(); // what has arrived may wait for a frame to be shown
     const found = this.found;
     const cell = (head: PlacedHead) => (column: Column) => {
       const value = column.value(head, found);
