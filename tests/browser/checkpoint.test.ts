@@ -325,7 +325,7 @@ test('shards with an index are one checkpoint, and a missing one is named', asyn
   await page.locator('[data-files]').setInputFiles([...shards, config]);
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors.' }).waitFor();
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);
-  expect(await page.locator('[data-head-table] tbody tr').count()).toBe(2);
+  await expect.poll(() => page.locator('[data-head-table] tbody tr').count()).toBe(2); // drawn last
   expect(errors).toEqual([]);
   await close();
 });
