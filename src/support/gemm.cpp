@@ -1,6 +1,7 @@
 #include "support/gemm.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -118,26 +119,60 @@ EIGENSCOPE_INLINE void multiply_block(const Product<Scalar, Sum>& p, Index depth
   }
 }
 
+// The panels of the two factors that were last asked for, of one block of the inner index.
+template <class Scalar>
+class Panels {
+ public:
+  void start_block(Index first, Index depth) {
+    first_ = first;
+    depth_ = depth;
+    for (Held& held : held_) held.count = 0;
+  }
+
+  // Rows of `factor` in panels of `Each`.
+  template <Index Each>
+  const Scalar* of(Factor<Scalar> factor, Index count) {
+    for (Held& held : held_) {
+      if (held.each == Each && held.count == count && held.factor == factor) return latest(held);
+    }
+    Held& held = *older_;
+    held.each = Each;
+    held.count = count;
+    held.factor = factor;
+    factor.data += first_ * factor.column_step;
+    pack<Each>(count, depth_, factor, held.values);
+    return latest(held);
+  }
+
+ private:
+  struct Held {
+    Index each = 0, count = 0;
+    Factor<Scalar> factor = {};
+    std::vector<Scalar> values = {};
+  };
+
+  const Scalar* latest(const Held& held) {
+    older_ = &held_[&held == &held_[0] ? 1 : 0];
+    return held.values.data();
+  }
+
+  std::array<Held, 2> held_;
+  Held* older_ = &held_[0];
+  Index first_ = 0, depth_ = 0;
+};
+
 template <std::size_t Bytes, class Scalar, class Sum>
 EIGENSCOPE_INLINE void multiply_with(Index inner, std::span<const Product<Scalar, Sum>> products) {
   constexpr Index kRows = Tile<Scalar, Bytes>::kRows, kColumns = Tile<Scalar, Bytes>::kColumns;
-  // Kept from call to call, for a step makes hundreds of them.
-  thread_local std::vector<Scalar> packed_a, packed_b;
+  // Its memory is kept from call to call, for a step makes hundreds of them.
+  thread_local Panels<Scalar> panels;
   for (Index start = 0; start < inner; start += kInnerBlock) {
     const Index depth = std::min(kInnerBlock, inner - start);
-    const auto block = [start](Factor<Scalar> of) {
-      return Factor<Scalar>{of.data + start * of.column_step, of.row_step, of.column_step};
-    };
-    const Product<Scalar, Sum>* last = nullptr;
+    panels.start_block(start, depth);
     for (const Product<Scalar, Sum>& p : products) {
-      if (last == nullptr || p.a != last->a || p.rows != last->rows) {
-        pack<kRows>(p.rows, depth, block(p.a), packed_a);
-      }
-      if (last == nullptr || p.b != last->b || p.columns != last->columns) {
-        pack<kColumns>(p.columns, depth, block(p.b.transposed()), packed_b);
-      }
-      multiply_block<Bytes>(p, depth, packed_a.data(), packed_b.data(), p.add || start > 0);
-      last = &p;
+      const Scalar* const a = panels.template of<kRows>(p.a, p.rows);
+      const Scalar* const b = panels.template of<kColumns>(p.b.transposed(), p.columns);
+      multiply_block<Bytes>(p, depth, a, b, p.add || start > 0);
     }
   }
 }

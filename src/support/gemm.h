@@ -40,8 +40,8 @@ struct Product {
   Entries wanted = Entries::all;
 };
 
-/// Forms several products over the same inner index in one pass over their factors; a factor that is
-/// also the one before it is prepared once. Float, double, and float with double sums: there each
+/// Forms several products over the same inner index in one pass over their factors; a factor of the one
+/// before is not prepared again. Float, double, and float with double sums: there each
 /// block's sum is a float and the blocks are added up in double.
 ///
 /// Eigen has no vector instructions of WebAssembly and is half as fast there (measured with 64 to 256
