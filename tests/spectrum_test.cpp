@@ -249,8 +249,16 @@ TEST_CASE("matrices that are empty, misshapen or not finite are refused") {
   const MatrixXd query = random_matrix(4, 2, 1);
   MatrixXd bad = query;
   bad(1, 1) = std::nan("");
-  CHECK_THROWS_AS(products_of_factors(query, bad), InvalidArgument);
-  CHECK_THROWS_AS(products_of_factors(query, MatrixXd(4, 3)), InvalidArgument);
+  const auto refuse = [](const MatrixXd& q, const MatrixXd& k, const char* why) {
+    CHECK_THROWS_WITH(products_of_factors(q, k), ContainsSubstring(why));
+    const Eigen::MatrixXf single_q = q.cast<float>(), single_k = k.cast<float>();
+    CHECK_THROWS_WITH(products_of_factors(single_q, single_k), ContainsSubstring(why));
+  };
+  refuse(query, bad, "key: an entry is not a finite number");
+  bad(1, 1) = std::numeric_limits<double>::infinity();
+  refuse(bad, query, "query: an entry is not a finite number");
+  refuse(query, MatrixXd::Zero(4, 3), "key: its shape differs");
+  refuse(MatrixXd(0, 2), MatrixXd(0, 2), "query: the matrix is empty");
   CHECK_THROWS_AS(moments_of_matrix(MatrixXd()), InvalidArgument);
   CHECK_THROWS_AS(moments_of_matrix(query), InvalidArgument);
   CHECK_THROWS_AS(eigenvalues_of_matrix(bad), InvalidArgument);

@@ -25,21 +25,26 @@ void mirror_upper(Eigen::MatrixXd& square) {
 template <class Scalar>
 using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
-template <class Scalar>
-void check_matrix(const char* name, const Matrix<Scalar>& matrix) {
-  if (matrix.size() == 0) throw InvalidArgument(name, "the matrix is empty");
-  if (!all_finite(matrix)) {
-    throw InvalidArgument(name, "an entry is not a finite number");
-  }
+void check_not_empty(const char* name, Eigen::Index size) {
+  if (size == 0) throw InvalidArgument(name, "the matrix is empty");
+}
+
+void check_finite(const char* name, const Eigen::MatrixXd& matrix) {
+  if (!all_finite(matrix)) throw InvalidArgument(name, "an entry is not a finite number");
 }
 
 template <class Scalar>
-void check_factors(const Matrix<Scalar>& query, const Matrix<Scalar>& key) {
-  check_matrix("query", query);
-  check_matrix("key", key);
+void check_shapes(const Matrix<Scalar>& query, const Matrix<Scalar>& key) {
+  check_not_empty("query", query.size());
   if (query.rows() != key.rows() || query.cols() != key.cols()) {
     throw InvalidArgument("key", "its shape differs from that of query");
   }
+}
+
+void check_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
+  check_shapes(query, key);
+  check_finite("query", query);
+  check_finite("key", key);
 }
 
 // The products of columns, d_h x d_h each.
@@ -93,9 +98,10 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
 }
 
 FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key) {
-  check_factors(query, key);
+  check_shapes(query, key);
   ColumnProducts found = products_of(query, key, query, key);
-  // Below, what squares lose under the smallest float could be seen.
+  // Below, what squares lose under the smallest float could be seen. An entry that is not finite shows
+  // in the sum of its squares too.
   constexpr double kLeast = 1e-24;
   for (const double trace : {found.query.trace(), found.key.trace()}) {
     if (trace >= kLeast && std::isfinite(trace)) continue;
@@ -107,7 +113,7 @@ FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::Ma
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
                                    const Eigen::MatrixXd& covariance) {
   check_factors(query, key);
-  check_matrix("covariance", covariance);
+  check_finite("covariance", covariance);
   if (covariance.rows() != query.rows() || covariance.cols() != query.rows()) {
     throw InvalidArgument("covariance", "its shape does not fit the width of the head");
   }
@@ -128,7 +134,8 @@ SpectralMoments moments_of_products(const FactorProducts& products) {
 }
 
 SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix) {
-  check_matrix("matrix", matrix);
+  check_not_empty("matrix", matrix.size());
+  check_finite("matrix", matrix);
   if (matrix.rows() != matrix.cols()) throw InvalidArgument("matrix", "it is not square");
   const Eigen::MatrixXd square = times(matrix, matrix);
   SpectralMoments moments;
