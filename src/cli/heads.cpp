@@ -205,10 +205,10 @@ struct HeadsCommand {
       const ReportSettings settings = report_settings(model);
       const Progress progress("heads");
       const int before = done;
-      // Heads are read here while those before them are worked on: twice as many as processors, so that
-      // none waits for a disk, but no more than one reader can keep at work and memory has room for.
+      // Heads are read here while those before them are worked on: one more than processors, so that none
+      // waits for a disk, but no more than one reader can keep at work and memory has room for.
       std::deque<std::future<HeadReport>> running;
-      const std::size_t most = std::clamp(2 * std::thread::hardware_concurrency(), 2u, 8u);
+      const std::size_t most = std::clamp(std::thread::hardware_concurrency() + 1, 2u, 8u);
       const auto finish_first = [&] {
         rows.push_back({&model, running.front().get()});
         running.pop_front();

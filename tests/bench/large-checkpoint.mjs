@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = process.argv[2] ?? '32';
-const TURNS = 3;
+const TURNS = 7;
 const folder = mkdtempSync(join(process.env.EIGENSCOPE_BENCH_DIR ?? tmpdir(), 'eigenscope-large-'));
 
 /** Every query and key tensor: its file, first byte and length. */
@@ -97,17 +97,23 @@ try {
   const paths = [...new Set(list.map(({ path }) => path))];
   const bytes = list.reduce((sum, range) => sum + range.bytes, 0);
   for (const kind of ['from the disk', 'from the cache']) {
+    const ratios = [];
     for (let turn = 0; turn < TURNS; ++turn) {
       if (kind === 'from the disk') forget(paths);
       const reading = secondsToRead(list);
       if (kind === 'from the disk') forget(paths);
       const { seconds, memory, rows } = await scan();
+      ratios.push(reading / seconds);
       console.log(
         `${kind}: ${(bytes / 1e9).toFixed(2)} GB read in ${reading.toFixed(1)} s, ` +
           `${rows} heads scanned in ${seconds.toFixed(1)} s: ` +
           `${(reading / seconds).toFixed(2)} of the speed; peak memory ${memory.toFixed(0)} MB`,
       );
     }
+    const [least, median, most] = [0, (TURNS - 1) / 2, TURNS - 1].map((place) =>
+      ratios.toSorted((a, b) => a - b)[place].toFixed(2),
+    );
+    console.log(`${kind}: median ${median} of the speed (${least} to ${most}, ${TURNS} turns)`);
   }
 } finally {
   rmSync(folder, { recursive: true });
