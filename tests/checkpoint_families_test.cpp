@@ -28,15 +28,15 @@ struct Stack {
   std::string folded = {};  // what the scan must say
   int heads = 2, key_heads = 2;
   bool rotary = false;
+  bool gain_plus_one = false;
 };
 
 struct Model {
   std::string family;
   std::string config;
-  HeadLayout layout;
+  HeadLayout layout;  // of the stacks whose projections are fused
   std::vector<Stack> stacks;
   std::vector<std::string> others = {};
-  bool gain_plus_one = false;
 };
 
 /// Small whole numbers, which every type holds exactly; another for every place.
@@ -139,7 +139,7 @@ Bytes write(const Model& model, const std::string& dtype) {
     for (int layer = 0; layer < kLayers; ++layer) {
       const auto part = [&](int which) { return heads_of(stack, s, layer, which); };
       const std::string query = at_layer(stack.query, layer);
-      if (model.layout == HeadLayout::kSeparate) {
+      if (!stack.key.empty()) {
         writer.add_weight(query, part(0), false);
         writer.add_weight(at_layer(stack.key, layer), part(1), false);
       } else if (model.layout == HeadLayout::kInterleaved) {
@@ -149,7 +149,7 @@ Bytes write(const Model& model, const std::string& dtype) {
         all << part(0), part(1), part(2);
         writer.add_weight(query, all, model.layout == HeadLayout::kConv1D);
       }
-      const double offset = model.gain_plus_one ? 1 : 0;
+      const double offset = stack.gain_plus_one ? 1 : 0;
       for (const std::string& gain : {stack.gain, stack.key_gain}) {
         writer.add_gain(at_layer(gain, layer), kWidth, offset);
       }
@@ -203,7 +203,7 @@ void check(const Model& model) {
     for (const bool fold : {false, true}) {
       CAPTURE(dtype, fold);
       HeadScan scan(file, &config, {.fold_gains = fold});
-      CHECK(scan.family().name == model.family);
+      CHECK(scan.plan()[0].family->name == model.family);
       const std::vector<HeadFactors> heads = read_all(scan);
       std::size_t next = 0;
       for (std::size_t s = 0; s < model.stacks.size(); ++s) {
@@ -328,12 +328,12 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     model.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
     model.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
     model.stacks[0].folded = "input_layernorm q_norm k_norm";
-    model.gain_plus_one = gemma;
+    model.stacks[0].gain_plus_one = gemma;
     check(model);
   }
   for (const std::string type : {"gemma", "gemma2"}) {
     Model gemma = llama("Gemma", type);
-    gemma.gain_plus_one = true;
+    gemma.stacks[0].gain_plus_one = true;
     check(gemma);
   }
   Model phi = llama("Phi", "phi");
@@ -353,7 +353,7 @@ TEST_CASE("OPT folds its gains where its norms come first") {
   check(opt);
   const Config after = Config::parse(R"({"num_attention_heads":2,"do_layer_norm_before":false})");
   HeadScan scan(open(write(opt, "F32")), &after);
-  CHECK(scan.family().name == "OPT");
+  CHECK(scan.plan()[0].family->name == "OPT");
   for (const HeadFactors& head : read_all(scan)) check_head(head, opt.stacks[0], 0, false);
   const Config odd = Config::parse(R"({"num_attention_heads":2,"do_layer_norm_before":2})");
   CHECK(failure_of([&] { HeadScan(open(write(opt, "F32")), &odd); }).item ==
@@ -440,15 +440,64 @@ TEST_CASE("text and vision: CLIP and SigLIP") {
   const Model lone{"CLIP", "{}", HeadLayout::kSeparate, {vision}};
   const Config own = Config::parse(R"({"num_attention_heads":4,"hidden_size":8})");
   HeadScan scan(open(write(lone, "F32")), &own);
-  CHECK(scan.family().name == "CLIP");
+  CHECK(scan.plan()[0].family->name == "CLIP");
   const std::vector<HeadFactors> heads = read_all(scan);
   REQUIRE(heads.size() == 8);
   for (const HeadFactors& head : heads) check_head(head, vision, 0, true);
-  // With a language model of LLaMA's names beside it no family is meant.
-  Model llava = llama("LLaMA", "llava");
-  llava.stacks.push_back(vision);
-  const Config config = Config::parse(llava.config);
-  CHECK_THAT(failure_of([&] { HeadScan(open(write(llava, "F32")), &config); }).message,
+}
+
+TEST_CASE("models of vision and language: each part by its own family") {
+  const std::string tower = "vision_tower.vision_model.encoder.layers.{n}.";
+  const Stack vision{.name = "vision",
+                     .query = tower + "self_attn.q_proj.weight",
+                     .key = tower + "self_attn.k_proj.weight",
+                     .gain = tower + "layer_norm1.weight",
+                     .folded = "layer_norm1",
+                     .heads = 4,
+                     .key_heads = 4};
+  const std::string layer = "language_model.model.layers.{n}.";
+  const Stack language{.name = "language_model.model",
+                       .query = layer + "self_attn.q_proj.weight",
+                       .key = layer + "self_attn.k_proj.weight",
+                       .gain = layer + "input_layernorm.weight",
+                       .folded = "input_layernorm",
+                       .key_heads = 1,
+                       .rotary = true};
+  struct Kind {
+    std::string type, text_type, family;
+    bool gain_plus_one;
+  };
+  for (const Kind& kind :
+       {Kind{"llava", "llama", "LLaMA", false}, Kind{"paligemma", "gemma", "Gemma", true},
+        Kind{"gemma3", "gemma3_text", "Gemma 3", true}}) {
+    const std::string config = R"({"model_type":")" + kind.type +
+                               R"(","vision_config":{"num_attention_heads":4,"hidden_size":8},)"
+                               R"("text_config":{"model_type":")" +
+                               kind.text_type +
+                               R"(","num_attention_heads":2,"num_key_value_heads":1}})";
+    Model both{"CLIP", config, HeadLayout::kSeparate, {vision, language}};
+    both.stacks[1].gain_plus_one = kind.gain_plus_one;
+    check(both);
+    const Config parsed = Config::parse(config);
+    HeadScan scan(open(write(both, "F32")), &parsed);
+    CHECK(scan.plan().back().family->name == kind.family);
+  }
+
+  Model qwen = llama("LLaMA", "qwen2_vl", R"(,"vision_config":{"num_heads":2})");
+  qwen.layout = HeadLayout::kFused;
+  qwen.stacks[0].name = "model";
+  qwen.stacks.push_back({.name = "visual",
+                         .query = "visual.blocks.{n}.attn.qkv.weight",
+                         .key = "",
+                         .gain = "visual.blocks.{n}.norm1.weight",
+                         .folded = "norm1"});
+  check(qwen);
+
+  // Towers of one and the same family are not told apart.
+  Model towers = llama("LLaMA", "two");
+  towers.stacks.push_back(language);
+  const Config config = Config::parse(towers.config);
+  CHECK_THAT(failure_of([&] { HeadScan(open(write(towers, "F32")), &config); }).message,
              ContainsSubstring("several stacks"));
 }
 

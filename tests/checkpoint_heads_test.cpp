@@ -84,7 +84,7 @@ TEST_CASE("heads have the entries of their rows, for every prefix and type", "[c
       SafetensorsWriter writer;
       for (const int layer : {10, 2, 0}) add_layer(writer, layer, prefix, dtype);
       HeadScan scan(open(writer.bytes(1)), nullptr, {.heads = kHeads});
-      CHECK(scan.family().name == "BERT");
+      CHECK(scan.plan()[0].family->name == "BERT");
       CHECK(scan.total_heads() == 9);
       const std::vector<HeadFactors> heads = all_heads(scan);
       REQUIRE(heads.size() == 9);
@@ -355,7 +355,7 @@ TEST_CASE("GPT-2's fused queries and keys come apart") {
     add_fused(writer, 1, 3 * kWidth, prefix);
     const Config config = Config::parse(R"({"n_head":3,"n_embd":6})");
     HeadScan scan(open(writer.bytes()), &config);
-    CHECK(scan.family().name == "GPT-2");
+    CHECK(scan.plan()[0].family->name == "GPT-2");
     CHECK(scan.total_heads() == 2 * kHeads);
     for (const HeadFactors& head : all_heads(scan, 1)) check_factors(head);
   }

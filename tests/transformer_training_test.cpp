@@ -306,7 +306,7 @@ TEST_CASE("a checkpoint has GPT-2's names, and its heads can be read") {
     CHECK(file->tensor("h.0.ln_2.bias").shape == std::vector<std::uint64_t>{16});
     const Config config = Config::parse(config_text(settings.model));
     HeadScan scan(file, &config, {.fold_gains = false});  // as the trainer sees them
-    CHECK(scan.family().name == "GPT-2");
+    CHECK(scan.plan()[0].family->name == "GPT-2");
     CHECK(scan.total_heads() == 4);
     int heads = 0;
     while (!scan.done()) {

@@ -7,8 +7,8 @@
 namespace eigenscope {
 namespace {
 
-// Rows with the more particular names first: of the rows that fit a file, config.json's model_type
-// chooses, and else the first one is taken.
+// Rows with the more particular names first: each takes what it fits of the weights that those before it
+// left.
 constexpr std::array kFamilies{
     Family{.name = "BERT",
            .layout = HeadLayout::kSeparate,
@@ -27,7 +27,6 @@ constexpr std::array kFamilies{
     // The first Qwen has GPT-2's names, but torch's linear layers.
     Family{.name = "Qwen 1",
            .model_types = " qwen ",
-           .by_type_only = true,
            .layout = HeadLayout::kFused,
            .width_key = "hidden_size",
            .rotary = {.share = "rotary_pct", .base = "rotary_emb_base"},
@@ -61,6 +60,22 @@ constexpr std::array kFamilies{
                             .head_count_key = "num_attention_heads",
                             .key_head_count_key = "num_key_value_heads",
                             .rotary = RotaryPairs::kHalves}}}},
+    Family{
+        .name = "CLIP",  // and SigLIP
+        .layout = HeadLayout::kSeparate,
+        .width_key = "hidden_size",
+        .attentions = {{{.stack = "text",
+                         .query_weight = "text_model.encoder.layers.{n}.self_attn.q_proj.weight",
+                         .key_weight = "text_model.encoder.layers.{n}.self_attn.k_proj.weight",
+                         .query_gain = "text_model.encoder.layers.{n}.layer_norm1.weight",
+                         .config = "text_config",
+                         .head_count_key = "num_attention_heads"},
+                        {.stack = "vision",
+                         .query_weight = "vision_model.encoder.layers.{n}.self_attn.q_proj.weight",
+                         .key_weight = "vision_model.encoder.layers.{n}.self_attn.k_proj.weight",
+                         .query_gain = "vision_model.encoder.layers.{n}.layer_norm1.weight",
+                         .config = "vision_config",
+                         .head_count_key = "num_attention_heads"}}}},
     Family{.name = "Phi",
            .required = "layers.{n}.self_attn.dense.weight",
            .layout = HeadLayout::kSeparate,
@@ -134,7 +149,6 @@ constexpr std::array kFamilies{
                             .head_count_key = "num_attention_heads"}}}},
     Family{.name = "Gemma",
            .model_types = " gemma gemma2 ",
-           .by_type_only = true,
            .layout = HeadLayout::kSeparate,
            .width_key = "hidden_size",
            .gain_plus_one = true,
@@ -147,7 +161,6 @@ constexpr std::array kFamilies{
                             .rotary = RotaryPairs::kHalves}}}},
     Family{.name = "Gemma 3",
            .model_types = " gemma3 gemma3_text ",
-           .by_type_only = true,
            .layout = HeadLayout::kSeparate,
            .width_key = "hidden_size",
            .gain_plus_one = true,
@@ -161,24 +174,6 @@ constexpr std::array kFamilies{
                             .head_count_key = "num_attention_heads",
                             .key_head_count_key = "num_key_value_heads",
                             .rotary = RotaryPairs::kHalves}}}},
-    // A vision model with a language model of LLaMA's names is another one.
-    Family{
-        .name = "CLIP",  // and SigLIP
-        .absent = "layers.{n}.input_layernorm.weight",
-        .layout = HeadLayout::kSeparate,
-        .width_key = "hidden_size",
-        .attentions = {{{.stack = "text",
-                         .query_weight = "text_model.encoder.layers.{n}.self_attn.q_proj.weight",
-                         .key_weight = "text_model.encoder.layers.{n}.self_attn.k_proj.weight",
-                         .query_gain = "text_model.encoder.layers.{n}.layer_norm1.weight",
-                         .config = "text_config",
-                         .head_count_key = "num_attention_heads"},
-                        {.stack = "vision",
-                         .query_weight = "vision_model.encoder.layers.{n}.self_attn.q_proj.weight",
-                         .key_weight = "vision_model.encoder.layers.{n}.self_attn.k_proj.weight",
-                         .query_gain = "vision_model.encoder.layers.{n}.layer_norm1.weight",
-                         .config = "vision_config",
-                         .head_count_key = "num_attention_heads"}}}},
     Family{.name = "LLaMA",  // and Mistral, Qwen 2 and 3
            .layout = HeadLayout::kSeparate,
            .width_key = "hidden_size",
@@ -198,13 +193,14 @@ constexpr std::array kFamilies{
                             .key_weight = "encoder.layer.{n}.attention.attention.key.weight",
                             .query_gain = "encoder.layer.{n}.layernorm_before.weight",
                             .head_count_key = "num_attention_heads"}}}},
-    Family{.name = "ViT (timm)",
+    Family{.name = "ViT (timm)",  // and Qwen's models of vision and language
            .layout = HeadLayout::kFused,
            .width_key = "num_features",
            .attentions = {{{.query_weight = "blocks.{n}.attn.qkv.weight",
                             .query_gain = "blocks.{n}.norm1.weight",
                             .query_norm_gain = "blocks.{n}.attn.q_norm.weight",
                             .key_norm_gain = "blocks.{n}.attn.k_norm.weight",
+                            .config = "vision_config",
                             .head_count_key = "num_heads"}}}},
     // torch.nn does not store whether its norms come before or after: nothing to fold.
     Family{.name = "torch.nn.Transformer",

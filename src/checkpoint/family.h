@@ -52,16 +52,16 @@ struct RotaryKeys {
   std::uint64_t default_pattern = 0;  ///< each so many-eth layer has no such window; 0: not told
 };
 
-/// One row of the table of families. Any prefix that is empty or ends with '.' may come before its
-/// names, the same before all.
+/// One row of the table of families: what one part of a model is, such as its text or its vision. Any
+/// prefix that is empty or ends with '.' may come before its names, the same before all.
 struct Family {
   static constexpr std::size_t kMostStacks = 3;
 
   std::string_view name = {};
-  std::string_view model_types = {};  ///< those of config.json that choose it, between spaces
-  bool by_type_only = false;          ///< for a row with the names of another one
-  std::string_view required = {};     ///< a tensor that tells it from others with these names
-  std::string_view absent = {};       ///< a tensor of others with these names
+  /// Of a row with the names of another one: those of config.json that choose it, between spaces.
+  std::string_view model_types = {};
+  std::string_view required = {};  ///< a tensor that tells it from others with these names
+  std::string_view absent = {};    ///< a tensor of others with these names
   HeadLayout layout = HeadLayout::kSeparate;
   std::string_view width_key = {};               ///< in config.json
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there

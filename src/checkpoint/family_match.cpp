@@ -1,5 +1,6 @@
 #include "checkpoint/family_match.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -150,7 +151,8 @@ std::string first_names(const Tensors& tensors) {
 [[noreturn]] void fail_several(const Family& family, const Prefixes& prefixes,
                                const std::string& file) {
   std::string message = "it holds several stacks of " + std::string(family.name) +
-                        " layers, and only a file with one can be read; their prefixes are";
+                        " layers, of which only one can be read, by a mapping of its names; their "
+                        "prefixes are";
   std::size_t shown = 0;
   for (const auto& [prefix, layers] : prefixes) {
     if (shown == kShownNames) break;
@@ -165,19 +167,48 @@ bool fits(const Family& family, const Tensors& tensors) {
          (family.absent.empty() || !has(tensors, family.absent));
 }
 
-bool is_of_type(const Family& family, std::string_view model_type) {
-  return !model_type.empty() && model_type.find(' ') == std::string_view::npos &&
-         family.model_types.find(" " + std::string(model_type) + " ") != std::string_view::npos;
+/// Those of the model and of its text.
+std::vector<std::string> model_types(const Config* config) {
+  std::vector<std::string> types;
+  if (config == nullptr) return types;
+  for (const std::string path : {"model_type", "text_config.model_type"}) {
+    if (auto type = config->text(path)) types.push_back(std::move(*type));
+  }
+  return types;
 }
 
-const Family* choose(const Tensors& tensors, std::string_view model_type) {
-  const Family* by_names = nullptr;
-  for (const Family& family : families()) {
-    if (!fits(family, tensors)) continue;
-    if (is_of_type(family, model_type)) return &family;
-    if (by_names == nullptr && !family.by_type_only) by_names = &family;
+bool is_of_type(const Family& family, const std::vector<std::string>& model_types) {
+  return family.model_types.empty() ||
+         std::any_of(model_types.begin(), model_types.end(), [&](const std::string& type) {
+           return !type.empty() && type.find(' ') == std::string::npos &&
+                  family.model_types.find(" " + type + " ") != std::string_view::npos;
+         });
+}
+
+const Family* choose(const Tensors& tensors, const std::vector<std::string>& model_types) {
+  const auto known = families();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Family& family) {
+    return is_of_type(family, model_types) && fits(family, tensors);
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+/// Takes the weights of `match` out of `tensors`.
+void remove_weights(const FamilyMatch& match, Tensors& tensors) {
+  for (const StackMatch& stack : match.stacks) {
+    for (const LayerTensors& layer : stack.layers) {
+      tensors.erase(layer.query_weight);
+      tensors.erase(layer.key_weight);
+    }
   }
-  return by_names;
+}
+
+void name_by_prefix(FamilyMatch& match) {
+  for (StackMatch& stack : match.stacks) {
+    if (!stack.name.empty()) continue;
+    stack.name = match.prefix.empty() ? std::string(match.family->name)
+                                      : match.prefix.substr(0, match.prefix.size() - 1);
+  }
 }
 
 }  // namespace
@@ -193,12 +224,13 @@ FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& t
   }
   if (first.size() > 1) fail_several(*family, first, file);
   const std::string& prefix = first.begin()->first;
+  match.prefix = prefix;
   for (const AttentionNames& names : family->attentions) {
     if (names.query_weight.empty()) break;
     const Prefixes found = find_layers(*family, names, tensors);
     const auto layers = found.find(prefix);
     if (layers == found.end()) continue;
-    StackMatch stack{&names, {}};
+    StackMatch stack{&names, std::string(names.stack), {}};
     for (const int layer : layers->second) {
       stack.layers.push_back(layer_tensors(*family, names, prefix, layer, tensors));
     }
@@ -210,12 +242,19 @@ FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& t
   return match;
 }
 
-FamilyMatch match_family(const Tensors& tensors, std::string_view model_type,
-                         const std::string& file) {
-  const Family* const family = choose(tensors, model_type);
-  if (family == nullptr) fail_unknown(tensors, file);
-  // The table outlives every pointer to it.
-  return match_tensors({std::shared_ptr<void>(), family}, tensors, file);
+std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* config,
+                                        const std::string& file) {
+  std::vector<FamilyMatch> found;
+  Tensors left = tensors;
+  const std::vector<std::string> types = model_types(config);
+  while (const Family* const family = choose(left, types)) {
+    // The table outlives every pointer to it.
+    found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, file));
+    remove_weights(found.back(), left);
+  }
+  if (found.empty()) fail_unknown(tensors, file);
+  if (found.size() > 1) std::for_each(found.begin(), found.end(), name_by_prefix);
+  return found;
 }
 
 }  // namespace eigenscope

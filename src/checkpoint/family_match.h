@@ -4,9 +4,9 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "checkpoint/config.h"
 #include "checkpoint/family.h"
 #include "checkpoint/safetensors_header.h"
 
@@ -28,22 +28,26 @@ struct LayerTensors {
 /// One stack of a file.
 struct StackMatch {
   const AttentionNames* names = nullptr;  ///< in the family
+  std::string name;                       ///< what its heads call it; may be empty
   std::vector<LayerTensors> layers;       ///< by increasing number; gaps are allowed; never empty
 };
 
-/// What a file turned out to be.
+/// What a file, or a part of it, turned out to be.
 struct FamilyMatch {
   std::shared_ptr<const Family> family;
+  std::string prefix;              ///< before all of its names
   std::vector<StackMatch> stacks;  ///< never empty
   std::string embeddings;          ///< the tokens', by its full name; empty without any
 };
 
-/// Finds the family of a file from the names of its tensors and `model_type` of its config.json, which
-/// may be empty. Throws FormatError: naming `file` and some of the tensors that are there when no
-/// family fits or when stacks of several prefixes do, and naming the missing tensor when a layer has a
-/// query weight and no key weight, or the reverse.
-FamilyMatch match_family(const std::map<std::string, TensorInfo>& tensors,
-                         std::string_view model_type, const std::string& file);
+/// Finds the families of a file from the names of its tensors and the model types of its config.json,
+/// which may be null: one, or several where a model has parts, such as one for text and one for vision;
+/// then a stack that its family gives no name is called by its prefix. Never empty. Throws FormatError:
+/// naming `file` and some of the tensors that are there when no family fits or when stacks of several
+/// prefixes fit one, and naming the missing tensor when a layer has a query weight and no key weight, or
+/// the reverse.
+std::vector<FamilyMatch> match_families(const std::map<std::string, TensorInfo>& tensors,
+                                        const Config* config, const std::string& file);
 
 /// The same for a file of a given family.
 FamilyMatch match_tensors(std::shared_ptr<const Family> family,

@@ -53,8 +53,8 @@ void check_vector(const Safetensors& file, const std::string& name, const std::s
 class StackPlanner {
  public:
   StackPlanner(const Safetensors& file, const ConfigKeys& keys, const HeadSettings& settings,
-               const Family& family, const StackMatch& stack)
-      : file_(file), keys_(keys), settings_(settings), family_(family), stack_(stack) {}
+               std::shared_ptr<const Family> family, const StackMatch& stack)
+      : file_(file), keys_(keys), settings_(settings), family_(std::move(family)), stack_(stack) {}
 
   std::vector<LayerPlan> plan() {
     const LayerTensors& widest = *std::max_element(
@@ -67,7 +67,7 @@ class StackPlanner {
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
       check_vectors(layer, grid);
-      plan.push_back({foldable(layer), std::string(stack_.names->stack),
+      plan.push_back({family_, foldable(layer), stack_.name,
                       static_cast<int>(inputs(layer.query_weight)),
                       static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
                       static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer)});
@@ -77,13 +77,13 @@ class StackPlanner {
 
  private:
   std::uint64_t inputs(const std::string& weight) const {
-    return checked_weight(file_, weight).shape[family_.inputs_first() ? 0 : 1];
+    return checked_weight(file_, weight).shape[family_->inputs_first() ? 0 : 1];
   }
   std::uint64_t outputs(const std::string& weight) const {
-    return checked_weight(file_, weight).shape[family_.inputs_first() ? 1 : 0];
+    return checked_weight(file_, weight).shape[family_->inputs_first() ? 1 : 0];
   }
   std::string outputs_text(const std::string& weight) const {
-    return std::to_string(outputs(weight)) + (family_.inputs_first() ? " columns" : " rows");
+    return std::to_string(outputs(weight)) + (family_->inputs_first() ? " columns" : " rows");
   }
   std::string shape(const std::string& weight) const { return shape_text(file_.tensor(weight)); }
 
@@ -91,7 +91,7 @@ class StackPlanner {
   void find_grid(const LayerTensors& layer) {
     const std::string& weight = layer.query_weight;
     const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
-    const auto told_width = keys_.integer(family_.head_width_key, kLargestSide);
+    const auto told_width = keys_.integer(family_->head_width_key, kLargestSide);
     find_key_heads();
     if (settings_.heads) {
       grid_.heads = static_cast<std::uint64_t>(checked("heads", *settings_.heads));
@@ -100,16 +100,16 @@ class StackPlanner {
       if (!told) refuse_unknown_count();
       grid_.heads = *told;
     }
-    if (family_.fused() && !told_key_heads_ && !told_width) check_three_parts(weight);
+    if (family_->fused() && !told_key_heads_ && !told_width) check_three_parts(weight);
     const std::uint64_t parts =
-        grid_.heads + (family_.fused() ? 2 * told_key_heads_.value_or(grid_.heads) : 0);
+        grid_.heads + (family_->fused() ? 2 * told_key_heads_.value_or(grid_.heads) : 0);
     if (outputs(weight) % parts != 0) refuse_indivisible(weight, grid_.heads);
     grid_.head_width = outputs(weight) / parts;
     if (told_width && !settings_.heads && *told_width != grid_.head_width) {
       throw FormatError(shown_name(weight),
                         "its " + outputs_text(weight) + " make heads of width " +
                             std::to_string(grid_.head_width) + ", but '" +
-                            std::string(family_.head_width_key) + "' in " + keys_.name() + " is " +
+                            std::string(family_->head_width_key) + "' in " + keys_.name() + " is " +
                             std::to_string(*told_width));
     }
     if (inputs(weight) * grid_.head_width > kLargestFactor) {
@@ -151,7 +151,7 @@ class StackPlanner {
   [[noreturn]] void refuse_indivisible(const std::string& weight, std::uint64_t heads) const {
     std::string message =
         outputs_text(weight) + " do not divide into " + std::to_string(heads) + " heads";
-    if (family_.fused() && told_key_heads_) {
+    if (family_->fused() && told_key_heads_) {
       message += ", " + std::to_string(*told_key_heads_) + " of keys and as many of values";
     }
     if (settings_.heads) {
@@ -172,7 +172,7 @@ class StackPlanner {
                                               " do not divide into heads of width " +
                                               std::to_string(width));
     };
-    if (family_.fused()) {
+    if (family_->fused()) {
       const std::uint64_t all = units(weight);
       // Fewer heads than in the widest layer, in the same proportion.
       const std::uint64_t key_heads = told_key_heads_.value_or(grid_.heads);
@@ -228,22 +228,22 @@ class StackPlanner {
   }
 
   void check_width(const std::string& weight) const {
-    const auto said = keys_.integer(family_.width_key, kLargestSide);
+    const auto said = keys_.integer(family_->width_key, kLargestSide);
     if (said && *said != inputs(weight)) {
       throw FormatError(shown_name(weight), "its width is " + std::to_string(inputs(weight)) +
-                                                ", but '" + std::string(family_.width_key) +
+                                                ", but '" + std::string(family_->width_key) +
                                                 "' in " + keys_.name() + " is " +
                                                 std::to_string(*said));
     }
   }
 
   Rotary rotary_of_layer(int layer) const {
-    return rotary_of(keys_, family_.rotary, stack_.names->rotary,
+    return rotary_of(keys_, family_->rotary, stack_.names->rotary,
                      static_cast<Eigen::Index>(grid_.head_width), layer, settings_.offset);
   }
 
   LayerTensors foldable(LayerTensors layer) const {
-    if (!settings_.fold_gains || keys_.is_off(family_.pre_norm_key)) {
+    if (!settings_.fold_gains || keys_.is_off(family_->pre_norm_key)) {
       layer.query_gain.clear();
       layer.key_gain.clear();
     }
@@ -257,18 +257,18 @@ class StackPlanner {
   const Safetensors& file_;
   const ConfigKeys& keys_;
   const HeadSettings& settings_;
-  const Family& family_;
+  const std::shared_ptr<const Family> family_;
   const StackMatch& stack_;
   HeadGrid grid_;  // key_heads is not set
   std::optional<std::uint64_t> told_key_heads_;
 };
 
-FamilyMatch match(const Safetensors& file, const Config* config, const HeadSettings& settings) {
+std::vector<FamilyMatch> match(const Safetensors& file, const Config* config,
+                               const HeadSettings& settings) {
   if (settings.mapping) {
-    return match_tensors(family_of(*settings.mapping), file.tensors(), file.name());
+    return {match_tensors(family_of(*settings.mapping), file.tensors(), file.name())};
   }
-  const auto type = config == nullptr ? std::nullopt : config->text("model_type");
-  return match_family(file.tensors(), type.value_or(""), file.name());
+  return match_families(file.tensors(), config, file.name());
 }
 
 /// The objects of config.json that tell of a stack. What a model of several parts says of its text is
@@ -285,12 +285,14 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   if (settings.offset.average > 0) {
     checked("length", static_cast<double>(settings.offset.average));
   }
-  FamilyMatch found = match(file, config, settings);
-  HeadPlan plan{found.family, {}, std::move(found.embeddings)};
-  for (const StackMatch& stack : found.stacks) {
-    const ConfigKeys keys(config, objects_of(*stack.names));
-    for (LayerPlan& layer : StackPlanner(file, keys, settings, *found.family, stack).plan()) {
-      plan.layers.push_back(std::move(layer));
+  HeadPlan plan;
+  for (const FamilyMatch& found : match(file, config, settings)) {
+    if (plan.embeddings.empty()) plan.embeddings = found.embeddings;
+    for (const StackMatch& stack : found.stacks) {
+      const ConfigKeys keys(config, objects_of(*stack.names));
+      for (LayerPlan& layer : StackPlanner(file, keys, settings, found.family, stack).plan()) {
+        plan.layers.push_back(std::move(layer));
+      }
     }
   }
   return plan;

@@ -30,8 +30,9 @@ struct HeadSettings {
 
 /// One layer as the scan reads it.
 struct LayerPlan {
+  std::shared_ptr<const Family> family;
   LayerTensors tensors;  ///< gains that are not folded are empty
-  std::string stack;     ///< empty in a family with one stack
+  std::string stack;     ///< empty in a file with one stack
   int width;             ///< d, inputs of the weights
   int head_width;        ///< d_h
   int heads;
@@ -40,13 +41,12 @@ struct LayerPlan {
 };
 
 struct HeadPlan {
-  std::shared_ptr<const Family> family;
   std::vector<LayerPlan> layers;  ///< stack by stack, by increasing number
   std::string embeddings;         ///< the tokens', by its full name; empty without any
 };
 
 /// Widths and head counts may differ from layer to layer, as in pruned models; the head width may only
-/// differ from stack to stack.
+/// differ from stack to stack. `settings` hold for every stack.
 /// Throws InvalidArgument, naming the setting ("heads", "key_heads", "offset", "length", "map_..."),
 /// when it is out of range or does not fit the weights, or "heads" and "key_heads" when neither they nor
 /// the config tell what the weights need; FormatError, naming the tensor (or the key of the config), when the family is unknown, a

@@ -139,7 +139,7 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
 template <class Scalar>
 HeadPart<Scalar> HeadScan::read_key(const LayerPlan& layer, int head) {
   if (layer.heads == layer.key_heads) return read_part<Scalar>(layer, Projection::key, head);
-  const std::uint64_t first = first_output(plan_.family->layout, Projection::key, grid_of(layer),
+  const std::uint64_t first = first_output(layer.family->layout, Projection::key, grid_of(layer),
                                            static_cast<std::uint64_t>(head));
   if (!key_ || key_->layer != layer_ || key_->first != first ||
       !std::holds_alternative<HeadPart<Scalar>>(key_->part)) {
@@ -155,7 +155,7 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   const LayerTensors& names = layer.tensors;
   const HeadGrid grid = grid_of(layer);
   const auto index = static_cast<std::uint64_t>(head);
-  const std::uint64_t first = first_output(plan_.family->layout, projection, grid, index);
+  const std::uint64_t first = first_output(layer.family->layout, projection, grid, index);
   const auto read = [&] {
     return read_weight<Scalar>(of_query ? names.query_weight : names.key_weight, first, layer);
   };
@@ -163,7 +163,7 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   const std::string& gain = of_query ? names.query_gain : names.key_gain;
   if (!gain.empty()) {
     part.weight.array().colwise() *=
-        read_gain(gain, 0, layer.width, part.faults).template cast<Scalar>().array();
+        read_gain(layer, gain, 0, layer.width, part.faults).template cast<Scalar>().array();
   }
   const std::string& bias = of_query ? names.query_bias : names.key_bias;
   if (!bias.empty()) {
@@ -176,7 +176,7 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
     const bool each = tensors_->tensor(norm).shape[0] != grid.head_width;
     const std::uint64_t place = of_query ? index : index / grid.group();
     part.weight.array().rowwise() *=
-        read_gain(norm, each ? place * grid.head_width : 0, layer.head_width, part.faults)
+        read_gain(layer, norm, each ? place * grid.head_width : 0, layer.head_width, part.faults)
             .template cast<Scalar>()
             .transpose()
             .array();
@@ -190,11 +190,11 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   return part;
 }
 
-Eigen::VectorXd HeadScan::read_gain(const std::string& name, std::uint64_t first, int size,
-                                    NonFinite& faults) const {
+Eigen::VectorXd HeadScan::read_gain(const LayerPlan& layer, const std::string& name,
+                                    std::uint64_t first, int size, NonFinite& faults) const {
   Eigen::VectorXd gain = read_values(*tensors_, name, first, size);
   count_nonfinite(gain, faults);
-  if (plan_.family->gain_plus_one) gain.array() += 1;
+  if (layer.family->gain_plus_one) gain.array() += 1;
   return gain;
 }
 
@@ -203,7 +203,7 @@ typename FactorsOf<Scalar>::Matrix HeadScan::read_weight(const std::string& name
                                                          std::uint64_t first,
                                                          const LayerPlan& layer) const {
   typename FactorsOf<Scalar>::Matrix weight(layer.width, layer.head_width);
-  if (!plan_.family->inputs_first()) {
+  if (!layer.family->inputs_first()) {
     // The file's rows, one after another, are the columns of the transpose.
     tensors_->read_elements(name, first * static_cast<std::uint64_t>(layer.width), entries(weight));
     return weight;

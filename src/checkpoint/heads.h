@@ -90,7 +90,6 @@ class HeadScan {
   /// Bytes that the file has delivered so far, its header included.
   std::uint64_t bytes_read() const noexcept { return tensors_->bytes_read(); }
 
-  const Family& family() const noexcept { return *plan_.family; }
   const std::vector<LayerPlan>& plan() const noexcept { return plan_.layers; }
   /// The table of token embeddings; empty where the family has none.
   const std::string& embeddings() const noexcept { return plan_.embeddings; }
@@ -115,8 +114,8 @@ class HeadScan {
   template <class Scalar>
   typename FactorsOf<Scalar>::Matrix read_weight(const std::string& name, std::uint64_t first,
                                                  const LayerPlan& layer) const;
-  Eigen::VectorXd read_gain(const std::string& name, std::uint64_t first, int size,
-                            NonFinite& faults) const;
+  Eigen::VectorXd read_gain(const LayerPlan& layer, const std::string& name, std::uint64_t first,
+                            int size, NonFinite& faults) const;
 
   std::shared_ptr<const Safetensors> tensors_;
   HeadPlan plan_;

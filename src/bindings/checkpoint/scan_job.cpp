@@ -121,9 +121,8 @@ class TensorsJob final : public Job {
 
  private:
   bool known() const {
-    const auto type = config_ ? config_->text("model_type") : std::nullopt;
     try {
-      match_family(tensors_->tensors(), type.value_or(""), tensors_->name());
+      match_families(tensors_->tensors(), config_ ? &*config_ : nullptr, tensors_->name());
       return true;
     } catch (const FormatError&) {
       return false;
