@@ -130,6 +130,47 @@ TEST_CASE("the scalings of Llama 3, YaRN and LongRoPE are those of their definit
             .logit_factor == 2.25);
 }
 
+TEST_CASE("LongRoPE's long factors hold for offsets beyond the first training's length") {
+  const std::vector<double> long_factors = {1, 2, 4, 8, 16, 32, 64, 128};
+  const auto angles_at = [](const RotaryOffset& at) {
+    return rotary_under(R"("rope_scaling":{"type":"longrope","factor":8,)"
+                        R"("original_max_position_embeddings":64,)"
+                        R"("short_factor":[1,1,1,1,1,1,1,1],)"
+                        R"("long_factor":[1,2,4,8,16,32,64,128]})",
+                        at)[0];
+  };
+  std::vector<double> slowed = plain(10000);
+  for (std::size_t pair = 0; pair < slowed.size(); ++pair) slowed[pair] /= long_factors[pair];
+  for (const RotaryOffset at : {RotaryOffset{0}, RotaryOffset{63}, RotaryOffset{0, 64}}) {
+    check_angles(angles_at(at), plain(10000));
+  }
+  for (const RotaryOffset at : {RotaryOffset{64}, RotaryOffset{0, 65}}) {
+    check_angles(angles_at(at), slowed);
+  }
+}
+
+TEST_CASE("a model's own scale of its logits is in W") {
+  const auto query = [](const std::string& keys) {
+    const Config config = Config::parse(R"({"num_attention_heads":1)" + keys + "}");
+    HeadScan scan(small_llama(), &config);
+    return in_double(std::move(scan.advance().at(0))).query;
+  };
+  const Eigen::MatrixXd plain_query = query("");  // d_h = 16
+  const auto check_factor = [&](const std::string& keys, double factor) {
+    CAPTURE(keys);
+    CHECK((query(keys) - factor * plain_query).norm() < 1e-12 * plain_query.norm());
+  };
+  check_factor(R"(,"query_pre_attn_scalar":16)", 1);
+  check_factor(R"(,"query_pre_attn_scalar":144)", 1.0 / 3);
+  check_factor(R"(,"text_config":{"query_pre_attn_scalar":64.0})", 0.5);
+  check_factor(R"(,"attention_multiplier":0.0625)", 0.25);
+  for (const std::string value : {"0", "-1", "1e7", R"("8")"}) {
+    for (const std::string key : {"query_pre_attn_scalar", "attention_multiplier"}) {
+      CHECK(failure_of([&] { query(",\"" + key + "\":" + value); }).item == key);
+    }
+  }
+}
+
 TEST_CASE("a factor of the logits is in W at every offset") {
   for (const double offset : {0.0, 3.0}) {
     const auto head = [&](const std::string& keys) {

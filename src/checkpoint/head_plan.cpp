@@ -5,6 +5,7 @@
 
 #include "checkpoint/config_keys.h"
 #include "checkpoint/json_events.h"
+#include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
 #include "support/error.h"
 #include "support/parameter.h"
@@ -70,7 +71,8 @@ class StackPlanner {
       plan.push_back({family_, foldable(layer), stack_.name,
                       static_cast<int>(inputs(layer.query_weight)),
                       static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
-                      static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer)});
+                      static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer),
+                      logit_scale(keys_, static_cast<Eigen::Index>(grid.head_width))});
     }
     return plan;
   }

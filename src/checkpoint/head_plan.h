@@ -38,6 +38,7 @@ struct LayerPlan {
   int heads;
   int key_heads;  ///< divides `heads`
   Rotary rotary;
+  double logit_scale;  ///< the model's over 1/sqrt(d_h), see logit_scale()
 };
 
 struct HeadPlan {

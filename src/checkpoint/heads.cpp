@@ -181,7 +181,10 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
             .transpose()
             .array();
   }
-  if (of_query) turn_queries(part.weight, layer.rotary, offset_);
+  if (of_query) {
+    turn_queries(part.weight, layer.rotary, offset_);
+    if (layer.logit_scale != 1) part.weight *= static_cast<Scalar>(layer.logit_scale);
+  }
   // What is at fault is in the file; where nothing there is, the products overflow.
   if (!all_finite(part.weight)) {
     count_nonfinite(read(), part.faults);

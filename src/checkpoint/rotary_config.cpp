@@ -28,6 +28,7 @@ struct Scaling {
   const ConfigKeys& keys;   ///< of the scaling
   const ConfigKeys& model;  ///< of the model
   std::string_view type;
+  double text;  ///< tokens that a text has at least
 
   double needed(std::string_view key, double least, double most) const {
     if (const auto value = keys.number(key, least, most)) return *value;
@@ -123,7 +124,7 @@ void scale_yarn(Rotary& rotary, const Scaling& scaling) {
 void scale_longrope(Rotary& rotary, const Scaling& scaling) {
   const double usual = std::sqrt(1 + std::log(scaling.stretch()) / std::log(scaling.length()));
   rotary.logit_factor = scaling.logit_factor(usual);
-  const std::string factors = "short_factor.";
+  const std::string factors = scaling.text > scaling.length() ? "long_factor." : "short_factor.";
   scale_angles(rotary, [&](Index pair) {
     return 1 / scaling.needed(factors + std::to_string(pair), 1e-6, kLargestFactor);
   });
@@ -156,12 +157,17 @@ constexpr std::array kScalingTypes{
                                       "', and the angles are known of " + known);
 }
 
+/// The shortest text that has such offsets.
+double tokens_for(const RotaryOffset& at) {
+  return at.average > 0 ? static_cast<double>(at.average) : at.offset + 1;
+}
+
 void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
            const RotaryOffset& at) {
   const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
   const std::string type = keys.text(key).value_or("default");
   for (const ScalingType& each : kScalingTypes) {
-    if (each.name == type) return each.apply(rotary, {keys, model, each.name});
+    if (each.name == type) return each.apply(rotary, {keys, model, each.name, tokens_for(at)});
   }
   if (!at.is_none()) refuse_type(keys, key, type);
 }

@@ -16,8 +16,9 @@ namespace eigenscope {
 ///   linear          positions over a factor (Chen et al., 2023, arXiv:2306.15595)
 ///   llama3          slow pairs only, smoothly (Grattafiori et al., 2024, arXiv:2407.21783)
 ///   yarn            slow pairs only, and a factor of the logits (Peng et al., 2023, arXiv:2309.00071)
-///   longrope, su    each pair by its short factor, which holds up to the length of the first training,
-///                   and a factor of the logits (Ding et al., 2024, arXiv:2402.13753)
+///   longrope, su    each pair by its short factor, or by its long one where `at` needs a text beyond the
+///                   length of the first training, and a factor of the logits (Ding et al., 2024,
+///                   arXiv:2402.13753)
 /// Layers of a sliding window have a base of their own where the config or the family says so.
 /// Throws FormatError naming the key for a value that is missing or out of range, and InvalidArgument
 /// ("offset") for a scaling of another type, unless `at` turns nothing.

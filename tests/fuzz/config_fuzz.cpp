@@ -10,6 +10,7 @@
 #include "checkpoint/config.h"
 #include "checkpoint/config_keys.h"
 #include "checkpoint/family.h"
+#include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
 #include "checkpoint/shard_index.h"
 #include "support/error.h"
@@ -30,10 +31,12 @@ void ask(const Config& config, const std::string& key) {
   }
 }
 
-void turn(const Config& config, const Family& family) {
+void turn(const Config& config, const Family& family, const RotaryOffset& at) {
+  const ConfigKeys keys(&config, {"", "text_config."});
   try {
-    const Rotary rotary = rotary_of(ConfigKeys(&config, {"", "text_config."}), family.rotary,
-                                    RotaryPairs::kHalves, 16, 5, {1});
+    const double factor = logit_scale(keys, 16);
+    if (!(factor > 0 && std::isfinite(factor))) std::abort();
+    const Rotary rotary = rotary_of(keys, family.rotary, RotaryPairs::kHalves, 16, 5, at);
     if (!std::isfinite(rotary.logit_factor)) std::abort();
     for (const double scale : rotary.angle_scale) {
       if (!(scale > 0 && scale <= 1e6)) std::abort();
@@ -64,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         ask(config, std::string(names.head_count_key));
       }
       ask(config, std::string(family.width_key));
-      turn(config, family);
+      for (const double offset : {1.0, 100000.0}) turn(config, family, {offset});
     }
     ask(config, "model_type");
   } catch (const FormatError&) {

@@ -1,0 +1,16 @@
+// How a model scales its logits, where that is not by 1/sqrt(d_h).
+#pragma once
+
+#include <Eigen/Core>
+
+#include "checkpoint/config_keys.h"
+
+namespace eigenscope {
+
+/// The model's own scale of x_q^T W x_k over 1/sqrt(d_h), above 0; 1 where the config names none. It
+/// names the scale itself ("attention_multiplier", as Granite does) or the number that takes the place
+/// of d_h in it ("query_pre_attn_scalar", as Gemma 2 and 3 do). Throws FormatError naming the key for a
+/// value that is not a number from 1e-6 to 1e6.
+double logit_scale(const ConfigKeys& keys, Eigen::Index head_width);
+
+}  // namespace eigenscope
