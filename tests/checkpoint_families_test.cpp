@@ -492,6 +492,13 @@ TEST_CASE("models of vision and language: each part by its own family") {
                          .gain = "visual.blocks.{n}.norm1.weight",
                          .folded = "norm1"});
   check(qwen);
+  // A prefix that is taken, or that no link could carry.
+  for (const std::string prefix : {"model.", "a, b."}) {
+    qwen.stacks[1].name = "ViT (timm)";
+    qwen.stacks[1].query = prefix + "blocks.{n}.attn.qkv.weight";
+    qwen.stacks[1].gain = prefix + "blocks.{n}.norm1.weight";
+    check(qwen);
+  }
 
   // Towers of one and the same family are not told apart.
   Model towers = llama("LLaMA", "two");

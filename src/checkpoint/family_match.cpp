@@ -203,11 +203,26 @@ void remove_weights(const FamilyMatch& match, Tensors& tensors) {
   }
 }
 
-void name_by_prefix(FamilyMatch& match) {
-  for (StackMatch& stack : match.stacks) {
-    if (!stack.name.empty()) continue;
-    stack.name = match.prefix.empty() ? std::string(match.family->name)
-                                      : match.prefix.substr(0, match.prefix.size() - 1);
+/// Whether a link and a table can carry it.
+bool is_plain(std::string_view name) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  constexpr std::size_t kLongest = 64;
+  return !name.empty() && name.size() <= kLongest &&
+         name.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+/// Gives every stack a name of its own: that of its family, else its prefix, else the family's.
+void name_stacks(std::vector<FamilyMatch>& matches) {
+  std::set<std::string> taken;
+  for (FamilyMatch& match : matches) {
+    for (StackMatch& stack : match.stacks) {
+      if (stack.name.empty()) stack.name = match.prefix.substr(0, match.prefix.find_last_of('.'));
+      if (!is_plain(stack.name) || !taken.insert(stack.name).second) {
+        stack.name = match.family->name;
+        taken.insert(stack.name);
+      }
+    }
   }
 }
 
@@ -253,7 +268,7 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
     remove_weights(found.back(), left);
   }
   if (found.empty()) fail_unknown(tensors, file);
-  if (found.size() > 1) std::for_each(found.begin(), found.end(), name_by_prefix);
+  if (found.size() > 1) name_stacks(found);
   return found;
 }
 
