@@ -12,7 +12,8 @@ const ROW = 20;
 const SWATCH = 26;
 const measurer = document.createElement('canvas').getContext('2d');
 
-function textWidth(text: string): number {
+/** About the pixels of a text in a legend, a little more than in an axis. */
+export function textWidth(text: string): number {
   if (!measurer) return 7 * text.length;
   measurer.font = '12px system-ui, sans-serif';
   return measurer.measureText(text).width;

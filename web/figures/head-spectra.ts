@@ -1,4 +1,5 @@
 import { short } from '../charts/format';
+import { textWidth } from '../charts/legend';
 import { layerColour } from '../charts/palette';
 import { element, type Bitmap } from '../charts/picture';
 import { compose } from '../charts/plot';
@@ -12,8 +13,6 @@ import { Frame } from './frame';
 import type { Part } from './part';
 
 const TOP = 22;
-/** Width of a letter in the names of layers. */
-const LETTER = 6;
 const LEAST = 22;
 const MOST = 62;
 /** The share of heads whose eigenvalues all fit where one scale is for all. */
@@ -97,7 +96,7 @@ export class HeadSpectraFigure implements Part {
 
   private layout(): Layout {
     const { heads, rows } = this.checkpoints.model;
-    const left = 30 + LETTER * Math.max(0, ...rows.map(({ length }) => length - 3));
+    const left = Math.max(30, 8 + Math.max(...rows.map(textWidth)));
     const columns = 1 + Math.max(0, ...heads.map(({ head }) => head));
     const room = (this.frame.width - left - 2) / columns;
     return { cell: Math.floor(Math.min(MOST, Math.max(LEAST, room))), columns, left, rows };
