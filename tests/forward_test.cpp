@@ -191,6 +191,50 @@ TEST_CASE("GPT-2's forward pass is that of plain loops, with any prefix", "[forw
   }
 }
 
+TEST_CASE("RoBERTa counts its positions from 2, BERT from 0", "[forward]") {
+  constexpr std::size_t kWidth = 4, kTokens = 5, kPositions = 7;
+  const auto value = [](std::size_t table, std::size_t i) {
+    return std::sin(static_cast<double>(10 * table + i));
+  };
+  const auto file = [&](const std::string& prefix) {
+    SafetensorsWriter writer;
+    const auto add = [&](const std::string& name, std::size_t table, std::size_t rows) {
+      std::vector<double> values;
+      for (std::size_t i = 0; i < rows * kWidth; ++i) values.push_back(value(table, i));
+      writer.add(prefix + name, "F32", {rows, kWidth}, values);
+    };
+    add("embeddings.word_embeddings.weight", 1, kTokens);
+    add("embeddings.position_embeddings.weight", 2, kPositions);
+    add("embeddings.token_type_embeddings.weight", 3, 1);
+    add("encoder.layer.0.attention.output.dense.weight", 4, kWidth);
+    writer.add(prefix + "embeddings.LayerNorm.weight", "F32", {kWidth}, {1, 1, 1, 1});
+    writer.add(prefix + "embeddings.LayerNorm.bias", "F32", {kWidth}, {0, 0, 0, 0});
+    return writer;
+  };
+  struct Kind {
+    std::string type;
+    std::size_t first;
+  };
+  for (const Kind& kind : {Kind{"bert", 0}, Kind{"roberta", 2}, Kind{"xlm-roberta", 2}}) {
+    CAPTURE(kind.type);
+    const auto model = tiny(file(kind.type + "."), R"({"num_attention_heads":2,"model_type":")" +
+                                                       kind.type + R"(","layer_norm_eps":1e-5})");
+    CHECK(model->positions() == static_cast<Index>(kPositions - kind.first));
+    const std::vector<int> ids{3, 0, 4};
+    const Eigen::MatrixXf tokens = model->embed(ids);
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      Eigen::Vector4d x;
+      for (std::size_t i = 0; i < kWidth; ++i) {
+        x[static_cast<Index>(i)] = value(1, static_cast<std::size_t>(ids[t]) * kWidth + i) +
+                                   value(2, (kind.first + t) * kWidth + i) + value(3, i);
+      }
+      const Eigen::Vector4d centred = x.array() - x.mean();
+      const Eigen::Vector4d normed = centred / std::sqrt(centred.squaredNorm() / 4 + 1e-5);
+      CHECK((tokens.col(static_cast<Index>(t)).cast<double>() - normed).norm() < 1e-5);
+    }
+  }
+}
+
 TEST_CASE("models that do not fit together are refused by name", "[forward]") {
   const auto failure = [](const std::function<void(TinyModel&)>& change,
                           const std::string& config = kTinyGpt2Config) {
