@@ -476,11 +476,13 @@ TEST_CASE("models of vision and language: each part by its own family") {
                                kind.text_type +
                                R"(","num_attention_heads":2,"num_key_value_heads":1}})";
     Model both{"CLIP", config, HeadLayout::kSeparate, {vision, language}};
+    both.others = {"language_model.model.embed_tokens.weight"};
     both.stacks[1].gain_plus_one = kind.gain_plus_one;
     check(both);
     const Config parsed = Config::parse(config);
     HeadScan scan(open(write(both, "F32")), &parsed);
     CHECK(scan.plan().back().family->name == kind.family);
+    CHECK(scan.embeddings().empty());  // the vision does not read them
   }
 
   Model qwen = llama("LLaMA", "qwen2_vl", R"(,"vision_config":{"num_heads":2})");

@@ -288,11 +288,12 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
     checked("length", static_cast<double>(settings.offset.average));
   }
   HeadPlan plan;
-  for (const FamilyMatch& found : match(file, config, settings)) {
-    if (plan.embeddings.empty()) plan.embeddings = found.embeddings;
-    for (const StackMatch& stack : found.stacks) {
+  const std::vector<FamilyMatch> parts = match(file, config, settings);
+  if (parts.size() == 1) plan.embeddings = parts[0].embeddings;
+  for (const FamilyMatch& part : parts) {
+    for (const StackMatch& stack : part.stacks) {
       const ConfigKeys keys(config, objects_of(*stack.names));
-      for (LayerPlan& layer : StackPlanner(file, keys, settings, found.family, stack).plan()) {
+      for (LayerPlan& layer : StackPlanner(file, keys, settings, part.family, stack).plan()) {
         plan.layers.push_back(std::move(layer));
       }
     }

@@ -43,7 +43,9 @@ struct LayerPlan {
 
 struct HeadPlan {
   std::vector<LayerPlan> layers;  ///< stack by stack, by increasing number
-  std::string embeddings;         ///< the tokens', by its full name; empty without any
+  /// The table of token embeddings, by its full name; empty where no table is known, or not every part
+  /// of the model reads those tokens.
+  std::string embeddings;
 };
 
 /// Widths and head counts may differ from layer to layer, as in pruned models; the head width may only

@@ -91,7 +91,7 @@ class HeadScan {
   std::uint64_t bytes_read() const noexcept { return tensors_->bytes_read(); }
 
   const std::vector<LayerPlan>& plan() const noexcept { return plan_.layers; }
-  /// The table of token embeddings; empty where the family has none.
+  /// The table of token embeddings, see HeadPlan.
   const std::string& embeddings() const noexcept { return plan_.embeddings; }
   /// Heads met so far whose weights are not all finite.
   const std::vector<ExcludedHead>& excluded() const noexcept { return excluded_; }

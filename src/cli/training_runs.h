@@ -34,8 +34,8 @@ struct RunOptions {
   std::string out;  ///< the folder of all; empty for none
   bool csv = false;
   bool resume = false;
-  std::vector<std::string> interventions =
-      {};           ///< names, with which the last state is evaluated too
+  /// Names, with which the last state is evaluated too.
+  std::vector<std::string> interventions = {};
   double tame = 0;  ///< for that of this name
 };
 

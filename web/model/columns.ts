@@ -42,7 +42,7 @@ export const columns: readonly Column[] = [
   {
     name: 'stack',
     title: 'Stack',
-    help: 'encoder, decoder, the decoder’s attention across to the encoder; text, vision',
+    help: 'encoder, decoder, cross (from decoder to encoder), text, vision, or what its names begin with',
     value: ({ stack, model }) => (stack ? model.stacks.indexOf(stack) : NaN),
     text: ({ stack }) => stack,
   },

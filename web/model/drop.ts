@@ -107,7 +107,7 @@ export class Dropped {
 
   /**
    * Puts the report to the top. At once, and with no figure before it in sight: those are drawn where they
-   * are seen, and grow.
+   * are seen, and may grow.
    */
   private showAnswer(): void {
     const answer = this.problem.textContent ? this.problem : this.report;
