@@ -15,6 +15,7 @@ if(EXISTS "${catch2_INCLUDE_DIR}/catch2/catch_all.hpp")
     endif()
     add_library(catch2-amalgamated STATIC EXCLUDE_FROM_ALL "${EIGENSCOPE_CATCH2_SOURCE}/catch_amalgamated.cpp")
     target_compile_definitions(catch2-amalgamated PRIVATE CATCH_AMALGAMATED_CUSTOM_MAIN)
+    target_compile_options(catch2-amalgamated PRIVATE -O0) # slow to compile, and not what is tested
     target_include_directories(catch2-amalgamated SYSTEM PUBLIC "${EIGENSCOPE_CATCH2_SOURCE}")
     target_link_libraries(catch2 INTERFACE catch2-amalgamated)
   else()

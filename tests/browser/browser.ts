@@ -129,9 +129,14 @@ export async function settled(page: Page, id: string): Promise<void> {
   await figure.locator('.progress.done').waitFor({ state: 'attached', timeout: 30_000 });
 }
 
-/** Opens the page in a state given by its link; the page may be open already. */
+/** Gives a page that is open the state of a link, and waits until it has heard of it. */
 export async function go(page: Page, hash: string): Promise<void> {
-  await page.evaluate((it) => (location.hash = it), hash);
+  await page.evaluate(async (it) => {
+    const heard = new Promise((done) => addEventListener('hashchange', done, { once: true }));
+    const before = location.hash;
+    location.hash = it;
+    if (location.hash !== before) await heard;
+  }, hash);
 }
 
 /** The live part of a figure's caption. */

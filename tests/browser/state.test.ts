@@ -87,12 +87,14 @@ test('a link reproduces its view', async () => {
 test('going back in history restores the state before a preset', async () => {
   const { page, close } = await visit(browser, `${host.address}#m=0.3`);
   await page.getByText('A large variance flattens.').click();
-  await page.waitForFunction(() => location.hash === '#v=30');
-  expect(await page.locator('#field-variance').inputValue()).toBe('30');
+  const field = (name: string) => page.locator(`#field-${name}`).inputValue();
+  // The page hears of an address after it has changed.
+  await expect.poll(() => field('variance')).toBe('30');
+  expect(new URL(page.url()).hash).toBe('#v=30');
   await page.goBack();
-  await page.waitForFunction(() => location.hash === '#m=0.3');
-  expect(await page.locator('#field-mean').inputValue()).toBe('0.3');
-  expect(await page.locator('#field-variance').inputValue()).toBe('0.1');
+  await expect.poll(() => field('mean')).toBe('0.3');
+  expect(await field('variance')).toBe('0.1');
+  expect(new URL(page.url()).hash).toBe('#m=0.3');
   await close();
 });
 
