@@ -8,6 +8,7 @@
 #include "propagation/phase_map.h"
 #include "spectrum/ensemble.h"
 #include "support/error.h"
+#include "support/orthonormal.h"
 #include "test_matrices.h"
 
 using namespace eigenscope;
@@ -225,7 +226,7 @@ TEST_CASE("localization depends on xi/lambda and eta/lambda^2 alone") {
 
 TEST_CASE("rho is unchanged by orthogonal conjugation of W") {
   const Eigen::MatrixXd w = Ensemble({EnsembleKind::factored, 32, 8, 5, {}}).matrix(0.1, 0.3);
-  const Eigen::MatrixXd q = random_orthogonal(32, 8);
+  const Eigen::MatrixXd q = orthonormal_columns(random_matrix(32, 32, 8));
   const CentredKernel kernel = centred_kernel(walk(20));
   const VectorXd rho = propagate(kernel, moments_of_matrix(w).traces, 3).rho;
   const VectorXd turned = propagate(kernel, moments_of_matrix(q * w * q.transpose()).traces, 3).rho;

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "catch.h"
+#include "support/orthonormal.h"
 #include "support/vector_math.h"
+#include "test_matrices.h"
 
 using namespace eigenscope;
 
@@ -69,4 +71,17 @@ TEST_CASE("elementary functions agree with the standard library") {
   CHECK(exp_nonpositive(-1e30f) == 0);
   CHECK(exp_nonpositive(0.0) == 1);
   CHECK(exp_nonpositive(-1e300) == 0);
+}
+
+TEST_CASE("orthonormal columns span those of a matrix, and R has a positive diagonal") {
+  for (const Eigen::Index columns : {1, 5, 60}) {
+    CAPTURE(columns);
+    const Eigen::MatrixXd matrix = random_matrix(60, columns, 3);
+    const Eigen::MatrixXd q = orthonormal_columns(matrix);
+    const Eigen::MatrixXd r = q.transpose() * matrix;
+    CHECK(largest(q.transpose() * q - Eigen::MatrixXd::Identity(columns, columns)) < 1e-13);
+    CHECK(largest(q * r - matrix) < 1e-13);
+    CHECK(largest(Eigen::MatrixXd(r.triangularView<Eigen::StrictlyLower>())) < 1e-13);
+    CHECK((r.diagonal().array() > 0).all());
+  }
 }

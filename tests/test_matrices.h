@@ -1,7 +1,7 @@
 // Seeded random matrices for the tests.
 #pragma once
 
-#include <Eigen/QR>
+#include <Eigen/Core>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -21,9 +21,4 @@ double largest(const Eigen::DenseBase<Derived>& entries) {
   const Eigen::ArrayXXcd values = entries.derived().template cast<std::complex<double>>();
   if (!values.allFinite()) return std::numeric_limits<double>::infinity();
   return values.size() == 0 ? 0 : values.abs().maxCoeff();
-}
-
-/// A Haar-distributed orthogonal matrix (up to the signs of its columns).
-inline Eigen::MatrixXd random_orthogonal(Eigen::Index size, std::uint64_t seed) {
-  return Eigen::HouseholderQR<Eigen::MatrixXd>(random_matrix(size, size, seed)).householderQ();
 }

@@ -1,6 +1,5 @@
 #include "collapse/weights.h"
 
-#include <Eigen/QR>
 #include <array>
 #include <cmath>
 #include <string>
@@ -9,6 +8,7 @@
 #include "support/error.h"
 #include "support/gemm.h"
 #include "support/names.h"
+#include "support/orthonormal.h"
 #include "support/parameter.h"
 #include "support/random.h"
 
@@ -48,11 +48,9 @@ MatrixXd normal_matrix(Index rows, Index columns, double std, std::uint64_t seed
   return std * draws.cast<double>();
 }
 
-// Uniform over the orthogonal group: Q of a normal matrix, each column by the sign of R's diagonal.
+// Uniform over the orthogonal group.
 MatrixXd rotation(Index size, std::uint64_t seed) {
-  const Eigen::HouseholderQR<MatrixXd> qr(normal_matrix(size, size, 1, seed));
-  const Eigen::ArrayXd signs = (qr.matrixQR().diagonal().array() < 0).select(-1.0, Eigen::ArrayXd::Ones(size));
-  return MatrixXd(qr.householderQ()) * signs.matrix().asDiagonal();
+  return orthonormal_columns(normal_matrix(size, size, 1, seed));
 }
 
 MatrixXd draw_value(const WeightSettings& settings, Index width, std::uint64_t seed) {

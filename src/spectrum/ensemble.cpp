@@ -1,6 +1,5 @@
 #include "spectrum/ensemble.h"
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "spectrum/eigenvalues.h"
 #include "support/error.h"
 #include "support/names.h"
+#include "support/orthonormal.h"
 #include "support/parameter.h"
 #include "support/random.h"
 
@@ -142,8 +142,7 @@ void Ensemble::draw_non_symmetric(const EnsembleSettings& settings) {
                                               "must be an integer from 2 to " +
                                               std::to_string(kLargestDense));
     }
-    const Eigen::HouseholderQR<MatrixXd> qr(normal_matrix(settings.seed, kBasisStream, width_, n));
-    basis_ = qr.householderQ() * MatrixXd::Identity(width_, n);
+    basis_ = orthonormal_columns(normal_matrix(settings.seed, kBasisStream, width_, n));
     basis_single_ = basis_.cast<float>();
     transposed_basis_single_ = basis_single_.transpose();
   }
