@@ -1,6 +1,10 @@
 // `npm run bench:page`: what a visitor waits for, on this machine. Each is measured several times with a
 // fresh page and printed as a row of the README's table; the machine should do nothing else.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { browser, checkpoint, csv, host, openBrowser, settled, visit } from './browser';
@@ -132,6 +136,44 @@ async function lossesPart(): Promise<{ seconds: number; step: number }> {
   await close();
   return found;
 }
+
+/** The most memory that a renderer of Chromium has had, in MB, as Linux tells it. */
+async function rendererPeak(): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const peaks = processInfo
+    .filter(({ type }) => type === 'renderer')
+    .map(({ id }) => /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'utf8')))
+    .map((found) => Number(found?.[1]) / 1000);
+  return Math.max(...peaks);
+}
+
+/** MB of memory before and after all heads of a LLaMA of 13.5 GB, and the seconds they take. */
+async function largeCheckpoint() {
+  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-large-'));
+  const writer = fileURLToPath(new URL('../bench/sparse-llama.mjs', import.meta.url));
+  execFileSync('node', [writer, folder, '--dense']);
+  const { page, close } = await visit(browser, host.address);
+  const before = await rendererPeak();
+  const start = performance.now();
+  await page
+    .locator('[data-files]')
+    .setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
+  await page.locator('[data-report]', { hasText: /^1.024 heads of / }).waitFor({ timeout: 600_000 });
+  const seconds = (performance.now() - start) / 1000;
+  const after = await rendererPeak();
+  await close();
+  rmSync(folder, { recursive: true });
+  return { before, after, seconds };
+}
+
+test('a large checkpoint', { timeout: 900_000 }, async () => {
+  const { before, after, seconds } = await largeCheckpoint();
+  console.log('| what | measured | |\n|---|---|---|');
+  row('all heads of a 7B-shaped checkpoint on the page', [seconds], 's');
+  row('memory of the page before', [before], 'MB');
+  row('its peak', [after], 'MB');
+});
 
 test('what a visitor waits for', { timeout: 900_000 }, async () => {
   console.log('| what | median | range |\n|---|---|---|');
