@@ -207,17 +207,15 @@ test('only controls that are of use are shown', async () => {
     const all = names.map((name) => page.locator(`.panel [data-control="${name}"]`).isVisible());
     return Promise.all(all);
   };
-  expect(await visible('skip', 'norm', 'shear', 'window', 'blocks')).toEqual([
-    ...[true, true, false, false, false],
-  ]);
+  const show = (names: string[], expected: boolean[]) =>
+    expect.poll(() => visible(...names)).toEqual(expected);
+  await show(['skip', 'norm', 'shear', 'window', 'blocks'], [true, true, false, false, false]);
   await field(page, 'layer_norm').selectOption('none');
   await field(page, 'values').selectOption('shear');
   await field(page, 'mask').selectOption('window');
-  expect(await visible('norm', 'shear', 'window', 'blocks')).toEqual([false, true, true, false]);
+  await show(['norm', 'shear', 'window', 'blocks'], [false, true, true, false]);
   await page.locator('#figure-attention input[value="blocks"]').check();
-  expect(await visible('window', 'blocks', 'prefix', 'selected')).toEqual([
-    ...[false, true, true, true],
-  ]);
+  await show(['window', 'blocks', 'prefix', 'selected'], [false, true, true, true]);
   expect(await field(page, 'mask').inputValue()).toBe('blocks');
   await close();
 });
