@@ -137,42 +137,47 @@ async function lossesPart(): Promise<{ seconds: number; step: number }> {
   return found;
 }
 
-/** The most memory that a renderer of Chromium has had, in MB, as Linux tells it. */
-async function rendererPeak(): Promise<number> {
+/** The memory of the largest renderer of Chromium without what it maps from files, in MB, on Linux. */
+async function rendererMemory(): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  const peaks = processInfo
+  await session.detach();
+  const sizes = processInfo
     .filter(({ type }) => type === 'renderer')
-    .map(({ id }) => /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'utf8')))
+    .map(({ id }) => /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'utf8')))
     .map((found) => Number(found?.[1]) / 1000);
-  return Math.max(...peaks);
+  return Math.max(...sizes);
 }
 
-/** MB of memory before and after all heads of a LLaMA of 13.5 GB, and the seconds they take. */
+/** MB of memory before and at most during the scan of a LLaMA of 13.5 GB, and the seconds it takes. */
 async function largeCheckpoint() {
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-large-'));
   const writer = fileURLToPath(new URL('../bench/sparse-llama.mjs', import.meta.url));
   execFileSync('node', [writer, folder, '--dense']);
   const { page, close } = await visit(browser, host.address);
-  const before = await rendererPeak();
+  const before = await rendererMemory();
   const start = performance.now();
   await page
     .locator('[data-files]')
     .setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
-  await page.locator('[data-report]', { hasText: /^1.024 heads of / }).waitFor({ timeout: 600_000 });
+  const report = page.locator('[data-report]', { hasText: /^1.024 heads of / });
+  let most = before;
+  while ((await report.count()) === 0) {
+    most = Math.max(most, await rendererMemory());
+    await page.waitForTimeout(50);
+  }
   const seconds = (performance.now() - start) / 1000;
-  const after = await rendererPeak();
   await close();
   rmSync(folder, { recursive: true });
-  return { before, after, seconds };
+  return { before, most, seconds };
 }
 
 test('a large checkpoint', { timeout: 900_000 }, async () => {
-  const { before, after, seconds } = await largeCheckpoint();
+  const { before, most, seconds } = await largeCheckpoint();
   console.log('| what | measured | |\n|---|---|---|');
   row('all heads of a 7B-shaped checkpoint on the page', [seconds], 's');
   row('memory of the page before', [before], 'MB');
-  row('its peak', [after], 'MB');
+  row('the most meanwhile', [most], 'MB');
 });
 
 test('what a visitor waits for', { timeout: 900_000 }, async () => {

@@ -92,7 +92,8 @@ export interface Jobs {
       tokens: TokenProcess;
       correlation: number;
     };
-    output: { heads: Head[]; bytes_read: number; excluded: string[] };
+    /** `heads` are there at the end, `heads_read` counts them all the time. */
+    output: { heads: Head[]; heads_read: number; bytes_read: number; excluded: string[] };
   };
   /** Names of a checkpoint's tensors, and whether they are of a known family. */
   tensors: { input: WeightFiles; output: { known: boolean; names: string[] } };

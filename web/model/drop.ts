@@ -247,7 +247,7 @@ export class Dropped {
       signal,
       onPartial: (part, progress) => {
         onProgress(progress);
-        this.say(`Reading ${name}: ${count(part.heads.length)} heads so far.`, '');
+        this.say(`Reading ${name}: ${count(part.heads_read)} heads so far.`, '');
       },
     });
     const seconds = (performance.now() - start) / 1000;

@@ -51,7 +51,9 @@ class ScanJob final : public Job {
     val excluded = val::array();
     for (const ExcludedHead& head : scan_.excluded()) excluded.call<void>("push", head.text());
     val out = val::object();
-    out.set("heads", heads_);
+    // All at the end: a partial result is copied, and a large checkpoint has thousands.
+    out.set("heads", scan_.done() ? heads_ : val::array());
+    out.set("heads_read", scan_.heads_read());
     out.set("bytes_read", static_cast<double>(scan_.bytes_read()));
     out.set("excluded", excluded);
     return out;
