@@ -132,16 +132,17 @@ class Panels {
   // Rows of `factor` in panels of `Each`.
   template <Index Each>
   const Scalar* of(Factor<Scalar> factor, Index count) {
-    for (Held& held : held_) {
-      if (held.each == Each && held.count == count && held.factor == factor) return latest(held);
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const Held& held = held_[k];
+      if (held.each == Each && held.count == count && held.factor == factor) return latest(k);
     }
-    Held& held = *older_;
+    Held& held = held_[older_];
     held.each = Each;
     held.count = count;
     held.factor = factor;
     factor.data += first_ * factor.column_step;
     pack<Each>(count, depth_, factor, held.values);
-    return latest(held);
+    return latest(older_);
   }
 
  private:
@@ -151,13 +152,13 @@ class Panels {
     std::vector<Scalar> values = {};
   };
 
-  const Scalar* latest(const Held& held) {
-    older_ = &held_[&held == &held_[0] ? 1 : 0];
-    return held.values.data();
+  const Scalar* latest(std::size_t k) {
+    older_ = 1 - k;
+    return held_[k].values.data();
   }
 
   std::array<Held, 2> held_;
-  Held* older_ = &held_[0];
+  std::size_t older_ = 0;
   Index first_ = 0, depth_ = 0;
 };
 
