@@ -232,6 +232,24 @@ Model llama(const std::string& family, const std::string& type, const std::strin
             .rotary = true}}};
 }
 
+/// Half of a CLIP, of as many key heads as heads.
+Stack clip_stack(const std::string& name, int heads) {
+  const std::string layer = name + "_model.encoder.layers.{n}.";
+  return {.name = name,
+          .query = layer + "self_attn.q_proj.weight",
+          .key = layer + "self_attn.k_proj.weight",
+          .gain = layer + "layer_norm1.weight",
+          .folded = "layer_norm1",
+          .heads = heads,
+          .key_heads = heads};
+}
+
+/// The same stack as a part of a larger model.
+Stack under(const std::string& prefix, Stack stack) {
+  for (std::string* name : {&stack.query, &stack.key, &stack.gain}) *name = prefix + *name;
+  return stack;
+}
+
 const std::string kTwoHeads = R"({"num_attention_heads":2,"hidden_size":8})";
 
 }  // namespace
@@ -413,17 +431,7 @@ TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") 
 }
 
 TEST_CASE("text and vision: CLIP and SigLIP") {
-  const auto stack = [](const std::string& name, int heads) {
-    const std::string layer = name + "_model.encoder.layers.{n}.";
-    return Stack{.name = name,
-                 .query = layer + "self_attn.q_proj.weight",
-                 .key = layer + "self_attn.k_proj.weight",
-                 .gain = layer + "layer_norm1.weight",
-                 .folded = "layer_norm1",
-                 .heads = heads,
-                 .key_heads = heads};
-  };
-  const Stack text = stack("text", 2), vision = stack("vision", 4);
+  const Stack text = clip_stack("text", 2), vision = clip_stack("vision", 4);
   const std::string text_config = R"("text_config":{"num_attention_heads":2,"hidden_size":8})";
   const std::string vision_config = R"("vision_config":{"num_attention_heads":4,"hidden_size":8})";
   for (const std::string type : {"clip", "siglip"}) {
@@ -447,22 +455,9 @@ TEST_CASE("text and vision: CLIP and SigLIP") {
 }
 
 TEST_CASE("models of vision and language: each part by its own family") {
-  const std::string tower = "vision_tower.vision_model.encoder.layers.{n}.";
-  const Stack vision{.name = "vision",
-                     .query = tower + "self_attn.q_proj.weight",
-                     .key = tower + "self_attn.k_proj.weight",
-                     .gain = tower + "layer_norm1.weight",
-                     .folded = "layer_norm1",
-                     .heads = 4,
-                     .key_heads = 4};
-  const std::string layer = "language_model.model.layers.{n}.";
-  const Stack language{.name = "language_model.model",
-                       .query = layer + "self_attn.q_proj.weight",
-                       .key = layer + "self_attn.k_proj.weight",
-                       .gain = layer + "input_layernorm.weight",
-                       .folded = "input_layernorm",
-                       .key_heads = 1,
-                       .rotary = true};
+  const Stack vision = under("vision_tower.", clip_stack("vision", 4));
+  Stack language = under("language_model.", llama("LLaMA", "llama").stacks[0]);
+  language.name = "language_model.model";
   struct Kind {
     std::string type, text_type, family;
     bool gain_plus_one;
