@@ -137,25 +137,24 @@ async function lossesPart(): Promise<{ seconds: number; step: number }> {
   return found;
 }
 
-/** The memory of the largest renderer of Chromium without what it maps from files, in MB, on Linux. */
-async function rendererMemory(): Promise<number> {
+/** Tells the memory of Chromium's largest renderer without what it maps from files, in MB, on Linux. */
+async function memoryMeter(): Promise<() => Promise<number>> {
   const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  await session.detach();
-  const sizes = processInfo
-    .filter(({ type }) => type === 'renderer')
-    .map(({ id }) => /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'utf8')))
-    .map((found) => Number(found?.[1]) / 1000);
-  return Math.max(...sizes);
+  return async () => {
+    const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+    const sizes = processInfo
+      .filter(({ type }) => type === 'renderer')
+      .map(({ id }) => /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'utf8')))
+      .map((found) => Number(found?.[1]) / 1000);
+    return Math.max(...sizes);
+  };
 }
 
-/** MB of memory before and at most during the scan of a LLaMA of 13.5 GB, and the seconds it takes. */
-async function largeCheckpoint() {
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-large-'));
-  const writer = fileURLToPath(new URL('../bench/sparse-llama.mjs', import.meta.url));
-  execFileSync('node', [writer, folder, '--dense']);
+/** MB of memory before and at most during the scan of the checkpoint in a folder, and its seconds. */
+async function scanOf(folder: string) {
   const { page, close } = await visit(browser, host.address);
-  const before = await rendererMemory();
+  const memory = await memoryMeter();
+  const before = await memory();
   const start = performance.now();
   await page
     .locator('[data-files]')
@@ -163,21 +162,27 @@ async function largeCheckpoint() {
   const report = page.locator('[data-report]', { hasText: /^1.024 heads of / });
   let most = before;
   while ((await report.count()) === 0) {
-    most = Math.max(most, await rendererMemory());
+    most = Math.max(most, await memory());
     await page.waitForTimeout(50);
   }
   const seconds = (performance.now() - start) / 1000;
   await close();
-  rmSync(folder, { recursive: true });
   return { before, most, seconds };
 }
 
-test('a large checkpoint', { timeout: 900_000 }, async () => {
-  const { before, most, seconds } = await largeCheckpoint();
-  console.log('| what | measured | |\n|---|---|---|');
-  row('all heads of a 7B-shaped checkpoint on the page', [seconds], 's');
-  row('memory of the page before', [before], 'MB');
-  row('the most meanwhile', [most], 'MB');
+test('a LLaMA of 13.5 GB', { timeout: 900_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-large-'));
+  try {
+    const writer = fileURLToPath(new URL('../bench/sparse-llama.mjs', import.meta.url));
+    execFileSync('node', [writer, folder, '--dense']);
+    const { before, most, seconds } = await scanOf(folder);
+    console.log('| what | measured | |\n|---|---|---|');
+    row('all heads of a 7B-shaped checkpoint on the page', [seconds], 's');
+    row('memory of the page before', [before], 'MB');
+    row('the most meanwhile', [most], 'MB');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('what a visitor waits for', { timeout: 900_000 }, async () => {
