@@ -3,9 +3,6 @@
 #include <Eigen/Core>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 
 #include "support/error.h"
 
@@ -86,18 +83,6 @@ std::vector<std::byte> write_safetensors(const std::vector<TensorToWrite>& tenso
     }
   }
   return bytes;
-}
-
-void replace_file(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string beside = path + ".new";
-  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-  out.write(reinterpret_cast<const char*>(bytes.data()),
-            static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out) throw FormatError(beside, "it cannot be written");
-  std::error_code error;
-  std::filesystem::rename(beside, path, error);
-  if (error) throw FormatError(path, "it cannot be replaced: " + error.message());
 }
 
 }  // namespace eigenscope

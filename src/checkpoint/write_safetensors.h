@@ -26,8 +26,4 @@ std::vector<std::byte> write_safetensors(const std::vector<TensorToWrite>& tenso
                                          const std::map<std::string, std::string>& metadata,
                                          TensorFormat format = TensorFormat::f32);
 
-/// Writes under another name beside `path`, then renames: whoever looks finds the old file or the new
-/// one. Throws FormatError naming the path.
-void replace_file(const std::string& path, std::span<const std::byte> bytes);
-
 }  // namespace eigenscope

@@ -2,11 +2,12 @@
 #include <iostream>
 #include <memory>
 
-#include "checkpoint/write_safetensors.h"
+#include "cli/checkpoint_grid.h"
 #include "cli/commands.h"
 #include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"
+#include "io/replace_file.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {
@@ -14,35 +15,50 @@ namespace {
 
 struct CollectCommand {
   explicit CollectCommand(CLI::App& app) {
-    app.add_option("GRID", grid, "grid file of `eigenscope train --grid`")->required();
-    app.add_option("--cells", cells, "folder of the cells, the --out of `train --grid`")
+    app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required();
+    app.add_option("--cells", cells, "folder of the cells, the --out of the command that made them")
         ->required();
+    app.add_option("--restore", restore,
+                   "results file whose cells are written to the folder first, where it lacks them");
     app.add_option("--out", out, "file for the results instead of standard output");
   }
 
   void run() const {
-    if (!std::filesystem::is_directory(cells)) throw FormatError(cells, "there is no such folder");
-    const Grid parsed = parse_grid(read_text(grid));
-    const CellFolder folder(cells);
-    const ExperimentJson results =
-        collect_results(parsed, [&](const GridCell& cell) { return folder.result(parsed, cell); });
+    if (restore.empty() && !std::filesystem::is_directory(cells))
+      throw FormatError(cells, "there is no such folder");
+    const std::string source = read_text(grid);
+    const Json results = has_checkpoints(source)
+                             ? collected_checkpoints(parse_checkpoint_grid(source))
+                             : collected_runs(parse_grid(source));
     const std::string text = results.dump(1) + "\n";
-    out.empty() ? void(std::cout << text) : replace_file(out, std::as_bytes(std::span(text)));
+    out.empty() ? void(std::cout << text) : replace_file(out, text);
     const std::size_t missing = results.at("missing").size();
     if (missing > 0) {
-      std::cerr << "eigenscope: " << missing << " of " << parsed.cells.size()
+      std::cerr << "eigenscope: " << missing << " of " << missing + results.at("cells").size()
                 << " cells have no result yet, such as " << results.at("missing").front() << '\n';
     }
   }
 
-  std::string grid, cells, out;
+  Json collected_checkpoints(const CheckpointGrid& parsed) const {
+    if (!restore.empty()) throw InvalidArgument("restore", "it is for grids of training runs");
+    return collect_checkpoints(parsed, cells);
+  }
+  Json collected_runs(const Grid& parsed) const {
+    const CellFolder folder(cells);
+    if (!restore.empty()) folder.restore(parsed, Json::parse(read_text(restore), nullptr, false));
+    return collect_results(parsed,
+                           [&](const GridCell& cell) { return folder.result(parsed, cell); });
+  }
+
+  std::string grid, cells, restore, out;
 };
 
 }  // namespace
 
 void add_collect(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "collect", "Merge the cells of a grid of training runs into one file of results");
+      "collect",
+      "Merge the cells of a grid of training runs or checkpoints into one file of results");
   command->footer(
       "Example:\n"
       "  eigenscope train --grid docs/experiments/learning-rate.grid.json --shard 1/2 --out cells\n"

@@ -4,36 +4,12 @@
 #include <memory>
 
 #include "cli/progress.h"
+#include "cli/shard.h"
 #include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {
-namespace {
-
-struct Shard {
-  std::size_t number = 1, of = 1;
-};
-
-Shard parse_shard(const std::string& text) {
-  if (text.empty()) return {};
-  const std::size_t slash = text.find('/');
-  const auto digits = [](const std::string& part) {
-    return !part.empty() && part.size() < 8 &&
-           part.find_first_not_of("0123456789") == std::string::npos;
-  };
-  const std::string first = text.substr(0, slash);
-  const std::string second = slash == std::string::npos ? "" : text.substr(slash + 1);
-  if (digits(first) && digits(second)) {
-    const Shard shard{std::stoul(first), std::stoul(second)};
-    if (shard.number >= 1 && shard.number <= shard.of) return shard;
-  }
-  throw InvalidArgument("shard", "'" + text +
-                                     "' is not allowed; it must be I/N with I from 1 to N, "
-                                     "such as 2/8");
-}
-
-}  // namespace
 
 void run_grid(const std::string& path, const std::string& shard_text, const std::string& out,
               double save_every) {

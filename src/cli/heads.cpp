@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "checkpoint/head_counts.h"
+#include "cli/checkpoint_grid.h"
 #include "cli/checkpoint_options.h"
 #include "cli/commands.h"
 #include "cli/json_result.h"
@@ -28,6 +29,8 @@ void keep_freed_memory() {
 
 struct HeadsCommand {
   void run() const {
+    keep_freed_memory();
+    if (grid.given()) return grid.run();
     const std::vector<std::string> paths = checkpoints.paths();
     HeadSettings counts;
     if (fields.given("heads")) set_head_counts(list_items(fields.text("heads")), counts);
@@ -40,7 +43,6 @@ struct HeadsCommand {
       checkpoints.give(reader, path, /*look_beside=*/!counts.heads);
       jobs.push_back(heads_operation.make(reader));
     }
-    keep_freed_memory();
     Json heads = Json::array(), excluded = Json::array(), like = Json::object();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       run_job(*jobs[i]);
@@ -65,6 +67,7 @@ struct HeadsCommand {
 
   TypedFields fields;
   CheckpointOptions checkpoints;
+  CheckpointGridOptions grid;
   bool csv = false;
 };
 
@@ -77,6 +80,7 @@ void add_heads(CLI::App& app) {
   command->checkpoints.add_to(*sub, heads_operation, /*several=*/true);
   command->fields.add_to(*sub, heads_operation);
   sub->add_flag("--csv", command->csv, "CSV instead of JSON, without the eigenvalues");
+  command->grid.add_to(*sub, heads_operation);
   sub->footer(footer_of(heads_operation));
   sub->callback([command] { command->run(); });
 }

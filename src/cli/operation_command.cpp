@@ -6,10 +6,12 @@
 #include <memory>
 #include <span>
 
+#include "cli/checkpoint_grid.h"
 #include "cli/checkpoint_options.h"
 #include "cli/json_result.h"
 #include "cli/progress.h"
 #include "cli/text_input.h"
+#include "operations/operations.h"
 
 namespace eigenscope::cli {
 namespace {
@@ -165,6 +167,7 @@ std::string footer_of(const Operation& operation) {
 void add_operation(CLI::App& app, const Operation& operation) {
   struct Command {
     CheckpointOptions checkpoint;
+    CheckpointGridOptions grid;
     TypedFields fields;
     bool csv = false;
   };
@@ -173,8 +176,10 @@ void add_operation(CLI::App& app, const Operation& operation) {
   command->checkpoint.add_to(*sub, operation);
   command->fields.add_to(*sub, operation);
   sub->add_flag("--csv", command->csv, "CSV instead of JSON" + rows_of(operation));
+  if (&operation == &predict_operation) command->grid.add_to(*sub, operation);
   sub->footer(footer_of(operation));
   sub->callback([command, &operation] {
+    if (command->grid.given()) return command->grid.run();
     TypedFields::Reader reader(command->fields);
     command->checkpoint.give(reader);
     const std::unique_ptr<Job> job = operation.make(reader);

@@ -14,6 +14,7 @@
 #include "cli/training_table.h"
 #include "cli/tuning.h"
 #include "contract/input.h"
+#include "io/replace_file.h"
 #include "support/error.h"
 #include "support/names.h"
 #include "support/parameter.h"
@@ -195,10 +196,7 @@ struct TrainCommand {
   }
 
   void print_tuning(const Json& report) const {
-    if (!out.empty()) {
-      const std::string line = report.dump(2) + "\n";
-      replace_file(out + "/tuned.json", std::as_bytes(std::span(line)));
-    }
+    if (!out.empty()) replace_file(out + "/tuned.json", report.dump(2) + "\n");
     if (preset == "tune") {
       csv ? write_csv(std::cout, report) : void(std::cout << Json{{"tries", report}} << '\n');
     }
@@ -217,7 +215,7 @@ struct TrainCommand {
       std::cout << Json{{"runs", runs_to_json(runs, out.empty())}, {"table", table}} << '\n';
     }
     for (const FinishedRun& run : runs) {
-      if (!run.failure.empty()) throw FormatError("train", "a run broke off; see above");
+      if (!run.failure.empty()) throw FormatError("train", "a run failed; see above");
     }
   }
 

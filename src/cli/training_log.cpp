@@ -5,7 +5,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "checkpoint/write_safetensors.h"
+#include "io/replace_file.h"
 #include "support/error.h"
 #include "text/write_tokenizer.h"
 #include "training/export_file.h"
@@ -15,10 +15,6 @@ namespace eigenscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
 
 // The step of a line of a log; nothing for the header of a CSV and for a line cut short.
 std::optional<long long> step_of(const std::string& line, bool csv) {
@@ -94,7 +90,7 @@ void RunFolder::cut_log(Eigen::Index step) const {
     if (own ? *own <= step : csv_ && kept.empty()) kept += line + "\n";
   }
   in.close();
-  replace_file(log_path(), bytes_of(kept));
+  replace_file(log_path(), kept);
 }
 
 void RunFolder::append(const std::vector<LogRow>& rows) const {
@@ -111,9 +107,9 @@ void RunFolder::append(const std::vector<LogRow>& rows) const {
 }
 
 void RunFolder::save(const Trainer& trainer) const {
-  replace_file(path_ + "/config.json", bytes_of(config_text(trainer.settings().model)));
+  replace_file(path_ + "/config.json", config_text(trainer.settings().model));
   if (!trainer.tokenizer().words()) {
-    replace_file(path_ + "/tokenizer.json", bytes_of(byte_tokenizer_json()));
+    replace_file(path_ + "/tokenizer.json", byte_tokenizer_json());
   }
   replace_file(path_ + "/model.safetensors", trainer.checkpoint());
 }
@@ -123,9 +119,9 @@ void RunFolder::export_as(const Trainer& trainer, TensorFormat format) const {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw FormatError(folder, "the folder cannot be made: " + error.message());
-  replace_file(folder + "/config.json", bytes_of(export_config(trainer.settings().model, format)));
+  replace_file(folder + "/config.json", export_config(trainer.settings().model, format));
   if (!trainer.tokenizer().words()) {
-    replace_file(folder + "/tokenizer.json", bytes_of(byte_tokenizer_json()));
+    replace_file(folder + "/tokenizer.json", byte_tokenizer_json());
   }
   replace_file(folder + "/model.safetensors", export_model(trainer.model(), format));
 }

@@ -80,7 +80,7 @@ std::size_t best_try(const std::vector<Try>& tries, const std::vector<FinishedRu
       best = i;
     }
   }
-  if (best == tries.size()) throw FormatError("preset", "every run of the tuning broke off");
+  if (best == tries.size()) throw FormatError("preset", "every run of the tuning failed");
   return best;
 }
 

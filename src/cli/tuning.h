@@ -17,7 +17,7 @@ struct Tuning {
 /// learning rate of the baseline and of sigmaReparam (which has no weight), over a factor of 16 around
 /// the given one; LocAteR's scale_weight; QK weight decay. The best has the smallest mean of
 /// bits_per_byte; what the baseline likes best is every other kind's too, but sigmaReparam tunes its
-/// own. Throws as make_runs does, and FormatError ("preset") when every run of a kind broke off.
+/// own. Throws as make_runs does, and FormatError ("preset") when every run of a kind failed.
 Tuning tune(const TrainSettings& settings, const RunOptions& options);
 
 }  // namespace eigenscope::cli

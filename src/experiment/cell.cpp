@@ -1,16 +1,13 @@
 #include "experiment/cell.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
 
 #include "checkpoint/safetensors.h"
+#include "io/replace_file.h"
 #include "support/error.h"
 #include "training/trainer.h"
 
@@ -34,44 +31,6 @@ Json row_json(const LogRow& row) {
     json[std::string(name)] = finite(row.head_mean(name));
   if (!row.layers.empty()) json["last_residual"] = finite(row.layers.back()[0]);
   return json;
-}
-
-void write_whole(int file, const std::string& path, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0)
-      throw FormatError(path, "it cannot be written: " + std::generic_category().message(errno));
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  if (::fsync(file) != 0)
-    throw FormatError(path, "it cannot be written: " + std::generic_category().message(errno));
-}
-
-// Whole or not at all, whoever else writes the same file and whenever this process ends.
-void write_atomically(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string beside = path + ".new-" + std::to_string(::getpid());
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0)
-    throw FormatError(beside, "it cannot be written: " + std::generic_category().message(errno));
-  try {
-    write_whole(file, path, bytes);
-  } catch (...) {
-    ::close(file);
-    ::unlink(beside.c_str());
-    throw;
-  }
-  ::close(file);
-  std::error_code error;
-  fs::rename(beside, path, error);
-  // Another process that has finished the same cell may have cleared the file away.
-  if (error && error != std::errc::no_such_file_or_directory) {
-    throw FormatError(path, "it cannot be replaced: " + error.message());
-  }
-}
-
-void write_atomically(const std::string& path, const std::string& text) {
-  write_atomically(path, std::as_bytes(std::span(text)));
 }
 
 // A run with the rows that it has logged.
@@ -154,6 +113,21 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) c
   return json;
 }
 
+void CellFolder::restore(const Grid& grid, const Json& results) const {
+  if (!results.is_object() || !results.contains("cells") ||
+      results.value("grid", Json()) != grid.source) {
+    throw InvalidArgument("restore", "the file is not the results of this grid");
+  }
+  for (const GridCell& cell : grid.cells) {
+    for (const Json& known : results.at("cells")) {
+      if (known.at("id") != cell.id || result(grid, cell)) continue;
+      Json own{{"experiment", grid.experiment}};
+      own.update(known);
+      replace_file(file(cell, ".json"), own.dump(1) + "\n");
+    }
+  }
+}
+
 void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<const Text> text,
                      const std::function<bool(double)>& pause) const {
   const std::string partial = file(cell, ".partial");
@@ -166,12 +140,12 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
-      write_atomically(partial, run.trainer.checkpoint({{"rows", run.rows.dump()}}));
+      replace_file(partial, run.trainer.checkpoint({{"rows", run.rows.dump()}}));
     }
   }
   Json result{{"experiment", grid.experiment}};
   result.update(result_of(grid, cell, run));
-  write_atomically(file(cell, ".json"), result.dump(1) + "\n");
+  replace_file(file(cell, ".json"), result.dump(1) + "\n");
   remove_leftovers(cell);
 }
 

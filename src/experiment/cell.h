@@ -26,6 +26,10 @@ class CellFolder {
   /// settings or cannot be read.
   std::optional<ExperimentJson> result(const Grid& grid, const GridCell& cell) const;
 
+  /// Writes the cells of a results file (collect.h) whose files are not there, as `run` would have. Throws InvalidArgument
+  /// ("restore") for something else than the results of this grid.
+  void restore(const Grid& grid, const ExperimentJson& results) const;
+
   /// Trains the cell to its end from where its files are. `pause(progress)` is called after each piece
   /// with the share that is done; true asks to save the state. Throws FormatError naming the file that
   /// cannot be written (a full disk): what is on the disk stays valid.

@@ -188,7 +188,7 @@ bool Trainer::stopped_early() const {
          (step_ - lowest_step_) / settings_.log_every >= settings_.patience;
 }
 
-void Trainer::break_off(Index step, const std::string& what) {
+void Trainer::stop_at(Index step, const std::string& what) {
   failure_ =
       "step " + std::to_string(step) + ": " + what +
       "; the run stops here, and keeps what was logged before. A smaller learning_rate (it is " +
@@ -216,9 +216,9 @@ void Trainer::read_batch() {
 void Trainer::step() {
   read_batch();
   const double loss = model_.loss(outputs_, true);
-  if (!std::isfinite(loss)) return break_off(step_ + 1, "the loss is not a finite number");
+  if (!std::isfinite(loss)) return stop_at(step_ + 1, "the loss is not a finite number");
   if (loss > kLargestLoss)
-    return break_off(step_ + 1, "the loss of " + shown(loss) + " nats a token has run away");
+    return stop_at(step_ + 1, "the loss of " + shown(loss) + " nats a token has run away");
   model_.backward();
   add_locater(settings_.regularizer, targets_, model_);
   if (moments_.known()) moments_.update(model_);
@@ -228,7 +228,7 @@ void Trainer::step() {
   if (reparam_) reparam_->pull_back(raw_, model_.gradient(), pulled);
   const Vector<float>& gradient = reparam_ ? pulled : model_.gradient();
   const double norm = gradient_norm(gradient.data(), gradient.size());
-  if (!std::isfinite(norm)) return break_off(step_ + 1, "the gradient is not a finite number");
+  if (!std::isfinite(norm)) return stop_at(step_ + 1, "the gradient is not a finite number");
   const double clip = settings_.optimizer.clip;
   move(gradient, static_cast<float>(clip > 0 && norm > clip ? clip / norm : 1));
   train_loss_ = loss;
@@ -266,9 +266,9 @@ void Trainer::log_state() {
       }
       return log_.push_back(std::move(row));
     }
-    break_off(step_, "the validation loss is not a finite number");
+    stop_at(step_, "the validation loss is not a finite number");
   } catch (const FormatError& error) {
-    break_off(step_, error.what());
+    stop_at(step_, error.what());
   }
 }
 

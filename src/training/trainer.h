@@ -61,7 +61,7 @@ class Trainer {
   void prepare();
   void step();
   void log_state();
-  void break_off(Eigen::Index step, const std::string& what);
+  void stop_at(Eigen::Index step, const std::string& what);
   void read_batch();
   void set_targets();
   void move(const Vector<float>& gradient, float shrink);

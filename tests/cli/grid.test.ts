@@ -117,6 +117,22 @@ describe('a grid of training runs', () => {
     expect(collected(out)).toBe(expected);
   });
 
+  test('the cells of a results file are restored, and only the missing ones are run', () => {
+    const [out, again] = [fresh(), fresh()];
+    run('train', { grid, out, shard: '1/3' });
+    const results = join(folder, 'part.json');
+    expect(run('collect', { cells: out, out: results }, grid).status).toBe(0);
+    expect(run('collect', { cells: again, restore: results }, grid).status).toBe(0);
+    for (const name of readdirSync(out)) {
+      expect(readFileSync(join(again, name), 'utf8')).toBe(readFileSync(join(out, name), 'utf8'));
+    }
+    expect(run('train', { grid, out: again }).status).toBe(0);
+    expect(collected(again)).toBe(expected);
+    const ran = run('collect', { cells: fresh(), restore: grid }, grid);
+    expect(ran.status).toBe(2);
+    expect(ran.stderr).toContain('restore: the file is not the results of this grid');
+  });
+
   test('a damaged partial file costs its steps only', () => {
     const out = fresh();
     run('train', { grid, out, shard: '1/12' });

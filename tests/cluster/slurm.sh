@@ -1,11 +1,12 @@
 #!/bin/bash
-# A grid as a job array of a real Slurm on this machine: tasks are killed and requeued, and the merged
-# result must equal the serial one bit by bit. As root; needs slurm-wlm and munge; leaves nothing running.
+# Grids of training runs and of checkpoints as job arrays of a real Slurm on this machine, and under GNU parallel:
+# tasks are killed and requeued, two arrays have the same shards, the disk is full; each time the merged result must
+# equal the serial one bit by bit. As root; needs slurm-wlm, munge and parallel; leaves nothing running.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 export EIGENSCOPE=${EIGENSCOPE:-$root/build/native/eigenscope}
-for program in slurmctld slurmd munged sbatch; do
-  command -v $program >/dev/null || { echo "$program is missing: apt-get install slurm-wlm munge"; exit 1; }
+for program in slurmctld slurmd munged sbatch parallel; do
+  command -v $program >/dev/null || { echo "$program is missing: apt-get install slurm-wlm munge parallel"; exit 1; }
 done
 [ "$(id -u)" = 0 ] || { echo "the daemons must be started as root"; exit 1; }
 
@@ -15,6 +16,7 @@ stop() {
     if [ -e "$work/$daemon.pid" ]; then kill "$(cat "$work/$daemon.pid")" 2>/dev/null || true; fi
   done
   sleep 1
+  if mountpoint -q "$work/small"; then umount "$work/small"; fi
   rm -rf "$work"
 }
 trap stop EXIT
@@ -80,20 +82,73 @@ END
 "$EIGENSCOPE" train --grid "$work/grid.json" --out "$work/serial"
 "$EIGENSCOPE" collect "$work/grid.json" --cells "$work/serial" --out "$work/serial.json"
 
-export GRID=$work/grid.json CELLS=$work/cells SAVE_EVERY=0
-job=$(sbatch --parsable --array=1-6 --export=ALL --output="$work/%a.log" "$root/docs/grid.sbatch")
+# array CELLS LOG: the grid $GRID as an array of six tasks, of which it prints the job's number.
+array() {
+  CELLS=$1 sbatch --parsable --array=1-6 --export=ALL --output="$work/$2-%a.log" "${@:3}" "$root/docs/grid.sbatch"
+}
+# same NAME CELLS SERIAL: the cells, merged, are the serial result.
+same() {
+  "$EIGENSCOPE" collect "$GRID" --cells "$2" --out "$work/merged.json"
+  cmp "$3" "$work/merged.json"
+  echo "$1: merged equals serial"
+}
+
+export GRID=$work/grid.json SAVE_EVERY=0
+# Two arrays with the same shards at once; their tasks are killed and requeued.
+first=$(array "$work/cells" first) second=$(array "$work/cells" second)
 kills=0 requeues=0
 for _ in $(seq 600); do
-  if [ $kills -lt 3 ] && pid=$(pgrep -f -n -- "--out $work/cells"); then
-    kill -9 "$pid" && kills=$((kills + 1))
-  elif [ $requeues -lt 2 ] && task=$(squeue -h -t R -j "$job" -o %i | head -1) && [ -n "$task" ]; then
-    scontrol requeue "$task" && requeues=$((requeues + 1))
+  if [ $kills -lt 4 ] && pid=$(pgrep -f -n -- "--out $work/cells"); then
+    if kill -9 "$pid" 2>/dev/null; then kills=$((kills + 1)); fi
+  elif [ $requeues -lt 3 ] && task=$(squeue -h -t R -j "$first,$second" -o %i | head -1) && [ -n "$task" ]; then
+    if scontrol requeue "$task"; then requeues=$((requeues + 1)); fi
   fi
-  if [ -z "$(squeue -h -j "$job")" ]; then break; fi
+  if [ -z "$(squeue -h -j "$first,$second")" ]; then break; fi
   sleep 0.5
 done
+[ $kills -gt 0 ] && [ $requeues -gt 0 ]
 # Killed tasks count as failed; whoever runs the array again completes it.
-again=$(sbatch --parsable --wait --array=1-6 --export=ALL --output="$work/%a.log" "$root/docs/grid.sbatch")
-"$EIGENSCOPE" collect "$work/grid.json" --cells "$work/cells" --out "$work/merged.json"
-cmp "$work/serial.json" "$work/merged.json"
-echo "jobs $job and $again: $kills tasks killed, $requeues requeued; merged equals serial"
+array "$work/cells" again --wait >/dev/null
+same "Slurm, two arrays, $kills tasks killed, $requeues requeued" "$work/cells" "$work/serial.json"
+
+# A disk of 64 kB: the tasks fail with a message, and go on once there is room.
+mkdir "$work/small"
+mount -t tmpfs -o size=64k tmpfs "$work/small"
+if array "$work/small/cells" full --wait >/dev/null; then echo "no task failed on a full disk"; exit 1; fi
+grep -h "it cannot be written: No space left on device" "$work"/full-*.log | head -1
+mount -o remount,size=64m "$work/small"
+array "$work/small/cells" room --wait >/dev/null
+same "Slurm, a full disk" "$work/small/cells" "$work/serial.json"
+
+# GNU parallel: two processes of each shard, some of them killed; then once more.
+shares() {
+  parallel --jobs 4 "$EIGENSCOPE" train --grid "$GRID" --out "$work/parallel" --save-every 0 --shard {}/3 ::: 1 2 3 1 2 3
+}
+shares & jobs=$! kills=0
+while kill -0 $jobs 2>/dev/null; do
+  if [ $kills -lt 4 ] && pid=$(pgrep -f -n -- "eigenscope train .*--out $work/parallel"); then
+    if kill -9 "$pid" 2>/dev/null; then kills=$((kills + 1)); fi
+  fi
+  sleep 0.5
+done
+wait $jobs || true
+[ $kills -gt 0 ]
+shares
+same "GNU parallel, kills: $kills" "$work/parallel" "$work/serial.json"
+
+# Checkpoints: the heads of six models, and their predicted attention.
+"$EIGENSCOPE" train --width 32 --length 32 --steps 20 --seeds 6 --text "$work/text.txt" --export f32 --out "$work/runs" >/dev/null
+models=$(printf ',"%s"' "$work"/runs/*/export)
+for COMMAND in heads predict; do
+  options='"measures": true'
+  if [ $COMMAND = predict ]; then options="\"file\": \"$work/text.txt\", \"length\": 24, \"passages\": 6"; fi
+  export COMMAND GRID=$work/$COMMAND.json SAVE_EVERY=
+  echo "{\"experiment\": \"$COMMAND\", \"operation\": \"$COMMAND\", \"checkpoints\": [${models#,}], \"options\": {$options}}" > "$GRID"
+  "$EIGENSCOPE" $COMMAND --grid "$GRID" --out "$work/serial-$COMMAND"
+  "$EIGENSCOPE" collect "$GRID" --cells "$work/serial-$COMMAND" --out "$work/serial-$COMMAND.json"
+  array "$work/$COMMAND" $COMMAND-1 >/dev/null
+  array "$work/$COMMAND" $COMMAND-2 --wait >/dev/null
+  same "Slurm, $COMMAND of checkpoints, two arrays" "$work/$COMMAND" "$work/serial-$COMMAND.json"
+  parallel --jobs 2 "$EIGENSCOPE" $COMMAND --grid "$GRID" --out "$work/parallel-$COMMAND" --shard {}/3 ::: 1 2 3
+  same "GNU parallel, $COMMAND of checkpoints" "$work/parallel-$COMMAND" "$work/serial-$COMMAND.json"
+done

@@ -1,0 +1,247 @@
+#include "cli/checkpoint_grid.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "checkpoint/open_checkpoint.h"
+#include "cli/checkpoint_options.h"
+#include "cli/json_result.h"
+#include "cli/shard.h"
+#include "cli/text_input.h"
+#include "io/replace_file.h"
+#include "operations/operations.h"
+#include "support/error.h"
+
+namespace eigenscope::cli {
+namespace {
+
+constexpr std::array kMeasuring{&heads_operation, &predict_operation};
+
+const Operation& measuring_operation(const Json& name) {
+  for (const Operation* operation : kMeasuring) {
+    if (name == operation->name) return *operation;
+  }
+  throw InvalidArgument("operation",
+                        name.dump() + " is not allowed; it must be one of heads, predict");
+}
+
+const Json& text_of_grid(const Json& grid, const char* key) {
+  if (!grid.contains(key) || !grid[key].is_string()) {
+    throw InvalidArgument(key, "it must be a text");
+  }
+  return grid[key];
+}
+
+/// A path as the name of a file.
+std::string cell_id(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  std::replace(path.begin(), path.end(), '/', '+');
+  return path;
+}
+
+/// As it is typed after "--option=".
+std::string typed_value(const std::string& name, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number()) return value.dump();
+  if (!value.is_array() || value.empty()) {
+    throw InvalidArgument(
+        name,
+        value.dump() + " is not allowed; it must be a number, a text, a list of them or true");
+  }
+  std::string list;
+  for (const Json& item : value) list += (list.empty() ? "" : ",") + typed_value(name, item);
+  return list;
+}
+
+/// The operation's command, as it reads a checkpoint and options.
+class Measurement {
+ public:
+  Measurement(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell) {
+    CLI::App app;
+    checkpoint_.add_to(app, *grid.operation);
+    fields_.add_to(app, *grid.operation);
+    std::vector<std::string> last_first{cell.checkpoint, "--"};
+    for (const auto& [name, value] : grid.options.items()) {
+      const bool flag = value.is_boolean() && value.get<bool>();
+      last_first.push_back(option_name(name) + (flag ? "" : "=" + typed_value(name, value)));
+    }
+    try {
+      app.parse(last_first);
+    } catch (const CLI::ParseError& error) {
+      throw InvalidArgument("options", error.what());
+    }
+    TypedFields::Reader reader(fields_);
+    checkpoint_.give(reader);
+    job_ = grid.operation->make(reader);
+  }
+
+  Json result() {
+    run_job(*job_);
+    return json_of(*job_);
+  }
+
+ private:
+  CheckpointOptions checkpoint_;
+  TypedFields fields_;
+  std::unique_ptr<Job> job_;
+};
+
+std::string cell_path(const std::string& folder, const CheckpointGrid::Cell& cell) {
+  return folder + "/" + cell.id + ".json";
+}
+
+/// What a result says of its cell, before the result itself.
+Json description(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell) {
+  return {{"experiment", grid.experiment},
+          {"id", cell.id},
+          {"checkpoint", cell.checkpoint},
+          {"operation", grid.operation->name},
+          {"options", grid.options}};
+}
+
+std::optional<Json> result_of_cell(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell,
+                                   const std::string& folder) {
+  const std::string path = cell_path(folder, cell);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::ostringstream text;
+  text << in.rdbuf();
+  Json json = Json::parse(text.str(), nullptr, false);
+  if (!json.is_object() || !json.contains("result")) {
+    throw FormatError(path, "it is not the result of a cell; remove it to measure again");
+  }
+  const Json described = description(grid, cell);
+  for (const auto& [key, value] : described.items()) {
+    if (json.value(key, Json()) == value) continue;
+    throw FormatError(path, "it is of another grid: its `" + key +
+                                "` differs; give another --out, or remove it to measure again");
+  }
+  return json;
+}
+
+}  // namespace
+
+bool has_checkpoints(const std::string& json) {
+  const Json grid = Json::parse(json, nullptr, false);
+  return grid.is_object() && grid.contains("checkpoints");
+}
+
+CheckpointGrid parse_checkpoint_grid(const std::string& json) {
+  const Json source = Json::parse(json, nullptr, false);
+  if (!source.is_object()) throw InvalidArgument("grid", "it must be a JSON object");
+  constexpr std::array<std::string_view, 4> kKeys{"experiment", "operation", "checkpoints",
+                                                  "options"};
+  for (const auto& [key, value] : source.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
+    throw InvalidArgument(key,
+                          "there is no such key in a grid of checkpoints; it must be one of "
+                          "experiment, operation, checkpoints, options");
+  }
+  CheckpointGrid grid;
+  grid.experiment = text_of_grid(source, "experiment");
+  grid.operation = &measuring_operation(text_of_grid(source, "operation"));
+  grid.source = source;
+  if (source.contains("options")) grid.options = source["options"];
+  if (!grid.options.is_object()) {
+    throw InvalidArgument("options", "it must be an object of options");
+  }
+  const Json checkpoints = source.value("checkpoints", Json());
+  if (!checkpoints.is_array() || checkpoints.empty()) {
+    throw InvalidArgument("checkpoints", "it must be a list of paths");
+  }
+  std::set<std::string> ids;
+  for (const Json& path : checkpoints) {
+    if (!path.is_string() || path == "")
+      throw InvalidArgument("checkpoints", "each must be a path");
+    for (const std::string& checkpoint : find_checkpoints(path)) {
+      grid.cells.push_back({cell_id(checkpoint), checkpoint});
+      if (!ids.insert(grid.cells.back().id).second) {
+        throw InvalidArgument("checkpoints", checkpoint + " is there twice");
+      }
+    }
+  }
+  return grid;
+}
+
+Json collect_checkpoints(const CheckpointGrid& grid, const std::string& folder) {
+  Json missing = Json::array(), cells = Json::array();
+  for (const CheckpointGrid::Cell& cell : grid.cells) {
+    const std::optional<Json> result = result_of_cell(grid, cell, folder);
+    if (!result) {
+      missing.push_back(cell.id);
+    } else {
+      cells.push_back(
+          {{"id", cell.id}, {"checkpoint", cell.checkpoint}, {"result", result->at("result")}});
+    }
+  }
+  return {{"experiment", grid.experiment},
+          {"grid", grid.source},
+          {"missing", missing},
+          {"cells", cells}};
+}
+
+void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
+  app_ = &app;
+  operation_ = &operation;
+  CLI::Option* const model = app.get_option("MODEL");
+  grid_option_ = app.add_option_function<std::string>(
+      "--grid",
+      [this, model](const std::string& path) {
+        grid_ = path;
+        model->required(false);
+      },
+      "JSON file of many checkpoints and their options (docs/cluster.md); their results go to "
+      "--out");
+  app.add_option("--shard", shard_, "share of the grid's checkpoints, such as 2/8: every eighth")
+      ->needs(grid_option_);
+  app.add_option("--out", out_, "folder for the results of the grid's checkpoints")
+      ->needs(grid_option_);
+}
+
+void CheckpointGridOptions::run() const {
+  for (const CLI::Option* other : app_->get_options()) {
+    const bool own = other == grid_option_ || other->get_needs().contains(grid_option_);
+    if (own || other->count() == 0) continue;
+    throw InvalidArgument(
+        other->get_single_name(),
+        "it is not allowed beside --grid, whose file has checkpoints and options");
+  }
+  if (out_.empty()) throw InvalidArgument("out", "a grid needs --out, the folder of its cells");
+  const Shard shard = parse_shard(shard_);
+  const CheckpointGrid grid = parse_checkpoint_grid(read_text(grid_));
+  if (grid.operation != operation_) {
+    throw InvalidArgument("operation", "the grid is of `" + std::string(grid.operation->name) +
+                                           "`, not of `" + operation_->name + "`");
+  }
+  std::error_code error;
+  std::filesystem::create_directories(out_, error);
+  if (error) throw FormatError(out_, "the folder cannot be made: " + error.message());
+  std::size_t failed = 0;
+  for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {
+    const CheckpointGrid::Cell& cell = grid.cells[i];
+    if (result_of_cell(grid, cell, out_)) continue;
+    Json json = description(grid, cell);
+    try {
+      json["result"] = Measurement(grid, cell).result();
+    } catch (const FormatError& problem) {
+      std::cerr << "eigenscope: " << cell.checkpoint << ": " << problem.what() << '\n';
+      ++failed;
+      continue;
+    }
+    replace_file(cell_path(out_, cell), json.dump(1) + "\n");
+  }
+  if (failed > 0) {
+    throw FormatError(grid_, std::to_string(failed) +
+                                 " of the checkpoints of this share have no result; see above");
+  }
+}
+
+}  // namespace eigenscope::cli

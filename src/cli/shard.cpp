@@ -1,0 +1,25 @@
+#include "cli/shard.h"
+
+#include "support/error.h"
+
+namespace eigenscope::cli {
+
+Shard parse_shard(const std::string& text) {
+  if (text.empty()) return {};
+  const std::size_t slash = text.find('/');
+  const auto digits = [](const std::string& part) {
+    return !part.empty() && part.size() < 8 &&
+           part.find_first_not_of("0123456789") == std::string::npos;
+  };
+  const std::string first = text.substr(0, slash);
+  const std::string second = slash == std::string::npos ? "" : text.substr(slash + 1);
+  if (digits(first) && digits(second)) {
+    const Shard shard{std::stoul(first), std::stoul(second)};
+    if (shard.number >= 1 && shard.number <= shard.of) return shard;
+  }
+  throw InvalidArgument("shard", "'" + text +
+                                     "' is not allowed; it must be I/N with I from 1 to N, "
+                                     "such as 2/8");
+}
+
+}  // namespace eigenscope::cli

@@ -1,0 +1,55 @@
+#include "io/replace_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+[[noreturn]] void refuse_writing(const std::string& path) {
+  throw FormatError(path, "it cannot be written: " + std::generic_category().message(errno));
+}
+
+void write_whole(int file, const std::string& path, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) refuse_writing(path);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  if (::fsync(file) != 0) refuse_writing(path);
+}
+
+}  // namespace
+
+void replace_file(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string beside = path + ".new-" + std::to_string(::getpid());
+  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) refuse_writing(beside);
+  try {
+    write_whole(file, path, bytes);
+  } catch (...) {
+    ::close(file);
+    ::unlink(beside.c_str());
+    throw;
+  }
+  ::close(file);
+  std::error_code error;
+  std::filesystem::rename(beside, path, error);
+  // Another process that has finished the same cell may have cleared the file away.
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw FormatError(path, "it cannot be replaced: " + error.message());
+  }
+}
+
+void replace_file(const std::string& path, const std::string& text) {
+  replace_file(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace eigenscope
