@@ -1,6 +1,7 @@
 // What a training run may do beside the default: regularizers of the effective W, QK-norm, dropout, clips.
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -459,6 +460,52 @@ TEST_CASE("a run that learns nothing new stops early, resumed or not, and knows 
   Trainer second(*open(first.checkpoint()), small_text());
   second.advance(1000);
   CHECK(second.steps_done() == whole.steps_done());
+}
+
+TEST_CASE("the squares of the gradient's norms by kind of parameter add up to that of the whole") {
+  for (const auto norm : {BlockNorm::pre, BlockNorm::post}) {
+    TrainSettings settings = small_run();
+    settings.model.norm = norm;
+    settings.model.output = OutputKind::free;
+    Trainer trainer(settings, small_text());
+    trainer.advance(6);
+    const LogRow row = trainer.take_log().back();
+    double sum = 0;
+    for (const char* kind : {"gradient_embedding", "gradient_query_key", "gradient_value",
+                             "gradient_mlp", "gradient_vectors"}) {
+      CHECK(row.measure(kind) > 0);
+      sum += row.measure(kind) * row.measure(kind);
+    }
+    CHECK_THAT(std::sqrt(sum), WithinRel(row.measure("gradient_norm"), 1e-6));
+    double of_layers = 0;
+    for (const auto& values : row.layers) {
+      const auto name =
+          std::find(kRunLayerMeasures.begin(), kRunLayerMeasures.end(), "gradient_query_key");
+      REQUIRE(name != kRunLayerMeasures.end());
+      of_layers += std::pow(values[static_cast<std::size_t>(name - kRunLayerMeasures.begin())], 2);
+    }
+    CHECK_THAT(std::sqrt(of_layers), WithinRel(row.measure("gradient_query_key"), 1e-6));
+  }
+}
+
+TEST_CASE("with 0 evaluation batches every token of the validation text counts") {
+  TrainSettings settings = small_run();
+  settings.eval_batches = 0;
+  const auto loss_with = [&](const Text& text) {
+    return Trainer(settings, std::make_shared<const Text>(text)).evaluate().measure("loss");
+  };
+  const Text text = *small_text();
+  const double loss = loss_with(text);
+  std::size_t unread = 0;
+  for (std::size_t at = 0; at < text.validation.size(); ++at) {
+    Text changed = text;
+    changed.validation[at] = 'z';
+    unread += loss_with(changed) == loss;
+  }
+  CHECK(text.validation.size() > 100);
+  CHECK(unread == 0);
+  settings.eval_batches = 2;
+  CHECK(loss_with(text) != loss);
 }
 
 TEST_CASE("every option resumes bit by bit") {
