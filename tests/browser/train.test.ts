@@ -251,14 +251,35 @@ test('a baseline of the paper’s setting is chosen by pointing at it', async ()
   await close();
 });
 
+test('a run of the plateaus is chosen by pointing at it, in its own experiment', async () => {
+  const { page, errors, close } = await open();
+  await settled(page, 'plateaus');
+  const figure = page.locator('#figure-plateaus');
+  const experiment = figure.getByRole('combobox', { name: 'Experiment' });
+  expect(await experiment.inputValue()).toBe('0');
+  const marks = figure.locator('[data-mark^="rank collapse"] path');
+  await marks.first().click({ force: true });
+  await expect.poll(() => experiment.inputValue()).toBe('1');
+  const lists = figure.locator('.picker:visible select');
+  expect(await lists.count()).toBe(3); // scale, alpha, seed
+  await figure.locator('[data-mark="chosen"] circle').first().waitFor();
+  const said = figure.locator('.picker:visible [role="status"]');
+  await said.filter({ hasText: /Published: [\d.]+ bits per byte/ }).waitFor();
+  await figure.getByRole('button', { name: 'Train this run here' }).click();
+  await said.filter({ hasText: /Here: step \d+ of/ }).waitFor({ timeout: 60_000 });
+  expect(await page.evaluate(() => location.hash)).toContain('alpha=');
+  expect(errors).toEqual([]);
+  await close();
+}, 120_000);
+
 test('a run that breaks says where and why, and the charts stay', async () => {
   const { page, errors, close } = await open(`${TINY.replace('ts=12', 'ts=400')}&te=1000000`);
   await press(page, 'play');
   const list = page.locator('[data-comparison-runs]');
-  await list.filter({ hasText: /baseline.*broke off at step \d+: .*learning_rate/s }).waitFor();
+  await list.filter({ hasText: /baseline.*Stopped at step \d+: .*learning_rate/s }).waitFor();
   await ended(page);
   await settled(page, 'run-curves');
-  await page.locator('#figure-run-curves [data-live]', { hasText: 'broke off at step' }).waitFor();
+  await page.locator('#figure-run-curves [data-live]', { hasText: 'Stopped at step' }).waitFor();
   const rows = await csv(page, 'run-curves');
   expect(rows.filter(({ run }) => run === 'none')[0].step).toBe('0');
   await expect.poll(() => page.locator('#figure-run-curves .chart svg svg').count()).toBe(5);

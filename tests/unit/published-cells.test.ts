@@ -34,7 +34,9 @@ import {
 } from '../../web/chapters/train/published-results';
 import { ratesOf, withoutRuns } from '../../web/chapters/train/rates-rows';
 import {
+  cutOf,
   strengthPlaces,
+  strengthPoints,
   strengthsOf,
   strengthsTrained,
 } from '../../web/chapters/train/strength-rows';
@@ -184,7 +186,7 @@ test.each(['learning-rate', 'rank-escape'])(
   (name) => {
     const results = published(name);
     const runs = plateausOf(results);
-    expect(runs).toHaveLength(results.cells.length); // none broke off, so that places agree
+    expect(runs).toHaveLength(results.cells.length); // none failed, so that places agree
     for (const at of [0, 7, runs.length - 1]) {
       expect(plateausTrained(results, [trialOf(name, at)])).toEqual([runs[at]]);
     }
@@ -204,6 +206,20 @@ test('baselines trained in this tab have a place beside the strengths', () => {
   const places = strengthPlaces(strengthsOf(results));
   expect(places.of(point!.strength)).toBeLessThan(Math.min(...places.strengths));
   expect(places.of(1)).toBe(1);
+});
+
+test('a perplexity that ran away does not set the axis of the others', () => {
+  const points = strengthPoints(published('paper-setting'));
+  const cut = cutOf(points, 'perplexity');
+  const [beyond, below] = [true, false].map((is) =>
+    points.filter(({ perplexity }) => perplexity.mean > cut === is),
+  );
+  expect(new Set(beyond!.map(({ form }) => form))).toEqual(new Set(['locater']));
+  for (const { form, perplexity } of below!) {
+    expect(form).not.toBe('locater');
+    expect(perplexity.mean).toBeLessThan(1.1 * points[0]!.perplexity.mean);
+  }
+  expect(cutOf(points, 'entropy')).toBe(Infinity);
 });
 
 describe('runs of this tab', () => {

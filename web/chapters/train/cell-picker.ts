@@ -67,6 +67,16 @@ export class CellPicker {
     this.say();
   }
 
+  /** What the lists say of a cell: "Method: baseline, Seed: 2". */
+  textOf({ axes, seed }: CellChoice): string {
+    const texts = [...this.selects].map(([axis, select]) => {
+      const value = axis === 'seed' ? String(seed) : axes[axis];
+      const option = Array.from(select.options).find((it) => it.value === value);
+      return `${this.names[axis]?.name ?? 'Seed'}: ${option?.text ?? value}`;
+    });
+    return texts.join(', ');
+  }
+
   /** Chooses another cell; axes that are not named stay. */
   choose({ seed, ...axes }: Record<string, string>): void {
     Object.assign(this.axes, axes);

@@ -3,7 +3,7 @@ import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line, link } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { FINAL_LOSS } from './cell-picker';
-import { CellsFigure } from './cells-figure';
+import { CellsFigure, type CellChoosing } from './cells-figure';
 import { escapesOf, sumOf, thresholdOf, type Escape } from './escape-rows';
 import { chosenMark, lineLegend, MARGINS, titleMark, trainedMark, type Panel } from './panel-parts';
 import { partText, type PublishedResults } from './published-results';
@@ -11,18 +11,19 @@ import type { Trials } from './trials';
 
 const HEIGHT = 300;
 
+/** How a run of the experiment on rank collapse is chosen. */
+export const ESCAPE_CHOOSING: CellChoosing = {
+  names: { depth: { name: 'Depth' }, init_scale: { name: 'Scale s' }, alpha: { name: 'Alpha' } },
+  first: { init_scale: '2', alpha: '1' },
+  outcome: FINAL_LOSS,
+};
+
 /** Share of deep post-norm models that leave the plateau of rank collapse, against alpha. */
 export class EscapeFigure extends CellsFigure {
   private points: Escape[] = [];
 
   constructor(trials: Trials) {
-    const names = {
-      depth: { name: 'Depth' },
-      init_scale: { name: 'Scale s' },
-      alpha: { name: 'Alpha' },
-    };
-    const first = { init_scale: '2', alpha: '1' };
-    super('escape', 'rank-escape', { names, first, outcome: FINAL_LOSS }, trials);
+    super('escape', 'rank-escape', ESCAPE_CHOOSING, trials);
   }
 
   protected read(results: PublishedResults): void {

@@ -44,7 +44,7 @@ export function panelOf(axes: Record<string, string>): string {
 const meanOf = (values: readonly (number | null)[]) =>
   values.reduce<number>((sum, value) => sum + (value ?? NaN), 0) / values.length;
 
-/** The cells that have a run which did not break off. */
+/** The cells that have a run that did not fail. */
 export function mapCellsOf(results: PublishedResults): MapCell[] {
   const found = new Map<string, PublishedResults['cells']>();
   for (const cell of results.cells) {

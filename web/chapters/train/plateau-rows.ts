@@ -17,6 +17,8 @@ export interface Plateau extends Record<Driver, number> {
 /** A logged row of a run after its first step. */
 export interface LoggedRow extends Record<Driver, number> {
   experiment: string;
+  axes: Readonly<Record<string, string>>;
+  seed: number;
   step: number;
 }
 
@@ -36,7 +38,7 @@ function plateauOf(curve: PublishedCell['curve'], below: number) {
   };
 }
 
-/** The runs that did not break off. */
+/** The runs that did not fail. */
 export function plateausOf(results: PublishedResults): Plateau[] {
   const { experiment, cells } = results;
   const below = plateauThreshold(results);
@@ -63,9 +65,9 @@ export function plateausTrained(
 
 /** Every logged row after step 0 of all runs. */
 export function loggedRows({ experiment, cells }: PublishedResults): LoggedRow[] {
-  return cells.flatMap(({ curve }) =>
+  return cells.flatMap(({ axes, seed, curve }) =>
     curve.step!.slice(1).map((step, i) => ({
-      ...{ experiment, step: step! },
+      ...{ experiment, axes, seed, step: step! },
       gradient_query_key: curve.gradient_query_key![i + 1] ?? NaN,
       sensitivity: curve.sensitivity![i + 1] ?? NaN,
     })),

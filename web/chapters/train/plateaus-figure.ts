@@ -3,7 +3,11 @@ import { legend } from '../../charts/legend';
 import { series } from '../../charts/palette';
 import { chart, dot, gridY } from '../../charts/plot';
 import type { Table } from '../../charts/table';
-import { arranged, MARGINS, titleMark, trainedMark, type Panel } from './panel-parts';
+import { child } from '../../ui/dom';
+import { CellPointer, type CellPlace } from './cell-pointer';
+import { ESCAPE_CHOOSING } from './escape-figure';
+import { ExperimentPicker } from './experiment-picker';
+import { arranged, chosenMark, MARGINS, titleMark, trainedMark, type Panel } from './panel-parts';
 import {
   correlationsOf,
   loggedRows,
@@ -16,6 +20,7 @@ import {
 } from './plateau-rows';
 import { PublishedFigure } from './published-figure';
 import type { PublishedResults } from './published-results';
+import { RATES_CHOOSING } from './rates-figure';
 import type { Trials } from './trials';
 
 const HEIGHT = 260;
@@ -32,15 +37,31 @@ export class PlateausFigure extends PublishedFigure {
   private found: PublishedResults[] = [];
   private runs: Plateau[] = [];
   private rows: LoggedRow[] = [];
+  /** What the tip says of a run, by its labels. */
+  private texts = new Map<Plateau['axes'], string>();
+  private readonly picker: ExperimentPicker;
+  private readonly pointer: CellPointer;
 
   constructor(private readonly trials: Trials) {
     super('plateaus', ...EXPERIMENTS);
+    const place = child(this.frame.root, '[data-pickers]');
+    const choosing = [RATES_CHOOSING, ESCAPE_CHOOSING];
+    this.picker = new ExperimentPicker(place, TITLES, choosing, trials);
+    this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
+    this.picker.changed.subscribe(() => this.paint());
   }
 
   protected take(...results: PublishedResults[]): void {
     this.found = results;
     this.runs = results.flatMap(plateausOf);
     this.rows = results.flatMap(loggedRows);
+    this.picker.fill(results);
+    this.texts = new Map(
+      this.runs.map((run) => [
+        run.axes,
+        this.picker.textOf(EXPERIMENTS.indexOf(run.experiment), run),
+      ]),
+    );
   }
 
   protected draw(width: number): void {
@@ -61,7 +82,8 @@ export class PlateausFigure extends PublishedFigure {
     ];
     const caption = this.caption();
     const label = `Length of plateaus. ${caption}`;
-    const { svg } = arranged(panels, { columns, width, height: HEIGHT }, names, label);
+    const { svg, places } = arranged(panels, { columns, width, height: HEIGHT }, names, label);
+    this.pointer.put(places);
     this.frame.put(svg);
     this.frame.say(caption);
   }
@@ -97,13 +119,20 @@ export class PlateausFigure extends PublishedFigure {
         gridY([0, last / 4, last / 2, (3 * last) / 4, last], { strokeOpacity: 0.08 }),
         titleMark(`steps to ${short(plateauThreshold(this.found[0]))} bits per byte`),
         ...this.dots(this.runs, driver, length, 3),
+        chosenMark(this.runs.filter(this.isChosen), { x: driver, y: length, r: 7 }),
         trainedMark(trained, { x: driver, y: length }),
       ],
     });
-    return { drawn, places: [] };
+    const places = this.runs.map((run) => ({
+      ...{ x: drawn.x.apply(run[driver]), y: drawn.y.apply(length(run)) },
+      ...this.pointed(run),
+    }));
+    return { drawn, places };
   }
 
   private gradients(width: number): Panel {
+    const rows = this.rows.filter((row) => row.gradient_query_key > 0 && row.sensitivity > 0);
+    const at = { x: 'sensitivity', y: 'gradient_query_key' } as const;
     const drawn = chart({
       label: 'Gradient norm against the sensitivity',
       ...{ width, height: HEIGHT, ...MARGINS },
@@ -111,15 +140,34 @@ export class PlateausFigure extends PublishedFigure {
       y: { type: 'log', label: null, ticks: 5, tickFormat: decade },
       marks: [
         titleMark('gradient norm, all logged steps'),
-        ...this.dots(
-          this.rows.filter((row) => row.gradient_query_key > 0),
-          'sensitivity',
-          (row) => row.gradient_query_key,
-          1.5,
-        ),
+        ...this.dots(rows, 'sensitivity', (row) => row.gradient_query_key, 1.5),
+        chosenMark(rows.filter(this.isChosen), { ...at, r: 4 }),
       ],
     });
-    return { drawn, places: [] };
+    const places = rows.map((row) => ({
+      ...{ x: drawn.x.apply(row.sensitivity), y: drawn.y.apply(row.gradient_query_key) },
+      ...this.pointed(row),
+    }));
+    return { drawn, places };
+  }
+
+  private isChosen = ({ experiment, axes, seed }: Plateau | LoggedRow): boolean => {
+    const { experiment: at, axes: chosen, seed: own } = this.picker.choice;
+    const same = Object.entries(axes).every(([axis, label]) => chosen[axis] === label);
+    return EXPERIMENTS[at] === experiment && seed === own && same;
+  };
+
+  /** What pointing at a mark of a run says and chooses. */
+  private pointed({
+    experiment,
+    axes,
+    seed,
+  }: Plateau | LoggedRow): Pick<CellPlace, 'text' | 'choice'> {
+    const at = String(EXPERIMENTS.indexOf(experiment));
+    return {
+      text: this.texts.get(axes)!,
+      choice: { ...axes, experiment: at, seed: String(seed) },
+    };
   }
 
   private dots<Row extends LoggedRow | Plateau>(
@@ -146,7 +194,7 @@ export class PlateausFigure extends PublishedFigure {
         short(rows.find((row) => row.driver === driver)?.rank_correlation);
       const [{ runs, never }] = rows;
       return (
-        `Experiment on ${TITLES[i]}, ${runs} runs, ${never} of which never leave the plateau: ` +
+        `Experiment on ${TITLES[i]}: ${runs} runs, of which ${never || 'none'} stay on the plateau; ` +
         `rank correlation of the length with the gradient norm ${of('gradient_query_key')}, ` +
         `with the sensitivity ${of('sensitivity')}.`
       );

@@ -54,7 +54,7 @@ type Values<Name extends string> = Record<Name, number | null>;
 export interface PublishedCell {
   axes: Record<string, string>;
   seed: number;
-  /** Why it broke off, or ''. */
+  /** At which step it stopped, and why, or ''. */
   failure: string;
   initial: Values<Predictor>;
   final: Values<(typeof FINAL)[number]>;

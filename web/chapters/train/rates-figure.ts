@@ -3,7 +3,7 @@ import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { FINAL_LOSS } from './cell-picker';
-import { CellsFigure } from './cells-figure';
+import { CellsFigure, type CellChoosing } from './cells-figure';
 import {
   chosenMark,
   errorBars,
@@ -25,17 +25,19 @@ const HEIGHT = 300;
 
 const nameOf = (method: string) => METHOD_NAMES[method] ?? method;
 
+/** How a run of the experiment on learning rates is chosen. */
+export const RATES_CHOOSING: CellChoosing = {
+  names: { method: { name: 'Method', label: nameOf }, learning_rate: { name: 'Learning rate' } },
+  first: { method: CLAIMED, learning_rate: '0.02' },
+  outcome: FINAL_LOSS,
+};
+
 /** Loss and attention entropy of every method against the learning rate. */
 export class RatesFigure extends CellsFigure {
   private methods = new Map<string, RatePoint[]>();
 
   constructor(trials: Trials) {
-    const names = {
-      method: { name: 'Method', label: nameOf },
-      learning_rate: { name: 'Learning rate' },
-    };
-    const first = { method: CLAIMED, learning_rate: '0.02' };
-    super('rates', 'learning-rate', { names, first, outcome: FINAL_LOSS }, trials);
+    super('rates', 'learning-rate', RATES_CHOOSING, trials);
   }
 
   protected read(results: PublishedResults): void {
@@ -142,14 +144,13 @@ export class RatesFigure extends CellsFigure {
     const all = sensitivitiesOf(found);
     const excess = (method: string) => {
       const row = all.find((it) => it.method === method);
-      return row ? `${nameOf(method)} ${row.mean_excess!.toFixed(3)}` : null;
+      return row ? `${row.mean_excess!.toFixed(3)} (${nameOf(method)})` : null;
     };
     const named = [excess('none'), excess(CLAIMED)].filter((text) => text !== null);
     const [least] = all;
     const sentence = least
       ? `Mean excess of the loss over the method’s own best, in bits per byte: ` +
-        `${named.join(', ')}; the smallest has ${nameOf(least.method)}, ` +
-        `${least.mean_excess!.toFixed(3)}.`
+        `${named.join(', ')}; the smallest is ${excess(least.method)}.`
       : '';
     const lacking = [...withoutRuns(found)].map(
       ([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`,

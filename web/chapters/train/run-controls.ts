@@ -185,7 +185,7 @@ export class RunControls {
   private tell(run: TrainingRun, { place, buttons }: Item): void {
     const { step, training, failure, problem, resumed, checkpoint } = run;
     const at = `${regularizers[run.kind]}: step ${count(step)} of ${count(training.steps)}`;
-    const why = failure ? `. It broke off at ${failure}.` : problem ? `. ${problem}` : '';
+    const why = failure ? `. Stopped at ${failure}.` : problem ? `. ${problem}` : '';
     const back =
       resumed === null ? '' : `. Its worker stopped; it resumed from step ${count(resumed)}.`;
     place.textContent = at + (why || back);

@@ -119,7 +119,7 @@ export class RunCurvesFigure implements Figure {
       `loss ${of('bits_per_byte')} bits a byte, entropy ${of('entropy')}, ` +
       `variance ${of(this.store.state.run_spread)}, localization ${of('localization')}, ` +
       `residual ${of('residual')}`;
-    const broken = run.failure ? ` It broke off at ${run.failure}.` : '';
+    const broken = run.failure ? ` Stopped at ${run.failure}.` : '';
     return `${name}, step ${count(last.step)}: ${numbers}.${broken}`;
   }
 }

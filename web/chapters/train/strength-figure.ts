@@ -1,6 +1,6 @@
 import { short, tick } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
-import { chart, dot, gridY, line, ruleY } from '../../charts/plot';
+import { chart, dot, gridY, line, ruleY, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { regularizers } from '../../state/table';
 import { CellsFigure } from './cells-figure';
@@ -16,6 +16,7 @@ import {
 import { partText, type PublishedResults } from './published-results';
 import { pText, runsText, testText } from './published-rows';
 import {
+  cutOf,
   strengthName,
   strengthPlaces,
   strengthPoints,
@@ -95,9 +96,15 @@ export class StrengthFigure extends CellsFigure {
     const chosen = own.filter((it) => it.method === method && it.biases === query_key_bias);
     const trained = strengthsTrained(this.found, this.trained(), value);
     // Both rows have one scale, so that they compare.
-    const all = [...this.points.map(mean), ...trained.map((it) => it.value)];
-    const ends = all.length > 0 ? [Math.min(...all), Math.max(...all)] : [0, 1];
+    const cut = cutOf(this.points, value);
+    const ends = this.ends(
+      value,
+      trained.map((it) => it.value),
+    );
     const room = 0.08 * (ends[1] - ends[0] || 1);
+    const top = ends[1] + room;
+    const height = (it: number) => (it > cut ? top : it);
+    const y = (point: StrengthPoint) => height(mean(point));
     const drawn = chart({
       label: value,
       ...{ width, height: HEIGHT, ...MARGINS },
@@ -107,13 +114,14 @@ export class StrengthFigure extends CellsFigure {
         ticks: [places.none, ...places.strengths],
         tickFormat: (strength: number) => (strength === places.none ? 'none' : tick(strength)),
       },
-      y: { domain: [ends[0] - room, ends[1] + room], label: null, ticks: 4, tickFormat: tick },
+      y: { domain: [ends[0] - room, top], label: null, ticks: 4, tickFormat: tick },
       marks: [
         gridY({ ticks: 4, strokeOpacity: 0.08 }),
         titleMark(`${value === 'entropy' ? 'attention entropy' : value}, ${biases} biases`),
         ruleY(baseline, { y: mean, stroke: series[0], strokeWidth: 2, ariaDescription: 'none' }),
         ...this.forms().flatMap((form, i) => {
-          const points = own.filter((it) => it.form === form);
+          const points = own.filter((it) => it.form === form && mean(it) <= cut);
+          const beyond = own.filter((it) => it.form === form && mean(it) > cut);
           return [
             line(points, {
               ...{ x: place, y: mean, stroke: series[i], strokeWidth: 2 },
@@ -124,21 +132,39 @@ export class StrengthFigure extends CellsFigure {
               ...{ x: place, y: mean, r: 3.5, fill: series[i] },
               ariaDescription: `${regularizers[form]}, mean`,
             }),
+            text(beyond, {
+              ...{ x: place, y, text: (it: StrengthPoint) => `↑ ${short(mean(it))}` },
+              ...{ fill: series[i], fontWeight: 600, textAnchor: 'start', dx: 5, dy: 8 },
+              ariaDescription: `${regularizers[form]}, mean, above the axis`,
+            }),
           ];
         }),
-        chosenMark(chosen, { x: place, y: mean, r: 7 }),
+        chosenMark(chosen, { x: place, y, r: 7 }),
         trainedMark(
           trained.filter((it) => it.biases === biases),
-          { x: place, y: 'value' },
+          { x: place, y: (it: (typeof trained)[0]) => height(it.value) },
         ),
       ],
     });
     const marks = own.map((point) => ({
-      ...{ x: drawn.x.apply(place(point)), y: drawn.y.apply(mean(point)) },
+      ...{ x: drawn.x.apply(place(point)), y: drawn.y.apply(y(point)) },
       text: `${strengthName(point)}: ${short(mean(point))}, ${runsText(point.runs)}`,
       choice: { method: point.method, query_key_bias: biases },
     }));
     return { drawn, places: marks };
+  }
+
+  /** The least and the largest value with its standard error, of all that stand below the cut. */
+  private ends(value: Value, trained: readonly number[]): [number, number] {
+    const cut = cutOf(this.points, value);
+    const values = this.points
+      .filter((point) => point[value].mean <= cut)
+      .flatMap((point) => {
+        const { mean, error } = point[value];
+        return Number.isFinite(error) ? [mean - error, mean + error] : [mean];
+      });
+    const all = [...values, ...trained.filter((it) => it <= cut)];
+    return all.length > 0 ? [Math.min(...all), Math.max(...all)] : [0, 1];
   }
 
   private caption(): string {

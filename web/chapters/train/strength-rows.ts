@@ -41,6 +41,16 @@ export function strengthsTrained(
   }));
 }
 
+/** Perplexities above this multiple of the highest without regularizer would flatten all others. */
+const CUT = 1.1;
+
+/** The value above which points stand at the upper edge of their panel, with their number. */
+export function cutOf(points: readonly StrengthPoint[], value: 'perplexity' | 'entropy'): number {
+  if (value === 'entropy') return Infinity;
+  const baselines = points.filter(({ form }) => form === 'none');
+  return CUT * Math.max(...baselines.map(({ perplexity }) => perplexity.mean));
+}
+
 /** What the page calls a method. */
 export function strengthName({ form, strength }: Strength): string {
   return strength === null ? regularizers[form] : `${regularizers[form]}, ${strength}`;

@@ -95,7 +95,7 @@ export class TrainabilityFigure extends CellsFigure {
       const own = this.cells.filter(({ panel }) => panel === title);
       const [low, high] = rangeOf(own);
       const ends =
-        `${title}: ${own.length} cells end between ${low.toFixed(3)} and ` +
+        `${title[0].toUpperCase()}${title.slice(1)}: ${own.length} cells end between ${low.toFixed(3)} and ` +
         `${high.toFixed(3)} bits per byte`;
       if (high - low < LEAST_RANGE) return `${ends}, so that nothing is to be predicted.`;
       const rows = predictions.filter(({ panel }) => panel === title);

@@ -36,7 +36,7 @@ export class TrainingRun {
   config: string;
   /** The step of the checkpoint; the piece under way is beyond it. */
   saved: number;
-  /** Why and at which step the training broke off, or ''. */
+  /** Why and at which step the training failed, or ''. */
   failure = '';
   /** Why the last piece was refused or lost, or ''. */
   problem = '';
