@@ -35,6 +35,11 @@ export const MODELS = [
     train: `${TRAIN} --text ${REPEATED} --depth 3 --steps 4000 --learning-rate 0.004 ${LLAMA} --out build/llama-repeated`,
     text: ASCII,
   },
+  {
+    name: 'GPT-2-like, repeated text',
+    train: `${TRAIN} --text ${REPEATED} --depth 3 --steps 4000 --learning-rate 0.004 --out build/gpt2-repeated`,
+    text: ASCII,
+  },
 ];
 /** Where the statistics come from: options of `eigenscope predict`, for a text to measure on. */
 const SOURCES = {
@@ -91,7 +96,8 @@ function compute({ name, train, text }) {
   const predictions = Object.entries(SOURCES).map(([source, options]) => {
     const line = `predict ${model} --length 128 --passages 24 ${options(text)}`;
     console.log(`${name}: ${source}`);
-    const summary = run(`${line} --summary`).summary.map((row) =>
+    const rows = run(`${line} --summary`).summary.filter(({ name }) => name !== 'rotary-base'); // of decay alone
+    const summary = rows.map((row) =>
       Object.fromEntries(Object.entries(row).filter(([key]) => KEPT.test(key))),
     );
     return { source, command: `eigenscope ${line}`, summary };
