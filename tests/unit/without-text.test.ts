@@ -1,6 +1,7 @@
 // docs/without-text.md must say what its results file holds.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { limitsOf } from '../../web/state/table';
 // @ts-expect-error a script without types
 import { page, results, tables } from '../../docs/results/without-text.mjs';
 // @ts-expect-error a script without types
@@ -98,6 +99,68 @@ test('the front page has the numbers of random words and of the book', () => {
   expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain(
     `rank correlation ${rank}, error ${error}, against ${book} and ${least} (MiniLM on Moby Dick); ` +
       `on another text ${other} and ${most}`,
+  );
+});
+
+/** Rank correlation and error, or one of them, of a measure as prose writes them. */
+function numbersOf(source: string, measured: string, level: string, measure = 'entropy') {
+  const { summary } = results().runs.find(
+    (run: { source: string; measured: string }) =>
+      run.source === source && run.measured === measured,
+  );
+  const row = (summary as Row[]).find(({ name }) => name === level)! as unknown as Record<
+    string,
+    number
+  >;
+  const [rank, error] = ['rank_correlation', 'mean_absolute_error'].map((it) =>
+    row[`${measure}_${it}`]!.toFixed(3),
+  );
+  return { rank, error, both: `${rank} and ${error}` };
+}
+const BOOK = 'Moby Dick',
+  ADDRESSES = 'State of the Union';
+/** The text of the page's chapter on checkpoints, without line breaks. */
+const chapter = () =>
+  readFileSync(new URL('../../web/chapters/model/view.html', import.meta.url), 'utf8').replace(
+    /\s+/g,
+    ' ',
+  );
+
+test('distance, decay and sensitivity are predicted as well as the page and the figure say', () => {
+  const ranks = (measured: string) =>
+    ['distance', 'decay', 'sensitivity_localization'].map(
+      (measure) => numbersOf('Zipf', measured, 'keys', measure).rank,
+    );
+  const listed = ([first, second, third]: (string | undefined)[]) =>
+    `${first}, ${second} and ${third}`;
+  const entropy = [BOOK, ADDRESSES].map((it) => numbersOf('Zipf', it, 'keys').rank);
+  expect(page()).toContain(
+    `rank correlations of ${listed(ranks(BOOK))} on Moby Dick and of ${listed(ranks(ADDRESSES))} on ` +
+      `the addresses; by entropy they are ${entropy.join(' and ')}.`,
+  );
+  expect(chapter()).toContain(
+    `(rank correlations ${listed(ranks(BOOK))} on Moby Dick, ${limitsOf('queries').default} drawn rows a head) about as well as by entropy (${entropy[0]})`,
+  );
+  for (const { summary } of results().runs) {
+    const sink = (summary as Record<string, number | string>[]).find(
+      ({ name }) => name === 'sink',
+    )!;
+    expect(sink.distance_rank_correlation).toBeLessThan(0.5);
+    expect(sink.decay_rank_correlation).toBeLessThan(0);
+  }
+});
+
+test('the page says which goals are reached and which are missed', () => {
+  const numbers = (source: string, measured: string, level: string) =>
+    numbersOf(source, measured, level).both;
+  const text = chapter();
+  expect(text).toContain(
+    `reach it (mean field: ${numbers('Zipf', BOOK, 'mean-field')}); on the State of the Union addresses they ` +
+      `miss it (${numbers('Zipf', ADDRESSES, 'mean-field')})`,
+  );
+  expect(text).toContain(
+    `level 8 reaches it on the book (${numbers(BOOK, BOOK, 'keys')}) and misses it on the addresses ` +
+      `(${numbers(BOOK, ADDRESSES, 'keys')})`,
   );
 });
 
