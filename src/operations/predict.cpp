@@ -2,7 +2,9 @@
 #include "prediction/prediction.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,7 +93,9 @@ Opened opened(const PredictInput& in) {
 #endif
 }
 
-/// A level, the ceiling or the null against the measurement.
+constexpr std::string_view kRotaryBase = "rotary-base", kCeiling = "ceiling", kNull = "null";
+
+/// A level, the base of rotary positions, the ceiling or the null against the measurement.
 struct SummaryRow {
   std::optional<Index> level;
   std::string_view name;
@@ -106,10 +110,11 @@ void describe(ResultFields& out, const std::string& name, const Interval& interv
 }
 
 void describe(ResultFields& out, const SummaryRow& row) {
-  out.nullable("level", row.level, "predictor level; null for the ceiling and the null");
-  out.text(
-      "name", row.name,
-      "the level's; `ceiling` for other passages of the measured text, `null` for one constant");
+  out.nullable("level", row.level, "predictor level; null for the rows after the levels");
+  out.text("name", row.name,
+           "the level's; `rotary-base` for `rotary_decay`, of models with such positions, which "
+           "only predicts "
+           "`decay`; `ceiling` for other passages of the measured text; `null` for one constant");
   out.integer("heads", row.heads, "heads of the model");
   for (std::size_t k = 0; k < kPredictedMeasures.size(); ++k) {
     const std::string start = std::string(kPredictedMeasures[k].name) + "_";
@@ -182,9 +187,10 @@ void describe(ResultFields& out, const PredictResult& result) {
                "`decay` of every head as the base of rotary positions alone predicts it; null "
                "without them");
   out.list("profiles", *result.heads, "attention of each head over distance", describe_profile);
-  out.list("summary", result.summary,
-           "one row for each level, then the ceiling and the null; fewer until done, none where no "
-           "text is measured");
+  out.list(
+      "summary", result.summary,
+      "one row for each level, then the rotary base, the ceiling and the null; fewer until done, "
+      "none where no text is measured");
 }
 
 class PredictJob {
@@ -224,7 +230,8 @@ class PredictJob {
     for (std::size_t level = 0; level < kLevels.size(); ++level) {
       summary_.push_back({static_cast<Index>(level), kLevels[level].name, 0, {}});
     }
-    for (const char* name : {"ceiling", "null"}) summary_.push_back({std::nullopt, name, 0, {}});
+    if (!std::isnan(rotary_decay_)) summary_.push_back({std::nullopt, kRotaryBase, 0, {}});
+    for (const auto name : {kCeiling, kNull}) summary_.push_back({std::nullopt, name, 0, {}});
   }
 
   const std::vector<HeadPrediction>& heads() const { return prediction_.heads(); }
@@ -238,11 +245,19 @@ class PredictJob {
     const PredictedMeasure& measure = kPredictedMeasures[k];
     SummaryRow& row = summary_[(compared_ - 1) / kPredictedMeasures.size()];
     row.heads = static_cast<Index>(heads().size());
-    row.measures[k] = row.level ? level_agreement(heads(), static_cast<std::size_t>(*row.level),
-                                                  measure, resamples_, seed_)
-                      : &row == &summary_.back()
-                          ? null_agreement(heads(), measure, resamples_, seed_)
-                          : ceiling_agreement(heads(), measure, resamples_, seed_);
+    row.measures[k] = agreement_of(row, measure);
+  }
+
+  Agreement agreement_of(const SummaryRow& row, const PredictedMeasure& measure) const {
+    if (row.level) {
+      const auto level = static_cast<std::size_t>(*row.level);
+      return level_agreement(heads(), level, measure, resamples_, seed_);
+    }
+    if (row.name == kCeiling) return ceiling_agreement(heads(), measure, resamples_, seed_);
+    if (row.name == kNull) return null_agreement(heads(), measure, resamples_, seed_);
+    const double predicted =
+        measure.name == "decay" ? rotary_decay_ : std::numeric_limits<double>::quiet_NaN();
+    return constant_agreement(heads(), measure, predicted, resamples_, seed_);
   }
 
   std::uint64_t seed_;

@@ -47,10 +47,16 @@ Agreement ceiling_agreement(const std::vector<HeadPrediction>& heads,
   return agreement(ceiling, measured(heads, measure), resamples, seed);
 }
 
+Agreement constant_agreement(const std::vector<HeadPrediction>& heads,
+                             const PredictedMeasure& measure, double value, Index resamples,
+                             std::uint64_t seed) {
+  const VectorXd values = measured(heads, measure);
+  return agreement(VectorXd::Constant(values.size(), value), values, resamples, seed);
+}
+
 Agreement null_agreement(const std::vector<HeadPrediction>& heads, const PredictedMeasure& measure,
                          Index resamples, std::uint64_t seed) {
-  const VectorXd values = measured(heads, measure);
-  return agreement(VectorXd::Constant(values.size(), median(values)), values, resamples, seed);
+  return constant_agreement(heads, measure, median(measured(heads, measure)), resamples, seed);
 }
 
 }  // namespace eigenscope

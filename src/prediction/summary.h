@@ -21,8 +21,12 @@ Agreement ceiling_agreement(const std::vector<HeadPrediction>& heads,
                             const PredictedMeasure& measure, Eigen::Index resamples,
                             std::uint64_t seed);
 
-/// Error of one constant for all heads, the median of the measured values: the best constant. Its rank
-/// correlation is not defined.
+/// Error of `value` for all heads; nothing is compared where it is NaN. Its rank correlation is not defined.
+Agreement constant_agreement(const std::vector<HeadPrediction>& heads,
+                             const PredictedMeasure& measure, double value, Eigen::Index resamples,
+                             std::uint64_t seed);
+
+/// The same of the median of the measured values: the best constant.
 Agreement null_agreement(const std::vector<HeadPrediction>& heads, const PredictedMeasure& measure,
                          Eigen::Index resamples, std::uint64_t seed);
 

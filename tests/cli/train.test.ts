@@ -33,6 +33,23 @@ describe('eigenscope train', () => {
     expect(summary).toHaveLength(level.length + 2); // the ceiling and the null too
   });
 
+  test('leaves a LLaMA-like checkpoint, whose rotary base is compared with the measured decay', () => {
+    const out = join(folder, 'rotary');
+    const kind = { normalization: 'rms', mlp_kind: 'gated', positions: 'rotary' };
+    const exported = { ...kind, linear_bias: 'without', export: 'f32', out };
+    expect(run('train', { ...small, ...exported }).status).toBe(0);
+    const model = join(out, 'none-seed1', 'export');
+    const found = json('predict', { file: text, length: 8, passages: 4 }, model);
+    const names = found.summary.map((row: { name: string }) => row.name);
+    expect(names).toEqual([...found.name, 'rotary-base', 'ceiling', 'null']);
+    const row = found.summary.at(-3);
+    expect([row.entropy_pairs, row.decay_pairs, row.decay_rank_correlation]).toEqual([0, 2, null]);
+    const [first, second] = found.measured_decay.map((it: number) =>
+      Math.abs(it - found.rotary_decay),
+    );
+    expect(row.decay_mean_absolute_error).toBeCloseTo((first + second) / 2, 12);
+  });
+
   test('compares regularizers run by run, and evaluates with interventions', () => {
     const several = { ...small, regularizer: 'none,qk-decay', seeds: 3, intervention: 'hard,tame' };
     const { runs, table } = json('train', several);

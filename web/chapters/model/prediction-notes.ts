@@ -8,7 +8,7 @@ import { draw } from '../../ui/queue';
 import type { Checkpoints } from './checkpoints';
 import type { HeadMeasurements } from './measurements';
 import { missesOf } from './misses';
-import { intervalOf, isDone, LAWS, LEVELS, sourceNames } from './predictor-levels';
+import { intervalOf, isDone, LAWS, LEVELS, rotaryRow, sourceNames } from './predictor-levels';
 
 /** Heads in the list of those that are predicted worst. */
 const LISTED = 6;
@@ -45,6 +45,8 @@ export class PredictionNotes {
       rowOf(LAWS[source], quantity, sources.get(source)?.summary[level]),
     );
     const [ceiling, constant] = predictions.summary.slice(-2);
+    const rotary = rotaryRow(predictions, quantity);
+    if (rotary) rows.push(rowOf('rotary base alone', quantity, rotary));
     rows.push(rowOf('ceiling', quantity, ceiling), rowOf('null', quantity, constant));
     this.grid.tBodies[0].replaceChildren(...rows);
     const misses = missesOf(predictions, quantity, level, LISTED);

@@ -26,8 +26,12 @@ export const LAWS: Record<TokensSource, string> = {
 
 export const sourceNames = Object.keys(LAWS) as TokensSource[];
 
-/** A text is measured, and every level, the ceiling and the null compared with it. */
-export const isDone = ({ summary }: Predicted) => summary.length === LEVELS.length + 2;
+/** A text is measured, and every level, the ceiling and the null, which is the last, compared with it. */
+export const isDone = ({ summary }: Predicted) => summary.at(-1)?.name === 'null';
+
+/** What the base of rotary positions alone predicts, of models with such positions: the decay over distance. */
+export const rotaryRow = ({ summary }: Predicted, quantity: PredictedMeasure) =>
+  quantity === 'decay' ? summary.find(({ name }) => name === 'rotary-base') : undefined;
 
 type Compared = `${PredictedMeasure}_${'rank_correlation' | 'mean_absolute_error'}`;
 

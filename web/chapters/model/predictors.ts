@@ -17,7 +17,15 @@ import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
 import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import type { FigureContext, Figure } from '../../ui/figure';
-import { intervalOf, isDone, isNested, LAWS, levelCalled, LEVELS } from './predictor-levels';
+import {
+  intervalOf,
+  isDone,
+  isNested,
+  LAWS,
+  levelCalled,
+  LEVELS,
+  rotaryRow,
+} from './predictor-levels';
 
 /** Ends of both axes: those of a share, otherwise the least and largest value of any level, 0 included. */
 function rangeOf(predictions: Predicted, quantity: PredictedMeasure): [number, number] {
@@ -251,11 +259,13 @@ export class PredictorsFigure implements Figure {
       );
     }
     const [ceiling, constant] = predictions.summary.slice(-2);
+    const base = rotaryRow(predictions, quantity);
     const rank = `${quantity}_rank_correlation` as const;
     const error = `${quantity}_mean_absolute_error` as const;
     const between =
       ` Ceiling (other passages of the text): ${intervalOf(ceiling, rank)} and ` +
-      `${intervalOf(ceiling, error)}; null (one constant): error ${intervalOf(constant, error)}.`;
+      `${intervalOf(ceiling, error)}; null (one constant): error ${intervalOf(constant, error)}` +
+      `${base ? `; rotary base alone: error ${intervalOf(base, error)}` : ''}.`;
     const sample = this.checkpoints.files ? '' : ' Computed when this page was built.';
     const found =
       agreement[`${quantity}_pairs`] === 0
