@@ -64,11 +64,12 @@ void each_query(Index first, Index last,
   MatrixXd keys(3, kPassages * (last - first));
   for (Index k = 0; k < kPassages; ++k) {
     keys.middleCols(k * (last - first), last - first) =
-        h.key * tokens().states(k).cast<double>().middleCols(first, last - first);
+        h.key * tokens().states()[static_cast<std::size_t>(k)].cast<double>().middleCols(
+                    first, last - first);
   }
   for (Index k = 0; k < kPassages; ++k) {
     for (Index t = 0; t < kLength; ++t) {
-      const VectorXd state = tokens().states(k).col(t).cast<double>();
+      const VectorXd state = tokens().states()[static_cast<std::size_t>(k)].col(t).cast<double>();
       visit(state, keys.transpose() * h.query_of(state));
     }
   }
@@ -81,7 +82,7 @@ double variance(const VectorXd& values) { return (values.array() - values.mean()
 TEST_CASE("level 1 is the Frobenius trace of the query-key matrix", "[prediction]") {
   const LayerClouds clouds(tokens());
   const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h);
+  const HeadPredictor predictor(clouds, h, h);
   const RowLaw law = predictor.spectrum();
   CHECK(law.std.size() == kLength);
   CHECK(law.mean.isZero());
@@ -92,7 +93,7 @@ TEST_CASE("levels 2 and 3 are the mean square and variance of logits over all pa
           "[prediction]") {
   const LayerClouds clouds(tokens());
   const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h);
+  const HeadPredictor predictor(clouds, h, h);
   const VectorXd centre = clouds.all.mean;
   double centred = 0, whole = 0, count = 0;
   each_query(0, kLength, [&](const VectorXd& state, const VectorXd& logits) {
@@ -108,7 +109,7 @@ TEST_CASE("levels 2 and 3 are the mean square and variance of logits over all pa
 TEST_CASE("level 4 has the mean and variance of the logits of one query", "[prediction]") {
   const LayerClouds clouds(tokens());
   const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h);
+  const HeadPredictor predictor(clouds, h, h);
   each_query(1, kLength, [&](const VectorXd& state, const VectorXd& logits) {
     const RowLaw law = predictor.law(Level::sink, query_at(state, 5));
     CHECK(law.mean[7] == Approx(logits.mean()).epsilon(1e-6).margin(1e-6));
@@ -125,7 +126,7 @@ TEST_CASE("level 6 knows the separator, and each level from 5 the mean by positi
           "[prediction]") {
   const LayerClouds clouds(tokens());
   const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h);
+  const HeadPredictor predictor(clouds, h, h);
   each_query(kLength - 1, kLength, [&](const VectorXd& state, const VectorXd& logits) {
     const RowLaw law = predictor.law(Level::separator, query_at(state, 5));
     CHECK(law.mean[kLength - 1] == Approx(logits.mean()).epsilon(1e-6).margin(1e-6));
@@ -141,7 +142,7 @@ TEST_CASE("level 6 knows the separator, and each level from 5 the mean by positi
 TEST_CASE("level 7 finds the correlation of neighbours and predicts their logits", "[prediction]") {
   const LayerClouds clouds(tokens());
   const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h);
+  const HeadPredictor predictor(clouds, h, h);
   CHECK(clouds.correlations[0] == Approx(1));
   CHECK_THAT(clouds.correlations[1], WithinAbs(kCorrelation, 0.06));
   CHECK_THAT(clouds.correlations[2], WithinAbs(kCorrelation * kCorrelation, 0.08));

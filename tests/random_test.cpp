@@ -60,6 +60,8 @@ TEST_CASE("elementary functions agree with the standard library") {
   for (int i = 1; i < 20000; ++i) {
     const float u = float(i) / 20000;
     CHECK_THAT(log_unit(u), WithinAbs(std::log(double(u)), 4e-7 * (1 - std::log(double(u)))));
+    const double v = std::pow(double(u), 1 + i % 40);
+    CHECK_THAT(log_unit(v), WithinRel(std::log(v), 4e-16));
     CHECK_THAT(sin_quarter(u - 0.5f), WithinAbs(std::sin(1.5707963267948966 * (u - 0.5f)), 4e-7));
     CHECK_THAT(cos_quarter(u - 0.5f), WithinAbs(std::cos(1.5707963267948966 * (u - 0.5f)), 4e-7));
     const float x = -87 * u;
@@ -67,6 +69,9 @@ TEST_CASE("elementary functions agree with the standard library") {
     const double y = -700.0 * u;
     CHECK_THAT(exp_nonpositive(y), WithinRel(std::exp(y), 4e-16));
   }
+  CHECK(log_unit(1.0) == 0);
+  CHECK_THAT(log_unit(std::numeric_limits<double>::min()),
+             WithinRel(std::log(std::numeric_limits<double>::min()), 4e-16));
   CHECK(exp_nonpositive(0.0f) == 1);
   CHECK(exp_nonpositive(-1e30f) == 0);
   CHECK(exp_nonpositive(0.0) == 1);

@@ -216,8 +216,8 @@ TEST_CASE("laws of logits with rotary positions are those of turned keys", "[rot
   const LayerClouds clouds(statistics);
   const HeadProjections head{random_matrix(kHead, kWidth, 50), random_matrix(kHead, 1, 51),
                              random_matrix(kHead, kWidth, 52), random_matrix(kHead, 1, 53), &turns};
-  const HeadPredictor predictor(clouds, head);
-  const VectorXd state = statistics.states(3).col(kPlace).cast<double>();
+  const HeadPredictor predictor(clouds, head, head);
+  const VectorXd state = statistics.states()[3].col(kPlace).cast<double>();
   const auto turned = [&](Index t) -> MatrixXd {
     return turn_matrix(20.0, kHead, static_cast<double>(t));
   };
@@ -275,20 +275,20 @@ TEST_CASE("real keys of one passage give the logits that the model has there", "
   const AttentionTrace trace = pass.advance();
   TokenStatistics statistics(model->width(), length, {1, 0});
   statistics.add(trace.states);
-  const LayerClouds clouds(statistics);
   for (int head = 0; head < model->heads(); ++head) {
     const Index first = head * 4, key = model->rules().key_head(head) * 4;
     const HeadProjections projections{weights.query.weight.middleRows(first, 4).cast<double>(),
                                       weights.query.bias.segment(first, 4).cast<double>(),
                                       weights.key.weight.middleRows(key, 4).cast<double>(),
                                       weights.key.bias.segment(key, 4).cast<double>(), &turns};
-    const HeadPredictor predictor(clouds, projections);
     for (const Index place : {Index{1}, length - 1}) {
       const std::vector<float> normal(static_cast<std::size_t>(place) + 1);
       const HeadQuery query =
-          queries_of(projections, statistics.states(0).col(place).cast<double>(), std::array{place})
+          queries_of(projections, statistics.states()[0].col(place).cast<double>(),
+                     std::array{place})
               .front();
-      const VectorXd found = predictor.real_logits(predictor.keys(statistics), query, 0, normal);
+      const VectorXd found =
+          real_logits(projections, keys_of(projections, statistics.states()), query, 0, normal);
       const VectorXd expected =
           trace.logits[static_cast<std::size_t>(head)].col(place).head(place + 1).cast<double>();
       CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-4);

@@ -83,10 +83,17 @@ TEST_CASE("the jackknife gives the mean its standard error, and the square of th
 
 TEST_CASE("rank correlation of known cases", "[prediction]") {
   const Eigen::VectorXd a = Eigen::Vector4d(1, 2, 2, 4), b = Eigen::Vector4d(1, 3, 2, 4);
-  CHECK(ranks(a) == Eigen::Vector4d(1, 2.5, 2.5, 4));
+  CHECK(rank_correlation(a, Eigen::Vector4d(1, 2.5, 2.5, 4)) == Approx(1));
   CHECK(rank_correlation(a, b) == Approx(4.5 / std::sqrt(4.5 * 5)));
   CHECK(rank_correlation(b, b.array().exp()) == Approx(1));
   CHECK(rank_correlation(b, -b) == Approx(-1));
   CHECK(std::isnan(rank_correlation(b, Eigen::VectorXd::Ones(4))));
   CHECK(std::isnan(rank_correlation(Eigen::VectorXd::Ones(1), Eigen::VectorXd::Ones(1))));
+  const RankedPairs pairs(a, b);
+  for (const std::vector<Eigen::Index>& drawn : std::vector<std::vector<Eigen::Index>>{
+           {0, 1, 2, 3}, {3, 3, 0, 1}, {2, 1, 1, 0, 3, 2}, {1, 3}}) {
+    CHECK(pairs.correlation(drawn) == Approx(rank_correlation(a(drawn), b(drawn))).epsilon(1e-14));
+  }
+  CHECK(std::isnan(pairs.correlation({2, 2, 2})));
+  CHECK(std::isnan(pairs.correlation({1})));
 }

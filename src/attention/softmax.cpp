@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "support/lanes.h"
 #include "support/parameter.h"
 #include "support/vector_math.h"
 
@@ -10,12 +11,17 @@ namespace eigenscope {
 
 Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature) {
   checked("temperature", temperature);
-  const double largest = logits.maxCoeff();
-  Eigen::VectorXd weights(logits.size());
-  for (Eigen::Index i = 0; i < logits.size(); ++i) {
-    weights[i] = exp_nonpositive((logits[i] - largest) / temperature);
+  const Eigen::Index keys = logits.size();
+  const double largest = lane_largest(logits.data(), keys);
+  Eigen::VectorXd weights(keys);
+  const double* const in = logits.data();
+  double* const out = weights.data();
+  for (Eigen::Index i = 0; i < keys; ++i) {
+    out[i] = exp_nonpositive((in[i] - largest) / temperature);
   }
-  return weights / weights.sum();
+  const double total = lane_sum<double>(keys, [&](Eigen::Index i) { return out[i]; });
+  for (Eigen::Index i = 0; i < keys; ++i) out[i] /= total;
+  return weights;
 }
 
 Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double temperature) {
@@ -31,11 +37,11 @@ Eigen::VectorXd hard_softmax(const Eigen::VectorXd& logits) {
 }
 
 double row_entropy(const Eigen::VectorXd& weights) {
-  double entropy = 0;
-  for (const double p : weights) {
-    if (p > 0) entropy -= p * std::log(p);
-  }
-  return entropy;
+  const double* const p = weights.data();
+  // Of a weight below the normal numbers p log p is far below the rounding of the sum.
+  return lane_sum<double>(weights.size(), [&](Eigen::Index i) {
+    return -p[i] * log_unit(std::max(p[i], std::numeric_limits<double>::min()));
+  });
 }
 
 double normalized_entropy(const Eigen::VectorXd& weights) {
@@ -44,7 +50,10 @@ double normalized_entropy(const Eigen::VectorXd& weights) {
 }
 
 double participation(const Eigen::VectorXd& weights) {
-  return 1 / (static_cast<double>(weights.size()) * weights.squaredNorm());
+  const double* const p = weights.data();
+  const double squares =
+      lane_sum<double>(weights.size(), [&](Eigen::Index i) { return p[i] * p[i]; });
+  return 1 / (static_cast<double>(weights.size()) * squares);
 }
 
 Eigen::VectorXd sensitivity(const Eigen::VectorXd& weights) {

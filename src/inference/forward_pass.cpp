@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "support/error.h"
+#include "support/finite.h"
 
 namespace eigenscope {
 
-ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages)
-    : model_(std::move(model)), passages_(std::move(passages)) {
+ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+                         LayerEnd to)
+    : model_(std::move(model)), passages_(std::move(passages)), end_(to) {
   if (passages_.empty()) throw InvalidArgument("passages", "there must be at least one");
   for (const Passage& passage : passages_) tokens_.push_back(model_->embed(passage.ids));
 }
@@ -19,8 +21,10 @@ const LayerWeights& ForwardPass::weights() {
 
 AttentionTrace ForwardPass::advance() {
   Eigen::MatrixXf& tokens = tokens_[passage_];
-  AttentionTrace trace = run_layer(weights(), model_->rules(), tokens);
-  if (!tokens.allFinite()) {
+  const bool last = layer_ + 1 == model_->layers();
+  AttentionTrace trace =
+      run_layer(weights(), model_->rules(), last ? end_ : LayerEnd::tokens, tokens);
+  if (!all_finite(tokens)) {
     throw FormatError("layer " + std::to_string(layer_),
                       "its tokens leave the range of single precision");
   }

@@ -15,9 +15,10 @@ namespace eigenscope {
 /// the tokens of all passages, and the trace of one.
 class ForwardPass {
  public:
-  /// Embeds the passages, at least one. Throws as TextModel::embed does; InvalidArgument ("passages")
-  /// when there is none.
-  ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages);
+  /// Embeds the passages, at least one. `to` heads ends with those of the last layer and leaves the tokens
+  /// before them. Throws as TextModel::embed does; InvalidArgument ("passages") when there is none.
+  ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+              LayerEnd to = LayerEnd::tokens);
 
   /// Runs the next passage through the current layer and says what its heads did; not when done().
   /// Throws FormatError when the layer cannot be read, or when the tokens leave the range of single
@@ -41,6 +42,7 @@ class ForwardPass {
  private:
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
+  LayerEnd end_;
   std::vector<Eigen::MatrixXf> tokens_;
   std::optional<LayerWeights> weights_;
   int layer_ = 0;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/row_sums.h"
 #include "attention/softmax.h"
 #include "propagation/propagation.h"
+#include "support/widened.h"
 
 namespace eigenscope {
 
@@ -27,20 +29,24 @@ SinkKeys SinkKeys::of(const Passage& passage) {
   return {std::max<Index>(1, passage.leading), passage.trailing};
 }
 
-RowMeasures measure_row(const VectorXd& weights, const SinkKeys& sinks, Index length) {
-  const Index first = std::min(sinks.leading, weights.size());
+SinkKeys SinkKeys::among(Index visible, Index length) const {
+  const Index first = std::min(leading, visible);
   // A causal query among the trailing tokens sees some of them.
-  const Index hidden = length - weights.size();
-  const Index last = std::max<Index>(0, std::min(sinks.trailing - hidden, weights.size() - first));
-  return {normalized_entropy(weights), participation(weights), weights.head(first).sum(),
-          weights.tail(last).sum()};
+  const Index hidden = length - visible;
+  return {first, std::max<Index>(0, std::min(trailing - hidden, visible - first))};
+}
+
+RowMeasures measure_row(const VectorXd& weights, const SinkKeys& sinks, Index length) {
+  const SinkKeys seen = sinks.among(weights.size(), length);
+  return {normalized_entropy(weights), participation(weights), weights.head(seen.leading).sum(),
+          weights.tail(seen.trailing).sum()};
 }
 
 namespace {
 
-// An entry minus the mean of the others.
-double excess(const VectorXd& row, Index entry) {
-  return row[entry] - (row.sum() - row[entry]) / static_cast<double>(row.size() - 1);
+// An entry of a row minus the mean of the others.
+double excess(const VectorXd& row, Index entry, double sum) {
+  return row[entry] - (sum - row[entry]) / static_cast<double>(row.size() - 1);
 }
 
 }  // namespace
@@ -72,11 +78,15 @@ void HeadMeter::grow(Index length) {
 void HeadMeter::add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weights, bool causal,
                     const SinkKeys& sinks) {
   const Index length = weights.rows();
+  VectorXd row_logits, row_weights;
   for (Index query = 0; query < length; ++query) {
     const Index visible = causal ? query + 1 : length;
     if (visible < 2) continue;
-    add_row(logits.col(query).head(visible).cast<double>(),
-            weights.col(query).head(visible).cast<double>(), query, sinks, length);
+    row_logits.resize(visible);
+    row_weights.resize(visible);
+    widen(&logits(0, query), visible, row_logits.data());
+    widen(&weights(0, query), visible, row_weights.data());
+    add_row(row_logits, row_weights, query, sinks, length);
   }
 }
 
@@ -84,35 +94,16 @@ void HeadMeter::add_row(const VectorXd& logits, const VectorXd& weights, Index q
                         const SinkKeys& sinks, Index length) {
   grow(length);
   sum_ += measure_row(weights, sinks, length);
-  const Index visible = weights.size();
-  const Eigen::ArrayXd places =
-      Eigen::ArrayXd::LinSpaced(visible, 0, static_cast<double>(visible - 1));
-  distance_ += (weights.array() * (places - static_cast<double>(query)).abs()).sum();
-  self_logit_ += excess(logits, query);
-  self_weight_ += excess(weights, query);
-  add_profile(logits, weights);
-  add_distances(weights, query, sinks, length);
+  const AttentionRow row{logits.data(), weights.data(), weights.size(), query};
+  const RowSums sums = sums_of(row);
+  distance_ += sums.distance;
+  self_logit_ += excess(logits, query, sums.logits);
+  self_weight_ += excess(weights, query, sums.weights);
+  const double mean = sums.logits / static_cast<double>(row.keys);
+  add_by_key(row, mean, inside_.data(), sensitivity_.data(), seen_.data());
+  add_by_distance(row, sinks.leading, std::min(row.keys, length - sinks.trailing), length / 2,
+                  apart_.data(), pairs_.data());
   ++queries_;
-}
-
-void HeadMeter::add_profile(const VectorXd& logits, const VectorXd& weights) {
-  const Index keys = logits.size();
-  const Eigen::ArrayXd centred = logits.array() - logits.mean();
-  const double upper = static_cast<double>(keys - 1);
-  inside_.head(keys) += (centred > -1 && centred < upper).cast<double>();
-  sensitivity_.head(keys) += sensitivity(weights).array();
-  seen_.head(keys) += 1;
-}
-
-void HeadMeter::add_distances(const VectorXd& weights, Index query, const SinkKeys& sinks,
-                              Index length) {
-  const Index end = std::min(weights.size(), length - sinks.trailing);
-  for (Index key = sinks.leading; key < end; ++key) {
-    const Index distance = std::abs(key - query);
-    if (distance == 0 || 2 * distance > length) continue;
-    apart_[distance - 1] += weights[key];
-    pairs_[distance - 1] += 1;
-  }
 }
 
 Eigen::ArrayXd HeadMeter::by_distance() const {

@@ -27,6 +27,8 @@ struct SinkKeys {
   Eigen::Index leading = 1, trailing = 0;
 
   static SinkKeys of(const Passage& passage);
+  /// How many of these a query sees whose row has the first `visible` keys of a passage of `length` tokens.
+  SinkKeys among(Eigen::Index visible, Eigen::Index length) const;
 };
 
 /// Measures a row of at least two weights that add up to 1. `length` is that of the whole passage, of
@@ -75,9 +77,6 @@ class HeadMeter {
 
  private:
   void grow(Eigen::Index length);
-  void add_profile(const Eigen::VectorXd& logits, const Eigen::VectorXd& weights);
-  void add_distances(const Eigen::VectorXd& weights, Eigen::Index query, const SinkKeys& sinks,
-                     Eigen::Index length);
 
   Eigen::Index queries_ = 0;
   RowMeasures sum_;

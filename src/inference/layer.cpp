@@ -85,11 +85,13 @@ void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Matr
   if (!rules.pre_norm) tokens = layer.mlp_norm(tokens);
 }
 
-AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, MatrixXf& tokens) {
+AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, LayerEnd to,
+                         MatrixXf& tokens) {
   AttentionTrace trace;
   trace.residual = tokens;
   trace.states = rules.pre_norm ? layer.attention_norm(tokens) : tokens;
-  finish_layer(layer, rules, attend(layer, rules, trace), tokens);
+  const MatrixXf read = attend(layer, rules, trace);
+  if (to == LayerEnd::tokens) finish_layer(layer, rules, read, tokens);
   return trace;
 }
 

@@ -61,8 +61,11 @@ struct AttentionTrace {
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Eigen::MatrixXf& read,
                   Eigen::MatrixXf& tokens);
 
-/// Runs the layer: `tokens` (d x T, at least one) become the tokens after it.
-AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules,
+/// How far a layer is run: its heads alone, or all of it.
+enum class LayerEnd { heads, tokens };
+
+/// Runs the layer: `tokens` (d x T, at least one) become the tokens after it, or stay with `to` heads.
+AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, LayerEnd to,
                          Eigen::MatrixXf& tokens);
 
 }  // namespace eigenscope

@@ -8,6 +8,7 @@
 #include "checkpoint/rotary_config.h"
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/finite.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -34,7 +35,7 @@ std::array<Index, 2> matrix_shape(const Safetensors& file, const std::string& na
 
 template <class Values>
 void require_finite(const Values& values, const std::string& name) {
-  if (!values.allFinite()) {
+  if (!all_finite(values)) {
     throw FormatError(shown_name(name), "it holds NaN or infinite values in single precision");
   }
 }

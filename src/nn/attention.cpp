@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attention/softmax.h"
-#include "nn/lanes.h"
+#include "support/lanes.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "nn/lanes.h"
+#include "support/lanes.h"
 
 namespace eigenscope {
 

@@ -1,7 +1,7 @@
 #include "prediction/agreement.h"
 
 #include <cmath>
-#include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -15,8 +15,10 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-double mean_absolute_error(const VectorXd& a, const VectorXd& b) {
-  return a.size() == 0 ? std::numeric_limits<double>::quiet_NaN() : (a - b).cwiseAbs().mean();
+double mean(const VectorXd& values, const std::vector<Index>& drawn) {
+  double sum = 0;
+  for (const Index i : drawn) sum += values[i];
+  return sum / static_cast<double>(drawn.size());  // 0/0 is NaN
 }
 
 }  // namespace
@@ -34,16 +36,19 @@ Agreement agreement(const VectorXd& predicted, const VectorXd& measured, Index r
   const VectorXd a = predicted(kept), b = measured(kept);
   Agreement found;
   found.pairs = a.size();
+  const VectorXd differences = (a - b).cwiseAbs();
+  const RankedPairs ranked(a, b);
   std::vector<double> correlations, errors;
   for (Index k = 0; k < resamples && found.pairs > 0; ++k) {
     const std::vector<Index> drawn = resample(found.pairs, seed, static_cast<std::uint64_t>(k));
-    const VectorXd x = a(drawn), y = b(drawn);
-    const double correlation = rank_correlation(x, y);
+    const double correlation = ranked.correlation(drawn);
     if (!std::isnan(correlation)) correlations.push_back(correlation);
-    errors.push_back(mean_absolute_error(x, y));
+    errors.push_back(mean(differences, drawn));
   }
-  found.rank_correlation = percentile_interval(rank_correlation(a, b), std::move(correlations));
-  found.error = percentile_interval(mean_absolute_error(a, b), std::move(errors));
+  std::vector<Index> all(static_cast<std::size_t>(found.pairs));
+  std::iota(all.begin(), all.end(), Index{0});
+  found.rank_correlation = percentile_interval(ranked.correlation(all), std::move(correlations));
+  found.error = percentile_interval(mean(differences, all), std::move(errors));
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include "support/error.h"
 #include "support/gemm.h"
 #include "support/random.h"
+#include "support/widened.h"
 
 namespace eigenscope {
 namespace {
@@ -34,21 +35,30 @@ MatrixXd between(const MatrixXd& a, const MatrixXd& c) { return times(times(a, c
 /// Column t of a query as the keys see it.
 auto seen_by(const MatrixXd& query, Index key) { return query.col(query.cols() > 1 ? key : 0); }
 
+/// The product of columns t of two matrices.
+double dot(const MatrixXd& a, const MatrixXd& b, Index t) {
+  return inner_product(&a(0, t), &b(0, t), a.rows());
+}
+
 /// Standard deviation of a logit, for each of `count` keys.
 VectorXd deviations(const MatrixXd& query, const MatrixXd& key_covariance, Index count) {
-  const VectorXd variances = times(key_covariance, query).cwiseProduct(query).colwise().sum();
-  const VectorXd found = variances.cwiseMax(0).cwiseSqrt();
-  return found.size() == count ? found : VectorXd::Constant(count, found[0]);
+  const MatrixXd product = times(key_covariance, query);
+  VectorXd found(query.cols() == 1 ? count : query.cols());
+  for (Index t = 0; t < query.cols(); ++t) {
+    found[t] = std::sqrt(std::max(0.0, dot(product, query, t)));
+  }
+  if (query.cols() == 1) std::fill_n(found.data(), count, found[0]);
+  return found;
 }
 
 /// Logits of keys by position, d_h x T, or of one key for all positions.
 VectorXd logits(const MatrixXd& query, const MatrixXd& keys, Index count) {
-  if (query.cols() == 1 && keys.cols() == 1) {
-    return VectorXd::Constant(count, query.col(0).dot(keys.col(0)));
-  }
+  if (query.cols() == 1 && keys.cols() == 1) return VectorXd::Constant(count, dot(query, keys, 0));
   if (query.cols() == 1) return transposed_times(keys, query);
   if (keys.cols() == 1) return transposed_times(query, keys);
-  return query.cwiseProduct(keys).colwise().sum();
+  VectorXd found(count);
+  for (Index t = 0; t < count; ++t) found[t] = dot(query, keys, t);
+  return found;
 }
 
 }  // namespace
@@ -97,7 +107,8 @@ LayerClouds::LayerClouds(const TokenStatistics& statistics) : sinks(statistics.s
   correlations = statistics.correlations(smooth);
 }
 
-HeadPredictor::HeadPredictor(const LayerClouds& clouds, const HeadProjections& head)
+HeadPredictor::HeadPredictor(const LayerClouds& clouds, const HeadProjections& head,
+                             const HeadProjections& folded)
     : clouds_(clouds),
       head_(head),
       keys_all_(key_covariance(clouds.all.covariance)),
@@ -111,8 +122,8 @@ HeadPredictor::HeadPredictor(const LayerClouds& clouds, const HeadProjections& h
       mean_but_first_(head.key_of(clouds.but_first.mean)),
       leading_(head.key_of(clouds.leading)),
       trailing_(head.key_of(clouds.trailing)) {
-  spectrum_ =
-      variances(times(head.query, head.query.transpose()), times(head.key, head.key.transpose()));
+  spectrum_ = variances(times(folded.query, folded.query.transpose()),
+                        times(folded.key, folded.key.transpose()));
   covariance_ = variances(between(head.query, clouds.all.covariance), keys_all_);
 }
 
@@ -180,22 +191,24 @@ RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
 VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query,
                                       std::span<const float> normal) const {
   const RowLaw row = law(level, query);
-  const auto visible = static_cast<Index>(normal.size());
-  const auto z = Eigen::Map<const Eigen::VectorXf>(normal.data(), visible).cast<double>();
-  return row.mean.head(visible) + row.std.head(visible).cwiseProduct(z);
+  VectorXd logits(static_cast<Index>(normal.size()));
+  const double *const mean = row.mean.data(), *const deviation = row.std.data();
+  const float* const z = normal.data();
+  double* const out = logits.data();
+  for (Index t = 0; t < logits.size(); ++t) out[t] = mean[t] + deviation[t] * z[t];
+  return logits;
 }
 
-std::vector<MatrixXd> HeadPredictor::keys(const TokenStatistics& statistics) const {
+std::vector<MatrixXd> keys_of(const HeadProjections& head,
+                              const std::vector<Eigen::MatrixXf>& states) {
   std::vector<MatrixXd> keys;
-  for (Index k = 0; k < statistics.passages(); ++k) {
-    keys.push_back(head_.key_of(statistics.states(k).cast<double>()));
-  }
+  for (const Eigen::MatrixXf& x : states) keys.push_back(head.key_of(widened(x)));
   return keys;
 }
 
-VectorXd HeadPredictor::real_logits(const std::vector<MatrixXd>& keys, const HeadQuery& query,
-                                    Index passage, std::span<const float> normal) const {
-  const MatrixXd seen = head_.seen(query.query, query.position, static_cast<Index>(normal.size()));
+VectorXd real_logits(const HeadProjections& head, const std::vector<MatrixXd>& keys,
+                     const HeadQuery& query, Index passage, std::span<const float> normal) {
+  const MatrixXd seen = head.seen(query.query, query.position, static_cast<Index>(normal.size()));
   const auto passages = static_cast<Index>(keys.size());
   VectorXd logits(static_cast<Index>(normal.size()));
   for (Index t = 0; t < logits.size(); ++t) {
@@ -204,7 +217,9 @@ VectorXd HeadPredictor::real_logits(const std::vector<MatrixXd>& keys, const Hea
       const float drawn = normal[static_cast<std::size_t>(t)];
       other = (passage + 1 + uniform_index(drawn, passages - 1)) % passages;
     }
-    logits[t] = seen_by(seen, t).dot(keys[static_cast<std::size_t>(other)].col(t));
+    const MatrixXd& from = keys[static_cast<std::size_t>(other)];
+    const double* const query_seen = seen.data() + (seen.cols() > 1 ? t * seen.rows() : 0);
+    logits[t] = inner_product(query_seen, from.data() + t * from.rows(), seen.rows());
   }
   return logits;
 }
@@ -215,8 +230,10 @@ RowLaw HeadPredictor::covariance(Index place) const { return by_distance(covaria
 RowLaw HeadPredictor::mean(Index place) const {
   const MatrixXd centre = head_.seen(mean_query_, place, length());
   RowLaw law = by_distance(covariance_, place);
-  law.std =
-      (law.std.array().square() + deviations(centre, keys_all_, length()).array().square()).sqrt();
+  const VectorXd own = deviations(centre, keys_all_, length());
+  for (Index t = 0; t < length(); ++t) {
+    law.std[t] = std::sqrt(law.std[t] * law.std[t] + own[t] * own[t]);
+  }
   if (turned()) law.mean = logits(centre, mean_key_, length());
   return law;
 }

@@ -118,11 +118,24 @@ struct LayerClouds {
   SinkKeys sinks;
 };
 
-/// The levels of one head.
+/// Keys of each passage, d_h x T, without rotary positions, from its states (d x T).
+std::vector<Eigen::MatrixXd> keys_of(const HeadProjections& head,
+                                     const std::vector<Eigen::MatrixXf>& states);
+
+/// Level 8: logits of real keys. The query of `passage` sees its own key, and at each other position t
+/// that of another passage, drawn by `normal[t]`, which is N(0, 1); of its own passage where there is no
+/// other.
+Eigen::VectorXd real_logits(const HeadProjections& head, const std::vector<Eigen::MatrixXd>& keys,
+                            const HeadQuery& query, Eigen::Index passage,
+                            std::span<const float> normal);
+
+/// Levels 1 to 7 of one head.
 class HeadPredictor {
  public:
-  /// Both must outlive it.
-  HeadPredictor(const LayerClouds& clouds, const HeadProjections& head);
+  /// `folded` is `head` with the gain of a pre-norm in the weights, which level 1 is about. Clouds and head must
+  /// outlive it.
+  HeadPredictor(const LayerClouds& clouds, const HeadProjections& head,
+                const HeadProjections& folded);
 
   /// The law of a query's logits over all T keys. Throws InvalidArgument ("level") for a level that is no
   /// such law.
@@ -131,13 +144,6 @@ class HeadPredictor {
   /// Logits drawn from law(level, query): `normal` are N(0, 1), one for each visible key.
   Eigen::VectorXd normal_logits(Level level, const HeadQuery& query,
                                 std::span<const float> normal) const;
-  /// Keys of each passage, d_h x T, without rotary positions.
-  std::vector<Eigen::MatrixXd> keys(const TokenStatistics& statistics) const;
-  /// Level 8: logits of real keys. The query of `passage` sees its own key, and at each other position t
-  /// that of another passage, drawn by `normal[t]`, which is N(0, 1); of its own passage where there is no
-  /// other.
-  Eigen::VectorXd real_logits(const std::vector<Eigen::MatrixXd>& keys, const HeadQuery& query,
-                              Eigen::Index passage, std::span<const float> normal) const;
 
   // With rotary positions W depends on how far the key lies from the query, so that variances and means do.
   /// Level 1: independent isotropic tokens, s^2 = eta_F / d_h.

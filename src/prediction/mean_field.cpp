@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "attention/softmax.h"
 #include "prediction/token_statistics.h"
 #include "support/error.h"
+#include "support/finite.h"
 #include "support/gemm.h"
 #include "support/random.h"
 
@@ -56,34 +58,50 @@ MeanFieldRead mean_field_read(const KeyValueLaw& law, const MatrixXd& query, con
   const bool own_is_content = position >= begin && position < end;
   const Index others = end - begin - (own_is_content ? 1 : 0);
   const double frozen = 2 * std::log(static_cast<double>(std::max<Index>(1, others)));
+  const Index width = query.rows();
   const bool turned = query.cols() > 1;
-  VectorXd logits = turned ? VectorXd(query.cwiseProduct(law.key_means).colwise().sum())
-                           : VectorXd(transposed_times(law.key_means, query));
-  logits.conservativeResize(visible);
-  const VectorXd variances =
-      times(law.key_covariance, query).cwiseProduct(query).colwise().sum().cwiseMax(0);
-  VectorXd capped(visible), share = VectorXd::Zero(visible);
-  for (Index t = begin; t < end; ++t) {
-    const double variance = variances[turned ? t : 0];
-    capped[t] = std::min(variance, frozen);
-    share[t] = variance > frozen ? std::sqrt(frozen / variance) : 1;
-    logits[t] += capped[t] / 2;
+  const auto seen = [&](Index t) { return query.data() + (turned ? t * width : 0); };
+  const MatrixXd product = times(law.key_covariance, query);
+  struct ContentKey {
+    double capped;  // variance of its logit, up to where a row freezes
+    double square;  // E e^(2 q.k) over (E e^(q.k))^2
+    double share;   // of C_vk q that it adds to its value
+  };
+  const auto content_key = [&](Index t) -> ContentKey {
+    const double* const along = product.data() + (turned ? t * width : 0);
+    const double variance = std::max(0.0, inner_product(along, seen(t), width));
+    const double capped = std::min(variance, frozen);
+    return {capped, std::exp(capped), variance > frozen ? std::sqrt(frozen / variance) : 1};
+  };
+  const ContentKey alike = content_key(0);  // all that are not turned
+  const MatrixXd products = turned ? MatrixXd() : transposed_times(law.key_means, query);
+  VectorXd row(visible);
+  double* const logits = row.data();
+  const double* const means = law.key_means.data();
+  for (Index t = 0; t < visible; ++t) {
+    logits[t] = turned ? inner_product(seen(t), means + t * width, width) : products.data()[t];
   }
-  logits[position] = query.col(turned ? position : 0).dot(key);
-  VectorXd weights = (logits.array() - logits.maxCoeff()).exp();
-  weights /= weights.sum();
+  for (Index t = begin; t < end; ++t) {
+    logits[t] += (turned ? content_key(t) : alike).capped / 2;
+  }
+  logits[position] = inner_product(seen(position), key.data(), width);
+  VectorXd weights = softmax(row, 1);
   const double own = weights[position];
   weights[position] = 0;
-  double all = 0, square = 0;
+  double all = 0, square = 0, shares = 0;
+  VectorXd pull = VectorXd::Zero(width);  // what content keys pull the read along, before C_vk
+  double* const pulled = pull.data();
+  const double* const weight = weights.data();
   for (Index t = begin; t < end; ++t) {
-    all += weights[t];
-    // E e^(2 q.k) over (E e^(q.k))^2 is e^(s^2).
-    square += weights[t] * weights[t] * std::exp(capped[t]);
+    const ContentKey as_content = turned ? content_key(t) : alike;
+    all += weight[t];
+    square += weight[t] * weight[t] * as_content.square;
+    const double share = weight[t] * as_content.share;
+    shares += share;
+    const double* const along = seen(t);
+    for (Index i = 0; turned && i < width; ++i) pulled[i] += share * along[i];
   }
-  // What content keys pull the read along, before C_vk.
-  const VectorXd shares = weights.cwiseProduct(share);
-  const VectorXd pull =
-      turned ? VectorXd(times(query.leftCols(visible), shares)) : VectorXd(query * shares.sum());
+  if (!turned) pull = shares * query;
   VectorXd mean = times(law.value_means.leftCols(visible), weights);
   mean += own * value;
   mean += times(law.cross_covariance, pull);
@@ -160,7 +178,7 @@ void MeanField::advance(const LayerWeights& weights) {
   }
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
     finish_layer(weights, rules_, reads[k], tokens_[k]);
-    if (!tokens_[k].allFinite()) {
+    if (!all_finite(tokens_[k])) {
       throw FormatError("layer " + std::to_string(layer_),
                         "tokens of the mean field leave the range of single precision");
     }

@@ -11,12 +11,14 @@
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/random.h"
+#include "support/widened.h"
 
 namespace eigenscope {
 namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
+using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
 constexpr Index kFewestContent = 4;
@@ -45,7 +47,7 @@ void check_passages(const PredictionPassages& passages) {
 ForwardPass statistics_pass(std::shared_ptr<const TextModel> model,
                             const PredictionPassages& passages) {
   check_passages(passages);
-  return {std::move(model), passages.statistics};
+  return {std::move(model), passages.statistics, LayerEnd::heads};
 }
 
 TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
@@ -95,7 +97,8 @@ Prediction::Prediction(std::shared_ptr<const TextModel> model, const PredictionP
   std::vector<Passage> others = passages.measured;
   for (const Passage& passage : passages.ceiling) others.push_back(passage);
   if (!others.empty()) {
-    measuring_ = std::make_unique<ForwardPass>(std::move(model), std::move(others));
+    measuring_ =
+        std::make_unique<ForwardPass>(std::move(model), std::move(others), LayerEnd::heads);
   }
 }
 
@@ -187,13 +190,8 @@ void Prediction::reset(std::vector<HeadMeter>& meters) const {
 }
 
 void Prediction::run_mean_field() {
-  TokenStatistics statistics(pass_.model().width(), length_, sinks_);
-  for (const Eigen::MatrixXf& states : mean_field_.states(through_->weights)) {
-    statistics.add(states);
-  }
-  LayerClouds clouds(statistics);
-  through_->mean_field = Tokens{std::move(statistics), std::move(clouds)};
-  mean_field_.advance(through_->weights);
+  through_->mean_field = mean_field_.states(through_->weights);
+  if (through_->layer + 1 < pass_.model().layers()) mean_field_.advance(through_->weights);
 }
 
 void Prediction::begin_layer() {
@@ -236,18 +234,11 @@ HeadPrediction Prediction::predict_head(const Through& through, int head) const 
     return prediction.levels[static_cast<std::size_t>(level)];
   };
   at(Level::isotropic) = isotropic(prediction.report.moments.traces);
-  const std::vector<HeadQuery> drawn = queries(through.run.statistics, projected);
-  at(Level::spectrum) =
-      sampled(through.run, HeadPredictor(through.run.clouds, whole), drawn, Level::spectrum);
-  const HeadPredictor predictor(through.run.clouds, projected);
-  for (const Level level : {Level::covariance, Level::mean, Level::sink, Level::position,
-                            Level::separator, Level::neighbours, Level::keys}) {
-    at(level) = sampled(through.run, predictor, drawn, level,
-                        level == Level::neighbours ? &prediction.gaussian_by_distance : nullptr);
-  }
-  at(Level::mean_field) =
-      sampled(*through.mean_field, HeadPredictor(through.mean_field->clouds, projected),
-              queries(through.mean_field->statistics, projected), Level::keys);
+  const States& states = through.run.statistics.states();
+  predict_normal(HeadPredictor(through.run.clouds, projected, whole), queries(states, projected),
+                 prediction);
+  at(Level::keys) = predict_real(states, projected);
+  at(Level::mean_field) = predict_real(*through.mean_field, projected);
   at(Level::sequences) = sequences_[number].measures();
   return prediction;
 }
@@ -260,8 +251,7 @@ void Prediction::draw(Index query, std::vector<float>& normal) const {
   NormalStream(settings_.seed, static_cast<std::uint64_t>(query)).fill(normal);
 }
 
-std::vector<HeadQuery> Prediction::queries(const TokenStatistics& statistics,
-                                           const HeadProjections& head) const {
+std::vector<HeadQuery> Prediction::queries(const States& from, const HeadProjections& head) const {
   constexpr std::size_t kAtOnce = 256;  // so many states are held in double precision
   std::vector<HeadQuery> found;
   for (std::size_t begin = 0; begin < places_.size(); begin += kAtOnce) {
@@ -270,8 +260,9 @@ std::vector<HeadQuery> Prediction::queries(const TokenStatistics& statistics,
     MatrixXd states(pass_.model().width(), static_cast<Index>(places.size()));
     std::vector<Index> positions;
     for (const Index place : places) {
-      states.col(static_cast<Index>(positions.size())) =
-          statistics.states(place / length_).col(place % length_).cast<double>();
+      const MatrixXf& passage = from[static_cast<std::size_t>(place / length_)];
+      widen(&passage(0, place % length_), passage.rows(),
+            &states(0, static_cast<Index>(positions.size())));
       positions.push_back(place % length_);
     }
     for (HeadQuery& query : queries_of(head, states, positions)) found.push_back(std::move(query));
@@ -279,39 +270,55 @@ std::vector<HeadQuery> Prediction::queries(const TokenStatistics& statistics,
   return found;
 }
 
-HeadMeasures Prediction::sampled(const Tokens& tokens, const HeadPredictor& predictor,
-                                 const std::vector<HeadQuery>& queries, Level level,
-                                 VectorXd* by_distance) const {
-  const TokenStatistics& statistics = tokens.statistics;
-  const std::vector<MatrixXd> keys =
-      level == Level::keys ? predictor.keys(statistics) : std::vector<MatrixXd>();
-  HeadMeter meter;
-  RowMeasures alike;
-  double rows = 0;
+template <class Draw>
+void Prediction::each_row(const std::vector<HeadQuery>& queries, const Draw& draw_row) const {
   std::vector<float> normal = normals();
   for (std::size_t j = 0; j < queries.size(); ++j) {
-    const HeadQuery& query = queries[j];
-    const Index visible = pass_.model().rules().causal ? query.position + 1 : length_;
+    const Index visible = pass_.model().rules().causal ? queries[j].position + 1 : length_;
     if (visible < 2) continue;
     draw(static_cast<Index>(j), normal);
-    const auto drawn = std::span(normal).first(static_cast<std::size_t>(visible));
-    const VectorXd logits = level == Level::keys
-                                ? predictor.real_logits(keys, query, places_[j] / length_, drawn)
-                                : predictor.normal_logits(level, query, drawn);
-    const VectorXd weights = softmax(logits, 1);
-    meter.add_row(logits, weights, query.position, sinks_, length_);
+    draw_row(j, std::span<const float>(normal).first(static_cast<std::size_t>(visible)));
+  }
+}
+
+void Prediction::predict_normal(const HeadPredictor& predictor,
+                                const std::vector<HeadQuery>& queries,
+                                HeadPrediction& prediction) const {
+  constexpr auto kFirst = static_cast<std::size_t>(Level::spectrum);
+  constexpr auto kEnd = static_cast<std::size_t>(Level::keys);
+  std::array<HeadMeter, kEnd> meters;
+  double leading = 0, trailing = 0, rows = 0;
+  each_row(queries, [&](std::size_t j, std::span<const float> normal) {
+    const HeadQuery& query = queries[j];
+    for (std::size_t level = kFirst; level < kEnd; ++level) {
+      const VectorXd logits = predictor.normal_logits(static_cast<Level>(level), query, normal);
+      meters[level].add_row(logits, softmax(logits, 1), query.position, sinks_, length_);
+    }
     // Where all keys are alike the expected weight is known, and the drawn one only noise.
-    alike +=
-        measure_row(VectorXd::Constant(visible, 1 / static_cast<double>(visible)), sinks_, length_);
+    const auto visible = static_cast<Index>(normal.size());
+    const SinkKeys seen = sinks_.among(visible, length_);
+    leading += static_cast<double>(seen.leading) / static_cast<double>(visible);
+    trailing += static_cast<double>(seen.trailing) / static_cast<double>(visible);
     rows += 1;
+  });
+  for (std::size_t level = kFirst; level < kEnd; ++level) {
+    HeadMeasures& measures = prediction.levels[level] = meters[level].measures();
+    if (static_cast<Level>(level) >= Level::sink) continue;
+    measures.row.sink_first = leading / rows;
+    measures.row.sink_separator = trailing / rows;
   }
-  if (by_distance != nullptr) *by_distance = meter.by_distance();
-  HeadMeasures measures = meter.measures();
-  if (level < Level::sink) {
-    measures.row.sink_first = alike.sink_first / rows;
-    measures.row.sink_separator = alike.sink_separator / rows;
-  }
-  return measures;
+  prediction.gaussian_by_distance = meters[kEnd - 1].by_distance();
+}
+
+HeadMeasures Prediction::predict_real(const States& states, const HeadProjections& head) const {
+  const std::vector<MatrixXd> keys = keys_of(head, states);
+  const std::vector<HeadQuery> drawn = queries(states, head);
+  HeadMeter meter;
+  each_row(drawn, [&](std::size_t j, std::span<const float> normal) {
+    const VectorXd logits = real_logits(head, keys, drawn[j], places_[j] / length_, normal);
+    meter.add_row(logits, softmax(logits, 1), drawn[j].position, sinks_, length_);
+  });
+  return meter.measures();
 }
 
 HeadMeasures Prediction::isotropic(const Traces& traces) const {

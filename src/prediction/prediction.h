@@ -73,6 +73,8 @@ class Prediction {
   const std::vector<HeadPrediction>& heads() const { return heads_; }
 
  private:
+  /// States of a layer, d x T for each passage.
+  using States = std::vector<Eigen::MatrixXf>;
   /// Tokens of a layer that predictions are made from.
   struct Tokens {
     TokenStatistics statistics;
@@ -83,7 +85,7 @@ class Prediction {
     LayerWeights weights;
     int layer;
     Tokens run;
-    std::optional<Tokens> mean_field;  // until its turn has come
+    std::optional<States> mean_field;  // until its turn has come
   };
   bool done() const;
   void run_passage();
@@ -102,13 +104,15 @@ class Prediction {
   /// Those of query number `query`.
   void draw(Eigen::Index query, std::vector<float>& normal) const;
   /// The drawn queries of a head; all levels have the same.
-  std::vector<HeadQuery> queries(const TokenStatistics& statistics,
-                                 const HeadProjections& head) const;
-  /// Measures of the queries' rows, drawn at a level, and their mean weights by distance where these are
-  /// wanted.
-  HeadMeasures sampled(const Tokens& tokens, const HeadPredictor& predictor,
-                       const std::vector<HeadQuery>& queries, Level level,
-                       Eigen::VectorXd* by_distance = nullptr) const;
+  std::vector<HeadQuery> queries(const States& states, const HeadProjections& head) const;
+  /// Calls draw_row(j, N(0, 1) numbers of the keys that it sees) for each query j that sees at least two keys.
+  template <class Draw>
+  void each_row(const std::vector<HeadQuery>& queries, const Draw& draw_row) const;
+  /// Measures of the queries' rows at each of levels 1 to 7, added to `prediction`.
+  void predict_normal(const HeadPredictor& predictor, const std::vector<HeadQuery>& queries,
+                      HeadPrediction& prediction) const;
+  /// The same of level 8 over these states.
+  HeadMeasures predict_real(const States& states, const HeadProjections& head) const;
   HeadMeasures isotropic(const Traces& traces) const;
 
   ForwardPass pass_;                        // of the statistics

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "support/gemm.h"
+#include "support/widened.h"
 
 namespace eigenscope {
 
@@ -55,7 +56,7 @@ TokenStatistics::TokenStatistics(Index width, Index length, SinkKeys sinks)
       positions_(MatrixXd::Zero(width, length)) {}
 
 void TokenStatistics::add(const Eigen::MatrixXf& states) {
-  const MatrixXd exact = states.cast<double>();
+  const MatrixXd exact = widened(states);
   leading_.add(exact.leftCols(sinks_.leading));
   content_.add(exact.middleCols(sinks_.leading, length() - sinks_.leading - sinks_.trailing));
   trailing_.add(exact.rightCols(sinks_.trailing));
@@ -67,7 +68,7 @@ VectorXd TokenStatistics::correlations(const MatrixXd& means) const {
   const Index content = length() - sinks_.leading - sinks_.trailing;
   VectorXd products = VectorXd::Zero(content), pairs = VectorXd::Zero(content);
   for (const Eigen::MatrixXf& states : states_) {
-    const MatrixXd centred = (states.cast<double>() - means).middleCols(sinks_.leading, content);
+    const MatrixXd centred = (widened(states) - means).middleCols(sinks_.leading, content);
     const MatrixXd gram = transposed_times(centred, centred, Entries::upper);
     for (Index distance = 0; distance < content; ++distance) {
       products[distance] += gram.diagonal(distance).sum();

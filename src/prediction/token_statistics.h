@@ -45,9 +45,8 @@ class TokenStatistics {
   const SinkKeys& sinks() const { return sinks_; }
   /// Passages added.
   Eigen::Index passages() const { return static_cast<Eigen::Index>(states_.size()); }
-  const Eigen::MatrixXf& states(Eigen::Index passage) const {
-    return states_[static_cast<std::size_t>(passage)];
-  }
+  /// States of each passage, d x T.
+  const std::vector<Eigen::MatrixXf>& states() const { return states_; }
 
   const Moments& leading() const { return leading_; }
   const Moments& content() const { return content_; }

@@ -2,14 +2,26 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
+#include <vector>
 
 namespace eigenscope {
 
-/// Ranks from 1; equal values share the mean of theirs.
-Eigen::VectorXd ranks(const Eigen::VectorXd& values);
+/// Pairs of which resamples are correlated: sorting them once is enough for all.
+class RankedPairs {
+ public:
+  /// Both have one length and no NaN.
+  RankedPairs(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 
-/// Spearman's rank correlation, in [-1, 1]; NaN for fewer than two pairs and where either side is
-/// constant. Both have one length and no NaN.
+  /// Spearman's rank correlation of the pairs with the indices `drawn`, in [-1, 1]; equal values share the mean of
+  /// their ranks. NaN for fewer than two pairs and where either side is constant.
+  double correlation(const std::vector<Eigen::Index>& drawn) const;
+
+ private:
+  std::vector<std::size_t> a_, b_;  // place of each value among the different ones
+};
+
+/// The same of all pairs.
 double rank_correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 
 }  // namespace eigenscope

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "support/lanes.h"
+
 namespace eigenscope {
 namespace {
 
@@ -30,7 +32,9 @@ Index panels(Index count, Index each) { return (count + each - 1) / each; }
 // last panel lacks are zero.
 template <Index Each, class Scalar>
 void pack(Index count, Index inner, Factor<Scalar> from, std::vector<Scalar>& packed) {
-  packed.resize(static_cast<std::size_t>(panels(count, Each) * Each * inner));
+  // It only grows: a vector that shrinks and grows again sets to zero what is overwritten here.
+  const auto size = static_cast<std::size_t>(panels(count, Each) * Each * inner);
+  if (packed.size() < size) packed.resize(size);
   Scalar* out = packed.data();
   for (Index first = 0; first < count; first += Each) {
     const Scalar* in = from.data + first * from.row_step;
@@ -197,7 +201,37 @@ __attribute__((target("avx512f"))) void multiply_512(
 }
 #endif
 
+// A b into `product`, zero before; A is rows x inner, column-major with columns `leading` apart.
+void add_times_vector(Index rows, Index inner, const double* a, Index leading, const double* b,
+                      double* product) {
+  for (Index x = 0; x < inner; ++x) {
+    const double* const column = a + x * leading;
+    const double factor = b[x];
+    for (Index i = 0; i < rows; ++i) product[i] += column[i] * factor;
+  }
+}
+
+// A^T b into `product`; A is inner x columns, column-major. Several columns at a time: their sums do not wait for each other.
+void transposed_times_vector(Index columns, Index inner, const double* a, const double* b,
+                             double* product) {
+  constexpr Index kAtOnce = 8;
+  Index column = 0;
+  for (; column + kAtOnce <= columns; column += kAtOnce) {
+    double sums[kAtOnce] = {};
+    const double* const first = a + column * inner;
+    for (Index x = 0; x < inner; ++x) {
+      for (Index k = 0; k < kAtOnce; ++k) sums[k] += first[k * inner + x] * b[x];
+    }
+    std::copy_n(sums, kAtOnce, product + column);
+  }
+  for (; column < columns; ++column) product[column] = inner_product(a + column * inner, b, inner);
+}
+
 }  // namespace
+
+double inner_product(const double* a, const double* b, Index count) {
+  return lane_sum<double>(count, [&](Index i) { return a[i] * b[i]; });
+}
 
 template <class Scalar, class Sum>
 void multiply(Index inner, std::span<const Product<Scalar, Sum>> products) {
@@ -215,6 +249,11 @@ template void multiply(Index, std::span<const Product<float, double>>);
 Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::MatrixXd& b,
                       Entries of_b) {
   Eigen::MatrixXd product(a.rows(), b.cols());
+  if (b.cols() == 1) {  // packing would take longer than the product
+    product.setZero();
+    add_times_vector(a.rows(), a.cols(), a.data(), a.outerStride(), b.data(), product.data());
+    return product;
+  }
   const auto left = factor(a.data(), a.outerStride()), right = factor(b.data(), b.rows());
   if (of_b == Entries::upper) {
     multiply_upper(a.rows(), b.cols(), b.rows(), left, right, product.data(), product.rows());
@@ -227,6 +266,10 @@ Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::M
 Eigen::MatrixXd transposed_times(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b,
                                  Entries wanted) {
   Eigen::MatrixXd product(a.cols(), b.cols());
+  if (b.cols() == 1) {
+    transposed_times_vector(a.cols(), a.rows(), a.data(), b.data(), product.data());
+    return product;
+  }
   const Product<double> all{a.cols(),
                             b.cols(),
                             factor(a.data(), a.rows()).transposed(),

@@ -72,6 +72,9 @@ void multiply_upper(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner,
   }
 }
 
+/// The sum of a_i b_i over `count` numbers each.
+double inner_product(const double* a, const double* b, Eigen::Index count);
+
 /// A B, by `multiply`. `of_b` gives what is known of B.
 Eigen::MatrixXd times(const Eigen::Ref<const Eigen::MatrixXd>& a, const Eigen::MatrixXd& b,
                       Entries of_b = Entries::all);
