@@ -19,7 +19,7 @@ Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature) {
   for (Eigen::Index i = 0; i < keys; ++i) {
     out[i] = exp_nonpositive((in[i] - largest) / temperature);
   }
-  const double total = lane_sum<double>(keys, [&](Eigen::Index i) { return out[i]; });
+  const double total = weights.sum();
   for (Eigen::Index i = 0; i < keys; ++i) out[i] /= total;
   return weights;
 }
