@@ -133,6 +133,69 @@ describe('the comparison at tuned settings', () => {
     });
   });
 
+  test('docs/results.md says of it what its numbers say', () => {
+    const text = docs('results.md');
+    const of = (method: string) =>
+      tuned.summary.find(({ axes }) => axes.method === method) as unknown as Record<
+        string,
+        Comparison
+      >;
+    const mean = (method: string, measure: string, digits: number) =>
+      of(method)[measure]!.mean!.toFixed(digits);
+    const tests = tuned.summary.flatMap((row) =>
+      Object.values(row).filter((it) => typeof (it as Comparison | undefined)?.p === 'number'),
+    );
+    expect(text).toContain(`${tests.length} tests without correction`);
+    const settings = tuned.grid.axes.method as Record<string, Record<string, number>>;
+    expect(text).toContain(
+      `Tuned values: learning rate ${tuned.grid.settings.learning_rate} ` +
+        `(${settings['sigma-reparam']!.learning_rate} for sigmaReparam, the edge of its grid), c_scale ` +
+        `${settings.locater!.scale_weight} with tr(W²) and ` +
+        `${settings['locater-frobenius']!.scale_weight} with Frobenius, QK decay ${settings['qk-decay']!.qk_decay}.`,
+    );
+    const entropy = (method: string) => mean(method, 'entropy', 2);
+    const spread = (method: string) => mean(method, 'variance_frobenius', 2);
+    expect(text).toContain(
+      `yes in its Frobenius form (${entropy('none')} to ${entropy('locater-frobenius')}), ` +
+        `no with tr(W²) (${entropy('locater')})`,
+    );
+    expect(of('locater').variance!.mean).toBeLessThan(0);
+    expect(text).toContain(
+      `the Frobenius variance grows from ${spread('none')} to ${spread('locater')}; ` +
+        `the Frobenius form shrinks it to ${spread('locater-frobenius')}`,
+    );
+    const forms = ['locater', 'locater-frobenius'];
+    for (const form of forms) {
+      expect(Math.abs(of(form).bits_per_byte!.difference!)).toBeLessThan(0.004);
+      const { deviation } = of(form).bits_per_byte!;
+      expect(Math.abs(deviation! - 0.02)).toBeLessThan(0.006);
+    }
+    expect(text).toContain(
+      `(p ${forms.map((it) => pText(of(it).bits_per_byte!.p)).join(' and ')})`,
+    );
+    expect(text).toContain(
+      `the baseline shows neither collapse (entropy ${entropy('none')}, residual ${mean('none', 'residual', 2)})`,
+    );
+    expect(text).toContain(
+      `${mean('locater-frobenius', 'mean', 3)} and ${mean('locater', 'mean', 3)} of 0.125`,
+    );
+    const { difference, p } = of('qk-decay').bits_per_byte!;
+    expect(text).toContain(
+      `raises the entropy (${entropy('qk-decay')}), without the mean, and costs ` +
+        `${difference!.toFixed(3)} bits per byte (p ${pText(p)})`,
+    );
+    expect(text).toContain(
+      `sigmaReparam is ${of('sigma-reparam').bits_per_byte!.difference!.toFixed(2)} bits per byte worse`,
+    );
+    const floors = [...text.matchAll(/^\| (?!regularizer).* \| (0\.0\d{3}) \| \S+ ± /gm)];
+    expect(floors.map(([, floor]) => floor)).toEqual(
+      tuned.summary.map((row) => {
+        const { mean } = (row as unknown as Record<string, Comparison>).mean!;
+        return (3 * mean! * mean!).toFixed(4);
+      }),
+    );
+  });
+
   test('says of the claims what the table says', () => {
     expect(claimText(rows, METHOD_NAMES['locater-frobenius']!)).toBe(
       'LocAteR, Frobenius, 5 runs: a lower loss is not significant (−0.004 bits per byte, p = 0.56); ' +
