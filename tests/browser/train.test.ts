@@ -239,14 +239,22 @@ test('a published run is chosen by pointing at it, trained here to the same loss
   await close();
 }, 180_000);
 
-test('a baseline of the paper’s setting is chosen by pointing at it', async () => {
+test.each([
+  ['rates' as const, 'baseline, mean', ['none', '0.003', '1'], 2],
+  ['escape' as const, 'share', ['1', '-1', '1'], 1],
+  ['strength' as const, 'baseline, mean', ['none', 'with', '1'], 2],
+])('a run of the figure %s is chosen by pointing at it', async (id, mark, labels, panels) => {
   const { page, errors, close } = await open();
-  await settled(page, 'strength');
-  const figure = page.locator('#figure-strength');
-  await figure.locator('[data-mark="baseline, mean"] circle').first().click({ force: true });
-  const method = figure.locator('[data-picker] select').first();
-  await expect.poll(() => method.inputValue()).toBe('none');
-  await expect.poll(() => figure.locator('[data-mark="chosen"] circle').count()).toBe(2);
+  await settled(page, id);
+  const figure = page.locator(`#figure-${id}`);
+  await figure.locator(`[data-mark="${mark}"] circle`).first().click({ force: true });
+  const lists = figure.locator('[data-picker] select');
+  const values = () => lists.evaluateAll((all) => all.map((it) => (it as HTMLSelectElement).value));
+  await expect.poll(values).toEqual(labels);
+  await expect.poll(() => figure.locator('[data-mark="chosen"] circle').count()).toBe(panels);
+  await figure.getByRole('button', { name: 'Train this run here' }).waitFor();
+  const said = figure.locator('[data-picker] [role="status"]');
+  await said.filter({ hasText: /Published: [\d.]+ / }).waitFor();
   expect(errors).toEqual([]);
   await close();
 });
