@@ -1,6 +1,7 @@
 // Writes the tables of README.md beside it from the results files; with `--print` to standard output.
 // With `--cells FOLDER` it first merges the cells in FOLDER/EXPERIMENT into the results file of each
-// experiment that has such a folder.
+// experiment that has such a folder; with `--restore` it first writes there the cells of the results files, so that
+// `eigenscope train --grid` runs the missing ones only.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,11 +16,12 @@ const named = (ending) =>
     .filter((name) => name.endsWith(ending))
     .map((name) => name.slice(0, -ending.length));
 
-function collect(cells) {
+function collect(cells, restore) {
   for (const name of named('.grid.json')) {
-    if (!existsSync(`${cells}/${name}`)) continue;
+    if (!restore && !existsSync(`${cells}/${name}`)) continue;
     const grid = `${here}${name}.grid.json`;
-    const out = ['--out', `${here}${name}.results.json`];
+    const file = `${here}${name}.results.json`;
+    const out = [...(restore ? ['--restore', file] : []), '--out', file];
     execFileSync(
       `${root}build/native/eigenscope`,
       ['collect', grid, '--cells', `${cells}/${name}`, ...out],
@@ -83,6 +85,24 @@ const TABLES = {
           runsOf(row.points),
           ...levels.map((_, i) => shown(at(row, 0.006)?.reached[i].mean_step, 0)),
         ]),
+      );
+    },
+  ],
+  differences: [
+    'learning-rate',
+    ({ grid, summary }) => {
+      const rates = grid.axes.learning_rate.filter((rate) => rate !== 0.02);
+      const methods = Object.keys(grid.axes.method).filter((method) => method !== 'none');
+      const cell = (method, rate) => {
+        const of = summary.find(
+          ({ axes }) => axes.method === method && axes.learning_rate === String(rate),
+        );
+        const { difference, p, pairs } = of?.bits_per_byte ?? {};
+        return pairs > 2 ? `${shown(difference, 3)} (${shown(p, 3)})` : shown(difference, 3);
+      };
+      return table(
+        ['method', ...rates.map((rate) => `at ${rate}`)],
+        methods.map((method) => [code(method), ...rates.map((rate) => cell(method, rate))]),
       );
     },
   ],
@@ -154,21 +174,22 @@ const TABLES = {
       table(
         [
           ...['method', 'biases', 'runs', 'perplexity', 'difference from `none`', 'p', 'entropy'],
-          ...['Frobenius variance', 'share of the biases'],
+          ...['Frobenius variance', 'share of the biases', 'entropy minus that of `none`', 'p'],
         ],
         summary.map((row) => [
           ...[code(row.axes.method), row.axes.query_key_bias, ...tested(row.perplexity, 1)],
           ...[shown(row.entropy.mean, 3), shown(row.variance_frobenius.mean, 3)],
           shown(row.bias_part.mean / row.logit_variance.mean, 2),
+          ...[shown(row.entropy.difference, 3), shown(row.entropy.p, 3)],
         ]),
       ),
   ],
 };
 
-const { cells, print } = parseArgs({
-  options: { cells: { type: 'string' }, print: { type: 'boolean' } },
+const { cells, print, restore } = parseArgs({
+  options: { cells: { type: 'string' }, print: { type: 'boolean' }, restore: { type: 'boolean' } },
 }).values;
-if (cells) collect(cells);
+if (cells) collect(cells, restore);
 
 const published = named('.results.json');
 const results = Object.fromEntries(
@@ -181,16 +202,28 @@ const LETTERS = {
   'paper-setting': 'c',
   'trainability-map': 'd',
 };
+const times = JSON.parse(read('times.json'));
+const hours = (cells, { seconds }) => shown((cells * seconds) / 3600, 1);
 const state = table(
-  ['experiment', 'cells with a result', 'file'],
+  [
+    ...['experiment', 'cells with a result', 'seconds of CPU for a cell'],
+    ...['hours of CPU for the rest', 'for all', 'file'],
+  ],
   Object.entries(LETTERS).map(([name, letter]) => {
     const { cells: finished, missing } = results[name];
     const planned = finished.length + missing.length;
-    return [letter, `${finished.length} of ${planned}`, code(`${name}.results.json`)];
+    const cost = times.experiments[name];
+    return [
+      ...[letter, `${finished.length} of ${planned}`, shown(cost.seconds, 0)],
+      ...[hours(missing.length, cost), hours(planned, cost), code(`${name}.results.json`)],
+    ];
   }),
 );
 
-const made = { state };
+const measured =
+  `Seconds are those of one core of the machine ${times.machine}, measured with the first cell of each grid, of the ` +
+  `map with one of each norm and depth (${code(times.command)}).`;
+const made = { state: `${state}\n\n${measured}` };
 for (const [name, [of, write]] of Object.entries(TABLES)) {
   made[name] = write(...[of].flat().map((source) => results[source]));
 }

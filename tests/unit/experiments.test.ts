@@ -1,8 +1,11 @@
 // What docs/experiments says of its results files is what they hold.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { run } from '../cli/eigenscope';
 
 const folder = new URL('../../docs/experiments/', import.meta.url);
 const text = (name: string) => readFileSync(new URL(name, folder), 'utf8');
@@ -18,6 +21,22 @@ test('the state of an experiment names the cells that its results file has', () 
     expect(grid, name).toEqual(JSON.parse(text(name.replace('.results.', '.grid.'))));
   }
 });
+
+test.each(readdirSync(folder).filter((name) => name.endsWith('.results.json')))(
+  '%s is what collect makes of its cells',
+  (name) => {
+    const cells = mkdtempSync(join(tmpdir(), 'eigenscope-restored-'));
+    const grid = fileURLToPath(new URL(name.replace('.results.', '.grid.'), folder));
+    const restore = fileURLToPath(new URL(name, folder));
+    const restored = run('collect', { cells, restore }, grid);
+    expect(restored.status).toBe(0);
+    expect(readdirSync(cells)).toHaveLength(JSON.parse(text(name)).cells.length);
+    expect(restored.stdout === text(name)).toBe(true);
+    expect(run('collect', { cells }, grid).stdout === text(name)).toBe(true);
+    rmSync(cells, { recursive: true });
+  },
+  60_000,
+);
 
 /** The rows of the table under a heading of the page: cells without their backquotes. */
 function tableUnder(heading: string): string[][] {
@@ -125,7 +144,7 @@ test('what the page says of the learning rates holds', () => {
   const others = (summary as Row[]).filter(({ axes }) => axes.learning_rate !== '0.02');
   const most = Math.max(...others.map(({ runs }) => runs));
   expect(text('README.md')).toContain(
-    `no number is a mean of more than ${words(most)} runs, so differences there are not tested`,
+    `At learning rates other than 0.02 no number is a mean of more than ${words(most)} runs.`,
   );
   interface Cell {
     axes: { method: string; learning_rate: string };
@@ -145,6 +164,39 @@ test('what the page says of the learning rates holds', () => {
     .map(({ final }) => final.bits_per_byte);
   expect(text('README.md')).toContain(`its ${words(baseline.length)} runs at 0.006`);
   expect(Math.max(...baseline) - Math.min(...baseline)).toBeGreaterThan(0.2);
+});
+
+test('what the page says of the differences at other learning rates holds', () => {
+  const rows = new Map(
+    tableUnder('a. Differences from `none` at the other learning rates').map((row) => [
+      row[0],
+      row,
+    ]),
+  );
+  const rates = [0.003, 0.006, 0.012, 0.048];
+  const at = (method: string, rate: number) => {
+    const cell = rows.get(method)![1 + rates.indexOf(rate)]!;
+    const [, difference, p] = /^(\S+) \((\S+)\)$/.exec(cell)!;
+    return { difference: Number(difference), p: Number(p) };
+  };
+  for (const method of ['locater-m1', 'frobenius-m1', 'effective-m1', 'initial-m1']) {
+    const cost = at(method, 0.003);
+    expect(Math.abs(cost.difference - 0.15), method).toBeLessThan(0.02);
+    expect(cost.p, method).toBeLessThan(0.005);
+  }
+  expect(Math.abs(at('frobenius-m0', 0.003).difference)).toBeLessThan(0.01);
+  for (const method of ['frobenius-m1', 'effective-m1', 'warmup-clip']) {
+    const gain = at(method, 0.048);
+    expect(Math.abs(gain.difference + 0.53), method).toBeLessThan(0.08);
+    if (method !== 'warmup-clip') expect(gain.p, method).toBeLessThanOrEqual(0.01);
+    for (const control of ['frobenius-m-1', 'random-m1']) {
+      const other = at(control, 0.048);
+      expect(other.difference).toBeLessThan(0);
+      expect(other.difference, control).toBeGreaterThan(gain.difference / 2);
+      expect(other.p, control).toBeLessThan(0.05);
+    }
+  }
+  expect(at('locater-m1', 0.048).p).toBeGreaterThan(0.5);
 });
 
 test('what the page says of the escape from rank collapse holds', () => {
@@ -178,15 +230,41 @@ test('what the page says of the escape from rank collapse holds', () => {
 test('what the page says of the paper’s setting holds', () => {
   const { cells, missing } = results('paper-setting');
   const rows = tableUnder("c. The paper's setting");
-  const most = Math.max(...rows.map((row) => Number(row[2])));
-  expect(text('README.md')).toContain(
-    `\nOnly ${cells.length} of ${cells.length + missing.length} cells were run, ` +
-      `none with more than ${words(most)} seeds`,
+  const [, part] = text('README.md').split("\n### c. The paper's setting\n");
+  expect(part).toContain(`\n${cells.length} of ${cells.length + missing.length} cells were run: `);
+  for (const [method, biases, count] of rows) {
+    const three = ['none', 'frobenius-1', 'locater-1'].includes(method!);
+    expect(Number(count), `${method} ${biases}`).toBe(three ? 3 : 2);
+  }
+  const lacking = Object.keys(results('paper-setting').grid.axes.method).filter(
+    (method) => !rows.some((row) => row[0] === method),
   );
+  expect(lacking.sort()).toEqual(
+    ['effective-0.01', 'effective-10', 'frobenius-0.01', 'frobenius-10', 'locater-0.1'], // as named
+  );
+  const signed = (value: string) => (value.startsWith('-') ? value : `+${value}`);
+  const [withBiases, without] = ['with', 'without'].map((biases) => {
+    const row = rows.find((it) => it[0] === 'frobenius-1' && it[1] === biases)!;
+    return {
+      perplexity: `${signed(row[4]!)} (p ${row[5]}) ${biases} biases`,
+      entropy: `${row[9]} (p ${row[10]}) ${biases} biases`,
+      p: Number(row[5]),
+      entropyP: Number(row[10]),
+    };
+  });
+  expect(part).toContain(
+    `changes the perplexity by ${withBiases!.perplexity} and by ${without!.perplexity}`,
+  );
+  expect(part).toContain(
+    `raises the attention entropy by ${withBiases!.entropy} and by ${without!.entropy}`,
+  );
+  expect(withBiases!.p).toBeGreaterThan(0.05);
+  expect(without!.p).toBeLessThan(0.05);
+  expect(Math.max(withBiases!.entropyP, without!.entropyP)).toBeLessThan(0.05);
   const [lowest] = rows
     .filter((row) => row[4] !== '')
     .sort((a, b) => Number(a[4]) - Number(b[4])) as [string[]];
-  expect(text('README.md')).toContain(
+  expect(part).toContain(
     `The largest decrease is ${lowest[4]!.replace('-', '')} (\`${lowest[0]}\` ${lowest[1]} biases, ` +
       `p ${lowest[5]} from ${words(Number(lowest[2]))} pairs`,
   );

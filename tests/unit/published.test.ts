@@ -231,3 +231,24 @@ test('the front page has the numbers of the high learning rate', () => {
     `${said('frobenius-m1', ' bits per byte')}; ${said('warmup-clip', '')}`,
   );
 });
+
+test('the front page has the numbers of the paper’s setting', () => {
+  const { summary } = JSON.parse(docs('experiments/paper-setting.results.json')) as {
+    summary: (Record<string, Comparison> & { axes: Record<string, string> })[];
+  };
+  const of = (method: string, biases: string) =>
+    summary.find(({ axes }) => axes.method === method && axes.query_key_bias === biases)!;
+  const change = (measure: string, biases: string, digits: number) =>
+    ['none', 'frobenius-1']
+      .map((method) => of(method, biases)[measure]!.mean!.toFixed(digits))
+      .join(' to ');
+  const said = (biases: string) => {
+    const { runs, p } = of('frobenius-1', biases).perplexity!;
+    return `perplexity ${change('perplexity', biases, 1)} (p ${pText(p)}, ${runs} seeds)`;
+  };
+  expect(docs('../README.md')).toContain(
+    `Frobenius variance ${change('variance_frobenius', 'with', 1)}, attention entropy ` +
+      `${change('entropy', 'with', 3)}, ${said('with')}; without biases entropy ` +
+      `${change('entropy', 'without', 3)}, ${said('without')}`,
+  );
+});
