@@ -240,7 +240,7 @@ test('a published run is chosen by pointing at it, trained here to the same loss
 }, 180_000);
 
 test.each([
-  ['rates' as const, 'baseline, mean', ['none', '0.003', '1'], 2],
+  ['rates' as const, 'warm-up and clipping, mean', ['warmup-clip', '0.003', '1'], 2],
   ['escape' as const, 'share', ['1', '-1', '1'], 1],
   ['strength' as const, 'baseline, mean', ['none', 'with', '1'], 2],
 ])('a run of the figure %s is chosen by pointing at it', async (id, mark, labels, panels) => {
