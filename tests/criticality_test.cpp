@@ -1,12 +1,11 @@
 #include "attention/criticality.h"
 
 #include <cmath>
-#include <vector>
 
 #include "attention/random_energy.h"
 #include "catch.h"
 #include "checkpoint_failure.h"
-#include "support/random.h"
+#include "test_matrices.h"
 
 using namespace eigenscope;
 using Eigen::Index;
@@ -15,12 +14,6 @@ using Eigen::VectorXd;
 using eigenscope::testing::failure_of;
 
 namespace {
-
-MatrixXd normal_matrix(Index rows, Index columns, std::uint64_t stream) {
-  std::vector<float> draws(static_cast<std::size_t>(rows * columns));
-  NormalStream(7, stream).fill(draws);
-  return Eigen::Map<const Eigen::MatrixXf>(draws.data(), rows, columns).cast<double>();
-}
 
 struct Sampled {
   double mean = 0, error = 0;
@@ -32,11 +25,11 @@ Sampled sampled_variance(const CorrelatedHeads& heads, double p) {
   const Index d = heads.width, h = heads.head_width;
   VectorXd found(kDraws);
   for (Index draw = 0; draw < kDraws; ++draw) {
-    const auto stream = static_cast<std::uint64_t>(4 * draw);
-    const MatrixXd a = normal_matrix(h, d, stream) / std::sqrt(static_cast<double>(d));
-    const MatrixXd c = normal_matrix(h, d, stream + 1) / std::sqrt(static_cast<double>(d));
-    const VectorXd common = normal_matrix(d, 1, stream + 2);
-    const MatrixXd tokens = (std::sqrt(1 - p) * normal_matrix(d, kKeys + 1, stream + 3)).colwise() +
+    const auto seed = static_cast<std::uint64_t>(4 * draw);
+    const MatrixXd a = random_matrix(h, d, seed) / std::sqrt(static_cast<double>(d));
+    const MatrixXd c = random_matrix(h, d, seed + 1) / std::sqrt(static_cast<double>(d));
+    const VectorXd common = random_matrix(d, 1, seed + 2);
+    const MatrixXd tokens = (std::sqrt(1 - p) * random_matrix(d, kKeys + 1, seed + 3)).colwise() +
                             std::sqrt(p) * common;
     const MatrixXd queries = heads.alpha * a + std::sqrt(1 - heads.alpha * heads.alpha) * c;
     const VectorXd logits = (a * tokens.leftCols(kKeys)).transpose() *

@@ -22,7 +22,7 @@ async function violations(page: Page, rules: readonly string[]): Promise<string[
       axe: { run: (options: object) => Promise<{ violations: Violation[] }> };
     };
     const some = values.length > 0 ? { runOnly: { type: 'rule', values } } : {};
-    return (await axe.run(some)).violations;
+    return (await axe.run({ ...some, resultTypes: ['violations'] })).violations;
   }, rules);
   return found.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.target.join(' ')}: ${node.failureSummary}`),

@@ -1,5 +1,5 @@
 import { referTo } from '../../ui/registry';
-import { rowOf, type HeadMeasurements } from './measurements';
+import { indexOf, rowOf, type HeadMeasurements } from './measurements';
 import type { PlacedHead } from '../../heads/registry';
 import { LEVELS, VERDICTS } from './predictor-levels';
 
@@ -21,28 +21,23 @@ export interface Found {
   level: number;
 }
 
-const rowAt = ({ layer, head }: PlacedHead, { predictions }: HeadMeasurements) =>
-  predictions
-    ? predictions.layer.findIndex((it, i) => it === layer && predictions.head[i] === head)
-    : -1;
-
 /** The entropy of a head on the passages, NaN where it is not known. */
 export function measuredEntropy(
   head: PlacedHead,
   { measurements }: Pick<Found, 'measurements'>,
 ): number {
-  const at = rowAt(head, measurements);
+  const at = indexOf(head, measurements.predictions);
   return measurements.predictions?.measured_entropy[at] ?? NaN;
 }
 
 function predicted(head: PlacedHead, { measurements, level }: Found): number {
-  const at = rowAt(head, measurements);
+  const at = indexOf(head, measurements.predictions);
   return at < 0 ? NaN : (measurements.predictions?.entropy[LEVELS.length * at + level] ?? NaN);
 }
 
 /** The number of a head's verdict, NaN where it is not known. */
 function verdict(head: PlacedHead, { measurements }: Found): number {
-  return measurements.predictions?.verdict[rowAt(head, measurements)] ?? NaN;
+  return measurements.predictions?.verdict[indexOf(head, measurements.predictions)] ?? NaN;
 }
 
 function onText(name: 'entropy' | 'distance' | 'sink') {

@@ -7,7 +7,7 @@ import type { Figure } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
 import type { Store } from '../../state/store';
 import type { Checkpoints } from './checkpoints';
-import { rowOf, type HeadMeasurements } from './measurements';
+import { indexOf, rowOf, type HeadMeasurements } from './measurements';
 import { LAWS, levelCalled, LEVELS } from './predictor-levels';
 
 /** The level of the Gaussian model that knows most; those after it take real keys. */
@@ -112,10 +112,10 @@ export class HeadDistanceFigure implements Figure {
 
   private caption(): string {
     const { predictions } = this.measurements;
-    const { layer, head } = this.checkpoints.head(this.store.state.head);
-    const where = `${this.checkpoints.model.name}, layer ${layer}, head ${head}`;
+    const chosen = this.checkpoints.head(this.store.state.head);
+    const where = `${this.checkpoints.model.name}, layer ${chosen.layer}, head ${chosen.head}`;
     if (!predictions) return `${where}.`;
-    const at = predictions.layer.findIndex((it, i) => it === layer && predictions.head[i] === head);
+    const at = indexOf(chosen, predictions);
     const predicted = (values: ArrayLike<number>) => short(values[LEVELS.length * at + GAUSSIAN]);
     const law = LAWS[this.store.state.tokens_source];
     const gaussian =

@@ -19,6 +19,15 @@ export class HeadMeasurements {
   }
 }
 
+/** Where a head is in arrays with an entry for each; -1 where they have none, or are not there. */
+export function indexOf(
+  { layer, head }: Pick<Head, 'layer' | 'head'>,
+  arrays: { layer: ArrayLike<number>; head: ArrayLike<number> } | null,
+): number {
+  if (!arrays) return -1;
+  return Array.from(arrays.layer).findIndex((it, i) => it === layer && arrays.head[i] === head);
+}
+
 /** The row of a head among rows that name theirs. */
 export function rowOf<Row extends Pick<Head, 'layer' | 'head'>>(
   { layer, head }: Pick<Head, 'layer' | 'head'>,

@@ -2,7 +2,7 @@ import { count, short, tick } from '../../charts/format';
 import { legend } from '../../charts/legend';
 import { chart, line, link, text, type Chart } from '../../charts/plot';
 import { RectangleBrush, type Box } from '../../charts/rectangle';
-import type { Table } from '../../charts/table';
+import { finiteCell, type Table } from '../../charts/table';
 import type { Predicted, PredictedMeasure } from '../../engine/protocol';
 import { brushed, brushOnly, placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
@@ -198,11 +198,10 @@ export class PredictorsFigure implements Figure {
     const { predictions } = this.measurements;
     if (!predictions) return null;
     const { quantity } = this.store.state;
-    const cell = (value: number) => (Number.isNaN(value) ? null : value);
     const levels = LEVELS.map((_, level) => `level_${level}`);
     const rows = Array.from(predictions.layer, (layer, i) => [
-      ...[layer, predictions.head[i], quantity, cell(predictions[`measured_${quantity}`][i])],
-      ...LEVELS.map((_, level) => cell(predictions[quantity][i * LEVELS.length + level])),
+      ...[layer, predictions.head[i], quantity, finiteCell(predictions[`measured_${quantity}`][i])],
+      ...LEVELS.map((_, level) => finiteCell(predictions[quantity][i * LEVELS.length + level])),
     ]);
     return { columns: ['layer', 'head', 'quantity', 'measured', ...levels], rows };
   }
