@@ -44,6 +44,35 @@ RowMeasures measure_row(const VectorXd& weights, const SinkKeys& sinks, Index le
 
 namespace {
 
+// Adds to sums by key: 1 to `inside` where the key lies strictly inside the range of the piecewise linear
+// softmax, -1 < omega_i - mean < n - 1; p (1 - p) to `sensitivity`; 1 to `seen`.
+void add_by_key(const AttentionRow& row, double mean, double* inside, double* sensitivity,
+                double* seen) {
+  const double upper = static_cast<double>(row.keys - 1);
+  for (Index i = 0; i < row.keys; ++i) {
+    const double centred = row.logits[i] - mean;
+    inside[i] += static_cast<double>((centred > -1) & (centred < upper));
+  }
+  for (Index i = 0; i < row.keys; ++i) sensitivity[i] += row.weights[i] * (1 - row.weights[i]);
+  for (Index i = 0; i < row.keys; ++i) seen[i] += 1;
+}
+
+// Adds the weights of the keys `begin` to `end` - 1 at distance D = 1 ... `longest` from the query to
+// `weights`[D - 1], and their number to `counts`[D - 1].
+void add_by_distance(const AttentionRow& row, Index begin, Index end, Index longest,
+                     double* weights, double* counts) {
+  const Index after = std::min(longest, end - 1 - row.query);
+  for (Index d = std::max<Index>(1, begin - row.query); d <= after; ++d) {
+    weights[d - 1] += row.weights[row.query + d];
+    counts[d - 1] += 1;
+  }
+  const Index before = std::min(longest, row.query - begin);
+  for (Index d = std::max<Index>(1, row.query - end + 1); d <= before; ++d) {
+    weights[d - 1] += row.weights[row.query - d];
+    counts[d - 1] += 1;
+  }
+}
+
 // An entry of a row minus the mean of the others.
 double excess(const VectorXd& row, Index entry, double sum) {
   return row[entry] - (sum - row[entry]) / static_cast<double>(row.size() - 1);
@@ -96,7 +125,11 @@ void HeadMeter::add_row(const VectorXd& logits, const VectorXd& weights, Index q
   sum_ += measure_row(weights, sinks, length);
   const AttentionRow row{logits.data(), weights.data(), weights.size(), query};
   const RowSums sums = sums_of(row);
-  distance_ += sums.distance;
+  double distance = 0;
+  for (Index i = 0; i < row.keys; ++i) {
+    distance += row.weights[i] * static_cast<double>(std::abs(i - query));
+  }
+  distance_ += distance;
   self_logit_ += excess(logits, query, sums.logits);
   self_weight_ += excess(weights, query, sums.weights);
   const double mean = sums.logits / static_cast<double>(row.keys);

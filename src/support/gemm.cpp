@@ -211,20 +211,10 @@ void add_times_vector(Index rows, Index inner, const double* a, Index leading, c
   }
 }
 
-// A^T b into `product`; A is inner x columns, column-major. Several columns at a time: their sums do not wait for each other.
+// A^T b into `product`; A is inner x columns, column-major without gaps.
 void transposed_times_vector(Index columns, Index inner, const double* a, const double* b,
                              double* product) {
-  constexpr Index kAtOnce = 8;
-  Index column = 0;
-  for (; column + kAtOnce <= columns; column += kAtOnce) {
-    double sums[kAtOnce] = {};
-    const double* const first = a + column * inner;
-    for (Index x = 0; x < inner; ++x) {
-      for (Index k = 0; k < kAtOnce; ++k) sums[k] += first[k * inner + x] * b[x];
-    }
-    std::copy_n(sums, kAtOnce, product + column);
-  }
-  for (; column < columns; ++column) product[column] = inner_product(a + column * inner, b, inner);
+  for (Index k = 0; k < columns; ++k) product[k] = inner_product(a + k * inner, b, inner);
 }
 
 }  // namespace
