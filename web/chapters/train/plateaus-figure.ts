@@ -29,7 +29,8 @@ const NAMES: Record<Driver, string> = {
   sensitivity: 'sensitivity of attention',
 };
 const EXPERIMENTS = ['learning-rate', 'rank-escape'];
-const TITLES = ['learning rates (pre-norm, depth 4)', 'rank collapse (post-norm, depth 8)'];
+const SUBJECTS = ['learning rates', 'rank collapse'];
+const TITLES = [`${SUBJECTS[0]} (pre-norm, depth 4)`, `${SUBJECTS[1]} (post-norm, depth 8)`];
 const SYMBOLS = ['circle', 'diamond'] as const;
 
 /** Length of the plateaus of two experiments against the gradient on W_QK and the sensitivity. */
@@ -46,7 +47,7 @@ export class PlateausFigure extends PublishedFigure {
     super('plateaus', ...EXPERIMENTS);
     const place = child(this.frame.root, '[data-pickers]');
     const choosing = [RATES_CHOOSING, ESCAPE_CHOOSING];
-    this.picker = new ExperimentPicker(place, TITLES, choosing, trials);
+    this.picker = new ExperimentPicker(place, SUBJECTS, choosing, trials);
     this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
     this.picker.changed.subscribe(() => this.paint());
   }
