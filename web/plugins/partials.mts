@@ -11,7 +11,7 @@ const INCLUDE = /<x-include src="([^"]+)"\s*>\s*<\/x-include\s*>/g;
 const FIGURE = /<x-figure name="([\w-]+)"( hidden)?\s*>([\s\S]*?)<\/x-figure\s*>/g;
 const TOOLS = /<x-tools\s*>([\s\S]*?)<\/x-tools\s*>/;
 const PANEL = /<x-panel view="(\w+)"\s*>([\s\S]*?)<\/x-panel\s*>/g;
-const CONTENTS = /<x-contents view="(\w+)"\s*>\s*<\/x-contents\s*>/g;
+const CONTENTS = /<x-contents view="(\w+)"(?: section="(\w+)")?\s*>\s*<\/x-contents\s*>/g;
 const TABS = /<x-tabs\s*>\s*<\/x-tabs\s*>/g;
 const CORRELATIONS = /<x-correlations\s*>\s*<\/x-correlations\s*>/g;
 const VALUE = /\{\{value\s+([\w.-]+)\s*\}\}/g;
@@ -38,14 +38,26 @@ function tabsOf({ VIEWS, viewNames }: Tables): string {
   return `<div class="tabs" role="tablist" aria-label="Views">${tabs.join('')}</div>`;
 }
 
+/** Links to the figures of a view or of one section; the view's own list has one link to each section. */
 function contentsOf(
-  { figuresOf, numberOf }: Tables,
+  { figuresOf, numberOf, SECTIONS }: Tables,
   view: Registry.FigureEntry['chapter'],
+  listed?: Registry.SectionId,
 ): string {
-  const items = figuresOf(view).map(
-    ({ id, brief }) => `<li><a href="#figure-${id}">${numberOf(id)} ${brief}</a></li>`,
-  );
-  return `<nav class="contents" aria-label="Figures"><ul>${items.join('')}</ul></nav>`;
+  const sectionOf = (entry: Registry.FigureEntry) =>
+    'section' in entry ? entry.section : undefined;
+  const item = (target: string, text: string) => `<li><a href="#${target}">${text}</a></li>`;
+  const figures = figuresOf(view);
+  const own = figures
+    .filter((entry) => sectionOf(entry) === listed)
+    .map(({ id, brief }) => item(`figure-${id}`, `${numberOf(id)} ${brief}`));
+  const sections = [...new Set(figures.map(sectionOf))].flatMap((section) => {
+    if (!section || listed) return [];
+    const [first, ...rest] = figures.filter((entry) => sectionOf(entry) === section);
+    const last = rest.at(-1) ?? first!;
+    return [item(section, `${numberOf(first!.id)}–${numberOf(last.id)} ${SECTIONS[section]}`)];
+  });
+  return `<nav class="contents" aria-label="Figures${listed ? `: ${SECTIONS[listed]}` : ''}"><ul>${[...own, ...sections].join('')}</ul></nav>`;
 }
 
 function panelOf(view: string, controls: string): string {
@@ -99,7 +111,7 @@ export function partials(): Plugin {
         };
         return included(html)
           .replace(TABS, () => tabsOf(tables))
-          .replace(CONTENTS, (_, view) => contentsOf(tables, view))
+          .replace(CONTENTS, (_, view, section) => contentsOf(tables, view, section))
           .replace(PANEL, (_, view: string, inner: string) => panelOf(view, inner))
           .replace(FIGURE, (_, id, hidden, inner) => figureOf(tables, id, hidden ?? '', inner))
           .replace(CORRELATIONS, () => tables.correlationsHtml())

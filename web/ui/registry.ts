@@ -2,6 +2,10 @@
 
 import type { ViewName } from '../state/views';
 
+/** Sections of a chapter with a list of figures of their own, and their names in the chapter's list. */
+export const SECTIONS = { experiments: 'Experiments' } as const;
+export type SectionId = keyof typeof SECTIONS;
+
 /** One figure: where it is and what its heading and its entry in a list of figures say. */
 interface Entry {
   id: string;
@@ -9,6 +13,8 @@ interface Entry {
   title: string;
   /** A word or two for lists of figures. */
   brief: string;
+  /** The section of the chapter that has the figure in a list of its own, by its id. */
+  section?: SectionId;
 }
 
 /** All figures in the order of their numbers: the first is figure 1. */
@@ -67,36 +73,42 @@ export const FIGURES = [
   {
     id: 'high-rate',
     chapter: 'train',
+    section: 'experiments',
     title: 'At a learning rate that is too high',
     brief: 'High rate',
   },
   {
     id: 'rates',
     chapter: 'train',
+    section: 'experiments',
     title: 'Loss and entropy against the learning rate',
     brief: 'Rates',
   },
   {
     id: 'escape',
     chapter: 'train',
+    section: 'experiments',
     title: 'Which first weights escape rank collapse',
     brief: 'Escape',
   },
   {
     id: 'strength',
     chapter: 'train',
+    section: 'experiments',
     title: 'The paper’s setting: strength of the regularizer',
     brief: 'Strength',
   },
   {
     id: 'trainability',
     chapter: 'train',
+    section: 'experiments',
     title: 'Which first weights can be trained',
     brief: 'First weights',
   },
   {
     id: 'plateaus',
     chapter: 'train',
+    section: 'experiments',
     title: 'How long a plateau lasts',
     brief: 'Plateaus',
   },

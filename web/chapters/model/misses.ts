@@ -8,7 +8,7 @@ export interface Miss {
   head: number;
   predicted: number;
   measured: number;
-  /** Which ingredient is missing, in a sentence. */
+  /** Which ingredient is missing, in a sentence; "_F" is a subscript. */
   reason: string;
 }
 

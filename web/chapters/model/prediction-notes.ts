@@ -3,6 +3,7 @@ import type { Agreement, PredictedMeasure } from '../../engine/protocol';
 import { placeOf } from '../../heads/brush';
 import type { Store } from '../../state/store';
 import { predictedMeasures } from '../../state/table';
+import { withSubscripts } from '../../charts/subscript';
 import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
 import type { Checkpoints } from './checkpoints';
@@ -61,7 +62,8 @@ export class PredictionNotes {
         button.addEventListener('click', () => this.choose(place));
         item.append(
           button,
-          ` predicted ${short(predicted)}, measured ${short(measured)}. ${reason}`,
+          ` predicted ${short(predicted)}, measured ${short(measured)}. `,
+          ...withSubscripts(reason),
         );
         return item;
       }),

@@ -17,7 +17,17 @@ import {
   type MethodRow,
 } from './published-rows';
 
+/** Pixels from one method to the next. */
 const ROW = 22;
+/** Pixels from which loss and entropy stand side by side. */
+const WIDE = 540;
+
+const nameOf = ({ method, runs }: MethodRow) => `${method}, ${runsText(runs)}`;
+
+/** Pixels for the names of methods, at most 36% of a width. */
+function nameRoom(rows: readonly MethodRow[], width: number): number {
+  return Math.min(0.36 * width, 12 + Math.max(0, ...rows.map(nameOf).map(textWidth)));
+}
 
 /** What a published comparison of methods shows, and by which of them its caption judges the paper's claims. */
 export interface Compared {
@@ -48,11 +58,12 @@ export class MethodsFigure extends PublishedFigure {
 
   protected draw(width: number): void {
     const height = 60 + ROW * this.methods.length;
-    const wide = width >= 640;
-    const first = wide ? Math.round(width * 0.58) : width;
-    const loss = this.panel('final loss, bits per byte', 'loss', first, height, true);
+    const wide = width >= WIDE;
+    const room = nameRoom(this.methods, wide ? width : 2 * width);
+    const first = wide ? Math.round((width + room) / 2) : width;
+    const loss = this.panel('final loss, bits per byte', 'loss', [first, height], room);
     const second = wide ? width - first : width;
-    const entropy = this.panel('attention entropy', 'entropy', second, height, !wide);
+    const entropy = this.panel('attention entropy', 'entropy', [second, height], wide ? 0 : room);
     const picture = compose(
       [
         { svg: loss, x: 0, y: 0 },
@@ -81,9 +92,8 @@ export class MethodsFigure extends PublishedFigure {
   private panel(
     title: string,
     name: 'loss' | 'entropy',
-    width: number,
-    height: number,
-    names: boolean,
+    [width, height]: [number, number],
+    room: number,
   ): SVGSVGElement {
     const rows = this.methods;
     const at = (row: MethodRow) => rows.indexOf(row);
@@ -91,7 +101,7 @@ export class MethodsFigure extends PublishedFigure {
     const reach = (row: MethodRow) => (Number.isFinite(row[name].error) ? row[name].error : 0);
     const ends = rows.flatMap((row) => [mean(row) - reach(row), mean(row) + reach(row)]);
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
-    const room = 0.05 * (high - low || 1);
+    const margin = 0.05 * (high - low || 1);
     const baseline = rows.find(({ method }) => method === METHOD_NAMES.none);
     const pOf = (row: MethodRow) => {
       const { p } = row[name];
@@ -103,16 +113,13 @@ export class MethodsFigure extends PublishedFigure {
       ...{ textAnchor: left ? ('start' as const) : ('end' as const) },
       ...{ fillOpacity: 0.75, ariaDescription: 'p value' },
     });
-    const nameOf = ({ method, runs }: MethodRow) => `${method}, ${runsText(runs)}`;
     const isLeft = (row: MethodRow) => mean(row) < (low + high) / 2;
     return chart({
       label: title,
       ...{ width, height, marginRight: 14, marginTop: 28, marginBottom: 32 },
-      marginLeft: names
-        ? Math.min(0.72 * width, 12 + Math.max(0, ...rows.map(nameOf).map(textWidth)))
-        : 14,
+      marginLeft: room || 14,
       x: {
-        domain: [low - room, high + room],
+        domain: [low - margin, high + margin],
         ...{ label: `${title} →`, labelAnchor: 'center' as const, ticks: 4, tickFormat: tick },
       },
       y: { domain: [rows.length - 0.5, -0.7], axis: null },
@@ -134,7 +141,7 @@ export class MethodsFigure extends PublishedFigure {
           rows.filter((row) => pOf(row) && !isLeft(row)),
           side(false),
         ),
-        ...(names
+        ...(room > 0
           ? [
               text(rows, {
                 text: nameOf,

@@ -140,7 +140,7 @@ export class PlateausFigure extends PublishedFigure {
       x: xOf('sensitivity', width),
       y: { type: 'log', label: null, ticks: 5, tickFormat: decade },
       marks: [
-        titleMark('gradient norm, all logged steps'),
+        titleMark('gradient norm'),
         ...this.dots(rows, 'sensitivity', (row) => row.gradient_query_key, 1.5),
         chosenMark(rows.filter(this.isChosen), { ...at, r: 4 }),
       ],

@@ -54,7 +54,7 @@ export class TrainabilityFigure extends CellsFigure {
     const range = 'final loss, lowest to highest';
     const strip = { text: range, kind: 'strip' as const, colours: stripOf(ramp) };
     const names = legend([strip, ...lineEntries], 0, width);
-    const columns = width >= 560 ? 2 : 1;
+    const columns = width >= 1100 ? 4 : width >= 560 ? 2 : 1;
     const common = {
       size: { width: width / columns, height: HEIGHT },
       ...{ alphas: valuesOf(found, 'alpha'), scales: valuesOf(found, 'init_scale') },
