@@ -74,10 +74,10 @@ test('what is wrong with a link is in sight where the link opens', async () => {
 });
 
 test('a huge problem says how long it takes, and can be cancelled and started again', async () => {
-  const huge = '#collapse?width=2048&length=1024&depth=512';
+  const huge = '#d=4096&T=2048&D=512'; // days
   const { page, close } = await visit(browser, `${host.address}${huge}`, { settle: false });
   const wait = page.locator('#figure-depth .wait');
-  await wait.filter({ hasText: /^Computing for \d+ s; / }).waitFor();
+  await wait.filter({ hasText: /^Computing for \d+ s; about \d+ (h|days) left/ }).waitFor();
   await wait.getByRole('button', { name: /^Cancel/ }).click();
   await wait.filter({ hasText: 'Cancelled.' }).waitFor();
   await page.waitForTimeout(2500);

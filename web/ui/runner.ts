@@ -5,6 +5,7 @@ import { Signal } from '../state/signal';
 import type { Change, Store } from '../state/store';
 import type { Frame } from './frame';
 import type { FigureContext, Figure, Quality } from './figure';
+import { estimated } from './estimate';
 import { draw } from './queue';
 import { Wait } from './wait';
 
@@ -138,8 +139,11 @@ export class Runner {
       quality,
       // While a hand moves something one core is left to the drawing.
       workers: quality === 'quick' ? Math.max(1, pool.size - 1) : pool.size,
-      run: (job, input, onPartial) => {
+      run: async (job, input, onPartial) => {
         this.wait.beginJob();
+        const seconds = await estimated(pool, job, input, signal);
+        signal.throwIfAborted();
+        if (seconds !== null) this.wait.expect(seconds);
         const take: typeof onPartial = (output, progress) => {
           this.wait.advanceJob(progress);
           onPartial?.(output, progress);

@@ -24,12 +24,20 @@ export function durationText(seconds: number): string {
 /**
  * How long a computation will take, from the time of its work so far. `progress` is the share of all
  * work that is done, `first` that of the work until the first values; both in [0, 1].
+ * `expected` is the estimate of the seconds of all work, NaN where there is none.
  */
-export function waitText(seconds: number, progress: number, first: number): string {
+export function waitText(
+  seconds: number,
+  progress: number,
+  first: number,
+  expected: number,
+): string {
   const spent = `Computing for ${durationText(seconds)}`;
   const left = (share: number) => durationText((seconds * (1 - share)) / share);
   if (progress > 0) return `${spent}; about ${left(progress)} left.`;
   if (first > 0) return `${spent}; the first values come in about ${left(first)}.`;
+  if (expected > seconds)
+    return `${spent}; about ${durationText(expected - seconds)} left, estimated from a problem an eighth as large.`;
   return `${spent}; the first step is not done yet.`;
 }
 
@@ -44,6 +52,8 @@ export class Wait {
   private progress = 0;
   /** The same of the jobs under way. */
   private first = 0;
+  /** Estimated seconds of the longest job under way. */
+  private expected = NaN;
 
   /** Puts itself before `next`; `name` says to a screen reader whose computation it is. */
   constructor(
@@ -67,6 +77,7 @@ export class Wait {
     this.end();
     this.start = performance.now();
     this.progress = this.first = 0;
+    this.expected = NaN;
     this.timer = window.setInterval(() => this.show(), SECOND);
   }
 
@@ -78,6 +89,11 @@ export class Wait {
   /** A job begins, after others or beside them. */
   beginJob(): void {
     this.first = 0;
+  }
+
+  /** Takes the estimated seconds of a job under way; jobs run side by side. */
+  expect(seconds: number): void {
+    this.expected = Math.max(seconds, this.expected || 0);
   }
 
   /** Takes the share that is done of a job under way. */
@@ -102,7 +118,7 @@ export class Wait {
   private show(): void {
     const spent = performance.now() - this.start;
     if (spent < SHORT) return;
-    this.text.textContent = waitText(spent / SECOND, this.progress, this.first);
+    this.text.textContent = waitText(spent / SECOND, this.progress, this.first, this.expected);
     this.label('Cancel');
     this.host.hidden = false;
   }

@@ -1,0 +1,89 @@
+import type { Pool } from '../engine/pool';
+import type { Input, JobName } from '../engine/protocol';
+
+/** How much smaller the problem is whose time is measured. */
+const SHRINK = 8;
+/** A problem with neither so many tokens nor so wide ones is soon computed, and not estimated. */
+const LARGE = 1024;
+
+/** Jobs whose time is that of products and decompositions of matrices. */
+const CUBIC: readonly JobName[] = ['collapse', 'cosines', 'attention', 'spectrum'];
+/** Sizes in which the products of the matrices are cubic when all of them shrink together. */
+const SIZES = ['width', 'length', 'head_width', 'window', 'query'];
+/** Numbers of equal parts of the work. */
+const COUNTS = ['depth', 'stacks', 'heads'];
+/** One point of the work for each entry. */
+const POINTS = ['means', 'variances'];
+
+/** Input of a job, an eighth as large and of one part, and how many times the work of it the whole job is. */
+export function shrunk(input: object): { small: object; times: number } | null {
+  const given = input as Record<string, unknown>;
+  const number = (name: string) => (typeof given[name] === 'number' ? given[name] : 0);
+  if (Math.max(number('width'), number('length')) < LARGE) return null;
+  const small: Record<string, unknown> = { ...given };
+  let times = SHRINK ** 3;
+  for (const name of SIZES) {
+    if (name in given) small[name] = Math.max(2, Math.round(number(name) / SHRINK));
+  }
+  for (const name of COUNTS) {
+    if (name in given) small[name] = 1;
+    if (name !== 'heads') times *= Math.max(1, number(name)); // heads share the width
+  }
+  for (const name of POINTS) {
+    if (Array.isArray(given[name])) small[name] = given[name].slice(0, 1);
+  }
+  const points = POINTS.map((name) => (Array.isArray(given[name]) ? given[name].length : 1));
+  if ('first' in given) small.first = 0;
+  return { small, times: times * Math.max(...points) };
+}
+
+/** What the time of a small problem does not depend on. */
+const IDLE = new Set([...POINTS, 'mean', 'variance', 'first', 'layers', 'layer', 'stacks']);
+
+/** What small problems of equal work have in common: all jobs on stacks take their time for the layers. */
+function kindOf(job: JobName, small: object): string {
+  const fields = Object.entries(small).filter(([name]) => !IDLE.has(name));
+  return JSON.stringify(['depth' in small ? 'stack' : job, ...fields.sort()]);
+}
+
+/** Seconds that small problems took, by their kind. */
+const measured = new Map<string, Promise<number>>();
+
+/** Seconds of the faster of two runs: the first one compiles. */
+async function secondsOf<J extends JobName>(
+  pool: Pool,
+  job: J,
+  input: Input<J>,
+  signal: AbortSignal,
+): Promise<number> {
+  const times = [];
+  for (let i = 0; i < 2; i++) {
+    const start = performance.now();
+    await pool.run(job, input, { signal });
+    times.push((performance.now() - start) / 1000);
+  }
+  return Math.min(...times);
+}
+
+/**
+ * Seconds that a large job takes on one worker, from the time of a smaller one; null for a job that is not
+ * large, or whose smaller one is refused.
+ */
+export async function estimated<J extends JobName>(
+  pool: Pool,
+  job: J,
+  input: Input<J>,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const found = CUBIC.includes(job) ? shrunk(input) : null;
+  if (!found) return null;
+  const key = kindOf(job, found.small);
+  const known = measured.get(key) ?? secondsOf(pool, job, found.small as Input<J>, signal);
+  measured.set(key, known);
+  try {
+    return found.times * (await known);
+  } catch {
+    measured.delete(key);
+    return null;
+  }
+}
