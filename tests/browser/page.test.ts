@@ -14,6 +14,12 @@ describe.each([
       expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);
       expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
     }
+    // No name of a variable, no 1e+12; names of files and in code are as they are.
+    const said = await page.evaluate(() => {
+      for (const it of document.querySelectorAll('code, option, [data-map-form]')) it.remove();
+      return document.body.textContent;
+    });
+    expect(said.match(/\b[a-z]{2,}_\w+|\b\d+e[+-]?\d+\b|undefined|NaN/gi)).toBeNull();
     expect(errors).toEqual([]);
     expect(foreign).toEqual([]);
     await close();

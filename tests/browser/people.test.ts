@@ -40,7 +40,7 @@ const FORCED: Colours = ['forced', { colorScheme: 'light', forcedColors: 'active
 
 describe.each([
   ['desktop', { width: 1280, height: 900 }, [LIGHT, DARK, FORCED]],
-  ['phone', { width: 360, height: 740 }, [LIGHT, DARK]], // the system forces the same colours there
+  ['phone', { width: 360, height: 740 }, [LIGHT, DARK, FORCED]],
 ])('on a %s', (_, viewport, colours) => {
   test('axe finds no violation in any view, in any colours', async () => {
     const address = `${host.address}#${QUICK}&head=sample:0.3`;

@@ -162,30 +162,37 @@ test('no help says 1e+12 or the name of a variable', async () => {
   await close();
 });
 
-test('on a phone the sheet of controls leaves the figure in sight above it', async () => {
+test('on a phone the sheet of controls leaves the figure in sight above it, in every view', async () => {
   const { page, close } = await visit(browser, `${host.address}#${SOON}`, {
     viewport: { width: 390, height: 844 },
   });
-  await page.locator('#collapse [data-action="sheet"]').click();
-  const sheet = await page.locator('#collapse .controls').boundingBox();
-  expect(sheet?.height).toBeLessThanOrEqual(0.4 * 844 + 1);
-  await expect
-    .poll(async () => {
-      const chart = await page.locator('#figure-depth .chart svg').boundingBox();
-      return chart && sheet && chart.y >= 0 && chart.y + 0.8 * chart.height <= sheet.y;
-    }, PATIENCE)
-    .toBe(true);
-  for (const [tab, view] of (await page.locator('[role="tab"]').all()).map(
-    (it, i) => [it, viewNames[i]] as const,
-  )) {
-    await tab.click();
+  for (const view of viewNames) {
+    await page.locator(`#tab-${view}`).click();
     expect(await shown(page)).toEqual([view]);
+    const toggle = page.locator(`#${view} [data-action="sheet"]`);
+    if ((await toggle.count()) === 0) continue; // each control of a model is at its figure
+    const [{ id }] = figuresOf(view);
+    await settled(page, id);
+    await toggle.click();
+    const sheet = await page.locator(`#${view} .controls`).boundingBox();
+    expect(sheet?.height, view).toBeLessThanOrEqual(0.4 * 844 + 1);
+    await expect
+      .poll(async () => {
+        const chart = await page.locator(`#figure-${id} .chart svg`).first().boundingBox();
+        return chart && sheet && chart.y >= 0 && chart.y + 0.8 * chart.height <= sheet.y;
+      }, PATIENCE)
+      .toBe(true);
   }
   await close();
 });
 
 test('paper has all views with their charts drawn, and no heading parts from its figure', async () => {
   const { page, errors, close } = await visit(browser, `${host.address}#${SOON}`);
+  await page.emulateMedia({ media: 'print' });
+  const instead = (it: Element) => getComputedStyle(it, '::after').content;
+  expect(await page.locator('#figure-depth .chart').evaluate(instead)).toBe('none');
+  expect(await page.locator('#figure-lead .chart').evaluate(instead)).toContain('Print all views');
+  await page.emulateMedia({ media: 'screen' });
   await page.evaluate(() =>
     Object.assign(window, { print: () => dispatchEvent(new Event('beforeprint')) }),
   );
@@ -204,6 +211,14 @@ test('paper has all views with their charts drawn, and no heading parts from its
       expect(await figure.evaluate((it) => getComputedStyle(it).breakInside)).toBe('avoid');
     }
   }
+  const wide = await page
+    .locator('table, .formula, pre')
+    .evaluateAll((all) =>
+      all.filter((it) => it.scrollWidth > 660).map((it) => it.outerHTML.slice(0, 200)),
+    );
+  expect(wide).toEqual([]); // it would shrink every page
+  const ground = (it: Element) => getComputedStyle(it).printColorAdjust;
+  expect(await page.locator('[data-heads] button').first().evaluate(ground)).toBe('exact');
   expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(50_000);
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   await page.emulateMedia({ media: 'screen' });

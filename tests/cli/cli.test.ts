@@ -266,6 +266,19 @@ describe('eigenscope heads', () => {
     expect(ran.status).toBe(1);
     expect(ran.stderr).toContain('w.query');
   });
+
+  test.each([
+    ['model.gguf', `GGUF\x03${'\0'.repeat(60)}`, 'it is a GGUF file (llama.cpp)'],
+    ['model.pt', `PK\x03\x04${'\0'.repeat(22)}\x10\0\0\0archive/data.pkl`, 'it is a PyTorch file'],
+    ['pytorch_model.bin', '\x80\x02}q\x00.', 'it is a Python pickle'],
+  ])('says what %s is and how to convert it', (name, bytes, words) => {
+    const path = join(folder, name);
+    writeFileSync(path, bytes, 'latin1');
+    const ran = run('heads', {}, path);
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain(words);
+    expect(ran.stderr).toMatch(/not \.safetensors: .*(transformers|torch\.load)/);
+  });
 });
 
 describe('bad input', () => {

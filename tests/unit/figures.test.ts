@@ -113,6 +113,14 @@ describe('the registry of figures', () => {
     expect(found).toEqual(FIGURES.map(({ chapter, id }) => [chapter, id]));
   });
 
+  test('each view opens with two sentences', () => {
+    for (const view of viewNames) {
+      const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
+      const [, opening] = /<h1>[^]*?<p class="lede">([^]*?)<\/p>/.exec(html)!;
+      expect(opening!.trim().split(/(?<=\.)\s+/), view).toHaveLength(2);
+    }
+  });
+
   test('no figure’s number is typed in the page', () => {
     for (const view of viewNames) {
       const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');

@@ -91,13 +91,15 @@ function flash(button: HTMLElement, text: string): void {
   }, FLASH);
 }
 
-/** The figure in the middle of the screen. */
+/** The figure that is nearest to the middle of the screen. */
 function figureInView(view: ViewName): Element | undefined {
-  const figures = [...document.querySelectorAll(`#${view} .figure`)];
-  return figures.find((figure) => {
+  const figures = [...document.querySelectorAll<HTMLElement>(`#${view} .figure:not([hidden])`)];
+  const distance = (figure: HTMLElement) => {
     const { top, bottom } = figure.getBoundingClientRect();
-    return top < innerHeight / 2 && bottom > innerHeight / 2;
-  });
+    return Math.max(top - innerHeight / 2, innerHeight / 2 - bottom, 0);
+  };
+  const least = Math.min(...figures.map(distance));
+  return figures.find((figure) => distance(figure) === least);
 }
 
 function settingText({ mean, variance, length, temperature }: Readonly<State>): string {

@@ -51,10 +51,13 @@ export class Picks {
     private measurements: HeadMeasurements,
   ) {
     child(document, '[data-picks]').append(...this.buttons);
+    const figure = child(document, '#figure-head-text .chart');
     this.buttons.forEach((button, i) => {
       button.addEventListener('click', () => {
         const head = this.best(PICKS[i].value);
-        if (head) store.set({ head: head.id });
+        if (!head) return;
+        store.set({ head: head.id });
+        figure.scrollIntoView({ block: 'nearest' }); // on a phone it is below the buttons
       });
     });
     measurements.changed.subscribe(() => draw(this.follow));

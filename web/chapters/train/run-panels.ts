@@ -150,7 +150,7 @@ export function drawPanel(
         ...{ fontWeight: 600, ariaDescription: 'title' },
       }),
       text([aboveText(domain[1], all.flat())], {
-        ...{ frameAnchor: 'top-right', lineAnchor: 'bottom', dy: -8, fill: 'var(--muted)' },
+        ...{ frameAnchor: 'top-right', lineAnchor: 'top', dy: 2, fill: 'var(--muted)' },
         ariaDescription: 'above the axis',
       }),
       ...lines(fine, false),
