@@ -3,7 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContextOptions,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { ViewName } from '../../web/state/views';
 import { entryOf, FIGURES, type FigureId } from '../../web/ui/registry';
@@ -159,12 +165,20 @@ export async function caption(page: Page, id: FigureId): Promise<string | null> 
   return page.locator(`#figure-${id} [data-live]`).textContent();
 }
 
+/** Presses a button that saves a file, and returns it. Chromium drops downloads beyond ten a second. */
+export async function saved(page: Page, button: Locator): Promise<Buffer> {
+  for (let tries = 0; ; ++tries) {
+    const waiting = page.waitForEvent('download', { timeout: tries < 3 ? 2000 : 30_000 });
+    const [download] = await Promise.allSettled([waiting, button.click()]);
+    if (download.status === 'fulfilled') return readFileSync(await download.value.path());
+    if (tries === 3) throw download.reason;
+  }
+}
+
 /** Presses an export button of a figure and returns what was saved. */
 export async function exported(page: Page, id: FigureId, kind: string): Promise<Buffer> {
   await showView(page, entryOf(id).chapter);
-  const waiting = page.waitForEvent('download');
-  await page.locator(`#figure-${id} [data-export="${kind}"]`).click();
-  return readFileSync(await (await waiting).path());
+  return saved(page, page.locator(`#figure-${id} [data-export="${kind}"]`));
 }
 
 /** The rows of a figure's CSV file. */

@@ -23,6 +23,7 @@ import {
   exported,
   host,
   openBrowser,
+  saved,
   settled,
   showView,
   visit,
@@ -473,9 +474,8 @@ test('a change of the options reads the heads again, as the command line does', 
   const expectMeans = async (options: Record<string, unknown>, ...flags: string[]) => {
     const { heads } = json('heads', options, folder, ...flags);
     const means = heads.map(({ mean }: { mean: number }) => mean);
-    const waiting = page.waitForEvent('download');
-    await page.locator('[data-action="table-json"]').click();
-    const { columns, rows } = JSON.parse(readFileSync(await (await waiting).path(), 'utf8'));
+    const file = await saved(page, page.locator('[data-action="table-json"]'));
+    const { columns, rows } = JSON.parse(file.toString());
     expect(rows).toHaveLength(means.length);
     const place = columns.indexOf('mean');
     rows.forEach((row: number[], i: number) => expect(row[place]).toBeCloseTo(means[i], 9));

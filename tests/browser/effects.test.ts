@@ -1,12 +1,21 @@
 // No control without effect: each control that stands beside a figure changes its numbers.
-import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { sliderOf, table, type NumberName, type StateName } from '../../web/state/table';
 import { defaultsOf } from '../../web/state/views';
 import { entryOf, figuresOf, type FigureId } from '../../web/ui/registry';
 import { LLAMA, LLAMA_CONFIG, safetensorsOf } from '../checkpoints';
-import { browser, caption, exported, go, host, openBrowser, settled, visit } from './browser';
+import {
+  browser,
+  caption,
+  exported,
+  go,
+  host,
+  openBrowser,
+  saved,
+  settled,
+  visit,
+} from './browser';
 import { trainedModel } from './trained';
 
 openBrowser();
@@ -228,10 +237,8 @@ async function numbersOfModel(page: Page): Promise<string> {
   for (const id of figures) {
     if (await page.locator(`#figure-${id}`).isVisible()) shown.push(await numbersOf(page, id));
   }
-  const saved = page.waitForEvent('download');
-  await page.locator('[data-action="table-csv"]').click();
-  const table = readFileSync(await (await saved).path(), 'utf8');
-  return [...shown, table.replace(/^#.*$/gm, '')].join('\n');
+  const table = await saved(page, page.locator('[data-action="table-csv"]'));
+  return [...shown, table.toString().replace(/^#.*$/gm, '')].join('\n');
 }
 
 test('every control of a model that was opened changes its table or figures', async () => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import {
@@ -9,6 +8,7 @@ import {
   go,
   host,
   openBrowser,
+  saved,
   settled,
   visit,
 } from './browser';
@@ -32,13 +32,6 @@ const ended = (page: Page) => status(page, 'All runs have ended');
 async function steps(page: Page): Promise<number[]> {
   const texts = await page.locator('[data-comparison-runs] span').allTextContents();
   return texts.map((text) => Number(/step (\d+)/.exec(text.replace(/\u202f/g, ''))?.[1]));
-}
-
-/** Presses a button of a run and returns the file that it saves. */
-async function saved(page: Page, name: string): Promise<Buffer> {
-  const waiting = page.waitForEvent('download');
-  await page.getByRole('button', { name }).click();
-  return readFileSync(await (await waiting).path());
 }
 
 describe.each([
@@ -118,12 +111,19 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const { page, close } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
-  const file = await saved(page, 'Save .safetensors of LocAteR');
+  const file = await saved(
+    page,
+    page.getByRole('button', { name: 'Save .safetensors of LocAteR' }),
+  );
   const size = Number(file.readBigUInt64LE(0));
   const header = JSON.parse(file.subarray(8, 8 + size).toString()) as Record<string, unknown>;
   expect(header.__metadata__).toMatchObject({ step: '4', regularizer: 'locater', width: '16' });
   expect(Object.keys(header)).toContain('h.0.attn.c_attn.weight');
-  const config = JSON.parse((await saved(page, 'Save config.json of LocAteR')).toString());
+  const config = JSON.parse(
+    (
+      await saved(page, page.getByRole('button', { name: 'Save config.json of LocAteR' }))
+    ).toString(),
+  );
   expect(config).toMatchObject({ model_type: 'gpt2', n_embd: 16, n_head: 2, n_layer: 1 });
   await press(page, 'play');
   await ended(page);
@@ -151,8 +151,14 @@ test('the file of a run opens among the heads of the page', async () => {
   await press(page, 'advance');
   await status(page, 'Paused');
   const files = [
-    ['model.safetensors', await saved(page, 'Save .safetensors of baseline')],
-    ['config.json', await saved(page, 'Save config.json of baseline')],
+    [
+      'model.safetensors',
+      await saved(page, page.getByRole('button', { name: 'Save .safetensors of baseline' })),
+    ],
+    [
+      'config.json',
+      await saved(page, page.getByRole('button', { name: 'Save config.json of baseline' })),
+    ],
   ] as const;
   await page
     .locator('[data-files]')
@@ -402,7 +408,11 @@ test('another architecture and words for tokens train too, and their file goes o
   const { page, errors, close } = await open(`${TINY}&${shape}`);
   await press(page, 'advance');
   await status(page, 'Paused');
-  const config = JSON.parse((await saved(page, 'Save config.json of LocAteR')).toString());
+  const config = JSON.parse(
+    (
+      await saved(page, page.getByRole('button', { name: 'Save config.json of LocAteR' }))
+    ).toString(),
+  );
   expect(config).toMatchObject({
     n_head: 2,
     n_head_kv: 1,
@@ -411,12 +421,19 @@ test('another architecture and words for tokens train too, and their file goes o
   });
   expect(config).toMatchObject({ layer_norm: 'post', positions: 'rotary' });
   expect(config.vocab_size).toBeGreaterThan(256); // words, not bytes
-  const file = await saved(page, 'Save .safetensors of LocAteR');
+  const file = await saved(
+    page,
+    page.getByRole('button', { name: 'Save .safetensors of LocAteR' }),
+  );
   await press(page, 'runs-reset');
   const run = { name: 'run.safetensors', mimeType: '', buffer: file };
   await page.locator('[data-resume]').setInputFiles([run]);
   await page.locator('[data-comparison-note]', { hasText: 'goes on at step 4 of 12' }).waitFor();
-  const taken = JSON.parse((await saved(page, 'Save config.json of LocAteR')).toString());
+  const taken = JSON.parse(
+    (
+      await saved(page, page.getByRole('button', { name: 'Save config.json of LocAteR' }))
+    ).toString(),
+  );
   expect(taken).toEqual(config);
   await press(page, 'play');
   await ended(page);
