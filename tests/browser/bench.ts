@@ -127,6 +127,26 @@ async function dropToHeads(): Promise<{ heads: number; whole: number }> {
   return { heads, whole };
 }
 
+/** Seconds from the choice of MiniLM's files to its heads, predicted without text and measured on the book. */
+async function chosenToPredictions(): Promise<number> {
+  const { page, close } = await visit(browser, `${host.address}#model`);
+  const notes = page.locator('[data-prediction-notes]');
+  const start = performance.now();
+  await page
+    .locator('[data-files]')
+    .setInputFiles(
+      ['model.fp16.safetensors', 'config.json', 'tokenizer.json'].map((name) =>
+        join(checkpoint, name),
+      ),
+    );
+  for (const state of ['.waiting', ':not(.waiting)']) {
+    await notes.and(page.locator(state)).waitFor({ state: 'attached', timeout: 120_000 });
+  }
+  const seconds = (performance.now() - start) / 1000;
+  await close();
+  return seconds;
+}
+
 /** Bits per byte of the default comparison's runs, step by step. */
 async function losses(page: Page): Promise<Map<string, Record<string, number>>> {
   const rows = new Map<string, Record<string, number>>();
@@ -208,6 +228,7 @@ test('what a visitor waits for', { timeout: 900_000 }, async () => {
   const lead = await repeated(leadPainted);
   const stacks = await repeated(stackSettled);
   const drops = await repeated(dropToHeads);
+  const predictions = await repeated(chosenToPredictions);
   const comparisons = await repeated(lossesPart);
   const stack = 'rank over depth (depth 24, T = 128, d = 64, 4 heads, 8 stacks)';
   const of = <T>(turns: T[], value: (turn: T) => number) => turns.map(value);
@@ -236,6 +257,7 @@ test('what a visitor waits for', { timeout: 900_000 }, async () => {
       of(drops, ({ heads, whole }) => heads / whole),
       '',
     ),
+    row('the same heads predicted without text and measured on the book', predictions, 's', '10 s'),
     row(
       `default comparison of runs: ${APART} bits per byte apart`,
       of(comparisons, ({ seconds }) => seconds),
