@@ -166,9 +166,9 @@ export async function caption(page: Page, id: FigureId): Promise<string | null> 
 }
 
 /** Presses a button that saves a file, and returns it. Chromium drops downloads beyond ten a second. */
-export async function saved(page: Page, button: Locator): Promise<Buffer> {
+export async function saved(button: Locator): Promise<Buffer> {
   for (let tries = 0; ; ++tries) {
-    const waiting = page.waitForEvent('download', { timeout: tries < 3 ? 2000 : 30_000 });
+    const waiting = button.page().waitForEvent('download', { timeout: tries < 3 ? 2000 : 30_000 });
     const [download] = await Promise.allSettled([waiting, button.click()]);
     if (download.status === 'fulfilled') return readFileSync(await download.value.path());
     if (tries === 3) throw download.reason;
@@ -178,7 +178,7 @@ export async function saved(page: Page, button: Locator): Promise<Buffer> {
 /** Presses an export button of a figure and returns what was saved. */
 export async function exported(page: Page, id: FigureId, kind: string): Promise<Buffer> {
   await showView(page, entryOf(id).chapter);
-  return saved(page, page.locator(`#figure-${id} [data-export="${kind}"]`));
+  return saved(page.locator(`#figure-${id} [data-export="${kind}"]`));
 }
 
 /** The rows of a figure's CSV file. */

@@ -474,7 +474,7 @@ test('a change of the options reads the heads again, as the command line does', 
   const expectMeans = async (options: Record<string, unknown>, ...flags: string[]) => {
     const { heads } = json('heads', options, folder, ...flags);
     const means = heads.map(({ mean }: { mean: number }) => mean);
-    const file = await saved(page, page.locator('[data-action="table-json"]'));
+    const file = await saved(page.locator('[data-action="table-json"]'));
     const { columns, rows } = JSON.parse(file.toString());
     expect(rows).toHaveLength(means.length);
     const place = columns.indexOf('mean');

@@ -237,7 +237,7 @@ async function numbersOfModel(page: Page): Promise<string> {
   for (const id of figures) {
     if (await page.locator(`#figure-${id}`).isVisible()) shown.push(await numbersOf(page, id));
   }
-  const table = await saved(page, page.locator('[data-action="table-csv"]'));
+  const table = await saved(page.locator('[data-action="table-csv"]'));
   return [...shown, table.toString().replace(/^#.*$/gm, '')].join('\n');
 }
 

@@ -111,18 +111,13 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const { page, close } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
-  const file = await saved(
-    page,
-    page.getByRole('button', { name: 'Save .safetensors of LocAteR' }),
-  );
+  const file = await saved(page.getByRole('button', { name: 'Save .safetensors of LocAteR' }));
   const size = Number(file.readBigUInt64LE(0));
   const header = JSON.parse(file.subarray(8, 8 + size).toString()) as Record<string, unknown>;
   expect(header.__metadata__).toMatchObject({ step: '4', regularizer: 'locater', width: '16' });
   expect(Object.keys(header)).toContain('h.0.attn.c_attn.weight');
   const config = JSON.parse(
-    (
-      await saved(page, page.getByRole('button', { name: 'Save config.json of LocAteR' }))
-    ).toString(),
+    (await saved(page.getByRole('button', { name: 'Save config.json of LocAteR' }))).toString(),
   );
   expect(config).toMatchObject({ model_type: 'gpt2', n_embd: 16, n_head: 2, n_layer: 1 });
   await press(page, 'play');
@@ -153,11 +148,11 @@ test('the file of a run opens among the heads of the page', async () => {
   const files = [
     [
       'model.safetensors',
-      await saved(page, page.getByRole('button', { name: 'Save .safetensors of baseline' })),
+      await saved(page.getByRole('button', { name: 'Save .safetensors of baseline' })),
     ],
     [
       'config.json',
-      await saved(page, page.getByRole('button', { name: 'Save config.json of baseline' })),
+      await saved(page.getByRole('button', { name: 'Save config.json of baseline' })),
     ],
   ] as const;
   await page
@@ -409,9 +404,7 @@ test('another architecture and words for tokens train too, and their file goes o
   await press(page, 'advance');
   await status(page, 'Paused');
   const config = JSON.parse(
-    (
-      await saved(page, page.getByRole('button', { name: 'Save config.json of LocAteR' }))
-    ).toString(),
+    (await saved(page.getByRole('button', { name: 'Save config.json of LocAteR' }))).toString(),
   );
   expect(config).toMatchObject({
     n_head: 2,
@@ -421,18 +414,13 @@ test('another architecture and words for tokens train too, and their file goes o
   });
   expect(config).toMatchObject({ layer_norm: 'post', positions: 'rotary' });
   expect(config.vocab_size).toBeGreaterThan(256); // words, not bytes
-  const file = await saved(
-    page,
-    page.getByRole('button', { name: 'Save .safetensors of LocAteR' }),
-  );
+  const file = await saved(page.getByRole('button', { name: 'Save .safetensors of LocAteR' }));
   await press(page, 'runs-reset');
   const run = { name: 'run.safetensors', mimeType: '', buffer: file };
   await page.locator('[data-resume]').setInputFiles([run]);
   await page.locator('[data-comparison-note]', { hasText: 'goes on at step 4 of 12' }).waitFor();
   const taken = JSON.parse(
-    (
-      await saved(page, page.getByRole('button', { name: 'Save config.json of LocAteR' }))
-    ).toString(),
+    (await saved(page.getByRole('button', { name: 'Save config.json of LocAteR' }))).toString(),
   );
   expect(taken).toEqual(config);
   await press(page, 'play');
