@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <system_error>
 
 #include "checkpoint/open_checkpoint.h"
@@ -16,6 +14,8 @@
 #include "cli/json_result.h"
 #include "cli/shard.h"
 #include "cli/text_input.h"
+#include "experiment/cell_file.h"
+#include "experiment/grid_keys.h"
 #include "io/replace_file.h"
 #include "operations/operations.h"
 #include "support/error.h"
@@ -26,18 +26,12 @@ namespace {
 constexpr std::array kMeasuring{&heads_operation, &predict_operation};
 
 const Operation& measuring_operation(const Json& name) {
+  std::string names;
   for (const Operation* operation : kMeasuring) {
     if (name == operation->name) return *operation;
+    names += (names.empty() ? "" : ", ") + std::string(operation->name);
   }
-  throw InvalidArgument("operation",
-                        name.dump() + " is not allowed; it must be one of heads, predict");
-}
-
-const Json& text_of_grid(const Json& grid, const char* key) {
-  if (!grid.contains(key) || !grid[key].is_string()) {
-    throw InvalidArgument(key, "it must be a text");
-  }
-  return grid[key];
+  throw InvalidArgument("operation", name.dump() + " is not allowed; it must be one of " + names);
 }
 
 /// A path as the name of a file.
@@ -110,19 +104,14 @@ Json description(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell) {
 std::optional<Json> result_of_cell(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell,
                                    const std::string& folder) {
   const std::string path = cell_path(folder, cell);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
-  Json json = Json::parse(text.str(), nullptr, false);
-  if (!json.is_object() || !json.contains("result")) {
-    throw FormatError(path, "it is not the result of a cell; remove it to measure again");
-  }
+  const std::optional<Json> json = read_cell(path, {"result"});
+  if (!json) return std::nullopt;
   const Json described = description(grid, cell);
   for (const auto& [key, value] : described.items()) {
-    if (json.value(key, Json()) == value) continue;
-    throw FormatError(path, "it is of another grid: its `" + key +
-                                "` differs; give another --out, or remove it to measure again");
+    if (json->value(key, Json()) == value) continue;
+    throw FormatError(path,
+                      "it is of another grid: its `" + key +
+                          "` differs; give another --out, or remove it to run the cell again");
   }
   return json;
 }
@@ -137,17 +126,11 @@ bool has_checkpoints(const std::string& json) {
 CheckpointGrid parse_checkpoint_grid(const std::string& json) {
   const Json source = Json::parse(json, nullptr, false);
   if (!source.is_object()) throw InvalidArgument("grid", "it must be a JSON object");
-  constexpr std::array<std::string_view, 4> kKeys{"experiment", "operation", "checkpoints",
-                                                  "options"};
-  for (const auto& [key, value] : source.items()) {
-    if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
-    throw InvalidArgument(key,
-                          "there is no such key in a grid of checkpoints; it must be one of "
-                          "experiment, operation, checkpoints, options");
-  }
+  check_keys("", source, "a grid of checkpoints",
+             {"experiment", "operation", "checkpoints", "options"});
   CheckpointGrid grid;
-  grid.experiment = text_of_grid(source, "experiment");
-  grid.operation = &measuring_operation(text_of_grid(source, "operation"));
+  grid.experiment = required(source, "experiment", "a text", &Json::is_string);
+  grid.operation = &measuring_operation(required(source, "operation", "a text", &Json::is_string));
   grid.source = source;
   if (source.contains("options")) grid.options = source["options"];
   if (!grid.options.is_object()) {
@@ -189,6 +172,7 @@ Json collect_checkpoints(const CheckpointGrid& grid, const std::string& folder) 
 }
 
 void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
+  if (std::find(kMeasuring.begin(), kMeasuring.end(), &operation) == kMeasuring.end()) return;
   app_ = &app;
   operation_ = &operation;
   CLI::Option* const model = app.get_option("MODEL");

@@ -35,21 +35,21 @@ bool has_checkpoints(const std::string& json);
 /// checkpoints that cannot be read.
 CheckpointGrid parse_checkpoint_grid(const std::string& json);
 
-/// {experiment, grid, missing, cells}: the results that `folder` has, in the grid's order, each with id, checkpoint and
-/// what the operation gives as JSON; `missing` the ids of the others. Throws FormatError for a file that is not
-/// the result of its cell.
+/// {experiment, grid, missing, cells}: the results that `folder` has, in the grid's order, each with id,
+/// checkpoint and what the operation gives as JSON; `missing` the ids of the others. Throws FormatError for
+/// a file that is not the result of its cell.
 Json collect_checkpoints(const CheckpointGrid& grid, const std::string& folder);
 
 /// The options --grid, --shard and --out of a command that measures checkpoints.
 class CheckpointGridOptions {
  public:
-  /// After MODEL, which --grid takes the place of.
+  /// After MODEL, which --grid takes the place of. Adds nothing for other operations than those of grids.
   void add_to(CLI::App& app, const Operation& operation);
   bool given() const { return grid_option_ != nullptr && grid_option_->count() > 0; }
   /// Measures the checkpoints of this share that have no result in the folder yet; each result is a file
-  /// `<id>.json`, whole or not there. A checkpoint that cannot be measured is named on standard error, and the others
-  /// are measured. Throws InvalidArgument for a bad grid and for options beside it, FormatError for a file that cannot be written and, at the
-  /// end, when a checkpoint failed.
+  /// `<id>.json`, whole or not there. A checkpoint that cannot be measured is named on standard error, and
+  /// the others are measured. Throws InvalidArgument for a bad grid and for options beside it, FormatError
+  /// for a file that cannot be written and, at the end, when a checkpoint failed.
   void run() const;
 
  private:

@@ -11,7 +11,6 @@
 #include "cli/json_result.h"
 #include "cli/progress.h"
 #include "cli/text_input.h"
-#include "operations/operations.h"
 
 namespace eigenscope::cli {
 namespace {
@@ -59,7 +58,8 @@ std::string rows_of(const Operation& operation) {
   if (operation.rows == nullptr) return "";
   ArrayColumns columns;
   operation.describe_result(columns);
-  const std::string arrays = columns.any() ? "place of its arrays; where they are empty, for each " : "";
+  const std::string arrays =
+      columns.any() ? "place of its arrays; where they are empty, for each " : "";
   return ", one row for each " + arrays + "entry of `" + operation.rows + "`";
 }
 
@@ -101,9 +101,8 @@ void TypedFields::add_to(CLI::App& app, const Operation& operation) {
     if (is_file(field)) return;
     Typed& typed = typed_[field.name];
     const std::string name = option_name(field.name);
-    typed.option = field.kind == FieldKind::flag
-                       ? app.add_flag(name, typed.flag, help_of(field))
-                       : app.add_option(name, typed.text, help_of(field));
+    typed.option = field.kind == FieldKind::flag ? app.add_flag(name, typed.flag, help_of(field))
+                                                 : app.add_option(name, typed.text, help_of(field));
     if (field.is_number()) typed.option->type_name("NUMBER");
   };
   operation.describe_input(options);
@@ -176,7 +175,7 @@ void add_operation(CLI::App& app, const Operation& operation) {
   command->checkpoint.add_to(*sub, operation);
   command->fields.add_to(*sub, operation);
   sub->add_flag("--csv", command->csv, "CSV instead of JSON" + rows_of(operation));
-  if (&operation == &predict_operation) command->grid.add_to(*sub, operation);
+  command->grid.add_to(*sub, operation);
   sub->footer(footer_of(operation));
   sub->callback([command, &operation] {
     if (command->grid.given()) return command->grid.run();

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "checkpoint/safetensors.h"
+#include "experiment/cell_file.h"
 #include "io/replace_file.h"
 #include "support/error.h"
 #include "training/trainer.h"
@@ -96,16 +95,10 @@ std::string CellFolder::file(const GridCell& cell, const char* ending) const {
 
 std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) const {
   const std::string path = file(cell, ".json");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::ostringstream text;
-  text << in.rdbuf();
-  Json json = Json::parse(text.str(), nullptr, false);
-  if (!json.is_object() || !json.contains("settings") || !json.contains("final")) {
-    throw FormatError(path, "it is not the result of a cell; remove it to run the cell again");
-  }
-  if (json.at("settings") != changed_settings(cell.settings) ||
-      json.value("experiment", "") != grid.experiment) {
+  const std::optional<Json> json = read_cell(path, {"settings", "final"});
+  if (!json) return std::nullopt;
+  if (json->at("settings") != changed_settings(cell.settings) ||
+      json->value("experiment", Json()) != grid.experiment) {
     throw FormatError(path,
                       "it is of another grid: its settings differ from the cell's; give "
                       "another --out, or remove it to run the cell again");
@@ -120,7 +113,8 @@ void CellFolder::restore(const Grid& grid, const Json& results) const {
   }
   for (const GridCell& cell : grid.cells) {
     for (const Json& known : results.at("cells")) {
-      if (known.at("id") != cell.id || result(grid, cell)) continue;
+      if (!known.is_object() || known.value("id", Json()) != cell.id || result(grid, cell))
+        continue;
       Json own{{"experiment", grid.experiment}};
       own.update(known);
       replace_file(file(cell, ".json"), own.dump(1) + "\n");

@@ -26,8 +26,8 @@ class CellFolder {
   /// settings or cannot be read.
   std::optional<ExperimentJson> result(const Grid& grid, const GridCell& cell) const;
 
-  /// Writes the cells of a results file (collect.h) whose files are not there, as `run` would have. Throws InvalidArgument
-  /// ("restore") for something else than the results of this grid.
+  /// Writes the cells of a results file (collect.h) whose files are not there, as `run` would have. Throws
+  /// InvalidArgument ("restore") for something else than the results of this grid.
   void restore(const Grid& grid, const ExperimentJson& results) const;
 
   /// Trains the cell to its end from where its files are. `pause(progress)` is called after each piece

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "experiment/grid_keys.h"
 #include "support/error.h"
 #include "support/parameter.h"
 
@@ -21,26 +22,10 @@ struct Axis {
   std::vector<Label> labels;
 };
 
+constexpr const char* kFile = "a grid file";
+
 [[noreturn]] void refuse(const std::string& key, const std::string& message) {
   throw InvalidArgument(key, message);
-}
-
-void check_keys(const std::string& where, const Json& object,
-                std::initializer_list<std::string_view> known) {
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    std::string names;
-    for (const std::string_view name : known)
-      names += (names.empty() ? "" : ", ") + std::string(name);
-    refuse(where + key, "there is no such key in a grid file; it must be one of " + names);
-  }
-}
-
-const Json& needed(const Json& object, const std::string& key, const char* what,
-                   bool (Json::*is)() const noexcept) {
-  if (!object.contains(key) || !(object.at(key).*is)())
-    refuse(key, std::string("it must be ") + what);
-  return object.at(key);
 }
 
 void set_option(TrainSettings& settings, const std::string& name, const Json& value) {
@@ -157,8 +142,8 @@ std::vector<std::string> names_of(const Json& source, const std::string& key) {
 
 void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& axes) {
   CellMaker maker(grid, base);
-  for (const Json& stage : needed(grid.source, "stages", "an array", &Json::is_array)) {
-    check_keys("stages: ", stage, {"seeds", "only"});
+  for (const Json& stage : required(grid.source, "stages", "an array", &Json::is_array)) {
+    check_keys("stages: ", stage, kFile, {"seeds", "only"});
     const Json only = stage.value("only", Json::object());
     std::vector<Axis> own;
     for (const Axis& axis : axes) own.push_back(restricted(axis, only));
@@ -169,7 +154,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
       }
     }
     const auto seeds = static_cast<std::uint64_t>(
-        checked("seeds", needed(stage, "seeds", "a number", &Json::is_number).get<double>()));
+        checked("seeds", required(stage, "seeds", "a number", &Json::is_number).get<double>()));
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) maker.add(own, seed);
   }
   if (grid.cells.empty()) refuse("stages", "there is no cell");
@@ -181,33 +166,34 @@ Grid parse_grid(const std::string& json) {
   Grid grid;
   grid.source = Json::parse(json, nullptr, false);
   if (!grid.source.is_object()) refuse("grid", "it must be a JSON object");
-  check_keys("", grid.source,
+  check_keys("", grid.source, kFile,
              {"experiment", "hypothesis", "text", "tokenizer", "min_count", "settings", "axes",
               "stages", "measures", "curve", "baseline", "analysis"});
   grid.experiment =
-      needed(grid.source, "experiment", "a name", &Json::is_string).get<std::string>();
+      required(grid.source, "experiment", "a name", &Json::is_string).get<std::string>();
   grid.text =
-      needed(grid.source, "text", "the path of a text", &Json::is_string).get<std::string>();
+      required(grid.source, "text", "the path of a text", &Json::is_string).get<std::string>();
   if (grid.source.contains("tokenizer")) {
     grid.tokenizer =
-        needed(grid.source, "tokenizer", "bytes or words", &Json::is_string).get<std::string>();
+        required(grid.source, "tokenizer", "bytes or words", &Json::is_string).get<std::string>();
   }
   if (grid.source.contains("min_count")) {
-    grid.min_count = static_cast<Eigen::Index>(checked(
-        "min_count", needed(grid.source, "min_count", "a number", &Json::is_number).get<double>()));
+    grid.min_count = static_cast<Eigen::Index>(
+        checked("min_count",
+                required(grid.source, "min_count", "a number", &Json::is_number).get<double>()));
   }
   TrainSettings base;
   set_options(base, grid.source.value("settings", Json::object()));
   std::vector<Axis> axes;
   for (const auto& [name, values] :
-       needed(grid.source, "axes", "an object", &Json::is_object).items()) {
+       required(grid.source, "axes", "an object", &Json::is_object).items()) {
     axes.push_back(axis_of(name, values));
     grid.axes.push_back(name);
   }
   grid.measures = names_of(grid.source, "measures");
   grid.curve = names_of(grid.source, "curve");
   if (grid.source.contains("baseline")) {
-    const Json& baseline = needed(grid.source, "baseline", "{axis: label}", &Json::is_object);
+    const Json& baseline = required(grid.source, "baseline", "{axis: label}", &Json::is_object);
     if (baseline.size() != 1 || !baseline.begin().value().is_string()) {
       refuse("baseline", "it must be {axis: label}");
     }

@@ -1,0 +1,28 @@
+#include "experiment/grid_keys.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace eigenscope {
+
+void check_keys(const std::string& where, const ExperimentJson& object, const char* file,
+                std::initializer_list<std::string_view> known) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    std::string names;
+    for (const std::string_view name : known)
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    throw InvalidArgument(where + key, std::string("there is no such key in ") + file +
+                                           "; it must be one of " + names);
+  }
+}
+
+const ExperimentJson& required(const ExperimentJson& object, const std::string& key,
+                               const char* what, bool (ExperimentJson::*is)() const noexcept) {
+  if (!object.contains(key) || !(object.at(key).*is)())
+    throw InvalidArgument(key, std::string("it must be ") + what);
+  return object.at(key);
+}
+
+}  // namespace eigenscope
