@@ -132,8 +132,8 @@ Eigen::VectorXd real_logits(const HeadProjections& head, const std::vector<Eigen
 /// Levels 1 to 7 of one head.
 class HeadPredictor {
  public:
-  /// `folded` is `head` with the gain of a pre-norm in the weights, which level 1 is about. Clouds and head must
-  /// outlive it.
+  /// `folded` is `head` with the gain of a pre-norm in the weights, which level 1 is about. Clouds and head
+  /// must outlive it.
   HeadPredictor(const LayerClouds& clouds, const HeadProjections& head,
                 const HeadProjections& folded);
 

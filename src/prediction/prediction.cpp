@@ -158,7 +158,7 @@ void Prediction::run_passage() {
   add(trace, sequences_);
   if (last) {
     LayerClouds clouds(statistics_);
-    through_ = Through{std::move(weights), layer, {std::move(statistics_), std::move(clouds)}, {}};
+    through_ = Through{std::move(weights), layer, std::move(statistics_), std::move(clouds), {}};
   }
 }
 
@@ -234,8 +234,8 @@ HeadPrediction Prediction::predict_head(const Through& through, int head) const 
     return prediction.levels[static_cast<std::size_t>(level)];
   };
   at(Level::isotropic) = isotropic(prediction.report.moments.traces);
-  const States& states = through.run.statistics.states();
-  predict_normal(HeadPredictor(through.run.clouds, projected, whole), queries(states, projected),
+  const States& states = through.statistics.states();
+  predict_normal(HeadPredictor(through.clouds, projected, whole), queries(states, projected),
                  prediction);
   at(Level::keys) = predict_real(states, projected);
   at(Level::mean_field) = predict_real(*through.mean_field, projected);

@@ -75,16 +75,12 @@ class Prediction {
  private:
   /// States of a layer, d x T for each passage.
   using States = std::vector<Eigen::MatrixXf>;
-  /// Tokens of a layer that predictions are made from.
-  struct Tokens {
-    TokenStatistics statistics;
-    LayerClouds clouds;
-  };
   /// A layer that all passages are through.
   struct Through {
     LayerWeights weights;
     int layer;
-    Tokens run;
+    TokenStatistics statistics;
+    LayerClouds clouds;
     std::optional<States> mean_field;  // until its turn has come
   };
   bool done() const;
@@ -105,7 +101,7 @@ class Prediction {
   void draw(Eigen::Index query, std::vector<float>& normal) const;
   /// The drawn queries of a head; all levels have the same.
   std::vector<HeadQuery> queries(const States& states, const HeadProjections& head) const;
-  /// Calls draw_row(j, N(0, 1) numbers of the keys that it sees) for each query j that sees at least two keys.
+  /// Calls draw_row(j, N(0, 1) numbers of the keys that it sees) for each query j that sees at least two.
   template <class Draw>
   void each_row(const std::vector<HeadQuery>& queries, const Draw& draw_row) const;
   /// Measures of the queries' rows at each of levels 1 to 7, added to `prediction`.

@@ -13,8 +13,8 @@ class RankedPairs {
   /// Both have one length and no NaN.
   RankedPairs(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 
-  /// Spearman's rank correlation of the pairs with the indices `drawn`, in [-1, 1]; equal values share the mean of
-  /// their ranks. NaN for fewer than two pairs and where either side is constant.
+  /// Spearman's rank correlation of the pairs with the indices `drawn`, in [-1, 1]; equal values share the
+  /// mean of their ranks. NaN for fewer than two pairs and where either side is constant.
   double correlation(const std::vector<Eigen::Index>& drawn) const;
 
  private:

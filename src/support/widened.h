@@ -1,5 +1,5 @@
-// Numbers of single precision in double precision. Where the caller is compiled for its size, Eigen's cast takes
-// several times as long.
+// Numbers of single precision in double precision. Where the caller is compiled for its size, Eigen's cast
+// takes several times as long.
 #pragma once
 
 #include <Eigen/Core>

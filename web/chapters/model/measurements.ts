@@ -19,13 +19,13 @@ export class HeadMeasurements {
   }
 }
 
-/** Where a head is in arrays with an entry for each; -1 where they have none, or are not there. */
+/** Where a head is in the arrays of predictions; -1 where they do not have it, or are not there. */
 export function indexOf(
   { layer, head }: Pick<Head, 'layer' | 'head'>,
-  arrays: { layer: ArrayLike<number>; head: ArrayLike<number> } | null,
+  predictions: Predicted | null,
 ): number {
-  if (!arrays) return -1;
-  return Array.from(arrays.layer).findIndex((it, i) => it === layer && arrays.head[i] === head);
+  if (!predictions) return -1;
+  return predictions.layer.findIndex((it, i) => it === layer && predictions.head[i] === head);
 }
 
 /** The row of a head among rows that name theirs. */
