@@ -7,10 +7,25 @@ const BLOCK = 1 << 18;
 /** Blocks that are kept of one source, 64 MiB: all of a fused matrix whose columns are read in turn. */
 const MOST = 256;
 
-/** Reads ranges at once, as only a worker can. */
+/** Takes what is sent to it, and nobody receives it. */
+const { port1: nobody, port2: closed } = new MessageChannel();
+closed.close();
+
+/**
+ * Frees the memory of bytes that nobody reads any more. The garbage collector does not hurry to free what
+ * FileReaderSync has allocated: a large checkpoint would take some hundred MB more. (The method `transfer` of
+ * ArrayBuffer would not free it either: Chromium holds on to what it has allocated itself.)
+ */
+function free(bytes: Uint8Array): void {
+  nobody.postMessage(null, [bytes.buffer]);
+}
+
+/** Reads ranges at once, as only a worker can. What a read returns is valid until the next one. */
 abstract class RangeSource implements ByteSource {
   /** By place in the file; the one used last is last. */
   private blocks = new Map<number, Uint8Array>();
+  /** The last bytes that were read for one use, outside of the blocks. */
+  private used: Uint8Array | null = null;
 
   constructor(
     readonly name: string,
@@ -22,7 +37,7 @@ abstract class RangeSource implements ByteSource {
   read(offset: number, length: number): Uint8Array | string {
     try {
       const within = offset % BLOCK;
-      if (length >= this.small || within + length > BLOCK) return this.range(offset, length);
+      if (length >= this.small || within + length > BLOCK) return this.once(offset, length);
       return this.block(offset - within).subarray(within, within + length);
     } catch (error) {
       return error instanceof Refused ? error.message : 'it could not be read; is it still there?';
@@ -31,6 +46,13 @@ abstract class RangeSource implements ByteSource {
 
   /** So many bytes, or as many as there are; may throw. */
   protected abstract range(offset: number, length: number): Uint8Array;
+
+  private once(offset: number, length: number): Uint8Array {
+    if (this.used) free(this.used);
+    this.used = null; // should the next line throw
+    this.used = this.range(offset, length);
+    return this.used;
+  }
 
   private block(start: number): Uint8Array {
     const found = this.blocks.get(start) ?? this.range(start, BLOCK);

@@ -65,7 +65,7 @@ export type FromWorker =
 export interface ByteSource {
   name: string;
   size: number;
-  /** The bytes, or why they cannot be had. Must not throw. */
+  /** The bytes, valid until the next read, or why they cannot be had. Must not throw. */
   read(offset: number, length: number): Uint8Array | string;
 }
 export interface NativeJob {

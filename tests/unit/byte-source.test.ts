@@ -1,0 +1,59 @@
+// What a worker reads of a file, and what memory it keeps of it.
+import { beforeAll, expect, test, vi } from 'vitest';
+import { withSources } from '../../web/engine/byte-source';
+import type { ByteSource } from '../../web/engine/protocol';
+
+const content = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31) % 251);
+
+/** The part of a worker's FileReaderSync that is used, over parts that know where they are. */
+class Reader {
+  readAsArrayBuffer(part: { from: number; to: number }): ArrayBuffer {
+    return content.slice(part.from, part.to).buffer;
+  }
+}
+
+class Sliced extends Blob {
+  override get size() {
+    return content.length;
+  }
+  override slice(from = 0, to = content.length): never {
+    return { from, to } as never;
+  }
+}
+
+beforeAll(() => {
+  vi.stubGlobal('FileReaderSync', Reader);
+});
+
+function opened(): ByteSource {
+  return (withSources({ file: new Sliced() }).input as { file: ByteSource }).file;
+}
+
+function read(source: ByteSource, offset: number, length: number): Uint8Array {
+  const bytes = source.read(offset, length);
+  if (typeof bytes === 'string') throw new Error(bytes);
+  return bytes;
+}
+
+test('long and short reads give the bytes of the file', () => {
+  const source = opened();
+  for (const [offset, length] of [
+    [0, 8],
+    [1_000_003, 1_000_000],
+    [(1 << 18) - 4, 8],
+    [content.length - 3, 3],
+  ]) {
+    const bytes = read(source, offset, length);
+    expect(Buffer.compare(bytes, content.subarray(offset, offset + length))).toBe(0);
+  }
+});
+
+test('a long read frees the bytes of the long read before it, and no block', () => {
+  const source = opened();
+  const short = read(source, 100, 8);
+  const long = read(source, 0, 1_000_000);
+  expect(long.length).toBe(1_000_000);
+  read(source, 1_000_000, 1_000_000);
+  expect(long.buffer.byteLength).toBe(0);
+  expect(Buffer.compare(short, content.subarray(100, 108))).toBe(0);
+});
