@@ -61,6 +61,32 @@ test('the figures over depth export the numbers of their rings', async () => {
   await close();
 });
 
+test('a sentence says whether the paper’s claim holds in the stack, by the numbers of the figures', async () => {
+  const { page, close } = await open('collapse');
+  await settled(page, 'depth');
+  const claim = page.locator('#figure-depth [data-claim]');
+  await claim.filter({ hasText: /fails in this stack: with v = 0\.01 / }).waitFor();
+  const ends = (await csv(page, 'depth')).filter((row) => row.layer === '12');
+  const small = ends.find((row) => row.variance === '0.01')!;
+  const [, said] = /residual (\S+)·10⁻¹⁶/.exec((await claim.textContent())!) ?? [];
+  expect(Number(said)).toBeCloseTo(1e16 * Number(small.residual), 1);
+  await go(page, 'collapse?layer_norm=post&skip=1&mean=1&stacks=2&depth=4&floor=0');
+  await claim.filter({ hasText: /is not put to the test/ }).waitFor();
+  await close();
+});
+
+test('the axis of the first figure is on the first screen', async () => {
+  const { page, close } = await open('collapse', { viewport: { width: 1280, height: 800 } });
+  await settled(page, 'depth');
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  const bottom = () =>
+    page
+      .locator('#figure-depth [data-mark="x-axis label"] text')
+      .evaluate((it) => it.getBoundingClientRect().bottom);
+  await expect.poll(bottom).toBeLessThanOrEqual(800);
+  await close();
+});
+
 test('the bound is drawn for the exact softmax alone, and the last block on demand', async () => {
   const { page, close } = await open(`${SOON}&f=hard&k=blocks&b=3`);
   await settled(page, 'entropy-depth');

@@ -4,7 +4,19 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { viewNames } from '../../web/state/views';
 import { figuresOf } from '../../web/ui/registry';
-import { ALWAYS, browser, go, host, openBrowser, QUICK, settled, showView, visit } from './browser';
+import {
+  ALWAYS,
+  browser,
+  caption,
+  csv,
+  go,
+  host,
+  openBrowser,
+  QUICK,
+  settled,
+  showView,
+  visit,
+} from './browser';
 
 openBrowser();
 
@@ -157,6 +169,60 @@ test('a head under the pointer shows its eigenvalues, and a click keeps it', asy
   const own = page.locator('#figure-spectrum [data-mark="eigenvalues of the head"] path');
   await expect.poll(() => own.count()).toBe(32);
   await close();
+});
+
+test('a head that was clicked keeps its name and both numbers, beside it and in the caption', async () => {
+  const { page, close } = await visit(browser, host.address);
+  const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
+  await dot.click({ force: true });
+  await page.mouse.move(5, 5);
+  const numbers = /layer 0, head 5.* variance \d\S*, localization index L \d/;
+  const tip = page.locator('#figure-lead .tip');
+  await tip.filter({ hasText: numbers }).waitFor();
+  await expect.poll(() => caption(page, 'lead')).toMatch(numbers);
+  await page.locator('[data-heads] button').nth(7).press('Enter'); // by keyboard, another one
+  await expect.poll(() => caption(page, 'lead')).toMatch(/Chosen: .*layer 0, head 7, /);
+  await tip.filter({ hasText: 'layer 0, head 7' }).waitFor();
+  await close();
+});
+
+describe('with a finger on a phone', () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+  test('a tap on a head names it with both numbers', async () => {
+    const { page, close } = await visit(browser, host.address, phone);
+    const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
+    await dot.scrollIntoViewIfNeeded();
+    await dot.tap({ force: true });
+    const tip = page.locator('#figure-lead .tip');
+    await tip.filter({ hasText: /head 5: .* variance \d\S*, localization index L \d/ }).waitFor();
+    const box = (await tip.boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(390);
+    await close();
+  });
+
+  test('a tap on a cell of an attention matrix says who reads whom, and how much', async () => {
+    const { page, close } = await visit(browser, `${host.address}#model`, phone);
+    await settled(page, 'head-text');
+    const rows = await csv(page, 'head-text');
+    const cells = page.locator('#figure-head-text canvas');
+    const line = page.locator('#figure-head-text .cell-line');
+    await line.filter({ hasText: /^Largest of all: query .* Click or tap a cell/ }).waitFor();
+    await cells.scrollIntoViewIfNeeded();
+    const { width, height } = (await cells.boundingBox())!;
+    const at = (place: number, size: number) => ((place + 0.5) / rows.length) * size;
+    await cells.tap({ position: { x: at(2, width), y: at(4, height) }, force: true });
+    const said = () => line.textContent().then((text) => /weight (\d+(?:\.\d+)?)/.exec(text!)?.[1]);
+    await line
+      .filter({ hasText: `Query 5 “${rows[4].token}” → key 3 “${rows[2].token}”, weight` })
+      .waitFor();
+    expect(Number(await said())).toBeCloseTo(Number(rows[4].key_3), 2);
+    expect(await line.textContent()).toContain('Largest of this query: query 5');
+    await page.locator('#figure-head-text [data-head-select]').selectOption('0.2');
+    await expect.poll(said).not.toBe(rows[4].key_3); // the same cell of another head
+    await close();
+  });
 });
 
 test('the point of the map follows a drag', async () => {

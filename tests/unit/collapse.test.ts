@@ -12,8 +12,14 @@ import {
   standIn,
   widened,
 } from '../../web/chapters/collapse/plane';
+import { claimText } from '../../web/chapters/collapse/collapse-claim';
 import { pooled } from '../../web/chapters/collapse/pooled';
-import { pointsOf, StackCurves, stacksOf } from '../../web/chapters/collapse/stack-curves';
+import {
+  pointsOf,
+  StackCurves,
+  stacksOf,
+  type Curve,
+} from '../../web/chapters/collapse/stack-curves';
 import { variancesOf } from '../../web/state/setting';
 import { defaults, limitsOf, type State } from '../../web/state/table';
 
@@ -239,5 +245,47 @@ describe('the curves that two figures share', () => {
     await expect(second).rejects.toThrow();
     expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([true, true, true]);
     expect(curves.known.map(({ output }) => stacksOf(output))).toEqual([4, 4, 4]);
+  });
+});
+
+describe('the verdict on the paper’s claim', () => {
+  /** A curve of one layer with such an end: means and a standard error of both measures. */
+  function curve(variance: number, residual: number, entropy: number, error = 0.01): Curve {
+    const list = (value: number) => Float64Array.of(1, value);
+    const output = {
+      ...{ layer: Float64Array.of(0, 1), samples: Float64Array.of(8, 8) },
+      ...{ residual: list(residual), residual_error: list(error) },
+      ...{ entropy: Float64Array.of(NaN, entropy), entropy_error: list(error) },
+    } as Collapsed;
+    return { place: 0, variance, key: '', output, wanted: 8 };
+  }
+
+  test('says that it fails, and which collapse happens with the smallest variance', () => {
+    const text = claimText([curve(1, 0.5, 0.6), curve(0.01, 1e-9, 0.99)], 0.25, 0.2);
+    expect(text).toMatch(/fails in this stack: with v = 0\.01 .* there is rank collapse \(/);
+    expect(text).toMatch(/The larger v = 1 \(residual 0\.5, entropy 0\.6\) prevents both\.$/);
+    const both = claimText([curve(0.01, 0.1, 0.1), curve(1, 0.5, 0.1)], 0.25, 0.2);
+    expect(both).toMatch(/there is rank collapse and entropy collapse/);
+    expect(both).toMatch(/No larger variance shown clearly prevents both\.$/);
+  });
+
+  test('says that it holds where only a larger variance brings a collapse', () => {
+    const text = claimText([curve(100, 0.5, 0.05), curve(0.01, 0.5, 0.9)], 1, 0.2);
+    expect(text).toMatch(/holds in this stack: v = 0\.01/);
+    expect(text).toMatch(/With v = 100 \(residual 0\.5, entropy 0\.05\): entropy collapse\.$/);
+  });
+
+  test('does not call it true where every variance prevents both, nor within the errors', () => {
+    const kept = [curve(0.01, 0.5, 0.9), curve(1, 0.4, 0.8)];
+    expect(claimText(kept, 1, 0.2)).toMatch(/is not put to the test/);
+    expect(claimText(kept, 1, 0.45)).toMatch(/holds/);
+    const open = [curve(0.01, 0.5, 0.9), curve(1, 0.21, 0.8, 0.1)];
+    expect(claimText(open, 1, 0.2)).toMatch(/cannot be judged in this stack: v = 1 /);
+  });
+
+  test('is about a mean away from zero, and needs two variances', () => {
+    const curves = [curve(0.01, 1e-9, 0.99), curve(1, 0.5, 0.6)];
+    expect(claimText(curves, 0, 0.2)).toMatch(/mean away from zero; here m = 0.* rank collapse/);
+    expect(claimText(curves.slice(1), 1, 0.2)).toBe('');
   });
 });

@@ -7,10 +7,24 @@ import {
   valueOn,
   type Lines,
 } from '../../web/chapters/localize/lead-questions';
+import { othersText, risesOf } from '../../web/chapters/localize/lead-claim';
 import { borders, cellsAround, labelPlaces } from '../../web/charts/regions';
 import { viewNames } from '../../web/state/views';
 import { FIGURES, referTo } from '../../web/ui/registry';
 import { defaults, limitsOf } from '../../web/state/table';
+
+test('the lead figure names the lines on which the index rises, and shades those of the first', () => {
+  const lines = {
+    ...{ measure: 'localization', means: [0.5, 0.1, 0.2], variances: [1, 10, 100] },
+    value: [0.5, 0.4, 0.1, 0.3, 0.1, 0.2, 0.4, 0.3, 0.3],
+  } as unknown as Lines;
+  expect(risesOf(lines)).toEqual([]);
+  expect(risesOf(lines, 1)).toEqual([[10, 100]]);
+  expect(othersText(lines)).toBe(
+    'L rises, against the claim, for m = 0.1 from v = 10 to 100; only m = 0.5 is shaded.',
+  );
+  expect(othersText({ ...lines, measure: 'entropy' })).toBe('');
+});
 
 describe('the variances of the lead figure', () => {
   test('cover whole decades around where the logits meet the clips', () => {

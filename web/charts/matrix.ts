@@ -2,6 +2,7 @@ import { paintGrid } from './heatmap';
 import type { Ramp } from './palette';
 import { element, type Bitmap } from './picture';
 import { chart, type Chart } from './plot';
+import { makeTip, placeTip } from './tip';
 
 /** A square matrix, row by row. */
 export interface Matrix {
@@ -20,26 +21,46 @@ export interface MatrixLabels {
   room?: number;
 }
 
+/** A cell of a matrix; row and column count from 0. */
+interface Cell {
+  row: number;
+  column: number;
+}
+
+/** What rows are: attention weights, whose largest are told, or values of pairs. */
+type Rows = 'weights' | 'pairs';
+
 const MARGIN = { marginLeft: 44, marginTop: 26, marginBottom: 42, marginRight: 8 };
 
-/** A square matrix: axes in the picture, cells on a canvas under it, a tip beside the pointer. */
+/**
+ * A square matrix: axes in the picture, cells on a canvas under it, a tip beside the pointer, and below the
+ * picture a line about the cell that was clicked or tapped last.
+ */
 export class MatrixPicture {
   private canvas = document.createElement('canvas');
-  private tip = document.createElement('div');
+  private tip: HTMLElement;
+  private outline = document.createElement('div');
+  private line = Object.assign(document.createElement('p'), { className: 'cell-line' });
   private painted: unknown = null;
   private matrix: Matrix | null = null;
+  private picked: Cell | null = null;
+  /** Of the cells, in the pixels of the area. */
+  private place = { x: 0, y: 0, width: 0, height: 0 };
 
-  /** `say` is what the tip reads of a cell; row and column count from 0. */
+  /** `say` is what tip and line read of a cell; row and column count from 0. */
   constructor(
     private area: HTMLElement,
     private say: (row: number, column: number, value: number) => string,
+    private rows: Rows = 'weights',
   ) {
     this.canvas.className = 'bitmap';
-    this.tip.className = 'tip';
-    this.tip.hidden = true;
-    area.append(this.tip);
+    this.tip = makeTip(area);
+    this.outline.className = 'cell-outline';
+    this.outline.hidden = true;
+    area.append(this.outline, this.line);
     area.addEventListener('pointermove', (event) => this.point(event));
     area.addEventListener('pointerleave', () => (this.tip.hidden = true));
+    area.addEventListener('click', (event) => this.pick(event));
   }
 
   /** The axes, in a square of `side` pixels. */
@@ -76,35 +97,115 @@ export class MatrixPicture {
     });
   }
 
-  /** Paints the cells, if they or the colours are new; returns their place below a chart's axes. */
-  paint(matrix: Matrix, ramp: Ramp, shade: (value: number) => number, axes: Chart): Bitmap {
+  /**
+   * Paints the cells, if they or the colours are new; returns their place below a chart's axes. `top` is
+   * where the axes are in the picture.
+   */
+  paint(
+    matrix: Matrix,
+    ramp: Ramp,
+    shade: (value: number) => number,
+    axes: Chart,
+    top: number,
+  ): Bitmap {
     const { length, values } = matrix;
     const { canvas } = this;
+    const isNew = this.painted !== values;
+    if (this.matrix?.length !== length) this.picked = null;
     this.matrix = matrix;
-    if (this.painted !== values || canvas.dataset.ramp !== String(ramp(1))) {
+    if (isNew || canvas.dataset.ramp !== String(ramp(1))) {
       this.painted = values;
       canvas.dataset.ramp = String(ramp(1));
       void paintGrid(canvas, { columns: length, rows: length, values }, ramp, shade);
     }
     const [left, right] = [axes.x.apply(0.5), axes.x.apply(length + 0.5)];
     const [upper, lower] = [axes.y.apply(0.5), axes.y.apply(length + 0.5)];
-    return { canvas, x: left, y: upper, width: right - left, height: lower - upper };
+    this.place = { x: left, y: top + upper, width: right - left, height: lower - upper };
+    if (isNew) this.tell();
+    this.mark();
+    return { canvas, ...this.place };
   }
 
-  private point(event: PointerEvent): void {
-    const { canvas, matrix, tip } = this;
-    if (!matrix) return;
-    const { length, values } = matrix;
-    const box = canvas.getBoundingClientRect();
+  /** The cell under a pointer, or null. */
+  private cellAt(event: MouseEvent): Cell | null {
+    if (!this.matrix) return null;
+    const { length } = this.matrix;
+    const box = this.canvas.getBoundingClientRect();
     const cell = (place: number, size: number) => Math.floor((place / size) * length);
     const column = cell(event.clientX - box.left, box.width);
     const row = cell(event.clientY - box.top, box.height);
-    tip.hidden = Math.min(column, row) < 0 || Math.max(column, row) >= length;
-    if (tip.hidden) return;
-    tip.textContent = this.say(row, column, values[row * length + column]);
-    const area = this.area.getBoundingClientRect();
-    const [x, y] = [event.clientX - area.left, event.clientY - area.top];
-    tip.style.transform = `translate(${x}px, ${y}px) translate(${x > area.width / 2 ? '-100%' : '0'}, 16px)`;
+    const isInside = Math.min(column, row) >= 0 && Math.max(column, row) < length;
+    return isInside ? { row, column } : null;
+  }
+
+  /** A finger has the line: a tip would be under it. */
+  private point(event: PointerEvent): void {
+    const cell = event.pointerType === 'touch' ? null : this.cellAt(event);
+    if (!cell) {
+      this.tip.hidden = true;
+      return;
+    }
+    this.tip.textContent = this.textOf(cell);
+    const box = this.area.getBoundingClientRect();
+    placeTip(this.tip, this.area, event.clientX - box.left, event.clientY - box.top, 16);
+  }
+
+  private pick(event: MouseEvent): void {
+    const cell = this.cellAt(event);
+    if (!cell) return;
+    this.picked = cell;
+    this.tell();
+    this.mark();
+  }
+
+  private textOf({ row, column }: Cell): string {
+    const { length, values } = this.matrix!;
+    return this.say(row, column, values[row * length + column]);
+  }
+
+  /** The cell of the largest value of all rows, or of one; null where none is above 0. */
+  private largest(row?: number): Cell | null {
+    const { length, values } = this.matrix!;
+    const [from, to] = row === undefined ? [0, length] : [row, row + 1];
+    let best = -1;
+    for (let at = from * length; at < to * length; at++) {
+      if (values[at] > (best < 0 ? 0 : values[best])) best = at;
+    }
+    return best < 0 ? null : { row: Math.floor(best / length), column: best % length };
+  }
+
+  private tell(): void {
+    this.line.textContent = this.picked ? this.pickedText(this.picked) : this.hint();
+  }
+
+  private hint(): string {
+    const best = this.rows === 'weights' ? this.largest() : null;
+    const first = best ? `Largest of all: ${this.textOf(best)}. ` : '';
+    return `${first}Click or tap a cell to read it here.`;
+  }
+
+  private pickedText(cell: Cell): string {
+    const text = this.textOf(cell);
+    const own = text[0].toUpperCase() + text.slice(1);
+    const best = this.rows === 'weights' ? this.largest(cell.row) : null;
+    if (!best) return `${own}.`;
+    return best.column === cell.column
+      ? `${own}, the largest of this query.`
+      : `${own}. Largest of this query: ${this.textOf(best)}.`;
+  }
+
+  /** Puts the outline around the cell that was picked. */
+  private mark(): void {
+    const { picked, matrix, place, outline } = this;
+    outline.hidden = !picked;
+    if (!picked || !matrix) return;
+    const size = { width: place.width / matrix.length, height: place.height / matrix.length };
+    Object.assign(outline.style, {
+      left: `${place.x + picked.column * size.width}px`,
+      top: `${place.y + picked.row * size.height}px`,
+      width: `${size.width}px`,
+      height: `${size.height}px`,
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { layerColour } from '../charts/palette';
 import type { Entry } from '../charts/legend';
 import { dot, type Chart } from '../charts/plot';
 import { withSubscripts } from '../charts/subscript';
+import { makeTip, placeTip } from '../charts/tip';
 import { isBrushing, placeOf, toggle } from './brush';
 import { nameOf, type Model, type HeadRegistry, type PlacedHead } from './registry';
 import type { Store } from '../state/store';
@@ -54,22 +55,27 @@ export function modelEntries(registry: Model[]): Entry[] {
 /** How near, in pixels, a pointer must come to a head. */
 const REACH = 14;
 
-/** Lets a pointer find heads on a chart: a ring and a name while it is near, chosen by a click. */
+/**
+ * Lets a pointer find heads on a chart: a ring and a name while it is near. A click or a tap chooses a head,
+ * whose name then stays.
+ */
 export class HeadPointer {
   private ring = document.createElement('div');
-  private label = document.createElement('div');
+  private label: HTMLElement;
   private places: { spot: Spot; x: number; y: number }[] = [];
+  /** The head that was chosen here; another chart may have chosen one since. */
+  private picked = '';
 
   constructor(
     private area: HTMLElement,
     private registry: HeadRegistry,
-    store: Store,
+    private store: Store,
     private describe: (spot: Spot) => string,
   ) {
     this.ring.className = 'ring';
-    this.label.className = 'tip';
-    this.ring.hidden = this.label.hidden = true;
-    area.append(this.ring, this.label);
+    this.ring.hidden = true;
+    area.append(this.ring);
+    this.label = makeTip(area);
     area.addEventListener('pointermove', (event) => registry.hover(this.near(event)));
     area.addEventListener('pointerleave', () => registry.hover(''));
     area.addEventListener('click', (event) => {
@@ -77,6 +83,8 @@ export class HeadPointer {
       const head = registry.find(id);
       if (head && isBrushing(event)) toggle(store, placeOf(head));
       else if (head) store.set({ head: store.state.head === id ? '' : id });
+      this.picked = head ? store.state.head : '';
+      this.show();
     });
     registry.hovering.subscribe(() => this.show());
   }
@@ -100,13 +108,14 @@ export class HeadPointer {
   }
 
   private show(): void {
-    const place = this.places.find(({ spot }) => spot.head.id === this.registry.hovered);
+    if (this.picked !== this.store.state.head) this.picked = '';
+    const id = this.registry.hovered || this.picked;
+    const place = this.places.find(({ spot }) => spot.head.id === id);
     this.ring.hidden = this.label.hidden = !place;
     if (!place) return;
     const { x, y, spot } = place;
     this.ring.style.transform = `translate(${x}px, ${y}px)`;
     this.label.replaceChildren(...withSubscripts(`${nameOf(spot.head)}: ${this.describe(spot)}`));
-    const right = x > this.area.clientWidth / 2;
-    this.label.style.transform = `translate(${x}px, ${y}px) translate(${right ? '-100%' : '0'}, 14px)`;
+    placeTip(this.label, this.area, x, y, 14);
   }
 }

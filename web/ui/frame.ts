@@ -91,6 +91,15 @@ export class Frame {
     [this.width, this.top] = this.measured();
   }
 
+  /**
+   * Height of a picture, in [`least`, `most`] pixels: `share` of its width, but so low that it ends on the
+   * first screen, where that leaves room. `beside` are the pixels of the picture that do not count.
+   */
+  heightInSight(share: number, least: number, most: number, beside: number): number {
+    const room = Math.max(least, innerHeight - this.top - beside);
+    return Math.round(Math.max(least, Math.min(most, this.width * share, room)));
+  }
+
   private measured(): [width: number, top: number] {
     return [this.chart.clientWidth, this.chart.getBoundingClientRect().top + scrollY];
   }

@@ -20,7 +20,8 @@ export class CosinesFigure implements Figure {
   readonly frame = new Frame(this.id, () => this.table());
   private picture = new MatrixPicture(
     this.frame.chart,
-    (row, column, cosine) => `tokens ${column + 1} and ${row + 1}: ${short(cosine)}`,
+    (row, column, cosine) => `tokens ${column + 1} and ${row + 1}, cosine ${short(cosine)}`,
+    'pairs',
   );
   private result: Answer | null = null;
 
@@ -46,8 +47,8 @@ export class CosinesFigure implements Figure {
     const svg = compose(parts, { width: side, height: key.height + side }, text);
     svg.append(key.render());
     const shade = (cosine: number) => (cosine + 1) / 2;
-    const cells = this.picture.paint({ length, values: cosines }, ramp, shade, axes);
-    frame.put(svg, [{ ...cells, y: key.height + cells.y }]);
+    const cells = { length, values: cosines };
+    frame.put(svg, [this.picture.paint(cells, ramp, shade, axes, key.height)]);
     frame.say(text);
   }
 

@@ -17,18 +17,21 @@ export function depthOf(curves: Curve[]): number {
   return Math.max(0, ...curves.map(({ output }) => output.layer.length - 1));
 }
 
-/** A chart over the layers: what its curves are is for the caller to say, the first drawn on top. */
+/**
+ * A chart over the layers: what its curves are is for the caller to say, the first drawn on top. `height` is
+ * without the legend.
+ */
 export function depthChart(
   curves: Curve[],
-  options: { label: string; width: number; y: PlotOptions['y']; entries: Entry[] },
+  options: { label: string; width: number; height: number; y: PlotOptions['y']; entries: Entry[] },
   marks: Markish[][],
 ): SVGSVGElement {
-  const { label, width, y, entries } = options;
+  const { label, width, height, y, entries } = options;
   const key = legend([...varianceEntries(curves), ...entries], 52, width - 8, 22);
   return chart({
     label,
     width,
-    height: Math.round(Math.max(280, Math.min(400, width * 0.5))) + key.height,
+    height: height + key.height,
     marginTop: key.height + 12,
     marginLeft: 52,
     marginRight: 16,

@@ -15,6 +15,8 @@ import {
 } from './depth-chart';
 import { Frame } from '../../ui/frame';
 import type { FigureContext, Figure } from '../../ui/figure';
+import { child } from '../../ui/dom';
+import { claimText } from './collapse-claim';
 import { pointsOf, type LayerPoint, type StackCurves } from './stack-curves';
 
 const AXES: Record<Rank, string> = {
@@ -24,12 +26,16 @@ const AXES: Record<Rank, string> = {
   cosine: 'mean cosine of two tokens',
 };
 
+/** Pixels that the legend and the axis' name take beside the picture's own height. */
+const LEGEND = 62;
+
 /** How alike the tokens become along the layers of a stack. */
 export class DepthFigure implements Figure {
   readonly id = 'depth';
   readonly inputs = STACK;
-  readonly repaintOn = ['rank'] as const;
+  readonly repaintOn = ['rank', 'floor'] as const;
   readonly frame = new Frame(this.id, () => this.table());
+  private claim = child(this.frame.root, '[data-claim]');
 
   constructor(
     private store: Store,
@@ -52,9 +58,12 @@ export class DepthFigure implements Figure {
         ? { type: 'log' as const, ticks: decades(domain), tickFormat: decade }
         : { ticks: 6, tickFormat: tick }),
     };
+    this.judge();
+    const { width } = this.frame;
+    const height = this.frame.heightInSight(0.5, 280, 400, LEGEND);
     const svg = depthChart(
       known,
-      { label: this.describe(), width: this.frame.width, y, entries: [] },
+      { label: this.describe(), width, height, y, entries: [] },
       known.map((curve, i) => curveMarks(curve, lists[i], domain, this.curves.isFresh(curve))),
     );
     this.frame.put(svg);
@@ -71,6 +80,14 @@ export class DepthFigure implements Figure {
   /** A logarithmic axis has no place for zero. */
   private points(points: LayerPoint[]): LayerPoint[] {
     return this.store.state.rank === 'residual' ? points.filter(({ value }) => value > 0) : points;
+  }
+
+  /** Says whether the paper's claim holds in the stacks shown, once all curves are theirs. */
+  private judge(): void {
+    const { known } = this.curves;
+    if (!known.every((curve) => this.curves.isFresh(curve))) return;
+    const { mean, floor } = this.store.state;
+    this.claim.textContent = claimText(known, mean, floor);
   }
 
   private caption(): string {

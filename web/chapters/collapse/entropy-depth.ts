@@ -46,9 +46,11 @@ export class EntropyDepthFigure implements Figure {
     if (known.length === 0) return;
     const label = 'row entropy H / log of the keys seen';
     const y = { domain: RANGE, label, ticks: 6, tickFormat: tick };
+    const { width } = this.frame;
+    const height = Math.round(Math.max(280, Math.min(400, width * 0.5)));
     const svg = depthChart(
       known,
-      { label: this.describe(), width: this.frame.width, y, entries: this.entries() },
+      { label: this.describe(), width, height, y, entries: this.entries() },
       known.map((curve) => this.marks(curve)),
     );
     this.frame.put(svg);

@@ -28,7 +28,7 @@ export class AttentionFigure implements Figure {
   readonly frame = new Frame(this.id, () => this.table());
   private picture = new MatrixPicture(
     this.frame.chart,
-    (query, key, weight) => `query ${query + 1}, key ${key + 1}: ${short(weight)}`,
+    (query, key, weight) => `query ${query + 1} → key ${key + 1}, weight ${short(weight)}`,
   );
   private result: Output<'attention'> | null = null;
 
@@ -67,8 +67,8 @@ export class AttentionFigure implements Figure {
     ];
     const svg = compose(parts, { width: side + bar, height: top + side }, this.describe(result));
     svg.append(key.render());
-    const cells = this.picture.paint({ length, values: weights }, fieldRamp(), Math.sqrt, matrix);
-    frame.put(svg, [{ ...cells, y: top + cells.y }]);
+    const cells = { length, values: weights };
+    frame.put(svg, [this.picture.paint(cells, fieldRamp(), Math.sqrt, matrix, top)]);
     frame.say(this.describe(result));
   }
 

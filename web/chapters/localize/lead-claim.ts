@@ -1,3 +1,4 @@
+import { short } from '../../charts/format';
 import type { Measure } from '../../engine/protocol';
 import { entryOf } from '../../ui/registry';
 import type { Lines } from './lead-questions';
@@ -14,17 +15,30 @@ export const AXES: Record<Measure, string> = {
 /** Changes of the index below this are not called a rise or a fall. */
 const VISIBLE = 0.01;
 
-/** The parts of the first line in which the index rises with the variance, as ranges of variances. */
-export function risesOf({ measure, variances, value }: Lines): [number, number][] {
+/** The parts of a line in which the index rises with the variance, as ranges of variances. */
+export function risesOf({ measure, variances, value }: Lines, line = 0): [number, number][] {
   if (measure !== 'localization') return [];
+  const { length } = variances;
+  const own = value.slice(line * length, (line + 1) * length);
   const rises: [number, number][] = [];
-  for (let from = 0; from < variances.length; from++) {
+  for (let from = 0; from < length; from++) {
     let to = from;
-    while (to + 1 < variances.length && value[to + 1] > value[to]) to++;
-    if (value[to] - value[from] >= VISIBLE) rises.push([variances[from], variances[to]]);
+    while (to + 1 < length && own[to + 1] > own[to]) to++;
+    if (own[to] - own[from] >= VISIBLE) rises.push([variances[from], variances[to]]);
     from = to;
   }
   return rises;
+}
+
+/** Where the index rises on the other lines, which the figure does not shade, in a sentence; '' for nowhere. */
+export function othersText(lines: Lines): string {
+  const parts = lines.means.slice(1).flatMap((mean, i) =>
+    risesOf(lines, i + 1).map(([from, to]) => {
+      return `m = ${short(mean)} from v = ${short(from)} to ${short(to)}`;
+    }),
+  );
+  if (parts.length === 0) return '';
+  return `L rises, against the claim, for ${parts.join(' and for ')}; only m = ${short(lines.means[0])} is shaded.`;
 }
 
 /** Whether the index of the first line is somewhere above its value at the smallest variance. */

@@ -1,13 +1,13 @@
 import type { Markish } from '@observablehq/plot';
 import { count, decade, short, tick } from '../../charts/format';
 import { Handle } from '../../charts/handle';
-import { legend, type Entry } from '../../charts/legend';
-import { dashes, series } from '../../charts/palette';
-import { chart, dot, gridX, gridY, line, link, rect, ruleX, type Chart } from '../../charts/plot';
+import { legend } from '../../charts/legend';
+import { series } from '../../charts/palette';
+import { chart, dot, gridX, gridY, link, ruleX, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
-import type { Measure, SweepPoint } from '../../engine/protocol';
+import type { SweepPoint } from '../../engine/protocol';
 import { brushed } from '../../heads/brush';
-import { spreadNames, spreadOf, type HeadRegistry } from '../../heads/registry';
+import { nameOf, spreadNames, spreadOf, type HeadRegistry } from '../../heads/registry';
 import { covarianceNames, traced, untraced } from '../../heads/traces';
 import { askPredictions } from '../../heads/predictions';
 import { meansOf, QUERY, queryOf, SETTING, settingOf } from '../../state/setting';
@@ -15,7 +15,8 @@ import type { Store } from '../../state/store';
 import type { State } from '../../state/table';
 import { Frame } from '../../ui/frame';
 import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
-import { AXES, fails, risesOf, titleOf } from './lead-claim';
+import { AXES, fails, othersText, risesOf, titleOf } from './lead-claim';
+import { errorOf, lineEntries, lineMarks, pointMarks, riseEntry, riseMark } from './lead-marks';
 import {
   askLines,
   askSweep,
@@ -26,13 +27,9 @@ import {
 } from './lead-questions';
 import type { FigureContext, Figure } from '../../ui/figure';
 
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
-
 /** Pixels that the legend and the axis' name take beside the picture's own height. */
 const LEGEND = 62;
 const FLOOR = 'var(--muted)';
-const SHADE = 'var(--series-4)';
 
 /** What the figure shows before the engine has said anything. */
 export interface FirstResult {
@@ -67,13 +64,7 @@ export class LeadFigure implements Figure {
     private result: FirstResult | null,
   ) {
     const { chart } = this.frame;
-    this.pointer = new HeadPointer(
-      chart,
-      registry,
-      store,
-      ({ x, y }) =>
-        `${spreadNames[store.state.spread]} ${short(x)}, ${AXES[store.state.measure]} ${short(y)}`,
-    );
+    this.pointer = new HeadPointer(chart, registry, store, (spot) => this.numbersOf(spot));
     this.handle = new Handle(chart, 'Variance of the eigenspectrum', {
       drag: (x) => this.move(this.chart?.x.invert(x) ?? NaN),
       step: (dx, dy) => this.move(store.state.variance * 10 ** (0.05 * (dx + dy))),
@@ -128,15 +119,14 @@ export class LeadFigure implements Figure {
     const known = points.filter(
       (point) => point.refused === '' && point[lines.measure] !== null && inside(point.variance),
     );
-    const entries = [...this.lineEntries(lines.means), ...modelEntries(this.shownModels())];
+    const entries = [...lineEntries(lines.means), ...modelEntries(this.shownModels())];
     if (spots.length > 0) entries.push({ text: 'rank floor', kind: 'line', colours: [FLOOR] });
-    if (rises.length > 0)
-      entries.push({ text: 'L rises: the claim fails', kind: 'area', colours: [SHADE] });
+    if (rises.length > 0) entries.push(riseEntry(lines));
     const key = legend(entries, 52, this.frame.width - 8, 22);
     this.chart = chart({
       label: this.describe(),
       width: this.frame.width,
-      height: this.height() + key.height,
+      height: this.frame.heightInSight(0.56, 300, 480, LEGEND) + key.height,
       marginTop: key.height + 12,
       marginLeft: 52,
       marginRight: 16,
@@ -154,9 +144,9 @@ export class LeadFigure implements Figure {
         gridX(decades(domain), { strokeOpacity: 0.08 }),
         gridY({ strokeOpacity: 0.08 }),
         () => key.render(),
-        ...this.riseMarks(rises),
-        ...this.lineMarks(lines),
-        ...this.pointMarks(known, lines),
+        riseMark(rises, this.top()),
+        ...lineMarks(lines),
+        ...pointMarks(known, lines, this.fresh),
         ...this.floorMarks(spots),
         ...headMarks(spots, state.head, brushed(state)),
         ...this.presentMarks(lines),
@@ -202,13 +192,6 @@ export class LeadFigure implements Figure {
     return this.registry.shown(this.store.state.sample);
   }
 
-  /** So high that its horizontal axis is on the first screen, where there is room. */
-  private height(): number {
-    const { width, top } = this.frame;
-    const room = Math.max(300, innerHeight - top - LEGEND);
-    return Math.round(Math.max(300, Math.min(480, width * 0.56, room)));
-  }
-
   /** All heads whose traces are known, where predictions for them are. */
   private placed(): (Spot & { floor: number })[] {
     const { sample, spread, sigma } = this.store.state;
@@ -248,57 +231,6 @@ export class LeadFigure implements Figure {
     const own = this.frame.width < 560 ? 'variance v' : 'variance v of the eigenspectrum';
     const kind = spreadNames[this.store.state.spread];
     return this.shownModels().length > 0 ? `${own} (heads: ${kind}) →` : `${own} →`;
-  }
-
-  private lineEntries(means: number[]): Entry[] {
-    return means.map((mean, i) => ({
-      text: `m = ${short(mean)}`,
-      kind: 'line',
-      colours: [series[i]],
-      dash: dashes[i],
-    }));
-  }
-
-  private lineMarks({ means, variances, value }: Lines): Markish[] {
-    return means.map((mean, row) =>
-      line(
-        variances.map((v, i) => [v, value[row * variances.length + i]] as [number, number]),
-        {
-          stroke: series[row],
-          strokeWidth: row === 0 ? 2.5 : 1.75,
-          strokeDasharray: dashes[row],
-          ariaDescription: `theory, mean ${mean}`,
-        },
-      ),
-    );
-  }
-
-  private pointMarks(points: SweepPoint[], { means, measure }: Lines): Markish[] {
-    return means.flatMap((mean, row) => {
-      const own = points.filter((point) => point.mean === mean);
-      const end = (side: number) => (point: SweepPoint) =>
-        (point[measure] ?? NaN) + side * BARS * (errorOf(point, measure) ?? NaN);
-      const look = { x: 'variance', stroke: series[row], opacity: this.fresh ? 1 : 0.3 };
-      const bars = { ...look, y1: end(-1), y2: end(1), strokeWidth: 1.5 };
-      const value = (point: SweepPoint) => point[measure];
-      return [
-        ruleX(own, { ...bars, ariaDescription: `error bars, mean ${mean}` }),
-        dot(own, {
-          ...look,
-          y: value,
-          r: 3.5,
-          fill: 'var(--paper)',
-          ariaDescription: `simulation, mean ${mean}`,
-        }),
-      ];
-    });
-  }
-
-  /** Shades the part of the axis on which the claim fails for the chosen mean. */
-  private riseMarks(rises: [number, number][]): Markish[] {
-    const areas = rises.map(([x1, x2]) => ({ x1, x2, y1: 0, y2: this.top() }));
-    const look = { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: SHADE, fillOpacity: 0.15 };
-    return [rect(areas, { ...look, ariaDescription: 'the index rises' })];
   }
 
   /** From the least variance that a head of its rank and mean can have to the one that it has. */
@@ -361,13 +293,26 @@ export class LeadFigure implements Figure {
         `Points: ${count(fewest(known))} of ${count(this.result?.wanted ?? 0)} sequences.`,
       spots.length > 0 &&
         `Dots: ${spots.length} heads by ${spreadNames[state.spread]}, ${covarianceNames[state.sigma]}.`,
+      this.chosenText(spots),
       above > 0 && `Heads above this axis: ${above}.`,
       hidden > 0 && `${hidden} heads whose trace variance is negative have no place on this axis.`,
       untraced(this.registry.heads(state.sample), state.sigma),
       refused && `Points left out: ${refused.refused}.`,
+      this.result && othersText(this.result.lines),
       this.outside(),
     ];
     return sentences.filter(Boolean).join(' ');
+  }
+
+  /** Both coordinates of a head. */
+  private numbersOf({ x, y }: Spot): string {
+    const { spread, measure } = this.store.state;
+    return `${spreadNames[spread]} ${short(x)}, ${AXES[measure]} ${short(y)}`;
+  }
+
+  private chosenText(spots: Spot[]): string {
+    const chosen = spots.find(({ head }) => head.id === this.store.state.head);
+    return chosen ? `Chosen: ${nameOf(chosen.head)}, ${this.numbersOf(chosen)}.` : '';
   }
 
   private outside(): string {
@@ -407,9 +352,4 @@ function decades([low, high]: [number, number]): number[] {
 function fewest(points: SweepPoint[]): number {
   const known = points.filter((point) => point.refused === '');
   return known.length > 0 ? Math.min(...known.map((point) => point.samples)) : 0;
-}
-
-/** The standard error of a simulated measure. */
-function errorOf(point: SweepPoint, measure: Measure): number | null {
-  return point[`${measure}_error`];
 }

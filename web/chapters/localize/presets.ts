@@ -96,7 +96,7 @@ export const localizePresets: readonly Preset<Localized>[] = [
     id: 'fails',
     figure: 'lead',
     name: 'Here the claim fails',
-    text: 'The mean is so small, $\\xi/\\lambda &lt; 2/(T-1)$ with $\\xi = md$, that nothing is clipped at zero variance: $L$ starts at 0, and more variance brings <em>more</em> localization.',
+    text: 'The mean is so small, $\\xi/\\lambda &lt; 2/(T-1)$ with $\\xi = md$, that at zero variance no attention weight is cut off at 0 or 1: the signal passes at all positions alike. $L$ starts at 0, and more variance brings <em>more</em> localization.',
     state: { mean: 0.004, variance: 0.0001 },
     claim: ({ fails, limit }) =>
       fails.localization < 0.01 && limit.localization > fails.localization,

@@ -110,8 +110,8 @@ export class HeadTextFigure implements Figure {
     const size = { width: frame.width, height: key.height + side };
     const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, this.caption(text));
     svg.append(key.render());
-    const cells = this.picture.paint({ length, values: weights }, fieldRamp(), Math.sqrt, axes);
-    frame.put(svg, [{ ...cells, y: key.height + cells.y }]);
+    const matrix = { length, values: weights };
+    frame.put(svg, [this.picture.paint(matrix, fieldRamp(), Math.sqrt, axes, key.height)]);
     frame.say(this.caption(text));
   }
 
@@ -166,7 +166,7 @@ export class HeadTextFigure implements Figure {
   private say(row: number, column: number, value: number): string {
     const { text } = this.measurements;
     const tokens = text ? tokensOf(text) : [];
-    return `“${tokens[row]}” reads “${tokens[column]}”: ${short(value)}`;
+    return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
   }
 
   private caption(text: Attended): string {

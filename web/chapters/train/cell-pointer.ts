@@ -1,3 +1,4 @@
+import { makeTip, placeTip } from '../../charts/tip';
 import { html } from '../../ui/dom';
 
 /** A mark of a picture, in its pixels, that stands for cells of an experiment. */
@@ -16,14 +17,15 @@ const REACH = 16;
 /** Lets a pointer find marks: a ring and a tip while it is near, chosen by a click. */
 export class CellPointer {
   private ring = html('div', { className: 'ring', hidden: true });
-  private tip = html('div', { className: 'tip', hidden: true });
+  private tip: HTMLElement;
   private places: readonly CellPlace[] = [];
 
   constructor(
     private area: HTMLElement,
     choose: (choice: Record<string, string>) => void,
   ) {
-    area.append(this.ring, this.tip);
+    area.append(this.ring);
+    this.tip = makeTip(area);
     area.addEventListener('pointermove', (event) => this.show(this.near(event)));
     area.addEventListener('pointerleave', () => this.show(undefined));
     area.addEventListener('click', (event) => {
@@ -50,9 +52,8 @@ export class CellPointer {
     this.ring.hidden = this.tip.hidden = !place;
     if (!place) return;
     const { x, y, text } = place;
-    const right = x > this.area.clientWidth / 2;
     this.ring.style.transform = `translate(${x}px, ${y}px)`;
     this.tip.textContent = text;
-    this.tip.style.transform = `translate(${x}px, ${y}px) translate(${right ? '-100%' : '0'}, 14px)`;
+    placeTip(this.tip, this.area, x, y, 14);
   }
 }

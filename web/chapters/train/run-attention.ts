@@ -131,8 +131,7 @@ export class RunAttentionFigure implements Figure {
     const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, text);
     svg.append(key.render());
     const matrix = { length, values: this.weights(result) };
-    const cells = this.picture.paint(matrix, fieldRamp(), Math.sqrt, axes);
-    frame.put(svg, [{ ...cells, y: key.height + cells.y }]);
+    frame.put(svg, [this.picture.paint(matrix, fieldRamp(), Math.sqrt, axes, key.height)]);
     frame.say(text);
   }
 
@@ -172,7 +171,7 @@ export class RunAttentionFigure implements Figure {
 
   private say(row: number, column: number, value: number): string {
     const tokens = this.result?.output.tokens.map(({ token }) => tokenText(token)) ?? [];
-    return `query ${row + 1} “${tokens[row]}”, key ${column + 1} “${tokens[column]}”: ${short(value)}`;
+    return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
   }
 
   private describe({ kind, step, intervention, output }: Result): string {

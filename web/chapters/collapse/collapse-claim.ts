@@ -1,0 +1,86 @@
+import { short } from '../../charts/format';
+import type { LayerMeasure } from '../../engine/protocol';
+import { pointsOf, type Curve } from './stack-curves';
+
+/** Values within so many standard errors of the floor are on neither side of it. */
+const ERRORS = 2;
+
+const CLAIM = 'The paper’s claim that a small variance prevents both collapses';
+
+/** What a measure does at the end of a stack: stays at the floor or above, falls below, or cannot be told. */
+type Side = 'kept' | 'lost' | 'open';
+
+/** The end of the stacks of one variance. */
+interface End {
+  variance: number;
+  sides: Side[];
+  /** "residual 0.3, entropy 0.9". */
+  numbers: string;
+  layer: number;
+}
+
+const COLLAPSES = [
+  { measure: 'residual', name: 'rank collapse' },
+  { measure: 'entropy', name: 'entropy collapse' },
+] as const satisfies { measure: LayerMeasure; name: string }[];
+
+/** The last layer of a curve; null where the numbers do not reach the end, or there is no attention. */
+function endOf(curve: Curve, floor: number): End | null {
+  const layer = curve.output.layer.length - 1;
+  const points = COLLAPSES.map(({ measure }) => pointsOf(curve, measure).at(-1));
+  const known = points.filter((point) => point?.layer === layer).map((point) => point!);
+  if (known.length < COLLAPSES.length) return null;
+  const sides = known.map(({ value, error }): Side => {
+    if (Math.abs(value - floor) < ERRORS * error) return 'open';
+    return value < floor ? 'lost' : 'kept';
+  });
+  const numbers = COLLAPSES.map(({ measure }, i) => `${measure} ${short(known[i].value)}`);
+  return { variance: curve.variance, sides, numbers: numbers.join(', '), layer };
+}
+
+/** Which collapses happen, in words. */
+function lostIn({ sides }: End): string {
+  return COLLAPSES.filter((_, i) => sides[i] === 'lost')
+    .map(({ name }) => name)
+    .join(' and ');
+}
+
+const keepsBoth = ({ sides }: End) => sides.every((side) => side === 'kept');
+const losesOne = ({ sides }: End) => sides.includes('lost');
+const told = ({ variance, numbers }: End) => `v = ${short(variance)} (${numbers})`;
+
+/**
+ * Whether a small variance prevents both collapses in the stacks of these curves, which differ in the
+ * variance alone: in a sentence or two. `floor` is what residual and entropy must keep; '' where too little
+ * is known.
+ */
+export function claimText(curves: readonly Curve[], mean: number, floor: number): string {
+  const ends = curves.map((curve) => endOf(curve, floor)).filter((end) => end !== null);
+  if (ends.length < 2) return '';
+  const [small, ...larger] = ends.sort((a, b) => a.variance - b.variance);
+  if (small.layer === 0) return '';
+  const where = `after ${small.layer} layers, floor ${short(floor)}`;
+  if (mean === 0) {
+    const what = losesOne(small) ? `there is ${lostIn(small)}` : 'neither collapse is seen';
+    return `The paper’s claim is about a mean away from zero; here m = 0, and with ${told(small)} ${what} (${where}).`;
+  }
+  if (losesOne(small)) {
+    const better = larger.filter(keepsBoth);
+    const rest =
+      better.length > 0
+        ? `The larger ${better.map(told).join(' and ')} prevents both.`
+        : 'No larger variance shown clearly prevents both.';
+    return `${CLAIM} fails in this stack: with ${told(small)} there is ${lostIn(small)} (${where}). ${rest}`;
+  }
+  const unsure = (end: End) =>
+    `${CLAIM} cannot be judged in this stack: ${told(end)} is within two standard errors of the floor (${where}).`;
+  if (!keepsBoth(small)) return unsure(small);
+  const worse = larger.filter(losesOne);
+  if (worse.length > 0) {
+    const others = worse.map((end) => `${told(end)}: ${lostIn(end)}`).join('; ');
+    return `${CLAIM} holds in this stack: ${told(small)} keeps both at the floor or above (${where}). With ${others}.`;
+  }
+  const open = larger.find((end) => !keepsBoth(end));
+  if (open) return unsure(open);
+  return `${CLAIM} is not put to the test in this stack: ${told(small)} prevents both, but so do the larger variances shown (${where}).`;
+}
