@@ -21,6 +21,7 @@ import {
   checkpoint,
   csv,
   exported,
+  go,
   host,
   openBrowser,
   saved,
@@ -207,11 +208,73 @@ test('a link about a text or model that is not at hand says so in place of the p
   await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
   expect(await figure.locator('.chart svg').count()).toBe(0);
   await page.goto('about:blank');
-  await page.goto(`${host.address}#model?head=file:3.1`);
-  await figure.locator('[data-live]', { hasText: 'a checkpoint that is not open here' }).waitFor();
+  await page.goto(`${host.address}#model?model=llama-small&head=file:3.1`);
+  await figure
+    .locator('[data-live]', {
+      hasText: 'head 3.1 (layer.head) of “llama-small”, which is not open',
+    })
+    .waitFor();
   expect(await figure.locator('.chart svg').count()).toBe(0);
   const box = await figure.locator('[data-live]').boundingBox();
   expect(box?.y).toBeLessThan(700); // no empty place above it
+  await close();
+});
+
+test('the link names the model that is open, and the caption one that is another', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model`);
+  await open(page, trainedModel());
+  expect(await page.locator('[data-report]').textContent()).toMatch(/read \d+ of \d+ kB in/);
+  await page.waitForFunction(() => location.hash.includes('model=model.safetensors'));
+  const figure = page.locator('#figure-head-text');
+  await figure.locator('[data-live]', { hasText: 'entropy' }).waitFor();
+  expect(await caption(page, 'head-text')).not.toContain('not the model that is open');
+  await go(page, 'model?model=another&head=file:1.2');
+  await figure
+    .locator('[data-live]', { hasText: 'The link is about “another”, which is not the model' })
+    .waitFor();
+  await close();
+});
+
+test('what the chosen head does is said in words, and the terms of table and caption are explained', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model`, {
+    viewport: { width: 1280, height: 800 },
+  });
+  await settled(page, 'head-text');
+  const words = page.locator('[data-head-words]');
+  await page.locator('[data-head-select]').selectOption('0.2');
+  await words.filter({ hasText: 'On this text the head is nearly one-hot' }).waitFor();
+  await page.locator('[data-head-select]').selectOption('0.0');
+  await words.filter({ hasText: 'On this text the head is nearly uniform' }).waitFor();
+  const said = Number(/entropy ([\d.]+)\)/.exec((await words.textContent())!)?.[1]);
+  expect(await caption(page, 'head-text')).toContain(`entropy ${said},`);
+  await page.getByText('What the columns mean').click();
+  const titles = await page.locator('.head-table th').allTextContents();
+  const explained = await page.locator('[data-columns] dt:visible').allTextContents();
+  expect(explained).toEqual(expect.arrayContaining(titles));
+  await page.getByText('What these numbers mean').click();
+  await page.locator('.bench-head dt', { hasText: 'Sink score' }).waitFor();
+  await close();
+});
+
+test('a table that goes on to the right says so, until its end is in sight', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model`);
+  const sign = page.getByText('More columns to the right');
+  await sign.waitFor();
+  await page.locator('.rows-scroll').evaluate((it) => it.scrollTo({ left: it.scrollWidth }));
+  await expect.poll(() => sign.isVisible()).toBe(false);
+  await close();
+});
+
+test('the picture of a head and the line below it are on the first screen', async () => {
+  const viewport = { width: 1280, height: 800 };
+  const { page, close } = await visit(browser, `${host.address}#model`, { viewport });
+  await settled(page, 'head-text');
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  const bottom = async () => {
+    const box = await page.locator('#figure-head-text .cell-line').boundingBox();
+    return box!.y + box!.height;
+  };
+  await expect.poll(bottom).toBeLessThanOrEqual(800);
   await close();
 });
 
@@ -489,7 +552,7 @@ test('a change of the options reads the heads again, as the command line does', 
   await page.locator('#field-model-offset').fill('3');
   await page.locator('#field-model-offset').press('Enter');
   await report('rotary heads at offset 3.');
-  await page.waitForFunction(() => location.hash === '#model?offset=3');
+  await page.waitForFunction(() => location.hash === '#model?offset=3&model=model.safetensors');
   await expectMeans({ offset: 3 });
   await page.locator('[data-control="offset_kind"] label', { hasText: 'average' }).click();
   await report('averaged over the offsets 0 to 47.');

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../web/charts/table.ts';
 import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
-import { checkpointsOf } from '../../web/chapters/model/checkpoint-files.ts';
+import { checkpointsOf, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
+import { wordsOf } from '../../web/chapters/model/head-words.ts';
+import { readText } from '../../web/chapters/model/scan.ts';
 
 const at = (path: string) => {
   const folder = path.split('/').slice(0, -1).join('/');
@@ -36,6 +38,32 @@ test('a folder of checkpoints keeps their order, and each finds what is nearest'
     'a.safetensors',
     'b.safetensors',
   ]);
+});
+
+test('a link names a checkpoint by its folder, or by where it was read from', () => {
+  const [local] = checkpointsOf(['run/step-9/model.safetensors'].map(at));
+  expect(sourceOf(local)).toBe('step-9');
+  const url = 'https://host.example/a/b/model.safetensors?token=secret';
+  const remote = { ...local, name: 'model.safetensors', model: [{ url }] };
+  expect(sourceOf(remote as typeof local)).toBe('host.example/a/b/model.safetensors');
+});
+
+test('what was read of a small file is told in kilobytes', () => {
+  expect(readText(41_200, 212_900)).toBe('42 of 213 kB');
+  expect(readText(200_000, 91_600_000)).toBe('0.2 of 91.6 MB');
+});
+
+test('what a head does is told in words, by its measured entropy and sinks', () => {
+  const words = (entropy: number, sink: number, passages = entropy) =>
+    wordsOf({ entropy, sink }, passages);
+  expect(words(0.93, 0.2)).toBe(
+    'On this text the head is nearly uniform: each query spreads its attention over nearly all keys (entropy 0.93).',
+  );
+  expect(words(0.05, 0.2)).toMatch(/nearly one-hot: each query reads about one key/);
+  expect(words(0.4, 0.71)).toMatch(/sharp: .* 71% of its attention goes to the first token and/);
+  expect(words(0.7, 0.1, 0.95)).toMatch(/broad: .* On the passages of figure \d+ it is nearly/);
+  expect(words(0.7, 0.1, NaN)).not.toMatch(/passages/);
+  expect(words(NaN, NaN)).toBe('');
 });
 
 test('files beside an index are the shards of one checkpoint', () => {

@@ -129,6 +129,7 @@ const changed = {
   map_key_heads: '2',
   sample: 'hidden',
   eigenvalues: '1, -2.5 & 3',
+  model: 'a model & its name',
   head: 'file:3.11',
   schedule: 'linear',
   query_key_bias: 'without',

@@ -1,5 +1,6 @@
 import { short } from '../charts/format';
 import { child } from '../ui/dom';
+import { hintScroll } from '../ui/scroll-hint';
 import { readLink } from '../state/link';
 import type { PageState } from '../state/page-state';
 import type { State } from '../state/table';
@@ -145,6 +146,7 @@ export function wirePresets(page: PageState): void {
     }));
     const view = presets[0]?.view;
     if (!view) continue;
+    hintScroll(child(strip, 'ul'));
     const store = page.stores[view];
     const { names } = VIEWS[view];
     const same = (one: Readonly<State>, other: Readonly<State> | undefined) =>

@@ -95,6 +95,8 @@ export interface State extends Omit<Stack, 'eigenvalues'>, HeldTraining {
   sample: 'shown' | 'hidden';
   /** Numbers separated by commas or spaces, for the ensemble `list`. */
   eigenvalues: string;
+  /** The opened checkpoint that the link is about, or ''. */
+  model: string;
   /** The chosen head as model:layer.head, or ''. */
   head: string;
 }
@@ -466,6 +468,7 @@ const declared = {
     'heads of keys in each layer; empty for what config.json or the shapes say',
   ),
   sample: choice<'sample'>('h', 'Sample model', { shown: 'shown', hidden: 'hidden' }),
+  model: text('mo', 'Model', 'name of the opened model that the link is about'),
   head: text('p', 'Chosen head', 'model:layer.head'),
 } satisfies Partial<Table>;
 

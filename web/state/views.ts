@@ -52,8 +52,8 @@ export const VIEWS = {
 export type ViewName = keyof typeof VIEWS;
 export const viewNames = Object.keys(VIEWS) as ViewName[];
 
-/** What all views have in common: the heads that are picked out. */
-export const SHARED = ['sample', 'head', 'brush'] as const satisfies readonly StateName[];
+/** What all views have in common: the model that is open, and the heads that are picked out. */
+export const SHARED = ['sample', 'model', 'head', 'brush'] as const satisfies readonly StateName[];
 
 /** The parameters that a link to a view may hold. */
 export function namesOf(view: ViewName): readonly StateName[] {

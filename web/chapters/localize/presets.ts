@@ -19,10 +19,19 @@ export const localizePresets: readonly Preset<Localized>[] = [
       Math.abs(small.rho_mean - 0.5) < 0.05,
   },
   {
+    id: 'fails',
+    figure: 'lead',
+    name: 'Here the claim fails',
+    text: 'The mean is so small, $\\xi/\\lambda &lt; 2/(T-1)$ with $\\xi = md$, that at zero variance no attention weight is cut off at 0 or 1: the signal passes at all positions alike. $L$ starts at 0, and more variance brings <em>more</em> localization.',
+    state: { mean: 0.004, variance: 0.0001 },
+    claim: ({ fails, limit }) =>
+      fails.localization < 0.01 && limit.localization > fails.localization,
+  },
+  {
     id: 'large',
     figure: 'lead',
     name: 'Large variance',
-    text: 'With the same mean $L$ is {large.localization}: positions become alike, but not because all of them pass the signal. The mean of $\\rho$ falls from {small.rho_mean} to {large.rho_mean}, and each single row is nearly one-hot: its entropy falls from {small.entropy} to {large.entropy}.',
+    text: 'With mean 0.25 too, $L$ is {large.localization}: positions become alike, but not because all of them pass the signal. The mean of $\\rho$ falls from {small.rho_mean} to {large.rho_mean}, and each single row is nearly one-hot: its entropy falls from {small.entropy} to {large.entropy}.',
     state: { variance: 30 },
     claim: ({ small, large }) =>
       large.localization < 0.25 * small.localization &&
@@ -91,14 +100,5 @@ export const localizePresets: readonly Preset<Localized>[] = [
       ...{ ensemble: 'two-point', mean: 0.0625, variance: 0.402, width: 256, length: 24 },
     },
     claim: ({ four, many }) => Math.abs(four.localization - many.localization) < 1e-3,
-  },
-  {
-    id: 'fails',
-    figure: 'lead',
-    name: 'Here the claim fails',
-    text: 'The mean is so small, $\\xi/\\lambda &lt; 2/(T-1)$ with $\\xi = md$, that at zero variance no attention weight is cut off at 0 or 1: the signal passes at all positions alike. $L$ starts at 0, and more variance brings <em>more</em> localization.',
-    state: { mean: 0.004, variance: 0.0001 },
-    claim: ({ fails, limit }) =>
-      fails.localization < 0.01 && limit.localization > fails.localization,
   },
 ];

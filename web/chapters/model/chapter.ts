@@ -2,8 +2,10 @@ import { Controls } from '../../controls/panel';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
+import { hintScroll } from '../../ui/scroll-hint';
 import type { Chapter, Page } from '../page';
 import { TextSource } from '../shared/text-source';
+import { sourceOf } from './checkpoint-files';
 import { Checkpoints } from './checkpoints';
 import { measuredEntropy } from './columns';
 import { CompareFigure } from './compare';
@@ -71,6 +73,15 @@ export function startModel({ state, pool, heads }: Page): Chapter {
     // Both are measured in sight or not, for the table and the picks: the short one first.
     void onText.finish().then(() => onPredictors.demand());
   });
+  // Links name the model that is open, unless one was followed that names another.
+  const nameModel = () => {
+    const { files } = checkpoints;
+    if (files && store.state.model === '') store.set({ model: sourceOf(files) });
+  };
+  checkpoints.changed.subscribe((fresh) => {
+    if (fresh && checkpoints.files) store.set({ model: sourceOf(checkpoints.files) });
+  });
+  store.changed.subscribe(() => queueMicrotask(nameModel)); // once all views have the link's state
   // Table and picks show what is known of the sample, whichever figures are in sight.
   const showSample = () => {
     if (state.view !== 'model' || checkpoints.files) return;
@@ -85,6 +96,7 @@ export function startModel({ state, pool, heads }: Page): Chapter {
   );
   showWhatCanBeRead(measurements, [predictors.frame, text.frame, distance.frame]);
   new HeadTable(store, heads, checkpoints, measurements);
+  hintScroll(child(document, '.bench-head'));
   new Picks(store, checkpoints, measurements);
   new PredictionNotes(store, checkpoints, measurements);
   new Dropped(store, pool, checkpoints, {

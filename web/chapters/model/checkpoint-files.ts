@@ -82,6 +82,13 @@ function loneJson(files: FolderFile[]): File | null {
   return lone.length === 1 ? lone[0].file : null;
 }
 
+/** What a link calls a checkpoint: its name, with host and folder where it was read from an address. */
+export function sourceOf({ name, model: [first] }: Checkpoint): string {
+  if (!first || first instanceof File) return name;
+  const { host, pathname } = new URL(first.url);
+  return `${host}${pathname.slice(0, pathname.lastIndexOf('/') + 1)}${name}`;
+}
+
 /** What is not there of the files that reading a text needs, in words; '' where nothing is missing. */
 export function missingOf(checkpoint: Checkpoint): string {
   const missing = (['config', 'tokenizer'] as const)

@@ -2,8 +2,9 @@ import { count, short } from '../../charts/format';
 import { save } from '../../charts/picture';
 import type { Provenance } from '../../charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../charts/table';
-import { child } from '../../ui/dom';
+import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
+import { hintScroll } from '../../ui/scroll-hint';
 import type { Store } from '../../state/store';
 import type { State } from '../../state/table';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../../heads/brush';
@@ -38,6 +39,8 @@ export class HeadTable {
     private measurements: HeadMeasurements,
   ) {
     this.wireButtons();
+    child(this.root, '[data-columns]').append(...columns.flatMap(termOf));
+    hintScroll(this.scroll);
     this.body.addEventListener('keydown', (event) => this.press(event));
     this.body.addEventListener('click', (event) => this.click(event));
     this.body.addEventListener('focusin', (event) => this.point(event));
@@ -247,4 +250,9 @@ export class HeadTable {
     next?.focus();
     return true;
   }
+}
+
+/** What the titles of columns mean, for a list of terms. */
+function termOf({ title, help }: Column): HTMLElement[] {
+  return [html('dt', { textContent: title }), html('dd', { textContent: help })];
 }

@@ -11,11 +11,13 @@ import { EngineError } from '../../engine/pool';
 import { placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
 import { rowOf, type HeadMeasurements } from './measurements';
-import { missingOf } from './checkpoint-files';
+import { missingOf, sourceOf } from './checkpoint-files';
+import { wordsOf } from './head-words';
 import { placeName } from '../../heads/registry';
 import { LONGEST } from './reading';
 import { loadSampleText } from './sample';
 import type { Store } from '../../state/store';
+import { quoted } from '../../state/quoted';
 import { defaults } from '../../state/table';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
@@ -25,6 +27,8 @@ import type { FigureContext, Figure } from '../../ui/figure';
 const ROW = 11;
 const ROOM = 74;
 const LETTERS = 11;
+/** Pixels of the picture's side, and of the line below it. */
+const [LEAST_SIDE, MOST_SIDE, LINE] = [300, 560, 60];
 
 /** What a head of the model reads in a text. */
 export class HeadTextFigure implements Figure {
@@ -35,6 +39,7 @@ export class HeadTextFigure implements Figure {
   private picture = new MatrixPicture(this.frame.chart, (row, column, value) =>
     this.say(row, column, value),
   );
+  private words = child(this.frame.root, '[data-head-words]');
   private select = child<HTMLSelectElement>(this.frame.root, '[data-head-select]');
 
   constructor(
@@ -91,17 +96,20 @@ export class HeadTextFigure implements Figure {
     const { frame } = this;
     const { text } = this.measurements;
     this.follow();
-    if (this.isElsewhere) return this.sayElsewhere();
+    const isThere = !this.isElsewhere;
+    const found = isThere && text ? rowOf(this.place(), text.heads) : undefined;
+    this.words.textContent = found ? wordsOf(found, this.column('entropy')) : '';
+    if (!isThere) return this.sayElsewhere();
     const weights = text && this.weights(text);
     if (!text || !weights) return frame.clear();
     const length = tokensOf(text).length;
-    const side = Math.min(frame.width, 560);
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
     const key = legend(
       [{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }],
       0,
       frame.width,
     );
+    const side = this.side(key.height);
     const named = length * ROW < side - ROOM;
     const axes = this.picture.chart(length, side, {
       ...{ label: 'attention weights', x: 'key →', y: '↓ query' },
@@ -143,8 +151,25 @@ export class HeadTextFigure implements Figure {
     this.select.value = placeOf(this.place());
   }
 
+  /** Pixels of the picture's side: it ends on the first screen, with the line below it, where there is room. */
+  private side(above: number): number {
+    const { chart, width } = this.frame;
+    // Not where the chart is at present: its column stays in sight while the page scrolls.
+    const top = child(document, '.bench').offsetTop + chart.offsetTop;
+    const room = innerHeight - top - above - LINE;
+    return Math.min(width, MOST_SIDE, room < LEAST_SIDE ? Infinity : room);
+  }
+
   private place(): Pick<Head, 'stack' | 'layer' | 'head'> {
     return this.checkpoints.head(this.store.state.head);
+  }
+
+  /** What to say where a link is about another model than the one that is open. */
+  private otherText(): string {
+    const { model } = this.store.state;
+    const { files } = this.checkpoints;
+    if (!files || model === '' || model === sourceOf(files)) return '';
+    return ` The link is about “${quoted(model)}”, which is not the model that is open here.`;
   }
 
   /** A link names a head of a checkpoint that is not open here. */
@@ -153,9 +178,13 @@ export class HeadTextFigure implements Figure {
   }
 
   private sayElsewhere(): void {
+    const { head, model } = this.store.state;
+    const named = model ? `“${quoted(model)}”` : 'a checkpoint';
+    const place = quoted(head.replace('file:', ''));
     this.frame.clear();
     this.frame.say(
-      'The link is about a head of a checkpoint that is not open here: open its folder to see what it reads.',
+      `The link is about head ${place} (layer.head) of ${named}, which is not open here: open its ` +
+        'folder, its files or its address to see what the head reads.',
     );
   }
 
@@ -186,20 +215,24 @@ export class HeadTextFigure implements Figure {
       `(first ${short(found.sink_first)}, separator ${short(found.sink_separator)}), measured ` +
       `localization ${short(found.localization)}. Largest input of the layer: coordinate ` +
       `${outlier.outlier_coordinate} of “${tokens[outlier.outlier_position]}”, ` +
-      `${short(outlier.outlier_ratio)} times the median token’s largest.${this.onPassages()}`
+      `${short(outlier.outlier_ratio)} times the median token’s largest.${this.onPassages()}${this.otherText()}`
     );
+  }
+
+  /** What a column of the table has for the head; NaN where it is not known. */
+  private column(name: 'entropy' | 'predicted'): number {
+    const { measurements, store } = this;
+    const place = placeOf(this.place());
+    const head = this.checkpoints.model.heads.find((it) => placeOf(it) === place);
+    const { level } = store.state;
+    return head ? columnOf(name).value(head, { measurements, level }) : NaN;
   }
 
   /** What the passages say of the head, and how far that is explained; '' while it is not known. */
   private onPassages(): string {
-    const { measurements, store } = this;
-    const { level } = store.state;
-    const place = placeOf(this.place());
-    const head = this.checkpoints.model.heads.find((it) => placeOf(it) === place);
-    if (!head) return '';
-    const [measured, predicted] = (['entropy', 'predicted'] as const).map((name) =>
-      columnOf(name).value(head, { measurements, level }),
-    );
+    const measured = this.column('entropy');
+    const predicted = this.column('predicted');
+    const { level } = this.store.state;
     if (Number.isNaN(measured)) return '';
     const explained = Number.isNaN(predicted)
       ? ''

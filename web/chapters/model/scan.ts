@@ -4,6 +4,7 @@ import type { Head, Input, Output } from '../../engine/protocol';
 import type { State, StateName } from '../../state/table';
 import type { Checkpoint } from './checkpoint-files';
 
+const KILO = 1e3;
 const MEGA = 1e6;
 
 /** Whether a change of these makes a scan of such heads another one. */
@@ -85,8 +86,8 @@ export function reportOf(
   const size = model.reduce((sum, file) => sum + file.size, 0);
   const left = excluded.length > 0 ? ` Left out: ${excluded.join(', ')}.` : '';
   return (
-    `${count(heads.length)} heads of ${name}: read ${megabytes(bytes_read)} of ` +
-    `${megabytes(size)} MB in ${seconds.toFixed(1)} s. ${framingOf(heads, state)}${left}`
+    `${count(heads.length)} heads of ${name}: read ${readText(bytes_read, size)} ` +
+    `in ${seconds.toFixed(1)} s. ${framingOf(heads, state)}${left}`
   );
 }
 
@@ -107,6 +108,9 @@ function framingOf(heads: Head[], state: Readonly<State>): string {
   return `${parts.join('; ')}.`;
 }
 
-function megabytes(bytes: number): string {
-  return (bytes / MEGA).toFixed(1);
+/** How much of a file was read, in kilobytes or megabytes: "0.2 of 91.6 MB", "41 of 213 kB". */
+export function readText(bytes: number, size: number): string {
+  return size < MEGA
+    ? `${Math.ceil(bytes / KILO)} of ${Math.ceil(size / KILO)} kB`
+    : `${(bytes / MEGA).toFixed(1)} of ${(size / MEGA).toFixed(1)} MB`;
 }

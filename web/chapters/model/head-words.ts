@@ -1,0 +1,44 @@
+import { short } from '../../charts/format';
+import type { Attended } from '../../engine/protocol';
+import { referTo } from '../../ui/registry';
+
+/** What the mean entropy of a head's rows, over the log of their keys, says from a value on. */
+const SHAPES = [
+  {
+    from: 0.9,
+    name: 'nearly uniform',
+    text: 'each query spreads its attention over nearly all keys',
+  },
+  { from: 0.6, name: 'broad', text: 'each query reads many keys, some more than others' },
+  { from: 0.2, name: 'sharp', text: 'each query reads a few keys' },
+  { from: -Infinity, name: 'nearly one-hot', text: 'each query reads about one key' },
+] as const;
+
+/** Of a head that gives its sinks so much of its attention, that is the main thing to say. */
+const MOST = 0.5;
+
+const shapeOf = (entropy: number) => SHAPES.find(({ from }) => entropy >= from);
+
+/**
+ * What a head does on the typed text, in words, and on the passages where it does something else there;
+ * '' where nothing is measured. `passages` is its entropy on those, NaN where it is not known.
+ */
+export function wordsOf(
+  { entropy, sink }: Pick<Attended['heads'][number], 'entropy' | 'sink'>,
+  passages: number,
+): string {
+  const shape = shapeOf(entropy);
+  if (!shape) return '';
+  const own = `On this text the head is ${shape.name}: ${shape.text} (entropy ${short(entropy)}).`;
+  const there = shapeOf(passages);
+  const other =
+    there && there !== shape
+      ? ` On the passages of ${referTo('predictors')} it is ${there.name} (entropy ${short(passages)}).`
+      : '';
+  const share = Math.round(100 * sink);
+  const sinks =
+    sink >= MOST
+      ? ` ${share}% of its attention goes to the first token and the separator, the attention sinks.`
+      : '';
+  return own + sinks + other;
+}
