@@ -23,6 +23,13 @@ async function open(hash = TINY) {
   await opened.page.locator('[data-comparison]').scrollIntoViewIfNeeded();
   return opened;
 }
+/** A button that saves a file of a run, once the group of them is open. */
+async function saveButton(page: Page, name: string) {
+  const group = page.locator('.comparison-files details');
+  if (!(await group.evaluate((it) => (it as HTMLDetailsElement).open)))
+    await group.locator('summary').click();
+  return page.getByRole('button', { name: `Save ${name}` });
+}
 const press = (page: Page, action: string) => page.locator(`[data-action="${action}"]`).click();
 const status = (page: Page, words: string) =>
   page.locator('[data-comparison-status]', { hasText: words }).waitFor();
@@ -61,6 +68,63 @@ describe.each([
     expect(foreign).toEqual([]);
     await close();
   });
+});
+
+test('Play brings the curves into sight, and the verdict comes into a place that is kept for it', async () => {
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page, close } = await visit(browser, `${host.address}#${TINY}`, { viewport });
+    await settled(page, 'published');
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    const box = page.locator('[data-comparison]');
+    const before = (await box.boundingBox())!.height;
+    await press(page, 'play');
+    const verdict = page.locator('[data-comparison-verdict]');
+    await verdict
+      .filter({ hasText: /^LocAteR against baseline at step 12: loss .* the paper expects/ })
+      .waitFor();
+    await ended(page);
+    expect((await box.boundingBox())!.height).toBe(before);
+    const title = page.locator('#figure-run-curves [data-panel] [data-mark="title"]').first();
+    await expect
+      .poll(async () => (await title.boundingBox())?.y)
+      .toBeLessThan(viewport.height - 60);
+    await close();
+  }
+});
+
+test('titles of the curves keep clear of their axes, and controls within their column', async () => {
+  const { page, close } = await visit(browser, `${host.address}#${TINY}`, {
+    viewport: { width: 1280, height: 800 },
+  });
+  await settled(page, 'run-curves');
+  const figure = page.locator('#figure-run-curves');
+  const boxes = (selector: string) =>
+    figure.locator(selector).evaluateAll((all) =>
+      all.map((it) => {
+        const { left, right, top, bottom } = it.getBoundingClientRect();
+        return { left, right, top, bottom };
+      }),
+    );
+  await expect.poll(async () => (await boxes('[data-panel] [data-mark="title"]')).length).toBe(5);
+  const ticks = await boxes('[data-mark="y-axis tick label"] text');
+  expect(ticks.length).toBeGreaterThan(10);
+  for (const title of await boxes('[data-panel] [data-mark="title"] text'))
+    for (const tick of ticks)
+      expect(
+        tick.top >= title.bottom ||
+          tick.bottom <= title.top ||
+          tick.left >= title.right ||
+          tick.right <= title.left,
+      ).toBe(true);
+  const [tools] = await boxes('.segments');
+  const [heading] = await boxes('h2');
+  const place = (await page.locator('[data-comparison]').boundingBox())!;
+  expect(tools!.right).toBeLessThanOrEqual(place.x + place.width + 0.5);
+  expect(heading!.top - (place.y + place.height)).toBeGreaterThanOrEqual(10);
+  await close();
 });
 
 test('same seed, same first weights: the runs begin at the same loss', async () => {
@@ -111,13 +175,13 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const { page, close } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
-  const file = await saved(page.getByRole('button', { name: 'Save .safetensors of LocAteR' }));
+  const file = await saved(await saveButton(page, '.safetensors of LocAteR'));
   const size = Number(file.readBigUInt64LE(0));
   const header = JSON.parse(file.subarray(8, 8 + size).toString()) as Record<string, unknown>;
   expect(header.__metadata__).toMatchObject({ step: '4', regularizer: 'locater', width: '16' });
   expect(Object.keys(header)).toContain('h.0.attn.c_attn.weight');
   const config = JSON.parse(
-    (await saved(page.getByRole('button', { name: 'Save config.json of LocAteR' }))).toString(),
+    (await saved(await saveButton(page, 'config.json of LocAteR'))).toString(),
   );
   expect(config).toMatchObject({ model_type: 'gpt2', n_embd: 16, n_head: 2, n_layer: 1 });
   await press(page, 'play');
@@ -146,14 +210,8 @@ test('the file of a run opens among the heads of the page', async () => {
   await press(page, 'advance');
   await status(page, 'Paused');
   const files = [
-    [
-      'model.safetensors',
-      await saved(page.getByRole('button', { name: 'Save .safetensors of baseline' })),
-    ],
-    [
-      'config.json',
-      await saved(page.getByRole('button', { name: 'Save config.json of baseline' })),
-    ],
+    ['model.safetensors', await saved(await saveButton(page, '.safetensors of baseline'))],
+    ['config.json', await saved(await saveButton(page, 'config.json of baseline'))],
   ] as const;
   await page
     .locator('[data-files]')
@@ -404,7 +462,7 @@ test('another architecture and words for tokens train too, and their file goes o
   await press(page, 'advance');
   await status(page, 'Paused');
   const config = JSON.parse(
-    (await saved(page.getByRole('button', { name: 'Save config.json of LocAteR' }))).toString(),
+    (await saved(await saveButton(page, 'config.json of LocAteR'))).toString(),
   );
   expect(config).toMatchObject({
     n_head: 2,
@@ -414,13 +472,13 @@ test('another architecture and words for tokens train too, and their file goes o
   });
   expect(config).toMatchObject({ layer_norm: 'post', positions: 'rotary' });
   expect(config.vocab_size).toBeGreaterThan(256); // words, not bytes
-  const file = await saved(page.getByRole('button', { name: 'Save .safetensors of LocAteR' }));
+  const file = await saved(await saveButton(page, '.safetensors of LocAteR'));
   await press(page, 'runs-reset');
   const run = { name: 'run.safetensors', mimeType: '', buffer: file };
   await page.locator('[data-resume]').setInputFiles([run]);
   await page.locator('[data-comparison-note]', { hasText: 'goes on at step 4 of 12' }).waitFor();
   const taken = JSON.parse(
-    (await saved(page.getByRole('button', { name: 'Save config.json of LocAteR' }))).toString(),
+    (await saved(await saveButton(page, 'config.json of LocAteR'))).toString(),
   );
   expect(taken).toEqual(config);
   await press(page, 'play');

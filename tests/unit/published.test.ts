@@ -42,6 +42,30 @@ describe('the verdict of a comparison', () => {
     );
   });
 
+  test('says where the scale of W_QK grew although it is to shrink, and what is penalized', () => {
+    const grown = (kind: JudgedRun['kind'], to: number, trace = 0.01): JudgedRun => ({
+      ...{ kind, name: 'LocAteR' },
+      rows: [
+        row(0, { bits_per_byte: 8, entropy: 1, variance_frobenius: 0.5, variance: 0.02 }),
+        row(100, { bits_per_byte: 3.5, entropy: 0.8, variance_frobenius: to, variance: trace }),
+      ],
+    });
+    const rose =
+      ' LocAteR should shrink the scale of W_QK, but the Frobenius variance rose 3 times, ' +
+      'to 1.5 (Baseline: 9)';
+    expect(verdictOf([baseline, grown('locater', 1.5)])).toContain(
+      `${rose}; it penalizes the trace variance, which went from 0.02 to 0.01.`,
+    );
+    expect(verdictOf([baseline, grown('locater', 1.5, 0.03)])).toContain(
+      `${rose}, and so did the trace variance, which it penalizes: 0.02 to 0.03.`,
+    );
+    expect(verdictOf([baseline, grown('locater-frobenius', 1.5)])).toContain(
+      `${rose}, which it penalizes.`,
+    );
+    expect(verdictOf([baseline, grown('locater', 0.6)])).not.toContain('rose');
+    expect(verdictOf([baseline, grown('qk-decay', 1.5)])).not.toContain('rose');
+  });
+
   test('names no difference that another seed makes', () => {
     const alike: JudgedRun = { ...baseline, kind: 'locater', name: 'LocAteR' };
     expect(verdictOf([baseline, alike])).toContain(

@@ -1,6 +1,6 @@
-/** The parts of a text in which a letter after an underscore is a subscript: plain, lower, plain... */
+/** The parts of a text in which a letter, or capitals, after an underscore are a subscript: plain, lower, plain... */
 export function subscriptParts(text: string): string[] {
-  return text.split(/_(\w)/);
+  return text.split(/_([A-Z]+|\w)/);
 }
 
 /** The same as nodes of a document. */

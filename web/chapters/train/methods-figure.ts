@@ -57,7 +57,7 @@ export class MethodsFigure extends PublishedFigure {
   }
 
   protected draw(width: number): void {
-    const height = 60 + ROW * this.methods.length;
+    const height = 66 + ROW * this.methods.length;
     const wide = width >= WIDE;
     const room = nameRoom(this.methods, wide ? width : 2 * width);
     const first = wide ? Math.round((width + room) / 2) : width;
@@ -116,7 +116,7 @@ export class MethodsFigure extends PublishedFigure {
     const isLeft = (row: MethodRow) => mean(row) < (low + high) / 2;
     return chart({
       label: title,
-      ...{ width, height, marginRight: 14, marginTop: 28, marginBottom: 32 },
+      ...{ width, height, marginRight: 14, marginTop: 28, marginBottom: 38 },
       marginLeft: room || 14,
       x: {
         domain: [low - margin, high + margin],

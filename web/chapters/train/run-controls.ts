@@ -1,5 +1,6 @@
 import { count } from '../../charts/format';
 import { save } from '../../charts/picture';
+import { withSubscripts } from '../../charts/subscript';
 import type { Pool } from '../../engine/pool';
 import { child } from '../../ui/dom';
 import type { Store } from '../../state/store';
@@ -15,10 +16,17 @@ const MOST_BYTES = 2 ** 30;
 
 /** What the page shows of one run beside its curves. */
 interface Item {
-  kind: string;
+  kind: TrainingRun['kind'];
   place: HTMLElement;
   buttons: HTMLButtonElement[];
 }
+
+/** What stands where the verdict will be. */
+const NO_VERDICT =
+  'Here the runs are judged as they train: what the paper expects of its regularizer, and whether it is seen.';
+
+/** Pixels of the curves that are to be in sight while they grow. */
+const SEEN = 300;
 
 /** Play, pause, step and reset; files of runs, and the text that they learn from. */
 export class RunControls {
@@ -30,6 +38,8 @@ export class RunControls {
   private problem = child(this.host, '[data-comparison-problem]');
   private fileProblem = child(this.host, '[data-comparison-file-problem]');
   private list = child(this.host, '[data-comparison-runs]');
+  private saves = child(this.host, '[data-comparison-saves]');
+  private verdict = child(this.host, '[data-comparison-verdict]');
   private items: Item[] = [];
 
   /** `refused` shows an error at the control at fault, or returns false where there is none. */
@@ -43,8 +53,12 @@ export class RunControls {
     this.play.addEventListener('click', () => {
       if (comparison.playing) comparison.pause();
       else void comparison.play();
+      if (comparison.playing) this.showCurves();
     });
-    this.advance.addEventListener('click', () => void comparison.advance());
+    this.advance.addEventListener('click', () => {
+      void comparison.advance();
+      this.showCurves();
+    });
     child(this.host, '[data-action="runs-reset"]').addEventListener('click', () => {
       this.fileProblem.textContent = '';
       comparison.reset();
@@ -56,6 +70,14 @@ export class RunControls {
     addEventListener('beforeunload', (event) => {
       if (comparison.playing || comparison.pausing) event.preventDefault();
     });
+  }
+
+  /** Brings the curves into sight, with the buttons above them. */
+  private showCurves(): void {
+    const curves = child(document, '#figure-run-curves .chart');
+    if (curves.getBoundingClientRect().top + SEEN > innerHeight) {
+      this.host.scrollIntoView({ block: 'start' });
+    }
   }
 
   private onFile(selector: string, take: (file: File) => Promise<void>): void {
@@ -126,6 +148,8 @@ export class RunControls {
     if (run && !ended) return;
     const status = this.statusText();
     if (this.status.textContent !== status) this.status.textContent = status;
+    const verdict = this.verdictText() || NO_VERDICT;
+    this.verdict.replaceChildren(...withSubscripts(verdict));
   }
 
   private statusText(): string {
@@ -135,7 +159,7 @@ export class RunControls {
       : comparison.pausing
         ? 'Pausing: the steps under way are ended.'
         : comparison.done
-          ? `All runs have ended. ${this.verdict()}`.trimEnd()
+          ? 'All runs have ended.'
           : comparison.begun
             ? 'Paused.'
             : 'Ready.';
@@ -144,7 +168,7 @@ export class RunControls {
       : words;
   }
 
-  private verdict(): string {
+  private verdictText(): string {
     const { runs } = this.comparison;
     return verdictOf(runs.map(({ kind, rows }) => ({ kind, name: regularizers[kind], rows })));
   }
@@ -153,14 +177,18 @@ export class RunControls {
     const kinds = this.comparison.runs.map(({ kind }) => kind).join();
     if (this.items.map(({ kind }) => kind).join() === kinds) return;
     this.items = this.comparison.runs.map(({ kind }) => this.item(kind));
-    this.list.replaceChildren(
-      ...this.items.map(({ place, buttons }, at) => {
-        const item = document.createElement('li');
-        item.style.setProperty('--run', `var(--series-${at + 1})`);
-        item.append(place, ...buttons);
-        return item;
-      }),
+    const listed = (contents: (item: Item) => (Node | string)[]) =>
+      this.items.map((item, at) => {
+        const place = document.createElement('li');
+        place.style.setProperty('--run', `var(--series-${at + 1})`);
+        place.append(...contents(item));
+        return place;
+      });
+    this.list.replaceChildren(...listed(({ place }) => [place]));
+    this.saves.replaceChildren(
+      ...listed(({ kind, buttons }) => [`Save ${regularizers[kind]} as`, ...buttons]),
     );
+    this.verdict.style.setProperty('--others', String(Math.max(1, this.items.length - 1)));
   }
 
   private item(kind: TrainingRun['kind']): Item {

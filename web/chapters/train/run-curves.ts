@@ -10,7 +10,6 @@ import type { Store } from '../../state/store';
 import { Frame } from '../../ui/frame';
 import type { Figure } from '../../ui/figure';
 import { draw } from '../../ui/queue';
-import { verdictOf } from './verdict';
 import { drawPanel, measuresOf, panelsOf, stepsOf } from './run-panels';
 
 /** Where a panel lies in the picture. */
@@ -104,10 +103,7 @@ export class RunCurvesFigure implements Figure {
   private caption(styles: RunStyle[]): string {
     const begun = styles.filter(({ run }) => run.rows.length > 0);
     if (begun.length === 0) return 'Nothing is trained yet: press Play.';
-    const verdict = verdictOf(
-      begun.map(({ run, name }) => ({ kind: run.kind, name, rows: run.rows })),
-    );
-    const texts = [verdict, ...begun.map((style) => this.runText(style)), differencesOf(styles)];
+    const texts = [...begun.map((style) => this.runText(style)), differencesOf(styles)];
     return texts.join(' ').trim();
   }
 

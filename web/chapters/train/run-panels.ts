@@ -5,6 +5,7 @@ import type { RunStyle } from './run-styles';
 import type { Shown } from './log-rows';
 import type { Spread } from '../../state/table';
 import { decades } from '../shared/depth-axes';
+import { MARGINS, titleMark } from './panel-parts';
 
 /** One of the charts that share the axis of steps. */
 export interface Panel {
@@ -135,7 +136,7 @@ export function drawPanel(
   return chart({
     label: panel.title,
     ...size,
-    ...{ marginLeft: 46, marginRight: 14, marginTop: 30, marginBottom: 36 },
+    ...MARGINS,
     x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: 5, tickFormat: tick },
     y: {
       ...{ domain, label: null },
@@ -145,10 +146,7 @@ export function drawPanel(
     },
     marks: [
       gridY({ ticks: panel.log ? decades(domain) : 4, strokeOpacity: 0.08 }),
-      text([thin ? `${panel.title}; dotted: ${thin.name}` : panel.title], {
-        ...{ frameAnchor: 'top-left', lineAnchor: 'bottom', dx: -40, dy: -8, fontSize: 13 },
-        ...{ fontWeight: 600, ariaDescription: 'title' },
-      }),
+      titleMark(thin ? `${panel.title}; dotted: ${thin.name}` : panel.title),
       text([aboveText(domain[1], all.flat())], {
         ...{ frameAnchor: 'top-right', lineAnchor: 'top', dy: 2, fill: 'var(--muted)' },
         ariaDescription: 'above the axis',

@@ -15,6 +15,9 @@ export const RUNAWAY = 1000;
 /** Differences below this, in bits per byte and in entropy, another seed makes or takes away. */
 const LEAST = 0.01;
 
+/** A variance that grew by this factor in a run did not shrink, whatever the seed. */
+const GROWN = 1.5;
+
 /** What the paper expects of its regularizer against the baseline. */
 const EXPECTED = new Set<Regularizer>(['locater', 'locater-frobenius']);
 
@@ -54,10 +57,35 @@ function runaway({ name, rows }: JudgedRun): string {
   return `Warning: the norm of W_QK in ${name} ran away (Frobenius variance ${short(variance)}).`;
 }
 
-/** What the runs show, in sentences: each against the run without a regularizer, and norms that ran away. */
+/** Whether the scale of W_QK grew although the regularizer is to shrink it. */
+function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined): string {
+  const [first, last] = [rows[0]?.value, rows.at(-1)?.value];
+  if (!EXPECTED.has(kind) || !first || !last) return '';
+  const [from, to] = [first.variance_frobenius, last.variance_frobenius];
+  if (!(to > GROWN * from) || to > RUNAWAY) return '';
+  const other = baseline?.rows.at(-1)?.value.variance_frobenius ?? NaN;
+  const beside = Number.isFinite(other) ? ` (${baseline?.name}: ${short(other)})` : '';
+  const trace = [first.variance, last.variance].map(short).join(' to ');
+  const penalized =
+    kind === 'locater-frobenius'
+      ? ', which it penalizes'
+      : last.variance > first.variance
+        ? `, and so did the trace variance, which it penalizes: ${trace}`
+        : `; it penalizes the trace variance, which went from ${trace}`;
+  return (
+    `${name} should shrink the scale of W_QK, but the Frobenius variance rose ${short(to / from)} times, ` +
+    `to ${short(to)}${beside}${penalized}.`
+  );
+}
+
+/**
+ * What the runs show, in sentences: each against the run without a regularizer, scales that grew although they
+ * are regularized, and norms that ran away.
+ */
 export function verdictOf(runs: JudgedRun[]): string {
   const baseline = runs.find(({ kind }) => kind === 'none');
   const others = runs.filter((run) => run !== baseline);
   const compared = baseline ? others.map((run) => against(run, baseline)) : [];
-  return [...compared, ...runs.map(runaway)].filter(Boolean).join(' ');
+  const scales = others.map((run) => grown(run, baseline));
+  return [...compared, ...scales, ...runs.map(runaway)].filter(Boolean).join(' ');
 }
