@@ -16,10 +16,11 @@ export interface Entry {
 
 const ROW = 20;
 const SWATCH = 26;
-const measurer = document.createElement('canvas').getContext('2d');
+let measurer: CanvasRenderingContext2D | null = null;
 
 /** About the pixels of a text in a legend, a little more than in an axis. */
 export function textWidth(text: string): number {
+  measurer ??= document.createElement('canvas').getContext('2d');
   if (!measurer) return 7 * text.length;
   measurer.font = '12px system-ui, sans-serif';
   return measurer.measureText(text).width;
