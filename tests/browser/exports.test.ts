@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { numberOf, type FigureId } from '../../web/ui/registry';
 import {
   browser,
   csv,
@@ -9,6 +10,7 @@ import {
   marks,
   openBrowser,
   settled,
+  showView,
   SOON,
   visit,
 } from './browser';
@@ -136,23 +138,44 @@ test('every picture stands alone as SVG and as PNG of twice its size', async () 
   await close();
 });
 
-test('every export says which figure it is, with which parameters, and how to find it', async () => {
-  const { page, close } = await visit(browser, `${host.address}#v=0.3&s=7`);
-  await settled(page, 'profile');
-  const svg = (await exported(page, 'profile', 'svg')).toString();
-  const csvText = (await exported(page, 'profile', 'csv')).toString();
-  const json = (await exported(page, 'profile', 'json')).toString();
-  const { title, link, parameters } = JSON.parse(json);
-  expect(title).toMatch(/^Figure \d+\. /);
-  expect(link).toBe(page.url());
-  expect(parameters).toMatchObject({ variance: 0.3, seed: 7 });
-  for (const text of [svg, csvText]) {
-    expect(text).toContain(title);
-    expect(text).toContain('seed=7');
-    expect(text.replaceAll('&amp;', '&')).toContain(new URL(link).hash);
+/** Figures without random draws: of one row, of published results, of a model that is read. */
+const DRAWLESS: FigureId[] = [
+  ...(['softmax-row', 'self-attention', 'head-text', 'head-spectra', 'head-distance'] as const),
+  ...(['published', 'high-rate', 'rates', 'escape', 'strength', 'trainability'] as const),
+  'plateaus',
+];
+
+test('every export of every figure says which it is, with which parameters and seed, and how to find it', async () => {
+  const training = 'ts=12&td=16&tD=1&tH=2&tT=16&tb=2&tl=4';
+  const { page, close } = await visit(browser, `${host.address}#${SOON}&v=0.3&s=7&${training}`);
+  await showView(page, 'train');
+  await page.locator('[data-action="play"]').click();
+  await page.locator('[data-comparison-status]', { hasText: 'All runs have ended' }).waitFor();
+  const bare = (text: string) =>
+    text
+      .replaceAll('&amp;', '&')
+      .replaceAll('&lt;', '<')
+      .replace(/<\/text><text[^>]*>/g, '')
+      .replace(/\s+/g, '');
+  for (const id of ALWAYS) {
+    await settled(page, id);
+    const json = (await exported(page, id, 'json')).toString();
+    const { title, link, parameters } = JSON.parse(json);
+    expect(title, id).toMatch(new RegExp(`^Figure ${numberOf(id)}\\. \\S`));
+    expect(link, id).toBe(page.url());
+    expect(Object.keys(parameters).length, id).toBeGreaterThan(0);
+    expect(parameters.seed, id).toBe(DRAWLESS.includes(id) ? undefined : 7);
+    const csvText = (await exported(page, id, 'csv')).toString();
+    const svg = (await exported(page, id, 'svg')).toString();
+    for (const text of [csvText.slice(0, 20_000), svg].map(bare)) {
+      expect(text, id).toContain(bare(title));
+      expect(text, id).toContain(new URL(link).hash);
+      for (const [name, value] of Object.entries(parameters))
+        expect(text, id).toContain(bare(`${name}=${value as string}`));
+    }
   }
   await close();
-});
+}, 180_000);
 
 test('the map as JSON is below 3 MB', async () => {
   const { page, close } = await visit(browser, host.address);

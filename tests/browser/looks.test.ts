@@ -78,6 +78,11 @@ test('a huge problem says how long it takes, and can be cancelled and started ag
   const { page, close } = await visit(browser, `${host.address}${huge}`, { settle: false });
   const wait = page.locator('#figure-depth .wait');
   await wait.filter({ hasText: /^Computing for \d+ s; about \d+ (h|days) left/ }).waitFor();
+  // The figure that waits for the same stacks says as much.
+  const other = page.locator('#figure-entropy-depth .wait');
+  await page.locator('#figure-entropy-depth').scrollIntoViewIfNeeded();
+  await other.filter({ hasText: /^Computing for \d+ s; about \d+ (h|days) left/ }).waitFor();
+  await page.locator('#figure-depth').scrollIntoViewIfNeeded();
   await wait.getByRole('button', { name: /^Cancel/ }).click();
   await wait.filter({ hasText: 'Cancelled.' }).waitFor();
   await page.waitForTimeout(2500);

@@ -188,10 +188,11 @@ describe('the curves that two figures share', () => {
   function asking(state: State, quality: Quality = 'full') {
     const controller = new AbortController();
     const { signal } = controller;
-    const jobs: { answer: () => void }[] = [];
-    const run = () =>
+    const jobs: { answer: () => void; estimate: (seconds: number) => void }[] = [];
+    const expected: number[] = [];
+    const run = (_: unknown, __: unknown, ___: unknown, estimate: (seconds: number) => void) =>
       new Promise((resolve, reject) => {
-        jobs.push({ answer: () => resolve(collapsed([4, 4], 0, 3)) });
+        jobs.push({ answer: () => resolve(collapsed([4, 4], 0, 3)), estimate });
         signal.addEventListener('abort', () => reject(signal.reason as Error));
       });
     const context = {
@@ -201,8 +202,9 @@ describe('the curves that two figures share', () => {
       workers: 2,
       run,
       show: () => {},
+      expect: (seconds: number) => expected.push(seconds),
     } as unknown as FigureContext;
-    return { context, jobs, controller };
+    return { context, jobs, controller, expected };
   }
 
   test('are asked for once', async () => {
@@ -215,6 +217,19 @@ describe('the curves that two figures share', () => {
     await Promise.all(answers);
     expect(curves.known.map(({ variance }) => variance)).toEqual(variancesOf(defaults()));
     expect(curves.known.every((curve) => curves.isFresh(curve))).toBe(true);
+  });
+
+  test('take equally long for all figures that wait for them', async () => {
+    const curves = new StackCurves();
+    const [first, second, late] = [asking(defaults()), asking(defaults()), asking(defaults())];
+    const answers = [curves.ask(first.context), curves.ask(second.context)];
+    first.jobs[0].estimate(40);
+    first.jobs[1].estimate(90);
+    answers.push(curves.ask(late.context));
+    expect(second.expected).toEqual([40, 90]);
+    expect(late.expected).toEqual([90]);
+    first.jobs.forEach(({ answer }) => answer());
+    await Promise.all(answers);
   });
 
   test('are asked for by the other figure when the first gives up', async () => {

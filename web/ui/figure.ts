@@ -1,6 +1,7 @@
 import type { FigureId } from './registry';
 import type { Input, JobName, Output } from '../engine/protocol';
 import type { State, StateName } from '../state/table';
+import type { Provenance } from '../charts/provenance';
 import type { Table } from '../charts/table';
 
 /** `quick` while a control is dragged: small problems that answer at once. `full` at rest. */
@@ -18,7 +19,10 @@ export interface FigureContext {
     job: J,
     input: Input<J>,
     onPartial?: (output: Output<J>, progress: number) => void,
+    onEstimate?: (seconds: number) => void,
   ): Promise<Output<J>>;
+  /** Jobs that another figure runs, and whose answer this one waits for, take about so many seconds. */
+  expect(seconds: number): void;
   /** There is something new to draw. `progress` in [0, 1]. */
   show(progress: number): void;
 }
@@ -32,6 +36,8 @@ export interface Figure {
   readonly repaintOn: readonly StateName[];
   /** The controls worth showing beside it, where these are not all of both lists. */
   readonly beside?: readonly StateName[];
+  /** What its numbers depend on beside the state: settings of runs, an experiment, a model. For exports. */
+  origin?(): Provenance['parameters'];
   compute(context: FigureContext): Promise<void>;
   /** Draws what is known into the frame, at its present width. */
   paint(): void;

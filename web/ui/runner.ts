@@ -46,7 +46,8 @@ export class Runner {
     sight.observe(frame.root);
     frame.parameters = () => {
       const names = [...figure.inputs, ...figure.repaintOn];
-      return Object.fromEntries(names.map((name) => [name, store.state[name]]));
+      const values = Object.fromEntries(names.map((name) => [name, store.state[name]]));
+      return { ...values, ...figure.origin?.() };
     };
     this.wait = new Wait(frame.message, frame.title, {
       cancel: () => this.cancel(),
@@ -139,17 +140,21 @@ export class Runner {
       quality,
       // While a hand moves something one core is left to the drawing.
       workers: quality === 'quick' ? Math.max(1, pool.size - 1) : pool.size,
-      run: async (job, input, onPartial) => {
+      run: async (job, input, onPartial, onEstimate) => {
         this.wait.beginJob();
         const seconds = await estimated(pool, job, input, signal);
         signal.throwIfAborted();
-        if (seconds !== null) this.wait.expect(seconds);
+        if (seconds !== null) {
+          this.wait.expect(seconds);
+          onEstimate?.(seconds);
+        }
         const take: typeof onPartial = (output, progress) => {
           this.wait.advanceJob(progress);
           onPartial?.(output, progress);
         };
         return pool.run(job, input, { signal, onPartial: take });
       },
+      expect: (seconds) => this.wait.expect(seconds),
       show: (progress) => {
         frame.advance(progress);
         this.wait.advance(progress);

@@ -30,8 +30,10 @@ interface Question {
   signal: AbortSignal;
   /** What each worker has found so far, from stacks of its own. */
   parts: (Collapsed | undefined)[];
-  /** Those who want to know of something new. */
-  shows: Set<FigureContext['show']>;
+  /** Figures that want to know of something new. */
+  askers: Set<Pick<FigureContext, 'show' | 'expect'>>;
+  /** Estimate of the longest job; NaN while there is none. */
+  seconds: number;
   answer: Promise<void>;
 }
 
@@ -53,7 +55,8 @@ export class StackCurves {
       const { asked } = this;
       const same = asked?.key === key && asked.stacks === stacks && !asked.signal.aborted;
       const question = same ? asked : this.begin(context, key, stacks);
-      question.shows.add(context.show);
+      question.askers.add(context);
+      if (question.seconds > 0) context.expect(question.seconds);
       try {
         return await question.answer;
       } catch (error) {
@@ -76,7 +79,7 @@ export class StackCurves {
   private begin(context: FigureContext, key: string, stacks: number): Question {
     const lanes = Math.min(context.workers, stacks);
     const question: Question = {
-      ...{ key, stacks, signal: context.signal, shows: new Set() },
+      ...{ key, stacks, signal: context.signal, askers: new Set(), seconds: NaN },
       parts: new Array(lanes).fill(undefined),
       answer: Promise.resolve(),
     };
@@ -96,7 +99,7 @@ export class StackCurves {
   /** Asks one worker for its share of the stacks, for all variances: they have the same draws. */
   private async run(question: Question, context: FigureContext, lane: number): Promise<void> {
     const { state, quality } = context;
-    const { stacks, parts, shows } = question;
+    const { stacks, parts, askers } = question;
     const variances = variancesOf(state);
     const start = (part: number) => Math.round((part * stacks) / parts.length);
     const input = {
@@ -104,16 +107,20 @@ export class StackCurves {
       ...{ means: variances.map(() => state.mean), variances, layers: 'all' as const },
     };
     const tellAtTimes = throttle(STEADY, () => {
-      for (const show of shows) show(0.98 * this.progress(question));
+      for (const { show } of askers) show(0.98 * this.progress(question));
     });
     const take = (output: Collapsed, done: boolean) => {
       parts[lane] = output;
       this.take(question, context, variances);
       if (!done) tellAtTimes();
-      else for (const show of shows) show(0.98 * this.progress(question));
+      else for (const { show } of askers) show(0.98 * this.progress(question));
     };
     const early = quality === 'full' ? (output: Collapsed) => take(output, false) : undefined;
-    take(await context.run('collapse', input, early), true);
+    const tellEstimate = (seconds: number) => {
+      question.seconds = Math.max(seconds, question.seconds || 0);
+      for (const { expect } of askers) expect(question.seconds);
+    };
+    take(await context.run('collapse', input, early, tellEstimate), true);
   }
 
   /** Keeps what all parts say together, but for curves of which more was known before. */

@@ -94,6 +94,13 @@ export class RunComparison {
     this.changed.send({ run: null, ended: false });
   }
 
+  /** What the runs have in common, the seed among it, as the first has it. */
+  get settings(): Record<string, string | number> {
+    const { regularizer, ...common } = this.runs[0].training;
+    const known = Object.entries(common).filter(([, value]) => value !== null);
+    return Object.fromEntries(known.map(([name, value]) => [name, settingText(value!)]));
+  }
+
   /** The run of a kind. */
   find(kind: Regularizer): TrainingRun | undefined {
     return this.runs.find((run) => run.kind === kind);
@@ -141,4 +148,8 @@ export class RunComparison {
 
 function isSame(a: Training, b: Training): boolean {
   return (Object.keys(a) as (keyof Training)[]).every((name) => a[name] === b[name]);
+}
+
+function settingText(value: string | number | boolean): string | number {
+  return typeof value === 'boolean' ? String(value) : value;
 }

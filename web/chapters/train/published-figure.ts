@@ -32,6 +32,10 @@ export abstract class PublishedFigure implements Figure {
     if (this.results.length > 0) this.draw(this.frame.width);
   }
 
+  origin() {
+    return { experiment: this.experiments.join(', ') };
+  }
+
   table(): Table | null {
     return this.results.length > 0 ? this.numbers() : null;
   }

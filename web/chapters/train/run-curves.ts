@@ -50,6 +50,10 @@ export class RunCurvesFigure implements Figure {
     this.frame.say(text);
   }
 
+  origin() {
+    return this.comparison.settings;
+  }
+
   table(): Table | null {
     const styles = stylesOf(this.comparison);
     if (styles.every(({ run }) => run.rows.length === 0)) return null;

@@ -105,6 +105,10 @@ export class RunMapFigure implements Figure {
     this.frame.say(this.caption(styles));
   }
 
+  origin() {
+    return this.comparison.settings;
+  }
+
   table(): Table | null {
     const styles = stylesOf(this.comparison);
     const rowsOf = (run: TrainingRun) => this.rows(run);
