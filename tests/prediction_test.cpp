@@ -190,6 +190,41 @@ TEST_CASE("pairs with NaN are left out, and bad sizes refused", "[prediction]") 
   CHECK(failure_of([&] { agreement(a, b, 0, 1); }).item == "resamples");
 }
 
+TEST_CASE("the shares of a prediction are together the prediction", "[prediction]") {
+  const auto model = std::make_shared<const TextModel>(open(tiny_gpt2().writer().bytes()),
+                                                       Config::parse(kTinyGpt2Config));
+  const auto passages = [](int from) {
+    std::vector<Passage> made(2);
+    for (int k = 0; k < 2; ++k) {
+      for (int t = 0; t < 12; ++t) {
+        made[static_cast<std::size_t>(k)].ids.push_back(((from + k) * 5 + t * t + t * k) % kTinyTokens);
+      }
+    }
+    return made;
+  };
+  const std::vector<Passage> first = passages(0), second = passages(2), third = passages(4);
+  for (const PredictionPassages& given : {PredictionPassages{first, second, {}, true},
+                                          PredictionPassages{first, second, third, false},
+                                          PredictionPassages{first, {}, {}, false}}) {
+    const auto found = [&](PredictionShare share) {
+      Prediction prediction(model, given, {50, 1}, share);
+      prediction.advance(100000);
+      REQUIRE(prediction.done());
+      CHECK(prediction.steps_done() == prediction.steps_wanted());
+      return bytes_of(prediction.heads());
+    };
+    const std::vector<std::byte> levels = found(PredictionShare::levels);
+    const std::vector<std::byte> others = found(PredictionShare::others);
+    const std::vector<std::byte> whole = found(PredictionShare::all);
+    CHECK(levels != whole);
+    CHECK(others != whole);
+    CHECK(bytes_of(heads_of(whole)) == whole);
+    CHECK(bytes_of(joined(heads_of(levels), heads_of(others), given)) == whole);
+    CHECK(failure_of([&] { heads_of(std::span(whole).first(whole.size() - 1)); }).item == "shares");
+    CHECK(failure_of([&] { joined(heads_of(levels), {}, given); }).item == "shares");
+  }
+}
+
 TEST_CASE("a prediction does not depend on how the work was cut", "[prediction]") {
   const auto model = std::make_shared<const TextModel>(open(tiny_gpt2().writer().bytes()),
                                                        Config::parse(kTinyGpt2Config));
@@ -204,7 +239,7 @@ TEST_CASE("a prediction does not depend on how the work was cut", "[prediction]"
   const PredictionPassages both{first, second, {}, true};
   Prediction whole(model, both, {50, 1}), cut(model, both, {50, 1});
   CHECK(whole.advance(1000));
-  // Predictions come first: no head is measured before all are predicted.
+  // Predictions come first: no head is measured when all are predicted.
   std::size_t predicted = 0;
   for (int steps = 1; !cut.advance(1); ++steps) {
     CHECK(cut.steps_done() == steps);
@@ -215,8 +250,9 @@ TEST_CASE("a prediction does not depend on how the work was cut", "[prediction]"
       CHECK(std::isnan(head.measured.row.entropy));
     }
   }
-  CHECK(predicted ==
-        kTinyLayers * second.size());  // a step for each passage and layer, the last returns
+  // The mean field: a step for each head and each layer but the last; then the text: one for each passage and
+  // layer, of which the last returns.
+  CHECK(predicted == kTinyLayers * (kTinyHeads + 1) - 1 + kTinyLayers * second.size());
   REQUIRE(whole.heads().size() == kTinyLayers * kTinyHeads);
   REQUIRE(cut.heads().size() == whole.heads().size());
   for (std::size_t i = 0; i < cut.heads().size(); ++i) {

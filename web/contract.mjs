@@ -60,7 +60,7 @@ export function typesOf({ properties }) {
 const namesOf = (schema) => schema.enum ?? (schema.items && namesOf(schema.items));
 
 /**
- * What the page needs to know of the operations while it runs: modules, input fields with choices and
+ * What the page needs to know of the operations while it runs: modules, shares of the work, input fields with choices and
  * defaults, and the names behind the numbers in arrays of choices.
  */
 export function factsOf({ properties }) {
@@ -70,7 +70,11 @@ export function factsOf({ properties }) {
       Object.fromEntries(
         fields.filter(([, field]) => key in field).map(([field, own]) => [field, own[key]]),
       );
-    const facts = { module: operation['x-module'], fields: fields.map(([field]) => field) };
+    const facts = {
+      module: operation['x-module'],
+      shares: operation['x-shares'],
+      fields: fields.map(([field]) => field),
+    };
     const arrays = entries(operation.properties.result.properties).filter(
       ([, schema]) => schema['x-typed-array'] && namesOf(schema),
     );

@@ -1,4 +1,4 @@
-// What every WASM module exports: createJob, for the operations of this module. Shapes of
+// What every WASM module exports: createJob and createShare, for the operations of this module. Shapes of
 // inputs and results: `eigenscope schema`.
 #include <emscripten/bind.h>
 
@@ -77,17 +77,34 @@ class ScriptJob {
       return result.value();
     });
   }
+  val found() const {
+    ScriptResult result;
+    result.bytes("found", job_->found(), false, {});
+    return result.value()["found"];
+  }
 
  private:
   std::unique_ptr<Job> job_;
 };
 
-std::unique_ptr<ScriptJob> create_job(const std::string& name, const val& input) {
+std::unique_ptr<ScriptJob> create_share(const std::string& name, const val& input, int number,
+                                        const val& found) {
   return guarded([&] {
     if (name == "check") return std::make_unique<ScriptJob>(std::make_unique<CheckJob>(input));
+    const Operation& operation = operation_called(name);
+    Share share{number};
+    const int count = found["length"].as<int>();
+    for (int k = 0; k < count; ++k) share.found.push_back(bytes_of("shares", found[k]));
+    if (number >= operation.shares || (count != 0 && count != operation.shares)) {
+      throw InvalidArgument("shares", "there are " + std::to_string(operation.shares));
+    }
     ScriptInput fields(input);
-    return std::make_unique<ScriptJob>(operation_called(name).make(fields));
+    return std::make_unique<ScriptJob>(operation.make(fields, share));
   });
+}
+
+std::unique_ptr<ScriptJob> create_job(const std::string& name, const val& input) {
+  return create_share(name, input, Share::kAll, val::array());
 }
 
 }  // namespace
@@ -96,8 +113,10 @@ EMSCRIPTEN_BINDINGS(eigenscope) {
   emscripten::class_<ScriptJob>("Job")
       .function("advance", &ScriptJob::advance)
       .function("progress", &ScriptJob::progress)
-      .function("output", &ScriptJob::output);
+      .function("output", &ScriptJob::output)
+      .function("found", &ScriptJob::found);
   emscripten::function("createJob", &create_job);
+  emscripten::function("createShare", &create_share);
 }
 
 }  // namespace eigenscope::bindings

@@ -64,6 +64,15 @@ val copied(const void* data, std::size_t size) {
 
 }  // namespace
 
+std::vector<std::byte> bytes_of(const char* field, const val& value) {
+  if (!value.instanceof(val::global("Uint8Array"))) {
+    throw InvalidArgument(field, "it must be a Uint8Array");
+  }
+  std::vector<std::byte> bytes(value["length"].as<std::size_t>());
+  copy_into(bytes, value);
+  return bytes;
+}
+
 void ScriptInput::visit(const InputField& field) {
   seen_.push_back(field.name);
   const val value = object_[field.name];
@@ -96,15 +105,9 @@ void ScriptInput::read(const InputField& field, const val& value) {
       }
       return;
     }
-    case FieldKind::bytes: {
-      if (absent) return;
-      if (!value.instanceof(val::global("Uint8Array"))) {
-        throw InvalidArgument(field.name, "it must be a Uint8Array");
-      }
-      auto& bytes = *static_cast<std::vector<std::byte>*>(field.at);
-      bytes.resize(length_of(field, value));
-      return copy_into(bytes, value);
-    }
+    case FieldKind::bytes:
+      if (!absent) *static_cast<std::vector<std::byte>*>(field.at) = bytes_of(field.name, value);
+      return;
     case FieldKind::file:
       if (!absent) *static_cast<File*>(field.at) = file_of(value);
       return;

@@ -3,6 +3,7 @@
 
 #include <emscripten/val.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,9 @@
 namespace eigenscope::bindings {
 
 using emscripten::val;
+
+/// A copy of a Uint8Array. Throws InvalidArgument naming the field for another value.
+std::vector<std::byte> bytes_of(const char* field, const val& value);
 
 /// Reads a JavaScript object. A field that it lacks has its default; null is an absent number or file.
 class ScriptInput final : public InputFields {

@@ -155,7 +155,11 @@ Eigen::MatrixXd Safetensors::read_rows(const std::string& name, std::uint64_t be
     const Eigen::Index n = std::min(most, rows.rows() - i);
     read_elements(name, (begin + static_cast<std::uint64_t>(i)) * columns,
                   std::span(block.data(), static_cast<std::size_t>(n * rows.cols())));
-    rows.middleRows(i, n) = block.topRows(n);
+    for (Eigen::Index j = 0; j < rows.cols(); ++j) {
+      const double* from = block.data() + j;
+      double* const to = rows.data() + j * rows.rows() + i;
+      for (Eigen::Index k = 0; k < n; ++k, from += rows.cols()) to[k] = *from;
+    }
   }
   return rows;
 }

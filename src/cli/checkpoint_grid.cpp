@@ -74,7 +74,7 @@ class Measurement {
     }
     TypedFields::Reader reader(fields_);
     checkpoint_.give(reader);
-    job_ = grid.operation->make(reader);
+    job_ = grid.operation->job(reader);
   }
 
   Json result() {

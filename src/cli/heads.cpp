@@ -41,7 +41,7 @@ struct HeadsCommand {
       // A count for all stacks takes the place of the config beside the weights, which may be the file
       // at fault.
       checkpoints.give(reader, path, /*look_beside=*/!counts.heads);
-      jobs.push_back(heads_operation.make(reader));
+      jobs.push_back(heads_operation.job(reader));
     }
     Json heads = Json::array(), excluded = Json::array(), like = Json::object();
     for (std::size_t i = 0; i < jobs.size(); ++i) {

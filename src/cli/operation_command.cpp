@@ -181,7 +181,7 @@ void add_operation(CLI::App& app, const Operation& operation) {
     if (command->grid.given()) return command->grid.run();
     TypedFields::Reader reader(command->fields);
     command->checkpoint.give(reader);
-    const std::unique_ptr<Job> job = operation.make(reader);
+    const std::unique_ptr<Job> job = operation.job(reader);
     run_job(*job);
     print_notes(*job);
     print_result(std::cout, operation, *job, command->csv);

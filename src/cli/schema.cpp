@@ -182,6 +182,7 @@ Json schema_of(const Operation& operation, const char* module) {
           {"type", "object"},
           {"properties", {{"input", input.json}, {"result", result.json()}}},
           {"x-module", module},
+          {"x-shares", operation.shares},
           {"x-example", operation.example.text()}};
 }
 

@@ -2,14 +2,24 @@
 // input and result, and a job that computes it in steps.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "contract/input.h"
 #include "contract/result.h"
 
 namespace eigenscope {
+
+/// What is wanted of an operation that divides its work among workers.
+struct Share {
+  static constexpr int kAll = -1;
+  int number = kAll;  ///< from 0 to Operation::shares - 1
+  /// What each of the shares has found (Job::found), in their order: then no work of them is left.
+  std::vector<std::vector<std::byte>> found = {};
+};
 
 /// A computation that advances in steps.
 class Job {
@@ -21,6 +31,8 @@ class Job {
   virtual double progress() const = 0;
   /// The result so far; once done, the result.
   virtual void write(ResultFields& out) const = 0;
+  /// Of a share that is done: what the others need of it.
+  virtual std::vector<std::byte> found() const { return {}; }
 };
 
 struct Operation {
@@ -33,7 +45,11 @@ struct Operation {
   void (*describe_input)(InputFields& fields);
   void (*describe_result)(ResultFields& fields);
   /// Reads the input and makes the job; throws what the library throws.
-  std::unique_ptr<Job> (*make)(InputFields& fields);
+  std::unique_ptr<Job> (*make)(InputFields& fields, const Share& share);
+  /// Into how many shares the work can be divided, of which a last job makes the result.
+  int shares = 1;
+
+  std::unique_ptr<Job> job(InputFields& fields) const { return make(fields, {}); }
 };
 
 /// Refuses `text` for one field of an operation, in the words of a run with it. Throws InvalidArgument
@@ -41,15 +57,27 @@ struct Operation {
 void check_text(const Operation& operation, const std::string& field, const std::string& text);
 
 /// `Own` is made from a const Input&, has advance(work), progress() and result(), whose type a function
-/// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input.
+/// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. Where it
+/// divides its work it has kShares, found() and is made from a const Input& and a const Share&.
 template <class Input, class Own>
 constexpr Operation operation(const char* name, Help meaning, Help example,
                               const char* rows = nullptr) {
+  constexpr bool kDivides = requires { Own::kShares; };
   struct OwnJob final : Job {
-    explicit OwnJob(const Input& input) : own(input) {}
+    OwnJob(const Input& input, const Share& share) : own(own_of(input, share)) {}
+    static Own own_of(const Input& input, [[maybe_unused]] const Share& share) {
+      if constexpr (kDivides)
+        return Own(input, share);
+      else
+        return Own(input);
+    }
     bool advance(double work) override { return own.advance(work); }
     double progress() const override { return own.progress(); }
     void write(ResultFields& out) const override { describe(out, own.result()); }
+    std::vector<std::byte> found() const override {
+      if constexpr (kDivides) return own.found();
+      return {};
+    }
     Own own;
   };
   Operation made{name, meaning, example, rows, nullptr, nullptr, nullptr};
@@ -63,12 +91,13 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     describe(fields, Result{});
   };
 #endif
-  made.make = [](InputFields& fields) -> std::unique_ptr<Job> {
+  made.make = [](InputFields& fields, const Share& share) -> std::unique_ptr<Job> {
     Input input;
     describe(fields, input);
     fields.end();
-    return std::make_unique<OwnJob>(input);
+    return std::make_unique<OwnJob>(input, share);
   };
+  if constexpr (kDivides) made.shares = Own::kShares;
   return made;
 }
 

@@ -7,6 +7,12 @@
 
 namespace eigenscope {
 
+void check_tokens(const Eigen::MatrixXf& tokens, int layer) {
+  if (all_finite(tokens)) return;
+  throw FormatError("layer " + std::to_string(layer),
+                    "its tokens leave the range of single precision");
+}
+
 ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
                          LayerEnd to)
     : model_(std::move(model)), passages_(std::move(passages)), end_(to) {
@@ -24,10 +30,7 @@ AttentionTrace ForwardPass::advance() {
   const bool last = layer_ + 1 == model_->layers();
   AttentionTrace trace =
       run_layer(weights(), model_->rules(), last ? end_ : LayerEnd::tokens, tokens);
-  if (!all_finite(tokens)) {
-    throw FormatError("layer " + std::to_string(layer_),
-                      "its tokens leave the range of single precision");
-  }
+  check_tokens(tokens, layer_);
   if (++passage_ == passages_.size()) {
     passage_ = 0;
     ++layer_;

@@ -11,6 +11,9 @@
 
 namespace eigenscope {
 
+/// Throws FormatError, naming the layer, for tokens that left the range of single precision in it.
+void check_tokens(const Eigen::MatrixXf& tokens, int layer);
+
 /// Runs all passages through one layer before the next is read: so memory is for one layer's weights,
 /// the tokens of all passages, and the trace of one.
 class ForwardPass {

@@ -90,8 +90,8 @@ AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, Lay
   AttentionTrace trace;
   trace.residual = tokens;
   trace.states = rules.pre_norm ? layer.attention_norm(tokens) : tokens;
-  const MatrixXf read = attend(layer, rules, trace);
-  if (to == LayerEnd::tokens) finish_layer(layer, rules, read, tokens);
+  trace.read = attend(layer, rules, trace);
+  if (to == LayerEnd::tokens) finish_layer(layer, rules, trace.read, tokens);
   return trace;
 }
 

@@ -54,10 +54,12 @@ struct AttentionTrace {
   std::vector<Eigen::MatrixXf> logits;
   /// Their softmax over the keys that the query sees; 0 elsewhere.
   std::vector<Eigen::MatrixXf> weights;
+  /// H d_h x T: the heads' outputs, one below the other.
+  Eigen::MatrixXf read;
 };
 
-/// What follows the heads: output projection of `read` (H d_h x T, the heads' outputs one below the other),
-/// skip connection, norms and MLP. `tokens` (d x T) become the tokens after the layer.
+/// What follows the heads: output projection of `read` (as AttentionTrace::read), skip connection, norms and
+/// MLP. `tokens` (d x T) become the tokens after the layer.
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Eigen::MatrixXf& read,
                   Eigen::MatrixXf& tokens);
 

@@ -1,7 +1,10 @@
 #include "inference/text_model.h"
 
 #include <algorithm>
-#include <vector>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
 
 #include "checkpoint/config_keys.h"
 #include "checkpoint/family.h"
@@ -10,6 +13,7 @@
 #include "support/error.h"
 #include "support/finite.h"
 #include "support/parameter.h"
+#include "support/widened.h"
 
 namespace eigenscope {
 namespace {
@@ -38,6 +42,26 @@ void require_finite(const Values& values, const std::string& name) {
   if (!all_finite(values)) {
     throw FormatError(shown_name(name), "it holds NaN or infinite values in single precision");
   }
+}
+
+/// Fills `values` with those of a tensor from number `first` on.
+template <class Values>
+void read_values(const Safetensors& file, const std::string& name, Index first, Values& values) {
+  file.read_elements(name, static_cast<std::uint64_t>(first),
+                     std::span<float>(values.data(), static_cast<std::size_t>(values.size())));
+  require_finite(values, name);
+}
+
+/// In loops over pointers: this file is compiled for its size, where Eigen's access to an entry is a call.
+MatrixXf transposed(const MatrixXf& values) {
+  const Index rows = values.cols(), columns = values.rows();
+  MatrixXf found(rows, columns);
+  for (Index i = 0; i < rows; ++i) {
+    const float* const from = values.data() + i * columns;
+    float* to = found.data() + i;
+    for (Index j = 0; j < columns; ++j, to += rows) *to = from[j];
+  }
+  return found;
 }
 
 Activation activation_of(const Architecture& family, const Config& config) {
@@ -165,16 +189,18 @@ Index TextModel::longest_passage(const Config& config) const {
   return static_cast<Index>(most);
 }
 
-MatrixXf TextModel::read_matrix(const std::string& name, Index rows, Index columns) const {
+MatrixXf TextModel::read_transposed(const std::string& name, Index rows, Index columns) const {
   if (matrix_shape(*tensors_, name) != std::array<Index, 2>{rows, columns}) {
     throw FormatError(shown_name(name), "its shape " + shape_text(tensors_->tensor(name)) +
                                             " is not [" + std::to_string(rows) + ", " +
                                             std::to_string(columns) +
                                             "], the shape that the other tensors imply");
   }
-  const MatrixXf values =
-      tensors_->read_rows(name, 0, static_cast<std::uint64_t>(rows)).cast<float>();
-  require_finite(values, name);
+  if (rows > std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(float)) / columns) {
+    throw FormatError(shown_name(name), "it is too large to read");
+  }
+  MatrixXf values(columns, rows);
+  read_values(*tensors_, name, 0, values);
   return values;
 }
 
@@ -185,28 +211,26 @@ VectorXf TextModel::read_bias(const std::string& name, Index size) const {
                                             std::to_string(size) +
                                             "], the shape that the other tensors imply");
   }
-  const std::vector<double> read = tensors_->read_vector(name);
-  const VectorXf values = Eigen::Map<const Eigen::VectorXd>(read.data(), size).cast<float>();
-  require_finite(values, name);
+  VectorXf values(size);
+  read_values(*tensors_, name, 0, values);
   return values;
 }
 
-VectorXf TextModel::read_row(const std::string& name, Index row) const {
+MatrixXf TextModel::read_rows(const std::string& name, Index first, Index count) const {
   if (matrix_shape(*tensors_, name)[1] != width_) {
     throw FormatError(shown_name(name), "its shape " + shape_text(tensors_->tensor(name)) +
                                             " does not fit the width " + std::to_string(width_));
   }
-  const auto begin = static_cast<std::uint64_t>(row);
-  const VectorXf values = tensors_->read_rows(name, begin, begin + 1).row(0).cast<float>();
-  require_finite(values, name);
+  MatrixXf values(width_, count);
+  read_values(*tensors_, name, first * width_, values);
   return values;
 }
 
 Linear TextModel::read_linear(std::string_view pattern, int layer, Index out, Index in) const {
   const std::string name = full_name(pattern, layer);
   MatrixXf weight = architecture_->input_first
-                        ? MatrixXf(read_matrix(name + ".weight", in, out).transpose())
-                        : read_matrix(name + ".weight", out, in);
+                        ? read_transposed(name + ".weight", in, out)
+                        : transposed(read_transposed(name + ".weight", out, in));
   if (architecture_->optional_bias && !tensors_->tensors().contains(name + ".bias")) {
     return {std::move(weight), {}};
   }
@@ -228,6 +252,7 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
                                         std::to_string(positions()) + " tokens");
   }
   MatrixXf tokens(width_, length);
+  const std::string name = full_name(architecture_->token_embedding);
   for (Index t = 0; t < length; ++t) {
     const int id = ids[static_cast<std::size_t>(t)];
     if (id < 0 || id >= vocabulary_) {
@@ -235,31 +260,30 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
                                          " is not allowed; token ids range from 0 to " +
                                          std::to_string(vocabulary_ - 1));
     }
-    tokens.col(t) = read_row(full_name(architecture_->token_embedding), id);
-    if (architecture_->position_embedding.empty()) continue;
-    tokens.col(t) +=
-        read_row(full_name(architecture_->position_embedding), first_position_ + first + t);
+    tokens.col(t) = read_rows(name, id, 1);
+  }
+  if (!architecture_->position_embedding.empty()) {
+    tokens +=
+        read_rows(full_name(architecture_->position_embedding), first_position_ + first, length);
   }
   const std::string types = full_name(architecture_->type_embedding);
   if (!architecture_->type_embedding.empty() && tensors_->tensors().contains(types)) {
-    tokens.colwise() += read_row(types, 0);
+    tokens.colwise() += VectorXf(read_rows(types, 0, 1));
   }
   if (architecture_->embedding_norm.empty()) return tokens;
   return read_norm(architecture_->embedding_norm, 0)(tokens);
 }
 
 Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
-  const std::string name = full_name(architecture_->token_embedding);
-  Eigen::MatrixXd rows =
-      tensors_->read_rows(name, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end));
-  require_finite(rows, name);
-  return rows;
+  return widened(
+      transposed(read_rows(full_name(architecture_->token_embedding), begin, end - begin)));
 }
 
 MatrixXf TextModel::read_output() const {
   const std::string own = "lm_head.weight";  // without the prefix of the others
   const bool tied = tied_output_ && !tensors_->tensors().contains(own);
-  return read_matrix(tied ? full_name(architecture_->token_embedding) : own, vocabulary_, width_);
+  return transposed(
+      read_transposed(tied ? full_name(architecture_->token_embedding) : own, vocabulary_, width_));
 }
 
 void TextModel::read_projections(LayerWeights& weights, int layer) const {

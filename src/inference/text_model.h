@@ -64,10 +64,12 @@ class TextModel {
   void read_config(const Config& config);
   void read_heads(const Config& config);
   Eigen::Index longest_passage(const Config& config) const;
-  Eigen::MatrixXf read_matrix(const std::string& name, Eigen::Index rows,
-                              Eigen::Index columns) const;
+  /// A matrix of this shape, transposed: its rows one after another, columns x rows.
+  Eigen::MatrixXf read_transposed(const std::string& name, Eigen::Index rows,
+                                  Eigen::Index columns) const;
   Eigen::VectorXf read_bias(const std::string& name, Eigen::Index size) const;
-  Eigen::VectorXf read_row(const std::string& name, Eigen::Index row) const;
+  /// `count` rows from `first` on as columns, d x count.
+  Eigen::MatrixXf read_rows(const std::string& name, Eigen::Index first, Eigen::Index count) const;
   Linear read_linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
   Norm read_norm(std::string_view pattern, int layer) const;
   void read_projections(LayerWeights& weights, int layer) const;

@@ -195,21 +195,24 @@ void describe(ResultFields& out, const PredictResult& result) {
 
 class PredictJob {
  public:
-  explicit PredictJob(const PredictInput& in) : PredictJob(in, opened(in)) {}
+  static constexpr int kShares = kPredictionShares;
+
+  PredictJob(const PredictInput& in, const Share& share) : PredictJob(in, opened(in), share) {}
 
   bool advance(double work) {
     for (double left = work; left >= 0 && !done();) {
-      if (predicted_) {
+      if (predicted()) {
         compare();
         left -= static_cast<double>(resamples_) * 50 * static_cast<double>(heads().size());
       } else {
-        left -= prediction_.work_per_step();
-        predicted_ = prediction_.advance(1);
+        left -= prediction_->work_per_step();
+        prediction_->advance(1);
       }
     }
     return done();
   }
-  double progress() const { return share_done(prediction_); }
+  double progress() const { return prediction_ ? share_done(*prediction_) : 1; }
+  std::vector<std::byte> found() const { return bytes_of(heads()); }
   PredictResult result() const {
     // Rows of which every measure is compared.
     const auto whole = static_cast<std::ptrdiff_t>(compared_ / kPredictedMeasures.size());
@@ -219,13 +222,22 @@ class PredictJob {
   }
 
  private:
-  PredictJob(const PredictInput& in, const Opened& opened)
+  PredictJob(const PredictInput& in, const Opened& opened, const Share& share)
       : seed_(in.drawn.seed),
         resamples_(in.resamples),
         only_summary_(in.summary),
         rotary_decay_(rotary_decay(opened.model->rules().rotary,
-                                   opened.passages.statistics.front().length())),
-        prediction_(opened.model, opened.passages, {in.queries, in.drawn.seed}) {
+                                   opened.passages.statistics.front().length())) {
+    if (share.found.empty()) {
+      const bool whole = share.number == Share::kAll;
+      prediction_.emplace(opened.model, opened.passages,
+                          PredictionSettings{in.queries, in.drawn.seed},
+                          whole ? PredictionShare::all : PredictionShare{share.number});
+      if (!whole) return;
+    } else {
+      joined_ =
+          joined(heads_of(share.found.front()), heads_of(share.found.back()), opened.passages);
+    }
     if (opened.passages.measured.empty()) return;
     for (std::size_t level = 0; level < kLevels.size(); ++level) {
       summary_.push_back({static_cast<Index>(level), kLevels[level].name, 0, {}});
@@ -234,9 +246,12 @@ class PredictJob {
     for (const auto name : {kCeiling, kNull}) summary_.push_back({std::nullopt, name, 0, {}});
   }
 
-  const std::vector<HeadPrediction>& heads() const { return prediction_.heads(); }
+  const std::vector<HeadPrediction>& heads() const {
+    return prediction_ ? prediction_->heads() : joined_;
+  }
+  bool predicted() const { return !prediction_ || prediction_->done(); }
   bool done() const {
-    return predicted_ && compared_ == summary_.size() * kPredictedMeasures.size();
+    return predicted() && compared_ == summary_.size() * kPredictedMeasures.size();
   }
 
   // The next measure of the next row.
@@ -264,10 +279,10 @@ class PredictJob {
   Index resamples_;
   bool only_summary_;
   double rotary_decay_;
-  Prediction prediction_;
-  bool predicted_ = false;
-  std::vector<SummaryRow> summary_;
-  std::size_t compared_ = 0;  // measures of rows
+  std::optional<Prediction> prediction_;  // none where its shares are done
+  std::vector<HeadPrediction> joined_;    // what these have found
+  std::vector<SummaryRow> summary_;       // none of a share
+  std::size_t compared_ = 0;              // measures of rows
 };
 
 }  // namespace

@@ -239,8 +239,25 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
       2e-3,
     );
   });
-  // Ids and texts exclude each other, and must be as many as they are said to be.
+  // Divided among workers it gives the same.
   const drawnIds = { ...files, ...asked, ...drawn };
+  const ended = (number: number, given: Uint8Array[]) => {
+    const job = predictor.createShare('predict', drawnIds, number, given);
+    while (!job.advance(1e7));
+    return job;
+  };
+  const shares = [0, 1].map((number) => ended(number, []).found());
+  expect(ended(-1, shares).output()).toEqual(found);
+  for (const [number, given] of [
+    [2, []],
+    [-1, shares.slice(1)],
+    [-1, shares.map((it) => it.subarray(1))],
+  ] as const) {
+    expect(() => predictor.createShare('predict', drawnIds, number, [...given])).toThrow(
+      /shares: /,
+    );
+  }
+  // Ids and texts exclude each other, and must be as many as they are said to be.
   expect(() => predictor.createJob('predict', { ...drawnIds, file: new Uint8Array(text) })).toThrow(
     /ids: give either passages as ids or texts, not both/,
   );

@@ -122,3 +122,17 @@ test('bytes that a worker cannot read are read for it', async () => {
   expect(sent).toMatchObject({ id, file: 1, offset: 3 });
   expect(new TextDecoder().decode(sent?.bytes ?? undefined)).toBe('3456');
 });
+
+test('shares of one job go to workers of their own', async () => {
+  const pool = new Pool();
+  const controller = new AbortController();
+  const answer = pool.run('predict', { model: [] }, { signal: controller.signal });
+  await pause();
+  expect(users()).toHaveLength(2);
+  const shares = users().flatMap(({ posted }) =>
+    posted.flatMap((it) => (it.kind === 'run' ? [it.share] : [])),
+  );
+  expect(shares).toEqual([{ number: 0 }, { number: 1 }]);
+  controller.abort(new Error('enough'));
+  await expect(answer).rejects.toThrow('enough');
+});

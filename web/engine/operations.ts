@@ -5,6 +5,7 @@ import type { JobName } from './protocol';
 
 interface Facts {
   module: string;
+  shares: number;
   fields: readonly string[];
 }
 const facts: Readonly<Record<string, Facts>> = operations;
@@ -13,6 +14,11 @@ const facts: Readonly<Record<string, Facts>> = operations;
 export function operationWith(field: string): JobName | undefined {
   const found = Object.keys(facts).find((name) => facts[name].fields.includes(field));
   return found as JobName | undefined;
+}
+
+/** Into how many shares the work of a job can be divided. */
+export function sharesOf(job: JobName): number {
+  return facts[job]?.shares ?? 1; // `check` is no operation
 }
 
 /** Those of some values that are fields of an operation's input. */

@@ -1,9 +1,11 @@
 import { BLOCKED, crashOf, EngineError, VANISHED } from './engine-error';
 import { blobsOf } from './file-inputs';
 import { compileModule } from './modules';
-import type { EngineFailure, FromWorker, Input, JobName, Output } from './protocol';
+import type { EngineFailure, FromWorker, Input, JobName, Output, Share } from './protocol';
 import { Seat, type Call } from './seat';
 import type { ModuleName } from './module-names';
+import { divided } from './divided';
+import { sharesOf } from './operations';
 import { moduleOf } from './sections';
 
 export { EngineError } from './engine-error';
@@ -42,7 +44,25 @@ export class Pool {
    * Runs a job. Rejects with EngineError, with the signal's reason when it was cancelled, or with
    * the reason why the engine cannot be loaded.
    */
-  async run<J extends JobName>(job: J, input: Input<J>, options: RunOptions<J> = {}) {
+  async run<J extends JobName>(
+    job: J,
+    input: Input<J>,
+    options: RunOptions<J> = {},
+  ): Promise<Output<J>> {
+    const shares = sharesOf(job);
+    if (shares === 1) return this.call(job, input, null, options);
+    const run = <Answer>(share: Share, own: RunOptions<J>) =>
+      this.call<J, Answer>(job, input, share, own);
+    return divided(run, shares, options);
+  }
+
+  /** Runs a job, or a share of it, in one worker. */
+  private async call<J extends JobName, Answer = Output<J>>(
+    job: J,
+    input: Input<J>,
+    share: Share | null,
+    options: RunOptions<J>,
+  ): Promise<Answer> {
     const { signal, onPartial, onRestart } = options;
     const module = await this.load(moduleOf(job, input));
     signal?.throwIfAborted();
@@ -50,8 +70,8 @@ export class Pool {
     const cancel = () => this.cancel(id, signal?.reason);
     signal?.addEventListener('abort', cancel, { once: true });
     try {
-      return await new Promise<Output<J>>((resolve, reject) => {
-        const call = { id, job, input, restarts: 0, onPartial, onRestart, resolve, reject };
+      return await new Promise<Answer>((resolve, reject) => {
+        const call = { id, job, input, share, restarts: 0, onPartial, onRestart, resolve, reject };
         this.send(module, call);
       });
     } finally {
@@ -77,7 +97,7 @@ export class Pool {
     const [first, ...others] = this.seats;
     if (!first) return call.reject(new EngineError(BLOCKED));
     others
-      .reduce((best, it) => (it.calls.size < best.calls.size ? it : best), first)
+      .reduce((best, it) => (it.reluctance(call) < best.reluctance(call) ? it : best), first)
       .send(module, call);
   }
 

@@ -29,10 +29,17 @@ export interface EngineFailure {
   message: string;
 }
 
+/**
+ * What is wanted of a job that is divided among workers: the share of this number, or with what all shares
+ * have found the result.
+ */
+export type Share = { number: number } | { found: Uint8Array[] };
+
 /** Main thread to worker. A module is compiled once and shared; it precedes its first job. */
 export type ToWorker =
   | { kind: 'load'; name: ModuleName; module: WebAssembly.Module }
-  | { kind: 'run'; id: number; job: JobName; input: unknown }
+  /** `share` is null for a job that is not divided. Of a share the final output is what it has found. */
+  | { kind: 'run'; id: number; job: JobName; input: unknown; share: Share | null }
   | { kind: 'cancel'; id: number }
   /** Bytes of the job's file number `file` from `offset` on, which the worker could not read; null
    * where the main thread cannot either. */
@@ -72,8 +79,12 @@ export interface NativeJob {
   advance(work: number): boolean;
   progress(): number;
   output(): unknown;
+  /** Of a share that is done: what the job that joins the shares needs of it. */
+  found(): Uint8Array;
   delete(): void;
 }
 export interface NativeEngine {
   createJob(job: JobName, input: unknown): NativeJob;
+  /** Share number `share`; -1 with what all of them have found, for the result. */
+  createShare(job: JobName, input: unknown, share: number, found: Uint8Array[]): NativeJob;
 }

@@ -1,4 +1,4 @@
-import type { FromWorker, JobName, ToWorker } from './protocol';
+import type { FromWorker, JobName, Share, ToWorker } from './protocol';
 import type { ModuleName } from './module-names';
 import { moduleOf } from './sections';
 import EngineWorker from './worker?worker&inline';
@@ -8,6 +8,8 @@ export interface Call {
   id: number;
   job: JobName;
   input: unknown;
+  /** Null for a job that is not divided. */
+  share: Share | null;
   /** How often its worker vanished. */
   restarts: number;
   onPartial: ((output: never, progress: number) => void) | undefined;
@@ -32,6 +34,8 @@ export interface SeatEvents {
 const PATIENCE = 1500;
 /** Milliseconds between two looks at a worker without a lock that shows that it lives. */
 const LOOK = 5000;
+/** More jobs than a worker has at once. */
+const MANY = 1000;
 /** A worker that should send something, and does not during so many looks, is gone. */
 const MOST_SILENT = 12;
 
@@ -59,14 +63,20 @@ export class Seat {
     };
   }
 
+  /** How little this worker is the one for a job: shares of one work are for workers of their own. */
+  reluctance({ input }: Call): number {
+    const others = [...this.calls.values()].filter((call) => call.input === input);
+    return this.calls.size + MANY * others.length;
+  }
+
   /** Starts a job; its module goes first where the worker does not have it. */
   send(module: WebAssembly.Module, call: Call): void {
     this.calls.set(call.id, call);
-    const { id, job, input } = call;
+    const { id, job, input, share } = call;
     const name = moduleOf(job, input);
     if (!this.loaded.has(name)) this.post({ kind: 'load', name, module });
     this.loaded.add(name);
-    this.post({ kind: 'run', id, job, input });
+    this.post({ kind: 'run', id, job, input, share });
   }
 
   /** Lets a job go, and says so when the worker does not listen. */

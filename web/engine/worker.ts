@@ -7,7 +7,7 @@ import createReading from '../../build/wasm/reading.js';
 import createTrain from '../../build/wasm/train.js';
 import createTrained from '../../build/wasm/trained.js';
 import { withSources, type Sources } from './byte-source';
-import type { FromWorker, JobName, NativeEngine, NativeJob, ToWorker } from './protocol';
+import type { FromWorker, JobName, NativeEngine, NativeJob, Share, ToWorker } from './protocol';
 import type { ModuleName } from './module-names';
 import { moduleOf } from './sections';
 
@@ -16,6 +16,7 @@ interface Task {
   engine: NativeEngine;
   name: JobName;
   sources: Sources;
+  share: Share | null;
   /** Made by the first step, which reads the headers of files. */
   job: NativeJob | null;
   work: number;
@@ -74,10 +75,10 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
   try {
     const engine = await engines.get(moduleOf(message.job, message.input));
     if (!waiting.delete(message.id) || !engine) return; // cancelled before the engine was there
-    const { id, job: name, input } = message;
+    const { id, job: name, input, share } = message;
     const sources = withSources(input);
     tasks.push({
-      ...{ id, engine, name, sources },
+      ...{ id, engine, name, sources, share },
       job: null,
       work: 1e6,
       shown: performance.now(),
@@ -97,16 +98,23 @@ function cancel(id: number): void {
   post({ kind: 'cancelled', id });
 }
 
+function created({ engine, name, sources: { input }, share }: Task): NativeJob {
+  if (!share) return engine.createJob(name, input);
+  return 'number' in share
+    ? engine.createShare(name, input, share.number, [])
+    : engine.createShare(name, input, -1, share.found);
+}
+
 /** Advances the task whose turn it is, and measures with the clock how much work a slice holds. */
 function step(task: Task): boolean {
   const start = performance.now();
-  task.job ??= task.engine.createJob(task.name, task.sources.input);
-  const { id, job } = task;
+  task.job ??= created(task);
+  const { id, job, share } = task;
   const done = job.advance(task.work);
   const now = performance.now();
   task.work = Math.min(1e10, Math.max(1e3, task.work * clamp(SLICE / (now - start))));
   if (done) {
-    post({ kind: 'done', id, output: job.output() });
+    post({ kind: 'done', id, output: share && 'number' in share ? job.found() : job.output() });
     job.delete();
   } else if (now - task.shown > PARTIAL) {
     post({ kind: 'partial', id, progress: job.progress(), output: job.output() });

@@ -10,6 +10,7 @@ import { Checkpoints } from './checkpoints';
 import { measuredEntropy } from './columns';
 import { CompareFigure } from './compare';
 import { Dropped } from './drop';
+import { DrawnPassages } from './drawn-passages';
 import { HeadDistanceFigure } from './head-distance';
 import { HeadSpectraFigure } from './head-spectra';
 import { HeadTable } from './head-table';
@@ -33,7 +34,10 @@ export function startModel({ state, pool, heads }: Page): Chapter {
   const texts = new TextSource();
   const checkpoints = new Checkpoints(heads);
   const measurements = new HeadMeasurements();
-  const predictors = new PredictorsFigure(store, heads, checkpoints, measurements, texts);
+  const passages = new DrawnPassages(pool);
+  const predictors = new PredictorsFigure(
+    ...([store, heads, checkpoints, measurements, texts, passages] as const),
+  );
   const text = new HeadTextFigure(store, checkpoints, measurements);
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
   const figures = runFigures<FigureOf<'model'>>(
@@ -70,8 +74,8 @@ export function startModel({ state, pool, heads }: Page): Chapter {
     if (!fresh) return onPredictors.repaint();
     measurements.set({ predictions: null, text: null, unreadable: '' });
     for (const runner of [onText, onPredictors]) runner.request('full');
-    // Both are measured in sight or not, for the table and the picks: the short one first.
-    void onText.finish().then(() => onPredictors.demand());
+    // Both are measured in sight or not, for the table and the picks.
+    for (const runner of [onText, onPredictors]) runner.demand();
   });
   // Links name the model that is open, unless one was followed that names another.
   const nameModel = () => {
@@ -101,6 +105,9 @@ export function startModel({ state, pool, heads }: Page): Chapter {
   new PredictionNotes(store, checkpoints, measurements);
   new Dropped(store, pool, checkpoints, {
     failed: (error) => controls.failed(error),
+    opening: (checkpoint) => {
+      predictors.prepare(checkpoint).catch(() => {}); // the figure hears of it when it asks
+    },
     show: () => state.show('model'),
   });
   return figures;

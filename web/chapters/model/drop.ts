@@ -26,6 +26,8 @@ import {
 
 /** What the page does with what is read. */
 interface Hooks {
+  /** The heads of a checkpoint begin to be read. */
+  opening(checkpoint: Checkpoint): void;
   /** Shows the view in which the answer is. */
   show(): void;
   /** Shows a refusal beside the control that is at fault; true where there is one. */
@@ -152,6 +154,7 @@ export class Dropped {
     this.form.hidden = this.mapping.hidden = true;
     this.picked = picked;
     this.heads = '';
+    this.hooks.opening(picked[picked.length - 1]); // that will be shown
     await this.read();
   }
 

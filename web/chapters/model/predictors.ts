@@ -3,16 +3,18 @@ import { legend } from '../../charts/legend';
 import { chart, line, link, text, type Chart } from '../../charts/plot';
 import { RectangleBrush, type Box } from '../../charts/rectangle';
 import { finiteCell, type Table } from '../../charts/table';
-import type { Predicted, PredictedMeasure } from '../../engine/protocol';
+import type { Input, Predicted, PredictedMeasure } from '../../engine/protocol';
 import { brushed, brushOnly, placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
+import type { Checkpoint } from './checkpoint-files';
+import type { DrawnPassages } from './drawn-passages';
 import type { HeadMeasurements } from './measurements';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
 import { PASSAGE, QUERIES } from './reading';
 import { loadSamplePredictions } from './sample';
 import { OWN_TEXT, type TextSource } from '../shared/text-source';
 import type { Store } from '../../state/store';
-import { defaults, limitsOf, predictedMeasures } from '../../state/table';
+import { defaults, limitsOf, predictedMeasures, type State } from '../../state/table';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
 import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
@@ -35,7 +37,25 @@ function rangeOf(predictions: Predicted, quantity: PredictedMeasure): [number, n
   return [Math.min(...finite), Math.max(...finite)];
 }
 
+/** Milliseconds between two partial results that are shown: drawing all heads takes longer than predicting one. */
+const BETWEEN = 400;
+
 const SEQUENCES = levelCalled('sequences');
+
+/** What passages the state asks for. */
+function questionOf(
+  { model, index, config, tokenizer }: Checkpoint,
+  text: Uint8Array,
+  state: Readonly<State>,
+): Input<'passages'> {
+  const { passages, seed, tokens_source, tokens_order, zipf_exponent, zipf_offset } = state;
+  const law = tokens_source === 'text' ? {} : { tokens_law: tokens_source };
+  const statistics = tokens_source === 'text' ? 'file' : 'measure_file';
+  return {
+    ...{ model, index, config, tokenizer, [statistics]: text, ...law, tokens_order },
+    ...{ zipf_exponent, zipf_offset, length: PASSAGE, fit_length: true, passages, seed },
+  };
+}
 
 /** A head with what a level predicts of it and what the level below did. */
 interface Step {
@@ -59,6 +79,8 @@ export class PredictorsFigure implements Figure {
   private text = '';
   /** What the answers of all sources depend on. */
   private asked: unknown[] = [];
+  /** When a result was last shown. */
+  private shown = 0;
   /** Tokens of a passage. */
   private length = PASSAGE;
 
@@ -68,6 +90,7 @@ export class PredictorsFigure implements Figure {
     private checkpoints: Checkpoints,
     private measurements: HeadMeasurements,
     private texts: TextSource,
+    private passages: DrawnPassages,
   ) {
     const { chart } = this.frame;
     const say = ({ x, y }: Spot) => `measured ${short(x)}, predicted ${short(y)}`;
@@ -94,20 +117,25 @@ export class PredictorsFigure implements Figure {
     this.text = text.name;
     this.frame.complain('');
     const { default: resamples } = limitsOf('resamples');
-    const law = tokens_source === 'text' ? {} : { tokens_law: tokens_source };
-    const statistics = tokens_source === 'text' ? 'file' : 'measure_file';
-    const drawn = await context.run('passages', {
-      ...{ model, index, config, tokenizer, [statistics]: text.bytes, ...law, tokens_order },
-      ...{ zipf_exponent, zipf_offset, length: PASSAGE, fit_length: true, passages, seed },
-    });
+    const drawn = await this.passages.take(questionOf(files, text.bytes, context.state), (input) =>
+      context.run('passages', input),
+    );
+    context.signal.throwIfAborted();
     this.length = drawn.length;
     const predictions = await context.run(
       'predict',
       { model, index, config, ...drawn, passages, queries: QUERIES, resamples, seed },
-      (part, progress) => this.take(context, part, progress),
+      (part, progress) => this.takePart(context, part, progress),
     );
     this.measurements.sources.set(tokens_source, predictions);
     this.take(context, predictions, 1);
+  }
+
+  /** Draws the passages that a checkpoint needs once its heads are read. */
+  async prepare(files: Checkpoint): Promise<void> {
+    if (!files.config || !files.tokenizer) return;
+    const { bytes } = await this.texts.load();
+    this.passages.prepare(questionOf(files, bytes, this.store.state));
   }
 
   /** The page has no weights of the sample: it knows the answer to one question about it. */
@@ -141,8 +169,16 @@ export class PredictorsFigure implements Figure {
   }
 
   private take(context: FigureContext, predictions: Predicted, progress: number): void {
+    this.shown = performance.now();
     this.measurements.set({ predictions });
     context.show(progress);
+  }
+
+  /** Takes a partial result that has more heads than what is shown: the first at once, others now and then. */
+  private takePart(context: FigureContext, part: Predicted, progress: number): void {
+    const known = this.measurements.predictions?.layer.length ?? 0;
+    if (part.layer.length === known) return;
+    if (known === 0 || performance.now() - this.shown > BETWEEN) this.take(context, part, progress);
   }
 
   paint(): void {

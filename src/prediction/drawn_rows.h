@@ -1,0 +1,71 @@
+// The queries of which the levels predict rows of attention, the same for all heads and levels.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "attention/softmax.h"
+#include "inference/text_model.h"
+#include "prediction/levels.h"
+#include "support/random.h"
+
+namespace eigenscope {
+
+struct PredictionSettings {
+  Eigen::Index queries = 512;  ///< sampled for each layer; parameter "queries"
+  std::uint64_t seed = 1;
+};
+
+/// States of a layer, d x T for each passage.
+using States = std::vector<Eigen::MatrixXf>;
+
+/// Query j of a layer and the numbers drawn for its row are stream j of the seed.
+class DrawnRows {
+ public:
+  /// Passages have one length. Throws InvalidArgument ("queries").
+  DrawnRows(const TextModel& model, const std::vector<Passage>& passages,
+            const PredictionSettings& settings);
+
+  const PredictionSettings& settings() const { return settings_; }
+  Eigen::Index length() const { return length_; }
+  const SinkKeys& sinks() const { return sinks_; }
+
+  /// The head's weights in double precision. They refer to this object's rotations.
+  HeadProjections projections(const LayerWeights& weights, int head) const;
+  /// The drawn queries of a head; all levels have the same.
+  std::vector<HeadQuery> queries(const States& from, const HeadProjections& head) const;
+  /// Calls draw_row(j, N(0, 1) numbers of the keys that it sees) for each query j that sees at least two.
+  template <class Draw>
+  void each(const std::vector<HeadQuery>& queries, const Draw& draw_row) const {
+    std::vector<float> normal(static_cast<std::size_t>(length_) + 1);
+    for (std::size_t j = 0; j < queries.size(); ++j) {
+      const Eigen::Index visible = rules_.causal ? queries[j].position + 1 : length_;
+      if (visible < 2) continue;
+      draw(static_cast<Eigen::Index>(j), normal);
+      draw_row(j, std::span<const float>(normal).first(static_cast<std::size_t>(visible)));
+    }
+  }
+  /// Measures of rows over real keys of the same position: of these states, and the queries drawn from them.
+  HeadMeasures over_keys(const States& states, const HeadProjections& head,
+                         const std::vector<HeadQuery>& queries) const;
+  /// About how many multiply-adds a head's rows cost on one level.
+  double work() const;
+
+ private:
+  /// The N(0, 1) numbers of a query: one for each key, and one that draws the query itself.
+  void draw(Eigen::Index query, std::vector<float>& normal) const {
+    NormalStream(settings_.seed, static_cast<std::uint64_t>(query)).fill(normal);
+  }
+
+  PredictionSettings settings_;
+  LayerRules rules_;
+  Eigen::Index width_, length_;
+  SinkKeys sinks_;
+  std::vector<Eigen::Index> places_;  // of the drawn queries: passage T + position
+  RotaryTurns turns_;
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,45 @@
+// What is predicted and measured of a head.
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "inference/head_measures.h"
+#include "prediction/levels.h"
+#include "spectrum/traces.h"
+
+namespace eigenscope {
+
+/// What the isotropic theory says of a head: no eigenvalues are needed for it.
+struct HeadTheory {
+  SpectralMoments moments;  ///< of W, the gain of a pre-norm folded in
+  double localization = 0;  ///< for the kernel of level 0, temperature sqrt(d_h); may be NaN
+};
+
+struct HeadNumbers {
+  int layer = 0, head = 0;
+  HeadMeasures measured, ceiling;  ///< all NaN without passages, and before they are measured
+  HeadTheory report;
+  std::array<HeadMeasures, kLevels.size()> levels;  ///< by Level; NaN for what a level does not say
+
+  HeadMeasures& at(Level level) { return levels[static_cast<std::size_t>(level)]; }
+};
+
+struct HeadPrediction : HeadNumbers {
+  /// A head of which nothing is known: all measures are NaN.
+  explicit HeadPrediction(int layer = 0, int head = 0);
+
+  /// Mean weights by distance, as HeadMeter::by_distance: measured, empty without passages, and those of the
+  /// Gaussian model that knows most, level neighbours.
+  Eigen::VectorXd measured_by_distance, gaussian_by_distance;
+};
+
+/// The heads as bytes, for another process of the same build.
+std::vector<std::byte> bytes_of(const std::vector<HeadPrediction>& heads);
+/// The heads again. Throws InvalidArgument ("shares") for other bytes.
+std::vector<HeadPrediction> heads_of(std::span<const std::byte> bytes);
+
+}  // namespace eigenscope

@@ -1,0 +1,44 @@
+#include "prediction/mean_field_level.h"
+
+#include <utility>
+
+namespace eigenscope {
+
+using Eigen::Index;
+
+MeanFieldLevel::MeanFieldLevel(std::shared_ptr<const TextModel> model,
+                               const PredictionPassages& passages,
+                               const PredictionSettings& settings)
+    : model_(std::move(model)),
+      passages_(passages.statistics),
+      rows_(*model_, passages_, settings) {}
+
+Index MeanFieldLevel::steps_wanted() const {
+  return model_->layers() * (Index{model_->heads()} + 1) - 1;
+}
+
+double MeanFieldLevel::work_per_step() const {
+  if (head_ < model_->heads()) return rows_.work();
+  return 2 * passage_work(rows_.length(), model_->width()) * static_cast<double>(passages_.size());
+}
+
+void MeanFieldLevel::step(std::vector<HeadPrediction>& heads) {
+  if (head_ < model_->heads()) {
+    if (head_ == 0) {
+      if (!population_) population_.emplace(*model_, passages_, rows_.settings().seed);
+      weights_ = model_->read_layer(layer_);
+      states_ = population_->states(weights_);
+    }
+    const HeadProjections head = rows_.projections(weights_, head_);
+    heads[static_cast<std::size_t>(layer_ * model_->heads() + head_)].at(Level::mean_field) =
+        rows_.over_keys(states_, head, rows_.queries(states_, head));
+    ++head_;
+  } else {
+    population_->advance(weights_);
+    ++layer_;
+    head_ = 0;
+  }
+  ++steps_;
+}
+
+}  // namespace eigenscope

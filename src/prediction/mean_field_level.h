@@ -1,0 +1,36 @@
+// The level that runs no sequence: rows over the states of mean-field attention.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "prediction/drawn_rows.h"
+#include "prediction/mean_field.h"
+#include "prediction/prediction_part.h"
+
+namespace eigenscope {
+
+/// A step is a head's rows, or the population through a layer.
+class MeanFieldLevel final : public PredictionPart {
+ public:
+  /// Throws as DrawnRows does.
+  MeanFieldLevel(std::shared_ptr<const TextModel> model, const PredictionPassages& passages,
+                 const PredictionSettings& settings);
+
+  void step(std::vector<HeadPrediction>& heads) override;
+  Eigen::Index steps_done() const override { return steps_; }
+  Eigen::Index steps_wanted() const override;
+  double work_per_step() const override;
+
+ private:
+  std::shared_ptr<const TextModel> model_;
+  std::vector<Passage> passages_;
+  DrawnRows rows_;
+  std::optional<MeanField> population_;
+  LayerWeights weights_;
+  States states_;
+  int layer_ = 0, head_ = 0;  // the next
+  Eigen::Index steps_ = 0;
+};
+
+}  // namespace eigenscope

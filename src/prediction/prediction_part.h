@@ -1,0 +1,63 @@
+// Parts of the prediction of a model's heads that need nothing of each other.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "inference/layer.h"
+#include "prediction/head_prediction.h"
+#include "text/passages.h"
+
+namespace eigenscope {
+
+/// What goes through the model. Only `statistics` are known to the predictions.
+struct PredictionPassages {
+  std::vector<Passage> statistics;  ///< at least one; of a text, or random (random_tokens.h)
+  std::vector<Passage> measured;    ///< what the predictions are compared with; may be empty
+  std::vector<Passage> ceiling;     ///< others of the measured text, measured too; may be empty
+  /// The statistics are of the measured text too: so their passages give the ceiling.
+  bool same_text = false;
+};
+
+/// A job in steps.
+class PredictionPart {
+ public:
+  virtual ~PredictionPart() = default;
+  /// Does the next step and enters what it has found of `heads`, in the order of their layers; not when
+  /// done(). Throws FormatError as ForwardPass::advance does.
+  virtual void step(std::vector<HeadPrediction>& heads) = 0;
+  virtual Eigen::Index steps_done() const = 0;
+  virtual Eigen::Index steps_wanted() const = 0;
+  /// About how many multiply-adds the next step costs.
+  virtual double work_per_step() const = 0;
+  bool done() const { return steps_done() == steps_wanted(); }
+};
+
+/// What the heads of one layer did on passages.
+class LayerMeters {
+ public:
+  LayerMeters(const LayerRules& rules, SinkKeys sinks)
+      : meters_(static_cast<std::size_t>(rules.heads)), causal_(rules.causal), sinks_(sinks) {}
+
+  void add(const AttentionTrace& trace) {
+    for (std::size_t head = 0; head < meters_.size(); ++head) {
+      meters_[head].add(trace.logits[head], trace.weights[head], causal_, sinks_);
+    }
+  }
+  /// Forgets all passages, for the next layer.
+  void reset() { meters_.assign(meters_.size(), HeadMeter()); }
+  const HeadMeter& operator[](std::size_t head) const { return meters_[head]; }
+
+ private:
+  std::vector<HeadMeter> meters_;
+  bool causal_;
+  SinkKeys sinks_;
+};
+
+/// Multiply-adds of a passage of `length` tokens through a layer of so many features.
+inline double passage_work(Eigen::Index length, Eigen::Index width) {
+  const auto n = static_cast<double>(length), d = static_cast<double>(width);
+  return n * d * (12 * d + 2 * n);
+}
+
+}  // namespace eigenscope

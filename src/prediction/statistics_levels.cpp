@@ -1,0 +1,174 @@
+#include "prediction/statistics_levels.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "inference/forward_pass.h"
+#include "simulation/gaussian_rows.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::MatrixXf;
+using Eigen::VectorXd;
+
+TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
+
+/// The same with the gain of a norm before them folded in.
+HeadProjections folded(const HeadProjections& head, const VectorXd& gain) {
+  return {head.query * gain.asDiagonal(), head.query_bias, head.key * gain.asDiagonal(),
+          head.key_bias, head.turns};
+}
+
+/// Throws FormatError naming layer and head for weights whose traces leave the range of the theory.
+HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, int layer,
+                     int number) {
+  try {
+    const FactorProducts products =
+        products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
+    const SpectralMoments moments = moments_of_products(products);
+    const double temperature = std::sqrt(static_cast<double>(head.width()));
+    return {moments, propagate(kernel, moments.traces, temperature).localization};
+  } catch (const InvalidArgument& refusal) {
+    throw FormatError("layer " + std::to_string(layer) + " head " + std::to_string(number),
+                      std::string("its weights are too large: ") + refusal.what());
+  }
+}
+
+}  // namespace
+
+StatisticsLevels::StatisticsLevels(std::shared_ptr<const TextModel> model,
+                                   const PredictionPassages& passages,
+                                   const PredictionSettings& settings)
+    : model_(std::move(model)),
+      passages_(passages.statistics),
+      same_text_(passages.same_text),
+      rows_(*model_, passages_, settings),
+      kernel_(centred_kernel(theory_tokens(rows_.length()))),
+      tokens_(passages_.size()),
+      read_(passages_.size()),
+      sequences_(model_->rules(), rows_.sinks()) {}
+
+Index StatisticsLevels::steps_wanted() const {
+  const auto passages = static_cast<Index>(passages_.size());
+  return model_->layers() * (2 * passages + model_->heads()) -
+         passages;  // the last is not finished
+}
+
+double StatisticsLevels::work_per_step() const {
+  const double passage = passage_work(rows_.length(), model_->width());
+  if (!clouds_) return passage / 3;
+  if (head_ == model_->heads()) return 2 * passage / 3;
+  // Statistics in the head's coordinates, then a row for each query and level.
+  const auto width = static_cast<double>(model_->width());
+  const auto head_width = static_cast<double>(model_->head_width());
+  return 6 * width * width * head_width + static_cast<double>(kLevels.size()) * rows_.work();
+}
+
+void StatisticsLevels::step(std::vector<HeadPrediction>& heads) {
+  if (!clouds_) {
+    read_passage();
+  } else if (head_ < model_->heads()) {
+    heads.push_back(predict_head(head_));
+    ++head_;
+  } else {
+    finish_passage();
+  }
+  ++steps_;
+}
+
+void StatisticsLevels::read_passage() {
+  if (passage_ == 0) {
+    weights_ = model_->read_layer(layer_);
+    statistics_.emplace(model_->width(), rows_.length(), rows_.sinks());
+    sequences_.reset();
+  }
+  MatrixXf& tokens = tokens_[passage_];
+  if (layer_ == 0) tokens = model_->embed(passages_[passage_].ids);
+  AttentionTrace trace = run_layer(weights_, model_->rules(), LayerEnd::heads, tokens);
+  statistics_->add(trace.states);
+  sequences_.add(trace);
+  read_[passage_] = std::move(trace.read);
+  if (++passage_ < passages_.size()) return;
+  clouds_.emplace(*statistics_);
+  passage_ = 0;
+  head_ = 0;
+}
+
+void StatisticsLevels::finish_passage() {
+  MatrixXf& tokens = tokens_[passage_];
+  finish_layer(weights_, model_->rules(), read_[passage_], tokens);
+  check_tokens(tokens, layer_);
+  if (++passage_ < passages_.size()) return;
+  clouds_.reset();
+  passage_ = 0;
+  ++layer_;
+}
+
+HeadPrediction StatisticsLevels::predict_head(int head) const {
+  const HeadProjections projected = rows_.projections(weights_, head);
+  const VectorXd gain = model_->rules().pre_norm
+                            ? VectorXd(weights_.attention_norm.gain.cast<double>())
+                            : VectorXd::Ones(model_->width());
+  const HeadMeasures sequences = sequences_[static_cast<std::size_t>(head)].measures();
+  HeadPrediction prediction(layer_, head);
+  if (same_text_) prediction.ceiling = sequences;
+  const HeadProjections whole = folded(projected, gain);
+  prediction.report = theory_of(whole, kernel_, layer_, head);
+  prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
+  const States& states = statistics_->states();
+  const std::vector<HeadQuery> queries = rows_.queries(states, projected);
+  predict_normal(HeadPredictor(*clouds_, projected, whole), queries, prediction);
+  prediction.at(Level::keys) = rows_.over_keys(states, projected, queries);
+  prediction.at(Level::sequences) = sequences;
+  return prediction;
+}
+
+void StatisticsLevels::predict_normal(const HeadPredictor& predictor,
+                                      const std::vector<HeadQuery>& queries,
+                                      HeadPrediction& prediction) const {
+  constexpr auto kFirst = static_cast<std::size_t>(Level::spectrum);
+  constexpr auto kEnd = static_cast<std::size_t>(Level::keys);
+  std::array<HeadMeter, kEnd> meters;
+  double leading = 0, trailing = 0, rows = 0;
+  const SinkKeys& sinks = rows_.sinks();
+  rows_.each(queries, [&](std::size_t j, std::span<const float> normal) {
+    const HeadQuery& query = queries[j];
+    for (std::size_t level = kFirst; level < kEnd; ++level) {
+      const VectorXd logits = predictor.normal_logits(static_cast<Level>(level), query, normal);
+      meters[level].add_row(logits, softmax(logits, 1), query.position, sinks, rows_.length());
+    }
+    // Where all keys are alike the expected weight is known, and the drawn one only noise.
+    const auto visible = static_cast<Index>(normal.size());
+    const SinkKeys seen = sinks.among(visible, rows_.length());
+    leading += static_cast<double>(seen.leading) / static_cast<double>(visible);
+    trailing += static_cast<double>(seen.trailing) / static_cast<double>(visible);
+    rows += 1;
+  });
+  for (std::size_t level = kFirst; level < kEnd; ++level) {
+    HeadMeasures& measures = prediction.levels[level] = meters[level].measures();
+    if (static_cast<Level>(level) >= Level::sink) continue;
+    measures.row.sink_first = leading / rows;
+    measures.row.sink_separator = trailing / rows;
+  }
+  prediction.gaussian_by_distance = meters[kEnd - 1].by_distance();
+}
+
+HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
+  const double temperature = std::sqrt(static_cast<double>(model_->head_width()));
+  const auto& [queries, seed] = rows_.settings();
+  GaussianRows rows(theory_tokens(rows_.length()), {{traces, temperature}}, queries, seed);
+  rows.advance(queries);
+  const RowStatistics& found = rows.statistics(0);
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  HeadMeasures measures;
+  measures.row = {found.entropy().value, found.participation().value, kUnknown, kUnknown};
+  return measures;
+}
+
+}  // namespace eigenscope

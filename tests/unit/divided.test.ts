@@ -1,0 +1,67 @@
+// A job that is divided among workers.
+import { expect, test, vi } from 'vitest';
+import { divided } from '../../web/engine/divided';
+import type { RunOptions } from '../../web/engine/pool';
+import type { Share } from '../../web/engine/protocol';
+
+/** A share that was asked for, and how to answer it. */
+interface Asked {
+  share: Share;
+  options: RunOptions<'predict'>;
+  answer: (found: never) => void;
+  fail: (error: Error) => void;
+}
+
+function started(options: RunOptions<'predict'> = {}) {
+  const asked: Asked[] = [];
+  const result = divided<'predict'>(
+    (share, own) =>
+      new Promise((answer, fail) => {
+        own.signal?.addEventListener('abort', () => fail(own.signal?.reason));
+        asked.push({ share, options: own, answer: answer as Asked['answer'], fail });
+      }),
+    2,
+    options,
+  );
+  return { asked, result };
+}
+
+const pause = () => new Promise((done) => setTimeout(done));
+
+test('the result is made of what the shares have found, in their order', async () => {
+  const { asked, result } = started();
+  expect(asked.map(({ share }) => share)).toEqual([{ number: 0 }, { number: 1 }]);
+  asked[1].answer('second' as never);
+  asked[0].answer('first' as never);
+  await pause();
+  expect(asked[2].share).toEqual({ found: ['first', 'second'] });
+  asked[2].answer('both' as never);
+  expect(await result).toBe('both');
+});
+
+test('what is shown is the first share, with the progress of all', () => {
+  const onPartial = vi.fn();
+  const { asked } = started({ onPartial });
+  asked[1].options.onPartial?.('other' as never, 0.5);
+  expect(onPartial).not.toHaveBeenCalled();
+  asked[0].options.onPartial?.('own' as never, 0.2);
+  expect(onPartial).toHaveBeenLastCalledWith('own', 0.35);
+  asked[1].options.onPartial?.('other' as never, 0.6);
+  expect(onPartial).toHaveBeenLastCalledWith('own', 0.4);
+});
+
+test('the failure of a share ends the other', async () => {
+  const { asked, result } = started();
+  asked[1].fail(new Error('broken'));
+  await expect(result).rejects.toThrow('broken');
+  expect(asked[0].options.signal?.aborted).toBe(true);
+  expect(asked).toHaveLength(2);
+});
+
+test('a cancel ends both shares', async () => {
+  const controller = new AbortController();
+  const { asked, result } = started({ signal: controller.signal });
+  controller.abort(new Error('enough'));
+  await expect(result).rejects.toThrow('enough');
+  for (const { options } of asked) expect(options.signal?.aborted).toBe(true);
+});
