@@ -208,15 +208,18 @@ test('a link about a text or model that is not at hand says so in place of the p
   await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
   expect(await figure.locator('.chart svg').count()).toBe(0);
   await page.goto('about:blank');
-  await page.goto(`${host.address}#model?model=llama-small&head=file:3.1`);
+  await page.goto(`${host.address}#model?model=llama-small&head=file:3.1&reading=Whales+swim`);
   await figure
     .locator('[data-live]', {
       hasText: 'head 3.1 (layer.head) of “llama-small”, which is not open',
     })
     .waitFor();
   expect(await figure.locator('.chart svg').count()).toBe(0);
+  expect(await figure.locator('.message').textContent()).toBe(''); // the sample is not meant
   const box = await figure.locator('[data-live]').boundingBox();
   expect(box?.y).toBeLessThan(700); // no empty place above it
+  await page.locator('[data-head-select]').selectOption('2.3'); // of the sample
+  await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
   await close();
 });
 

@@ -189,6 +189,18 @@ test('a head that was clicked keeps its name and both numbers, beside it and in 
 describe('with a finger on a phone', () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
+  test('a preset shows its chart, which its sentence would push out of sight', async () => {
+    const { page, close } = await visit(browser, host.address, phone);
+    await page.getByRole('link', { name: 'Here the claim fails' }).tap();
+    await page.locator('#preset-localize-fails').waitFor();
+    const bottom = () =>
+      page
+        .locator('#figure-lead [data-mark="x-axis label"] text')
+        .evaluate((it) => it.getBoundingClientRect().bottom);
+    await expect.poll(bottom).toBeLessThan(844 - 48); // above the sheet
+    await close();
+  });
+
   test('a tap on a head names it with both numbers', async () => {
     const { page, close } = await visit(browser, host.address, phone);
     const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);

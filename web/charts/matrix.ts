@@ -163,15 +163,23 @@ export class MatrixPicture {
     return this.say(row, column, values[row * length + column]);
   }
 
-  /** The cell of the largest value of all rows, or of one; null where none is above 0. */
-  private largest(row?: number): Cell | null {
+  /** The cell of a row's largest value, and how many of its values are above 0; null where none is. */
+  private largestOf(row: number): (Cell & { value: number; positive: number }) | null {
     const { length, values } = this.matrix!;
-    const [from, to] = row === undefined ? [0, length] : [row, row + 1];
-    let best = -1;
-    for (let at = from * length; at < to * length; at++) {
-      if (values[at] > (best < 0 ? 0 : values[best])) best = at;
+    let [column, value, positive] = [-1, 0, 0];
+    for (let at = 0; at < length; at++) {
+      const here = values[row * length + at];
+      if (here > 0) positive++;
+      if (here > value) [column, value] = [at, here];
     }
-    return best < 0 ? null : { row: Math.floor(best / length), column: best % length };
+    return column < 0 ? null : { row, column, value, positive };
+  }
+
+  /** The cell of the largest weight where a query has a choice: a single key always gets all of it. */
+  private largest(): Cell | null {
+    const rows = Array.from({ length: this.matrix!.length }, (_, row) => this.largestOf(row));
+    const known = rows.filter((best) => best && best.positive > 1).map((best) => best!);
+    return known.length === 0 ? null : known.reduce((a, b) => (b.value > a.value ? b : a));
   }
 
   private tell(): void {
@@ -187,7 +195,7 @@ export class MatrixPicture {
   private pickedText(cell: Cell): string {
     const text = this.textOf(cell);
     const own = text[0].toUpperCase() + text.slice(1);
-    const best = this.rows === 'weights' ? this.largest(cell.row) : null;
+    const best = this.rows === 'weights' ? this.largestOf(cell.row) : null;
     if (!best) return `${own}.`;
     return best.column === cell.column
       ? `${own}, the largest of this query.`

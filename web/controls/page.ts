@@ -168,6 +168,11 @@ export function wirePresets(page: PageState): void {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a tab of the browser
         event.preventDefault();
         page.follow(link.hash);
+        // On a phone its sentence pushes the chart out of sight; the frame after next has the new chart.
+        const chart = strip.closest('.figure')?.querySelector('.chart');
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => chart?.scrollIntoView({ block: 'nearest' })),
+        );
       });
     }
     store.changed.subscribe(mark);

@@ -84,11 +84,14 @@ export class HeadTextFigure implements Figure {
   }
 
   private async takeSample(): Promise<void> {
-    if (await this.showSample()) return;
-    const { reading } = defaults();
-    throw new Error(
-      `The page has no weights of the sample, only its answer to “${reading}”: ` +
-        'for another text open a folder with model.safetensors, config.json and tokenizer.json.',
+    if ((await this.showSample()) || this.isElsewhere) return;
+    throw new Error(this.sampleText());
+  }
+
+  private sampleText(): string {
+    return (
+      `The page has no weights of the sample, only its answer to “${defaults().reading}”: ` +
+      'for another text open a folder with model.safetensors, config.json and tokenizer.json.'
     );
   }
 
@@ -101,7 +104,12 @@ export class HeadTextFigure implements Figure {
     this.words.textContent = found ? wordsOf(found, this.column('entropy')) : '';
     if (!isThere) return this.sayElsewhere();
     const weights = text && this.weights(text);
-    if (!text || !weights) return frame.clear();
+    if (!text || !weights) {
+      frame.clear();
+      const isOther = this.store.state.reading !== defaults().reading;
+      if (!this.checkpoints.files && isOther) frame.complain(this.sampleText());
+      return;
+    }
     const length = tokensOf(text).length;
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
     const key = legend(
@@ -186,6 +194,7 @@ export class HeadTextFigure implements Figure {
     const named = model ? `“${quoted(model)}”` : 'a checkpoint';
     const place = quoted(head.replace('file:', ''));
     this.frame.clear();
+    this.frame.complain('');
     this.frame.say(
       `The link is about head ${place} (layer.head) of ${named}, which is not open here: open its ` +
         'folder, its files or its address to see what the head reads.',
@@ -198,7 +207,7 @@ export class HeadTextFigure implements Figure {
 
   private say(row: number, column: number, value: number): string {
     const { text } = this.measurements;
-    const tokens = text ? tokensOf(text) : [];
+    const tokens = text ? tokensOf(text).map(shown) : [];
     return `query ${row + 1} “${tokens[row]}” → key ${column + 1} “${tokens[column]}”, weight ${short(value)}`;
   }
 
@@ -250,6 +259,15 @@ function tokensOf({ passages: [passage] }: Attended): readonly string[] {
   return passage?.tokens ?? [];
 }
 
+/** The marks that byte-level BPE and SentencePiece write for a space. */
+const SPACE = /[Ġ▁]/g;
+
+/** A token as it is shown, with a sign for a space. */
+function shown(token: string): string {
+  return token.replace(SPACE, '␣');
+}
+
 function shortened(token: string): string {
-  return token.length > LETTERS ? `${token.slice(0, LETTERS - 1)}…` : token;
+  const text = shown(token);
+  return text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text;
 }
