@@ -61,7 +61,7 @@ void describe(ResultFields& out, const LayerRow& row) {
   out.integer("outlier_position", row.outlier.position, "position of its token in the passage");
 }
 
-struct HeadRow {
+struct AttendedHead {
   int layer = 0;
   Index head = 0;
   HeadMeasures measures;
@@ -70,7 +70,7 @@ struct HeadRow {
   double outlier_ratio = 0;  ///< of its layer
 };
 
-void describe(ResultFields& out, const HeadRow& row) {
+void describe(ResultFields& out, const AttendedHead& row) {
   const HeadMeasures& it = row.measures;
   out.integer("layer", row.layer, "layer, from 0");
   out.integer("head", row.head, "head in the layer, from 0");
@@ -129,7 +129,7 @@ struct AttendResult {
   Index text_passages = 0;
   bool repeated = false;  ///< the passages are not the text's own
   std::vector<LayerRow> layers;
-  std::vector<HeadRow> heads;
+  std::vector<AttendedHead> heads;
   std::vector<HeadWeights> weights;
 };
 

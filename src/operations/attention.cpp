@@ -37,7 +37,7 @@ void describe(ResultFields& out, const AttentionResult& result) {
             "row entropy over the log of the visible keys; NaN for one key");
 }
 
-AttentionResult compute(const AttentionInput& in) {
+AttentionResult compute_attention(const AttentionInput& in) {
   const EnsembleSettings settings = in.spectrum.ensemble.settings();
   const Ensemble ensemble(settings);
   const auto [mean, variance] = in.spectrum.point();
@@ -51,7 +51,7 @@ AttentionResult compute(const AttentionInput& in) {
 
 }  // namespace
 
-const Operation attention_operation = operation<AttentionInput, Instant<&compute>>(
+const Operation attention_operation = operation<AttentionInput, Instant<&compute_attention>>(
     "attention", "One sampled attention matrix with its normalized row entropies",
     "# Attention that localizes on late tokens\n"
     "eigenscope attention --mean 0.02 --variance 0.0001 --length 12 --csv");

@@ -221,7 +221,7 @@ void describe(ResultFields& out, const TensorsResult& result) {
             "names of the tensors");
 }
 
-TensorsResult compute(const CheckpointFiles& files) {
+TensorsResult compute_tensors(const CheckpointFiles& files) {
   const std::shared_ptr<const Safetensors> tensors = picked_tensors(files);
   const std::optional<Config> config = read_config(files);
   TensorsResult result;
@@ -245,7 +245,7 @@ const Operation heads_operation = operation<HeadsInput, HeadsJob>(
     "--heads 8",
     "heads");
 
-const Operation tensors_operation = operation<CheckpointFiles, Instant<&compute>>(
+const Operation tensors_operation = operation<CheckpointFiles, Instant<&compute_tensors>>(
     "tensors", "Names of a checkpoint's tensors, and whether they are of a known family",
     "eigenscope tensors my.safetensors");
 

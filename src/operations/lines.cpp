@@ -202,9 +202,9 @@ void describe(ResultFields& out, const HeadTheoryResult& result) {
   describe(out, result.values, {{"head", result.values.value.size()}});
 }
 
-class HeadTheory {
+class HeadTheoryJob {
  public:
-  explicit HeadTheory(const HeadTheoryInput& in)
+  explicit HeadTheoryJob(const HeadTheoryInput& in)
       : measured_(heads_of(in), in.measure, in.seed) {}
 
   bool advance(double work) { return measured_.advance(work); }
@@ -235,7 +235,7 @@ const Operation lines_operation = operation<LinesInput, LinesJob>(
     "lines", "One predicted measure on a grid of means and variances",
     "eigenscope lines --means 0.1,0.5 --variances 0.01,0.1,1 --measure entropy --csv");
 
-const Operation head_theory_operation = operation<HeadTheoryInput, HeadTheory>(
+const Operation head_theory_operation = operation<HeadTheoryInput, HeadTheoryJob>(
     "head-theory", "One predicted measure of heads from their traces, at any length",
     "eigenscope head-theory --xi 16,2 --eta-s 4,4 --eta-f 4,8 --temperature 8,8 --length 128 --csv");
 

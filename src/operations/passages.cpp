@@ -26,7 +26,7 @@ void describe(ResultFields& out, const PassagesResult& result) {
            "whether the statistics are of the measured text, so that their passages give the ceiling");
 }
 
-PassagesResult compute(const PassagesInput& in) {
+PassagesResult compute_passages(const PassagesInput& in) {
   const PredictionPassages drawn = drawn_passages(in, open_reader(in.reader));
   PassagesResult result{drawn.statistics, drawn.same_text};
   for (const auto* others : {&drawn.measured, &drawn.ceiling}) {
@@ -37,7 +37,7 @@ PassagesResult compute(const PassagesInput& in) {
 
 }  // namespace
 
-const Operation passages_operation = operation<PassagesInput, Instant<&compute>>(
+const Operation passages_operation = operation<PassagesInput, Instant<&compute_passages>>(
     "passages", "Passages of equal length for a prediction, drawn from texts or random, as token ids",
     "eigenscope passages all-MiniLM-L6-v2 --file moby-dick.txt --length 128 --passages 24");
 

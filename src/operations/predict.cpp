@@ -127,10 +127,14 @@ void describe(ResultFields& out, const SummaryRow& row) {
   }
 }
 
-const std::vector<HeadPrediction> kNoHeads;
+// Inside a function, as an object that is made before main would come into every module.
+const std::vector<HeadPrediction>& no_heads() {
+  static const std::vector<HeadPrediction> none;
+  return none;
+}
 
 struct PredictResult {
-  const std::vector<HeadPrediction>* heads = &kNoHeads;
+  const std::vector<HeadPrediction>* heads = &no_heads();
   double rotary_decay = 0;  ///< of the model
   std::vector<SummaryRow> summary;
 };
@@ -216,7 +220,7 @@ class PredictJob {
   PredictResult result() const {
     // Rows of which every measure is compared.
     const auto whole = static_cast<std::ptrdiff_t>(compared_ / kPredictedMeasures.size());
-    return {only_summary_ ? &kNoHeads : &heads(),
+    return {only_summary_ ? &no_heads() : &heads(),
             rotary_decay_,
             {summary_.begin(), summary_.begin() + whole}};
   }

@@ -55,7 +55,7 @@ SpectralMoments moments_of(const PropagationInput& in) {
           kUnknown};
 }
 
-PropagationResult compute(const PropagationInput& in) {
+PropagationResult compute_propagation(const PropagationInput& in) {
   const SpectralMoments moments = moments_of(in);
   const TokenProcess process = in.tokens.process();
   return {moments, propagate(centred_kernels(process, in.query.range(process)), moments.traces,
@@ -64,7 +64,7 @@ PropagationResult compute(const PropagationInput& in) {
 
 }  // namespace
 
-const Operation propagation_operation = operation<PropagationInput, Instant<&compute>>(
+const Operation propagation_operation = operation<PropagationInput, Instant<&compute_propagation>>(
     "propagation",
     "Theory of one head: law of the logits, signal propagation probability rho, localization index, "
     "regime",

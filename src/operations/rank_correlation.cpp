@@ -26,7 +26,7 @@ void describe(ResultFields& out, const RankCorrelationResult& result) {
                "in [-1, 1]; null for fewer than two pairs, or where one list is constant");
 }
 
-RankCorrelationResult compute(const RankCorrelationInput& in) {
+RankCorrelationResult compute_rank_correlation(const RankCorrelationInput& in) {
   if (in.a.size() != in.b.size()) throw InvalidArgument("b", "it must be as long as a");
   const auto list = [](const std::vector<double>& values) {
     return Eigen::Map<const Eigen::VectorXd>(values.data(),
@@ -37,8 +37,9 @@ RankCorrelationResult compute(const RankCorrelationInput& in) {
 
 }  // namespace
 
-const Operation rank_correlation_operation = operation<RankCorrelationInput, Instant<&compute>>(
-    "rank-correlation", "Spearman's rank correlation of two lists of numbers",
-    "eigenscope rank-correlation --a 1,2,3,4 --b 2,1,4,8");
+const Operation rank_correlation_operation =
+    operation<RankCorrelationInput, Instant<&compute_rank_correlation>>(
+        "rank-correlation", "Spearman's rank correlation of two lists of numbers",
+        "eigenscope rank-correlation --a 1,2,3,4 --b 2,1,4,8");
 
 }  // namespace eigenscope

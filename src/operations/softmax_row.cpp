@@ -38,7 +38,7 @@ void describe(ResultFields& out, const SoftmaxRow& row) {
       "< T - 1, and 0 elsewhere; rho is the probability that it is not 0");
 }
 
-SoftmaxRow compute(const SoftmaxRowInput& in) {
+SoftmaxRow compute_softmax_row(const SoftmaxRowInput& in) {
   if (in.logits.size() < 2) throw InvalidArgument("logits", "there must be at least two");
   const Eigen::Map<const Eigen::VectorXd> logits(in.logits.data(),
                                                  static_cast<Eigen::Index>(in.logits.size()));
@@ -56,7 +56,7 @@ SoftmaxRow compute(const SoftmaxRowInput& in) {
 
 }  // namespace
 
-const Operation softmax_row_operation = operation<SoftmaxRowInput, Instant<&compute>>(
+const Operation softmax_row_operation = operation<SoftmaxRowInput, Instant<&compute_softmax_row>>(
     "softmax-row", "One row of attention: exact and clipped softmax with their gradients",
     "eigenscope softmax-row --logits 12,-3,0,2,-11 --temperature 4 --csv");
 

@@ -21,7 +21,7 @@ void describe(ResultFields& out, const SpectrumResult& result) {
             "eigenvalues by decreasing modulus");
 }
 
-SpectrumResult compute(const SpectrumInput& in) {
+SpectrumResult compute_spectrum(const SpectrumInput& in) {
   Ensemble ensemble(in.ensemble.settings());
   const auto [mean, variance] = in.point();
   SpectrumResult result{ensemble.moments(mean, variance), 0, ensemble.eigenvalues(mean, variance)};
@@ -32,7 +32,7 @@ SpectrumResult compute(const SpectrumInput& in) {
 
 }  // namespace
 
-const Operation spectrum_operation = operation<SpectrumInput, Instant<&compute>>(
+const Operation spectrum_operation = operation<SpectrumInput, Instant<&compute_spectrum>>(
     "spectrum", "Moments and eigenvalues of one member of an ensemble of W_QK",
     "eigenscope spectrum --ensemble factored --width 64 --head-width 16 --variance 0.3 --csv");
 

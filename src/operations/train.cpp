@@ -357,7 +357,7 @@ void describe(ResultFields& out, const RunAttentionResult& result) {
             "row entropy over the log of the keys, mean over the queries");
 }
 
-RunAttentionResult compute(const RunAttentionInput& in) {
+RunAttentionResult compute_run_attention(const RunAttentionInput& in) {
   TrainedModel trained = read_model(checkpoint_of(in.trained.checkpoint));
   RunAttentionResult result{{}, attend_to(trained, in.prompt, in.trained.on(trained.model))};
   for (const std::string& token : result.found.tokens) result.tokens.push_back({token});
@@ -380,7 +380,7 @@ const Operation generate_operation = operation<GenerateInput, GenerateJob>(
     "generate", "Text sampled from the checkpoint of a training run",
     "eigenscope generate --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
 
-const Operation run_attention_operation = operation<RunAttentionInput, Instant<&compute>>(
+const Operation run_attention_operation = operation<RunAttentionInput, Instant<&compute_run_attention>>(
     "run-attention", "Attention of every head of a training run's checkpoint in a sentence",
     "eigenscope run-attention --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
 

@@ -56,6 +56,11 @@ struct Products {
     return traces;
   }
 
+  /// Adds left (d_h x d_h) times one of the factors to the gradient of a factor.
+  void add_product(const Matrix<Scalar>& left, Factor<Scalar> right, Scalar* gradient) const {
+    multiply(width, d, width, factor(left.data(), width), right, gradient, place.leading, true);
+  }
+
   HeadPlace place;
   Index d, width;
   Factor<Scalar> query, key;
@@ -87,6 +92,7 @@ double add_locater(const RegularizerSettings& settings, const std::vector<double
   const bool frobenius = settings.kind == RegularizerKind::locater_frobenius;
   if (settings.kind != RegularizerKind::locater && !frobenius) return 0;
   const auto d = static_cast<double>(model.settings().width);
+  Scalar* gradient = model.gradient().data();
   double penalty = 0;
   std::size_t number = 0;
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
@@ -100,18 +106,15 @@ double add_locater(const RegularizerSettings& settings, const std::vector<double
       const auto of_mean = static_cast<Scalar>(2 * settings.mean_weight * excess / d);
       const auto of_scale = static_cast<Scalar>(2 * settings.scale_weight / d);
       const Matrix<Scalar> mean_part = of_mean * Matrix<Scalar>::Identity(own.width, own.width);
-      const auto add = [&](const Matrix<Scalar>& left, Factor<Scalar> rows, Index place) {
-        multiply(own.width, own.d, own.width, factor(left.data(), own.width), rows,
-                 model.gradient().data() + place, own.place.leading, true);
-      };
       if (frobenius) {
-        add(mean_part, own.key, own.place.query);
-        add(mean_part, own.query, own.place.key);
-        add(of_scale * own.key_gram, own.query, own.place.query);
-        add(of_scale * own.query_gram, own.key, own.place.key);
+        own.add_product(mean_part, own.key, gradient + own.place.query);
+        own.add_product(mean_part, own.query, gradient + own.place.key);
+        own.add_product(of_scale * own.key_gram, own.query, gradient + own.place.query);
+        own.add_product(of_scale * own.query_gram, own.key, gradient + own.place.key);
       } else {
-        add(mean_part + of_scale * own.core, own.key, own.place.query);
-        add(mean_part + of_scale * own.core.transpose(), own.query, own.place.key);
+        own.add_product(mean_part + of_scale * own.core, own.key, gradient + own.place.query);
+        own.add_product(mean_part + of_scale * own.core.transpose(), own.query,
+                        gradient + own.place.key);
       }
     }
   }
