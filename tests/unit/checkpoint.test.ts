@@ -55,11 +55,13 @@ test('what was read of a small file is told in kilobytes', () => {
 
 test('what a head does is told in words, by its measured entropy and sinks', () => {
   const words = (entropy: number, sink: number, passages = entropy) =>
-    wordsOf({ entropy, sink }, passages);
+    wordsOf({ entropy, sink, distance: 1.2 }, passages);
   expect(words(0.93, 0.2)).toBe(
     'On this text the head is nearly uniform: each query spreads its attention over nearly all keys (entropy 0.93).',
   );
-  expect(words(0.05, 0.2)).toMatch(/nearly one-hot: each query reads about one key/);
+  expect(words(0.05, 0.2)).toMatch(
+    /nearly one-hot: each query reads about one key, on average 1.2 tokens away \(/,
+  );
   expect(words(0.4, 0.71)).toMatch(/sharp: .* 71% of its attention goes to the first token and/);
   expect(words(0.7, 0.1, 0.95)).toMatch(/broad: .* On the passages of figure \d+ it is nearly/);
   expect(words(0.7, 0.1, NaN)).not.toMatch(/passages/);

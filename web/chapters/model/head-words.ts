@@ -14,6 +14,9 @@ const SHAPES = [
   { from: -Infinity, name: 'nearly one-hot', text: 'each query reads about one key' },
 ] as const;
 
+/** Below this entropy the keys are few enough for their mean distance to say where they are. */
+const FEW = 0.6;
+
 /** Of a head that gives its sinks so much of its attention, that is the main thing to say. */
 const MOST = 0.5;
 
@@ -24,12 +27,13 @@ const shapeOf = (entropy: number) => SHAPES.find(({ from }) => entropy >= from);
  * '' where nothing is measured. `passages` is its entropy on those, NaN where it is not known.
  */
 export function wordsOf(
-  { entropy, sink }: Pick<Attended['heads'][number], 'entropy' | 'sink'>,
+  { entropy, sink, distance }: Pick<Attended['heads'][number], 'entropy' | 'sink' | 'distance'>,
   passages: number,
 ): string {
   const shape = shapeOf(entropy);
   if (!shape) return '';
-  const own = `On this text the head is ${shape.name}: ${shape.text} (entropy ${short(entropy)}).`;
+  const away = entropy < FEW ? `, on average ${short(distance)} tokens away` : '';
+  const own = `On this text the head is ${shape.name}: ${shape.text}${away} (entropy ${short(entropy)}).`;
   const there = shapeOf(passages);
   const other =
     there && there !== shape
