@@ -166,16 +166,16 @@ TEST_CASE("level 7 finds the correlation of neighbours and predicts their logits
 
 TEST_CASE("bootstrap intervals are as wide as theory says, and the seed's", "[prediction]") {
   const VectorXd measured = VectorXd::Zero(400), predicted = random_matrix(400, 1, 77).cwiseAbs();
-  const Agreement found = agreement(predicted, measured, 2000, 1);
+  const Agreement found = agreement(predicted, measured, {2000, 1});
   CHECK(found.pairs == 400);
   CHECK(found.error.value == Approx(predicted.mean()));
   const double half = 1.96 * std::sqrt(variance(predicted) / 400);
   CHECK_THAT((found.error.high - found.error.low) / (2 * half), WithinAbs(1, 0.1));
   CHECK(std::isnan(found.rank_correlation.value));
-  CHECK(agreement(predicted, measured, 2000, 1).error.low == found.error.low);
-  CHECK(agreement(predicted, measured, 2000, 2).error.low != found.error.low);
+  CHECK(agreement(predicted, measured, {2000, 1}).error.low == found.error.low);
+  CHECK(agreement(predicted, measured, {2000, 2}).error.low != found.error.low);
 
-  const Agreement exact = agreement(predicted, predicted.array() + 0.5, 100, 1);
+  const Agreement exact = agreement(predicted, predicted.array() + 0.5, {100, 1});
   CHECK(exact.rank_correlation.low == Approx(1));
   CHECK(exact.error.low == Approx(0.5));
   CHECK(exact.error.high == Approx(0.5));
@@ -183,11 +183,11 @@ TEST_CASE("bootstrap intervals are as wide as theory says, and the seed's", "[pr
 
 TEST_CASE("pairs with NaN are left out, and bad sizes refused", "[prediction]") {
   VectorXd a = Eigen::Vector3d(1, std::nan(""), 3), b = Eigen::Vector3d(1, 2, 4);
-  CHECK(agreement(a, b, 10, 1).pairs == 2);
-  CHECK(agreement(a, b, 10, 1).error.value == Approx(0.5));
-  CHECK(agreement(VectorXd::Constant(3, std::nan("")), b, 10, 1).pairs == 0);
-  CHECK(failure_of([&] { agreement(a, VectorXd::Ones(2), 10, 1); }).item == "measured");
-  CHECK(failure_of([&] { agreement(a, b, 0, 1); }).item == "resamples");
+  CHECK(agreement(a, b, {10, 1}).pairs == 2);
+  CHECK(agreement(a, b, {10, 1}).error.value == Approx(0.5));
+  CHECK(agreement(VectorXd::Constant(3, std::nan("")), b, {10, 1}).pairs == 0);
+  CHECK(failure_of([&] { agreement(a, VectorXd::Ones(2), {10, 1}); }).item == "measured");
+  CHECK(failure_of([&] { agreement(a, b, {0, 1}); }).item == "resamples");
 }
 
 TEST_CASE("the shares of a prediction are together the prediction", "[prediction]") {

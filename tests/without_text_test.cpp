@@ -384,12 +384,12 @@ TEST_CASE("ceiling and null are what they say", "[without-text]") {
     heads[i].levels[3].row.entropy = -heads[i].measured.row.entropy;
   }
   const PredictedMeasure& entropy = kPredictedMeasures.front();
-  CHECK(ceiling_agreement(heads, entropy, 10, 1).error.value == Approx(0.01));
-  CHECK(ceiling_agreement(heads, entropy, 10, 1).rank_correlation.value == Approx(1));
+  CHECK(ceiling_agreement(heads, entropy, {10, 1}).error.value == Approx(0.01));
+  CHECK(ceiling_agreement(heads, entropy, {10, 1}).rank_correlation.value == Approx(1));
   // |0, 0.1, 0.4, 0.9, 1.6 - 0.4| on average.
-  CHECK(null_agreement(heads, entropy, 10, 1).error.value == Approx(0.48));
-  CHECK(std::isnan(null_agreement(heads, entropy, 10, 1).rank_correlation.value));
-  CHECK(level_agreement(heads, 3, entropy, 10, 1).rank_correlation.value == Approx(-1));
+  CHECK(null_agreement(heads, entropy, {10, 1}).error.value == Approx(0.48));
+  CHECK(std::isnan(null_agreement(heads, entropy, {10, 1}).rank_correlation.value));
+  CHECK(level_agreement(heads, 3, entropy, {10, 1}).rank_correlation.value == Approx(-1));
 }
 
 TEST_CASE("a verdict is the first level from which on predictions fit", "[without-text]") {

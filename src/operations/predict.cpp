@@ -207,7 +207,7 @@ class PredictJob {
     for (double left = work; left >= 0 && !done();) {
       if (predicted()) {
         compare();
-        left -= static_cast<double>(resamples_) * 50 * static_cast<double>(heads().size());
+        left -= resample_work_ * static_cast<double>(heads().size());
       } else {
         left -= prediction_->work_per_step();
         prediction_->advance(1);
@@ -227,8 +227,8 @@ class PredictJob {
 
  private:
   PredictJob(const PredictInput& in, const Opened& opened, const Share& share)
-      : seed_(in.drawn.seed),
-        resamples_(in.resamples),
+      : resamples_(in.resamples, in.drawn.seed),
+        resample_work_(50 * static_cast<double>(in.resamples)),
         only_summary_(in.summary),
         rotary_decay_(rotary_decay(opened.model->rules().rotary,
                                    opened.passages.statistics.front().length())) {
@@ -270,17 +270,17 @@ class PredictJob {
   Agreement agreement_of(const SummaryRow& row, const PredictedMeasure& measure) const {
     if (row.level) {
       const auto level = static_cast<std::size_t>(*row.level);
-      return level_agreement(heads(), level, measure, resamples_, seed_);
+      return level_agreement(heads(), level, measure, resamples_);
     }
-    if (row.name == kCeiling) return ceiling_agreement(heads(), measure, resamples_, seed_);
-    if (row.name == kNull) return null_agreement(heads(), measure, resamples_, seed_);
+    if (row.name == kCeiling) return ceiling_agreement(heads(), measure, resamples_);
+    if (row.name == kNull) return null_agreement(heads(), measure, resamples_);
     const double predicted =
         measure.name == "decay" ? rotary_decay_ : std::numeric_limits<double>::quiet_NaN();
-    return constant_agreement(heads(), measure, predicted, resamples_, seed_);
+    return constant_agreement(heads(), measure, predicted, resamples_);
   }
 
-  std::uint64_t seed_;
-  Index resamples_;
+  Resamples resamples_;
+  double resample_work_;  // of a head
   bool only_summary_;
   double rotary_decay_;
   std::optional<Prediction> prediction_;  // none where its shares are done

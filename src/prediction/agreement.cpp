@@ -7,7 +7,6 @@
 
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
-#include "support/parameter.h"
 
 namespace eigenscope {
 namespace {
@@ -23,9 +22,8 @@ double mean(const VectorXd& values, const std::vector<Index>& drawn) {
 
 }  // namespace
 
-Agreement agreement(const VectorXd& predicted, const VectorXd& measured, Index resamples,
-                    std::uint64_t seed) {
-  checked("resamples", static_cast<double>(resamples));
+Agreement agreement(const VectorXd& predicted, const VectorXd& measured,
+                    const Resamples& resamples) {
   if (predicted.size() != measured.size()) {
     throw InvalidArgument("measured", "there must be as many as predictions");
   }
@@ -39,11 +37,12 @@ Agreement agreement(const VectorXd& predicted, const VectorXd& measured, Index r
   const VectorXd differences = (a - b).cwiseAbs();
   const RankedPairs ranked(a, b);
   std::vector<double> correlations, errors;
-  for (Index k = 0; k < resamples && found.pairs > 0; ++k) {
-    const std::vector<Index> drawn = resample(found.pairs, seed, static_cast<std::uint64_t>(k));
-    const double correlation = ranked.correlation(drawn);
-    if (!std::isnan(correlation)) correlations.push_back(correlation);
-    errors.push_back(mean(differences, drawn));
+  if (found.pairs > 0) {
+    for (const std::vector<Index>& drawn : resamples.of(found.pairs)) {
+      const double correlation = ranked.correlation(drawn);
+      if (!std::isnan(correlation)) correlations.push_back(correlation);
+      errors.push_back(mean(differences, drawn));
+    }
   }
   std::vector<Index> all(static_cast<std::size_t>(found.pairs));
   std::iota(all.begin(), all.end(), Index{0});

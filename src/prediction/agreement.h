@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 
 #include "statistics/bootstrap.h"
 
@@ -15,10 +14,9 @@ struct Agreement {
 };
 
 /// Agreement over the pairs without NaN. The intervals are the percentiles 2.5 and 97.5 of
-/// `resamples` (at least 1) draws of as many pairs with replacement, a percentile bootstrap; draw k is
-/// stream k of the seed. A resample whose rank correlation is not defined is left out. Throws
-/// InvalidArgument ("resamples"), and "measured" when the lengths differ.
+/// these resamples, a percentile bootstrap. A resample whose rank correlation is not defined is left out.
+/// Throws InvalidArgument ("measured") when the lengths differ.
 Agreement agreement(const Eigen::VectorXd& predicted, const Eigen::VectorXd& measured,
-                    Eigen::Index resamples, std::uint64_t seed);
+                    const Resamples& resamples);
 
 }  // namespace eigenscope

@@ -34,29 +34,29 @@ double median(const VectorXd& values) {
 }  // namespace
 
 Agreement level_agreement(const std::vector<HeadPrediction>& heads, std::size_t level,
-                          const PredictedMeasure& measure, Index resamples, std::uint64_t seed) {
+                          const PredictedMeasure& measure, const Resamples& resamples) {
   const VectorXd predicted =
       by_head(heads, [&](const HeadPrediction& head) { return measure.value(head.levels[level]); });
-  return agreement(predicted, measured(heads, measure), resamples, seed);
+  return agreement(predicted, measured(heads, measure), resamples);
 }
 
 Agreement ceiling_agreement(const std::vector<HeadPrediction>& heads,
-                            const PredictedMeasure& measure, Index resamples, std::uint64_t seed) {
+                            const PredictedMeasure& measure, const Resamples& resamples) {
   const VectorXd ceiling =
       by_head(heads, [&](const HeadPrediction& head) { return measure.value(head.ceiling); });
-  return agreement(ceiling, measured(heads, measure), resamples, seed);
+  return agreement(ceiling, measured(heads, measure), resamples);
 }
 
 Agreement constant_agreement(const std::vector<HeadPrediction>& heads,
-                             const PredictedMeasure& measure, double value, Index resamples,
-                             std::uint64_t seed) {
+                             const PredictedMeasure& measure, double value,
+                             const Resamples& resamples) {
   const VectorXd values = measured(heads, measure);
-  return agreement(VectorXd::Constant(values.size(), value), values, resamples, seed);
+  return agreement(VectorXd::Constant(values.size(), value), values, resamples);
 }
 
 Agreement null_agreement(const std::vector<HeadPrediction>& heads, const PredictedMeasure& measure,
-                         Index resamples, std::uint64_t seed) {
-  return constant_agreement(heads, measure, median(measured(heads, measure)), resamples, seed);
+                         const Resamples& resamples) {
+  return constant_agreement(heads, measure, median(measured(heads, measure)), resamples);
 }
 
 }  // namespace eigenscope

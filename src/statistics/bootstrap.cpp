@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "support/parameter.h"
 #include "support/random.h"
 
 namespace eigenscope {
@@ -26,6 +28,19 @@ std::vector<Index> resample(Index count, std::uint64_t seed, std::uint64_t k) {
   std::vector<Index> indices;
   for (const float z : normal) indices.push_back(uniform_index(z, count));
   return indices;
+}
+
+Resamples::Resamples(Index number, std::uint64_t seed) : number_(number), seed_(seed) {
+  checked("resamples", static_cast<double>(number));
+}
+
+const std::vector<std::vector<Index>>& Resamples::of(Index count) const {
+  if (!drawn_.empty() && std::ssize(drawn_.front()) == count) return drawn_;
+  drawn_.clear();
+  for (Index k = 0; k < number_; ++k) {
+    drawn_.push_back(resample(count, seed_, static_cast<std::uint64_t>(k)));
+  }
+  return drawn_;
 }
 
 Interval percentile_interval(double value, std::vector<double> resampled) {
