@@ -219,9 +219,9 @@ TEST_CASE("the shares of a prediction are together the prediction", "[prediction
     CHECK(levels != whole);
     CHECK(others != whole);
     CHECK(bytes_of(heads_of(whole)) == whole);
-    CHECK(bytes_of(joined(heads_of(levels), heads_of(others), given)) == whole);
+    CHECK(bytes_of(joined(heads_of(levels), heads_of(others))) == whole);
     CHECK(failure_of([&] { heads_of(std::span(whole).first(whole.size() - 1)); }).item == "shares");
-    CHECK(failure_of([&] { joined(heads_of(levels), {}, given); }).item == "shares");
+    CHECK(failure_of([&] { joined(heads_of(levels), {}); }).item == "shares");
   }
 }
 

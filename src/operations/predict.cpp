@@ -239,8 +239,7 @@ class PredictJob {
                           whole ? PredictionShare::all : PredictionShare{share.number});
       if (!whole) return;
     } else {
-      joined_ =
-          joined(heads_of(share.found.front()), heads_of(share.found.back()), opened.passages);
+      joined_ = joined(heads_of(share.found.front()), heads_of(share.found.back()));
     }
     if (opened.passages.measured.empty()) return;
     for (std::size_t level = 0; level < kLevels.size(); ++level) {

@@ -43,6 +43,10 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
   check_passages(passages);
   if (share != PredictionShare::others) {
     parts_.push_back(std::make_unique<StatisticsLevels>(model, passages, settings));
+    if (!passages.ceiling.empty()) {
+      parts_.push_back(
+          std::make_unique<TextMeasurement>(model, passages.ceiling, Measured::ceiling));
+    }
   } else {
     for (int layer = 0; layer < model->layers(); ++layer) {
       for (int head = 0; head < model->heads(); ++head) heads_.emplace_back(layer, head);
@@ -51,7 +55,7 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
   if (share == PredictionShare::levels) return;
   parts_.push_back(std::make_unique<MeanFieldLevel>(model, passages, settings));
   if (passages.measured.empty()) return;
-  parts_.push_back(std::make_unique<TextMeasurement>(model, passages));
+  parts_.push_back(std::make_unique<TextMeasurement>(model, passages.measured, Measured::compared));
 }
 
 PredictionPart* Prediction::current() const {
@@ -84,8 +88,7 @@ double Prediction::work_per_step() const {
 }
 
 std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
-                                   std::vector<HeadPrediction> others,
-                                   const PredictionPassages& passages) {
+                                   std::vector<HeadPrediction> others) {
   if (levels.size() != others.size()) {
     throw InvalidArgument("shares", "they are of different heads");
   }
@@ -94,7 +97,6 @@ std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
     head.at(Level::mean_field) = other.at(Level::mean_field);
     head.measured = other.measured;
     head.measured_by_distance.swap(other.measured_by_distance);
-    if (!passages.ceiling.empty()) head.ceiling = other.ceiling;
   }
   return levels;
 }

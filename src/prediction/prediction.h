@@ -9,8 +9,8 @@
 
 namespace eigenscope {
 
-/// Two shares of about the same work, for two workers: the levels that need the statistics, and the others
-/// (the mean field and what is measured).
+/// Two shares of about the same work, for two workers: the levels that need the statistics, with the ceiling,
+/// and the others (the mean field and what they are compared with).
 enum class PredictionShare { levels, others, all };
 inline constexpr int kPredictionShares = 2;
 
@@ -35,8 +35,8 @@ class Prediction {
   /// About how many multiply-adds the next step costs.
   double work_per_step() const;
 
-  /// The heads that are predicted, in the order of their layers. Their mean field follows when all are
-  /// predicted, and then what is measured. Of the share without levels: all heads.
+  /// The heads that are predicted, in the order of their layers. When all are, the ceiling follows, their mean
+  /// field, and then what is measured. Of the share without levels: all heads.
   const std::vector<HeadPrediction>& heads() const { return heads_; }
 
  private:
@@ -49,7 +49,6 @@ class Prediction {
 
 /// The heads of both shares as one job would give them.
 std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
-                                   std::vector<HeadPrediction> others,
-                                   const PredictionPassages& passages);
+                                   std::vector<HeadPrediction> others);
 
 }  // namespace eigenscope

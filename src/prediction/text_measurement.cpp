@@ -7,14 +7,11 @@ namespace eigenscope {
 using Eigen::Index;
 
 TextMeasurement::TextMeasurement(std::shared_ptr<const TextModel> model,
-                                 const PredictionPassages& passages)
+                                 std::vector<Passage> passages, Measured measured)
     : model_(std::move(model)),
-      passages_(passages.measured),
-      measured_count_(passages.measured.size()),
-      measured_(model_->rules(), SinkKeys::of(passages_.front())),
-      ceiling_(measured_) {
-  passages_.insert(passages_.end(), passages.ceiling.begin(), passages.ceiling.end());
-}
+      passages_(std::move(passages)),
+      measured_(measured),
+      meters_(model_->rules(), SinkKeys::of(passages_.front())) {}
 
 Index TextMeasurement::steps_wanted() const {
   return model_->layers() * static_cast<Index>(passages_.size());
@@ -27,22 +24,20 @@ double TextMeasurement::work_per_step() const {
 void TextMeasurement::step(std::vector<HeadPrediction>& heads) {
   if (!pass_) pass_.emplace(model_, passages_, LayerEnd::heads);
   const std::size_t passage = pass_->passage();
-  const int layer = pass_->layer();
-  if (passage == 0) {
-    measured_.reset();
-    ceiling_.reset();
-  }
-  (passage < measured_count_ ? measured_ : ceiling_).add(pass_->advance());
-  if (passage + 1 == passages_.size()) enter(heads, layer);
-}
-
-void TextMeasurement::enter(std::vector<HeadPrediction>& heads, int layer) const {
+  const auto layer = static_cast<std::size_t>(pass_->layer());
+  if (passage == 0) meters_.reset();
+  meters_.add(pass_->advance());
+  if (passage + 1 < passages_.size()) return;
   const auto all = static_cast<std::size_t>(model_->heads());
   for (std::size_t number = 0; number < all; ++number) {
-    HeadPrediction& head = heads[static_cast<std::size_t>(layer) * all + number];
-    head.measured = measured_[number].measures();
-    head.measured_by_distance = measured_[number].by_distance();
-    if (measured_count_ < passages_.size()) head.ceiling = ceiling_[number].measures();
+    HeadPrediction& head = heads[layer * all + number];
+    const HeadMeter& meter = meters_[number];
+    if (measured_ == Measured::ceiling) {
+      head.ceiling = meter.measures();
+    } else {
+      head.measured = meter.measures();
+      head.measured_by_distance = meter.by_distance();
+    }
   }
 }
 

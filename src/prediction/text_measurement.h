@@ -9,11 +9,15 @@
 
 namespace eigenscope {
 
+/// What is measured: that with which predictions are compared, or the ceiling.
+enum class Measured { compared, ceiling };
+
 /// A step is a passage through a layer.
 class TextMeasurement final : public PredictionPart {
  public:
-  /// There must be passages to measure.
-  TextMeasurement(std::shared_ptr<const TextModel> model, const PredictionPassages& passages);
+  /// `passages` must not be empty.
+  TextMeasurement(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+                  Measured measured);
 
   void step(std::vector<HeadPrediction>& heads) override;
   Eigen::Index steps_done() const override { return pass_ ? pass_->steps_done() : 0; }
@@ -21,13 +25,11 @@ class TextMeasurement final : public PredictionPart {
   double work_per_step() const override;
 
  private:
-  void enter(std::vector<HeadPrediction>& heads, int layer) const;
-
   std::shared_ptr<const TextModel> model_;
-  std::vector<Passage> passages_;  // to measure, then those of the ceiling
-  std::size_t measured_count_;
+  std::vector<Passage> passages_;
+  Measured measured_;
   std::optional<ForwardPass> pass_;  // embeds the passages in the first step
-  LayerMeters measured_, ceiling_;
+  LayerMeters meters_;
 };
 
 }  // namespace eigenscope
