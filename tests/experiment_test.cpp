@@ -119,6 +119,27 @@ TEST_CASE("collected: paired by seed, failures apart, the missing named") {
   CHECK_FALSE(failed.at("bits_per_byte").contains("p"));
 }
 
+TEST_CASE("collected: of first and last rows only what the grid keeps") {
+  ExperimentJson source = small_grid();
+  const auto collected = [&] {
+    return collect_results(parsed(source), [](const GridCell& cell) {
+      ExperimentJson own = result(cell, 3);
+      for (const char* row : {"initial", "final"}) own[row]["entropy"] = 0.5;
+      own["initial"]["bits_per_byte"] = 8;
+      return std::optional(own);
+    });
+  };
+  const ExperimentJson whole = collected();
+  source["kept"] = {"bits_per_byte"};
+  const ExperimentJson lean = collected();
+  CHECK(lean.at("summary") == whole.at("summary"));
+  CHECK(whole.at("cells")[0].at("final").contains("entropy"));
+  CHECK(lean.at("cells")[0].at("initial") == ExperimentJson{{"bits_per_byte", 8}});
+  CHECK(lean.at("cells")[0].at("final") == ExperimentJson{{"bits_per_byte", 3}});
+  source["kept"] = {"entropie"};
+  CHECK_THROWS_WITH(collected(), ContainsSubstring("'entropie'"));
+}
+
 TEST_CASE("shares and areas") {
   // Wilson, 1927, worked by hand for 8 of 10 and none of 20.
   CHECK_THAT(wilson_interval(8, 10).low, WithinAbs(0.4901625, 1e-6));

@@ -75,6 +75,23 @@ Json comparison(const BySeed& own, const BySeed* baseline, const std::string& me
   return json;
 }
 
+/// What the results have of a cell.
+Json kept_of(const Grid& grid, Json cell) {
+  cell.erase("experiment");
+  if (grid.kept.empty()) return cell;
+  for (const char* const row : {"initial", "final"}) {
+    const Json all = cell.at(row);
+    if (!all.is_object()) continue;  // the run failed before its first row
+    Json kept = Json::object();
+    for (const std::string& name : grid.kept) {
+      if (!all.contains(name)) throw InvalidArgument("kept", "there is no measure '" + name + "'");
+      kept[name] = all.at(name);
+    }
+    cell[row] = kept;
+  }
+  return cell;
+}
+
 Labels baseline_of(const Grid& grid, Labels labels) {
   for (auto& [axis, label] : labels) {
     if (axis == grid.baseline_axis) label = grid.baseline_label;
@@ -111,7 +128,7 @@ Json collect_results(const Grid& grid,
   Json missing = Json::array();
   for (const GridCell& cell : grid.cells) {
     if (std::optional<Json> result = result_of(cell)) {
-      results.push_back(std::move(*result));
+      results.push_back(kept_of(grid, std::move(*result)));
       found.push_back(&cell);
     } else {
       missing.push_back(cell.id);
@@ -124,13 +141,8 @@ Json collect_results(const Grid& grid,
   for (const Json& of : grid.source.value("analysis", Json::array())) {
     analyses.push_back(analyse(grid, of, results));
   }
-  Json cells = Json::array();
-  for (Json& result : results) {
-    result.erase("experiment");
-    cells.push_back(std::move(result));
-  }
   return {{"experiment", grid.experiment}, {"grid", grid.source}, {"summary", summary},
-          {"analysis", analyses},          {"missing", missing},  {"cells", cells}};
+          {"analysis", analyses},          {"missing", missing},  {"cells", std::move(results)}};
 }
 
 }  // namespace eigenscope

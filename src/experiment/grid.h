@@ -36,13 +36,15 @@ struct GridCell {
 ///               repeated. So what is there after a part of the time is balanced.
 ///   measures    what is compared, first the one that decides; names of a cell's `final`
 ///   curve       what is kept of every row of the log
+///   kept        what the results keep of a cell's `initial` and `final`, the measures and what an analysis
+///               reads among them; everything without it
 ///   analysis    [{kind, ...}]: see analysis.h
 ///   baseline    {axis: label}: cells with which those of the other labels are compared seed by seed
 struct Grid {
   std::string experiment, text, tokenizer = "bytes";
   Eigen::Index min_count = 3;
   std::vector<GridCell> cells;
-  std::vector<std::string> axes, measures, curve;
+  std::vector<std::string> axes, measures, curve, kept;
   std::string baseline_axis, baseline_label;
   ExperimentJson source;  ///< the file
 };

@@ -105,7 +105,8 @@ export function publishedOf(results: PublishedResults): PublishedResults {
       ...{ axes, seed, failure },
       initial: picked(initial, PREDICTORS) as PublishedCell['initial'],
       final: picked(final, FINAL) as PublishedCell['final'],
-      curve: picked(curve as Record<string, (number | null)[]>, CURVE),
+      // Only plateaus are drawn from curves, over what drives them.
+      curve: 'sensitivity' in curve ? picked(curve, CURVE) : {},
     })),
   };
 }
