@@ -98,7 +98,8 @@ const TABLES = {
           ({ axes }) => axes.method === method && axes.learning_rate === String(rate),
         );
         const { difference, p, pairs } = of?.bits_per_byte ?? {};
-        return pairs > 2 ? `${shown(difference, 3)} (${shown(p, 3)})` : shown(difference, 3);
+        const test = pairs > 2 && p !== null ? ` (${shown(p, 3)})` : '';
+        return shown(difference, 3) + test;
       };
       return table(
         ['method', ...rates.map((rate) => `at ${rate}`)],

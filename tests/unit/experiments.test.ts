@@ -141,11 +141,9 @@ test('what the page says of the learning rates holds', () => {
     runs: number;
   }
   const { summary, cells } = results('learning-rate');
-  const others = (summary as Row[]).filter(({ axes }) => axes.learning_rate !== '0.02');
-  const most = Math.max(...others.map(({ runs }) => runs));
-  expect(text('README.md')).toContain(
-    `At learning rates other than 0.02 no number is a mean of more than ${words(most)} runs.`,
-  );
+  const counts = new Set((summary as Row[]).map(({ runs }) => runs));
+  expect(counts.size).toBe(1);
+  expect(text('README.md')).toContain(`Every number is a mean of ${words([...counts][0]!)} runs.`);
   interface Cell {
     axes: { method: string; learning_rate: string };
     seed: number;
@@ -181,7 +179,8 @@ test('what the page says of the differences at other learning rates holds', () =
   };
   for (const method of ['locater-m1', 'frobenius-m1', 'effective-m1', 'initial-m1']) {
     const cost = at(method, 0.003);
-    expect(Math.abs(cost.difference - 0.15), method).toBeLessThan(0.02);
+    expect(cost.difference, method).toBeGreaterThan(0.125); // 0.13, rounded
+    expect(cost.difference, method).toBeLessThan(0.155);
     expect(cost.p, method).toBeLessThan(0.005);
   }
   expect(Math.abs(at('frobenius-m0', 0.003).difference)).toBeLessThan(0.01);
@@ -192,7 +191,7 @@ test('what the page says of the differences at other learning rates holds', () =
     for (const control of ['frobenius-m-1', 'random-m1']) {
       const other = at(control, 0.048);
       expect(other.difference).toBeLessThan(0);
-      expect(other.difference, control).toBeGreaterThan(gain.difference / 2);
+      expect(other.difference, control).toBeGreaterThan(0.55 * gain.difference);
       expect(other.p, control).toBeLessThan(0.05);
     }
   }
@@ -233,14 +232,14 @@ test('what the page says of the paper’s setting holds', () => {
   const [, part] = text('README.md').split("\n### c. The paper's setting\n");
   expect(part).toContain(`\n${cells.length} of ${cells.length + missing.length} cells were run: `);
   for (const [method, biases, count] of rows) {
-    const three = ['none', 'frobenius-1', 'locater-1'].includes(method!);
-    expect(Number(count), `${method} ${biases}`).toBe(three ? 3 : 2);
+    const one = ['locater-0.1', 'frobenius-0.01'].includes(method!);
+    expect(Number(count), `${method} ${biases}`).toBe(one ? 1 : 3);
   }
   const lacking = Object.keys(results('paper-setting').grid.axes.method).filter(
     (method) => !rows.some((row) => row[0] === method),
   );
   expect(lacking.sort()).toEqual(
-    ['effective-0.01', 'effective-10', 'frobenius-0.01', 'frobenius-10', 'locater-0.1'], // as named
+    ['effective-0.01', 'effective-10', 'frobenius-10'], // as named
   );
   const signed = (value: string) => (value.startsWith('-') ? value : `+${value}`);
   const [withBiases, without] = ['with', 'without'].map((biases) => {
@@ -262,7 +261,7 @@ test('what the page says of the paper’s setting holds', () => {
   expect(without!.p).toBeLessThan(0.05);
   expect(Math.max(withBiases!.entropyP, without!.entropyP)).toBeLessThan(0.05);
   const [lowest] = rows
-    .filter((row) => row[4] !== '')
+    .filter((row) => row[5] !== '')
     .sort((a, b) => Number(a[4]) - Number(b[4])) as [string[]];
   expect(part).toContain(
     `The largest decrease is ${lowest[4]!.replace('-', '')} (\`${lowest[0]}\` ${lowest[1]} biases, ` +
@@ -295,8 +294,7 @@ test('what the page says of the paper’s setting holds', () => {
   for (const strength of ['0.1', '1']) {
     const evaded = of(`frobenius-${strength}`, 'with');
     expect(evaded.variance).toBeLessThan(0.01);
-    expect(evaded.entropy).toBeGreaterThan(of('none', 'with').entropy);
-    expect(evaded.entropy).toBeLessThan(of('none', 'with').entropy + 0.025); // 0.02, rounded
+    expect(Math.abs(evaded.entropy - of('none', 'with').entropy)).toBeLessThan(0.02);
     expect(evaded.share).toBeGreaterThan(0.5);
   }
 });
