@@ -187,6 +187,8 @@ describe('with a finger on a phone', () => {
     const { page, close } = await visit(browser, host.address, phone);
     await page.getByRole('link', { name: 'Here the claim fails' }).tap();
     await page.locator('#preset-localize-fails').waitFor();
+    const shade = page.locator('#figure-lead [data-mark="the index rises"]');
+    await shade.waitFor({ state: 'attached' }); // and with it a longer legend
     const bottom = () =>
       page
         .locator('#figure-lead [data-mark="x-axis label"] text')

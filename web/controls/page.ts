@@ -168,16 +168,23 @@ export function wirePresets(page: PageState): void {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a tab of the browser
         event.preventDefault();
         page.follow(link.hash);
-        // On a phone its sentence pushes the chart out of sight; the frame after next has the new chart.
         const chart = strip.closest('.figure')?.querySelector('.chart');
-        requestAnimationFrame(() =>
-          requestAnimationFrame(() => chart?.scrollIntoView({ block: 'nearest' })),
-        );
+        if (chart) keepInSight(chart);
       });
     }
     store.changed.subscribe(mark);
     mark();
   }
+}
+
+/** Milliseconds in which a chart grows to its size after a preset is chosen. */
+const GROWING = 1500;
+
+/** Brings a chart into sight, while it grows too: on a phone a preset's sentence pushes it down. */
+function keepInSight(chart: Element): void {
+  const sizes = new ResizeObserver(() => chart.scrollIntoView({ block: 'nearest' }));
+  sizes.observe(chart);
+  setTimeout(() => sizes.disconnect(), GROWING);
 }
 
 /** The skip link moves the focus and leaves the address, which holds the state, alone. */
