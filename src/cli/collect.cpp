@@ -13,6 +13,18 @@
 namespace eigenscope::cli {
 namespace {
 
+// One line for each cell, so that a few more of them are a few more lines.
+std::string text_of(Json results) {
+  std::string lines;
+  for (const Json& cell : results.at("cells")) {
+    lines += (lines.empty() ? "\n  " : ",\n  ") + cell.dump();
+  }
+  results.erase("cells");
+  std::string text = results.dump(1);
+  text.resize(text.size() - 2);  // without the last brace
+  return text + ",\n \"cells\": [" + lines + "\n ]\n}\n";
+}
+
 struct CollectCommand {
   explicit CollectCommand(CLI::App& app) {
     app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required();
@@ -30,7 +42,7 @@ struct CollectCommand {
     const Json results = has_checkpoints(source)
                              ? collected_checkpoints(parse_checkpoint_grid(source))
                              : collected_runs(parse_grid(source));
-    const std::string text = results.dump(1) + "\n";
+    const std::string text = text_of(results);
     out.empty() ? void(std::cout << text) : replace_file(out, text);
     const std::size_t missing = results.at("missing").size();
     if (missing > 0) {
