@@ -140,12 +140,12 @@ const TABLES = {
     (results) =>
       table(
         [
-          ...['cells of', '1 - p', 's at alpha = 0.14', 's at alpha = 1', 'cells beyond'],
+          ...['cells of', '1 - p', 's at alpha = 0.07', 's at alpha = 1', 'cells beyond'],
           ...['mean loss beyond', 'mean loss before', 'rank correlation', 'area under the curve'],
         ],
         analysed(results, 'freezing').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, shown(row.unlike, 2)],
-          ...[0.1429, 1].map((alpha) =>
+          ...[0.0667, 1].map((alpha) =>
             shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2),
           ),
           ...[

@@ -39,7 +39,7 @@ export class TrainabilityFigure extends CellsFigure {
       ...{ layer_norm: { name: 'LayerNorm' }, depth: { name: 'Depth' } },
       ...{ init_scale: { name: 'Scale s' }, alpha: { name: 'Alpha' } },
     };
-    const first = { init_scale: '1.219', alpha: '0.4286' };
+    const first = { init_scale: '1.3195', alpha: '0.4667' };
     super('trainability', 'trainability-map', { names, first, outcome: FINAL_LOSS }, trials);
   }
 
