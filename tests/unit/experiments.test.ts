@@ -375,6 +375,8 @@ test('what the page says of the freezing of logits holds', () => {
   const rows: Row[] = analysis.find(({ kind }: { kind: string }) => kind === 'freezing').rows;
   const predictors = analysis.find(({ kind }: { kind: string }) => kind === 'predictors').rows;
   expect(rows).toHaveLength(4);
+  const near: number[] = [];
+  const far: number[] = [];
   for (const { axes, scales, ...row } of rows) {
     const own = (cells as Cell[]).filter(
       (cell) => cell.axes.layer_norm === axes.layer_norm && cell.axes.depth === axes.depth,
@@ -390,19 +392,20 @@ test('what the page says of the freezing of logits holds', () => {
     const depth = Number(axes.depth);
     const layers = axes.layer_norm === 'post' ? (depth - 1) / depth : 1;
     const ratios = (alphas: number[]) =>
-      own
-        .filter((cell) => alphas.includes(Number(cell.axes.alpha)))
-        .map(({ axes: { alpha, init_scale }, initial }) => {
-          const scale = scales.find((it) => it.alpha === Number(alpha))!.init_scale;
-          const predicted = (Number(init_scale) / scale) ** 4 * 2 * Math.log(grid.settings.length);
-          return initial.logit_variance / (layers * predicted);
-        });
-    const [near, far] = [ratios([-0.0667, 0.0667]), ratios([-1, 1])];
-    expect(near).toHaveLength(96);
-    expect(Math.min(...near)).toBeGreaterThan(0.85);
-    expect(Math.max(...near)).toBeLessThan(1.15);
-    expect(Math.min(...far)).toBeGreaterThan(1.6);
-    expect(Math.max(...far)).toBeLessThan(2.25);
+      scales
+        .filter(({ alpha }) => alphas.includes(alpha))
+        .flatMap(({ alpha, init_scale }) =>
+          (grid.axes.init_scale as number[]).map((scale) => {
+            const runs = own.filter(
+              (cell) => Number(cell.axes.alpha) === alpha && Number(cell.axes.init_scale) === scale,
+            );
+            const measured = runs.reduce((sum, { initial }) => sum + initial.logit_variance, 0);
+            const predicted = (scale / init_scale) ** 4 * 2 * Math.log(grid.settings.length);
+            return measured / runs.length / (layers * predicted);
+          }),
+        );
+    near.push(...ratios([-0.0667, 0.0667]));
+    far.push(...ratios([-1, 1]));
     if (axes.layer_norm === 'post') {
       if (depth === 2) expect(row.mean_beyond).toBeLessThan(row.mean_before - 0.1);
       continue;
@@ -420,6 +423,12 @@ test('what the page says of the freezing of logits holds', () => {
     );
     expect(steps[across - 1]).toBeLessThan(Math.max(...steps));
   }
+  expect(near).toHaveLength(4 * 2 * 16);
+  expect(text('README.md')).toContain(
+    `${Math.min(...near).toFixed(2)} to ${Math.max(...near).toFixed(2)} of the predicted one`,
+  );
+  expect(Math.min(...far)).toBeGreaterThan(1.7);
+  expect(Math.max(...far)).toBeLessThan(2.3);
 });
 
 test('what the page says of the map of initializations holds', () => {
