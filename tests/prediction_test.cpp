@@ -10,6 +10,7 @@
 #include "inference_models.h"
 #include "prediction/agreement.h"
 #include "prediction/levels.h"
+#include "prediction/predicted_measures.h"
 #include "prediction/prediction.h"
 #include "test_matrices.h"
 
@@ -190,6 +191,31 @@ TEST_CASE("pairs with NaN are left out, and bad sizes refused", "[prediction]") 
   CHECK(failure_of([&] { agreement(a, b, {0, 1}); }).item == "resamples");
 }
 
+namespace {
+
+// Every number of the heads; a NaN is what no head has.
+std::vector<double> numbers_of(const std::vector<HeadPrediction>& heads) {
+  std::vector<double> numbers;
+  const auto add = [&](double value) { numbers.push_back(std::isnan(value) ? -1e300 : value); };
+  const auto add_measures = [&](const HeadMeasures& of) {
+    for (const PredictedMeasure& measure : kPredictedMeasures) add(measure.value(of));
+  };
+  for (const HeadPrediction& head : heads) {
+    for (const int number : {head.layer, head.head}) add(number);
+    for (const HeadMeasures* of : {&head.measured, &head.ceiling}) add_measures(*of);
+    for (const HeadMeasures& of : head.levels) add_measures(of);
+    add(head.measured.localization);
+    add(head.report.localization);
+    for (const VectorXd* of : {&head.measured_by_distance, &head.gaussian_by_distance}) {
+      add(static_cast<double>(of->size()));
+      for (const double weight : *of) add(weight);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
 TEST_CASE("the shares of a prediction are together the prediction", "[prediction]") {
   const auto model = std::make_shared<const TextModel>(open(tiny_gpt2().writer().bytes()),
                                                        Config::parse(kTinyGpt2Config));
@@ -211,17 +237,18 @@ TEST_CASE("the shares of a prediction are together the prediction", "[prediction
       prediction.advance(100000);
       REQUIRE(prediction.done());
       CHECK(prediction.steps_done() == prediction.steps_wanted());
-      return bytes_of(prediction.heads());
+      return prediction.heads();
     };
-    const std::vector<std::byte> levels = found(PredictionShare::levels);
-    const std::vector<std::byte> others = found(PredictionShare::others);
-    const std::vector<std::byte> whole = found(PredictionShare::all);
-    CHECK(levels != whole);
-    CHECK(others != whole);
-    CHECK(bytes_of(heads_of(whole)) == whole);
-    CHECK(bytes_of(joined(heads_of(levels), heads_of(others))) == whole);
-    CHECK(failure_of([&] { heads_of(std::span(whole).first(whole.size() - 1)); }).item == "shares");
-    CHECK(failure_of([&] { joined(heads_of(levels), {}); }).item == "shares");
+    const std::vector<HeadPrediction> levels = found(PredictionShare::levels);
+    const std::vector<HeadPrediction> others = found(PredictionShare::others);
+    const std::vector<HeadPrediction> whole = found(PredictionShare::all);
+    CHECK(numbers_of(levels) != numbers_of(whole));
+    CHECK(numbers_of(others) != numbers_of(whole));
+    CHECK(numbers_of(joined(levels, others)) == numbers_of(whole));
+    CHECK(failure_of([&] { joined(levels, {}); }).item == "shares");
+    const std::vector<std::byte> bytes = bytes_of(whole);
+    CHECK(numbers_of(heads_of(bytes)) == numbers_of(whole));
+    CHECK(failure_of([&] { heads_of(std::span(bytes).first(bytes.size() - 1)); }).item == "shares");
   }
 }
 
