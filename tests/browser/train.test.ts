@@ -284,7 +284,7 @@ test('a published run is chosen by pointing at it, trained here to the same loss
   await figure.locator('[data-mark="cell"] rect').first().click({ force: true }); // lines lie over it
   const lists = figure.locator('[data-picker] select');
   const chosen = await lists.evaluateAll((all) => all.map((it) => (it as HTMLSelectElement).value));
-  expect(chosen).toEqual(['post', '2', '0.25', '-1']);
+  expect(chosen).toEqual(['post', '2', '0.25', '-1', '1']); // the first seed
   await lists.nth(0).selectOption('pre');
   await figure.getByRole('button', { name: 'Train this run here' }).click();
   const said = figure.locator('[data-picker] [role="status"]');
