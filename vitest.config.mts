@@ -30,7 +30,7 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
           exclude: [TIMED],
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {
