@@ -10,6 +10,13 @@ export interface Grid {
 /** Cells that are painted before the main thread is given back. */
 const CHUNK = 250_000;
 
+/** The 256 opaque colours of a ramp, each with its four bytes in one number, as in an image. */
+function packed(ramp: Ramp): Uint32Array {
+  const bytes = new Uint8Array(4 * 256);
+  for (let i = 0; i < 256; i++) bytes.set([...ramp(i / 255), 255], 4 * i);
+  return new Uint32Array(bytes.buffer);
+}
+
 /** Paints a grid on a canvas, one pixel a cell; style sheets scale it. `shade` maps to [0, 1]. */
 export async function paintGrid(
   canvas: HTMLCanvasElement,
@@ -20,7 +27,7 @@ export async function paintGrid(
   const { columns, rows, values } = grid;
   const context = canvas.getContext('2d');
   if (!context) return;
-  const colours = Array.from({ length: 256 }, (_, i) => ramp(i / 255));
+  const colours = packed(ramp);
   const band = Math.max(1, Math.floor(CHUNK / columns));
   canvas.width = columns;
   canvas.height = rows;
@@ -28,12 +35,11 @@ export async function paintGrid(
     if (top > 0) await new Promise((resolve) => setTimeout(resolve));
     const height = Math.min(band, rows - top);
     const image = context.createImageData(columns, height);
-    for (let i = 0; i < columns * height; i++) {
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < pixels.length; i++) {
       const value = values[top * columns + i];
       if (Number.isNaN(value)) continue;
-      const level = Math.round(255 * Math.min(1, Math.max(0, shade(value))));
-      image.data.set(colours[level], 4 * i);
-      image.data[4 * i + 3] = 255;
+      pixels[i] = colours[Math.round(255 * Math.min(1, Math.max(0, shade(value))))];
     }
     context.putImageData(image, 0, top);
   }

@@ -27,16 +27,19 @@ export function borders(
 /** Distance of every cell to the nearest border of its region, in cells (two sweeps of a chamfer). */
 function depths({ columns, rows, region }: Regions): Float32Array {
   const depth = new Float32Array(columns * rows);
-  const inside = (at: number, other: number, edge: boolean) =>
-    edge || region[other] !== region[at] ? 0.5 : depth[other] + 1;
-  for (let at = 0; at < depth.length; at++) {
-    const left = inside(at, at - 1, at % columns === 0);
-    depth[at] = Math.min(left, inside(at, at - columns, at < columns));
+  const last = depth.length - 1;
+  for (let at = 0; at <= last; at++) {
+    const own = region[at];
+    const left = at % columns > 0 && region[at - 1] === own ? depth[at - 1] + 1 : 0.5;
+    const below = region[at - columns] === own ? depth[at - columns] + 1 : 0.5;
+    depth[at] = left < below ? left : below;
   }
-  for (let at = depth.length - 1; at >= 0; at--) {
-    const right = inside(at, at + 1, at % columns === columns - 1);
-    const above = inside(at, at + columns, at >= depth.length - columns);
-    depth[at] = Math.min(depth[at], right, above);
+  for (let at = last; at >= 0; at--) {
+    const own = region[at];
+    const right = (at + 1) % columns > 0 && region[at + 1] === own ? depth[at + 1] + 1 : 0.5;
+    const above = region[at + columns] === own ? depth[at + columns] + 1 : 0.5;
+    const next = right < above ? right : above;
+    if (next < depth[at]) depth[at] = next;
   }
   return depth;
 }
@@ -79,19 +82,25 @@ export function labelPlaces(
   taken: Uint8Array,
 ): Place[] {
   const depth = depths(regions);
-  const cells = [...depth.keys()].filter((at) => depth[at] > thinnest);
-  cells.sort((a, b) => taken[a] - taken[b] || depth[b] - depth[a]);
+  const { columns, region } = regions;
   const places: Place[] = [];
-  for (const at of cells) {
-    const region = regions.region[at];
-    const column = at % regions.columns;
-    const row = Math.floor(at / regions.columns);
-    const clear = places.every(
+  const named = new Uint8Array(256);
+  const isClear = (at: number) =>
+    places.every(
       (it) =>
-        it.region !== region &&
-        (Math.abs(it.column - column) > room[0] || Math.abs(it.row - row) > room[1]),
+        Math.abs(it.column - (at % columns)) > room[0] ||
+        Math.abs(it.row - Math.floor(at / columns)) > room[1],
     );
-    if (clear) places.push({ region, column, row });
+  // A round for each name instead of sorting all cells, of which there are many more than names.
+  for (;;) {
+    let [best, rank] = [-1, -Infinity];
+    for (let at = 0; at < depth.length; at++) {
+      if (named[region[at]] || !(depth[at] > thinnest)) continue;
+      const own = taken[at] ? depth[at] - depth.length : depth[at];
+      if (own > rank && isClear(at)) [best, rank] = [at, own];
+    }
+    if (best < 0) return places;
+    named[region[best]] = 1;
+    places.push({ region: region[best], column: best % columns, row: Math.floor(best / columns) });
   }
-  return places;
 }

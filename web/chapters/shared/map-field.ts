@@ -1,13 +1,13 @@
 import type { Markish } from '@observablehq/plot';
 import { decade, short, tick } from '../../charts/format';
 import { paintGrid } from '../../charts/heatmap';
-import { fieldRamp, stripOf } from '../../charts/palette';
+import { fieldRamp, stripOf, type Ramp } from '../../charts/palette';
 import { element, type Bitmap } from '../../charts/picture';
 import { text, type Chart } from '../../charts/plot';
 import type { Output, Signal, TokenProcess } from '../../engine/protocol';
 import { tokenProcesses } from '../../state/setting';
 import { textWidth, type Entry } from '../../charts/legend';
-import { borders, cellsAround, labelPlaces } from '../../charts/regions';
+import { borders, cellsAround, labelPlaces, type Regions } from '../../charts/regions';
 
 /** The engine's numbers of regimes. */
 export const REGIMES = ['uniform', 'late', 'middle', 'early', 'none'] as const;
@@ -135,11 +135,10 @@ export function mapMarks(
   dots: readonly { x: number; y: number }[] = [],
 ): Markish[] {
   const { columns, rows } = sizeOf(field.map);
-  const region = placesOf(field.map);
+  const regions = { columns, rows, region: placesOf(field.map) };
   const room: Range = [(120 * columns) / width, rows / 16];
   const longest = Math.max(...PLACES.map((_, i) => textWidth(nameOf(i, width))));
   const half = (1.1 * longest * NAME) / (2 * 12); // of a bold name; the width is that of size 12
-  const regions = { columns, rows, region };
   const taken = cellsAround(regions, onGrid(field, dots), [
     ((half + CLEAR) * columns) / width,
     ((NAME / 2 + CLEAR) * rows) / HEIGHT,
@@ -147,7 +146,7 @@ export function mapMarks(
   const places = labelPlaces(regions, rows / 24, room, taken);
   const { x, y } = cellsOf(field);
   return [
-    (_, scales) => borderMark(field, scales.x as Scale, scales.y as Scale),
+    (_, scales) => borderMark(field, regions, scales.x as Scale, scales.y as Scale),
     text(places, {
       x: (place) => x(place.column),
       y: (place) => y(place.row),
@@ -171,14 +170,28 @@ export function stripEntry(field: Field): Entry {
 /** The cells of a map, on a canvas under its chart. */
 export class MapCanvas {
   private canvas = document.createElement('canvas');
+  /** What it shows, and in which colours. */
+  private painted: { map: Field['map']; ramp: Ramp } | null = null;
 
   constructor() {
     this.canvas.className = 'bitmap';
   }
 
-  /** Paints the field; returns its place below the axes of a chart. */
+  /** Paints the field, if it or the colours are new; returns its place below the axes of a chart. */
   paint(field: Field, { x, y }: Chart): Bitmap {
     const { canvas } = this;
+    const { columns, rows } = sizeOf(field.map);
+    const ramp = fieldRamp();
+    if (this.painted?.map !== field.map || this.painted.ramp !== ramp) {
+      this.painted = { map: field.map, ramp };
+      this.paintCells(field, ramp);
+    }
+    const edge = edges(field, x.apply, y.apply);
+    const [left, top] = [edge.x(0), edge.y(rows)];
+    return { canvas, x: left, y: top, width: edge.x(columns) - left, height: edge.y(0) - top };
+  }
+
+  private paintCells(field: Field, ramp: Ramp): void {
     const { columns, rows } = sizeOf(field.map);
     const { localization } = field.map;
     const values = new Float32Array(columns * rows);
@@ -187,18 +200,14 @@ export class MapCanvas {
       values.set(from, (rows - 1 - row) * columns); // the canvas counts from the top
     }
     const most = strongest(field);
-    void paintGrid(canvas, { columns, rows, values }, fieldRamp(), (value) => value / most);
-    const edge = edges(field, x.apply, y.apply);
-    const [left, top] = [edge.x(0), edge.y(rows)];
-    return { canvas, x: left, y: top, width: edge.x(columns) - left, height: edge.y(0) - top };
+    void paintGrid(this.canvas, { columns, rows, values }, ramp, (value) => value / most);
   }
 }
 
 type Scale = (value: number) => number;
 
 function strongest({ map }: Field): number {
-  let most = 0.1;
-  for (const value of map.localization) if (value > most) most = value;
+  const most = map.localization.reduce((a, b) => (b > a ? b : a), 0.1); // NaN is not above
   return Math.min(1, Math.ceil(10 * most) / 10);
 }
 
@@ -212,11 +221,9 @@ function edges({ domain, map }: Field, x: Scale, y: Scale) {
   return { x: along(domain.x.map(x), columns), y: along(domain.y.map(y), rows) };
 }
 
-function borderMark(field: Field, xScale: Scale, yScale: Scale): SVGElement {
-  const { columns, rows } = sizeOf(field.map);
-  const region = placesOf(field.map);
+function borderMark(field: Field, regions: Regions, xScale: Scale, yScale: Scale): SVGElement {
   const { x, y } = edges(field, xScale, yScale);
-  const d = borders({ columns, rows, region }, x, y);
+  const d = borders(regions, x, y);
   const look = { fill: 'none', stroke: 'var(--ink)', 'stroke-opacity': 0.55 };
   return element('path', { d, ...look, 'aria-label': 'borders of the regimes' });
 }
