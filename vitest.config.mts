@@ -38,7 +38,6 @@ export default defineConfig({
           ...patient,
           name: 'tasks',
           include: [TIMED],
-          retry: 2, // a machine that others use is slower for a moment; what is slow is slow every time
         },
       },
       { test: { name: 'bench', include: ['tests/browser/bench.ts'], hookTimeout: 60_000 } },

@@ -99,6 +99,14 @@ test('nor while four runs train and are drawn', async () => {
   await close();
 });
 
+test('nor while the maps of an experiment come into sight', async () => {
+  const { page, close } = await visit(browser, `${host.address}#train`);
+  const tasks = await tasksOf(page, () => settled(page, 'trainability'));
+  expect(tasks.length).toBeGreaterThan(10);
+  expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
+  await close();
+});
+
 test.each(['collapse', 'train', 'model'] as const)(
   'the first figure of the tab %s is there within a second',
   async (view) => {

@@ -281,10 +281,19 @@ test('a published run is chosen by pointing at it, trained here to the same loss
   const { page, errors, close } = await open();
   await settled(page, 'trainability');
   const figure = page.locator('#figure-trainability');
-  await figure.locator('[data-mark="cell"] rect').first().click({ force: true }); // lines lie over it
+  const cells = figure.locator('[data-mark="cells"]').first();
+  const { height } = (await cells.boundingBox())!;
+  const corner = { x: 5, y: height - 5 };
+  await cells.click({ position: corner, force: true }); // lines lie over it
   const lists = figure.locator('[data-picker] select');
   const chosen = await lists.evaluateAll((all) => all.map((it) => (it as HTMLSelectElement).value));
   expect(chosen).toEqual(['post', '2', '0.25', '-1', '1']); // the first seed
+  // In both panels, around the cell.
+  const rings = figure.locator('[data-mark="chosen"] circle');
+  await expect.poll(() => rings.count()).toBe(2);
+  const [ring, box] = [await rings.first().boundingBox(), await cells.boundingBox()];
+  expect(Math.abs(ring!.x + ring!.width / 2 - box!.x)).toBeLessThan(15);
+  expect(Math.abs(ring!.y + ring!.height / 2 - box!.y - box!.height)).toBeLessThan(15);
   await lists.nth(0).selectOption('pre');
   await figure.getByRole('button', { name: 'Train this run here' }).click();
   const said = figure.locator('[data-picker] [role="status"]');

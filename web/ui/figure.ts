@@ -1,3 +1,4 @@
+import type { Drawing } from './queue';
 import type { FigureId } from './registry';
 import type { Input, JobName, Output } from '../engine/protocol';
 import type { State, StateName } from '../state/table';
@@ -39,8 +40,8 @@ export interface Figure {
   /** What its numbers depend on beside the state: settings of runs, an experiment, a model. For exports. */
   origin?(): Provenance['parameters'];
   compute(context: FigureContext): Promise<void>;
-  /** Draws what is known into the frame, at its present width. */
-  paint(): void;
+  /** Draws what is known into the frame, at its present width; what takes long yields between its steps. */
+  paint: Drawing;
   /** The numbers shown; null while there are none. */
   table(): Table | null;
 }

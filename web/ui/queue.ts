@@ -1,22 +1,46 @@
-const waiting = new Set<() => void>();
+/** Draws at once, or in steps between which it yields. */
+export type Drawing = () => void | Generator<unknown, void>;
+
+const waiting = new Set<Drawing>();
+/** What is left of the drawing that has begun; it ends before the next one begins. */
+let left: Generator<unknown, void> | null = null;
 let scheduled = false;
 
 /**
- * Draws soon: one drawing between two frames, so that no task grows long. The picture is built in a
- * task of its own and shown by the next frame (Frame.put).
+ * Draws soon: one step between two frames, so that no task grows long. The picture is built in tasks of
+ * its own and shown by the next frame (Frame.put).
  */
-export function draw(paint: () => void): void {
-  waiting.add(paint);
+export function draw(drawing: Drawing): void {
+  waiting.add(drawing);
   if (!scheduled) requestAnimationFrame(next);
   scheduled = true;
 }
 
+/** Draws all steps at once. */
+export function drawNow(drawing: Drawing): void {
+  const steps = drawing();
+  while (steps && !steps.next().done);
+}
+
 function next(): void {
   setTimeout(() => {
-    const [paint] = waiting;
-    waiting.delete(paint);
-    scheduled = waiting.size > 0;
-    if (scheduled) requestAnimationFrame(next);
-    paint();
+    try {
+      step();
+    } finally {
+      scheduled = left !== null || waiting.size > 0;
+      if (scheduled) requestAnimationFrame(next);
+    }
   });
+}
+
+function step(): void {
+  const steps = left ?? begin();
+  left = null; // where it fails too
+  if (steps && !steps.next().done) left = steps;
+}
+
+function begin(): ReturnType<Drawing> {
+  const [drawing] = waiting;
+  waiting.delete(drawing);
+  return drawing();
 }

@@ -6,7 +6,7 @@ import type { Change, Store } from '../state/store';
 import type { Frame } from './frame';
 import type { FigureContext, Figure, Quality } from './figure';
 import { estimated } from './estimate';
-import { draw } from './queue';
+import { draw, drawNow } from './queue';
 import { Wait } from './wait';
 
 /**
@@ -81,7 +81,7 @@ export class Runner {
   /** Draws at once what is known, in sight or not: for paper. */
   drawNow(): void {
     this.frame.measure();
-    this.paint();
+    drawNow(this.paint);
     this.frame.flush();
   }
 
@@ -104,12 +104,14 @@ export class Runner {
     if (this.visible) draw(this.paint);
   };
 
-  private paint = (): void => {
+  private paint = () => this.steps();
+
+  private *steps() {
     if (this.frame.width === 0) return;
     this.unseen = false;
-    this.figure.paint();
+    yield* this.figure.paint() ?? [];
     if (!this.current && !this.wanted) this.frame.rest();
-  };
+  }
 
   private onChange({ names, settled }: Change): void {
     const touches = (list: readonly string[]) => list.some((name) => names.has(name as never));

@@ -1,12 +1,8 @@
 import type { Pool } from '../../engine/pool';
 import type { Input, Output } from '../../engine/protocol';
+import { areEqual } from '../../state/equal';
 
 type Question = Input<'passages'>;
-
-function areEqual(a: Question, b: Question): boolean {
-  const names = Object.keys({ ...a, ...b }) as (keyof Question)[];
-  return names.every((name) => a[name] === b[name]);
-}
 
 /** The passages for a prediction, which can be drawn while the heads of the checkpoint are still being read. */
 export class DrawnPassages {

@@ -1,5 +1,6 @@
 import type { legend } from '../../charts/legend';
 import { child } from '../../ui/dom';
+import { draw } from '../../ui/queue';
 import type { FigureOf } from '../../ui/registry';
 import { CellPicker, type AxisName, type Outcome } from './cell-picker';
 import { CellPointer } from './cell-pointer';
@@ -33,8 +34,10 @@ export abstract class CellsFigure extends PublishedFigure {
     const place = child(this.frame.root, '[data-picker]');
     this.picker = new CellPicker(place, names, first, outcome, trials);
     this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
-    this.picker.changed.subscribe(() => this.paint());
+    this.picker.changed.subscribe(() => draw(this.redraw));
   }
+
+  private redraw = () => this.paint();
 
   protected take(results: PublishedResults): void {
     this.found = results;
@@ -45,18 +48,19 @@ export abstract class CellsFigure extends PublishedFigure {
   /** The results came. */
   protected abstract read(results: PublishedResults): void;
 
-  /** Shows panels of one size below a legend. The label is the title and the caption. */
+  /** Shows panels of one size below a legend; returns the picture. Its label is the title and the caption. */
   protected put(
     panels: readonly Panel[],
     size: PanelSize,
     names: ReturnType<typeof legend>,
     title: string,
     caption: string,
-  ): void {
-    const { svg, places } = arranged(panels, size, names, `${title}. ${caption}`);
-    this.pointer.put(places);
-    this.frame.put(svg);
+  ): ReturnType<typeof arranged> {
+    const picture = arranged(panels, size, names, `${title}. ${caption}`);
+    this.pointer.put(picture.places);
+    this.frame.put(picture.svg);
     this.frame.say(caption);
+    return picture;
   }
 
   /** Runs of the experiment that were trained in this tab. */

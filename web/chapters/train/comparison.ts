@@ -1,4 +1,5 @@
 import type { Regularizer, Training } from '../../engine/protocol';
+import { areEqual } from '../../state/equal';
 import { Signal } from '../../state/signal';
 import { TrainingRun, type SavedRun, type Train } from './training-run';
 
@@ -39,7 +40,7 @@ export class RunComparison {
 
   /** The settings asked for are not those of the runs: they hold after a reset. */
   get stale(): boolean {
-    return !this.runs.every((run, i) => isSame(run.training, this.asked[i]));
+    return !this.runs.every((run, i) => areEqual(run.training, this.asked[i]));
   }
 
   get done(): boolean {
@@ -144,10 +145,6 @@ export class RunComparison {
       this.changed.send({ run: null, ended: false, error: error as Error });
     }
   }
-}
-
-function isSame(a: Training, b: Training): boolean {
-  return (Object.keys(a) as (keyof Training)[]).every((name) => a[name] === b[name]);
 }
 
 function settingText(value: string | number | boolean): string | number {

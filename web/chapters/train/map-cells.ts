@@ -18,8 +18,8 @@ export const PREDICTOR_NAMES: Record<Predicting, string> = {
   localization: 'isotropic localization index',
   logit_variance: 'variance of the logits',
   mean: 'mean of the eigenspectrum',
-  variance: 'its variance',
-  variance_frobenius: 'its Frobenius variance',
+  variance: 'variance of the eigenspectrum',
+  variance_frobenius: 'Frobenius variance of the eigenspectrum',
   sensitivity: 'sensitivity of attention',
   freezing: 'predicted variance of the logits',
 };

@@ -3,7 +3,8 @@ import type { Markish } from '@observablehq/plot';
 import { decade, short, tick } from '../../charts/format';
 import type { Entry } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
-import { chart, contour, dot, line, rect, ruleX } from '../../charts/plot';
+import { element } from '../../charts/picture';
+import { chart, contour, line, ruleX } from '../../charts/plot';
 import {
   medianOf,
   placeAmong,
@@ -11,7 +12,7 @@ import {
   type FreezingPoint,
   type MapCell,
 } from './map-cells';
-import { chosenMark, MARGINS, titleMark, trainedMark, type Panel } from './panel-parts';
+import { MARGINS, titleMark, type Panel } from './panel-parts';
 import type { Predictor } from './published-results';
 
 /** The measures of the untrained model whose medians are drawn over the cells. */
@@ -31,43 +32,38 @@ export const lineEntries: readonly Entry[] = [
 /** What all panels of one picture have in common. */
 export interface MapLook {
   size: { width: number; height: number };
-  /** CSS colour of a final loss. */
+  /** CSS colour of a final loss; one of few. */
   colour: (loss: number) => string;
   alphas: readonly number[];
   scales: readonly number[];
   /** Where logits freeze, by rising alpha. */
   freezing: readonly FreezingPoint[];
-  /** The chosen cell, by its axes. */
-  chosen: Readonly<Record<string, string>>;
-  /** Runs of this tab, as cells with the same axes. */
-  trained: readonly { axes: Readonly<Record<string, string>>; loss: number }[];
 }
-
-const isSame = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>) =>
-  Object.keys(a).every((axis) => a[axis] === b[axis]);
 
 const describe = ({ alpha, scale, loss }: MapCell) =>
   `α = ${short(alpha)}, s = ${short(scale)}: ${short(loss)} bits per byte`;
 
-/** The marks of the chosen cell and of those trained in this tab, at places of cells. */
-function ringMarks(
+/** A scale in pixels of the chart. */
+type Scale = (value: number) => number;
+
+/** The marks of all cells, as one path of each colour: far fewer elements than cells. */
+function cellMarks(
   cells: readonly MapCell[],
-  { chosen, trained, colour }: MapLook,
-  x: (cell: MapCell) => number,
-  y: (cell: MapCell) => number,
-): Markish[] {
-  const own = cells.flatMap((cell) => {
-    const run = trained.find(({ axes }) => isSame(axes, cell.axes));
-    return run ? [{ cell, loss: run.loss }] : [];
-  });
-  const ringed = cells.filter(({ axes }) => isSame(axes, chosen));
-  return [
-    chosenMark(ringed, { x, y, r: 9, strokeWidth: 2 }),
-    trainedMark(own, {
-      ...{ x: ({ cell }: (typeof own)[0]) => x(cell), y: ({ cell }: (typeof own)[0]) => y(cell) },
-      ...{ fill: ({ loss }: (typeof own)[0]) => colour(loss), strokeWidth: 2 },
-    }),
-  ];
+  { colour }: MapLook,
+  outline: (cell: MapCell, x: Scale, y: Scale) => string,
+  look: Record<string, string | number>,
+): Markish {
+  return (_, scales) => {
+    const [x, y] = [scales.x as Scale, scales.y as Scale];
+    const paths = new Map<string, string>();
+    for (const cell of cells) {
+      const fill = colour(cell.loss);
+      paths.set(fill, (paths.get(fill) ?? '') + outline(cell, x, y));
+    }
+    const group = element('g', { 'aria-label': 'cells', ...look });
+    group.append(...[...paths].map(([fill, d]) => element('path', { fill, d })));
+    return group;
+  };
 }
 
 /** Where each measure has its median over the cells of a whole panel. */
@@ -109,33 +105,41 @@ function freezingMarks({ alphas, scales, freezing }: MapLook): Markish[] {
   ];
 }
 
+/** The places of values that get a label: at most eight, or their labels would touch. */
+function labelled(values: readonly number[]): number[] {
+  const step = Math.ceil((values.length - 1) / 7);
+  return [...values.keys()].filter((i) => i % step === 0);
+}
+
 /** Cells over alpha and s, with the lines of the measures. */
 export function gridPanel(title: string, cells: readonly MapCell[], look: MapLook): Panel {
-  const { alphas, scales, size, colour } = look;
+  const { alphas, scales, size } = look;
   const column = ({ alpha }: MapCell) => alphas.indexOf(alpha);
   const row = ({ scale }: MapCell) => scales.indexOf(scale);
-  const places = (values: readonly number[]) => values.map((_, i) => i);
   const drawn = chart({
     label: title,
     ...{ ...size, ...MARGINS },
     x: {
       ...{ domain: [-0.5, alphas.length - 0.5], label: 'correlation α →' },
-      ...{ labelAnchor: 'center', ticks: places(alphas) },
+      ...{ labelAnchor: 'center', ticks: labelled(alphas) },
       tickFormat: (i: number) => tick(Number(alphas[i].toFixed(1))),
     },
     y: {
-      ...{ domain: [-0.5, scales.length - 0.5], label: null, ticks: places(scales) },
+      ...{ domain: [-0.5, scales.length - 0.5], label: null, ticks: labelled(scales) },
       tickFormat: (i: number) => short(Number(scales[i].toPrecision(2))),
     },
     marks: [
-      rect(cells, {
-        ...{ x1: (it: MapCell) => column(it) - 0.5, x2: (it: MapCell) => column(it) + 0.5 },
-        ...{ y1: (it: MapCell) => row(it) - 0.5, y2: (it: MapCell) => row(it) + 0.5 },
-        ...{ fill: ({ loss }: MapCell) => colour(loss), ariaDescription: 'cell' },
-      }),
+      cellMarks(
+        cells,
+        look,
+        (cell, x, y) => {
+          const [left, right] = [x(column(cell) - 0.5), x(column(cell) + 0.5)];
+          return `M${left},${y(row(cell) - 0.5)}H${right}V${y(row(cell) + 0.5)}H${left}Z`;
+        },
+        { 'shape-rendering': 'crispEdges' }, // no light between neighbours
+      ),
       ...medianLines(cells, look),
       ...freezingMarks(look),
-      ...ringMarks(cells, look, column, row),
       titleMark(title),
     ],
   });
@@ -148,32 +152,38 @@ export function gridPanel(title: string, cells: readonly MapCell[], look: MapLoo
   };
 }
 
+/** Radius of the dots, in pixels. */
+const DOT = 3.5;
 /** Means nearer to zero than this are drawn on a linear scale. */
 const NEAR_ZERO = 0.1;
 
 /** The same cells over mean and variance of the eigenspectrum at initialization. */
 export function spectrumPanel(title: string, cells: readonly MapCell[], look: MapLook): Panel {
-  const { size, colour } = look;
-  const x = ({ mean }: MapCell) => mean;
-  const y = ({ variance }: MapCell) => variance;
+  const { size } = look;
+  const positive = cells.filter(({ variance }) => variance > 0);
+  const ends = (values: number[]) => [Math.min(...values), Math.max(...values)];
   const drawn = chart({
     label: title,
     ...{ ...size, ...MARGINS },
     x: {
       ...{ type: 'symlog', constant: NEAR_ZERO, label: 'mean of the eigenspectrum →' },
-      ...{ labelAnchor: 'center', ticks: [-8, -1, -0.1, 0, 0.1, 1, 8], tickFormat: tick },
+      domain: ends([0, ...positive.map(({ mean }) => mean)]),
+      ...{ labelAnchor: 'center', ticks: [-8, -1, 0, 1, 8], tickFormat: tick },
     },
-    y: { type: 'log', label: null, ticks: 5, tickFormat: decade },
+    y: {
+      ...{ type: 'log', domain: ends(positive.map(({ variance }) => variance)) },
+      ...{ label: null, ticks: 5, tickFormat: decade },
+    },
     marks: [
       ruleX([0], { strokeOpacity: 0.15 }),
-      dot(
-        cells.filter(({ variance }) => variance > 0),
-        {
-          ...{ x, y, r: 5, fill: ({ loss }: MapCell) => colour(loss), stroke: 'var(--muted)' },
-          ...{ strokeWidth: 0.75, ariaDescription: 'cell' },
-        },
+      cellMarks(
+        positive,
+        look,
+        ({ mean, variance }, x, y) =>
+          `M${x(mean) - DOT},${y(variance)}` +
+          [1, -1].map((side) => `a${DOT},${DOT} 0 1,0 ${2 * DOT * side},0`).join(''),
+        { stroke: 'var(--muted)', 'stroke-width': 0.75 },
       ),
-      ...ringMarks(cells, look, x, y),
       titleMark(title),
     ],
   });

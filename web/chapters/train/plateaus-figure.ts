@@ -4,6 +4,7 @@ import { series } from '../../charts/palette';
 import { chart, dot, gridY } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { child } from '../../ui/dom';
+import { draw } from '../../ui/queue';
 import { CellPointer, type CellPlace } from './cell-pointer';
 import { ESCAPE_CHOOSING } from './escape-figure';
 import { ExperimentPicker } from './experiment-picker';
@@ -49,8 +50,10 @@ export class PlateausFigure extends PublishedFigure {
     const choosing = [RATES_CHOOSING, ESCAPE_CHOOSING];
     this.picker = new ExperimentPicker(place, SUBJECTS, choosing, trials);
     this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
-    this.picker.changed.subscribe(() => this.paint());
+    this.picker.changed.subscribe(() => draw(this.redraw));
   }
+
+  private redraw = () => this.paint();
 
   protected take(...results: PublishedResults[]): void {
     this.found = results;

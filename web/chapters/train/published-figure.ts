@@ -1,6 +1,7 @@
 import type { Table } from '../../charts/table';
 import { Frame } from '../../ui/frame';
 import type { Figure } from '../../ui/figure';
+import type { Drawing } from '../../ui/queue';
 import type { FigureOf } from '../../ui/registry';
 import type { PublishedResults } from './published-results';
 import { loadResults } from './results-files';
@@ -28,8 +29,8 @@ export abstract class PublishedFigure implements Figure {
     this.take(...this.results);
   }
 
-  paint(): void {
-    if (this.results.length > 0) this.draw(this.frame.width);
+  paint(): ReturnType<Drawing> {
+    if (this.results.length > 0) return this.draw(this.frame.width);
   }
 
   origin() {
@@ -42,8 +43,8 @@ export abstract class PublishedFigure implements Figure {
 
   /** The results came, in the order of the experiments' names. */
   protected abstract take(...results: PublishedResults[]): void;
-  /** Draws into the frame, so many pixels wide. */
-  protected abstract draw(width: number): void;
+  /** Draws into the frame, so many pixels wide; what takes long yields between its steps. */
+  protected abstract draw(width: number): ReturnType<Drawing>;
   /** The numbers shown. */
   protected abstract numbers(): Table;
 }

@@ -9,8 +9,7 @@ import type { Shown } from './log-rows';
 import type { Store } from '../../state/store';
 import { Frame } from '../../ui/frame';
 import type { Figure } from '../../ui/figure';
-import { draw } from '../../ui/queue';
-import { drawPanel, measuresOf, panelsOf, stepsOf } from './run-panels';
+import { drawPanel, measuresOf, panelsOf, stepsOf, type Panel } from './run-panels';
 
 /** Where a panel lies in the picture. */
 interface Place {
@@ -30,7 +29,6 @@ export class RunCurvesFigure implements Figure {
   private picture: { svg: SVGSVGElement; key: string } | null = null;
   private places: Place[] = [];
   private panels: SVGSVGElement[] = [];
-  private painters = panelsOf('variance').map((_, i) => () => this.paintPanel(i));
 
   constructor(
     private store: Store,
@@ -39,15 +37,18 @@ export class RunCurvesFigure implements Figure {
 
   async compute(): Promise<void> {} // the comparison computes, whether or not it is looked at
 
-  paint(): void {
+  *paint() {
     const styles = stylesOf(this.comparison);
     const key = JSON.stringify([this.frame.width, styles.map(({ name }) => name)]);
     if (this.picture?.key !== key) this.layOut(styles, key);
-    // One panel a task: all at once would hold up the hand that is using the page.
-    for (const painter of this.painters) draw(painter);
     const text = this.caption(styles);
     this.picture?.svg.setAttribute('aria-label', `Training over the steps. ${text}`);
     this.frame.say(text);
+    // One panel a task: all at once would hold up the hand that is using the page.
+    for (const [at, panel] of panelsOf(this.store.state.run_spread).entries()) {
+      yield;
+      this.paintPanel(at, panel, styles);
+    }
   }
 
   origin() {
@@ -74,7 +75,7 @@ export class RunCurvesFigure implements Figure {
     const names = legend(runEntries(styles), 0, width);
     const wide = width >= 640;
     let top = names.height + 6;
-    this.places = this.painters.map((_, i) => {
+    this.places = panelsOf(this.store.state.run_spread).map((_, i) => {
       const whole = !wide || i === 0;
       const height = i === 0 ? 260 : 190;
       const right = wide && i > 0 && i % 2 === 0;
@@ -90,10 +91,8 @@ export class RunCurvesFigure implements Figure {
     this.frame.put(svg);
   }
 
-  private paintPanel(at: number): void {
-    const styles = stylesOf(this.comparison);
+  private paintPanel(at: number, panel: Panel, styles: RunStyle[]): void {
     const { x, y, width, height } = this.places[at];
-    const panel = panelsOf(this.store.state.run_spread)[at];
     const svg = drawPanel(panel, styles, stepsOf(styles), { width, height });
     svg.removeAttribute('role'); // a part of the picture
     svg.removeAttribute('aria-label');

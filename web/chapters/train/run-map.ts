@@ -79,7 +79,7 @@ export class RunMapFigure implements Figure {
     }
   }
 
-  paint(): void {
+  *paint() {
     const { result } = this;
     this.follow();
     if (!result) return;
@@ -88,6 +88,8 @@ export class RunMapFigure implements Figure {
     const rank = rankOf(styles);
     const entries = [stripEntry(result), ...(rank ? [LIMITS.rank] : []), ...runEntries(styles)];
     const key = legend(entries, 56, width - 8, 22);
+    const names = mapMarks(result, width);
+    yield;
     const drawn = chart({
       label: this.describe(styles),
       width,
@@ -96,7 +98,7 @@ export class RunMapFigure implements Figure {
       ...axesOf(result.domain),
       marks: [
         () => key.render(),
-        ...mapMarks(result, width),
+        ...names,
         ...(rank ? [limitMark(result.domain, rank, LIMITS.rank)] : []),
         ...styles.flatMap((style) => headMarks(style, this.rows(style.run))),
       ],

@@ -1,13 +1,17 @@
 import { short } from '../../charts/format';
 import { legend } from '../../charts/legend';
-import { fieldRamp, stripOf } from '../../charts/palette';
+import { fieldRamp, stripOf, type Ramp } from '../../charts/palette';
+import { element } from '../../charts/picture';
+import { chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
+import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
 import { FINAL_LOSS } from './cell-picker';
 import { CellsFigure } from './cells-figure';
 import {
   freezingOf,
   mapCellsOf,
+  panelOf,
   panelsOf,
   predictionsOf,
   PREDICTOR_NAMES,
@@ -16,6 +20,7 @@ import {
   type Prediction,
 } from './map-cells';
 import { gridPanel, lineEntries, spectrumPanel, type MapLook } from './map-panels';
+import { chosenMark, trainedMark, type arranged, type Panel } from './panel-parts';
 import { fillPredictions } from './predictions-table';
 import { partText, PREDICTORS, type PublishedResults } from './published-results';
 import type { Trials } from './trials';
@@ -30,9 +35,24 @@ function rangeOf(cells: readonly MapCell[]): [number, number] {
   return [Math.min(...losses), Math.max(...losses)];
 }
 
+/** Colours of cells. */
+const SHADES = 32;
+
+const columnsOf = (width: number) => (width >= 1100 ? 4 : width >= 560 ? 2 : 1);
+
+/** The panels that were drawn, and what for. */
+interface Picture extends ReturnType<typeof arranged> {
+  key: string;
+  /** Of a loss in a panel, by the panel's title. */
+  colours: ReadonlyMap<string, (loss: number) => string>;
+  /** What lies over the panels. */
+  rings: SVGSVGElement;
+}
+
 /** Final loss over the energy-matched family of initializations. */
 export class TrainabilityFigure extends CellsFigure {
   private cells: MapCell[] = [];
+  private picture: Picture | null = null;
 
   constructor(trials: Trials) {
     const names = {
@@ -48,35 +68,77 @@ export class TrainabilityFigure extends CellsFigure {
     fillPredictions(child(document, '[data-predictions]'), predictionsOf(results));
   }
 
-  protected draw(width: number): void {
-    const { found } = this;
+  protected *draw(width: number) {
     const ramp = fieldRamp();
-    const range = 'final loss, lowest to highest';
-    const strip = { text: range, kind: 'strip' as const, colours: stripOf(ramp) };
-    const names = legend([strip, ...lineEntries], 0, width);
-    const columns = width >= 1100 ? 4 : width >= 560 ? 2 : 1;
+    const key = JSON.stringify([width, ramp(0)]);
+    if (this.picture?.key !== key) {
+      const { panels, colours } = yield* this.panels(width, ramp);
+      const strip = { text: 'final loss, lowest to highest', kind: 'strip' as const };
+      const names = legend([{ ...strip, colours: stripOf(ramp) }, ...lineEntries], 0, width);
+      const size = { columns: columnsOf(width), width, height: HEIGHT };
+      const caption = this.caption(this.found);
+      const rings = element('svg');
+      const made = this.put(panels, size, names, 'Map of trainability', caption);
+      made.svg.append(rings);
+      this.picture = { key, colours, rings, ...made };
+    }
+    this.mark(this.picture);
+  }
+
+  /** Two panels for each norm and depth, one a step; and the colour of a loss in them. */
+  private *panels(width: number, ramp: Ramp) {
+    const { found } = this;
     const common = {
-      size: { width: width / columns, height: HEIGHT },
+      size: { width: width / columnsOf(width), height: HEIGHT },
       ...{ alphas: valuesOf(found, 'alpha'), scales: valuesOf(found, 'init_scale') },
-      chosen: this.picker.choice.axes,
-      trained: this.trained().map(({ choice, final }) => ({
-        ...{ axes: choice.axes, loss: final.bits_per_byte },
-      })),
     };
     const freezing = freezingOf(found);
-    const panels = panelsOf(this.cells).flatMap((title) => {
+    const shades = stripOf(ramp, SHADES);
+    const panels: Panel[] = [];
+    const colours = new Map<string, (loss: number) => string>();
+    for (const title of panelsOf(this.cells)) {
       const own = this.cells.filter(({ panel }) => panel === title);
       const [low, high] = rangeOf(own);
       const span = Math.max(LEAST_RANGE, high - low);
-      const colour = (loss: number) => `rgb(${ramp((loss - low) / span).join(' ')})`;
+      const place = (loss: number) => Math.round(((loss - low) / span) * (SHADES - 1));
+      const colour = (loss: number) => shades[Math.min(SHADES - 1, Math.max(0, place(loss)))];
+      colours.set(title, colour);
       const look: MapLook = { ...common, colour, freezing: freezing.get(title) ?? [] };
-      return [
-        gridPanel(`${title}: s (loss ${low.toFixed(2)} to ${high.toFixed(2)})`, own, look),
-        spectrumPanel('variance of the eigenspectrum', own, look),
-      ];
-    });
-    const size = { columns, width, height: HEIGHT };
-    this.put(panels, size, names, 'Map of trainability', this.caption(found));
+      panels.push(gridPanel(`${title}: scale s`, own, look));
+      yield;
+      panels.push(spectrumPanel('variance of the eigenspectrum', own, look));
+      yield;
+    }
+    return { panels, colours };
+  }
+
+  /** Draws the chosen cell and those trained in this tab over the panels, which stay. */
+  private mark(picture: Picture): void {
+    const { axes } = this.picker.choice;
+    const { places, svg, colours } = picture;
+    const trained = this.trained().flatMap(({ choice, final }) =>
+      places
+        .filter((place) => areEqual(place.choice, choice.axes))
+        .map(({ x, y }) => ({ x, y, panel: panelOf(choice.axes), loss: final.bits_per_byte })),
+    );
+    const pixels = { type: 'identity', axis: null } as const;
+    const { width, height } = svg.viewBox.baseVal;
+    const rings = chart({
+      label: 'chosen and trained cells',
+      ...{ width, height, margin: 0, x: pixels, y: pixels },
+      marks: [
+        chosenMark(
+          places.filter((place) => areEqual(place.choice, axes)),
+          { x: 'x', y: 'y', r: 9, strokeWidth: 2 },
+        ),
+        trainedMark(trained, {
+          ...{ x: 'x', y: 'y', strokeWidth: 2 },
+          fill: ({ panel, loss }: (typeof trained)[0]) => colours.get(panel)!(loss),
+        }),
+      ],
+    }).svg;
+    picture.rings.replaceWith(rings);
+    picture.rings = rings;
   }
 
   protected numbers(): Table {
@@ -94,10 +156,12 @@ export class TrainabilityFigure extends CellsFigure {
     const sentences = panelsOf(this.cells).map((title) => {
       const own = this.cells.filter(({ panel }) => panel === title);
       const [low, high] = rangeOf(own);
-      const ends =
-        `${title[0].toUpperCase()}${title.slice(1)}: ${own.length} cells end between ${low.toFixed(3)} and ` +
-        `${high.toFixed(3)} bits per byte`;
-      if (high - low < LEAST_RANGE) return `${ends}, so that nothing is to be predicted.`;
+      const [from, to] = [low, high].map((loss) => loss.toFixed(3));
+      const name = `${title[0].toUpperCase()}${title.slice(1)}`;
+      if (from === to)
+        return `${name}: all ${own.length} cells end at ${to} bits per byte, so there is nothing to predict.`;
+      const ends = `${name}: ${own.length} cells end between ${from} and ${to} bits per byte`;
+      if (high - low < LEAST_RANGE) return `${ends}, a range too small to be predicted.`;
       const rows = predictions.filter(({ panel }) => panel === title);
       const size = (row: Prediction) => Math.abs(row.rank_correlation ?? 0);
       const best = rows.reduce((a, b) => (size(b) > size(a) ? b : a));
