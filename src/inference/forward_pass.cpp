@@ -21,15 +21,15 @@ ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Pas
 }
 
 const LayerWeights& ForwardPass::weights() {
-  if (!weights_) weights_ = model_->read_layer(layer_);
+  if (!weights_) {
+    weights_ = end() == LayerEnd::heads ? model_->read_heads(layer_) : model_->read_layer(layer_);
+  }
   return *weights_;
 }
 
 AttentionTrace ForwardPass::advance() {
   Eigen::MatrixXf& tokens = tokens_[passage_];
-  const bool last = layer_ + 1 == model_->layers();
-  AttentionTrace trace =
-      run_layer(weights(), model_->rules(), last ? end_ : LayerEnd::tokens, tokens);
+  AttentionTrace trace = run_layer(weights(), model_->rules(), end(), tokens);
   check_tokens(tokens, layer_);
   if (++passage_ == passages_.size()) {
     passage_ = 0;
@@ -37,6 +37,10 @@ AttentionTrace ForwardPass::advance() {
     weights_.reset();
   }
   return trace;
+}
+
+LayerEnd ForwardPass::end() const {
+  return layer_ + 1 == model_->layers() ? end_ : LayerEnd::tokens;
 }
 
 Eigen::Index ForwardPass::steps_done() const {

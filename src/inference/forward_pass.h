@@ -37,12 +37,15 @@ class ForwardPass {
 
   const TextModel& model() const { return *model_; }
   const std::vector<Passage>& passages() const { return passages_; }
-  /// The weights of layer(); read when they are first asked for.
+  /// The weights of layer() that it needs; read when they are first asked for.
   const LayerWeights& weights();
   /// The tokens (d x T) of a passage after the layers that it has gone through.
   const Eigen::MatrixXf& tokens(std::size_t passage) const { return tokens_[passage]; }
 
  private:
+  /// How far layer() is run.
+  LayerEnd end() const;
+
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
   LayerEnd end_;

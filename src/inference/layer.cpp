@@ -1,6 +1,8 @@
 #include "inference/layer.h"
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "nn/attention.h"
 #include "nn/gated_mlp.h"
@@ -13,17 +15,31 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXf;
+using Eigen::VectorXf;
+
+// Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
+HeadTrace attend(const HeadInput<float>& input, bool causal, float* out, Index leading) {
+  const float scale = 1 / std::sqrt(static_cast<float>(input.width));
+  const Entries visible = causal ? Entries::upper : Entries::all;
+  HeadTrace trace{{}, MatrixXf(input.length, input.length)};
+  const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
+    logits *= scale;
+    if (causal) logits.triangularView<Eigen::StrictlyLower>().setZero();
+    trace.logits = logits;
+    softmax_columns(1.0f, false, visible, logits);
+  };
+  attend_head(input, visible, softmax, trace.weights.data(), out, leading);
+  return trace;
+}
 
 // Fills logits and weights of every head; returns the heads' outputs, one below the other.
-MatrixXf attend(const LayerWeights& layer, const LayerRules& rules, AttentionTrace& trace) {
+MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, AttentionTrace& trace) {
   MatrixXf queries = layer.query(trace.states), keys = layer.key(trace.states);
   const MatrixXf values = layer.value(trace.states);
   const Index length = queries.cols(), width = rules.head_width;
   const RotaryTurns turns(rules.rotary, length);
   turns.turn_queries(width, queries);
   turns.turn_keys(width, keys);
-  const float scale = 1 / std::sqrt(static_cast<float>(width));
-  const Entries visible = rules.causal ? Entries::upper : Entries::all;
   MatrixXf out(queries.rows(), length);
   for (int head = 0; head < rules.heads; ++head) {
     const Index first = head * width, shared = rules.key_head(head) * width;
@@ -33,16 +49,36 @@ MatrixXf attend(const LayerWeights& layer, const LayerRules& rules, AttentionTra
                                  width,
                                  width,
                                  length};
-    const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
-      logits *= scale;
-      if (rules.causal) logits.triangularView<Eigen::StrictlyLower>().setZero();
-      trace.logits.emplace_back(logits);
-      softmax_columns(1.0f, false, visible, logits);
-    };
-    MatrixXf& weights = trace.weights.emplace_back(length, length);
-    attend_head(input, visible, softmax, weights.data(), out.data() + first, out.rows());
+    HeadTrace own = attend(input, rules.causal, out.data() + first, out.rows());
+    trace.logits.push_back(std::move(own.logits));
+    trace.weights.push_back(std::move(own.weights));
   }
   return out;
+}
+
+// The `count` outputs from `first` on of several linear layers that read the same states.
+template <std::size_t N>
+std::array<MatrixXf, N> outputs_of(const std::array<const Linear*, N>& layers,
+                                   const std::array<Index, N>& first, Index count,
+                                   const MatrixXf& states) {
+  std::array<MatrixXf, N> found;
+  std::array<Product<float>, N> products;
+  for (std::size_t k = 0; k < N; ++k) {
+    found[k].resize(count, states.cols());
+    const MatrixXf& weight = layers[k]->weight;
+    products[k] = {count,
+                   states.cols(),
+                   factor(weight.data() + first[k], weight.rows()),
+                   factor(states.data(), states.rows()),
+                   found[k].data(),
+                   count};
+  }
+  multiply<float, float>(states.rows(), products);
+  for (std::size_t k = 0; k < N; ++k) {
+    const VectorXf& bias = layers[k]->bias;
+    if (bias.size() > 0) found[k].colwise() += bias.segment(first[k], count);
+  }
+  return found;
 }
 
 MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const MatrixXf& x) {
@@ -77,6 +113,27 @@ MatrixXf Norm::operator()(const MatrixXf& x) const {
   return out;
 }
 
+MatrixXf states_of(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& tokens) {
+  return rules.pre_norm ? layer.attention_norm(tokens) : tokens;
+}
+
+HeadTrace run_head(const LayerWeights& layer, const LayerRules& rules, const RotaryTurns& turns,
+                   int head, const MatrixXf& states, MatrixXf& read) {
+  const Index width = rules.head_width, length = states.cols();
+  const Index first = head * width, shared = rules.key_head(head) * width;
+  auto [queries, keys, values] = outputs_of<3>({&layer.query, &layer.key, &layer.value},
+                                               {first, shared, shared}, width, states);
+  turns.turn_queries(width, queries);
+  turns.turn_keys(width, keys);
+  const HeadInput<float> input{factor(queries.data(), width),
+                               factor(keys.data(), width),
+                               factor(values.data(), width),
+                               width,
+                               width,
+                               length};
+  return attend(input, rules.causal, read.data() + first, read.rows());
+}
+
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,
                   MatrixXf& tokens) {
   tokens += layer.attention_output(read);
@@ -89,8 +146,8 @@ AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, Lay
                          MatrixXf& tokens) {
   AttentionTrace trace;
   trace.residual = tokens;
-  trace.states = rules.pre_norm ? layer.attention_norm(tokens) : tokens;
-  trace.read = attend(layer, rules, trace);
+  trace.states = states_of(layer, rules, tokens);
+  trace.read = attend_all(layer, rules, trace);
   if (to == LayerEnd::tokens) finish_layer(layer, rules, trace.read, tokens);
   return trace;
 }

@@ -46,17 +46,31 @@ struct LayerRules {
   int key_head(int head) const { return head * key_heads / heads; }
 };
 
+/// What a head did on a passage of T tokens, T x T: row = key, column = query.
+struct HeadTrace {
+  /// q . k / sqrt(d_h), turned by rotary positions. 0 where a causal query may not see.
+  Eigen::MatrixXf logits;
+  /// Their softmax over the keys that the query sees; 0 elsewhere.
+  Eigen::MatrixXf weights;
+};
+
 /// What the heads of a layer saw and did on a passage of T tokens.
 struct AttentionTrace {
   Eigen::MatrixXf residual;  ///< d x T: the tokens that came in
   Eigen::MatrixXf states;    ///< d x T: the same as queries and keys are made of, after a pre-norm
-  /// By head, T x T: row = key, column = query; q . k / sqrt(d_h), turned by rotary positions. 0 where a causal query may not see.
-  std::vector<Eigen::MatrixXf> logits;
-  /// Their softmax over the keys that the query sees; 0 elsewhere.
-  std::vector<Eigen::MatrixXf> weights;
+  std::vector<Eigen::MatrixXf> logits, weights;  ///< by head, as in HeadTrace
   /// H d_h x T: the heads' outputs, one below the other.
   Eigen::MatrixXf read;
 };
+
+/// The states that queries and keys are made of: `tokens` (d x T), after a pre-norm.
+Eigen::MatrixXf states_of(const LayerWeights& layer, const LayerRules& rules,
+                          const Eigen::MatrixXf& tokens);
+
+/// One head on the states of a passage (d x T); `turns` are those of T positions. What it reads becomes its
+/// rows of `read` (as AttentionTrace::read).
+HeadTrace run_head(const LayerWeights& layer, const LayerRules& rules, const RotaryTurns& turns,
+                   int head, const Eigen::MatrixXf& states, Eigen::MatrixXf& read);
 
 /// What follows the heads: output projection of `read` (as AttentionTrace::read), skip connection, norms and
 /// MLP. `tokens` (d x T) become the tokens after the layer.

@@ -310,8 +310,19 @@ Index TextModel::outputs(std::string_view pattern, int layer) const {
 }
 
 LayerWeights TextModel::read_layer(int layer) const {
+  LayerWeights weights = read_heads(layer);
+  read_rest(layer, weights);
+  return weights;
+}
+
+LayerWeights TextModel::read_heads(int layer) const {
   LayerWeights weights;
   read_projections(weights, layer);
+  weights.attention_norm = read_norm(architecture_->attention_norm, layer);
+  return weights;
+}
+
+void TextModel::read_rest(int layer, LayerWeights& weights) const {
   const Index hidden = outputs(architecture_->mlp_up, layer);
   weights.attention_output =
       read_linear(architecture_->attention_output, layer, width_, rules_.heads * rules_.head_width);
@@ -320,9 +331,7 @@ LayerWeights TextModel::read_layer(int layer) const {
   }
   weights.mlp_up = read_linear(architecture_->mlp_up, layer, hidden, width_);
   weights.mlp_down = read_linear(architecture_->mlp_down, layer, width_, hidden);
-  weights.attention_norm = read_norm(architecture_->attention_norm, layer);
   weights.mlp_norm = read_norm(architecture_->mlp_norm, layer);
-  return weights;
 }
 
 MatrixXf TextModel::finished(const MatrixXf& tokens) const {

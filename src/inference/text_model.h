@@ -49,6 +49,10 @@ class TextModel {
   /// The weights of a layer, from 0 to layers() - 1. Throws FormatError naming the tensor that cannot
   /// be read, has another shape or values that are not finite.
   LayerWeights read_layer(int layer) const;
+  /// Those that its heads need: queries, keys, values, and the norm of their attention.
+  LayerWeights read_heads(int layer) const;
+  /// The others of a layer of which those of the heads have been read.
+  void read_rest(int layer, LayerWeights& weights) const;
 
   /// `tokens` after the norm that follows the last layer, where the family has one.
   Eigen::MatrixXf finished(const Eigen::MatrixXf& tokens) const;

@@ -32,6 +32,7 @@ class DrawnRows {
   const PredictionSettings& settings() const { return settings_; }
   Eigen::Index length() const { return length_; }
   const SinkKeys& sinks() const { return sinks_; }
+  const RotaryTurns& turns() const { return turns_; }
 
   /// The head's weights in double precision. They refer to this object's rotations.
   HeadProjections projections(const LayerWeights& weights, int head) const;

@@ -1,24 +1,17 @@
 #include "prediction/head_prediction.h"
 
 #include <cstring>
-#include <type_traits>
 
 #include "support/error.h"
 
 namespace eigenscope {
 namespace {
 
-static_assert(std::is_trivially_copyable_v<HeadNumbers>);
+using Eigen::Index;
 
 void append(std::vector<std::byte>& bytes, const void* from, std::size_t size) {
   const auto* const first = static_cast<const std::byte*>(from);
   bytes.insert(bytes.end(), first, first + size);
-}
-
-void append(std::vector<std::byte>& bytes, const Eigen::VectorXd& values) {
-  const auto count = static_cast<std::size_t>(values.size());
-  append(bytes, &count, sizeof count);
-  append(bytes, values.data(), count * sizeof(double));
 }
 
 void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
@@ -27,19 +20,36 @@ void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
   bytes = bytes.subspan(size);
 }
 
-void take(std::span<const std::byte>& bytes, Eigen::VectorXd& values) {
-  std::size_t count = 0;
-  take(bytes, &count, sizeof count);
-  if (count > bytes.size() / sizeof(double)) throw InvalidArgument("shares", "they are cut short");
-  values.resize(static_cast<Eigen::Index>(count));
-  take(bytes, values.data(), count * sizeof(double));
+// Numbers only: the bytes between the members of a struct are not defined.
+template <class Measures, class Visit>
+void each_measure(Measures& of, const Visit& visit) {
+  visit(of.queries);
+  for (auto* number :
+       {&of.row.entropy, &of.row.participation, &of.row.sink_first, &of.row.sink_separator,
+        &of.distance, &of.decay, &of.localization, &of.sensitivity_localization, &of.self_logit,
+        &of.self_weight}) {
+    visit(*number);
+  }
+}
+
+template <class Head, class Visit>
+void each_number(Head& head, const Visit& visit) {
+  visit(head.layer);
+  visit(head.head);
+  each_measure(head.measured, visit);
+  each_measure(head.ceiling, visit);
+  auto& [width, traces, quartic_s, quartic_f] = head.report.moments;
+  visit(width);
+  for (auto* number : {&traces.xi, &traces.eta_s, &traces.eta_f, &quartic_s, &quartic_f,
+                       &head.report.localization}) {
+    visit(*number);
+  }
+  for (auto& level : head.levels) each_measure(level, visit);
 }
 
 }  // namespace
 
-HeadPrediction::HeadPrediction(int of_layer, int number) {
-  layer = of_layer;
-  head = number;
+HeadPrediction::HeadPrediction(int of_layer, int number) : layer(of_layer), head(number) {
   const HeadMeasures unknown = HeadMeter().measures();
   measured = ceiling = unknown;
   levels.fill(unknown);
@@ -47,23 +57,32 @@ HeadPrediction::HeadPrediction(int of_layer, int number) {
 
 std::vector<std::byte> bytes_of(const std::vector<HeadPrediction>& heads) {
   std::vector<std::byte> bytes;
+  const auto put = [&](const auto& number) { append(bytes, &number, sizeof number); };
   for (const HeadPrediction& head : heads) {
-    append(bytes, static_cast<const HeadNumbers*>(&head), sizeof(HeadNumbers));
-    append(bytes, head.measured_by_distance);
-    append(bytes, head.gaussian_by_distance);
+    each_number(head, put);
+    for (const auto* weights : {&head.measured_by_distance, &head.gaussian_by_distance}) {
+      put(weights->size());
+      for (const double weight : *weights) put(weight);
+    }
   }
   return bytes;
 }
 
 std::vector<HeadPrediction> heads_of(std::span<const std::byte> bytes) {
   std::vector<HeadPrediction> heads;
+  const auto get = [&](auto& number) { take(bytes, &number, sizeof number); };
   while (!bytes.empty()) {
     HeadPrediction& head = heads.emplace_back();
-    HeadNumbers numbers;
-    take(bytes, &numbers, sizeof numbers);
-    static_cast<HeadNumbers&>(head) = numbers;
-    take(bytes, head.measured_by_distance);
-    take(bytes, head.gaussian_by_distance);
+    each_number(head, get);
+    for (auto* weights : {&head.measured_by_distance, &head.gaussian_by_distance}) {
+      Index count = 0;
+      get(count);
+      if (count < 0 || static_cast<std::size_t>(count) > bytes.size() / sizeof(double)) {
+        throw InvalidArgument("shares", "they are cut short");
+      }
+      weights->resize(count);
+      for (double& weight : *weights) get(weight);
+    }
   }
   return heads;
 }

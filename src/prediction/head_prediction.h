@@ -19,22 +19,19 @@ struct HeadTheory {
   double localization = 0;  ///< for the kernel of level 0, temperature sqrt(d_h); may be NaN
 };
 
-struct HeadNumbers {
-  int layer = 0, head = 0;
-  HeadMeasures measured, ceiling;  ///< all NaN without passages, and before they are measured
-  HeadTheory report;
-  std::array<HeadMeasures, kLevels.size()> levels;  ///< by Level; NaN for what a level does not say
-
-  HeadMeasures& at(Level level) { return levels[static_cast<std::size_t>(level)]; }
-};
-
-struct HeadPrediction : HeadNumbers {
+struct HeadPrediction {
   /// A head of which nothing is known: all measures are NaN.
   explicit HeadPrediction(int layer = 0, int head = 0);
 
+  int layer, head;
+  HeadMeasures measured, ceiling;  ///< all NaN without passages, and before they are measured
+  HeadTheory report;
+  std::array<HeadMeasures, kLevels.size()> levels;  ///< by Level; NaN for what a level does not say
   /// Mean weights by distance, as HeadMeter::by_distance: measured, empty without passages, and those of the
   /// Gaussian model that knows most, level neighbours.
   Eigen::VectorXd measured_by_distance, gaussian_by_distance;
+
+  HeadMeasures& at(Level level) { return levels[static_cast<std::size_t>(level)]; }
 };
 
 /// The heads as bytes, for another process of the same build.

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "attention/softmax.h"
+#include "inference/forward_pass.h"
 #include "prediction/token_statistics.h"
 #include "support/error.h"
-#include "support/finite.h"
 #include "support/gemm.h"
 #include "support/random.h"
 
@@ -118,9 +117,8 @@ MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passage
 }
 
 std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
-  if (!rules_.pre_norm) return tokens_;
   std::vector<MatrixXf> states;
-  for (const MatrixXf& tokens : tokens_) states.push_back(weights.attention_norm(tokens));
+  for (const MatrixXf& tokens : tokens_) states.push_back(states_of(weights, rules_, tokens));
   return states;
 }
 
@@ -178,10 +176,7 @@ void MeanField::advance(const LayerWeights& weights) {
   }
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
     finish_layer(weights, rules_, reads[k], tokens_[k]);
-    if (!all_finite(tokens_[k])) {
-      throw FormatError("layer " + std::to_string(layer_),
-                        "tokens of the mean field leave the range of single precision");
-    }
+    check_tokens(tokens_[k], static_cast<int>(layer_));
   }
   ++layer_;
 }

@@ -22,11 +22,11 @@ double MeanFieldLevel::work_per_step() const {
   return 2 * passage_work(rows_.length(), model_->width()) * static_cast<double>(passages_.size());
 }
 
-void MeanFieldLevel::step(std::vector<HeadPrediction>& heads) {
+void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
   if (head_ < model_->heads()) {
     if (head_ == 0) {
       if (!population_) population_.emplace(*model_, passages_, rows_.settings().seed);
-      weights_ = model_->read_layer(layer_);
+      weights_ = model_->read_heads(layer_);
       states_ = population_->states(weights_);
     }
     const HeadProjections head = rows_.projections(weights_, head_);
@@ -34,11 +34,11 @@ void MeanFieldLevel::step(std::vector<HeadPrediction>& heads) {
         rows_.over_keys(states_, head, rows_.queries(states_, head));
     ++head_;
   } else {
+    model_->read_rest(layer_, weights_);
     population_->advance(weights_);
     ++layer_;
     head_ = 0;
   }
-  ++steps_;
 }
 
 }  // namespace eigenscope

@@ -17,12 +17,12 @@ class MeanFieldLevel final : public PredictionPart {
   MeanFieldLevel(std::shared_ptr<const TextModel> model, const PredictionPassages& passages,
                  const PredictionSettings& settings);
 
-  void step(std::vector<HeadPrediction>& heads) override;
-  Eigen::Index steps_done() const override { return steps_; }
   Eigen::Index steps_wanted() const override;
   double work_per_step() const override;
 
  private:
+  void do_step(std::vector<HeadPrediction>& heads) override;
+
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
   DrawnRows rows_;
@@ -30,7 +30,6 @@ class MeanFieldLevel final : public PredictionPart {
   LayerWeights weights_;
   States states_;
   int layer_ = 0, head_ = 0;  // the next
-  Eigen::Index steps_ = 0;
 };
 
 }  // namespace eigenscope

@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "inference/layer.h"
 #include "prediction/head_prediction.h"
 #include "text/passages.h"
 
@@ -24,34 +23,21 @@ class PredictionPart {
  public:
   virtual ~PredictionPart() = default;
   /// Does the next step and enters what it has found of `heads`, in the order of their layers; not when
-  /// done(). Throws FormatError as ForwardPass::advance does.
-  virtual void step(std::vector<HeadPrediction>& heads) = 0;
-  virtual Eigen::Index steps_done() const = 0;
+  /// done(). Throws FormatError as ForwardPass::advance does; the step is then still to be done.
+  void step(std::vector<HeadPrediction>& heads) {
+    do_step(heads);
+    ++steps_;
+  }
+  Eigen::Index steps_done() const { return steps_; }
   virtual Eigen::Index steps_wanted() const = 0;
   /// About how many multiply-adds the next step costs.
   virtual double work_per_step() const = 0;
   bool done() const { return steps_done() == steps_wanted(); }
-};
-
-/// What the heads of one layer did on passages.
-class LayerMeters {
- public:
-  LayerMeters(const LayerRules& rules, SinkKeys sinks)
-      : meters_(static_cast<std::size_t>(rules.heads)), causal_(rules.causal), sinks_(sinks) {}
-
-  void add(const AttentionTrace& trace) {
-    for (std::size_t head = 0; head < meters_.size(); ++head) {
-      meters_[head].add(trace.logits[head], trace.weights[head], causal_, sinks_);
-    }
-  }
-  /// Forgets all passages, for the next layer.
-  void reset() { meters_.assign(meters_.size(), HeadMeter()); }
-  const HeadMeter& operator[](std::size_t head) const { return meters_[head]; }
 
  private:
-  std::vector<HeadMeter> meters_;
-  bool causal_;
-  SinkKeys sinks_;
+  virtual void do_step(std::vector<HeadPrediction>& heads) = 0;
+
+  Eigen::Index steps_ = 0;
 };
 
 /// Multiply-adds of a passage of `length` tokens through a layer of so many features.

@@ -52,7 +52,7 @@ class TokenReader {
   /// What the heads read, H d_h x count.
   MatrixXf attended(std::size_t layer, Index position, const MatrixXf& x) {
     const LayerWeights& weights = layers_[layer];
-    const MatrixXf states = rules_.pre_norm ? weights.attention_norm(x) : x;
+    const MatrixXf states = states_of(weights, rules_, x);
     MatrixXf queries = weights.query(states), keys = weights.key(states);
     const MatrixXf values = weights.value(states);
     turns_.turn_queries(rules_.head_width, position, queries);

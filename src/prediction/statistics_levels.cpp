@@ -51,8 +51,7 @@ StatisticsLevels::StatisticsLevels(std::shared_ptr<const TextModel> model,
       rows_(*model_, passages_, settings),
       kernel_(centred_kernel(theory_tokens(rows_.length()))),
       tokens_(passages_.size()),
-      read_(passages_.size()),
-      sequences_(model_->rules(), rows_.sinks()) {}
+      read_(passages_.size()) {}
 
 Index StatisticsLevels::steps_wanted() const {
   const auto passages = static_cast<Index>(passages_.size());
@@ -61,46 +60,55 @@ Index StatisticsLevels::steps_wanted() const {
 }
 
 double StatisticsLevels::work_per_step() const {
-  const double passage = passage_work(rows_.length(), model_->width());
-  if (!clouds_) return passage / 3;
-  if (head_ == model_->heads()) return 2 * passage / 3;
-  // Statistics in the head's coordinates, then a row for each query and level.
   const auto width = static_cast<double>(model_->width());
+  const auto length = static_cast<double>(rows_.length());
+  if (!clouds_) return length * width * width;
+  const double passage = passage_work(rows_.length(), model_->width());
+  if (head_ == model_->heads()) return 3 * passage / 4;
+  // A quarter of a layer, statistics in the head's coordinates, then a row for each query and level.
   const auto head_width = static_cast<double>(model_->head_width());
-  return 6 * width * width * head_width + static_cast<double>(kLevels.size()) * rows_.work();
+  return static_cast<double>(passages_.size()) * passage / 4 / static_cast<double>(model_->heads()) +
+         6 * width * width * head_width + static_cast<double>(kLevels.size()) * rows_.work();
 }
 
-void StatisticsLevels::step(std::vector<HeadPrediction>& heads) {
+void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
   if (!clouds_) {
-    read_passage();
+    enter_passage();
   } else if (head_ < model_->heads()) {
-    heads.push_back(predict_head(head_));
+    heads.push_back(predict_head(run_head_on_passages()));
     ++head_;
   } else {
     finish_passage();
   }
-  ++steps_;
 }
 
-void StatisticsLevels::read_passage() {
+void StatisticsLevels::enter_passage() {
   if (passage_ == 0) {
-    weights_ = model_->read_layer(layer_);
+    weights_ = model_->read_heads(layer_);
     statistics_.emplace(model_->width(), rows_.length(), rows_.sinks());
-    sequences_.reset();
   }
   MatrixXf& tokens = tokens_[passage_];
   if (layer_ == 0) tokens = model_->embed(passages_[passage_].ids);
-  AttentionTrace trace = run_layer(weights_, model_->rules(), LayerEnd::heads, tokens);
-  statistics_->add(trace.states);
-  sequences_.add(trace);
-  read_[passage_] = std::move(trace.read);
+  read_[passage_].resize(model_->rules().heads * model_->head_width(), rows_.length());
+  statistics_->add(states_of(weights_, model_->rules(), tokens));
   if (++passage_ < passages_.size()) return;
   clouds_.emplace(*statistics_);
   passage_ = 0;
   head_ = 0;
 }
 
+HeadMeasures StatisticsLevels::run_head_on_passages() {
+  HeadMeter meter;
+  for (std::size_t k = 0; k < passages_.size(); ++k) {
+    const HeadTrace trace = run_head(weights_, model_->rules(), rows_.turns(), head_,
+                                     statistics_->states()[k], read_[k]);
+    meter.add(trace.logits, trace.weights, model_->rules().causal, rows_.sinks());
+  }
+  return meter.measures();
+}
+
 void StatisticsLevels::finish_passage() {
+  if (passage_ == 0) model_->read_rest(layer_, weights_);
   MatrixXf& tokens = tokens_[passage_];
   finish_layer(weights_, model_->rules(), read_[passage_], tokens);
   check_tokens(tokens, layer_);
@@ -110,16 +118,15 @@ void StatisticsLevels::finish_passage() {
   ++layer_;
 }
 
-HeadPrediction StatisticsLevels::predict_head(int head) const {
-  const HeadProjections projected = rows_.projections(weights_, head);
+HeadPrediction StatisticsLevels::predict_head(const HeadMeasures& sequences) const {
+  const HeadProjections projected = rows_.projections(weights_, head_);
   const VectorXd gain = model_->rules().pre_norm
                             ? VectorXd(weights_.attention_norm.gain.cast<double>())
                             : VectorXd::Ones(model_->width());
-  const HeadMeasures sequences = sequences_[static_cast<std::size_t>(head)].measures();
-  HeadPrediction prediction(layer_, head);
+  HeadPrediction prediction(layer_, head_);
   if (same_text_) prediction.ceiling = sequences;
   const HeadProjections whole = folded(projected, gain);
-  prediction.report = theory_of(whole, kernel_, layer_, head);
+  prediction.report = theory_of(whole, kernel_, layer_, head_);
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
   const States& states = statistics_->states();
   const std::vector<HeadQuery> queries = rows_.queries(states, projected);

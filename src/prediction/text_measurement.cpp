@@ -10,8 +10,7 @@ TextMeasurement::TextMeasurement(std::shared_ptr<const TextModel> model,
                                  std::vector<Passage> passages, Measured measured)
     : model_(std::move(model)),
       passages_(std::move(passages)),
-      measured_(measured),
-      meters_(model_->rules(), SinkKeys::of(passages_.front())) {}
+      measured_(measured) {}
 
 Index TextMeasurement::steps_wanted() const {
   return model_->layers() * static_cast<Index>(passages_.size());
@@ -21,14 +20,18 @@ double TextMeasurement::work_per_step() const {
   return passage_work(passages_.front().length(), model_->width());
 }
 
-void TextMeasurement::step(std::vector<HeadPrediction>& heads) {
+void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
   if (!pass_) pass_.emplace(model_, passages_, LayerEnd::heads);
   const std::size_t passage = pass_->passage();
   const auto layer = static_cast<std::size_t>(pass_->layer());
-  if (passage == 0) meters_.reset();
-  meters_.add(pass_->advance());
-  if (passage + 1 < passages_.size()) return;
   const auto all = static_cast<std::size_t>(model_->heads());
+  const AttentionTrace trace = pass_->advance();
+  if (passage == 0) meters_.assign(all, HeadMeter());
+  const SinkKeys sinks = SinkKeys::of(passages_.front());
+  for (std::size_t number = 0; number < all; ++number) {
+    meters_[number].add(trace.logits[number], trace.weights[number], model_->rules().causal, sinks);
+  }
+  if (passage + 1 < passages_.size()) return;
   for (std::size_t number = 0; number < all; ++number) {
     HeadPrediction& head = heads[layer * all + number];
     const HeadMeter& meter = meters_[number];

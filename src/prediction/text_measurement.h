@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "inference/forward_pass.h"
 #include "prediction/prediction_part.h"
@@ -19,17 +20,17 @@ class TextMeasurement final : public PredictionPart {
   TextMeasurement(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
                   Measured measured);
 
-  void step(std::vector<HeadPrediction>& heads) override;
-  Eigen::Index steps_done() const override { return pass_ ? pass_->steps_done() : 0; }
   Eigen::Index steps_wanted() const override;
   double work_per_step() const override;
 
  private:
+  void do_step(std::vector<HeadPrediction>& heads) override;
+
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
   Measured measured_;
   std::optional<ForwardPass> pass_;  // embeds the passages in the first step
-  LayerMeters meters_;
+  std::vector<HeadMeter> meters_;    // of the heads of a layer
 };
 
 }  // namespace eigenscope
