@@ -16,7 +16,9 @@ using Eigen::VectorXd;
 
 double mean(const VectorXd& values, const std::vector<Index>& drawn) {
   double sum = 0;
-  for (const Index i : drawn) sum += values[i];
+  const double* const value = values.data();
+  const Index* const end = drawn.data() + drawn.size();
+  for (const Index* i = drawn.data(); i < end; ++i) sum += value[*i];
   return sum / static_cast<double>(drawn.size());  // 0/0 is NaN
 }
 

@@ -24,16 +24,23 @@ VectorXd mean_or_zero(const Moments& moments, Index width) {
 
 /// `covariance` without what the means of columns first to last - 1 explain.
 MatrixXd around(const MatrixXd& covariance, const MatrixXd& means, Index first, Index last) {
-  const MatrixXd used = means.middleCols(first, last - first);
-  const MatrixXd centred = used.colwise() - used.rowwise().mean();
-  return covariance - times(centred, centred.transpose()) / static_cast<double>(used.cols());
+  Moments explained(means.rows());
+  explained.add(means.middleCols(first, last - first));
+  MatrixXd left = explained.covariance();
+  const double* const all = covariance.data();
+  double* const out = left.data();
+  for (Index i = 0; i < left.size(); ++i) out[i] = all[i] - out[i];
+  return left;
 }
 
 /// A C A^T.
 MatrixXd between(const MatrixXd& a, const MatrixXd& c) { return times(times(a, c), a.transpose()); }
 
-/// Column t of a query as the keys see it.
-auto seen_by(const MatrixXd& query, Index key) { return query.col(query.cols() > 1 ? key : 0); }
+/// The logit of `key` at position t for a query as the keys see it.
+double logit_of(const MatrixXd& query, const VectorXd& key, Index t) {
+  const double* const seen = query.data() + (query.cols() > 1 ? t * query.rows() : 0);
+  return inner_product(seen, key.data(), key.size());
+}
 
 /// The product of columns t of two matrices.
 double dot(const MatrixXd& a, const MatrixXd& b, Index t) {
@@ -43,7 +50,7 @@ double dot(const MatrixXd& a, const MatrixXd& b, Index t) {
 /// Standard deviation of a logit, for each of `count` keys.
 VectorXd deviations(const MatrixXd& query, const MatrixXd& key_covariance, Index count) {
   const MatrixXd product = times(key_covariance, query);
-  VectorXd found(query.cols() == 1 ? count : query.cols());
+  VectorXd found(count);
   for (Index t = 0; t < query.cols(); ++t) {
     found[t] = std::sqrt(std::max(0.0, dot(product, query, t)));
   }
@@ -148,17 +155,21 @@ MatrixXd HeadPredictor::key_covariance(const MatrixXd& covariance) const {
 
 RowLaw HeadPredictor::by_distance(const VectorXd& variances, Index place) const {
   RowLaw law{VectorXd::Zero(length()), VectorXd(length())};
-  for (Index key = 0; key < length(); ++key) {
-    const double variance = variances[variances.size() > 1 ? std::abs(key - place) : 0];
-    law.std[key] = std::sqrt(std::max(0.0, variance));
+  const double* const variance = variances.data();
+  double* const deviation = law.std.data();
+  const bool alike = variances.size() == 1;
+  for (Index key = 0; key < law.std.size(); ++key) {
+    deviation[key] = std::sqrt(std::max(0.0, variance[alike ? 0 : std::abs(key - place)]));
   }
   return law;
 }
 
 void HeadPredictor::set_sink(RowLaw& law, const MatrixXd& query, const VectorXd& key, Index first,
                              Index count) const {
-  for (Index t = first; t < first + count; ++t) law.mean[t] = seen_by(query, t).dot(key);
-  law.std.segment(first, count).setZero();
+  for (Index t = first; t < first + count; ++t) {
+    law.mean[t] = logit_of(query, key, t);
+    law.std[t] = 0;
+  }
 }
 
 RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
@@ -231,8 +242,10 @@ RowLaw HeadPredictor::mean(Index place) const {
   const MatrixXd centre = head_.seen(mean_query_, place, length());
   RowLaw law = by_distance(covariance_, place);
   const VectorXd own = deviations(centre, keys_all_, length());
-  for (Index t = 0; t < length(); ++t) {
-    law.std[t] = std::sqrt(law.std[t] * law.std[t] + own[t] * own[t]);
+  double* const deviation = law.std.data();
+  const double* const of_query = own.data();
+  for (Index t = 0; t < own.size(); ++t) {
+    deviation[t] = std::sqrt(deviation[t] * deviation[t] + of_query[t] * of_query[t]);
   }
   if (turned()) law.mean = logits(centre, mean_key_, length());
   return law;
@@ -264,14 +277,16 @@ RowLaw HeadPredictor::neighbours(const MatrixXd& query, const VectorXd& own, Ind
   RowLaw law = separator(query);
   const Index begin = clouds_.sinks.leading, end = length() - clouds_.sinks.trailing;
   if (place < begin || place >= end) {
-    law.mean[place] = seen_by(query, place).dot(own);
+    law.mean[place] = logit_of(query, own, place);
     return law;
   }
   const VectorXd excess = logits(query, own - smooth_.col(place), length());
+  const double *const correlation = clouds_.correlations.data(), *const more = excess.data();
+  double *const mean = law.mean.data(), *const deviation = law.std.data();
   for (Index key = begin; key < end; ++key) {
-    const double k = clouds_.correlations[std::abs(key - place)];
-    law.mean[key] += k * excess[key];
-    law.std[key] *= std::sqrt(1 - k * k);
+    const double k = correlation[std::abs(key - place)];
+    mean[key] += k * more[key];
+    deviation[key] *= std::sqrt(1 - k * k);
   }
   return law;
 }

@@ -32,9 +32,21 @@ Moments& Moments::operator+=(const Moments& other) {
   return *this;
 }
 
+// In loops over pointers here and below: this file is compiled for its size, where Eigen's expressions are calls.
 MatrixXd Moments::covariance() const {
   const VectorXd centre = mean();
-  return MatrixXd(square_.selfadjointView<Eigen::Upper>()) / count_ - centre * centre.transpose();
+  const double* const mean = centre.data();
+  const Index width = centre.size();
+  MatrixXd covariance(width, width);
+  for (Index j = 0; j < width; ++j) {
+    const double* const square = &square_(0, j);
+    double *const column = &covariance(0, j), *const row = &covariance(j, 0);
+    for (Index i = 0; i <= j; ++i) {
+      column[i] = square[i] / count_ - mean[i] * mean[j];
+      row[i * width] = column[i];
+    }
+  }
+  return covariance;
 }
 
 MatrixXd smoothed_by_position(const MatrixXd& means, const SinkKeys& apart) {
@@ -43,7 +55,14 @@ MatrixXd smoothed_by_position(const MatrixXd& means, const SinkKeys& apart) {
   MatrixXd smooth = means;
   for (Index t = begin; t < end; ++t) {
     const Index first = std::max(begin, t - kHalfWindow), last = std::min(end - 1, t + kHalfWindow);
-    smooth.col(t) = means.middleCols(first, last - first + 1).rowwise().mean();
+    const auto count = static_cast<double>(last - first + 1);
+    double* const out = &smooth(0, t);
+    std::fill_n(out, means.rows(), 0.0);
+    for (Index near = first; near <= last; ++near) {
+      const double* const mean = &means(0, near);
+      for (Index i = 0; i < means.rows(); ++i) out[i] += mean[i];
+    }
+    for (Index i = 0; i < means.rows(); ++i) out[i] /= count;
   }
   return smooth;
 }

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "support/gemm.h"
 #include "support/parameter.h"
 #include "support/random.h"
+#include "support/widened.h"
 
 namespace eigenscope {
 namespace {
@@ -30,27 +32,35 @@ GaussianRows::GaussianRows(const TokenProcess& tokens, std::vector<TracedHead> h
 
 bool GaussianRows::advance(Eigen::Index samples) {
   Eigen::VectorXf draws(queries_.last);
-  Eigen::VectorXd row;
+  Eigen::VectorXd across(queries_.last), row;
   const Eigen::Index stop = done_ + std::min(samples, wanted_ - done_);
   for (; done_ < stop; ++done_) {
     const auto sample = static_cast<std::uint64_t>(done_);
     const Eigen::Index query = queries_.of_sample(sample);
     const CentredKernel& kernel = kernels_[static_cast<std::size_t>(query - queries_.first)];
     const double size = std::sqrt(kernel.query_variance);
-    const Eigen::VectorXd unit = factor_.row(query - 1) / size;
     NormalStream(seed_, kFirstStream + sample)
         .fill({draws.data(), static_cast<std::size_t>(query)});
-    const Eigen::VectorXd z = draws.head(query).cast<double>();
+    across.resize(query);
+    widen(draws.data(), query, across.data());
     // sqrt(K(q,q)) L u is column q of K; centred it is kernel.cross.
-    const double along_query = unit.dot(z);
-    Eigen::VectorXd across = z;
+    const Eigen::VectorXd along = factor_.row(query - 1);
+    const double along_query = inner_product(along.data(), across.data(), query) / size;
     factor_.multiply(across);
-    across.array() -= across.mean();
-    across = size * across - along_query * kernel.cross;
+    // In loops over pointers: this is compiled for its size, where Eigen's expressions are calls.
+    double* const z = across.data();
+    const double* const cross = kernel.cross.data();
+    double mean = 0;
+    for (Eigen::Index i = 0; i < query; ++i) mean += z[i];
+    mean /= static_cast<double>(query);
+    for (Eigen::Index i = 0; i < query; ++i) z[i] = size * (z[i] - mean) - along_query * cross[i];
+    row.resize(query);
+    double* const logits = row.data();
     for (std::size_t k = 0; k < heads_.size(); ++k) {
       const Traces& w = heads_[k].traces;
-      row = std::sqrt(w.eta_f) * across +
-            (w.xi + std::sqrt(std::max(0.0, w.eta_f + w.eta_s)) * along_query) * kernel.cross;
+      const double other = std::sqrt(w.eta_f);
+      const double same = w.xi + std::sqrt(std::max(0.0, w.eta_f + w.eta_s)) * along_query;
+      for (Eigen::Index i = 0; i < query; ++i) logits[i] = other * z[i] + same * cross[i];
       statistics_[k].add(row);
     }
   }

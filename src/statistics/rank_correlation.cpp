@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <numeric>
 
 namespace eigenscope {
@@ -19,11 +18,11 @@ std::vector<Index> all_of(Index count) {
 }
 
 // The place of each value among the different ones, from 0.
-std::vector<std::size_t> places(const VectorXd& values) {
+std::vector<Index> places(const VectorXd& values) {
   std::vector<Index> order = all_of(values.size());
   std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
-  std::vector<std::size_t> places(order.size());
-  std::size_t place = 0;
+  std::vector<Index> places(order.size());
+  Index place = 0;
   for (std::size_t k = 0; k < order.size(); ++k) {
     if (k > 0 && values[order[k]] != values[order[k - 1]]) ++place;
     places[static_cast<std::size_t>(order[k])] = place;
@@ -32,18 +31,22 @@ std::vector<std::size_t> places(const VectorXd& values) {
 }
 
 // By place: the rank of a drawn value minus the mean rank. Multiples of 1/2: all sums of products are exact.
-std::unique_ptr<double[]> centred_ranks(const std::vector<std::size_t>& places,
-                                        const std::vector<Index>& drawn) {
-  auto ranks = std::make_unique<double[]>(places.size());  // first how often it is drawn
-  for (const Index i : drawn) ranks[places[static_cast<std::size_t>(i)]] += 1;
+// In loops over pointers, as in what calls it: this file is compiled for its size, where access to an entry is
+// a call, and thousands of resamples come here.
+void rank(const std::vector<Index>& places, const std::vector<Index>& drawn,
+          std::vector<double>& ranks) {
+  ranks.assign(places.size(), 0);  // first how often it is drawn
+  const Index *const place = places.data(), *const end = drawn.data() + drawn.size();
+  double* const out = ranks.data();
+  for (const Index* i = drawn.data(); i < end; ++i) out[place[*i]] += 1;
   double before = 0;
   const double mean = 0.5 * static_cast<double>(drawn.size() + 1);
-  for (std::size_t place = 0; place < places.size(); ++place) {
-    const double count = ranks[place];
-    ranks[place] = before + 0.5 * (count + 1) - mean;
-    before += count;
+  const auto count = static_cast<Index>(ranks.size());
+  for (Index k = 0; k < count; ++k) {
+    const double times = out[k];
+    out[k] = before + 0.5 * (times + 1) - mean;
+    before += times;
   }
-  return ranks;
 }
 
 }  // namespace
@@ -52,11 +55,15 @@ RankedPairs::RankedPairs(const VectorXd& a, const VectorXd& b) : a_(places(a)), 
 
 double RankedPairs::correlation(const std::vector<Index>& drawn) const {
   if (drawn.size() < 2) return std::numeric_limits<double>::quiet_NaN();
-  const auto ranks_a = centred_ranks(a_, drawn), ranks_b = centred_ranks(b_, drawn);
+  thread_local std::vector<double> ranks_a, ranks_b;
+  rank(a_, drawn, ranks_a);
+  rank(b_, drawn, ranks_b);
+  const Index *const place_a = a_.data(), *const place_b = b_.data();
+  const double *const by_a = ranks_a.data(), *const by_b = ranks_b.data();
   double xy = 0, xx = 0, yy = 0;
-  for (const Index i : drawn) {
-    const double x = ranks_a[a_[static_cast<std::size_t>(i)]];
-    const double y = ranks_b[b_[static_cast<std::size_t>(i)]];
+  const Index* const end = drawn.data() + drawn.size();
+  for (const Index* i = drawn.data(); i < end; ++i) {
+    const double x = by_a[place_a[*i]], y = by_b[place_b[*i]];
     xy += x * y;
     xx += x * x;
     yy += y * y;

@@ -18,7 +18,7 @@ class RankedPairs {
   double correlation(const std::vector<Eigen::Index>& drawn) const;
 
  private:
-  std::vector<std::size_t> a_, b_;  // place of each value among the different ones
+  std::vector<Eigen::Index> a_, b_;  // place of each value among the different ones
 };
 
 /// The same of all pairs.

@@ -11,10 +11,12 @@ namespace {
 /// The entry of a sorted table that begins at or before `c`, or nullptr.
 template <class Table, class First>
 auto entry_before(const Table& table, char32_t c, First first) {
+  const auto* const least = &table.front();
+  if (c < least->*first) return decltype(&*least){nullptr};  // most characters of most texts
   const auto after =
       std::upper_bound(table.begin(), table.end(), c,
                        [&](char32_t value, auto& entry) { return value < entry.*first; });
-  return after == table.begin() ? nullptr : &*(after - 1);
+  return &*(after - 1);
 }
 
 bool lies_in(std::span<const Run> runs, char32_t c) {
