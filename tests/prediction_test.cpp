@@ -55,7 +55,7 @@ HeadProjections head() {
 }
 
 HeadQuery query_at(const VectorXd& state, Index position) {
-  return queries_of(head(), state, std::array{position}).front();
+  return {head().query_of(state), head().key_of(state), position};
 }
 
 /// Calls visit(query state, logits of all keys of all passages in columns `first` to `last` - 1).
@@ -223,7 +223,8 @@ TEST_CASE("the shares of a prediction are together the prediction", "[prediction
     std::vector<Passage> made(2);
     for (int k = 0; k < 2; ++k) {
       for (int t = 0; t < 12; ++t) {
-        made[static_cast<std::size_t>(k)].ids.push_back(((from + k) * 5 + t * t + t * k) % kTinyTokens);
+        made[static_cast<std::size_t>(k)].ids.push_back(((from + k) * 5 + t * t + t * k) %
+                                                        kTinyTokens);
       }
     }
     return made;

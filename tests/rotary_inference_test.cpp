@@ -222,7 +222,7 @@ TEST_CASE("laws of logits with rotary positions are those of turned keys", "[rot
     return turn_matrix(20.0, kHead, static_cast<double>(t));
   };
   const VectorXd query = turned(kPlace) * head.query_of(state);
-  const HeadQuery token = queries_of(head, state, std::array{kPlace}).front();
+  const HeadQuery token{head.query_of(state), head.key_of(state), kPlace};
   const auto law_of = [&](Level level) { return predictor.law(level, token); };
 
   const RowLaw sink = law_of(Level::sink), position = law_of(Level::separator);
@@ -273,22 +273,13 @@ TEST_CASE("real keys of one passage give the logits that the model has there", "
   const RotaryTurns turns(model->rules().rotary, length);
   const LayerWeights weights = pass.weights();
   const AttentionTrace trace = pass.advance();
-  TokenStatistics statistics(model->width(), length, {1, 0});
-  statistics.add(trace.states);
   for (int head = 0; head < model->heads(); ++head) {
-    const Index first = head * 4, key = model->rules().key_head(head) * 4;
-    const HeadProjections projections{weights.query.weight.middleRows(first, 4).cast<double>(),
-                                      weights.query.bias.segment(first, 4).cast<double>(),
-                                      weights.key.weight.middleRows(key, 4).cast<double>(),
-                                      weights.key.bias.segment(key, 4).cast<double>(), &turns};
+    HeadStates own;
+    own.add(head_tokens(weights, model->rules(), head, trace.states));
     for (const Index place : {Index{1}, length - 1}) {
       const std::vector<float> normal(static_cast<std::size_t>(place) + 1);
-      const HeadQuery query =
-          queries_of(projections, statistics.states()[0].col(place).cast<double>(),
-                     std::array{place})
-              .front();
-      const VectorXd found =
-          real_logits(projections, keys_of(projections, statistics.states()), query, 0, normal);
+      const HeadQuery query{own.queries[0].col(place), own.keys[0].col(place), place};
+      const VectorXd found = real_logits(turns, own.keys, query, 0, normal);
       const VectorXd expected =
           trace.logits[static_cast<std::size_t>(head)].col(place).head(place + 1).cast<double>();
       CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-4);
@@ -305,9 +296,8 @@ TEST_CASE("mean-field attention with keys of no variance is softmax over turned 
                         random_matrix(kHead, kHead, 3),
                         {1, 0}};
   const VectorXd query = random_matrix(kHead, 1, 4);
-  const MeanFieldRead read =
-      mean_field_read(law, turns.seen(query, kPlace, kLength), law.key_means.col(kPlace),
-                      law.value_means.col(kPlace), kPlace, true);
+  const HeadStates tokens{{query.replicate(1, kLength)}, {law.key_means}, {law.value_means}};
+  const VectorXd read = mean_field_reads(law, tokens, 0, turns, true).mean.col(kPlace);
   VectorXd weights(kPlace + 1), expected = VectorXd::Zero(kHead);
   for (Index t = 0; t <= kPlace; ++t) {
     weights[t] =
@@ -320,7 +310,7 @@ TEST_CASE("mean-field attention with keys of no variance is softmax over turned 
   VectorXd pull = VectorXd::Zero(kHead);
   const MatrixXd seen = turns.seen(query, kPlace, kLength);
   for (Index t = 1; t < kPlace; ++t) pull += weights[t] * seen.col(t);
-  CHECK((read.mean - expected - law.cross_covariance * pull).norm() < 1e-12);
+  CHECK((read - expected - law.cross_covariance * pull).norm() < 1e-12);
 }
 
 TEST_CASE("predictions of a LLaMA-like model know its positions, biases and shared keys",

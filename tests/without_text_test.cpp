@@ -190,7 +190,8 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
     const auto states = population.states(weights);
     const Index width = model->head_width();
     for (Index head = 0; head < static_cast<Index>(kTinyHeads); ++head) {
-      std::vector<MatrixXd> keys, values, queries;
+      HeadStates own;
+      auto& [queries, keys, values] = own;
       for (const Eigen::MatrixXf& x : states) {
         const auto part = [&](const Linear& linear) -> MatrixXd {
           return linear(x).middleRows(head * width, width).cast<double>();
@@ -199,7 +200,12 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
         keys.push_back(part(weights.key));
         values.push_back(part(weights.value));
       }
-      const KeyValueLaw law = key_value_law(keys, values, {1, 0});
+      const KeyValueLaw law = key_value_law(own, {1, 0});
+      MatrixXd expected(width, kPopulation);  // of the queries at that position
+      for (Index k = 0; k < kPopulation; ++k) {
+        const auto passage = static_cast<std::size_t>(k);
+        expected.col(k) = mean_field_reads(law, own, passage, {}, true).mean.col(kPlace);
+      }
       // Deviations of key (above) and value (below) of every content token from the means.
       MatrixXd deviations(2 * width, kPopulation * (kLength - 1));
       for (Index j = 0; j < deviations.cols(); ++j) {
@@ -226,8 +232,7 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
           read += weight * (law.value_means.col(t) + token.tail(width));
           total += weight;
         }
-        const VectorXd difference =
-            read / total - mean_field_read(law, query, key, value, kPlace, true).mean;
+        const VectorXd difference = read / total - expected.col(j % kPopulation);
         error += difference;
         square += difference.cwiseAbs2();
       }
@@ -238,11 +243,25 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
       }
       const VectorXd shift = law.cross_covariance * queries[0].col(kPlace);
       tilt = std::max(tilt, shift.cwiseQuotient(standard).cwiseAbs().maxCoeff());
+      population.read_head(static_cast<int>(head), own);
     }
-    population.advance(weights);
+    population.finish(weights);
   }
   CHECK(tilt > 8);  // without it the averages would differ
 }
+
+namespace {
+
+/// The reads of a passage whose tokens are all alike and have the value 0; no key is hidden from them.
+MeanFieldReads reads_of(const KeyValueLaw& law, const VectorXd& query, const VectorXd& key) {
+  const Index length = law.key_means.cols();
+  const HeadStates tokens{{query.replicate(1, length)},
+                          {key.replicate(1, length)},
+                          {MatrixXd::Zero(query.size(), length)}};
+  return mean_field_reads(law, tokens, 0, {}, false);
+}
+
+}  // namespace
 
 TEST_CASE("the mean field's fluctuations are those of the sampled population", "[without-text]") {
   // Gaussian keys and values, far from freezing: the spread against sampled rows.
@@ -256,7 +275,8 @@ TEST_CASE("the mean field's fluctuations are those of the sampled population", "
   const VectorXd far =
       VectorXd::Constant(kWidth, -100);  // the query's own key and the sink: nothing
   law.key_means.col(0) = far;
-  const MeanFieldRead read = mean_field_read(law, query, far, VectorXd::Zero(kWidth), 5, false);
+  const MeanFieldReads reads = reads_of(law, query, far);
+  const VectorXd mean = reads.mean.col(5);
   double square = 0;
   std::vector<float> normal(2 * kKeys);
   for (Index j = 0; j < kDraws; ++j) {
@@ -269,8 +289,8 @@ TEST_CASE("the mean field's fluctuations are those of the sampled population", "
     }
     square += value * value / (total * total);
   }
-  CHECK(read.mean.norm() == Approx(0).margin(1e-12));
-  CHECK(read.spread == Approx(std::sqrt(square / kDraws)).epsilon(0.05));
+  CHECK(mean.norm() == Approx(0).margin(1e-12));
+  CHECK(reads.spread[5] == Approx(std::sqrt(square / kDraws)).epsilon(0.05));
 }
 
 TEST_CASE("a frozen row reads no more than one key", "[without-text]") {
@@ -281,10 +301,10 @@ TEST_CASE("a frozen row reads no more than one key", "[without-text]") {
                   {1, 0}};
   const VectorXd query = VectorXd::Constant(1, 30), far = VectorXd::Constant(1, -100);
   law.key_means(0, 0) = -100;
-  const MeanFieldRead read = mean_field_read(law, query, far, VectorXd::Zero(1), 3, false);
+  const MeanFieldReads reads = reads_of(law, query, far);
   // The largest of 48 Gaussian keys is about sqrt(2 log 48).
-  CHECK(read.mean[0] == Approx(std::sqrt(2 * std::log(48))));
-  CHECK(read.spread == Approx(1));
+  CHECK(reads.mean(0, 3) == Approx(std::sqrt(2 * std::log(48))));
+  CHECK(reads.spread[3] == Approx(1));
 }
 
 TEST_CASE("uniform attention is predicted exactly on every level", "[without-text]") {
@@ -449,22 +469,18 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
       if (row.at("layer") != layer) continue;
       const auto head = row.at("head").get<Index>(), place = row.at("place").get<Index>();
       const auto own = row.at("passage").get<std::size_t>();
-      std::vector<MatrixXd> keys, values;
+      HeadStates tokens;
       for (const Eigen::MatrixXf& x : states) {
-        keys.push_back(weights.key(x).middleRows(32 * head, 32).cast<double>());
-        values.push_back(weights.value(x).middleRows(32 * head, 32).cast<double>());
+        tokens.add(head_tokens(weights, model->rules(), static_cast<int>(head), x));
       }
-      const VectorXd query =
-          weights.query(states[own]).col(place).segment(32 * head, 32).cast<double>() /
-          std::sqrt(32.0);
-      const MeanFieldRead read =
-          mean_field_read(key_value_law(keys, values, {1, 1}), query, keys[own].col(place),
-                          values[own].col(place), place, false);
+      const MeanFieldReads reads =
+          mean_field_reads(key_value_law(tokens, {1, 1}), tokens, own, {}, false);
       INFO("layer " << layer << " head " << head << " position " << place);
-      CHECK_THAT(read.spread, WithinAbs(row.at("spread").get<double>(), 1e-4));
+      CHECK_THAT(reads.spread[place], WithinAbs(row.at("spread").get<double>(), 1e-4));
       const auto& mean = row.at("mean");
       for (std::size_t i = 0; i < mean.size(); ++i) {
-        CHECK_THAT(read.mean[static_cast<Index>(i)], WithinAbs(mean[i].get<double>(), 1e-4));
+        CHECK_THAT(reads.mean(static_cast<Index>(i), place),
+                   WithinAbs(mean[i].get<double>(), 1e-4));
       }
     }
   }

@@ -15,7 +15,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXf;
-using Eigen::VectorXf;
 
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
 HeadTrace attend(const HeadInput<float>& input, bool causal, float* out, Index leading) {
@@ -56,31 +55,6 @@ MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, Attentio
   return out;
 }
 
-// The `count` outputs from `first` on of several linear layers that read the same states.
-template <std::size_t N>
-std::array<MatrixXf, N> outputs_of(const std::array<const Linear*, N>& layers,
-                                   const std::array<Index, N>& first, Index count,
-                                   const MatrixXf& states) {
-  std::array<MatrixXf, N> found;
-  std::array<Product<float>, N> products;
-  for (std::size_t k = 0; k < N; ++k) {
-    found[k].resize(count, states.cols());
-    const MatrixXf& weight = layers[k]->weight;
-    products[k] = {count,
-                   states.cols(),
-                   factor(weight.data() + first[k], weight.rows()),
-                   factor(states.data(), states.rows()),
-                   found[k].data(),
-                   count};
-  }
-  multiply<float, float>(states.rows(), products);
-  for (std::size_t k = 0; k < N; ++k) {
-    const VectorXf& bias = layers[k]->bias;
-    if (bias.size() > 0) found[k].colwise() += bias.segment(first[k], count);
-  }
-  return found;
-}
-
 MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const MatrixXf& x) {
   if (layer.mlp_gate.weight.size() > 0) {
     const MatrixXf gate = layer.mlp_gate(x);
@@ -117,12 +91,46 @@ MatrixXf states_of(const LayerWeights& layer, const LayerRules& rules, const Mat
   return rules.pre_norm ? layer.attention_norm(tokens) : tokens;
 }
 
-HeadTrace run_head(const LayerWeights& layer, const LayerRules& rules, const RotaryTurns& turns,
-                   int head, const MatrixXf& states, MatrixXf& read) {
+HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
+                       const MatrixXf& states) {
   const Index width = rules.head_width, length = states.cols();
-  const Index first = head * width, shared = rules.key_head(head) * width;
-  auto [queries, keys, values] = outputs_of<3>({&layer.query, &layer.key, &layer.value},
-                                               {first, shared, shared}, width, states);
+  const Index own = head * width, shared = rules.key_head(head) * width;
+  HeadTokens tokens;
+  struct Part {
+    const Linear& from;
+    Index first;
+    MatrixXf& to;
+  };
+  const std::array<Part, 3> parts{{{layer.query, own, tokens.queries},
+                                   {layer.key, shared, tokens.keys},
+                                   {layer.value, shared, tokens.values}}};
+  std::array<Product<float>, 3> products;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto& [from, first, to] = parts[k];
+    to.resize(width, length);
+    products[k] = {width,
+                   length,
+                   factor(from.weight.data() + first, from.weight.rows()),
+                   factor(states.data(), states.rows()),
+                   to.data(),
+                   width};
+  }
+  multiply<float, float>(states.rows(), products);
+  for (const auto& [from, first, to] : parts) {
+    if (from.bias.size() == 0) continue;
+    const float* const bias = from.bias.data() + first;
+    for (Index t = 0; t < length; ++t) {
+      float* const column = to.data() + t * width;
+      for (Index i = 0; i < width; ++i) column[i] += bias[i];
+    }
+  }
+  return tokens;
+}
+
+HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
+                   MatrixXf& read) {
+  auto& [queries, keys, values] = tokens;
+  const Index width = rules.head_width;
   turns.turn_queries(width, queries);
   turns.turn_keys(width, keys);
   const HeadInput<float> input{factor(queries.data(), width),
@@ -130,8 +138,8 @@ HeadTrace run_head(const LayerWeights& layer, const LayerRules& rules, const Rot
                                factor(values.data(), width),
                                width,
                                width,
-                               length};
-  return attend(input, rules.causal, read.data() + first, read.rows());
+                               queries.cols()};
+  return attend(input, rules.causal, read.data() + head * width, read.rows());
 }
 
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,

@@ -46,6 +46,11 @@ struct LayerRules {
   int key_head(int head) const { return head * key_heads / heads; }
 };
 
+/// The tokens of a passage as one head makes them, d_h x T each, before rotary positions turn them.
+struct HeadTokens {
+  Eigen::MatrixXf queries, keys, values;
+};
+
 /// What a head did on a passage of T tokens, T x T: row = key, column = query.
 struct HeadTrace {
   /// q . k / sqrt(d_h), turned by rotary positions. 0 where a causal query may not see.
@@ -67,10 +72,14 @@ struct AttentionTrace {
 Eigen::MatrixXf states_of(const LayerWeights& layer, const LayerRules& rules,
                           const Eigen::MatrixXf& tokens);
 
-/// One head on the states of a passage (d x T); `turns` are those of T positions. What it reads becomes its
-/// rows of `read` (as AttentionTrace::read).
-HeadTrace run_head(const LayerWeights& layer, const LayerRules& rules, const RotaryTurns& turns,
-                   int head, const Eigen::MatrixXf& states, Eigen::MatrixXf& read);
+/// Head number `head` of the states of a passage (d x T).
+HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
+                       const Eigen::MatrixXf& states);
+
+/// Runs this head on its tokens; `turns` are those of T positions. What it reads becomes its rows of `read` (as
+/// AttentionTrace::read).
+HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
+                   Eigen::MatrixXf& read);
 
 /// What follows the heads: output projection of `read` (as AttentionTrace::read), skip connection, norms and
 /// MLP. `tokens` (d x T) become the tokens after the layer.

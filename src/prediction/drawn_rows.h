@@ -9,6 +9,7 @@
 
 #include "attention/softmax.h"
 #include "inference/text_model.h"
+#include "prediction/head_states.h"
 #include "prediction/levels.h"
 #include "support/random.h"
 
@@ -37,7 +38,7 @@ class DrawnRows {
   /// The head's weights in double precision. They refer to this object's rotations.
   HeadProjections projections(const LayerWeights& weights, int head) const;
   /// The drawn queries of a head; all levels have the same.
-  std::vector<HeadQuery> queries(const States& from, const HeadProjections& head) const;
+  std::vector<HeadQuery> queries(const HeadStates& from) const;
   /// Calls draw_row(j, N(0, 1) numbers of the keys that it sees) for each query j that sees at least two.
   template <class Draw>
   void each(const std::vector<HeadQuery>& queries, const Draw& draw_row) const {
@@ -50,8 +51,7 @@ class DrawnRows {
     }
   }
   /// Measures of rows over real keys of the same position: of these states, and the queries drawn from them.
-  HeadMeasures over_keys(const States& states, const HeadProjections& head,
-                         const std::vector<HeadQuery>& queries) const;
+  HeadMeasures over_keys(const HeadStates& states, const std::vector<HeadQuery>& queries) const;
   /// About how many multiply-adds a head's rows cost on one level.
   double work() const;
 
@@ -63,7 +63,7 @@ class DrawnRows {
 
   PredictionSettings settings_;
   LayerRules rules_;
-  Eigen::Index width_, length_;
+  Eigen::Index length_;
   SinkKeys sinks_;
   std::vector<Eigen::Index> places_;  // of the drawn queries: passage T + position
   RotaryTurns turns_;

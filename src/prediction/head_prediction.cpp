@@ -24,10 +24,9 @@ void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
 template <class Measures, class Visit>
 void each_measure(Measures& of, const Visit& visit) {
   visit(of.queries);
-  for (auto* number :
-       {&of.row.entropy, &of.row.participation, &of.row.sink_first, &of.row.sink_separator,
-        &of.distance, &of.decay, &of.localization, &of.sensitivity_localization, &of.self_logit,
-        &of.self_weight}) {
+  for (auto* number : {&of.row.entropy, &of.row.participation, &of.row.sink_first,
+                       &of.row.sink_separator, &of.distance, &of.decay, &of.localization,
+                       &of.sensitivity_localization, &of.self_logit, &of.self_weight}) {
     visit(*number);
   }
 }

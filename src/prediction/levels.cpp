@@ -86,17 +86,6 @@ MatrixXd HeadProjections::seen(const VectorXd& query, Index position, Index keys
   return turns == nullptr ? MatrixXd(query) : turns->seen(query, position, keys);
 }
 
-std::vector<HeadQuery> queries_of(const HeadProjections& head, const MatrixXd& states,
-                                  std::span<const Index> positions) {
-  const MatrixXd queries = head.query_of(states), keys = head.key_of(states);
-  std::vector<HeadQuery> found;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const auto column = static_cast<Index>(i);
-    found.push_back({queries.col(column), keys.col(column), positions[i]});
-  }
-  return found;
-}
-
 LayerClouds::LayerClouds(const TokenStatistics& statistics) : sinks(statistics.sinks()) {
   Moments tokens = statistics.content();
   const Index width = tokens.mean().size(), length = statistics.length();
@@ -210,16 +199,9 @@ VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query,
   return logits;
 }
 
-std::vector<MatrixXd> keys_of(const HeadProjections& head,
-                              const std::vector<Eigen::MatrixXf>& states) {
-  std::vector<MatrixXd> keys;
-  for (const Eigen::MatrixXf& x : states) keys.push_back(head.key_of(widened(x)));
-  return keys;
-}
-
-VectorXd real_logits(const HeadProjections& head, const std::vector<MatrixXd>& keys,
+VectorXd real_logits(const RotaryTurns& turns, const std::vector<MatrixXd>& keys,
                      const HeadQuery& query, Index passage, std::span<const float> normal) {
-  const MatrixXd seen = head.seen(query.query, query.position, static_cast<Index>(normal.size()));
+  const MatrixXd seen = turns.seen(query.query, query.position, static_cast<Index>(normal.size()));
   const auto passages = static_cast<Index>(keys.size());
   VectorXd logits(static_cast<Index>(normal.size()));
   for (Index t = 0; t < logits.size(); ++t) {

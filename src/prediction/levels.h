@@ -65,11 +65,10 @@ inline constexpr std::size_t kNestedLevels = static_cast<std::size_t>(Level::mea
 
 /// The weights through which queries and keys of one head are made, in double precision.
 struct HeadProjections {
-  Eigen::MatrixXd query;       ///< d_h x d
-  Eigen::VectorXd query_bias;  ///< d_h
-  Eigen::MatrixXd key;         ///< d_h x d
-  /// d_h; empty without rotary positions, where it adds the same to all logits of a query.
-  Eigen::VectorXd key_bias = {};
+  Eigen::MatrixXd query;               ///< d_h x d
+  Eigen::VectorXd query_bias;          ///< d_h
+  Eigen::MatrixXd key;                 ///< d_h x d
+  Eigen::VectorXd key_bias = {};       ///< d_h, or empty for none
   const RotaryTurns* turns = nullptr;  ///< of rotary positions; must outlive this
 
   Eigen::Index width() const { return query.rows(); }
@@ -85,13 +84,10 @@ struct HeadProjections {
 
 /// A token that attends, in the coordinates of a head.
 struct HeadQuery {
-  Eigen::VectorXd query, key;  ///< query_of and key_of its state, d_h
+  Eigen::VectorXd query,
+      key;  ///< as HeadProjections::query_of and key_of give them of its state, d_h
   Eigen::Index position;
 };
-
-/// The tokens with these states, d x n, at these n positions.
-std::vector<HeadQuery> queries_of(const HeadProjections& head, const Eigen::MatrixXd& states,
-                                  std::span<const Eigen::Index> positions);
 
 /// Logits of one query, by key.
 struct RowLaw {
@@ -118,14 +114,11 @@ struct LayerClouds {
   SinkKeys sinks;
 };
 
-/// Keys of each passage, d_h x T, without rotary positions, from its states (d x T).
-std::vector<Eigen::MatrixXd> keys_of(const HeadProjections& head,
-                                     const std::vector<Eigen::MatrixXf>& states);
-
-/// Level 8: logits of real keys. The query of `passage` sees its own key, and at each other position t
+/// Level 8: logits of real keys, of each passage d_h x T before rotary positions, which are those of `turns`.
+/// The query of `passage` sees its own key, and at each other position t
 /// that of another passage, drawn by `normal[t]`, which is N(0, 1); of its own passage where there is no
 /// other.
-Eigen::VectorXd real_logits(const HeadProjections& head, const std::vector<Eigen::MatrixXd>& keys,
+Eigen::VectorXd real_logits(const RotaryTurns& turns, const std::vector<Eigen::MatrixXd>& keys,
                             const HeadQuery& query, Eigen::Index passage,
                             std::span<const float> normal);
 

@@ -1,6 +1,7 @@
 #include "prediction/mean_field.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -21,27 +22,47 @@ using Eigen::VectorXd;
 
 constexpr std::uint64_t kStream = 0x6d65616e66696c64;  // of its own: "meanfild"
 
+// Entries of matrices of one head. In loops over pointers, here and below: this file is compiled for its size,
+// where Eigen's expressions are calls.
 MatrixXd mean_of(const std::vector<MatrixXd>& matrices) {
-  MatrixXd sum = matrices.front();
-  for (std::size_t k = 1; k < matrices.size(); ++k) sum += matrices[k];
-  return sum / static_cast<double>(matrices.size());
+  MatrixXd mean = matrices.front();
+  double* const sum = mean.data();
+  for (std::size_t k = 1; k < matrices.size(); ++k) {
+    const double* const more = matrices[k].data();
+    for (Index i = 0; i < mean.size(); ++i) sum[i] += more[i];
+  }
+  for (Index i = 0; i < mean.size(); ++i) sum[i] /= static_cast<double>(matrices.size());
+  return mean;
+}
+
+// a - b in the columns from `first` on, `count` of them.
+MatrixXd difference(const MatrixXd& a, const MatrixXd& b, Index first, Index count) {
+  MatrixXd found(a.rows(), count);
+  const double *const from = a.data() + first * a.rows(), *const less = b.data() + first * a.rows();
+  double* const out = found.data();
+  for (Index i = 0; i < found.size(); ++i) out[i] = from[i] - less[i];
+  return found;
 }
 
 }  // namespace
 
-KeyValueLaw key_value_law(const std::vector<MatrixXd>& keys, const std::vector<MatrixXd>& values,
-                          const SinkKeys& sinks) {
+KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
+  const auto& [queries, keys, values] = population;
   const Index width = keys.front().rows(), length = keys.front().cols();
   const Index content = length - sinks.leading - sinks.trailing;
   KeyValueLaw law{smoothed_by_position(mean_of(keys), sinks),
                   smoothed_by_position(mean_of(values), sinks), MatrixXd::Zero(width, width),
                   MatrixXd::Zero(width, width), sinks};
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    const MatrixXd key = (keys[k] - law.key_means).middleCols(sinks.leading, content);
-    const MatrixXd value = (values[k] - law.value_means).middleCols(sinks.leading, content);
-    const MatrixXd transposed = key.transpose();
-    law.key_covariance += times(key, transposed);
-    law.cross_covariance += times(value, transposed);
+    const MatrixXd key = difference(keys[k], law.key_means, sinks.leading, content);
+    const MatrixXd value = difference(values[k], law.value_means, sinks.leading, content);
+    const Factor<double> by_token = factor(key.data(), width).transposed();
+    const auto product = [&](const MatrixXd& of, MatrixXd& sum) -> Product<double> {
+      return {width, width, factor(of.data(), width), by_token, sum.data(), width, /*add=*/true};
+    };
+    const std::array products{product(key, law.key_covariance),
+                              product(value, law.cross_covariance)};
+    multiply<double, double>(content, products);
   }
   const double count = static_cast<double>(content) * static_cast<double>(keys.size());
   law.key_covariance /= count;
@@ -49,62 +70,83 @@ KeyValueLaw key_value_law(const std::vector<MatrixXd>& keys, const std::vector<M
   return law;
 }
 
-MeanFieldRead mean_field_read(const KeyValueLaw& law, const MatrixXd& query, const VectorXd& key,
-                              const VectorXd& value, Index position, bool causal) {
-  const Index length = law.key_means.cols(), visible = causal ? position + 1 : length;
-  const Index begin = std::min(law.sinks.leading, visible);
-  const Index end = std::max(begin, std::min(length - law.sinks.trailing, visible));
-  const bool own_is_content = position >= begin && position < end;
-  const Index others = end - begin - (own_is_content ? 1 : 0);
-  const double frozen = 2 * std::log(static_cast<double>(std::max<Index>(1, others)));
-  const Index width = query.rows();
-  const bool turned = query.cols() > 1;
-  const auto seen = [&](Index t) { return query.data() + (turned ? t * width : 0); };
-  const MatrixXd product = times(law.key_covariance, query);
-  struct ContentKey {
-    double capped;  // variance of its logit, up to where a row freezes
-    double square;  // E e^(2 q.k) over (E e^(q.k))^2
-    double share;   // of C_vk q that it adds to its value
-  };
-  const auto content_key = [&](Index t) -> ContentKey {
-    const double* const along = product.data() + (turned ? t * width : 0);
-    const double variance = std::max(0.0, inner_product(along, seen(t), width));
-    const double capped = std::min(variance, frozen);
-    return {capped, std::exp(capped), variance > frozen ? std::sqrt(frozen / variance) : 1};
-  };
-  const ContentKey alike = content_key(0);  // all that are not turned
-  const MatrixXd products = turned ? MatrixXd() : transposed_times(law.key_means, query);
-  VectorXd row(visible);
-  double* const logits = row.data();
-  const double* const means = law.key_means.data();
-  for (Index t = 0; t < visible; ++t) {
-    logits[t] = turned ? inner_product(seen(t), means + t * width, width) : products.data()[t];
+MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens,
+                                std::size_t passage, const RotaryTurns& turns, bool causal) {
+  const MatrixXd &queries = tokens.queries[passage], &keys = tokens.keys[passage];
+  const MatrixXd& values = tokens.values[passage];
+  const Index length = law.key_means.cols(), width = law.key_means.rows();
+  const bool turned = !turns.is_none();
+  // Where nothing is turned, those of all queries at once: Sigma_k q, and q . mu_t.
+  const MatrixXd all_products = turned ? MatrixXd() : times(law.key_covariance, queries);
+  const MatrixXd all_logits = turned ? MatrixXd() : transposed_times(law.key_means, queries);
+  MatrixXd weights = MatrixXd::Zero(length, length);  // column = query; 0 for its own key
+  MatrixXd pulls = MatrixXd::Zero(width, length);  // what content keys pull it along, before C_vk
+  VectorXd own(length), spread(length);
+  for (Index position = 0; position < length; ++position) {
+    const Index visible = causal ? position + 1 : length;
+    const Index begin = std::min(law.sinks.leading, visible);
+    const Index end = std::max(begin, std::min(length - law.sinks.trailing, visible));
+    const bool own_is_content = position >= begin && position < end;
+    const Index others = end - begin - (own_is_content ? 1 : 0);
+    const double frozen = 2 * std::log(static_cast<double>(std::max<Index>(1, others)));
+    const MatrixXd own_seen =
+        turned ? turns.seen(queries.col(position), position, visible) : MatrixXd();
+    const MatrixXd own_product = turned ? times(law.key_covariance, own_seen) : MatrixXd();
+    // The query as key t sees it, and Sigma_k times that.
+    const auto seen = [&](Index t) {
+      return turned ? own_seen.data() + t * width : queries.data() + position * width;
+    };
+    const auto product = [&](Index t) {
+      return turned ? own_product.data() + t * width : all_products.data() + position * width;
+    };
+    struct ContentKey {
+      double capped;  // variance of its logit, up to where a row freezes
+      double square;  // E e^(2 q.k) over (E e^(q.k))^2
+      double share;   // of C_vk q that it adds to its value
+    };
+    const auto content_key = [&](Index t) -> ContentKey {
+      const double variance = std::max(0.0, inner_product(product(t), seen(t), width));
+      const double capped = std::min(variance, frozen);
+      return {capped, std::exp(capped), variance > frozen ? std::sqrt(frozen / variance) : 1};
+    };
+    const ContentKey alike = content_key(0);  // all that are not turned
+    VectorXd row(visible);
+    double* const logits = row.data();
+    for (Index t = 0; t < visible; ++t) {
+      logits[t] = turned ? inner_product(seen(t), law.key_means.data() + t * width, width)
+                         : all_logits.data()[position * length + t];
+    }
+    for (Index t = begin; t < end; ++t) {
+      logits[t] += (turned ? content_key(t) : alike).capped / 2;
+    }
+    logits[position] = inner_product(seen(position), keys.data() + position * width, width);
+    const VectorXd attention = softmax(row, 1);
+    double* const weight = weights.data() + position * length;
+    std::copy_n(attention.data(), visible, weight);
+    own[position] = weight[position];
+    weight[position] = 0;
+    double all = 0, square = 0, shares = 0;
+    double* const pulled = pulls.data() + position * width;
+    for (Index t = begin; t < end; ++t) {
+      const ContentKey as_content = turned ? content_key(t) : alike;
+      all += weight[t];
+      square += weight[t] * weight[t] * as_content.square;
+      const double share = weight[t] * as_content.share;
+      shares += share;
+      for (Index i = 0; turned && i < width; ++i) pulled[i] += share * seen(t)[i];
+    }
+    for (Index i = 0; !turned && i < width; ++i) pulled[i] = shares * seen(0)[i];
+    spread[position] = std::min(all, std::sqrt(square));  // one key cannot take more than all
   }
-  for (Index t = begin; t < end; ++t) {
-    logits[t] += (turned ? content_key(t) : alike).capped / 2;
+  MatrixXd mean = times(law.value_means, weights);
+  multiply(width, length, width, factor(law.cross_covariance.data(), width),
+           factor(pulls.data(), width), mean.data(), width, /*add=*/true);
+  for (Index t = 0; t < length; ++t) {
+    double* const column = mean.data() + t * width;
+    const double* const value = values.data() + t * width;
+    for (Index i = 0; i < width; ++i) column[i] += own[t] * value[i];
   }
-  logits[position] = inner_product(seen(position), key.data(), width);
-  VectorXd weights = softmax(row, 1);
-  const double own = weights[position];
-  weights[position] = 0;
-  double all = 0, square = 0, shares = 0;
-  VectorXd pull = VectorXd::Zero(width);  // what content keys pull the read along, before C_vk
-  double* const pulled = pull.data();
-  const double* const weight = weights.data();
-  for (Index t = begin; t < end; ++t) {
-    const ContentKey as_content = turned ? content_key(t) : alike;
-    all += weight[t];
-    square += weight[t] * weight[t] * as_content.square;
-    const double share = weight[t] * as_content.share;
-    shares += share;
-    const double* const along = seen(t);
-    for (Index i = 0; turned && i < width; ++i) pulled[i] += share * along[i];
-  }
-  if (!turned) pull = shares * query;
-  VectorXd mean = times(law.value_means.leftCols(visible), weights);
-  mean += own * value;
-  mean += times(law.cross_covariance, pull);
-  return {mean, std::min(all, std::sqrt(square))};  // one key cannot take more than all
+  return {mean, spread};
 }
 
 MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passages,
@@ -112,7 +154,10 @@ MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passage
     : rules_(model.rules()), seed_(seed) {
   if (passages.empty()) throw InvalidArgument("passages", "there must be at least one");
   sinks_ = SinkKeys::of(passages.front());
-  for (const Passage& passage : passages) tokens_.push_back(model.embed(passage.ids));
+  for (const Passage& passage : passages) {
+    tokens_.push_back(model.embed(passage.ids));
+    reads_.emplace_back(rules_.heads * rules_.head_width, tokens_.back().cols());
+  }
   turns_ = RotaryTurns(rules_.rotary, tokens_.front().cols());
 }
 
@@ -122,60 +167,35 @@ std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
   return states;
 }
 
-/// Queries over sqrt(d_h), keys and values of one head, by passage.
-struct MeanField::HeadTokens {
-  std::vector<MatrixXd> queries, keys, values;
-};
-
-void MeanField::read_head(const HeadTokens& tokens, Index head,
-                          std::vector<MatrixXf>& reads) const {
-  const auto& [queries, keys, values] = tokens;
-  const KeyValueLaw law = key_value_law(keys, values, sinks_);
+void MeanField::read_head(int head, const HeadStates& tokens) {
+  const KeyValueLaw law = key_value_law(tokens, sinks_);
   const Index width = law.key_means.rows(), length = law.key_means.cols();
   const auto content = static_cast<std::uint64_t>(length - sinks_.leading - sinks_.trailing);
   const std::uint64_t stream = kStream + layer_ * static_cast<std::uint64_t>(rules_.heads) +
                                static_cast<std::uint64_t>(head);
-  for (std::size_t k = 0; k < reads.size(); ++k) {
+  for (std::size_t k = 0; k < reads_.size(); ++k) {
+    const MeanFieldReads reads = mean_field_reads(law, tokens, k, turns_, rules_.causal);
     for (Index t = 0; t < length; ++t) {
-      const MeanFieldRead read =
-          mean_field_read(law, turns_.seen(queries[k].col(t), t, length), keys[k].col(t),
-                          values[k].col(t), t, rules_.causal);
       const std::uint64_t drawn =
           random_bits(seed_, stream,
                       k * static_cast<std::uint64_t>(length) + static_cast<std::uint64_t>(t)) %
-          (content * reads.size());
+          (content * reads_.size());
       const Index place = sinks_.leading + static_cast<Index>(drawn % content);
-      const VectorXd deviation = values[drawn / content].col(place) - law.value_means.col(place);
-      reads[k].col(t).segment(head * width, width) =
-          (read.mean + read.spread * deviation).cast<float>();
+      const double* const value = tokens.values[drawn / content].data() + place * width;
+      const double* const centre = law.value_means.data() + place * width;
+      const double* const mean = reads.mean.data() + t * width;
+      const double spread = reads.spread[t];
+      float* const out = reads_[k].data() + t * reads_[k].rows() + head * width;
+      for (Index i = 0; i < width; ++i) {
+        out[i] = static_cast<float>(mean[i] + spread * (value[i] - centre[i]));
+      }
     }
   }
 }
 
-void MeanField::advance(const LayerWeights& weights) {
-  const std::vector<MatrixXf> inputs = states(weights);
-  std::vector<MatrixXf> queries, keys, values, reads;
-  for (const MatrixXf& x : inputs) {
-    queries.push_back(weights.query(x));
-    keys.push_back(weights.key(x));
-    values.push_back(weights.value(x));
-    reads.emplace_back(queries.back().rows(), x.cols());
-  }
-  const Index width = rules_.head_width;
-  const auto rows_of = [&](const MatrixXf& all, Index head) -> MatrixXd {
-    return all.middleRows(head * width, width).cast<double>();
-  };
-  for (int head = 0; head < rules_.heads; ++head) {
-    HeadTokens tokens;
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      tokens.queries.push_back(rows_of(queries[k], head) / std::sqrt(static_cast<double>(width)));
-      tokens.keys.push_back(rows_of(keys[k], rules_.key_head(head)));
-      tokens.values.push_back(rows_of(values[k], rules_.key_head(head)));
-    }
-    read_head(tokens, head, reads);
-  }
+void MeanField::finish(const LayerWeights& weights) {
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
-    finish_layer(weights, rules_, reads[k], tokens_[k]);
+    finish_layer(weights, rules_, reads_[k], tokens_[k]);
     check_tokens(tokens_[k], static_cast<int>(layer_));
   }
   ++layer_;

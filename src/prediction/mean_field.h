@@ -10,6 +10,7 @@
 #include "inference/head_measures.h"
 #include "inference/layer.h"
 #include "inference/text_model.h"
+#include "prediction/head_states.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -24,27 +25,25 @@ struct KeyValueLaw {
   SinkKeys sinks;                    ///< tokens that are explicit keys at their mean
 };
 
-/// The law of the keys and values of a population, of each passage a matrix, d_h x T.
-KeyValueLaw key_value_law(const std::vector<Eigen::MatrixXd>& keys,
-                          const std::vector<Eigen::MatrixXd>& values, const SinkKeys& sinks);
+/// The law of the keys and values of a population.
+KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks);
 
-/// What a query reads from the population.
-struct MeanFieldRead {
-  Eigen::VectorXd mean;  ///< d_h
+/// What the queries of a passage read from the population, one column each.
+struct MeanFieldReads {
+  Eigen::MatrixXd mean;  ///< d_h x T
   /// Standard deviation of the read around its mean over that of a content value: the root of the
   /// expected sum of squared weights on content keys.
-  double spread = 0;
+  Eigen::VectorXd spread;
 };
 
-/// `query` is q / sqrt(d_h) as the keys see it, d_h x 1 or d_h x T (RotaryTurns::seen); with it s^2, below,
-/// depends on t. `key` and `value` are those of its own token, at `position`, which it sees
-/// as they are. A content key at position t, of the n others that the query sees, has weight
+/// The reads of passage number `passage` of `tokens`. Each query sees the key and value of its own token as they
+/// are. A content key at position t, of the n others that the query sees, has weight
 /// exp(q . mu_t + min(s^2, 2 log n) / 2) and value nu_t + min(1, sqrt(2 log n) / s) C_vk q, with
 /// s^2 = q^T Sigma_k q: the means of e^(q . k) and of v e^(q . k) over Gaussian keys, capped where the
-/// random energy model of n keys freezes. A causal query sees no later position.
-MeanFieldRead mean_field_read(const KeyValueLaw& law, const Eigen::MatrixXd& query,
-                              const Eigen::VectorXd& key, const Eigen::VectorXd& value,
-                              Eigen::Index position, bool causal);
+/// random energy model of n keys freezes. q is the query as the key sees it (RotaryTurns::seen); with rotary
+/// positions s^2 depends on t. A causal query sees no later position.
+MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens,
+                                std::size_t passage, const RotaryTurns& turns, bool causal);
 
 /// A population goes through a model. Each read is its mean plus `spread` times the deviation of the
 /// value of a content token drawn from the population: without these fluctuations, states of deeper
@@ -58,21 +57,18 @@ class MeanField {
 
   /// States that queries and keys of a layer with these weights are made of, d x T for each passage.
   std::vector<Eigen::MatrixXf> states(const LayerWeights& weights) const;
-  /// Takes the population through a layer. Throws FormatError when tokens leave the range of single
-  /// precision.
-  void advance(const LayerWeights& weights);
+  /// The tokens read what head number `head` gives them; `tokens` are those that it makes of states().
+  void read_head(int head, const HeadStates& tokens);
+  /// Takes the population through the rest of a layer of which it has read all heads. Throws FormatError when
+  /// tokens leave the range of single precision.
+  void finish(const LayerWeights& weights);
 
  private:
-  struct HeadTokens;
-  /// Sets the rows of head `head` in `reads`, d x T for each passage.
-  void read_head(const HeadTokens& tokens, Eigen::Index head,
-                 std::vector<Eigen::MatrixXf>& reads) const;
-
   LayerRules rules_;
   RotaryTurns turns_;
   SinkKeys sinks_;
   std::uint64_t seed_, layer_ = 0;
-  std::vector<Eigen::MatrixXf> tokens_;
+  std::vector<Eigen::MatrixXf> tokens_, reads_;  // d x T and H d_h x T
 };
 
 }  // namespace eigenscope

@@ -29,13 +29,17 @@ void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
       weights_ = model_->read_heads(layer_);
       states_ = population_->states(weights_);
     }
-    const HeadProjections head = rows_.projections(weights_, head_);
+    HeadStates own;
+    for (const Eigen::MatrixXf& states : states_) {
+      own.add(head_tokens(weights_, model_->rules(), head_, states));
+    }
     heads[static_cast<std::size_t>(layer_ * model_->heads() + head_)].at(Level::mean_field) =
-        rows_.over_keys(states_, head, rows_.queries(states_, head));
+        rows_.over_keys(own, rows_.queries(own));
+    if (layer_ + 1 < model_->layers()) population_->read_head(head_, own);
     ++head_;
   } else {
     model_->read_rest(layer_, weights_);
-    population_->advance(weights_);
+    population_->finish(weights_);
     ++layer_;
     head_ = 0;
   }

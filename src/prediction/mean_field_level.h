@@ -10,7 +10,7 @@
 
 namespace eigenscope {
 
-/// A step is a head's rows, or the population through a layer.
+/// A step is a head's rows and what its tokens read, or the population through the rest of a layer.
 class MeanFieldLevel final : public PredictionPart {
  public:
   /// Throws as DrawnRows does.

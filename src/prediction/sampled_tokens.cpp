@@ -16,7 +16,8 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
-constexpr std::uint64_t kSampleStream = 0x73616d706c650000;  // "sample", with room for the sequences
+constexpr std::uint64_t kSampleStream =
+    0x73616d706c650000;  // "sample", with room for the sequences
 
 /// A model that reads all sequences token by token, and keeps their keys and values.
 class TokenReader {

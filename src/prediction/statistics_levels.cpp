@@ -67,7 +67,8 @@ double StatisticsLevels::work_per_step() const {
   if (head_ == model_->heads()) return 3 * passage / 4;
   // A quarter of a layer, statistics in the head's coordinates, then a row for each query and level.
   const auto head_width = static_cast<double>(model_->head_width());
-  return static_cast<double>(passages_.size()) * passage / 4 / static_cast<double>(model_->heads()) +
+  return static_cast<double>(passages_.size()) * passage / 4 /
+             static_cast<double>(model_->heads()) +
          6 * width * width * head_width + static_cast<double>(kLevels.size()) * rows_.work();
 }
 
@@ -75,7 +76,9 @@ void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
   if (!clouds_) {
     enter_passage();
   } else if (head_ < model_->heads()) {
-    heads.push_back(predict_head(run_head_on_passages()));
+    HeadStates own;
+    const HeadMeasures sequences = run_passages(own);
+    heads.push_back(predict_head(own, sequences));
     ++head_;
   } else {
     finish_passage();
@@ -97,12 +100,14 @@ void StatisticsLevels::enter_passage() {
   head_ = 0;
 }
 
-HeadMeasures StatisticsLevels::run_head_on_passages() {
+HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
+  const LayerRules& rules = model_->rules();
   HeadMeter meter;
   for (std::size_t k = 0; k < passages_.size(); ++k) {
-    const HeadTrace trace = run_head(weights_, model_->rules(), rows_.turns(), head_,
-                                     statistics_->states()[k], read_[k]);
-    meter.add(trace.logits, trace.weights, model_->rules().causal, rows_.sinks());
+    HeadTokens tokens = head_tokens(weights_, rules, head_, statistics_->states()[k]);
+    own.add(tokens);
+    const HeadTrace trace = run_head(std::move(tokens), rules, rows_.turns(), head_, read_[k]);
+    meter.add(trace.logits, trace.weights, rules.causal, rows_.sinks());
   }
   return meter.measures();
 }
@@ -118,7 +123,8 @@ void StatisticsLevels::finish_passage() {
   ++layer_;
 }
 
-HeadPrediction StatisticsLevels::predict_head(const HeadMeasures& sequences) const {
+HeadPrediction StatisticsLevels::predict_head(const HeadStates& own,
+                                              const HeadMeasures& sequences) const {
   const HeadProjections projected = rows_.projections(weights_, head_);
   const VectorXd gain = model_->rules().pre_norm
                             ? VectorXd(weights_.attention_norm.gain.cast<double>())
@@ -128,10 +134,9 @@ HeadPrediction StatisticsLevels::predict_head(const HeadMeasures& sequences) con
   const HeadProjections whole = folded(projected, gain);
   prediction.report = theory_of(whole, kernel_, layer_, head_);
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
-  const States& states = statistics_->states();
-  const std::vector<HeadQuery> queries = rows_.queries(states, projected);
+  const std::vector<HeadQuery> queries = rows_.queries(own);
   predict_normal(HeadPredictor(*clouds_, projected, whole), queries, prediction);
-  prediction.at(Level::keys) = rows_.over_keys(states, projected, queries);
+  prediction.at(Level::keys) = rows_.over_keys(own, queries);
   prediction.at(Level::sequences) = sequences;
   return prediction;
 }

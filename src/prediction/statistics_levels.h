@@ -26,9 +26,9 @@ class StatisticsLevels final : public PredictionPart {
  private:
   void do_step(std::vector<HeadPrediction>& heads) override;
   void enter_passage();
-  /// What head number head_ does on the passages; they are read by it.
-  HeadMeasures run_head_on_passages();
-  HeadPrediction predict_head(const HeadMeasures& sequences) const;
+  /// What head number head_ does on the passages, whose tokens are added to `own`; they are read by it.
+  HeadMeasures run_passages(HeadStates& own);
+  HeadPrediction predict_head(const HeadStates& own, const HeadMeasures& sequences) const;
   /// Measures of the queries' rows at each of levels 1 to 7, added to `prediction`.
   void predict_normal(const HeadPredictor& predictor, const std::vector<HeadQuery>& queries,
                       HeadPrediction& prediction) const;

@@ -8,9 +8,7 @@ using Eigen::Index;
 
 TextMeasurement::TextMeasurement(std::shared_ptr<const TextModel> model,
                                  std::vector<Passage> passages, Measured measured)
-    : model_(std::move(model)),
-      passages_(std::move(passages)),
-      measured_(measured) {}
+    : model_(std::move(model)), passages_(std::move(passages)), measured_(measured) {}
 
 Index TextMeasurement::steps_wanted() const {
   return model_->layers() * static_cast<Index>(passages_.size());

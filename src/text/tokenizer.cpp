@@ -35,14 +35,13 @@ void TextTokenizer::append_plain(std::string_view text, std::vector<int>& ids) c
 }
 
 std::vector<int> TextTokenizer::encode(std::string_view text) const {
-  unicode::decode(text);  // all of it, so that a refusal names the byte of the whole
+  unicode::decode(text);           // all of it, so that a refusal names the byte of the whole
   std::array<bool, 256> begins{};  // an added token, by the byte
   for (const AddedToken& token : added_) begins[byte_of(token.text[0])] = true;
   std::vector<int> ids;
   std::size_t start = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const AddedToken* const added =
-        begins[byte_of(text[at])] ? added_at(text.substr(at)) : nullptr;
+    const AddedToken* const added = begins[byte_of(text[at])] ? added_at(text.substr(at)) : nullptr;
     if (added == nullptr) {
       ++at;
       continue;
