@@ -41,6 +41,8 @@ export class RunControls {
   private saves = child(this.host, '[data-comparison-saves]');
   private verdict = child(this.host, '[data-comparison-verdict]');
   private items: Item[] = [];
+  /** What the verdict says; kept, because subscripts change its text. */
+  private judged = '';
 
   /** `refused` shows an error at the control at fault, or returns false where there is none. */
   constructor(
@@ -148,8 +150,10 @@ export class RunControls {
     if (run && !ended) return;
     const status = this.statusText();
     if (this.status.textContent !== status) this.status.textContent = status;
-    const verdict = this.verdictText() || NO_VERDICT;
-    this.verdict.replaceChildren(...withSubscripts(verdict));
+    const judged = this.verdictText() || NO_VERDICT;
+    if (this.judged === judged) return;
+    this.judged = judged;
+    this.verdict.replaceChildren(...withSubscripts(judged));
   }
 
   private statusText(): string {
