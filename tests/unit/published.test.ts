@@ -37,7 +37,7 @@ describe('the verdict of a comparison', () => {
     };
     expect(verdictOf([baseline, locater])).toBe(
       'LocAteR against Baseline at step 50: loss −0.03 bits per byte, entropy −0.04; ' +
-        'the paper expects a lower loss (seen in this run) and a higher entropy (not seen in this run). ' +
+        'the paper expects a lower loss (seen) and a higher entropy (not seen). ' +
         'Warning: the norm of W_QK in LocAteR ran away (Frobenius variance 5.6·10⁵).',
     );
   });
@@ -51,13 +51,13 @@ describe('the verdict of a comparison', () => {
       ],
     });
     const rose =
-      ' LocAteR should shrink the scale of W_QK, but the Frobenius variance rose 3 times, ' +
+      ' LocAteR should shrink W_QK, but the Frobenius variance rose 3 times, ' +
       'to 1.5 (Baseline: 9)';
     expect(verdictOf([baseline, grown('locater', 1.5)])).toContain(
-      `${rose}; it penalizes the trace variance, which went from 0.02 to 0.01.`,
+      `${rose}; the trace variance, which it penalizes, went from 0.02 to 0.01.`,
     );
     expect(verdictOf([baseline, grown('locater', 1.5, 0.03)])).toContain(
-      `${rose}, and so did the trace variance, which it penalizes: 0.02 to 0.03.`,
+      `${rose}; the trace variance, which it penalizes, went from 0.02 to 0.03.`,
     );
     expect(verdictOf([baseline, grown('locater-frobenius', 1.5)])).toContain(
       `${rose}, which it penalizes.`,
@@ -68,9 +68,7 @@ describe('the verdict of a comparison', () => {
 
   test('names no difference that another seed makes', () => {
     const alike: JudgedRun = { ...baseline, kind: 'locater', name: 'LocAteR' };
-    expect(verdictOf([baseline, alike])).toContain(
-      'a lower loss (no difference worth naming in this run)',
-    );
+    expect(verdictOf([baseline, alike])).toContain('a lower loss (no clear difference)');
   });
 
   test('says nothing of expectations where the paper has none, and nothing before the first step', () => {
