@@ -27,6 +27,16 @@ interface Cell {
   column: number;
 }
 
+/** Rows and columns that a key moves by; five times as many with Shift. */
+const MOVES: Record<string, [row: number, column: number]> = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+};
+
 /** What rows are: attention weights, whose largest are told, or values of pairs. */
 type Rows = 'weights' | 'pairs';
 
@@ -34,12 +44,14 @@ const MARGIN = { marginLeft: 44, marginTop: 26, marginBottom: 42, marginRight: 8
 
 /**
  * A square matrix: axes in the picture, cells on a canvas under it, a tip beside the pointer, and below the
- * picture a line about the cell that was clicked or tapped last.
+ * picture a line about the cell that was chosen last, by a click, a tap or the arrow keys.
  */
 export class MatrixPicture {
   private canvas = document.createElement('canvas');
   private tip: HTMLElement;
   private outline = document.createElement('div');
+  /** Holds the focus of the keyboard, over the cells. */
+  private cells = Object.assign(document.createElement('div'), { className: 'cells', tabIndex: 0 });
   private line = Object.assign(document.createElement('p'), { className: 'cell-line' });
   private painted: unknown = null;
   private matrix: Matrix | null = null;
@@ -57,7 +69,12 @@ export class MatrixPicture {
     this.tip = makeTip(area);
     this.outline.className = 'cell-outline';
     this.outline.hidden = true;
-    area.append(this.outline, this.line);
+    this.cells.setAttribute('role', 'application'); // arrow keys are its own
+    area.append(this.cells, this.outline, this.line);
+    this.cells.addEventListener('keydown', (event) => this.move(event));
+    // Read aloud while the keyboard is here only: the line changes with the numbers too.
+    this.cells.addEventListener('focus', () => (this.line.ariaLive = 'polite'));
+    this.cells.addEventListener('blur', () => (this.line.ariaLive = 'off'));
     area.addEventListener('pointermove', (event) => this.point(event));
     area.addEventListener('pointerleave', () => (this.tip.hidden = true));
     area.addEventListener('click', (event) => this.pick(event));
@@ -65,6 +82,7 @@ export class MatrixPicture {
 
   /** The axes, in a square of `side` pixels. */
   chart(length: number, side: number, { label, x, y, name, room }: MatrixLabels): Chart {
+    this.cells.setAttribute('aria-label', `${label}: arrow keys choose a cell`);
     const margin = room ? { ...MARGIN, marginLeft: room, marginBottom: room } : MARGIN;
     const places = Array.from({ length }, (_, i) => i + 1);
     const named = name && { ticks: places, tickFormat: name, tickSize: 0 };
@@ -153,6 +171,23 @@ export class MatrixPicture {
   private pick(event: MouseEvent): void {
     const cell = this.cellAt(event);
     if (!cell) return;
+    this.choose(cell);
+  }
+
+  /** The first key chooses the largest weight, or the first cell. */
+  private move(event: KeyboardEvent): void {
+    const step = MOVES[event.key];
+    if (!step || !this.matrix || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const { picked } = this;
+    if (!picked) return this.choose(this.first() ?? { row: 0, column: 0 });
+    const last = this.matrix.length - 1;
+    const moved = (from: number, by: number) =>
+      Math.max(0, Math.min(last, from + (event.shiftKey ? 5 : 1) * by));
+    this.choose({ row: moved(picked.row, step[0]), column: moved(picked.column, step[1]) });
+  }
+
+  private choose(cell: Cell): void {
     this.picked = cell;
     this.tell();
     this.mark();
@@ -186,10 +221,15 @@ export class MatrixPicture {
     this.line.textContent = this.picked ? this.pickedText(this.picked) : this.hint();
   }
 
+  /** The cell that is told before one is chosen. */
+  private first(): Cell | null {
+    return this.rows === 'weights' ? this.largest() : null;
+  }
+
   private hint(): string {
-    const best = this.rows === 'weights' ? this.largest() : null;
+    const best = this.first();
     const first = best ? `Largest of all: ${this.textOf(best)}. ` : '';
-    return `${first}Click or tap a cell to read it here.`;
+    return `${first}Choose a cell with a click, a tap or the arrow keys.`;
   }
 
   private pickedText(cell: Cell): string {
@@ -202,19 +242,26 @@ export class MatrixPicture {
       : `${own}. Largest of this query: ${this.textOf(best)}.`;
   }
 
-  /** Puts the outline around the cell that was picked. */
+  /** Puts the outline around the cell that was picked, and the focus around all. */
   private mark(): void {
     const { picked, matrix, place, outline } = this;
+    lay(this.cells, place);
     outline.hidden = !picked;
     if (!picked || !matrix) return;
     const size = { width: place.width / matrix.length, height: place.height / matrix.length };
-    Object.assign(outline.style, {
-      left: `${place.x + picked.column * size.width}px`,
-      top: `${place.y + picked.row * size.height}px`,
-      width: `${size.width}px`,
-      height: `${size.height}px`,
-    });
+    const at = { x: picked.column * size.width, y: picked.row * size.height };
+    lay(outline, { x: place.x + at.x, y: place.y + at.y, ...size });
   }
+}
+
+/** Puts an element at a place of its area, in pixels. */
+function lay(
+  { style }: HTMLElement,
+  place: { x: number; y: number; width: number; height: number },
+): void {
+  const { x, y, width, height } = place;
+  const pixels = { left: x, top: y, width, height };
+  for (const [name, value] of Object.entries(pixels)) style.setProperty(name, `${value}px`);
 }
 
 /** The rows of a matrix as those of a CSV file: each after what `head` says of it. */
