@@ -37,6 +37,7 @@ export class Handle {
     element.tabIndex = 0;
     element.setAttribute('role', 'slider');
     element.setAttribute('aria-label', label);
+    this.tell({ now: 0, from: 0, to: 1, text: 'not drawn yet' });
     element.addEventListener('pointerdown', (event) => this.grab(event, parent));
     element.addEventListener('keydown', (event) => this.press(event));
     parent.append(element);
@@ -44,12 +45,16 @@ export class Handle {
 
   /** Moves it to pixels of the chart. */
   place(x: number, y: number, value: HandleValue): void {
+    this.element.style.transform = `translate(${x}px, ${y}px)`;
+    this.tell(value);
+  }
+
+  private tell({ now, from, to, text }: HandleValue): void {
     const { element } = this;
-    element.style.transform = `translate(${x}px, ${y}px)`;
-    element.setAttribute('aria-valuenow', String(value.now));
-    element.setAttribute('aria-valuemin', String(value.from));
-    element.setAttribute('aria-valuemax', String(value.to));
-    element.setAttribute('aria-valuetext', value.text);
+    element.setAttribute('aria-valuenow', String(now));
+    element.setAttribute('aria-valuemin', String(from));
+    element.setAttribute('aria-valuemax', String(to));
+    element.setAttribute('aria-valuetext', text);
   }
 
   private grab(event: PointerEvent, parent: HTMLElement): void {
