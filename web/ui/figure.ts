@@ -2,7 +2,6 @@ import type { Drawing } from './queue';
 import type { FigureId } from './registry';
 import type { Input, JobName, Output } from '../engine/protocol';
 import type { State, StateName } from '../state/table';
-import type { Provenance } from '../charts/provenance';
 import type { Table } from '../charts/table';
 
 /** `quick` while a control is dragged: small problems that answer at once. `full` at rest. */
@@ -37,8 +36,6 @@ export interface Figure {
   readonly repaintOn: readonly StateName[];
   /** The controls worth showing beside it, where these are not all of both lists. */
   readonly beside?: readonly StateName[];
-  /** What its numbers depend on beside the state: settings of runs, an experiment, a model. For exports. */
-  origin?(): Provenance['parameters'];
   compute(context: FigureContext): Promise<void>;
   /** Draws what is known into the frame, at its present width; what takes long yields between its steps. */
   paint: Drawing;

@@ -5,7 +5,7 @@ import type { StateName } from '../state/table';
 import type { Figure } from './figure';
 import type { Frame } from './frame';
 import type { FigureId } from './registry';
-import { Runner } from './runner';
+import { Runner, type RunnerOptions } from './runner';
 
 /** A figure with its place on the page. */
 export type FramedFigure = Figure & { frame: Frame };
@@ -22,16 +22,16 @@ export interface RunningFigures<Id extends FigureId> {
 /** The band of the screen in which a figure counts as looked at. */
 const BAND = '-30% 0px -40% 0px';
 
-/** Runs the figures of a view; `failed` hears of errors beside the figure's own message. */
+/** Runs the figures of a view; `optionsOf` are those of one of them. */
 export function runFigures<Id extends FigureId>(
   figures: Record<Id, FramedFigure>,
   store: Store,
   pool: Pool,
-  failed: (error: Error) => void = () => {},
+  optionsOf: (id: Id) => RunnerOptions,
 ): RunningFigures<Id> {
   const all = Object.entries(figures) as [Id, FramedFigure][];
   const runners = Object.fromEntries(
-    all.map(([id, figure]) => [id, new Runner(figure, figure.frame, store, pool, failed)]),
+    all.map(([id, figure]) => [id, new Runner(figure, figure.frame, store, pool, optionsOf(id))]),
   ) as Record<Id, Runner>;
   return {
     runners,

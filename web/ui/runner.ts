@@ -1,3 +1,4 @@
+import type { Provenance } from '../charts/provenance';
 import { whenReachable } from '../engine/network';
 import type { Pool } from '../engine/pool';
 import { NetworkError } from '../engine/shipped';
@@ -8,6 +9,13 @@ import type { FigureContext, Figure, Quality } from './figure';
 import { estimated } from './estimate';
 import { draw, drawNow } from './queue';
 import { Wait } from './wait';
+
+export interface RunnerOptions {
+  /** Hears of errors beside the figure's own message. */
+  failed?: (error: Error) => void;
+  /** What the numbers depend on beside the state: settings of runs, an experiment, a model. For exports. */
+  origin?: () => Provenance['parameters'];
+}
 
 /**
  * Decides when a figure asks and when it draws. While a control is dragged the question under way
@@ -32,7 +40,7 @@ export class Runner {
     private frame: Frame,
     private store: Store,
     private pool: Pool,
-    private failed: (error: Error) => void,
+    private options: RunnerOptions,
   ) {
     store.changed.subscribe((change) => this.onChange(change));
     const sight = new IntersectionObserver(
@@ -47,7 +55,7 @@ export class Runner {
     frame.parameters = () => {
       const names = [...figure.inputs, ...figure.repaintOn];
       const values = Object.fromEntries(names.map((name) => [name, store.state[name]]));
-      return { ...values, ...figure.origin?.() };
+      return { ...values, ...options.origin?.() };
     };
     this.wait = new Wait(frame.message, frame.title, {
       cancel: () => this.cancel(),
@@ -174,7 +182,7 @@ export class Runner {
       context.show(1);
       frame.complain((error as Error).message);
       if (error instanceof NetworkError) void this.retry();
-      this.failed(error as Error);
+      this.options.failed?.(error as Error);
     }
   }
 

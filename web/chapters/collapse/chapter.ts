@@ -22,7 +22,7 @@ export function startCollapse({ state, pool }: Page): Chapter {
     },
     store,
     pool,
-    (error) => controls.failed(error),
+    () => ({ failed: (error) => controls.failed(error) }),
   );
   controls.showOnlyFor(figures.inSight);
   return figures;

@@ -29,7 +29,7 @@ export function startLocalize({ state, pool, heads }: Page, lead: LeadFigure): C
     },
     store,
     pool,
-    (error) => controls.failed(error),
+    () => ({ failed: (error) => controls.failed(error) }),
   );
   controls.showOnlyFor(figures.inSight);
   const { lead: onLead, 'phase-map': onMap, spectrum: onSpectrum } = figures.runners;

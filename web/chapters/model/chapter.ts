@@ -49,7 +49,9 @@ export function startModel({ state, pool, heads }: Page): Chapter {
       compare: new CompareFigure(store, checkpoints),
     },
     store,
-    pool, // each figure shows itself what failed
+    pool,
+    // Each figure shows itself what failed.
+    () => ({ origin: () => ({ model: checkpoints.model.name }) }),
   );
   const {
     'head-spectra': onSpectra,

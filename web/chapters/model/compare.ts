@@ -140,10 +140,6 @@ export class CompareFigure implements Figure {
     return line(drawn, look);
   }
 
-  origin() {
-    return { model: this.checkpoints.model.name };
-  }
-
   table(): Table | null {
     const stacks = this.checkpoints.model.stacks.length > 1;
     const rows = this.pairs().map(({ from, to }) => [

@@ -85,10 +85,6 @@ export class HeadDistanceFigure implements Figure {
     this.frame.say(this.caption());
   }
 
-  origin() {
-    return { model: this.checkpoints.model.name };
-  }
-
   table(): Table | null {
     const profile = this.profile();
     if (!profile) return null;

@@ -71,10 +71,6 @@ export class HeadSpectraFigure implements Figure {
     this.frame.say(this.caption());
   }
 
-  origin() {
-    return { model: this.checkpoints.model.name };
-  }
-
   table(): Table | null {
     const { heads, stacks: names } = this.checkpoints.model;
     const stacks = names.length > 1;

@@ -131,10 +131,6 @@ export class HeadTextFigure implements Figure {
     frame.say(this.caption(text));
   }
 
-  origin() {
-    return { model: this.checkpoints.model.name };
-  }
-
   table(): Table | null {
     const { text } = this.measurements;
     const values = text && this.weights(text);

@@ -230,10 +230,6 @@ export class PredictorsFigure implements Figure {
     this.frame.say(this.caption());
   }
 
-  origin() {
-    return { model: this.checkpoints.model.name };
-  }
-
   table(): Table | null {
     const { predictions } = this.measurements;
     if (!predictions) return null;

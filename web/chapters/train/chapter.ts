@@ -71,7 +71,13 @@ export function startTrain({ state, pool }: Page): Chapter {
     },
     store,
     pool,
-    failed,
+    (id) => ({
+      failed,
+      origin: () =>
+        id in experiments
+          ? experiments[id as keyof typeof experiments].origin()
+          : comparison.settings,
+    }),
   );
   const {
     'run-curves': onCurves,

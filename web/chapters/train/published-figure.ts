@@ -33,6 +33,7 @@ export abstract class PublishedFigure implements Figure {
     if (this.results.length > 0) return this.draw(this.frame.width);
   }
 
+  /** Its experiments, for exports. */
   origin() {
     return { experiment: this.experiments.join(', ') };
   }

@@ -135,10 +135,6 @@ export class RunAttentionFigure implements Figure {
     frame.say(text);
   }
 
-  origin() {
-    return this.comparison.settings;
-  }
-
   table(): Table | null {
     const { result } = this;
     if (!result) return null;

@@ -51,10 +51,6 @@ export class RunCurvesFigure implements Figure {
     }
   }
 
-  origin() {
-    return this.comparison.settings;
-  }
-
   table(): Table | null {
     const styles = stylesOf(this.comparison);
     if (styles.every(({ run }) => run.rows.length === 0)) return null;
