@@ -35,6 +35,11 @@ test('the opening defines the index, and the first figure’s axis is on the fir
   const box = await page.locator('#figure-lead .chart > svg').boundingBox();
   expect(box!.y + box!.height).toBeLessThanOrEqual(800);
   expect(box!.height).toBeGreaterThan(340);
+  await choose(page, 'Here the claim fails');
+  await page.locator('#figure-lead [data-mark="the index rises"] rect').first().waitFor();
+  const bottom = () =>
+    page.locator('#figure-lead .chart > svg').evaluate((it) => it.getBoundingClientRect().bottom);
+  await expect.poll(bottom).toBeLessThanOrEqual(800);
   await close();
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { short } from '../../web/charts/format';
 import { viewNames } from '../../web/state/views';
 import { figuresOf } from '../../web/ui/registry';
 import {
@@ -84,6 +85,9 @@ describe.each([
         const refused = page.locator('#error-localize-length');
         await refused.filter({ hasText: /\S/ }).waitFor({ state: 'attached' });
         await check(page, 'refused values');
+        await page.reload(); // nothing has been computed yet
+        await refused.filter({ hasText: /\S/ }).waitFor({ state: 'attached' });
+        await check(page, 'a link to refused values');
       }
       await close();
     },
@@ -183,6 +187,17 @@ test('a head that was clicked keeps its name and both numbers, beside it and in 
 describe('with a finger on a phone', () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
+  test('the first chart of the stacks is in sight, above what is said of the claim', async () => {
+    const { page, close } = await visit(browser, `${host.address}#${QUICK}`, phone);
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    const top = async (selector: string) =>
+      (await page.locator(`#figure-depth ${selector}`).boundingBox())!.y;
+    await expect.poll(() => top('.chart svg')).toBeLessThan(844 - 200);
+    await page.locator('[data-claim]').filter({ hasText: 'The paper’s claim' }).waitFor();
+    expect(await top('[data-claim]')).toBeGreaterThan(await top('.progress'));
+    await close();
+  });
+
   test('a preset shows its chart, which its sentence would push out of sight', async () => {
     const { page, close } = await visit(browser, host.address, phone);
     await page.getByRole('link', { name: 'Here the claim fails' }).tap();
@@ -216,7 +231,7 @@ describe('with a finger on a phone', () => {
     const rows = await csv(page, 'head-text');
     const cells = page.locator('#figure-head-text canvas');
     const line = page.locator('#figure-head-text .cell-line');
-    await line.filter({ hasText: /^Largest of all: query .* Click or tap a cell/ }).waitFor();
+    await line.filter({ hasText: /^Largest of all: query .* Choose a cell/ }).waitFor();
     await cells.scrollIntoViewIfNeeded();
     const { width, height } = (await cells.boundingBox())!;
     const at = (place: number, size: number) => ((place + 0.5) / rows.length) * size;
@@ -231,6 +246,44 @@ describe('with a finger on a phone', () => {
     await expect.poll(said).not.toBe(rows[4].key_3); // the same cell of another head
     await close();
   });
+});
+
+test('arrow keys read the cells of an attention matrix', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model`);
+  await settled(page, 'head-text');
+  const rows = await csv(page, 'head-text');
+  const cells = page.locator('#figure-head-text .cells');
+  const line = page.locator('#figure-head-text .cell-line');
+  await page.locator('#figure-head-text [data-head-select]').focus();
+  await tabTo(page, '#figure-head-text .cells');
+  expect(await cells.getAttribute('aria-label')).toContain('arrow keys');
+  await page.keyboard.press('ArrowDown'); // the first key takes the largest weight
+  const told = (query: number, key: number) =>
+    `Query ${query} “${rows[query - 1].token}” → key ${key} “${rows[key - 1].token}”, weight`;
+  await line.filter({ hasText: /^Query \d+ .* the largest of this query\.$/ }).waitFor();
+  expect(await line.getAttribute('aria-live')).toBe('polite');
+  const start = Number(/^Query (\d+)/.exec((await line.textContent())!)![1]);
+  const up = start > 1 ? -1 : 1;
+  await page.keyboard.press('Home');
+  await line.filter({ hasText: told(start, 1) }).waitFor();
+  await page.keyboard.press(up < 0 ? 'ArrowUp' : 'ArrowDown');
+  await line.filter({ hasText: told(start + up, 1) }).waitFor();
+  await page.keyboard.press('Shift+ArrowRight');
+  await line.filter({ hasText: told(start + up, 6) }).waitFor();
+  const weight = /weight (\d+(?:\.\d+)?(?:·10\S+)?)/.exec((await line.textContent())!)![1];
+  expect(weight).toBe(short(Number(rows[start + up - 1].key_6)));
+  await page.keyboard.press('End');
+  await line.filter({ hasText: told(start + up, rows.length) }).waitFor();
+  await page.keyboard.press('ArrowRight'); // there is no more
+  await line.filter({ hasText: told(start + up, rows.length) }).waitFor();
+  const [outline, box] = [
+    await page.locator('#figure-head-text .cell-outline').boundingBox(),
+    await cells.boundingBox(),
+  ];
+  expect(Math.abs(outline!.x + outline!.width - box!.x - box!.width)).toBeLessThan(6);
+  await page.keyboard.press('Tab');
+  expect(await line.getAttribute('aria-live')).toBe('off');
+  await close();
 });
 
 test('the point of the map follows a drag', async () => {

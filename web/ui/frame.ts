@@ -9,6 +9,16 @@ import { referTo, type FigureId } from './registry';
 const KINDS = ['svg', 'png', 'csv', 'json'] as const;
 const NUMBERS = { csv: csvOf, json: jsonOf };
 
+/** Height of a picture: a share of its width, in [`least`, `most`] pixels. */
+export interface Shape {
+  share: number;
+  least: number;
+  most: number;
+}
+
+/** Pixels by which the name of a picture's lower axis may stand out below it. */
+const DESCENT = 2;
+
 /** The place of a figure on the page: its picture, what lies over it, its caption's live part. */
 export class Frame {
   readonly root: HTMLElement;
@@ -91,13 +101,18 @@ export class Frame {
     [this.width, this.top] = this.measured();
   }
 
+  /** Height of a picture without its legend, in pixels. */
+  height({ share, least, most }: Shape): number {
+    return Math.round(Math.max(least, Math.min(most, this.width * share)));
+  }
+
   /**
-   * Height of a picture, in [`least`, `most`] pixels: `share` of its width, but so low that it ends on the
-   * first screen, where that leaves room. `beside` are the pixels of the picture that do not count.
+   * The same, but so low that the picture ends on the first screen, where that leaves `least`; `legend` are
+   * the legend's pixels.
    */
-  heightInSight(share: number, least: number, most: number, beside: number): number {
-    const room = Math.max(least, innerHeight - this.top - beside);
-    return Math.round(Math.max(least, Math.min(most, this.width * share, room)));
+  heightInSight(shape: Shape, legend: number): number {
+    const room = Math.floor(innerHeight - this.top - legend - DESCENT);
+    return Math.max(shape.least, Math.min(room, this.height(shape)));
   }
 
   private measured(): [width: number, top: number] {

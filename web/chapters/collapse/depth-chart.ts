@@ -4,6 +4,7 @@ import { legend, type Entry } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line, ruleX } from '../../charts/plot';
 import type { LayerMeasure } from '../../engine/protocol';
+import type { Shape } from '../../ui/frame';
 import { layerAxis } from '../shared/depth-axes';
 import { pointsOf, stacksOf, type Curve, type LayerPoint } from './stack-curves';
 
@@ -12,6 +13,9 @@ const BARS = 2;
 /** More marks than this on a line would merge into a band: every k-th is drawn. */
 const MOST = 32;
 
+/** Of a chart over the layers. */
+export const SHAPE: Shape = { share: 0.5, least: 280, most: 400 };
+
 /** The number of layers that the curves have. */
 export function depthOf(curves: Curve[]): number {
   return Math.max(0, ...curves.map(({ output }) => output.layer.length - 1));
@@ -19,11 +23,17 @@ export function depthOf(curves: Curve[]): number {
 
 /**
  * A chart over the layers: what its curves are is for the caller to say, the first drawn on top. `height` is
- * without the legend.
+ * that of the picture below a legend of so many pixels.
  */
 export function depthChart(
   curves: Curve[],
-  options: { label: string; width: number; height: number; y: PlotOptions['y']; entries: Entry[] },
+  options: {
+    label: string;
+    width: number;
+    height: (legend: number) => number;
+    y: PlotOptions['y'];
+    entries: Entry[];
+  },
   marks: Markish[][],
 ): SVGSVGElement {
   const { label, width, height, y, entries } = options;
@@ -31,7 +41,7 @@ export function depthChart(
   return chart({
     label,
     width,
-    height: height + key.height,
+    height: height(key.height) + key.height,
     marginTop: key.height + 12,
     marginLeft: 52,
     marginRight: 16,

@@ -12,6 +12,7 @@ import {
   depthOf,
   endsText,
   sampledText,
+  SHAPE,
 } from './depth-chart';
 import { Frame } from '../../ui/frame';
 import type { FigureContext, Figure } from '../../ui/figure';
@@ -25,9 +26,6 @@ const AXES: Record<Rank, string> = {
   effective_rank: 'effective rank',
   cosine: 'mean cosine of two tokens',
 };
-
-/** Pixels that the legend and the axis' name take beside the picture's own height. */
-const LEGEND = 62;
 
 /** How alike the tokens become along the layers of a stack. */
 export class DepthFigure implements Figure {
@@ -60,7 +58,7 @@ export class DepthFigure implements Figure {
     };
     this.judge();
     const { width } = this.frame;
-    const height = this.frame.heightInSight(0.5, 280, 400, LEGEND);
+    const height = (legend: number) => this.frame.heightInSight(SHAPE, legend);
     const svg = depthChart(
       known,
       { label: this.describe(), width, height, y, entries: [] },

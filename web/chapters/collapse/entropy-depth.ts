@@ -13,6 +13,7 @@ import {
   depthOf,
   endsText,
   sampledText,
+  SHAPE,
   thinMarks,
 } from './depth-chart';
 import { Frame } from '../../ui/frame';
@@ -47,7 +48,7 @@ export class EntropyDepthFigure implements Figure {
     const label = 'row entropy H / log of the keys seen';
     const y = { domain: RANGE, label, ticks: 6, tickFormat: tick };
     const { width } = this.frame;
-    const height = Math.round(Math.max(280, Math.min(400, width * 0.5)));
+    const height = () => this.frame.height(SHAPE);
     const svg = depthChart(
       known,
       { label: this.describe(), width, height, y, entries: this.entries() },

@@ -13,7 +13,7 @@ import { askPredictions } from '../../heads/predictions';
 import { meansOf, QUERY, queryOf, SETTING, settingOf } from '../../state/setting';
 import type { Store } from '../../state/store';
 import type { State } from '../../state/table';
-import { Frame } from '../../ui/frame';
+import { Frame, type Shape } from '../../ui/frame';
 import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import { AXES, fails, othersText, risesOf, titleOf } from './lead-claim';
 import { errorOf, lineEntries, lineMarks, pointMarks, riseEntry, riseMark } from './lead-marks';
@@ -27,8 +27,8 @@ import {
 } from './lead-questions';
 import type { FigureContext, Figure } from '../../ui/figure';
 
-/** Pixels that the legend and the axis' name take beside the picture's own height. */
-const LEGEND = 62;
+/** Of the picture. */
+const SHAPE: Shape = { share: 0.56, least: 300, most: 480 };
 const FLOOR = 'var(--muted)';
 
 /** What the figure shows before the engine has said anything. */
@@ -126,7 +126,7 @@ export class LeadFigure implements Figure {
     this.chart = chart({
       label: this.describe(),
       width: this.frame.width,
-      height: this.frame.heightInSight(0.56, 300, 480, LEGEND) + key.height,
+      height: this.frame.heightInSight(SHAPE, key.height) + key.height,
       marginTop: key.height + 12,
       marginLeft: 52,
       marginRight: 16,

@@ -19,6 +19,7 @@ import {
   domainAround,
   FULL,
   gridOf,
+  MAP_SHAPE,
   MapCanvas,
   mapMarks,
   REGIMES,
@@ -108,7 +109,7 @@ export class PhaseMapFigure implements Figure {
     this.chart = chart({
       label: this.describe(),
       width,
-      height: Math.round(Math.max(300, Math.min(460, width * 0.66))) + key.height,
+      height: this.frame.height(MAP_SHAPE) + key.height,
       marginTop: key.height + 12,
       marginLeft: 56,
       marginRight: 12,

@@ -74,7 +74,7 @@ export class RowEntropyFigure implements Figure {
     const drawn = chart({
       label: `Entropy of a row of attention over the standard deviation of its logits. ${this.caption(spots)}`,
       width,
-      height: Math.round(Math.max(280, Math.min(440, width * 0.5))) + key.height,
+      height: this.frame.height({ share: 0.5, least: 280, most: 440 }) + key.height,
       ...{ marginTop: key.height + 12, marginLeft: 52, marginRight: 16, marginBottom: 44 },
       x: {
         ...{ type: 'log', domain: DOMAIN, ticks: TICKS, labelAnchor: 'center' },

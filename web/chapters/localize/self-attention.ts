@@ -43,7 +43,7 @@ export class SelfAttentionFigure implements Figure {
     const drawn = chart({
       label: `Excess of a token’s attention to itself. ${this.caption(spots)}`,
       width,
-      height: Math.round(Math.max(280, Math.min(420, width * 0.5))) + key.height,
+      height: this.frame.height({ share: 0.5, least: 280, most: 420 }) + key.height,
       ...{ marginTop: key.height + 12, marginLeft: 60, marginRight: 16, marginBottom: 44 },
       x: {
         ...{ labelAnchor: 'center', tickFormat: tick, nice: true },

@@ -7,6 +7,7 @@ import { text, type Chart } from '../../charts/plot';
 import type { Output, Signal, TokenProcess } from '../../engine/protocol';
 import { tokenProcesses } from '../../state/setting';
 import { textWidth, type Entry } from '../../charts/legend';
+import type { Shape } from '../../ui/frame';
 import { borders, cellsAround, labelPlaces, type Regions } from '../../charts/regions';
 
 /** The engine's numbers of regimes. */
@@ -121,8 +122,8 @@ function placesOf({ regime, signal }: Output<'map'>): Uint8Array {
   );
 }
 
-/** About the least height of a map, in pixels. */
-const HEIGHT = 300;
+/** Of the picture of a map. */
+export const MAP_SHAPE: Shape = { share: 0.66, least: 300, most: 460 };
 /** Size of the names, in pixels. */
 const NAME = 14;
 /** How far from a point, in pixels, a name does not touch its dot. */
@@ -141,7 +142,7 @@ export function mapMarks(
   const half = (1.1 * longest * NAME) / (2 * 12); // of a bold name; the width is that of size 12
   const taken = cellsAround(regions, onGrid(field, dots), [
     ((half + CLEAR) * columns) / width,
-    ((NAME / 2 + CLEAR) * rows) / HEIGHT,
+    ((NAME / 2 + CLEAR) * rows) / MAP_SHAPE.least,
   ]);
   const places = labelPlaces(regions, rows / 24, room, taken);
   const { x, y } = cellsOf(field);

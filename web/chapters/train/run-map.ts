@@ -15,6 +15,7 @@ import {
   domainAround,
   FULL,
   gridOf,
+  MAP_SHAPE,
   MapCanvas,
   mapMarks,
   stripEntry,
@@ -93,7 +94,7 @@ export class RunMapFigure implements Figure {
     const drawn = chart({
       label: this.describe(styles),
       width,
-      height: Math.round(Math.max(300, Math.min(460, width * 0.66))) + key.height,
+      height: this.frame.height(MAP_SHAPE) + key.height,
       ...{ marginTop: key.height + 12, marginLeft: 56, marginRight: 12, marginBottom: 44 },
       ...axesOf(result.domain),
       marks: [
@@ -105,10 +106,6 @@ export class RunMapFigure implements Figure {
     });
     this.frame.put(drawn.svg, [this.canvas.paint(result, drawn)]);
     this.frame.say(this.caption(styles));
-  }
-
-  origin() {
-    return this.comparison.settings;
   }
 
   table(): Table | null {
