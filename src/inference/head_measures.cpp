@@ -139,6 +139,24 @@ void HeadMeter::add_row(const VectorXd& logits, const VectorXd& weights, Index q
   ++queries_;
 }
 
+HeadMeter& HeadMeter::operator+=(const HeadMeter& other) {
+  grow(other.seen_.size());
+  queries_ += other.queries_;
+  sum_ += other.sum_;
+  distance_ += other.distance_;
+  self_logit_ += other.self_logit_;
+  self_weight_ += other.self_weight_;
+  const auto add = [](Eigen::ArrayXd& sums, const Eigen::ArrayXd& more) {
+    sums.head(more.size()) += more;
+  };
+  add(inside_, other.inside_);
+  add(sensitivity_, other.sensitivity_);
+  add(seen_, other.seen_);
+  add(apart_, other.apart_);
+  add(pairs_, other.pairs_);
+  return *this;
+}
+
 Eigen::ArrayXd HeadMeter::by_distance() const {
   const Index longest = apart_.size() / 2;
   return apart_.head(longest) / pairs_.head(longest);  // 0/0 is NaN

@@ -70,7 +70,24 @@ class HeadMeter {
   /// of the keys that it sees, at least two.
   void add_row(const Eigen::VectorXd& logits, const Eigen::VectorXd& weights, Eigen::Index query,
                const SinkKeys& sinks, Eigen::Index length);
+  /// Adds the rows of another.
+  HeadMeter& operator+=(const HeadMeter& other);
+  Eigen::Index queries() const { return queries_; }
   HeadMeasures measures() const;
+  /// Calls visit(number) or visit(array) for each of a meter's sums, by which it can be written and read.
+  template <class Meter, class Visit>
+  static void each_sum(Meter& meter, const Visit& visit) {
+    visit(meter.queries_);
+    for (auto* number :
+         {&meter.sum_.entropy, &meter.sum_.participation, &meter.sum_.sink_first,
+          &meter.sum_.sink_separator, &meter.distance_, &meter.self_logit_, &meter.self_weight_}) {
+      visit(*number);
+    }
+    for (auto* array :
+         {&meter.inside_, &meter.sensitivity_, &meter.seen_, &meter.apart_, &meter.pairs_}) {
+      visit(*array);
+    }
+  }
   /// Entry D - 1: mean weight of a content key D positions from its query, D up to half the passages' length;
   /// NaN where there is none.
   Eigen::ArrayXd by_distance() const;

@@ -1,6 +1,7 @@
 #include "prediction/head_prediction.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "support/error.h"
 
@@ -14,8 +15,10 @@ void append(std::vector<std::byte>& bytes, const void* from, std::size_t size) {
   bytes.insert(bytes.end(), first, first + size);
 }
 
+[[noreturn]] void refuse() { throw InvalidArgument("shares", "they are cut short"); }
+
 void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
-  if (size > bytes.size()) throw InvalidArgument("shares", "they are cut short");
+  if (size > bytes.size()) refuse();
   if (size > 0) std::memcpy(to, bytes.data(), size);
   bytes = bytes.subspan(size);
 }
@@ -31,12 +34,14 @@ void each_measure(Measures& of, const Visit& visit) {
   }
 }
 
+// Visits each number, and each array of them.
 template <class Head, class Visit>
-void each_number(Head& head, const Visit& visit) {
+void each_part(Head& head, const Visit& visit) {
   visit(head.layer);
   visit(head.head);
   each_measure(head.measured, visit);
   each_measure(head.ceiling, visit);
+  HeadMeter::each_sum(head.ceiling_rows, visit);
   auto& [width, traces, quartic_s, quartic_f] = head.report.moments;
   visit(width);
   for (auto* number : {&traces.xi, &traces.eta_s, &traces.eta_f, &quartic_s, &quartic_f,
@@ -44,7 +49,41 @@ void each_number(Head& head, const Visit& visit) {
     visit(*number);
   }
   for (auto& level : head.levels) each_measure(level, visit);
+  visit(head.measured_by_distance);
+  visit(head.gaussian_by_distance);
 }
+
+struct Writer {
+  std::vector<std::byte>& bytes;
+
+  template <class Part>
+  void operator()(const Part& part) const {
+    if constexpr (std::is_arithmetic_v<Part>) {
+      append(bytes, &part, sizeof part);
+    } else {
+      (*this)(part.size());
+      append(bytes, part.data(), static_cast<std::size_t>(part.size()) * sizeof(double));
+    }
+  }
+};
+
+struct Reader {
+  std::span<const std::byte>& bytes;
+
+  template <class Part>
+  void operator()(Part& part) const {
+    if constexpr (std::is_arithmetic_v<Part>) {
+      take(bytes, &part, sizeof part);
+    } else {
+      Index count = 0;
+      (*this)(count);
+      const std::size_t most = bytes.size() / sizeof(double);
+      if (count < 0 || static_cast<std::size_t>(count) > most) refuse();
+      part.resize(count);
+      take(bytes, part.data(), static_cast<std::size_t>(count) * sizeof(double));
+    }
+  }
+};
 
 }  // namespace
 
@@ -54,35 +93,20 @@ HeadPrediction::HeadPrediction(int of_layer, int number) : layer(of_layer), head
   levels.fill(unknown);
 }
 
+void HeadPrediction::add_ceiling(const HeadMeter& rows) {
+  ceiling_rows += rows;
+  if (ceiling_rows.queries() > 0) ceiling = ceiling_rows.measures();
+}
+
 std::vector<std::byte> bytes_of(const std::vector<HeadPrediction>& heads) {
   std::vector<std::byte> bytes;
-  const auto put = [&](const auto& number) { append(bytes, &number, sizeof number); };
-  for (const HeadPrediction& head : heads) {
-    each_number(head, put);
-    for (const auto* weights : {&head.measured_by_distance, &head.gaussian_by_distance}) {
-      put(weights->size());
-      for (const double weight : *weights) put(weight);
-    }
-  }
+  for (const HeadPrediction& head : heads) each_part(head, Writer{bytes});
   return bytes;
 }
 
 std::vector<HeadPrediction> heads_of(std::span<const std::byte> bytes) {
   std::vector<HeadPrediction> heads;
-  const auto get = [&](auto& number) { take(bytes, &number, sizeof number); };
-  while (!bytes.empty()) {
-    HeadPrediction& head = heads.emplace_back();
-    each_number(head, get);
-    for (auto* weights : {&head.measured_by_distance, &head.gaussian_by_distance}) {
-      Index count = 0;
-      get(count);
-      if (count < 0 || static_cast<std::size_t>(count) > bytes.size() / sizeof(double)) {
-        throw InvalidArgument("shares", "they are cut short");
-      }
-      weights->resize(count);
-      for (double& weight : *weights) get(weight);
-    }
-  }
+  while (!bytes.empty()) each_part(heads.emplace_back(), Reader{bytes});
   return heads;
 }
 

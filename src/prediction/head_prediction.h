@@ -25,6 +25,7 @@ struct HeadPrediction {
 
   int layer, head;
   HeadMeasures measured, ceiling;  ///< all NaN without passages, and before they are measured
+  HeadMeter ceiling_rows;          ///< those that `ceiling` is of, but for the statistics' own
   HeadTheory report;
   std::array<HeadMeasures, kLevels.size()> levels;  ///< by Level; NaN for what a level does not say
   /// Mean weights by distance, as HeadMeter::by_distance: measured, empty without passages, and those of the
@@ -32,6 +33,8 @@ struct HeadPrediction {
   Eigen::VectorXd measured_by_distance, gaussian_by_distance;
 
   HeadMeasures& at(Level level) { return levels[static_cast<std::size_t>(level)]; }
+  /// Measures of the ceiling are then of these rows too.
+  void add_ceiling(const HeadMeter& rows);
 };
 
 /// The heads as bytes, for another process of the same build.

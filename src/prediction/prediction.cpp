@@ -1,6 +1,8 @@
 #include "prediction/prediction.h"
 
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "prediction/mean_field_level.h"
 #include "prediction/statistics_levels.h"
@@ -41,12 +43,16 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
                        const PredictionPassages& passages, const PredictionSettings& settings,
                        PredictionShare share) {
   check_passages(passages);
+  const auto measure = [&](auto begin, auto end, Measured measured) {
+    if (begin == end) return;
+    parts_.push_back(
+        std::make_unique<TextMeasurement>(model, std::vector<Passage>(begin, end), measured));
+  };
+  const std::vector<Passage>& ceiling = passages.ceiling;
+  const auto middle = ceiling.begin() + std::ssize(ceiling) / 2;
   if (share != PredictionShare::others) {
     parts_.push_back(std::make_unique<StatisticsLevels>(model, passages, settings));
-    if (!passages.ceiling.empty()) {
-      parts_.push_back(
-          std::make_unique<TextMeasurement>(model, passages.ceiling, Measured::ceiling));
-    }
+    measure(ceiling.begin(), middle, Measured::ceiling);
   } else {
     for (int layer = 0; layer < model->layers(); ++layer) {
       for (int head = 0; head < model->heads(); ++head) heads_.emplace_back(layer, head);
@@ -54,8 +60,8 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
   }
   if (share == PredictionShare::levels) return;
   parts_.push_back(std::make_unique<MeanFieldLevel>(model, passages, settings));
-  if (passages.measured.empty()) return;
-  parts_.push_back(std::make_unique<TextMeasurement>(model, passages.measured, Measured::compared));
+  measure(passages.measured.begin(), passages.measured.end(), Measured::compared);
+  measure(middle, ceiling.end(), Measured::ceiling);
 }
 
 PredictionPart* Prediction::current() const {
@@ -95,6 +101,7 @@ std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
   for (std::size_t i = 0; i < levels.size(); ++i) {
     HeadPrediction &head = levels[i], &other = others[i];
     head.at(Level::mean_field) = other.at(Level::mean_field);
+    head.add_ceiling(other.ceiling_rows);
     head.measured = other.measured;
     head.measured_by_distance.swap(other.measured_by_distance);
   }

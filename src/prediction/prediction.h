@@ -9,8 +9,8 @@
 
 namespace eigenscope {
 
-/// Two shares of about the same work, for two workers: the levels that need the statistics, with the ceiling,
-/// and the others (the mean field and what they are compared with).
+/// Two shares of about the same work, for two workers: the levels that need the statistics, and the others (the
+/// mean field and what they are compared with), each with half of the passages of the ceiling.
 enum class PredictionShare { levels, others, all };
 inline constexpr int kPredictionShares = 2;
 
@@ -35,8 +35,8 @@ class Prediction {
   /// About how many multiply-adds the next step costs.
   double work_per_step() const;
 
-  /// The heads that are predicted, in the order of their layers. When all are, the ceiling follows, their mean
-  /// field, and then what is measured. Of the share without levels: all heads.
+  /// The heads that are predicted, in the order of their layers. When all are, what is measured and their mean
+  /// field follow. Of the share without levels: all heads.
   const std::vector<HeadPrediction>& heads() const { return heads_; }
 
  private:

@@ -34,7 +34,7 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
     HeadPrediction& head = heads[layer * all + number];
     const HeadMeter& meter = meters_[number];
     if (measured_ == Measured::ceiling) {
-      head.ceiling = meter.measures();
+      head.add_ceiling(meter);
     } else {
       head.measured = meter.measures();
       head.measured_by_distance = meter.by_distance();
