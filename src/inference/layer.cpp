@@ -16,15 +16,22 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXf;
 
+// In loops over pointers: this file is compiled for its size, where Eigen's expressions are calls.
+void add(const MatrixXf& more, MatrixXf& tokens) {
+  const float* const from = more.data();
+  float* const to = tokens.data();
+  for (Index i = 0; i < tokens.size(); ++i) to[i] += from[i];
+}
+
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
 HeadTrace attend(const HeadInput<float>& input, bool causal, float* out, Index leading) {
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
   const Entries visible = causal ? Entries::upper : Entries::all;
-  HeadTrace trace{{}, MatrixXf(input.length, input.length)};
+  HeadTrace trace{MatrixXf(input.length, input.length), MatrixXf(input.length, input.length)};
   const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
-    logits *= scale;
     if (causal) logits.triangularView<Eigen::StrictlyLower>().setZero();
-    trace.logits = logits;
+    float *const scaled = logits.data(), *const kept = trace.logits.data();
+    for (Index i = 0; i < logits.size(); ++i) kept[i] = scaled[i] *= scale;
     softmax_columns(1.0f, false, visible, logits);
   };
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
@@ -144,9 +151,10 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
 
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,
                   MatrixXf& tokens) {
-  tokens += layer.attention_output(read);
+  add(layer.attention_output(read), tokens);
   if (!rules.pre_norm) tokens = layer.attention_norm(tokens);
-  tokens += feed_forward(layer, rules.activation, rules.pre_norm ? layer.mlp_norm(tokens) : tokens);
+  add(feed_forward(layer, rules.activation, rules.pre_norm ? layer.mlp_norm(tokens) : tokens),
+      tokens);
   if (!rules.pre_norm) tokens = layer.mlp_norm(tokens);
 }
 
