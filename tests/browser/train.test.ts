@@ -127,7 +127,7 @@ test('titles of the curves keep clear of their axes, and controls within their c
   await close();
 });
 
-test('same seed, same first weights: the runs begin at the same loss', async () => {
+test('same seed, same initial weights: the runs begin at the same loss', async () => {
   const { page, close } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
@@ -288,6 +288,7 @@ test('a published run is chosen by pointing at it, trained here to the same loss
   const lists = figure.locator('[data-picker] select');
   const chosen = await lists.evaluateAll((all) => all.map((it) => (it as HTMLSelectElement).value));
   expect(chosen).toEqual(['post', '2', '0.25', '-1', '1']); // the first seed
+  expect(await figure.locator('.chart svg[role="img"]').count()).toBe(1); // panels and rings are its parts
   // In both panels, around the cell.
   const rings = figure.locator('[data-mark="chosen"] circle');
   await expect.poll(() => rings.count()).toBe(2);
@@ -425,8 +426,8 @@ test('trained models are evaluated as trained, with TAME and with hard attention
   const samples = page.locator('[data-samples]');
   await samples.scrollIntoViewIfNeeded();
   const measured = samples.locator('li:nth-child(1) div');
-  await measured.filter({ hasText: /as trained: [\d.]+ bits a byte/ }).waitFor();
-  const [, bits] = /([\d.]+) bits a byte/.exec((await measured.textContent()) ?? '') ?? [];
+  await measured.filter({ hasText: /as trained: [\d.]+ bits per byte/ }).waitFor();
+  const [, bits] = /([\d.]+) bits per byte/.exec((await measured.textContent()) ?? '') ?? [];
   await settled(page, 'run-curves');
   const last = (await csv(page, 'run-curves')).find(
     ({ run, step }) => run === 'none' && step === '12',

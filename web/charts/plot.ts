@@ -73,6 +73,13 @@ export function chart(options: PlotOptions & { label: string }): Chart {
   return { svg, x: position(made.scale('x')), y: position(made.scale('y')) };
 }
 
+/** Makes a chart a part of a picture, whose own text is read in its place. */
+export function partOf(svg: SVGSVGElement): SVGSVGElement {
+  svg.removeAttribute('role');
+  svg.removeAttribute('aria-label');
+  return svg;
+}
+
 /** Puts charts into one picture, each at its place. */
 export function compose(
   parts: { svg: SVGSVGElement; x: number; y: number }[],
@@ -83,11 +90,9 @@ export function compose(
   const whole = element('svg', { width, height, viewBox: `0 0 ${width} ${height}` });
   describe(whole, label);
   for (const { svg, x, y } of parts) {
-    svg.removeAttribute('role');
-    svg.removeAttribute('aria-label');
     svg.setAttribute('x', String(x));
     svg.setAttribute('y', String(y));
-    whole.append(svg);
+    whole.append(partOf(svg));
   }
   return whole;
 }

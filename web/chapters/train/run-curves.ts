@@ -1,7 +1,7 @@
 import { count, short } from '../../charts/format';
 import { legend } from '../../charts/legend';
 import { element } from '../../charts/picture';
-import { compose } from '../../charts/plot';
+import { compose, partOf } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { stylesOf, runEntries, type RunStyle } from './run-styles';
 import type { RunComparison } from './comparison';
@@ -89,9 +89,7 @@ export class RunCurvesFigure implements Figure {
 
   private paintPanel(at: number, panel: Panel, styles: RunStyle[]): void {
     const { x, y, width, height } = this.places[at];
-    const svg = drawPanel(panel, styles, stepsOf(styles), { width, height });
-    svg.removeAttribute('role'); // a part of the picture
-    svg.removeAttribute('aria-label');
+    const svg = partOf(drawPanel(panel, styles, stepsOf(styles), { width, height }));
     svg.setAttribute('x', String(x));
     svg.setAttribute('y', String(y));
     svg.dataset.panel = panel.main;
@@ -111,7 +109,7 @@ export class RunCurvesFigure implements Figure {
     if (!last) return '';
     const of = (measure: Shown) => short(last.value[measure]);
     const numbers =
-      `loss ${of('bits_per_byte')} bits a byte, entropy ${of('entropy')}, ` +
+      `loss ${of('bits_per_byte')} bits per byte, entropy ${of('entropy')}, ` +
       `variance ${of(this.store.state.run_spread)}, localization ${of('localization')}, ` +
       `residual ${of('residual')}`;
     const broken = run.failure ? ` Stopped at ${run.failure}.` : '';

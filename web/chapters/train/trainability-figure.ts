@@ -2,7 +2,7 @@ import { short } from '../../charts/format';
 import { legend } from '../../charts/legend';
 import { fieldRamp, stripOf, type Ramp } from '../../charts/palette';
 import { element } from '../../charts/picture';
-import { chart } from '../../charts/plot';
+import { chart, partOf } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
@@ -123,7 +123,7 @@ export class TrainabilityFigure extends CellsFigure {
     );
     const pixels = { type: 'identity', axis: null } as const;
     const { width, height } = svg.viewBox.baseVal;
-    const rings = chart({
+    const drawn = chart({
       label: 'chosen and trained cells',
       ...{ width, height, margin: 0, x: pixels, y: pixels },
       marks: [
@@ -136,7 +136,8 @@ export class TrainabilityFigure extends CellsFigure {
           fill: ({ panel, loss }: (typeof trained)[0]) => colours.get(panel)!(loss),
         }),
       ],
-    }).svg;
+    });
+    const rings = partOf(drawn.svg);
     picture.rings.replaceWith(rings);
     picture.rings = rings;
   }
