@@ -36,7 +36,9 @@ test('another source and level change the figure and the heads predicted worst',
   const before = await misses.allTextContents();
   expect(before).toHaveLength(6);
   await page.locator('#model [data-control="tokens_source"] label', { hasText: 'uniform' }).click();
-  const predictors = page.locator('#figure-predictors [data-live]', { hasText: 'all alike' });
+  const predictors = page.locator('#figure-predictors [data-live]', {
+    hasText: 'equally frequent',
+  });
   await predictors.waitFor({ state: 'attached' });
   expect(await caption(page, 'predictors')).toContain('Ceiling');
   await expect.poll(() => misses.allTextContents()).not.toEqual(before);

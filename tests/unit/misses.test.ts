@@ -30,10 +30,14 @@ test('the largest errors come first, over or under alike', () => {
 test('each reason is that of its numbers', () => {
   const reason = (errors: Record<string, number>) =>
     missesOf(predictionsOf(errors), 'entropy', KEYS, 1)[0].reason;
-  expect(reason({ keys: 0.2, sequences: 0.15 })).toMatch(/off by 0\.15 too: those sequences lack/);
-  expect(reason({ keys: 0.2, sequences: 0.01 })).toMatch(/off by 0\.01 only: .* share a sequence/);
+  expect(reason({ keys: 0.2, sequences: 0.15 })).toMatch(
+    /still has an error of 0\.15: those sequences differ/,
+  );
+  expect(reason({ keys: 0.2, sequences: 0.01 })).toMatch(
+    /an error of only 0\.01: .* share a sequence/,
+  );
   expect(reason({ keys: 0.2, position: 0.04, sequences: 0.01 })).toBe(
-    `Level ${place('position')}, position, is off by 0.04: it takes ${LEVELS[place('position')].adds}.`,
+    `Level ${place('position')}, position, has an error of 0.04: it adds ${LEVELS[place('position')].adds}.`,
   );
 });
 

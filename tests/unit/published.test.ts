@@ -38,7 +38,7 @@ describe('the verdict of a comparison', () => {
     expect(verdictOf([baseline, locater])).toBe(
       'LocAteR against Baseline at step 50: loss −0.03 bits per byte, entropy −0.04; ' +
         'the paper expects a lower loss (seen) and a higher entropy (not seen). ' +
-        'Warning: the norm of W_QK in LocAteR ran away (Frobenius variance 5.6·10⁵).',
+        'Warning: the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).',
     );
   });
 

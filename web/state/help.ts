@@ -25,7 +25,7 @@ const MEANINGS: Partial<Record<StateName, string>> = {
   asymmetry:
     'Ratio <i>η<sub>S</sub></i>/<i>η<sub>F</sub></i> of the two traces; 1 for a symmetric <i>W</i>',
   queries:
-    'Whose rows of attention are meant; the mean over all queries is what causal training sees',
+    'Queries whose rows of attention are measured; the mean over all queries is what causal training sees',
   query: 'Position <i>q</i> of the query, which sees the keys 1 to <i>q</i>; at most <i>T</i>',
   sigma:
     'Covariance <i>Σ</i> of the tokens in the traces of trained heads: none assumed (identity), that of the model’s token embeddings, or measured in each head’s layer, on text or on random tokens (Zipf’s law)',
@@ -78,7 +78,7 @@ const MEANINGS: Partial<Record<StateName, string>> = {
     'Mean <i>m</i><sup>*</sup> of the eigenspectrum at which LocAteR holds it and which mimetic initialization sets',
   target_kind: 'The mean at which LocAteR holds the eigenspectrum',
   initialization:
-    'How the first weights are drawn; mimetic gives each head the target mean, correlated moves the mean at fixed norms of <i>W<sub>Q</sub></i> and <i>W<sub>K</sub></i>',
+    'How the initial weights are drawn; mimetic gives each head the target mean, correlated moves the mean at fixed norms of <i>W<sub>Q</sub></i> and <i>W<sub>K</sub></i>',
   alpha: 'Correlation <i>α</i> of <i>W<sub>Q</sub></i> with <i>W<sub>K</sub></i> at initialization',
   init_scale: 'Standard deviation of <i>W<sub>Q</sub></i> and <i>W<sub>K</sub></i> times √<i>d</i>',
   qk_decay:
@@ -93,13 +93,14 @@ const MEANINGS: Partial<Record<StateName, string>> = {
   min_count: 'Words rarer than this in the training text become one unknown word',
   tame: 'Strength <i>γ</i> of TAME’s rescaling of each head’s logits',
   passages: 'Passages of text for the statistics, and as many to measure',
-  level: 'Which statistics the prediction uses: 0 for none, 8 for all',
+  level:
+    'Predictor level: which statistics the prediction uses, from the traces alone (0) to all (8); 9 uses states from mean-field attention, 10 runs the head itself',
   tokens_source: 'What the statistics of the tokens come from: no text is needed for random tokens',
   tokens_order:
-    'Which random tokens are frequent: the vocabulary’s first words, or as embeddings tell',
-  zipf_exponent: 'Exponent of the law of random tokens: larger for fewer different ones',
+    'Which random tokens are frequent: the first words of the vocabulary, or by a regression of rank on the token embeddings',
+  zipf_exponent: 'Exponent of Zipf’s law: larger for fewer different tokens',
   zipf_offset:
-    'Ranks that the law of random tokens is shifted by: larger for more equal first ones',
+    'Offset of the ranks in Zipf’s law: larger for more equal frequencies of the first ranks',
   offset: 'Query position minus key position at which a rotary head’s <i>W</i> is taken',
 };
 

@@ -371,11 +371,11 @@ const declared = {
     ...{ scale: 'linear', from: -1, to: 1 },
   }),
   target_kind: choiceOf('train', 'target_kind', 'tk', 'Mean to keep'),
-  initialization: choiceOf('train', 'initialization', 'ti', 'First weights'),
+  initialization: choiceOf('train', 'initialization', 'ti', 'Initialization'),
   alpha: number('alpha', 't3', 'Correlation of queries and keys', '<i>α</i>', {
     ...{ scale: 'linear', from: -1, to: 1 },
   }),
-  init_scale: number('init_scale', 't4', 'Scale of the first weights', '<i>s</i>', {
+  init_scale: number('init_scale', 't4', 'Scale of the initial weights', '<i>s</i>', {
     ...{ scale: 'log', from: 0.1, to: 10 },
   }),
   schedule: choiceOf('train', 'schedule', 'schedule', 'Schedule'),

@@ -81,7 +81,7 @@ export const columns: readonly Column[] = [
   {
     name: 'verdict',
     title: 'Explained by',
-    help: `what the first level of ${referTo('predictors')} adds from which on all predict the entropy to 0.05; a filter writes a hyphen for each space`,
+    help: `what the first level of ${referTo('predictors')} adds from which on all levels predict the entropy within 0.05; in a filter write a hyphen for each space`,
     value: verdict,
     text: (head, found) => VERDICTS[verdict(head, found)] ?? '',
   },

@@ -47,8 +47,8 @@ function reasonOf(errors: number[], level: number): string {
     const nested = errors.map((error, i) => ({ error, i })).filter(({ i }) => isNested(i));
     const best = nested.find(({ error }) => error <= half);
     return best
-      ? `Level ${best.i}, ${LEVELS[best.i].name}, is off by ${short(best.error)}: it takes ${LEVELS[best.i].adds}.`
-      : `Run on the sequences of the statistics the head is off by ${short(run)} only: it depends on which tokens share a sequence.`;
+      ? `Level ${best.i}, ${LEVELS[best.i].name}, has an error of ${short(best.error)}: it adds ${LEVELS[best.i].adds}.`
+      : `Run on the sequences that the statistics come from, the head has an error of only ${short(run)}: it depends on which tokens share a sequence.`;
   }
-  return `Run on the sequences of the statistics the head is off by ${short(run)} too: those sequences lack what the text has.`;
+  return `Run on the sequences that the statistics come from, the head still has an error of ${short(run)}: those sequences differ from the text.`;
 }

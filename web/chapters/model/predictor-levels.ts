@@ -22,7 +22,7 @@ export const VERDICTS: readonly string[] = operations.predict.names.verdict;
 /** How the page names the sources of statistics. */
 export const LAWS: Record<TokensSource, string> = {
   zipf: 'random tokens by Zipf’s law',
-  uniform: 'random tokens, all alike',
+  uniform: 'random tokens, equally frequent',
   text: 'other passages of the text',
 };
 

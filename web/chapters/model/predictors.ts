@@ -153,7 +153,7 @@ export class PredictorsFigure implements Figure {
     throw new Error(
       `The sample’s numbers were made with ${passages} passages of ${OWN_TEXT}, seed ${seed} and ` +
         'the default law of random tokens: ' +
-        'for others open its folder.',
+        'open its folder for other settings.',
     );
   }
 
@@ -281,7 +281,7 @@ export class PredictorsFigure implements Figure {
     const { label, meaning } = predictedMeasures[quantity];
     const said = `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}. Level ${level} of ${LEVELS.length - 1}, ${name}: ${level > 0 && isNested(level) ? 'adds ' : ''}${adds}.`;
     const model = this.checkpoints.model.name;
-    if (!predictions) return `${said} Nothing is measured of ${model} yet.`;
+    if (!predictions) return `${said} ${model} is not measured yet.`;
     const agreement = isDone(predictions) ? predictions.summary[level] : null;
     const all = this.checkpoints.model.heads.length;
     const law = LAWS[this.store.state.tokens_source];
@@ -289,8 +289,8 @@ export class PredictorsFigure implements Figure {
       const measured = predictions.measured_entropy.filter((it) => !Number.isNaN(it)).length;
       return (
         `${said} ${count(predictions.layer.length)} of ${count(all)} heads so far, ${law}; ` +
-        `${count(measured)} measured on the text, the others against what they do on the sequences ` +
-        'of the statistics.'
+        `${count(measured)} measured on the text, the others on the sequences that the ` +
+        'statistics come from.'
       );
     }
     const [ceiling, constant] = predictions.summary.slice(-2);
@@ -304,7 +304,7 @@ export class PredictorsFigure implements Figure {
     const sample = this.checkpoints.files ? '' : ' Computed when this page was built.';
     const found =
       agreement[`${quantity}_pairs`] === 0
-        ? `It says nothing of the ${label}.`
+        ? `This level does not predict the ${label}.`
         : `${count(agreement[`${quantity}_pairs`])} heads of ${model}: rank correlation ` +
           `${intervalOf(agreement, rank)}, mean absolute error ${intervalOf(agreement, error)} ` +
           '(95% bootstrap over the heads).' +

@@ -99,7 +99,7 @@ export class GeneratedText {
       ]);
       const [{ value }] = rowsOf(rows, training);
       const measured =
-        `${interventions[intervention]}: ${short(value.bits_per_byte)} bits a byte, ` +
+        `${interventions[intervention]}: ${short(value.bits_per_byte)} bits per byte, ` +
         `entropy ${short(value.entropy)}`;
       this.show(run, `step ${saved}`, measured, new TextDecoder().decode(spoken.text));
       this.problem.textContent = '';

@@ -24,7 +24,7 @@ export const METHOD_NAMES: Readonly<Record<string, string>> = {
   'frobenius-m1': `${FROBENIUS}, m* = 1`,
   'effective-m1': `${regularizers['locater-effective']}, m* = 1`,
   'random-m1': regularizers['locater-random'],
-  'initial-m1': 'first weights with mean 1',
+  'initial-m1': 'initial weights with mean 1',
   'qk-norm': 'QK-norm',
   'qk-clip': 'QK-Clip',
   'capped-growth': 'capped growth',

@@ -95,14 +95,14 @@ export class RunAttentionFigure implements Figure {
     }
   }
 
-  /** The first weights of a run that has not begun: a piece of no steps. */
+  /** The initial weights of a run that has not begun: a piece of no steps. */
   private async first(context: FigureContext, run: TrainingRun): Promise<Uint8Array> {
     const known = this.untrained.get(run);
     if (known) return known;
     const text = await this.comparison.learned;
     const input = { ...run.training, text, checkpoint: null, more: 0 };
     const { checkpoint } = await context.run('train', input);
-    if (!checkpoint) throw new Error('the run has no first weights');
+    if (!checkpoint) throw new Error('the run has no initial weights');
     this.untrained.set(run, checkpoint);
     return checkpoint;
   }

@@ -23,7 +23,7 @@ interface Item {
 
 /** What stands where the verdict will be. */
 const NO_VERDICT =
-  'Here the runs are judged as they train: what the paper expects of its regularizer, and whether it is seen.';
+  'During training this text says whether the runs show what the paper expects of its regularizer.';
 
 /** Pixels of the curves that are to be in sight while they grow. */
 const SEEN = 300;
@@ -108,13 +108,14 @@ export class RunControls {
   }
 
   private tellText({ name, bytes }: Text): void {
-    const when = this.comparison.begun ? ' It is read when the comparison starts over.' : '';
+    const when = this.comparison.begun ? ' It is used after Start over.' : '';
     this.note.textContent = `Text: ${name}, ${count(bytes.length)} bytes.${when}`;
   }
 
   /** The library reads the file, and says what is wrong with it; then its run joins the comparison. */
   private async resume(file: File): Promise<void> {
-    if (file.size > MOST_BYTES) throw new Error('it is larger than any run of this page');
+    if (file.size > MOST_BYTES)
+      throw new Error('it is larger than 1 GiB, the largest run that this page reads');
     const checkpoint = new Uint8Array(await file.arrayBuffer());
     const asked = trainingOf(this.store.state, 'none');
     const text = await this.comparison.learned;
@@ -126,7 +127,7 @@ export class RunControls {
     if (!runs.includes(kind)) {
       if (runs.length === 4) {
         throw new Error(
-          `take a run out of the comparison first: this one is “${regularizers[kind]}”`,
+          `remove a run from the comparison first, which has four; this one is “${regularizers[kind]}”`,
         );
       }
       this.store.set({ runs: [...runs, kind].join() });
@@ -161,7 +162,7 @@ export class RunControls {
     const words = comparison.playing
       ? 'Training.'
       : comparison.pausing
-        ? 'Pausing: the steps under way are ended.'
+        ? 'Pausing after the current steps.'
         : comparison.done
           ? 'All runs have ended.'
           : comparison.begun

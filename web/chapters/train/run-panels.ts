@@ -33,7 +33,7 @@ const MOST_BITS = 12;
 export function panelsOf(spread: Spread): Panel[] {
   return [
     {
-      ...{ title: 'loss, bits a byte', main: 'bits_per_byte', least: NOTHING },
+      ...{ title: 'loss, bits per byte', main: 'bits_per_byte', least: NOTHING },
       thin: { of: 'train_bits', name: 'training loss' },
       most: [-Infinity, MOST_BITS],
       zoom: true,

@@ -50,7 +50,7 @@ function against(run: JudgedRun, baseline: JudgedRun): string {
 function runaway({ name, rows }: JudgedRun): string {
   const variance = rows.at(-1)?.value.variance_frobenius ?? 0;
   if (!(variance > RUNAWAY)) return '';
-  return `Warning: the norm of W_QK in ${name} ran away (Frobenius variance ${short(variance)}).`;
+  return `Warning: the norm of W_QK in ${name} diverged (Frobenius variance ${short(variance)}).`;
 }
 
 /** Whether the scale of W_QK grew although the regularizer is to shrink it. */
