@@ -79,9 +79,12 @@ export class Pool {
     }
   }
 
-  /** Loads a module that is soon to be asked. */
+  /** Gives a module that is soon to be asked to all workers, so that each has an instance of it by then. */
   prepare(name: ModuleName): void {
-    this.load(name).catch(() => {}); // whoever needs it hears of it
+    this.load(name).then(
+      (module) => this.seats.forEach((seat) => seat.load(name, module)),
+      () => {}, // whoever needs it hears of it
+    );
   }
 
   private load(name: ModuleName): Promise<WebAssembly.Module> {

@@ -69,13 +69,17 @@ export class Seat {
     return this.calls.size + MANY * others.length;
   }
 
+  /** Gives the worker a module, unless it has it. */
+  load(name: ModuleName, module: WebAssembly.Module): void {
+    if (!this.loaded.has(name)) this.post({ kind: 'load', name, module });
+    this.loaded.add(name);
+  }
+
   /** Starts a job; its module goes first where the worker does not have it. */
   send(module: WebAssembly.Module, call: Call): void {
     this.calls.set(call.id, call);
     const { id, job, input, share } = call;
-    const name = moduleOf(job, input);
-    if (!this.loaded.has(name)) this.post({ kind: 'load', name, module });
-    this.loaded.add(name);
+    this.load(moduleOf(job, input), module);
     this.post({ kind: 'run', id, job, input, share });
   }
 

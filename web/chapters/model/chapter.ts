@@ -106,6 +106,7 @@ export function startModel({ state, pool, heads }: Page): Chapter {
   new Picks(store, checkpoints, measurements);
   new PredictionNotes(store, checkpoints, measurements);
   new Dropped(store, pool, checkpoints, {
+    choosing: () => void texts.load().catch(() => {}), // the figure hears of it when it asks
     failed: (error) => controls.failed(error),
     opening: (checkpoint) => {
       predictors.prepare(checkpoint).catch(() => {}); // the figure hears of it when it asks

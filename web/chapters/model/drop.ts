@@ -26,6 +26,8 @@ import {
 
 /** What the page does with what is read. */
 interface Hooks {
+  /** A person begins to choose files. */
+  choosing(): void;
   /** The heads of a checkpoint begin to be read. */
   opening(checkpoint: Checkpoint): void;
   /** Shows the view in which the answer is. */
@@ -102,6 +104,7 @@ export class Dropped {
   /** Loads what reads a checkpoint and predicts its heads, while a person chooses the files. */
   private prepare = (): void => {
     for (const name of ['checkpoint', 'reading', 'predict'] as const) this.pool.prepare(name);
+    this.hooks.choosing();
   };
 
   private wireDragging(): void {
