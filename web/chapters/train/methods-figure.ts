@@ -24,9 +24,9 @@ const WIDE = 540;
 
 const nameOf = ({ method, runs }: MethodRow) => `${method}, ${runsText(runs)}`;
 
-/** Pixels for the names of methods, at most 36% of a width. */
+/** Pixels for the names of methods, at most 42% of a width. */
 function nameRoom(rows: readonly MethodRow[], width: number): number {
-  return Math.min(0.36 * width, 12 + Math.max(0, ...rows.map(nameOf).map(textWidth)));
+  return Math.min(0.42 * width, 12 + Math.max(0, ...rows.map(nameOf).map(textWidth)));
 }
 
 /** What a published comparison of methods shows, and by which of them its caption judges the paper's claims. */

@@ -160,7 +160,7 @@ export class TrainabilityFigure extends CellsFigure {
       const [from, to] = [low, high].map((loss) => loss.toFixed(3));
       const name = `${title[0].toUpperCase()}${title.slice(1)}`;
       if (from === to)
-        return `${name}: all ${own.length} cells end at ${to} bits per byte, so there is nothing to predict.`;
+        return `${name}: all ${own.length} cells end at ${to} bits per byte; what could be predicted is less than 0.001.`;
       const ends = `${name}: ${own.length} cells end between ${from} and ${to} bits per byte`;
       if (high - low < LEAST_RANGE) return `${ends}, a range too small to be predicted.`;
       const rows = predictions.filter(({ panel }) => panel === title);
