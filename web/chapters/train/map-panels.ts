@@ -3,7 +3,6 @@ import type { Markish } from '@observablehq/plot';
 import { decade, short, tick } from '../../charts/format';
 import type { Entry } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
-import { element } from '../../charts/picture';
 import { chart, contour, line, ruleX } from '../../charts/plot';
 import {
   medianOf,
@@ -12,7 +11,7 @@ import {
   type FreezingPoint,
   type MapCell,
 } from './map-cells';
-import { MARGINS, titleMark, type Panel } from './panel-parts';
+import { circle, ends, manyMarks, MARGINS, titleMark, type Panel } from './panel-parts';
 import type { Predictor } from './published-results';
 
 /** The measures of the untrained model whose medians are drawn over the cells. */
@@ -42,29 +41,6 @@ export interface MapLook {
 
 const describe = ({ alpha, scale, loss }: MapCell) =>
   `α = ${short(alpha)}, s = ${short(scale)}: ${short(loss)} bits per byte`;
-
-/** A scale in pixels of the chart. */
-type Scale = (value: number) => number;
-
-/** The marks of all cells, as one path of each colour: far fewer elements than cells. */
-function cellMarks(
-  cells: readonly MapCell[],
-  { colour }: MapLook,
-  outline: (cell: MapCell, x: Scale, y: Scale) => string,
-  look: Record<string, string | number>,
-): Markish {
-  return (_, scales) => {
-    const [x, y] = [scales.x as Scale, scales.y as Scale];
-    const paths = new Map<string, string>();
-    for (const cell of cells) {
-      const fill = colour(cell.loss);
-      paths.set(fill, (paths.get(fill) ?? '') + outline(cell, x, y));
-    }
-    const group = element('g', { 'aria-label': 'cells', ...look });
-    group.append(...[...paths].map(([fill, d]) => element('path', { fill, d })));
-    return group;
-  };
-}
 
 /** Where each measure has its median over the cells of a whole panel. */
 function medianLines(cells: readonly MapCell[], { alphas, scales }: MapLook): Markish[] {
@@ -113,7 +89,7 @@ function labelled(values: readonly number[]): number[] {
 
 /** Cells over alpha and s, with the lines of the measures. */
 export function gridPanel(title: string, cells: readonly MapCell[], look: MapLook): Panel {
-  const { alphas, scales, size } = look;
+  const { alphas, scales, size, colour } = look;
   const column = ({ alpha }: MapCell) => alphas.indexOf(alpha);
   const row = ({ scale }: MapCell) => scales.indexOf(scale);
   const drawn = chart({
@@ -129,14 +105,14 @@ export function gridPanel(title: string, cells: readonly MapCell[], look: MapLoo
       tickFormat: (i: number) => short(Number(scales[i].toPrecision(2))),
     },
     marks: [
-      cellMarks(
+      manyMarks(
         cells,
-        look,
+        ({ loss }) => colour(loss),
         (cell, x, y) => {
           const [left, right] = [x(column(cell) - 0.5), x(column(cell) + 0.5)];
           return `M${left},${y(row(cell) - 0.5)}H${right}V${y(row(cell) + 0.5)}H${left}Z`;
         },
-        { 'shape-rendering': 'crispEdges' }, // no light between neighbours
+        { 'aria-label': 'cells', 'shape-rendering': 'crispEdges' }, // no light between neighbours
       ),
       ...medianLines(cells, look),
       ...freezingMarks(look),
@@ -159,9 +135,8 @@ const NEAR_ZERO = 0.1;
 
 /** The same cells over mean and variance of the eigenspectrum at initialization. */
 export function spectrumPanel(title: string, cells: readonly MapCell[], look: MapLook): Panel {
-  const { size } = look;
+  const { size, colour } = look;
   const positive = cells.filter(({ variance }) => variance > 0);
-  const ends = (values: number[]) => [Math.min(...values), Math.max(...values)];
   const drawn = chart({
     label: title,
     ...{ ...size, ...MARGINS },
@@ -176,13 +151,11 @@ export function spectrumPanel(title: string, cells: readonly MapCell[], look: Ma
     },
     marks: [
       ruleX([0], { strokeOpacity: 0.15 }),
-      cellMarks(
+      manyMarks(
         positive,
-        look,
-        ({ mean, variance }, x, y) =>
-          `M${x(mean) - DOT},${y(variance)}` +
-          [1, -1].map((side) => `a${DOT},${DOT} 0 1,0 ${2 * DOT * side},0`).join(''),
-        { stroke: 'var(--muted)', 'stroke-width': 0.75 },
+        ({ loss }) => colour(loss),
+        ({ mean, variance }, x, y) => circle(x(mean), y(variance), DOT),
+        { 'aria-label': 'cells', stroke: 'var(--muted)', 'stroke-width': 0.75 },
       ),
       titleMark(title),
     ],

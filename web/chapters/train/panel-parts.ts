@@ -57,6 +57,52 @@ export function trainedMark<Point>(points: readonly Point[], look: DotOptions): 
   });
 }
 
+/** A scale in pixels of the chart. */
+export type Scale = (value: number) => number;
+
+/**
+ * Marks of many points, as so many paths of each colour: far fewer elements than points. Where marks are
+ * see-through, those of several paths show how many lie on each other.
+ */
+export function manyMarks<Point>(
+  points: readonly Point[],
+  fill: (point: Point) => string,
+  outline: (point: Point, x: Scale, y: Scale) => string,
+  look: Record<string, string | number>,
+  layers = 1,
+): Markish {
+  return (_, scales) => {
+    const [x, y] = [scales.x as Scale, scales.y as Scale];
+    const paths = Array.from({ length: layers }, () => new Map<string, string>());
+    for (const [i, point] of points.entries()) {
+      const layer = paths[i % layers];
+      const colour = fill(point);
+      layer.set(colour, (layer.get(colour) ?? '') + outline(point, x, y));
+    }
+    const group = element('g', look);
+    for (const [colour, d] of paths.flatMap((layer) => [...layer]))
+      group.append(element('path', { fill: colour, d }));
+    return group;
+  };
+}
+
+/** The outline of a circle. */
+export function circle(x: number, y: number, r: number): string {
+  const halves = [1, -1].map((side) => `a${r},${r} 0 1,0 ${2 * r * side},0`);
+  return `M${x - r},${y}${halves.join('')}`;
+}
+
+/** The outline of a diamond about as large as the circle of that radius. */
+export function diamond(x: number, y: number, r: number): string {
+  const [half, height] = [0.95 * r, 1.65 * r];
+  return `M${x},${y - height}l${half},${height}l${-half},${height}l${-half},${-height}Z`;
+}
+
+/** Least and largest value. */
+export function ends(values: readonly number[]): [number, number] {
+  return [Math.min(...values), Math.max(...values)];
+}
+
 /** A panel with what can be pointed at on it, in its own pixels. */
 export interface Panel {
   drawn: Chart;

@@ -1,14 +1,25 @@
 import { decade, short, tick } from '../../charts/format';
 import { legend } from '../../charts/legend';
 import { series } from '../../charts/palette';
-import { chart, dot, gridY } from '../../charts/plot';
+import { chart, gridY } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { child } from '../../ui/dom';
 import { draw } from '../../ui/queue';
 import { CellPointer, type CellPlace } from './cell-pointer';
 import { ESCAPE_CHOOSING } from './escape-figure';
 import { ExperimentPicker } from './experiment-picker';
-import { arranged, chosenMark, MARGINS, titleMark, trainedMark, type Panel } from './panel-parts';
+import {
+  arranged,
+  chosenMark,
+  circle,
+  diamond,
+  ends,
+  manyMarks,
+  MARGINS,
+  titleMark,
+  trainedMark,
+  type Panel,
+} from './panel-parts';
 import {
   correlationsOf,
   loggedRows,
@@ -25,6 +36,8 @@ import { RATES_CHOOSING } from './rates-figure';
 import type { Trials } from './trials';
 
 const HEIGHT = 260;
+/** Paths of each experiment's dots. */
+const LAYERS = 12;
 const NAMES: Record<Driver, string> = {
   gradient_query_key: 'gradient norm on W_Q and W_K',
   sensitivity: 'sensitivity of attention',
@@ -32,7 +45,7 @@ const NAMES: Record<Driver, string> = {
 const EXPERIMENTS = ['learning-rate', 'rank-escape'];
 const SUBJECTS = ['learning rates', 'rank collapse'];
 const TITLES = [`${SUBJECTS[0]} (pre-norm, depth 4)`, `${SUBJECTS[1]} (post-norm, depth 8)`];
-const SYMBOLS = ['circle', 'diamond'] as const;
+const OUTLINES = [circle, diamond] as const;
 
 /** Length of the plateaus of two experiments against the gradient on W_QK and the sensitivity. */
 export class PlateausFigure extends PublishedFigure {
@@ -68,7 +81,7 @@ export class PlateausFigure extends PublishedFigure {
     );
   }
 
-  protected draw(width: number): void {
+  protected *draw(width: number) {
     const names = legend(
       TITLES.map((text, i) => ({
         ...{ text, kind: i === 0 ? ('dot' as const) : ('diamond' as const) },
@@ -79,11 +92,13 @@ export class PlateausFigure extends PublishedFigure {
     );
     const columns = width >= 560 ? 3 : 1;
     const size = width / columns;
-    const panels = [
-      this.lengths('gradient_query_key', size),
-      this.lengths('sensitivity', size),
-      this.gradients(size),
-    ];
+    const panels: Panel[] = [];
+    for (const driver of ['gradient_query_key', 'sensitivity'] as const) {
+      panels.push(this.lengths(driver, size));
+      yield;
+    }
+    panels.push(this.gradients(size));
+    yield;
     const caption = this.caption();
     const label = `Length of plateaus. ${caption}`;
     const { svg, places } = arranged(panels, { columns, width, height: HEIGHT }, names, label);
@@ -113,7 +128,7 @@ export class PlateausFigure extends PublishedFigure {
     const drawn = chart({
       label: `Steps against the ${NAMES[driver]}`,
       ...{ width, height: HEIGHT, ...MARGINS },
-      x: xOf(driver, width),
+      x: xOf(driver, width, [...this.runs, ...trained]),
       y: {
         ...{ domain: [0, 1.25 * last], label: null },
         ticks: [0, last / 4, last / 2, (3 * last) / 4, last, never],
@@ -140,8 +155,14 @@ export class PlateausFigure extends PublishedFigure {
     const drawn = chart({
       label: 'Gradient norm against the sensitivity',
       ...{ width, height: HEIGHT, ...MARGINS },
-      x: xOf('sensitivity', width),
-      y: { type: 'log', label: null, ticks: 5, tickFormat: decade },
+      x: xOf('sensitivity', width, rows),
+      y: {
+        domain: ends(rows.map((row) => row.gradient_query_key)),
+        type: 'log',
+        label: null,
+        ticks: 5,
+        tickFormat: decade,
+      },
       marks: [
         titleMark('gradient norm'),
         ...this.dots(rows, 'sensitivity', (row) => row.gradient_query_key, 1.5),
@@ -176,17 +197,17 @@ export class PlateausFigure extends PublishedFigure {
 
   private dots<Row extends LoggedRow | Plateau>(
     rows: readonly Row[],
-    x: Driver,
-    y: (row: Row) => number,
+    driver: Driver,
+    value: (row: Row) => number,
     r: number,
   ) {
     return EXPERIMENTS.map((experiment, i) =>
-      dot(
-        rows.filter((row) => row.experiment === experiment && row[x] > 0),
-        {
-          ...{ x: (row: Row) => row[x], y, r, symbol: SYMBOLS[i], fill: series[i] },
-          ...{ fillOpacity: 0.55, ariaDescription: TITLES[i] },
-        },
+      manyMarks(
+        rows.filter((row) => row.experiment === experiment && row[driver] > 0),
+        () => series[i],
+        (row, x, y) => OUTLINES[i](x(row[driver]), y(value(row)), r),
+        { 'aria-label': TITLES[i], 'fill-opacity': 0.55 },
+        LAYERS,
       ),
     );
   }
@@ -208,10 +229,18 @@ export class PlateausFigure extends PublishedFigure {
 }
 
 /** The axis of a driver: orders of magnitude for the gradient. */
-function xOf(driver: Driver, width: number) {
+function xOf(driver: Driver, width: number, shown: readonly Record<Driver, number>[]) {
+  const domain = ends(shown.map((row) => row[driver]).filter((value) => value > 0));
   const label = `${NAMES[driver]} →`;
   const ticks = width < 300 ? 3 : 5;
   return driver === 'sensitivity'
-    ? { label, labelAnchor: 'center' as const, ticks, tickFormat: tick }
-    : { type: 'log' as const, label, labelAnchor: 'center' as const, ticks, tickFormat: decade };
+    ? { domain, label, labelAnchor: 'center' as const, ticks, tickFormat: tick }
+    : {
+        type: 'log' as const,
+        domain,
+        label,
+        labelAnchor: 'center' as const,
+        ticks,
+        tickFormat: decade,
+      };
 }
