@@ -13,13 +13,13 @@ using eigenscope::testing::failure_of;
 
 namespace {
 
-ExperimentJson small_grid() {
+OrderedJson small_grid() {
   return {{"experiment", "small"},
           {"text", "text.txt"},
           {"settings", {{"width", 16}, {"heads", 2}, {"depth", 2}}},
           {"axes",
            {{"method",
-             {{"none", ExperimentJson::object()},
+             {{"none", OrderedJson::object()},
               {"pull", {{"regularizer", "locater"}, {"target", 0.5}}}}},
             {"learning_rate", {0.01, 0.1}}}},
           {"stages", {{{"seeds", 1}, {"only", {{"learning_rate", {0.1}}}}}, {{"seeds", 2}}}},
@@ -28,12 +28,12 @@ ExperimentJson small_grid() {
           {"baseline", {{"method", "none"}}}};
 }
 
-Grid parsed(const ExperimentJson& json) { return parse_grid(json.dump()); }
+Grid parsed(const OrderedJson& json) { return parse_grid(write_json(json)); }
 
 // A result whose first measure ends at `loss`, from `initial` of a predictor.
-ExperimentJson result(const GridCell& cell, double loss, double initial = 0,
-                      const std::string& failure = "") {
-  ExperimentJson axes = ExperimentJson::object();
+OrderedJson result(const GridCell& cell, double loss, double initial = 0,
+                   const std::string& failure = "") {
+  OrderedJson axes = OrderedJson::object();
   for (const auto& [name, label] : cell.axes) axes[name] = label;
   return {{"id", cell.id},
           {"axes", axes},
@@ -62,7 +62,7 @@ TEST_CASE("a grid's cells: stage by stage, seed by seed, none twice") {
   CHECK(settings.regularizer.target == 0.5);
   CHECK(settings.optimizer.learning_rate == 0.1);
   CHECK(settings.seed == 1);
-  const ExperimentJson changed = changed_settings(settings);
+  const OrderedJson changed = changed_settings(settings);
   CHECK(changed.at("learning_rate") == 0.1);
   CHECK(changed.at("regularizer") == "locater");
   CHECK_FALSE(changed.contains("length"));
@@ -70,29 +70,29 @@ TEST_CASE("a grid's cells: stage by stage, seed by seed, none twice") {
 
 TEST_CASE("a grid that is not one is refused by the key") {
   const auto item = [](auto change) {
-    ExperimentJson json = small_grid();
+    OrderedJson json = small_grid();
     change(json);
     return failure_of([&] { parsed(json); }).item;
   };
   CHECK(failure_of([] { parse_grid("[1"); }).item == "grid");
-  CHECK(item([](ExperimentJson& j) { j.erase("text"); }) == "text");
-  CHECK(item([](ExperimentJson& j) { j["speed"] = 1; }) == "speed");
-  CHECK(item([](ExperimentJson& j) { j["settings"]["speed"] = 1; }) == "speed");
-  CHECK(item([](ExperimentJson& j) { j["settings"]["seed"] = 1; }) == "seed");
-  CHECK(item([](ExperimentJson& j) { j["settings"]["heads"] = 3; }) == "heads");
-  CHECK(item([](ExperimentJson& j) { j["settings"]["width"] = "wide"; }) == "width");
-  CHECK(item([](ExperimentJson& j) { j["axes"]["learning_rate"] = ExperimentJson::array(); }) ==
+  CHECK(item([](OrderedJson& j) { j.erase("text"); }) == "text");
+  CHECK(item([](OrderedJson& j) { j["speed"] = 1; }) == "speed");
+  CHECK(item([](OrderedJson& j) { j["settings"]["speed"] = 1; }) == "speed");
+  CHECK(item([](OrderedJson& j) { j["settings"]["seed"] = 1; }) == "seed");
+  CHECK(item([](OrderedJson& j) { j["settings"]["heads"] = 3; }) == "heads");
+  CHECK(item([](OrderedJson& j) { j["settings"]["width"] = "wide"; }) == "width");
+  CHECK(item([](OrderedJson& j) { j["axes"]["learning_rate"] = OrderedJson::array(); }) ==
         "learning_rate");
-  CHECK(item([](ExperimentJson& j) { j["stages"] = ExperimentJson::array(); }) == "stages");
-  CHECK(item([](ExperimentJson& j) { j["stages"][0]["seeds"] = 0; }) == "seeds");
-  CHECK(item([](ExperimentJson& j) { j["stages"][0]["only"]["speed"] = {1}; }) == "only");
-  CHECK(item([](ExperimentJson& j) { j["baseline"] = "none"; }) == "baseline");
+  CHECK(item([](OrderedJson& j) { j["stages"] = OrderedJson::array(); }) == "stages");
+  CHECK(item([](OrderedJson& j) { j["stages"][0]["seeds"] = 0; }) == "seeds");
+  CHECK(item([](OrderedJson& j) { j["stages"][0]["only"]["speed"] = {1}; }) == "only");
+  CHECK(item([](OrderedJson& j) { j["baseline"] = "none"; }) == "baseline");
 }
 
 TEST_CASE("collected: paired by seed, failures apart, the missing named") {
   const Grid grid = parsed(small_grid());
-  const ExperimentJson json =
-      collect_results(grid, [&](const GridCell& cell) -> std::optional<ExperimentJson> {
+  const OrderedJson json =
+      collect_results(grid, [&](const GridCell& cell) -> std::optional<OrderedJson> {
         const bool pull = cell.axes[0].second == "pull";
         if (cell.axes[1].second == "0.01") {
           if (cell.seed == 2 && pull) return std::nullopt;
@@ -102,9 +102,9 @@ TEST_CASE("collected: paired by seed, failures apart, the missing named") {
         const auto seed = static_cast<double>(cell.seed);
         return result(cell, 4 + seed - (pull ? 0.5 + 0.1 * seed : 0));
       });
-  CHECK(json.at("missing") == ExperimentJson::array({"method=pull,learning_rate=0.01,seed=2"}));
+  CHECK(json.at("missing") == OrderedJson::array({"method=pull,learning_rate=0.01,seed=2"}));
   CHECK(json.at("cells").size() == 7);
-  const ExperimentJson& pull = json.at("summary")[1];
+  const OrderedJson& pull = json.at("summary")[1];
   CHECK(pull.at("axes").at("method") == "pull");
   CHECK(pull.at("runs") == 2);
   CHECK_THAT(pull.at("bits_per_byte").at("difference").get<double>(), WithinAbs(-0.65, 1e-12));
@@ -112,7 +112,7 @@ TEST_CASE("collected: paired by seed, failures apart, the missing named") {
   CHECK_THAT(pull.at("bits_per_byte").at("t").get<double>(), WithinAbs(-13, 1e-9));
   CHECK_THAT(pull.at("bits_per_byte").at("p").get<double>(),
              WithinAbs(1 - 2 / std::numbers::pi * std::atan(13.0), 1e-9));
-  const ExperimentJson& failed = json.at("summary")[2];
+  const OrderedJson& failed = json.at("summary")[2];
   CHECK(failed.at("axes").at("learning_rate") == "0.01");
   CHECK(failed.at("failures") == 1);
   CHECK(failed.at("bits_per_byte").at("runs") == 1);
@@ -120,22 +120,22 @@ TEST_CASE("collected: paired by seed, failures apart, the missing named") {
 }
 
 TEST_CASE("collected: of first and last rows only what the grid keeps") {
-  ExperimentJson source = small_grid();
+  OrderedJson source = small_grid();
   const auto collected = [&] {
     return collect_results(parsed(source), [](const GridCell& cell) {
-      ExperimentJson own = result(cell, 3);
+      OrderedJson own = result(cell, 3);
       for (const char* row : {"initial", "final"}) own[row]["entropy"] = 0.5;
       own["initial"]["bits_per_byte"] = 8;
       return std::optional(own);
     });
   };
-  const ExperimentJson whole = collected();
+  const OrderedJson whole = collected();
   source["kept"] = {"bits_per_byte"};
-  const ExperimentJson lean = collected();
+  const OrderedJson lean = collected();
   CHECK(lean.at("summary") == whole.at("summary"));
   CHECK(whole.at("cells")[0].at("final").contains("entropy"));
-  CHECK(lean.at("cells")[0].at("initial") == ExperimentJson{{"bits_per_byte", 8}});
-  CHECK(lean.at("cells")[0].at("final") == ExperimentJson{{"bits_per_byte", 3}});
+  CHECK(lean.at("cells")[0].at("initial") == OrderedJson{{"bits_per_byte", 8}});
+  CHECK(lean.at("cells")[0].at("final") == OrderedJson{{"bits_per_byte", 3}});
   source["kept"] = {"entropie"};
   CHECK_THROWS_WITH(collected(), ContainsSubstring("'entropie'"));
 }
@@ -152,13 +152,13 @@ TEST_CASE("shares and areas") {
 }
 
 TEST_CASE("analyses of cells with known answers") {
-  ExperimentJson json = small_grid();
+  OrderedJson json = small_grid();
   json["axes"] = {{"learning_rate", {0.01, 0.1, 1}}};
   json["stages"] = {{{"seeds", 2}}};
   json.erase("baseline");
   const Grid grid = parsed(json);
   const auto cells_of = [](const Grid& of) {
-    std::vector<ExperimentJson> cells;
+    std::vector<OrderedJson> cells;
     for (const GridCell& cell : of.cells) {
       const double rate = cell.settings.optimizer.learning_rate;
       const bool fails = rate == 1 && cell.seed == 2;
@@ -170,28 +170,27 @@ TEST_CASE("analyses of cells with known answers") {
     }
     return cells;
   };
-  std::vector<ExperimentJson> cells = cells_of(grid);
-  const ExperimentJson sensitivity = analyse(grid,
-                                             {{"kind", "sensitivity"},
-                                              {"axis", "learning_rate"},
-                                              {"group", "learning_rate"},
-                                              {"tolerance", 0.25},
-                                              {"reach", {3.5}}},
-                                             cells);
+  std::vector<OrderedJson> cells = cells_of(grid);
+  const OrderedJson sensitivity = analyse(grid,
+                                          {{"kind", "sensitivity"},
+                                           {"axis", "learning_rate"},
+                                           {"group", "learning_rate"},
+                                           {"tolerance", 0.25},
+                                           {"reach", {3.5}}},
+                                          cells);
   CHECK(sensitivity.at("rows").size() == 3);
 
-  json["axes"] = {{"method", {{"all", ExperimentJson::object()}}},
-                  {"learning_rate", {0.01, 0.1, 1}}};
+  json["axes"] = {{"method", {{"all", OrderedJson::object()}}}, {"learning_rate", {0.01, 0.1, 1}}};
   const Grid one = parsed(json);
   cells = cells_of(one);
-  const ExperimentJson row = analyse(one,
-                                     {{"kind", "sensitivity"},
-                                      {"axis", "learning_rate"},
-                                      {"group", "method"},
-                                      {"tolerance", 0.25},
-                                      {"reach", {3.5}}},
-                                     cells)
-                                 .at("rows")[0];
+  const OrderedJson row = analyse(one,
+                                  {{"kind", "sensitivity"},
+                                   {"axis", "learning_rate"},
+                                   {"group", "method"},
+                                   {"tolerance", 0.25},
+                                   {"reach", {3.5}}},
+                                  cells)
+                              .at("rows")[0];
   CHECK(row.at("best") == 3.0);
   CHECK(row.at("largest_stable") == 0.1);
   CHECK_THAT(row.at("mean_excess").get<double>(), WithinAbs((0 + 0.2 + 2) / 3, 1e-12));
@@ -199,17 +198,17 @@ TEST_CASE("analyses of cells with known answers") {
   CHECK(row.at("points")[0].at("reached")[0].at("mean_step") == 100.0);
   CHECK(row.at("points")[2].at("reached")[0].at("reached") == 0);
 
-  const ExperimentJson share = analyse(one, {{"kind", "share"}, {"below", 3.1}}, cells);
+  const OrderedJson share = analyse(one, {{"kind", "share"}, {"below", 3.1}}, cells);
   CHECK(share.at("rows")[0].at("share") == 1);
   CHECK(share.at("rows")[1].at("share") == 0);
 
-  const ExperimentJson predictors = analyse(
+  const OrderedJson predictors = analyse(
       one, {{"kind", "predictors"}, {"by", {"method"}}, {"predictors", {"predictor"}}}, cells);
   CHECK(predictors.at("rows")[0].at("cells") == 3);
   CHECK_THAT(predictors.at("rows")[0].at("rank_correlation").get<double>(), WithinAbs(1, 1e-12));
   CHECK(predictors.at("rows")[0].at("area_under_curve") == 1);
 
-  const ExperimentJson plateau =
+  const OrderedJson plateau =
       analyse(one, {{"kind", "plateau"}, {"below", 3.5}, {"drivers", {"driver"}}}, cells);
   CHECK(plateau.at("rows")[0].at("runs") == 5);
   CHECK(plateau.at("rows")[0].at("never") == 1);
@@ -218,20 +217,20 @@ TEST_CASE("analyses of cells with known answers") {
 }
 
 TEST_CASE("freezing parts the cells of a map by their logits' predicted variance") {
-  ExperimentJson json = small_grid();
+  OrderedJson json = small_grid();
   json["settings"] = {
       {"width", 16}, {"heads", 2}, {"length", 16}, {"initialization", "correlated"}};
   json["axes"] = {{"init_scale", {0.5, 1, 2}}, {"alpha", {0, 1}}};
   json["stages"] = {{{"seeds", 1}}};
   json.erase("baseline");
   const Grid grid = parsed(json);
-  std::vector<ExperimentJson> cells;
+  std::vector<OrderedJson> cells;
   for (const GridCell& cell : grid.cells) {
     cells.push_back(result(cell, cell.settings.regularizer.init_scale > 1.5 ? 4.5 : 4.0));
     cells.back()["initial"]["residual"] = 0.9;
   }
-  const ExperimentJson of = {{"kind", "freezing"}, {"by", ExperimentJson::array()}};
-  const ExperimentJson row = analyse(grid, of, cells).at("rows")[0];
+  const OrderedJson of = {{"kind", "freezing"}, {"by", OrderedJson::array()}};
+  const OrderedJson row = analyse(grid, of, cells).at("rows")[0];
   const double unlike = 0.81 * 16 / 15;
   CHECK_THAT(row.at("unlike").get<double>(), WithinAbs(unlike, 1e-12));
   REQUIRE(row.at("scales").size() == 2);

@@ -31,7 +31,8 @@ const Operation& measuring_operation(const Json& name) {
     if (name == operation->name) return *operation;
     names += (names.empty() ? "" : ", ") + std::string(operation->name);
   }
-  throw InvalidArgument("operation", name.dump() + " is not allowed; it must be one of " + names);
+  throw InvalidArgument("operation",
+                        write_json(name) + " is not allowed; it must be one of " + names);
 }
 
 /// A path as the name of a file.
@@ -44,11 +45,11 @@ std::string cell_id(std::string path) {
 /// As it is typed after "--option=".
 std::string typed_value(const std::string& name, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number()) return value.dump();
+  if (value.is_number()) return write_json(value);
   if (!value.is_array() || value.empty()) {
     throw InvalidArgument(
         name,
-        value.dump() + " is not allowed; it must be a number, a text, a list of them or true");
+        write_json(value) + " is not allowed; it must be a number, a text, a list of them or true");
   }
   std::string list;
   for (const Json& item : value) list += (list.empty() ? "" : ",") + typed_value(name, item);
@@ -119,12 +120,12 @@ std::optional<Json> result_of_cell(const CheckpointGrid& grid, const CheckpointG
 }  // namespace
 
 bool has_checkpoints(const std::string& json) {
-  const Json grid = Json::parse(json, nullptr, false);
+  const Json grid = read_json(json);
   return grid.is_object() && grid.contains("checkpoints");
 }
 
 CheckpointGrid parse_checkpoint_grid(const std::string& json) {
-  const Json source = Json::parse(json, nullptr, false);
+  const Json source = read_json(json);
   if (!source.is_object()) throw InvalidArgument("grid", "it must be a JSON object");
   check_keys("", source, "a grid of checkpoints",
              {"experiment", "operation", "checkpoints", "options"});
@@ -220,7 +221,7 @@ void CheckpointGridOptions::run() const {
       ++failed;
       continue;
     }
-    replace_file(cell_path(out_, cell), json.dump(1) + "\n");
+    replace_file(cell_path(out_, cell), write_json(json, 1) + "\n");
   }
   if (failed > 0) {
     throw FormatError(grid_, std::to_string(failed) +

@@ -17,10 +17,10 @@ namespace {
 std::string text_of(Json results) {
   std::string lines;
   for (const Json& cell : results.at("cells")) {
-    lines += (lines.empty() ? "\n  " : ",\n  ") + cell.dump();
+    lines += (lines.empty() ? "\n  " : ",\n  ") + write_json(cell);
   }
   results.erase("cells");
-  std::string text = results.dump(1);
+  std::string text = write_json(results, 1);
   text.resize(text.size() - 2);  // without the last brace
   return text + ",\n \"cells\": [" + lines + "\n ]\n}\n";
 }
@@ -47,7 +47,8 @@ struct CollectCommand {
     const std::size_t missing = results.at("missing").size();
     if (missing > 0) {
       std::cerr << "eigenscope: " << missing << " of " << missing + results.at("cells").size()
-                << " cells have no result yet, such as " << results.at("missing").front() << '\n';
+                << " cells have no result yet, such as "
+                << write_json(results.at("missing").front()) << '\n';
     }
   }
 
@@ -57,7 +58,7 @@ struct CollectCommand {
   }
   Json collected_runs(const Grid& parsed) const {
     const CellFolder folder(cells);
-    if (!restore.empty()) folder.restore(parsed, Json::parse(read_text(restore), nullptr, false));
+    if (!restore.empty()) folder.restore(parsed, read_json(read_text(restore)));
     return collect_results(parsed,
                            [&](const GridCell& cell) { return folder.result(parsed, cell); });
   }

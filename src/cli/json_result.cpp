@@ -180,8 +180,7 @@ void print_result(std::ostream& out, const Operation& operation, const Job& job,
   }
   const Json json = json_of(job);
   if (csv) return write_csv(out, scalars_of(json[operation.rows]));
-  // Generated text need not be UTF-8.
-  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << write_json(json) << '\n';
 }
 
 }  // namespace eigenscope::cli

@@ -17,7 +17,7 @@ std::string csv_text(const std::string& text) {
 
 std::string csv_value(const Json& value) {
   if (value.is_string()) return csv_text(value.get<std::string>());
-  const std::string text = value.dump();
+  const std::string text = write_json(value);
   return text == "null" ? "" : text;  // also a NaN's text
 }
 

@@ -2,14 +2,14 @@
 #pragma once
 
 #include <iosfwd>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "io/json.h"
 
 namespace eigenscope::cli {
 
-using Json = nlohmann::ordered_json;  // keeps the order in which keys are set; NaN prints as null
+using Json = OrderedJson;
 
 /// The keys of a flat object as the header of a CSV.
 void write_csv_header(std::ostream& out, const Json& row);

@@ -16,7 +16,7 @@ void add_parameters(CLI::App& app) {
       visit_fields(p, [&](const char* name, const auto& value) { row[name] = value; });
       table.push_back(row);
     }
-    std::cout << table << '\n';
+    std::cout << write_json(table) << '\n';
   });
 }
 

@@ -108,7 +108,8 @@ class ResultSchema final : public ResultFields {
     add(name, {{"type", type}}, meaning);
   }
   using ResultFields::integer;
-  void integer(const char* name, std::optional<Eigen::Index>, bool nullable, Help meaning) override {
+  void integer(const char* name, std::optional<Eigen::Index>, bool nullable,
+               Help meaning) override {
     Json type = "integer";
     if (nullable) type = Json::array({"integer", "null"});
     add(name, {{"type", type}}, meaning);
@@ -156,8 +157,8 @@ class ResultSchema final : public ResultFields {
 };
 
 void ResultSchema::array(const char* name, const ArrayView& array, Help meaning) {
-  static constexpr std::array kTypes{"Float64Array", "Float64Array", "Float32Array", "Float32Array", "Float64Array",
-                                     "Uint8Array"};
+  static constexpr std::array kTypes{"Float64Array", "Float64Array", "Float32Array",
+                                     "Float32Array", "Float64Array", "Uint8Array"};
   Json entry{{"type", Json::array({"number", "null"})}};
   if (array.element == ArrayView::Element::whole) entry = {{"type", "integer"}};
   if (array.element == ArrayView::Element::choice) {
@@ -167,7 +168,8 @@ void ResultSchema::array(const char* name, const ArrayView& array, Help meaning)
   }
   Json shape = Json::array();
   for (const Dimension& dimension : array.shape) shape.push_back(dimension.name);
-  for (std::size_t k = 0; k < array.shape.size(); ++k) entry = {{"type", "array"}, {"items", entry}};
+  for (std::size_t k = 0; k < array.shape.size(); ++k)
+    entry = {{"type", "array"}, {"items", entry}};
   entry["x-shape"] = shape;
   entry["x-typed-array"] = kTypes[static_cast<std::size_t>(array.element)];
   add(name, entry, meaning);
@@ -222,22 +224,22 @@ Json predictor_levels() {
 }  // namespace
 
 void add_schema(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "schema",
-      "Inputs and results of every operation as JSON Schema: names, ranges, defaults, units, meanings");
+  CLI::App* command = app.add_subcommand("schema",
+                                         "Inputs and results of every operation as JSON Schema: "
+                                         "names, ranges, defaults, units, meanings");
   command->callback([] {
     Json operations = Json::object();
 #define EIGENSCOPE_ADD(module, operation) \
   operations[operation##_operation.name] = schema_of(operation##_operation, #module);
     EIGENSCOPE_OPERATIONS(EIGENSCOPE_ADD)
 #undef EIGENSCOPE_ADD
-    std::cout << Json{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                      {"title", "Eigenscope's operations"},
-                      {"type", "object"},
-                      {"properties", operations},
-                      {"x-token-processes", token_processes()},
-                      {"x-predicted-measures", predicted_measures()},
-                      {"x-predictor-levels", predictor_levels()}}
+    std::cout << write_json({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                             {"title", "Eigenscope's operations"},
+                             {"type", "object"},
+                             {"properties", operations},
+                             {"x-token-processes", token_processes()},
+                             {"x-predicted-measures", predicted_measures()},
+                             {"x-predictor-levels", predictor_levels()}})
               << '\n';
   });
 }

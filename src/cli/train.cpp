@@ -41,14 +41,14 @@ std::string read_training_text(const std::string& path) {
 
 // The values of a JSON file as texts, by option names with underscores.
 std::map<std::string, std::string> read_config(const std::string& path) {
-  const Json json = Json::parse(read_text(path), nullptr, false);
+  const Json json = read_json(read_text(path));
   if (!json.is_object()) throw FormatError(path, "it must be a JSON object");
   std::map<std::string, std::string> values;
   for (const auto& [key, value] : json.items()) {
     if (!value.is_string() && !value.is_number()) {
       throw FormatError(key, "in " + path + " it must be a number or a text");
     }
-    values[key] = value.is_string() ? value.get<std::string>() : value.dump();
+    values[key] = value.is_string() ? value.get<std::string>() : write_json(value);
   }
   return values;
 }
@@ -196,9 +196,10 @@ struct TrainCommand {
   }
 
   void print_tuning(const Json& report) const {
-    if (!out.empty()) replace_file(out + "/tuned.json", report.dump(2) + "\n");
+    if (!out.empty()) replace_file(out + "/tuned.json", write_json(report, 2) + "\n");
     if (preset == "tune") {
-      csv ? write_csv(std::cout, report) : void(std::cout << Json{{"tries", report}} << '\n');
+      csv ? write_csv(std::cout, report)
+          : void(std::cout << write_json({{"tries", report}}) << '\n');
     }
   }
 
@@ -206,13 +207,14 @@ struct TrainCommand {
     const Json table = table_of(runs);
     if (!out.empty()) {
       std::ofstream file(out + (csv ? "/table.csv" : "/table.json"), std::ios::trunc);
-      csv ? write_csv(file, table) : void(file << table.dump(2) << '\n');
+      csv ? write_csv(file, table) : void(file << write_json(table, 2) << '\n');
       if (!file.flush()) throw FormatError(out, "the table cannot be written");
     }
     if (csv) {
       write_csv(std::cout, table);
     } else {
-      std::cout << Json{{"runs", runs_to_json(runs, out.empty())}, {"table", table}} << '\n';
+      std::cout << write_json({{"runs", runs_to_json(runs, out.empty())}, {"table", table}})
+                << '\n';
     }
     for (const FinishedRun& run : runs) {
       if (!run.failure.empty()) throw FormatError("train", "a run failed; see above");

@@ -22,7 +22,7 @@ std::optional<long long> step_of(const std::string& line, bool csv) {
     if (line.empty() || line.find_first_not_of("0123456789") != line.find(',')) return std::nullopt;
     return std::stoll(line);
   }
-  const Json row = Json::parse(line, nullptr, false);
+  const Json row = read_json(line);
   if (!row.is_object() || !row.contains("step")) return std::nullopt;
   return row["step"].get<long long>();
 }
@@ -101,7 +101,7 @@ void RunFolder::append(const std::vector<LogRow>& rows) const {
   for (const LogRow& row : rows) {
     const Json json = selected(to_json(row), columns);
     if (csv_ && out.tellp() == 0) write_csv_header(out, json);
-    csv_ ? write_csv_row(out, json) : void(out << json << '\n');
+    csv_ ? write_csv_row(out, json) : void(out << write_json(json) << '\n');
   }
   if (!out.flush()) throw FormatError(log_path(), "it cannot be written");
 }

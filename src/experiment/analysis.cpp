@@ -15,7 +15,7 @@
 namespace eigenscope {
 namespace {
 
-using Json = ExperimentJson;
+using Json = OrderedJson;
 using Cells = std::span<const Json>;
 
 const Json& needed(const Json& of, const char* key) {
@@ -341,7 +341,7 @@ double area_under_curve(const std::vector<double>& low, const std::vector<double
   return smaller / (static_cast<double>(low.size()) * static_cast<double>(high.size()));
 }
 
-ExperimentJson analyse(const Grid& grid, const Json& of, Cells cells) {
+OrderedJson analyse(const Grid& grid, const Json& of, Cells cells) {
   if (grid.measures.empty()) throw InvalidArgument("measures", "an analysis needs one");
   const auto kind = needed(of, "kind").get<std::string>();
   Json result = of;

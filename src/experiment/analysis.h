@@ -27,8 +27,7 @@ namespace eigenscope {
 ///   kind plateau, below, drivers: over runs, the rank correlation of a driver in the first logged row after
 ///     step 0 with the step at which the first measure comes below (runs that never do rank last).
 /// Throws InvalidArgument naming what is missing or unknown.
-ExperimentJson analyse(const Grid& grid, const ExperimentJson& of,
-                       std::span<const ExperimentJson> cells);
+OrderedJson analyse(const Grid& grid, const OrderedJson& of, std::span<const OrderedJson> cells);
 
 /// Wilson's 95% interval of a share of `count` among `runs` >= 1 (Wilson, 1927).
 struct ShareInterval {

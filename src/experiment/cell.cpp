@@ -14,7 +14,7 @@ namespace eigenscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = ExperimentJson;
+using Json = OrderedJson;
 
 // Between layers the measures mean something else than for the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
@@ -48,8 +48,11 @@ Run begin(const GridCell& cell, const std::string& partial,
   if (fs::exists(partial, error)) {
     try {
       const Safetensors file(std::make_shared<FileSource>(partial));
-      Run run{Trainer(file, text), Json::parse(file.metadata().at("rows"))};
-      if (changed_settings(run.trainer.settings()) == changed_settings(cell.settings)) return run;
+      Run run{Trainer(file, text), read_json(file.metadata().at("rows"))};
+      if (run.rows.is_array() &&
+          changed_settings(run.trainer.settings()) == changed_settings(cell.settings)) {
+        return run;
+      }
     } catch (const std::exception&) {
       // A file that a disk did not keep.
     }
@@ -117,7 +120,7 @@ void CellFolder::restore(const Grid& grid, const Json& results) const {
         continue;
       Json own{{"experiment", grid.experiment}};
       own.update(known);
-      replace_file(file(cell, ".json"), own.dump(1) + "\n");
+      replace_file(file(cell, ".json"), write_json(own, 1) + "\n");
     }
   }
 }
@@ -134,12 +137,12 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
-      replace_file(partial, run.trainer.checkpoint({{"rows", run.rows.dump()}}));
+      replace_file(partial, run.trainer.checkpoint({{"rows", write_json(run.rows)}}));
     }
   }
   Json result{{"experiment", grid.experiment}};
   result.update(result_of(grid, cell, run));
-  replace_file(file(cell, ".json"), result.dump(1) + "\n");
+  replace_file(file(cell, ".json"), write_json(result, 1) + "\n");
   remove_leftovers(cell);
 }
 

@@ -24,11 +24,11 @@ class CellFolder {
 
   /// The result of a finished cell; nothing when it has none. Throws FormatError when the file is of other
   /// settings or cannot be read.
-  std::optional<ExperimentJson> result(const Grid& grid, const GridCell& cell) const;
+  std::optional<OrderedJson> result(const Grid& grid, const GridCell& cell) const;
 
   /// Writes the cells of a results file (collect.h) whose files are not there, as `run` would have. Throws
   /// InvalidArgument ("restore") for something else than the results of this grid.
-  void restore(const Grid& grid, const ExperimentJson& results) const;
+  void restore(const Grid& grid, const OrderedJson& results) const;
 
   /// Trains the cell to its end from where its files are. `pause(progress)` is called after each piece
   /// with the share that is done; true asks to save the state. Throws FormatError naming the file that

@@ -9,7 +9,7 @@
 namespace eigenscope {
 namespace {
 
-using Json = ExperimentJson;
+using Json = OrderedJson;
 using Labels = std::vector<std::pair<std::string, std::string>>;
 using BySeed = std::map<std::uint64_t, const Json*>;
 

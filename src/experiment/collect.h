@@ -14,8 +14,7 @@ namespace eigenscope {
 /// they count in nothing else), and for each measure mean, standard deviation and, with a baseline, the
 /// mean difference from the baseline's runs of the same seeds and labels, its t and p (paired t test, two-sided),
 /// and the number of pairs. Depends on the cells alone, not on who ran them or when.
-ExperimentJson collect_results(
-    const Grid& grid,
-    const std::function<std::optional<ExperimentJson>(const GridCell&)>& result_of);
+OrderedJson collect_results(
+    const Grid& grid, const std::function<std::optional<OrderedJson>(const GridCell&)>& result_of);
 
 }  // namespace eigenscope

@@ -10,7 +10,7 @@
 namespace eigenscope {
 namespace {
 
-using Json = ExperimentJson;
+using Json = OrderedJson;
 
 // One label of an axis with the options that it sets.
 struct Label {
@@ -164,7 +164,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
 
 Grid parse_grid(const std::string& json) {
   Grid grid;
-  grid.source = Json::parse(json, nullptr, false);
+  grid.source = read_json(json);
   if (!grid.source.is_object()) refuse("grid", "it must be a JSON object");
   check_keys("", grid.source, kFile,
              {"experiment", "hypothesis", "text", "tokenizer", "min_count", "settings", "axes",
@@ -205,7 +205,7 @@ Grid parse_grid(const std::string& json) {
   return grid;
 }
 
-ExperimentJson changed_settings(const TrainSettings& settings) {
+OrderedJson changed_settings(const TrainSettings& settings) {
   const TrainSettings defaults;
   Json changed = Json::object();
   for (const NumberField& field : number_fields()) {

@@ -2,20 +2,18 @@
 #pragma once
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "io/json.h"
 #include "training/settings.h"
 
 namespace eigenscope {
 
-using ExperimentJson = nlohmann::ordered_json;
-
 /// A number of a cell or a results file: null where it is not finite, which JSON cannot say.
-inline ExperimentJson finite(double value) {
-  return std::isfinite(value) ? ExperimentJson(value) : ExperimentJson(nullptr);
+inline OrderedJson finite(double value) {
+  return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr);
 }
 
 /// One training run.
@@ -46,13 +44,13 @@ struct Grid {
   std::vector<GridCell> cells;
   std::vector<std::string> axes, measures, curve, kept;
   std::string baseline_axis, baseline_label;
-  ExperimentJson source;  ///< the file
+  OrderedJson source;  ///< the file
 };
 
 /// Throws InvalidArgument naming the key of the file that is missing, unknown or out of range.
 Grid parse_grid(const std::string& json);
 
 /// The settings that differ from the defaults, by their names.
-ExperimentJson changed_settings(const TrainSettings& settings);
+OrderedJson changed_settings(const TrainSettings& settings);
 
 }  // namespace eigenscope

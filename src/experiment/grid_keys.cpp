@@ -6,7 +6,7 @@
 
 namespace eigenscope {
 
-void check_keys(const std::string& where, const ExperimentJson& object, const char* file,
+void check_keys(const std::string& where, const OrderedJson& object, const char* file,
                 std::initializer_list<std::string_view> known) {
   for (const auto& [key, value] : object.items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -18,8 +18,8 @@ void check_keys(const std::string& where, const ExperimentJson& object, const ch
   }
 }
 
-const ExperimentJson& required(const ExperimentJson& object, const std::string& key,
-                               const char* what, bool (ExperimentJson::*is)() const noexcept) {
+const OrderedJson& required(const OrderedJson& object, const std::string& key, const char* what,
+                            bool (OrderedJson::*is)() const noexcept) {
   if (!object.contains(key) || !(object.at(key).*is)())
     throw InvalidArgument(key, std::string("it must be ") + what);
   return object.at(key);

@@ -11,12 +11,12 @@ namespace eigenscope {
 
 /// Throws InvalidArgument naming a key of `object` that is not among `known`. `where` stands before the
 /// key; `file` is what the object is of, such as "a grid file".
-void check_keys(const std::string& where, const ExperimentJson& object, const char* file,
+void check_keys(const std::string& where, const OrderedJson& object, const char* file,
                 std::initializer_list<std::string_view> known);
 
 /// The value of `key`. Throws InvalidArgument (the key) "it must be `what`" when it is missing or of
 /// another kind.
-const ExperimentJson& required(const ExperimentJson& object, const std::string& key,
-                               const char* what, bool (ExperimentJson::*is)() const noexcept);
+const OrderedJson& required(const OrderedJson& object, const std::string& key, const char* what,
+                            bool (OrderedJson::*is)() const noexcept);
 
 }  // namespace eigenscope

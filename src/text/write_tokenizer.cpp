@@ -1,13 +1,12 @@
 #include "text/write_tokenizer.h"
 
-#include <nlohmann/json.hpp>
-
+#include "io/json.h"
 #include "text/byte_pair.h"
 
 namespace eigenscope {
 
 std::string byte_tokenizer_json() {
-  using Json = nlohmann::ordered_json;
+  using Json = OrderedJson;
   Json vocabulary = Json::object();
   for (int byte = 0; byte < 256; ++byte) {
     vocabulary[BytePair::symbol(static_cast<unsigned char>(byte))] = byte;
@@ -24,7 +23,7 @@ std::string byte_tokenizer_json() {
                     {"unk_token", nullptr},
                     {"vocab", vocabulary},
                     {"merges", Json::array()}}}};
-  return file.dump(1) + "\n";
+  return write_json(file, 1) + "\n";
 }
 
 }  // namespace eigenscope
