@@ -1,9 +1,11 @@
 #include "paths.h"
 
+#include <fstream>
+
 namespace eigenscope::testing {
 
-std::string reference_file(const std::string& name) {
-  return EIGENSCOPE_REFERENCE_DIR "/" + name;
+nlohmann::json reference(const std::string& name) {
+  return nlohmann::json::parse(std::ifstream(EIGENSCOPE_REFERENCE_DIR "/" + name));
 }
 
 std::string minilm_folder() { return EIGENSCOPE_MINILM_DIR "/model"; }

@@ -1,7 +1,6 @@
 #include "propagation/propagation.h"
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -42,8 +41,7 @@ double walk_localization(Index length, double width, double mean, double varianc
 }  // namespace
 
 TEST_CASE("the worked cases of the free random walk to 1e-9") {
-  const auto cases = nlohmann::json::parse(
-      std::ifstream(testing::reference_file("propagation.json")));
+  const auto cases = testing::reference("propagation.json");
   REQUIRE(cases.size() == 7);
   for (const auto& c : cases) {
     const Traces traces{c["xi"], c["eta_s"], c["eta_f"]};
@@ -225,9 +223,10 @@ TEST_CASE("the factor of every kernel reproduces it") {
 }
 
 TEST_CASE("a kernel that is not Markov gets its Cholesky factor, one without a factor is refused") {
-  const TokenKernel smooth{{"smooth", "smooth"}, "exp(-(s-t)^2/2)", [](double s, double t, double, double) {
-                             return std::exp(-(s - t) * (s - t) / 2);
-                           }};
+  const TokenKernel smooth{
+      {"smooth", "smooth"}, "exp(-(s-t)^2/2)", [](double s, double t, double, double) {
+        return std::exp(-(s - t) * (s - t) / 2);
+      }};
   const TokenProcess process{&smooth, 0, 12};
   const KernelFactor factor(process);
   const Eigen::MatrixXd l = dense(factor);
@@ -236,8 +235,9 @@ TEST_CASE("a kernel that is not Markov gets its Cholesky factor, one without a f
   VectorXd few = VectorXd::Ones(5);
   factor.multiply(few);
   CHECK(largest_difference(few, l.topLeftCorner(5, 5).rowwise().sum()) < 1e-13);
-  const TokenKernel odd{{"odd", "odd"}, "1 - 2 [s = t]",
-                        [](double s, double t, double, double) { return s == t ? -1.0 : 1.0; }};
+  const TokenKernel odd{{"odd", "odd"}, "1 - 2 [s = t]", [](double s, double t, double, double) {
+                          return s == t ? -1.0 : 1.0;
+                        }};
   CHECK_THROWS_WITH(KernelFactor({&odd, 0, 4}), ContainsSubstring("tokens: odd"));
 }
 

@@ -2,7 +2,6 @@
 // predictions with rotary positions against the logits of plain formulas.
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,8 +29,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-const Json& reference() {
-  static const Json read = Json::parse(std::ifstream(reference_file("llama-forward.json")));
+const Json& expected() {
+  static const Json read = reference("llama-forward.json");
   return read;
 }
 
@@ -39,7 +38,7 @@ const Json& reference() {
 std::shared_ptr<const Safetensors> waves(const std::string& without = "-") {
   SafetensorsWriter writer;
   double k = 0;
-  for (const Json& tensor : reference().at("tensors")) {
+  for (const Json& tensor : expected().at("tensors")) {
     const auto shape = tensor.at("shape").get<std::vector<std::uint64_t>>();
     std::uint64_t count = 1;
     for (const std::uint64_t side : shape) count *= side;
@@ -60,7 +59,7 @@ std::shared_ptr<const TextModel> model_of(const Json& config, const std::string&
   return std::make_shared<const TextModel>(waves(without), Config::parse(config.dump()));
 }
 
-std::shared_ptr<const TextModel> reference_model() { return model_of(reference().at("config")); }
+std::shared_ptr<const TextModel> reference_model() { return model_of(expected().at("config")); }
 
 void check_numbers(const Json& expected, const Eigen::VectorXf& found) {
   REQUIRE(static_cast<Index>(expected.size()) == found.size());
@@ -91,9 +90,9 @@ TEST_CASE("a LLaMA-like forward pass has the numbers of an independent script", 
   CHECK(model->heads() == 4);
   CHECK(model->head_width() == 4);
   CHECK(model->positions() == 16);
-  const auto ids = reference().at("ids").get<std::vector<int>>();
+  const auto ids = expected().at("ids").get<std::vector<int>>();
   ForwardPass pass(model, {{ids, 0, 0}});
-  for (const Json& layer : reference().at("layers")) {
+  for (const Json& layer : expected().at("layers")) {
     const AttentionTrace trace = pass.advance();
     for (std::size_t head = 0; head < 4; ++head) {
       const Json& expected = layer.at("heads").at(head);
@@ -110,13 +109,13 @@ TEST_CASE("a LLaMA-like forward pass has the numbers of an independent script", 
     check_numbers(layer.at("last_token"), pass.tokens(0).rightCols(1));
   }
   CHECK(pass.done());
-  check_numbers(reference().at("logits"),
+  check_numbers(expected().at("logits"),
                 model->read_output() * model->finished(pass.tokens(0)).rightCols(1));
 }
 
 TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rotary]") {
   const auto failure = [](const char* key, const Json& value, const std::string& without = "-") {
-    Json config = reference().at("config");
+    Json config = expected().at("config");
     if (value.is_discarded()) {
       config.erase(key);
     } else {
@@ -267,7 +266,7 @@ TEST_CASE("laws of logits with rotary positions are those of turned keys", "[rot
 
 TEST_CASE("real keys of one passage give the logits that the model has there", "[rotary]") {
   const auto model = reference_model();
-  const auto ids = reference().at("ids").get<std::vector<int>>();
+  const auto ids = expected().at("ids").get<std::vector<int>>();
   ForwardPass pass(model, {{ids, 0, 0}});
   const auto length = static_cast<Index>(ids.size());
   const RotaryTurns turns(model->rules().rotary, length);

@@ -2,7 +2,6 @@
 // models whose attention is known, and that what is measured never enters what is predicted.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -443,12 +442,11 @@ TEST_CASE("the decay of attention over distance is the exponent of a power law",
 
 TEST_CASE("random words through MiniLM have the numbers of an independent script",
           "[without-text]") {
-  std::ifstream file(reference_file("minilm-without-text.json"));
-  const nlohmann::json reference = nlohmann::json::parse(file);
+  const nlohmann::json expected = reference("minilm-without-text.json");
   const Checkpoint minilm = open_checkpoint(minilm_folder());
   const auto model = std::make_shared<const TextModel>(minilm.tensors, *minilm.config);
   std::vector<Passage> passages;
-  for (const auto& ids : reference.at("ids")) {
+  for (const auto& ids : expected.at("ids")) {
     passages.push_back({ids.get<std::vector<int>>(), 1, 1});
   }
   std::vector<HeadMeter> meters(72);
@@ -465,7 +463,7 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
                                                                 trace.weights[head], false, {1, 1});
       }
     }
-    for (const auto& row : reference.at("reads")) {
+    for (const auto& row : expected.at("reads")) {
       if (row.at("layer") != layer) continue;
       const auto head = row.at("head").get<Index>(), place = row.at("place").get<Index>();
       const auto own = row.at("passage").get<std::size_t>();
@@ -484,7 +482,7 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
       }
     }
   }
-  for (const auto& row : reference.at("heads")) {
+  for (const auto& row : expected.at("heads")) {
     const HeadMeasures measures =
         meters[row.at("layer").get<std::size_t>() * 12 + row.at("head").get<std::size_t>()]
             .measures();
