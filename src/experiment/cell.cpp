@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <unordered_map>
 
 #include "checkpoint/safetensors.h"
 #include "experiment/cell_file.h"
@@ -114,14 +115,18 @@ void CellFolder::restore(const Grid& grid, const Json& results) const {
       results.value("grid", Json()) != grid.source) {
     throw InvalidArgument("restore", "the file is not the results of this grid");
   }
-  for (const GridCell& cell : grid.cells) {
-    for (const Json& known : results.at("cells")) {
-      if (!known.is_object() || known.value("id", Json()) != cell.id || result(grid, cell))
-        continue;
-      Json own{{"experiment", grid.experiment}};
-      own.update(known);
-      replace_file(file(cell, ".json"), write_json(own, 1) + "\n");
+  std::unordered_map<std::string, const Json*> known;
+  for (const Json& cell : results.at("cells")) {
+    if (cell.is_object() && cell.contains("id") && cell["id"].is_string()) {
+      known[cell["id"].get<std::string>()] = &cell;
     }
+  }
+  for (const GridCell& cell : grid.cells) {
+    const auto found = known.find(cell.id);
+    if (found == known.end() || result(grid, cell)) continue;
+    Json own{{"experiment", grid.experiment}};
+    own.update(*found->second);
+    replace_file(file(cell, ".json"), write_json(own, 1) + "\n");
   }
 }
 

@@ -17,19 +17,13 @@ using BySeed = std::map<std::uint64_t, const Json*>;
 class Groups {
  public:
   void add(const GridCell& cell, const Json& result) {
-    for (Group& group : groups_) {
-      if (group.labels == cell.axes) {
-        group.cells[cell.seed] = &result;
-        return;
-      }
-    }
-    groups_.push_back({cell.axes, {{cell.seed, &result}}});
+    const auto [place, is_new] = places_.emplace(cell.axes, groups_.size());
+    if (is_new) groups_.push_back({cell.axes, {}});
+    groups_[place->second].cells[cell.seed] = &result;
   }
   const BySeed* find(const Labels& labels) const {
-    for (const Group& group : groups_) {
-      if (group.labels == labels) return &group.cells;
-    }
-    return nullptr;
+    const auto place = places_.find(labels);
+    return place == places_.end() ? nullptr : &groups_[place->second].cells;
   }
   struct Group {
     Labels labels;
@@ -39,6 +33,7 @@ class Groups {
 
  private:
   std::vector<Group> groups_;
+  std::map<Labels, std::size_t> places_;  // of each combination in groups_
 };
 
 std::optional<double> value_of(const Json& result, const std::string& measure) {
