@@ -52,7 +52,7 @@ TEST_CASE("the entropy of a row of independent logits is that of sampled rows") 
   }
 }
 
-TEST_CASE("the expectations obey Stein's identity and their limits") {
+TEST_CASE("the expectations obey Stein's identity and their limits", "[long]") {
   for (const Index keys : {2, 8, 128, 2048}) {
     CHECK(independent_row(0, keys).entropy == 1);
     // Second order in small s: H = log T - s^2 (1 - 1/T) / 2.

@@ -83,7 +83,7 @@ constexpr double kBias = 0.2;
 
 }  // namespace
 
-TEST_CASE("simulation agrees with the theory over kernels and ensembles", "[statistics]") {
+TEST_CASE("simulation agrees with the theory over kernels and ensembles", "[long]") {
   std::uint64_t seed = 100;
   for (const Setting& s : kSettings) {
     const Simulation simulation = finished(settings_of(s, 3000, ++seed));
@@ -99,7 +99,7 @@ TEST_CASE("simulation agrees with the theory over kernels and ensembles", "[stat
   }
 }
 
-TEST_CASE("the normal approximation's bias of rho shrinks as the width grows", "[statistics]") {
+TEST_CASE("the normal approximation's bias of rho shrinks as the width grows", "[long]") {
   for (const EnsembleKind kind : {EnsembleKind::normal, EnsembleKind::shifted_gaussian}) {
     double last = 1;
     for (const Index width : {8, 32, 128}) {
@@ -270,7 +270,7 @@ TEST_CASE("Gaussian rows have the covariance across keys that the theory says") 
 }
 
 TEST_CASE("the softmax measures tend to those of Gaussian rows as the width grows",
-          "[statistics]") {
+          "[long]") {
   SimulationSettings settings =
       settings_of({EnsembleKind::normal, "normalized-walk", 0, 256, 64, 24, 0.02, 0.05}, 4000, 2);
   const Simulation simulation = finished(settings);
@@ -289,7 +289,7 @@ TEST_CASE("the softmax measures tend to those of Gaussian rows as the width grow
 // 1407 means of logits are compared here. Normal numbers exceed 4 standard errors in 6 of 100,000
 // comparisons, those of 300 other sets of seeds did in 25 of 422,100: other draws of correct code fail
 // in about 5 of 100 cases. Theory and errors themselves are tested below, over many seeds.
-TEST_CASE("queries before the last, and their average, agree with the theory", "[statistics]") {
+TEST_CASE("queries before the last, and their average, agree with the theory", "[long]") {
   std::uint64_t seed = 300;
   for (const Setting& s : kSettings) {
     if (s.length < 12) continue;
@@ -314,7 +314,7 @@ TEST_CASE("queries before the last, and their average, agree with the theory", "
   }
 }
 
-TEST_CASE("means of logits scatter around the theory by their errors, over seeds", "[statistics]") {
+TEST_CASE("means of logits scatter around the theory by their errors, over seeds", "[long]") {
   constexpr int kSeeds = 40;
   constexpr Index kSamples = 300;
   double square_one = 0, square_all = 0, keys_one = 0, keys_all = 0;

@@ -337,7 +337,8 @@ TEST_CASE("no spectrum of low rank has a variance below the rank floor") {
 }
 
 TEST_CASE(
-    "traces of W Sigma are the excess of self logits and the spread of logits of such tokens") {
+    "traces of W Sigma are the excess of self logits and the spread of logits of such tokens",
+    "[long]") {
   constexpr Eigen::Index kDraws = 40000;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Eigen::Index width = 4 + 2 * static_cast<Eigen::Index>(seed % 4);

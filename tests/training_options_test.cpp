@@ -181,7 +181,8 @@ TEST_CASE("effective LocAteR sees what the query bias and the norm's gain carry"
   CHECK_THAT(plain.trace, WithinRel(head_traces(model, 1, 2).trace, 1e-10));
 }
 
-TEST_CASE("the covariance's scale is d_h times the variance of the logits of independent tokens") {
+TEST_CASE("the covariance's scale is d_h times the variance of the logits of independent tokens",
+          "[long]") {
   Model<double> model = drawn(small_model());
   const std::vector<Matrix<double>> moments = some_moments(model.settings());
   RegularizerSettings penalty;

@@ -146,7 +146,7 @@ TEST_CASE("a run taken up again gives the same log and weights, bit by bit") {
   }
 }
 
-TEST_CASE("LocAteR alone lowers the scale and keeps the mean at its target") {
+TEST_CASE("LocAteR alone lowers the scale and keeps the mean at its target", "[long]") {
   ModelSettings settings;
   settings.width = 32;
   settings.heads = 2;
