@@ -29,7 +29,7 @@ run_tests() {
 fuzz() {
   local found=build/sanitize/corpus/$1
   mkdir -p "$found"
-  "build/sanitize/tests/fuzz-$1" -max_total_time=10 -timeout=10 -print_final_stats=1 \
+  "build/sanitize/tests/fuzz-$1" -max_total_time=5 -timeout=10 -print_final_stats=1 \
     -dict="tests/fuzz/$1.dict" -artifact_prefix="build/sanitize/$1-" "$found" "tests/fuzz/corpus/$1"
 }
 
