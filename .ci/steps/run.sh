@@ -6,9 +6,11 @@ set -euo pipefail
 
 build() { cmake --preset "$1" -DBUILD_TESTING=ON && cmake --build --preset "$1"; }
 
-# The fuzz targets beside the tests, so that the library is compiled once for both.
+# The fuzz targets beside the tests, so that the library is compiled once for both. The test cases, which
+# the sanitizers do not look into, are those of the native build.
 build_sanitized() {
-  cmake --preset sanitize -DEIGENSCOPE_FUZZ=ON &&
+  cmake --preset sanitize -DEIGENSCOPE_FUZZ=ON \
+    -DEIGENSCOPE_TEST_CASES="$PWD/build/native/tests/libeigenscope-test-cases.a" &&
     cmake --build --preset sanitize --target eigenscope-tests eigenscope-fuzz
 }
 

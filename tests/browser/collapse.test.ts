@@ -124,7 +124,7 @@ test('the maps export their cells, whose colours the pictures have', async () =>
 });
 
 test('the cosines follow the slider over depth, which ends at the depth', async () => {
-  const { page, close } = await open(`${SOON}&T=9&t=ar1&a=0`);
+  const { page, close } = await open('D=2&S=2&T=9&t=ar1&a=0');
   await settled(page, 'cosines');
   const rows = await csv(page, 'cosines');
   expect(rows.length).toBe(9);
