@@ -1,11 +1,16 @@
 import { FedRanges, Refused } from './fed-ranges';
 import type { ByteSource, Remote } from './protocol';
 
-/** Reads of a file below this many bytes come from blocks: each costs a file access otherwise. */
-const SMALL = 4096;
-const BLOCK = 1 << 18;
-/** Blocks that are kept of one source, 64 MiB: all of a fused matrix whose columns are read in turn. */
-const MOST = 256;
+/**
+ * Reads of a file below this many bytes, the rows of a head or of a token, come from blocks: each costs a
+ * millisecond otherwise, half as much as a block.
+ */
+const SMALL = 1 << 16;
+const BLOCK = 1 << 20;
+/** A block of a file that another host has: what is read too much takes time there. */
+const REMOTE_BLOCK = 1 << 18;
+/** Bytes of blocks that are kept of one source: all of a fused matrix whose columns are read in turn. */
+const KEPT = 1 << 26;
 
 /** Takes what is sent to it, and nobody receives it. */
 const { port1: nobody, port2: closed } = new MessageChannel();
@@ -32,12 +37,14 @@ abstract class RangeSource implements ByteSource {
     readonly size: number,
     /** Reads below this many bytes come from blocks that are kept. */
     private small: number,
+    private blockSize: number,
   ) {}
 
   read(offset: number, length: number): Uint8Array | string {
     try {
-      const within = offset % BLOCK;
-      if (length >= this.small || within + length > BLOCK) return this.once(offset, length);
+      const within = offset % this.blockSize;
+      if (length >= this.small || within + length > this.blockSize)
+        return this.once(offset, length);
       return this.block(offset - within).subarray(within, within + length);
     } catch (error) {
       return error instanceof Refused ? error.message : 'it could not be read; is it still there?';
@@ -55,11 +62,11 @@ abstract class RangeSource implements ByteSource {
   }
 
   private block(start: number): Uint8Array {
-    const found = this.blocks.get(start) ?? this.range(start, BLOCK);
+    const found = this.blocks.get(start) ?? this.range(start, this.blockSize);
     this.blocks.delete(start);
     this.blocks.set(start, found);
     const [oldest] = this.blocks.keys();
-    if (this.blocks.size > MOST) this.blocks.delete(oldest);
+    if (this.blocks.size * this.blockSize > KEPT) this.blocks.delete(oldest);
     return found;
   }
 }
@@ -73,7 +80,7 @@ export class BlobSource extends RangeSource {
     private blob: Blob,
     name: string,
   ) {
-    super(name, blob.size, SMALL);
+    super(name, blob.size, SMALL, BLOCK);
   }
 
   /** The bytes for which the last read failed; null where it did not fail for want of them. */
@@ -103,7 +110,7 @@ export class BlobSource extends RangeSource {
 
 class RemoteSource extends RangeSource {
   constructor(private remote: Remote) {
-    super(remote.name, remote.size, BLOCK); // a request costs more than what is read too much
+    super(remote.name, remote.size, REMOTE_BLOCK, REMOTE_BLOCK); // a request costs more than what is read too much
   }
 
   protected range(offset: number, length: number): Uint8Array {
