@@ -12,6 +12,7 @@
 #include "prediction/levels.h"
 #include "prediction/predicted_measures.h"
 #include "prediction/prediction.h"
+#include "test_head.h"
 #include "test_matrices.h"
 
 using namespace eigenscope;
@@ -41,36 +42,50 @@ Eigen::MatrixXf passage(Index number) {
   return x.cast<float>();
 }
 
-const TokenStatistics& tokens() {
-  static const TokenStatistics statistics = [] {
-    TokenStatistics made(kWidth, kLength, {1, 1});
-    for (Index k = 0; k < kPassages; ++k) made.add(passage(k));
-    return made;
+/// Of kPassages passages, in single precision.
+const std::vector<Eigen::MatrixXf>& states() {
+  static const std::vector<Eigen::MatrixXf> made = [] {
+    std::vector<Eigen::MatrixXf> passages;
+    for (Index k = 0; k < kPassages; ++k) passages.push_back(passage(k));
+    return passages;
   }();
-  return statistics;
+  return made;
 }
 
-HeadProjections head() {
-  return {random_matrix(3, kWidth, 50), random_matrix(3, 1, 51), random_matrix(3, kWidth, 52)};
+const std::vector<MatrixXd>& tokens() {
+  static const std::vector<MatrixXd> made = [] {
+    std::vector<MatrixXd> passages;
+    for (const Eigen::MatrixXf& passage : states()) passages.push_back(passage.cast<double>());
+    return passages;
+  }();
+  return made;
 }
 
-HeadQuery query_at(const VectorXd& state, Index position) {
-  return {head().query_of(state), head().key_of(state), position};
+const SinkKeys kSinks{1, 1};
+
+TestHead head() {
+  return {random_matrix(3, kWidth, 50), random_matrix(3, 1, 51), random_matrix(3, kWidth, 52),
+          VectorXd::Zero(3)};
+}
+
+HeadPredictor predictor_of(const TestHead& h) {
+  static const VectorXd correlations = correlations_of(states(), kSinks);
+  static const RotaryTurns none;
+  return {h.states_of(tokens()), kSinks, correlations, none, {h.query, h.key}};
 }
 
 /// Calls visit(query state, logits of all keys of all passages in columns `first` to `last` - 1).
 void each_query(Index first, Index last,
                 const std::function<void(const VectorXd&, const VectorXd&)>& visit) {
-  const HeadProjections h = head();
+  const TestHead h = head();
   MatrixXd keys(3, kPassages * (last - first));
   for (Index k = 0; k < kPassages; ++k) {
     keys.middleCols(k * (last - first), last - first) =
-        h.key * tokens().states()[static_cast<std::size_t>(k)].cast<double>().middleCols(
-                    first, last - first);
+        h.key * tokens()[static_cast<std::size_t>(k)].middleCols(first, last - first);
   }
   for (Index k = 0; k < kPassages; ++k) {
     for (Index t = 0; t < kLength; ++t) {
-      const VectorXd state = tokens().states()[static_cast<std::size_t>(k)].col(t).cast<double>();
+      const VectorXd state = tokens()[static_cast<std::size_t>(k)].col(t);
       visit(state, keys.transpose() * h.query_of(state));
     }
   }
@@ -81,9 +96,8 @@ double variance(const VectorXd& values) { return (values.array() - values.mean()
 }  // namespace
 
 TEST_CASE("level 1 is the Frobenius trace of the query-key matrix", "[prediction]") {
-  const LayerClouds clouds(tokens());
-  const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h, h);
+  const TestHead h = head();
+  const HeadPredictor predictor = predictor_of(h);
   const RowLaw law = predictor.spectrum();
   CHECK(law.std.size() == kLength);
   CHECK(law.mean.isZero());
@@ -92,9 +106,9 @@ TEST_CASE("level 1 is the Frobenius trace of the query-key matrix", "[prediction
 
 TEST_CASE("levels 2 and 3 are the mean square and variance of logits over all pairs",
           "[prediction]") {
-  const LayerClouds clouds(tokens());
-  const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h, h);
+  const TokenClouds clouds(tokens(), kSinks);
+  const TestHead h = head();
+  const HeadPredictor predictor = predictor_of(h);
   const VectorXd centre = clouds.all.mean;
   double centred = 0, whole = 0, count = 0;
   each_query(0, kLength, [&](const VectorXd& state, const VectorXd& logits) {
@@ -108,28 +122,27 @@ TEST_CASE("levels 2 and 3 are the mean square and variance of logits over all pa
 }
 
 TEST_CASE("level 4 has the mean and variance of the logits of one query", "[prediction]") {
-  const LayerClouds clouds(tokens());
-  const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h, h);
+  const TestHead h = head();
+  const HeadPredictor predictor = predictor_of(h);
   each_query(1, kLength, [&](const VectorXd& state, const VectorXd& logits) {
-    const RowLaw law = predictor.law(Level::sink, query_at(state, 5));
+    const RowLaw law = predictor.law(Level::sink, h.query_at(state, 5));
     CHECK(law.mean[7] == Approx(logits.mean()).epsilon(1e-6).margin(1e-6));
     CHECK(law.std[7] * law.std[7] == Approx(variance(logits)).epsilon(1e-6));
     CHECK(law.std[0] == 0);
   });
   each_query(0, 1, [&](const VectorXd& state, const VectorXd& logits) {
-    CHECK(predictor.law(Level::sink, query_at(state, 5)).mean[0] ==
+    CHECK(predictor.law(Level::sink, h.query_at(state, 5)).mean[0] ==
           Approx(logits.mean()).epsilon(1e-6).margin(1e-6));
   });
 }
 
 TEST_CASE("level 6 knows the separator, and each level from 5 the mean by position",
           "[prediction]") {
-  const LayerClouds clouds(tokens());
-  const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h, h);
+  const TokenClouds clouds(tokens(), kSinks);
+  const TestHead h = head();
+  const HeadPredictor predictor = predictor_of(h);
   each_query(kLength - 1, kLength, [&](const VectorXd& state, const VectorXd& logits) {
-    const RowLaw law = predictor.law(Level::separator, query_at(state, 5));
+    const RowLaw law = predictor.law(Level::separator, h.query_at(state, 5));
     CHECK(law.mean[kLength - 1] == Approx(logits.mean()).epsilon(1e-6).margin(1e-6));
     CHECK(law.std[kLength - 1] == 0);
   });
@@ -141,22 +154,22 @@ TEST_CASE("level 6 knows the separator, and each level from 5 the mean by positi
 }
 
 TEST_CASE("level 7 finds the correlation of neighbours and predicts their logits", "[prediction]") {
-  const LayerClouds clouds(tokens());
-  const HeadProjections h = head();
-  const HeadPredictor predictor(clouds, h, h);
-  CHECK(clouds.correlations[0] == Approx(1));
-  CHECK_THAT(clouds.correlations[1], WithinAbs(kCorrelation, 0.06));
-  CHECK_THAT(clouds.correlations[2], WithinAbs(kCorrelation * kCorrelation, 0.08));
+  const TestHead h = head();
+  const HeadPredictor predictor = predictor_of(h);
+  const VectorXd correlations = correlations_of(states(), kSinks);
+  CHECK(correlations[0] == Approx(1));
+  CHECK_THAT(correlations[1], WithinAbs(kCorrelation, 0.06));
+  CHECK_THAT(correlations[2], WithinAbs(kCorrelation * kCorrelation, 0.08));
   double error = 0, expected = 0, without = 0;
   for (Index k = kPassages; k < 3 * kPassages; ++k) {  // tokens that the statistics have not seen
     const MatrixXd x = passage(k).cast<double>();
     for (Index t = 3; t < kLength - 3; ++t) {
       const double logit = h.query_of(x.col(t)).col(0).dot(h.key * x.col(t + 1));
-      const RowLaw law = predictor.law(Level::neighbours, query_at(x.col(t), t));
+      const RowLaw law = predictor.law(Level::neighbours, h.query_at(x.col(t), t));
       error += std::pow(logit - law.mean[t + 1], 2);
       expected += std::pow(law.std[t + 1], 2);
       without +=
-          std::pow(logit - predictor.law(Level::separator, query_at(x.col(t), t)).mean[t + 1], 2);
+          std::pow(logit - predictor.law(Level::separator, h.query_at(x.col(t), t)).mean[t + 1], 2);
       CHECK(law.mean[t] == Approx(h.query_of(x.col(t)).col(0).dot(h.key * x.col(t))).margin(1e-9));
       CHECK(law.std[t] == Approx(0).margin(1e-6));
     }

@@ -17,6 +17,7 @@
 #include "prediction/prediction.h"
 #include "prediction/rotary_decay.h"
 #include "safetensors_writer.h"
+#include "test_head.h"
 #include "test_matrices.h"
 #include "training/export_file.h"
 
@@ -205,23 +206,28 @@ TEST_CASE("queries as the keys see them give the logits of turned queries and ke
 TEST_CASE("laws of logits with rotary positions are those of turned keys", "[rotary]") {
   constexpr Index kWidth = 5, kHead = 4, kLength = 12, kPassages = 30, kPlace = 8;
   const RotaryTurns turns({RotaryPairs::kHalves, kHead, 20.0}, kLength);
-  TokenStatistics statistics(kWidth, kLength, {1, 0});
+  constexpr SinkKeys kSinks{1, 0};
+  std::vector<Eigen::MatrixXf> states;
+  std::vector<MatrixXd> tokens;
   const MatrixXd mix = random_matrix(kWidth, kWidth, 1), mean = random_matrix(kWidth, 2, 2);
   for (std::uint64_t k = 0; k < kPassages; ++k) {
     MatrixXd x = (mix * random_matrix(kWidth, kLength, 100 + k)).colwise() + mean.col(0);
     x.col(0) += 2 * mean.col(1);
-    statistics.add(x.cast<float>());
+    states.push_back(x.cast<float>());
+    tokens.push_back(states.back().cast<double>());
   }
-  const LayerClouds clouds(statistics);
-  const HeadProjections head{random_matrix(kHead, kWidth, 50), random_matrix(kHead, 1, 51),
-                             random_matrix(kHead, kWidth, 52), random_matrix(kHead, 1, 53), &turns};
-  const HeadPredictor predictor(clouds, head, head);
-  const VectorXd state = statistics.states()[3].col(kPlace).cast<double>();
+  const TokenClouds clouds(tokens, kSinks);
+  const TestHead head{random_matrix(kHead, kWidth, 50), random_matrix(kHead, 1, 51),
+                      random_matrix(kHead, kWidth, 52), random_matrix(kHead, 1, 53)};
+  const VectorXd correlations = correlations_of(states, kSinks);
+  const HeadPredictor predictor(head.states_of(tokens), kSinks, correlations, turns,
+                                {head.query, head.key});
+  const VectorXd state = tokens[3].col(kPlace);
   const auto turned = [&](Index t) -> MatrixXd {
     return turn_matrix(20.0, kHead, static_cast<double>(t));
   };
   const VectorXd query = turned(kPlace) * head.query_of(state);
-  const HeadQuery token{head.query_of(state), head.key_of(state), kPlace};
+  const HeadQuery token = head.query_at(state, kPlace);
   const auto law_of = [&](Level level) { return predictor.law(level, token); };
 
   const RowLaw sink = law_of(Level::sink), position = law_of(Level::separator);

@@ -23,17 +23,6 @@ DrawnRows::DrawnRows(const TextModel& model, const std::vector<Passage>& passage
   }
 }
 
-HeadProjections DrawnRows::projections(const LayerWeights& weights, int head) const {
-  const Index width = rules_.head_width, first = head * width, key = rules_.key_head(head) * width;
-  const auto bias = [&](const Linear& of, Index begin) -> VectorXd {
-    if (of.bias.size() == 0) return VectorXd::Zero(width);
-    return of.bias.segment(begin, width).cast<double>();
-  };
-  return {weights.query.weight.middleRows(first, width).cast<double>(), bias(weights.query, first),
-          weights.key.weight.middleRows(key, width).cast<double>(), bias(weights.key, key),
-          &turns_};
-}
-
 std::vector<HeadQuery> DrawnRows::queries(const HeadStates& from) const {
   std::vector<HeadQuery> found;
   for (const Index place : places_) {

@@ -35,8 +35,6 @@ class DrawnRows {
   const SinkKeys& sinks() const { return sinks_; }
   const RotaryTurns& turns() const { return turns_; }
 
-  /// The head's weights in double precision. They refer to this object's rotations.
-  HeadProjections projections(const LayerWeights& weights, int head) const;
   /// The drawn queries of a head; all levels have the same.
   std::vector<HeadQuery> queries(const HeadStates& from) const;
   /// Calls draw_row(j, N(0, 1) numbers of the keys that it sees) for each query j that sees at least two.

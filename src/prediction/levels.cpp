@@ -6,7 +6,6 @@
 #include "support/error.h"
 #include "support/gemm.h"
 #include "support/random.h"
-#include "support/widened.h"
 
 namespace eigenscope {
 namespace {
@@ -15,7 +14,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-KeyCloud cloud_of(const Moments& moments) { return {moments.mean(), moments.covariance()}; }
+TokenCloud cloud_of(const Moments& moments) { return {moments.mean(), moments.covariance()}; }
 
 /// The mean of a sink, of no use where there is none.
 VectorXd mean_or_zero(const Moments& moments, Index width) {
@@ -33,8 +32,12 @@ MatrixXd around(const MatrixXd& covariance, const MatrixXd& means, Index first, 
   return left;
 }
 
-/// A C A^T.
-MatrixXd between(const MatrixXd& a, const MatrixXd& c) { return times(times(a, c), a.transpose()); }
+/// The cloud of all tokens of the passages.
+TokenCloud cloud_of(const std::vector<MatrixXd>& passages) {
+  Moments moments(passages.front().rows());
+  for (const MatrixXd& passage : passages) moments.add(passage);
+  return cloud_of(moments);
+}
 
 /// The logit of `key` at position t for a query as the keys see it.
 double logit_of(const MatrixXd& query, const VectorXd& key, Index t) {
@@ -70,76 +73,55 @@ VectorXd logits(const MatrixXd& query, const MatrixXd& keys, Index count) {
 
 }  // namespace
 
-MatrixXd HeadProjections::query_of(const MatrixXd& states) const {
-  MatrixXd queries = times(query, states);
-  queries.colwise() += query_bias;
-  return queries / std::sqrt(static_cast<double>(width()));
-}
-
-MatrixXd HeadProjections::key_of(const MatrixXd& states) const {
-  MatrixXd keys = times(key, states);
-  if (key_bias.size() > 0) keys.colwise() += key_bias;
-  return keys;
-}
-
-MatrixXd HeadProjections::seen(const VectorXd& query, Index position, Index keys) const {
-  return turns == nullptr ? MatrixXd(query) : turns->seen(query, position, keys);
-}
-
-LayerClouds::LayerClouds(const TokenStatistics& statistics) : sinks(statistics.sinks()) {
-  Moments tokens = statistics.content();
-  const Index width = tokens.mean().size(), length = statistics.length();
+TokenClouds::TokenClouds(const std::vector<MatrixXd>& passages, const SinkKeys& apart)
+    : sinks(apart) {
+  const Index width = passages.front().rows(), length = passages.front().cols();
+  const Index end = length - sinks.trailing;
+  Moments first(width), tokens(width), last(width);
+  for (const MatrixXd& passage : passages) {
+    first.add(passage.leftCols(sinks.leading));
+    tokens.add(passage.middleCols(sinks.leading, end - sinks.leading));
+    last.add(passage.rightCols(sinks.trailing));
+  }
   content = cloud_of(tokens);
-  tokens += statistics.trailing();
+  tokens += last;
   but_first = cloud_of(tokens);
-  tokens += statistics.leading();
+  tokens += first;
   all = cloud_of(tokens);
-  leading = mean_or_zero(statistics.leading(), width);
-  trailing = mean_or_zero(statistics.trailing(), width);
-  smooth_but_first = smoothed_by_position(statistics.position_means(), {sinks.leading, 0});
-  smooth = smoothed_by_position(statistics.position_means(), sinks);
+  leading = mean_or_zero(first, width);
+  trailing = mean_or_zero(last, width);
+  const MatrixXd means = mean_of(passages);
+  smooth_but_first = smoothed_by_position(means, {sinks.leading, 0});
+  smooth = smoothed_by_position(means, sinks);
   around_smooth_but_first = around(but_first.covariance, smooth_but_first, sinks.leading, length);
-  around_smooth = around(content.covariance, smooth, sinks.leading, length - sinks.trailing);
-  correlations = statistics.correlations(smooth);
+  around_smooth = around(content.covariance, smooth, sinks.leading, end);
 }
 
-HeadPredictor::HeadPredictor(const LayerClouds& clouds, const HeadProjections& head,
+HeadPredictor::HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
+                             const VectorXd& correlations, const RotaryTurns& turns,
                              const HeadProjections& folded)
-    : clouds_(clouds),
-      head_(head),
-      keys_all_(key_covariance(clouds.all.covariance)),
-      keys_but_first_(key_covariance(clouds.but_first.covariance)),
-      keys_around_but_first_(key_covariance(clouds.around_smooth_but_first)),
-      keys_around_(key_covariance(clouds.around_smooth)),
-      smooth_but_first_(head.key_of(clouds.smooth_but_first)),
-      smooth_(head.key_of(clouds.smooth)),
-      mean_query_(head.query_of(clouds.all.mean)),
-      mean_key_(head.key_of(clouds.all.mean)),
-      mean_but_first_(head.key_of(clouds.but_first.mean)),
-      leading_(head.key_of(clouds.leading)),
-      trailing_(head.key_of(clouds.trailing)) {
-  spectrum_ = variances(times(folded.query, folded.query.transpose()),
-                        times(folded.key, folded.key.transpose()));
-  covariance_ = variances(between(head.query, clouds.all.covariance), keys_all_);
+    : queries_(cloud_of(states.queries)),
+      keys_(states.keys, sinks),
+      correlations_(correlations),
+      turns_(turns) {
+  const auto width = static_cast<double>(folded.query.rows());
+  const MatrixXd queries = times(folded.query, folded.query.transpose()) / width;
+  spectrum_ = variances(queries, times(folded.key, folded.key.transpose()));
+  covariance_ = variances(queries_.covariance, keys_.all.covariance);
 }
 
 VectorXd HeadPredictor::variances(const MatrixXd& queries, const MatrixXd& keys) const {
-  const auto width = static_cast<double>(head_.width());
-  VectorXd found(turned() ? length() : 1);
+  VectorXd found(turns_.is_none() ? 1 : length());
   for (Index distance = 0; distance < found.size(); ++distance) {
     MatrixXd seen = queries;
-    if (turned()) {
-      head_.turns->turn(distance, seen);
+    if (!turns_.is_none()) {
+      turns_.turn(distance, seen);
       seen.transposeInPlace();
-      head_.turns->turn(distance, seen);
+      turns_.turn(distance, seen);
     }
-    found[distance] = seen.cwiseProduct(keys).sum() / width;
+    found[distance] = seen.cwiseProduct(keys).sum();
   }
   return found;
-}
-
-MatrixXd HeadPredictor::key_covariance(const MatrixXd& covariance) const {
-  return between(head_.key, covariance);
 }
 
 RowLaw HeadPredictor::by_distance(const VectorXd& variances, Index place) const {
@@ -163,7 +145,7 @@ void HeadPredictor::set_sink(RowLaw& law, const MatrixXd& query, const VectorXd&
 
 RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
   const Index place = query.position;
-  const auto seen = [&] { return head_.seen(query.query, place, length()); };
+  const auto seen = [&] { return turns_.seen(query.query, place, length()); };
   switch (level) {
     case Level::spectrum:
       return spectrum(place);
@@ -221,49 +203,50 @@ RowLaw HeadPredictor::spectrum(Index place) const { return by_distance(spectrum_
 RowLaw HeadPredictor::covariance(Index place) const { return by_distance(covariance_, place); }
 
 RowLaw HeadPredictor::mean(Index place) const {
-  const MatrixXd centre = head_.seen(mean_query_, place, length());
+  const MatrixXd centre = turns_.seen(queries_.mean, place, length());
   RowLaw law = by_distance(covariance_, place);
-  const VectorXd own = deviations(centre, keys_all_, length());
+  const VectorXd own = deviations(centre, keys_.all.covariance, length());
   double* const deviation = law.std.data();
   const double* const of_query = own.data();
   for (Index t = 0; t < own.size(); ++t) {
     deviation[t] = std::sqrt(deviation[t] * deviation[t] + of_query[t] * of_query[t]);
   }
-  if (turned()) law.mean = logits(centre, mean_key_, length());
+  if (!turns_.is_none()) law.mean = logits(centre, keys_.all.mean, length());
   return law;
 }
 
 RowLaw HeadPredictor::sink(const MatrixXd& query) const {
-  RowLaw law = {logits(query, mean_but_first_, length()),
-                deviations(query, keys_but_first_, length())};
-  set_sink(law, query, leading_, 0, clouds_.sinks.leading);
+  RowLaw law = {logits(query, keys_.but_first.mean, length()),
+                deviations(query, keys_.but_first.covariance, length())};
+  set_sink(law, query, keys_.leading, 0, keys_.sinks.leading);
   return law;
 }
 
 RowLaw HeadPredictor::position(const MatrixXd& query) const {
-  RowLaw law = {logits(query, smooth_but_first_, length()),
-                deviations(query, keys_around_but_first_, length())};
-  set_sink(law, query, leading_, 0, clouds_.sinks.leading);
+  RowLaw law = {logits(query, keys_.smooth_but_first, length()),
+                deviations(query, keys_.around_smooth_but_first, length())};
+  set_sink(law, query, keys_.leading, 0, keys_.sinks.leading);
   return law;
 }
 
 RowLaw HeadPredictor::separator(const MatrixXd& query) const {
-  RowLaw law = {logits(query, smooth_, length()), deviations(query, keys_around_, length())};
-  set_sink(law, query, leading_, 0, clouds_.sinks.leading);
-  const Index trailing = clouds_.sinks.trailing;
-  set_sink(law, query, trailing_, length() - trailing, trailing);
+  RowLaw law = {logits(query, keys_.smooth, length()),
+                deviations(query, keys_.around_smooth, length())};
+  set_sink(law, query, keys_.leading, 0, keys_.sinks.leading);
+  const Index trailing = keys_.sinks.trailing;
+  set_sink(law, query, keys_.trailing, length() - trailing, trailing);
   return law;
 }
 
 RowLaw HeadPredictor::neighbours(const MatrixXd& query, const VectorXd& own, Index place) const {
   RowLaw law = separator(query);
-  const Index begin = clouds_.sinks.leading, end = length() - clouds_.sinks.trailing;
+  const Index begin = keys_.sinks.leading, end = length() - keys_.sinks.trailing;
   if (place < begin || place >= end) {
     law.mean[place] = logit_of(query, own, place);
     return law;
   }
-  const VectorXd excess = logits(query, own - smooth_.col(place), length());
-  const double *const correlation = clouds_.correlations.data(), *const more = excess.data();
+  const VectorXd excess = logits(query, own - keys_.smooth.col(place), length());
+  const double *const correlation = correlations_.data(), *const more = excess.data();
   double *const mean = law.mean.data(), *const deviation = law.std.data();
   for (Index key = begin; key < end; ++key) {
     const double k = correlation[std::abs(key - place)];

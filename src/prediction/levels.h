@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "inference/rotary_turns.h"
+#include "prediction/head_states.h"
 #include "prediction/token_statistics.h"
 #include "support/names.h"
 
@@ -63,29 +64,14 @@ inline constexpr std::array<LevelInfo, 11> kLevels{{
 }};
 inline constexpr std::size_t kNestedLevels = static_cast<std::size_t>(Level::mean_field);
 
-/// The weights through which queries and keys of one head are made, in double precision.
+/// The weights through which queries and keys of one head are made, d_h x d in double precision.
 struct HeadProjections {
-  Eigen::MatrixXd query;               ///< d_h x d
-  Eigen::VectorXd query_bias;          ///< d_h
-  Eigen::MatrixXd key;                 ///< d_h x d
-  Eigen::VectorXd key_bias = {};       ///< d_h, or empty for none
-  const RotaryTurns* turns = nullptr;  ///< of rotary positions; must outlive this
-
-  Eigen::Index width() const { return query.rows(); }
-  /// (W_Q^T x + b_Q) / sqrt(d_h) of each column, d_h x n: its product with key_of(y) is the logit of the
-  /// key y, but for rotary positions.
-  Eigen::MatrixXd query_of(const Eigen::MatrixXd& states) const;
-  /// W_K^T y + b_K of each column, d_h x n.
-  Eigen::MatrixXd key_of(const Eigen::MatrixXd& states) const;
-  /// A query, d_h, of a token at `position` as the keys see it (RotaryTurns::seen).
-  Eigen::MatrixXd seen(const Eigen::VectorXd& query, Eigen::Index position,
-                       Eigen::Index keys) const;
+  Eigen::MatrixXd query, key;
 };
 
 /// A token that attends, in the coordinates of a head.
 struct HeadQuery {
-  Eigen::VectorXd query,
-      key;  ///< as HeadProjections::query_of and key_of give them of its state, d_h
+  Eigen::VectorXd query, key;  ///< as HeadStates has them, d_h
   Eigen::Index position;
 };
 
@@ -94,23 +80,23 @@ struct RowLaw {
   Eigen::VectorXd mean, std;
 };
 
-/// Keys that are alike: their mean and their covariance.
-struct KeyCloud {
+/// Tokens that are alike: their mean and their covariance.
+struct TokenCloud {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
 };
 
-/// The tokens of a layer as each level sees them; the heads share it. d x d matrices.
-struct LayerClouds {
-  explicit LayerClouds(const TokenStatistics& statistics);
+/// The tokens of a layer as each level sees them, in the w coordinates in which they are given.
+struct TokenClouds {
+  /// `passages` are w x T each.
+  TokenClouds(const std::vector<Eigen::MatrixXd>& passages, const SinkKeys& sinks);
 
-  KeyCloud all;                                            ///< every token
-  KeyCloud but_first;                                      ///< without the sinks at the start
-  KeyCloud content;                                        ///< without those at the end either
-  Eigen::VectorXd leading, trailing;                       ///< mean states of the sinks
-  Eigen::MatrixXd smooth_but_first, smooth;                ///< mean state by position, d x T
+  TokenCloud all;                                          ///< every token
+  TokenCloud but_first;                                    ///< without the sinks at the start
+  TokenCloud content;                                      ///< without those at the end either
+  Eigen::VectorXd leading, trailing;                       ///< means of the sinks
+  Eigen::MatrixXd smooth_but_first, smooth;                ///< mean token by position, w x T
   Eigen::MatrixXd around_smooth_but_first, around_smooth;  ///< covariance around those
-  Eigen::VectorXd correlations;                            ///< k(D) of content tokens
   SinkKeys sinks;
 };
 
@@ -125,9 +111,10 @@ Eigen::VectorXd real_logits(const RotaryTurns& turns, const std::vector<Eigen::M
 /// Levels 1 to 7 of one head.
 class HeadPredictor {
  public:
-  /// `folded` is `head` with the gain of a pre-norm in the weights, which level 1 is about. Clouds and head
-  /// must outlive it.
-  HeadPredictor(const LayerClouds& clouds, const HeadProjections& head,
+  /// From the head's tokens. `correlations` are those of the layer (correlations_of); `folded` are the head's
+  /// weights with the gain of a pre-norm in them, which level 1 is about. Correlations and turns must outlive it.
+  HeadPredictor(const HeadStates& states, const SinkKeys& sinks,
+                const Eigen::VectorXd& correlations, const RotaryTurns& turns,
                 const HeadProjections& folded);
 
   /// The law of a query's logits over all T keys. Throws InvalidArgument ("level") for a level that is no
@@ -160,23 +147,19 @@ class HeadPredictor {
                     Eigen::Index position) const;
 
  private:
-  Eigen::Index length() const { return clouds_.smooth.cols(); }
-  bool turned() const { return head_.turns != nullptr && !head_.turns->is_none(); }
+  Eigen::Index length() const { return keys_.smooth.cols(); }
   /// tr(R(D) queries R(D)^T keys) / d_h by distance D, or for all distances.
   Eigen::VectorXd variances(const Eigen::MatrixXd& queries, const Eigen::MatrixXd& keys) const;
   RowLaw by_distance(const Eigen::VectorXd& variances, Eigen::Index position) const;
-  Eigen::MatrixXd key_covariance(const Eigen::MatrixXd& covariance) const;
   /// Makes `count` keys from `first` on known ones that are all `key`.
   void set_sink(RowLaw& law, const Eigen::MatrixXd& query, const Eigen::VectorXd& key,
                 Eigen::Index first, Eigen::Index count) const;
 
-  const LayerClouds& clouds_;
-  const HeadProjections& head_;
+  TokenCloud queries_;
+  TokenClouds keys_;
+  const Eigen::VectorXd& correlations_;
+  const RotaryTurns& turns_;
   Eigen::VectorXd spectrum_, covariance_;  // variances of a logit
-  // In the head's d_h coordinates.
-  Eigen::MatrixXd keys_all_, keys_but_first_, keys_around_but_first_, keys_around_;
-  Eigen::MatrixXd smooth_but_first_, smooth_;
-  Eigen::VectorXd mean_query_, mean_key_, mean_but_first_, leading_, trailing_;
 };
 
 }  // namespace eigenscope

@@ -22,20 +22,8 @@ using Eigen::VectorXd;
 
 constexpr std::uint64_t kStream = 0x6d65616e66696c64;  // of its own: "meanfild"
 
-// Entries of matrices of one head. In loops over pointers, here and below: this file is compiled for its size,
-// where Eigen's expressions are calls.
-MatrixXd mean_of(const std::vector<MatrixXd>& matrices) {
-  MatrixXd mean = matrices.front();
-  double* const sum = mean.data();
-  for (std::size_t k = 1; k < matrices.size(); ++k) {
-    const double* const more = matrices[k].data();
-    for (Index i = 0; i < mean.size(); ++i) sum[i] += more[i];
-  }
-  for (Index i = 0; i < mean.size(); ++i) sum[i] /= static_cast<double>(matrices.size());
-  return mean;
-}
-
-// a - b in the columns from `first` on, `count` of them.
+// a - b in the columns from `first` on, `count` of them. In loops over pointers, here and below: this file is
+// compiled for its size, where Eigen's expressions are calls.
 MatrixXd difference(const MatrixXd& a, const MatrixXd& b, Index first, Index count) {
   MatrixXd found(a.rows(), count);
   const double *const from = a.data() + first * a.rows(), *const less = b.data() + first * a.rows();

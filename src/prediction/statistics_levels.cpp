@@ -19,10 +19,15 @@ using Eigen::VectorXd;
 
 TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
 
-/// The same with the gain of a norm before them folded in.
-HeadProjections folded(const HeadProjections& head, const VectorXd& gain) {
-  return {head.query * gain.asDiagonal(), head.query_bias, head.key * gain.asDiagonal(),
-          head.key_bias, head.turns};
+/// The weights of a head, the gain of a norm before them folded in.
+HeadProjections folded_head(const LayerWeights& weights, const LayerRules& rules, int head) {
+  const Index width = rules.head_width;
+  const auto rows = [&](const Linear& from, Index first) {
+    MatrixXd own = from.weight.middleRows(first * width, width).cast<double>();
+    if (rules.pre_norm) own *= weights.attention_norm.gain.cast<double>().asDiagonal();
+    return own;
+  };
+  return {rows(weights.query, head), rows(weights.key, rules.key_head(head))};
 }
 
 /// Throws FormatError naming layer and head for weights whose traces leave the range of the theory.
@@ -32,7 +37,7 @@ HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, i
     const FactorProducts products =
         products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
     const SpectralMoments moments = moments_of_products(products);
-    const double temperature = std::sqrt(static_cast<double>(head.width()));
+    const double temperature = std::sqrt(static_cast<double>(head.query.rows()));
     return {moments, propagate(kernel, moments.traces, temperature).localization};
   } catch (const InvalidArgument& refusal) {
     throw FormatError("layer " + std::to_string(layer) + " head " + std::to_string(number),
@@ -51,7 +56,8 @@ StatisticsLevels::StatisticsLevels(std::shared_ptr<const TextModel> model,
       rows_(*model_, passages_, settings),
       kernel_(centred_kernel(theory_tokens(rows_.length()))),
       tokens_(passages_.size()),
-      read_(passages_.size()) {}
+      read_(passages_.size()),
+      states_(passages_.size()) {}
 
 Index StatisticsLevels::steps_wanted() const {
   const auto passages = static_cast<Index>(passages_.size());
@@ -62,18 +68,19 @@ Index StatisticsLevels::steps_wanted() const {
 double StatisticsLevels::work_per_step() const {
   const auto width = static_cast<double>(model_->width());
   const auto length = static_cast<double>(rows_.length());
-  if (!clouds_) return length * width * width;
+  if (!correlations_) return length * length * width;
   const double passage = passage_work(rows_.length(), model_->width());
   if (head_ == model_->heads()) return 3 * passage / 4;
-  // A quarter of a layer, statistics in the head's coordinates, then a row for each query and level.
+  // A quarter of a layer, covariances in the head's coordinates, then a row for each query and level.
   const auto head_width = static_cast<double>(model_->head_width());
-  return static_cast<double>(passages_.size()) * passage / 4 /
-             static_cast<double>(model_->heads()) +
-         6 * width * width * head_width + static_cast<double>(kLevels.size()) * rows_.work();
+  return static_cast<double>(passages_.size()) *
+             (passage / 4 / static_cast<double>(model_->heads()) +
+              length * head_width * head_width) +
+         static_cast<double>(kLevels.size()) * rows_.work();
 }
 
 void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
-  if (!clouds_) {
+  if (!correlations_) {
     enter_passage();
   } else if (head_ < model_->heads()) {
     HeadStates own;
@@ -86,16 +93,13 @@ void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
 }
 
 void StatisticsLevels::enter_passage() {
-  if (passage_ == 0) {
-    weights_ = model_->read_heads(layer_);
-    statistics_.emplace(model_->width(), rows_.length(), rows_.sinks());
-  }
+  if (passage_ == 0) weights_ = model_->read_heads(layer_);
   MatrixXf& tokens = tokens_[passage_];
   if (layer_ == 0) tokens = model_->embed(passages_[passage_].ids);
   read_[passage_].resize(model_->rules().heads * model_->head_width(), rows_.length());
-  statistics_->add(states_of(weights_, model_->rules(), tokens));
+  states_[passage_] = states_of(weights_, model_->rules(), tokens);
   if (++passage_ < passages_.size()) return;
-  clouds_.emplace(*statistics_);
+  correlations_ = correlations_of(states_, rows_.sinks());
   passage_ = 0;
   head_ = 0;
 }
@@ -104,7 +108,7 @@ HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
   const LayerRules& rules = model_->rules();
   HeadMeter meter;
   for (std::size_t k = 0; k < passages_.size(); ++k) {
-    HeadTokens tokens = head_tokens(weights_, rules, head_, statistics_->states()[k]);
+    HeadTokens tokens = head_tokens(weights_, rules, head_, states_[k]);
     own.add(tokens);
     const HeadTrace trace = run_head(std::move(tokens), rules, rows_.turns(), head_, read_[k]);
     meter.add(trace.logits, trace.weights, rules.causal, rows_.sinks());
@@ -118,24 +122,20 @@ void StatisticsLevels::finish_passage() {
   finish_layer(weights_, model_->rules(), read_[passage_], tokens);
   check_tokens(tokens, layer_);
   if (++passage_ < passages_.size()) return;
-  clouds_.reset();
+  correlations_.reset();
   passage_ = 0;
   ++layer_;
 }
 
 HeadPrediction StatisticsLevels::predict_head(const HeadStates& own,
                                               const HeadMeasures& sequences) const {
-  const HeadProjections projected = rows_.projections(weights_, head_);
-  const VectorXd gain = model_->rules().pre_norm
-                            ? VectorXd(weights_.attention_norm.gain.cast<double>())
-                            : VectorXd::Ones(model_->width());
   HeadPrediction prediction(layer_, head_);
   if (same_text_) prediction.ceiling = sequences;
-  const HeadProjections whole = folded(projected, gain);
-  prediction.report = theory_of(whole, kernel_, layer_, head_);
+  const HeadProjections folded = folded_head(weights_, model_->rules(), head_);
+  prediction.report = theory_of(folded, kernel_, layer_, head_);
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
   const std::vector<HeadQuery> queries = rows_.queries(own);
-  predict_normal(HeadPredictor(*clouds_, projected, whole), queries, prediction);
+  predict_normal({own, rows_.sinks(), *correlations_, rows_.turns(), folded}, queries, prediction);
   prediction.at(Level::keys) = rows_.over_keys(own, queries);
   prediction.at(Level::sequences) = sequences;
   return prediction;

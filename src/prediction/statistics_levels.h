@@ -43,8 +43,8 @@ class StatisticsLevels final : public PredictionPart {
   States tokens_;                      // that enter the layer, by passage
   std::vector<Eigen::MatrixXf> read_;  // of them by the layer's heads
   LayerWeights weights_;
-  std::optional<TokenStatistics> statistics_;
-  std::optional<LayerClouds> clouds_;  // once all passages are in the statistics
+  States states_;                                // the same as queries and keys are made of
+  std::optional<Eigen::VectorXd> correlations_;  // of the states, once all passages have entered
   int layer_ = 0;
   std::size_t passage_ = 0;  // next to enter, or to be finished
   int head_ = 0;             // next to be predicted

@@ -11,6 +11,13 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+namespace {
+
+/// Fewer have no correlation worth the name.
+constexpr double kPairs = 50;
+
+}  // namespace
+
 Moments::Moments(Index width)
     : sum_(VectorXd::Zero(width)), square_(MatrixXd::Zero(width, width)) {}
 
@@ -67,37 +74,35 @@ MatrixXd smoothed_by_position(const MatrixXd& means, const SinkKeys& apart) {
   return smooth;
 }
 
-TokenStatistics::TokenStatistics(Index width, Index length, SinkKeys sinks)
-    : sinks_(sinks),
-      leading_(width),
-      content_(width),
-      trailing_(width),
-      positions_(MatrixXd::Zero(width, length)) {}
-
-void TokenStatistics::add(const Eigen::MatrixXf& states) {
-  const MatrixXd exact = widened(states);
-  leading_.add(exact.leftCols(sinks_.leading));
-  content_.add(exact.middleCols(sinks_.leading, length() - sinks_.leading - sinks_.trailing));
-  trailing_.add(exact.rightCols(sinks_.trailing));
-  positions_ += exact;
-  states_.push_back(states);
+MatrixXd mean_of(const std::vector<MatrixXd>& passages) {
+  MatrixXd mean = passages.front();
+  double* const sum = mean.data();
+  for (std::size_t k = 1; k < passages.size(); ++k) {
+    const double* const more = passages[k].data();
+    for (Index i = 0; i < mean.size(); ++i) sum[i] += more[i];
+  }
+  for (Index i = 0; i < mean.size(); ++i) sum[i] /= static_cast<double>(passages.size());
+  return mean;
 }
 
-VectorXd TokenStatistics::correlations(const MatrixXd& means) const {
-  const Index content = length() - sinks_.leading - sinks_.trailing;
+VectorXd correlations_of(const std::vector<Eigen::MatrixXf>& states, const SinkKeys& sinks) {
+  const Index length = states.front().cols(), content = length - sinks.leading - sinks.trailing;
+  std::vector<MatrixXd> passages;
+  for (const Eigen::MatrixXf& passage : states) passages.push_back(widened(passage));
+  const MatrixXd means = smoothed_by_position(mean_of(passages), sinks);
   VectorXd products = VectorXd::Zero(content), pairs = VectorXd::Zero(content);
-  for (const Eigen::MatrixXf& states : states_) {
-    const MatrixXd centred = (widened(states) - means).middleCols(sinks_.leading, content);
+  for (const MatrixXd& passage : passages) {
+    const MatrixXd centred = (passage - means).middleCols(sinks.leading, content);
     const MatrixXd gram = transposed_times(centred, centred, Entries::upper);
     for (Index distance = 0; distance < content; ++distance) {
       products[distance] += gram.diagonal(distance).sum();
       pairs[distance] += static_cast<double>(content - distance);
     }
   }
-  VectorXd correlations = VectorXd::Zero(length());
+  VectorXd correlations = VectorXd::Zero(length);
   if (products[0] <= 0) return correlations;
   for (Index distance = 0; distance < content; ++distance) {
-    if (pairs[distance] < static_cast<double>(kPairs)) break;
+    if (pairs[distance] < kPairs) break;
     const double ratio = products[distance] / pairs[distance] / (products[0] / pairs[0]);
     correlations[distance] = std::clamp(ratio, -1.0, 1.0);
   }
