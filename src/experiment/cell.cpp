@@ -118,7 +118,7 @@ void CellFolder::restore(const Grid& grid, const Json& results) const {
   std::unordered_map<std::string, const Json*> known;
   for (const Json& cell : results.at("cells")) {
     if (cell.is_object() && cell.contains("id") && cell["id"].is_string()) {
-      known[cell["id"].get<std::string>()] = &cell;
+      known.emplace(cell["id"].get<std::string>(), &cell);
     }
   }
   for (const GridCell& cell : grid.cells) {

@@ -20,6 +20,13 @@ struct RowMeasures {
   double sink() const { return sink_first + sink_separator; }
   RowMeasures& operator+=(const RowMeasures& other);
   RowMeasures operator/(double count) const;
+  /// Calls visit(number) for each, by which they can be written and read.
+  template <class Measures, class Visit>
+  static void each(Measures& of, const Visit& visit) {
+    for (auto* number : {&of.entropy, &of.participation, &of.sink_first, &of.sink_separator}) {
+      visit(*number);
+    }
+  }
 };
 
 /// Keys at the start and at the end of a passage that count as sinks; `leading` is at least 1.
@@ -53,6 +60,17 @@ struct HeadMeasures {
   /// around the mean the expected difference of the logits is tr(W Sigma) / sqrt(d_h).
   double self_logit = std::numeric_limits<double>::quiet_NaN();
   double self_weight = std::numeric_limits<double>::quiet_NaN();
+
+  /// Calls visit(number) for each, by which they can be written and read.
+  template <class Measures, class Visit>
+  static void each(Measures& of, const Visit& visit) {
+    visit(of.queries);
+    RowMeasures::each(of.row, visit);
+    for (auto* number : {&of.distance, &of.decay, &of.localization, &of.sensitivity_localization,
+                         &of.self_logit, &of.self_weight}) {
+      visit(*number);
+    }
+  }
 };
 
 /// Minus the slope of the least-squares line through log `weights` against the log of the distance.
@@ -78,9 +96,8 @@ class HeadMeter {
   template <class Meter, class Visit>
   static void each_sum(Meter& meter, const Visit& visit) {
     visit(meter.queries_);
-    for (auto* number :
-         {&meter.sum_.entropy, &meter.sum_.participation, &meter.sum_.sink_first,
-          &meter.sum_.sink_separator, &meter.distance_, &meter.self_logit_, &meter.self_weight_}) {
+    RowMeasures::each(meter.sum_, visit);
+    for (auto* number : {&meter.distance_, &meter.self_logit_, &meter.self_weight_}) {
       visit(*number);
     }
     for (auto* array :

@@ -23,24 +23,13 @@ void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
   bytes = bytes.subspan(size);
 }
 
-// Numbers only: the bytes between the members of a struct are not defined.
-template <class Measures, class Visit>
-void each_measure(Measures& of, const Visit& visit) {
-  visit(of.queries);
-  for (auto* number : {&of.row.entropy, &of.row.participation, &of.row.sink_first,
-                       &of.row.sink_separator, &of.distance, &of.decay, &of.localization,
-                       &of.sensitivity_localization, &of.self_logit, &of.self_weight}) {
-    visit(*number);
-  }
-}
-
-// Visits each number, and each array of them.
+// Visits each number, and each array of them: the bytes between the members of a struct are not defined.
 template <class Head, class Visit>
 void each_part(Head& head, const Visit& visit) {
   visit(head.layer);
   visit(head.head);
-  each_measure(head.measured, visit);
-  each_measure(head.ceiling, visit);
+  HeadMeasures::each(head.measured, visit);
+  HeadMeasures::each(head.ceiling, visit);
   HeadMeter::each_sum(head.ceiling_rows, visit);
   auto& [width, traces, quartic_s, quartic_f] = head.report.moments;
   visit(width);
@@ -48,7 +37,7 @@ void each_part(Head& head, const Visit& visit) {
                        &head.report.localization}) {
     visit(*number);
   }
-  for (auto& level : head.levels) each_measure(level, visit);
+  for (auto& level : head.levels) HeadMeasures::each(level, visit);
   visit(head.measured_by_distance);
   visit(head.gaussian_by_distance);
 }

@@ -246,7 +246,9 @@ const VARIANCES: Record<Spread, string> = {
   variance: 'trace',
 };
 
-type Table = { [N in StateName]: State[N] extends number ? NumberRow : Row };
+type Table = { [N in StateName]: State[N] extends number ? NumberRow : Row } & {
+  runs: SeveralRow;
+};
 
 /** Rows with labels and sliders of the page's own. */
 const declared = {

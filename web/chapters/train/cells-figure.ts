@@ -1,6 +1,5 @@
 import type { legend } from '../../charts/legend';
 import { child } from '../../ui/dom';
-import { draw } from '../../ui/queue';
 import type { FigureOf } from '../../ui/registry';
 import { CellPicker, type AxisName, type Outcome } from './cell-picker';
 import { CellPointer } from './cell-pointer';
@@ -34,10 +33,8 @@ export abstract class CellsFigure extends PublishedFigure {
     const place = child(this.frame.root, '[data-picker]');
     this.picker = new CellPicker(place, names, first, outcome, trials);
     this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
-    this.picker.changed.subscribe(() => draw(this.redraw));
+    this.picker.changed.subscribe(this.redraw);
   }
-
-  private redraw = () => this.paint();
 
   protected take(results: PublishedResults): void {
     this.found = results;

@@ -4,7 +4,6 @@ import { series } from '../../charts/palette';
 import { chart, gridY } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { child } from '../../ui/dom';
-import { draw } from '../../ui/queue';
 import { CellPointer, type CellPlace } from './cell-pointer';
 import { ESCAPE_CHOOSING } from './escape-figure';
 import { ExperimentPicker } from './experiment-picker';
@@ -63,10 +62,8 @@ export class PlateausFigure extends PublishedFigure {
     const choosing = [RATES_CHOOSING, ESCAPE_CHOOSING];
     this.picker = new ExperimentPicker(place, SUBJECTS, choosing, trials);
     this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
-    this.picker.changed.subscribe(() => draw(this.redraw));
+    this.picker.changed.subscribe(this.redraw);
   }
-
-  private redraw = () => this.paint();
 
   protected take(...results: PublishedResults[]): void {
     this.found = results;

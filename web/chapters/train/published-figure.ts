@@ -1,7 +1,7 @@
 import type { Table } from '../../charts/table';
 import { Frame } from '../../ui/frame';
 import type { Figure } from '../../ui/figure';
-import type { Drawing } from '../../ui/queue';
+import { draw, type Drawing } from '../../ui/queue';
 import type { FigureOf } from '../../ui/registry';
 import type { PublishedResults } from './published-results';
 import { loadResults } from './results-files';
@@ -32,6 +32,10 @@ export abstract class PublishedFigure implements Figure {
   paint(): ReturnType<Drawing> {
     if (this.results.length > 0) return this.draw(this.frame.width);
   }
+
+  /** Draws again soon, in turn with the others. */
+  protected redraw = (): void => draw(this.drawing);
+  private drawing = () => this.paint();
 
   /** Its experiments, for exports. */
   origin() {

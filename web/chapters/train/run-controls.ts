@@ -4,7 +4,7 @@ import { withSubscripts } from '../../charts/subscript';
 import type { Pool } from '../../engine/pool';
 import { child } from '../../ui/dom';
 import type { Store } from '../../state/store';
-import { regularizers } from '../../state/table';
+import { regularizers, table } from '../../state/table';
 import { runsOf, trainingOf } from '../../state/training';
 import type { Happening, RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
@@ -12,7 +12,7 @@ import type { Text, TextSource } from '../shared/text-source';
 import { verdictOf } from './verdict';
 
 /** No run of this page has a larger file. */
-const MOST_BYTES = 2 ** 30;
+const MOST_GIB = 1;
 
 /** What the page shows of one run beside its curves. */
 interface Item {
@@ -114,8 +114,8 @@ export class RunControls {
 
   /** The library reads the file, and says what is wrong with it; then its run joins the comparison. */
   private async resume(file: File): Promise<void> {
-    if (file.size > MOST_BYTES)
-      throw new Error('it is larger than 1 GiB, the largest run that this page reads');
+    if (file.size > MOST_GIB * 2 ** 30)
+      throw new Error(`it is larger than ${MOST_GIB} GiB, the largest run that this page reads`);
     const checkpoint = new Uint8Array(await file.arrayBuffer());
     const asked = trainingOf(this.store.state, 'none');
     const text = await this.comparison.learned;
@@ -125,9 +125,9 @@ export class RunControls {
     const kind = settings.regularizer;
     const runs = runsOf(this.store.state);
     if (!runs.includes(kind)) {
-      if (runs.length === 4) {
+      if (runs.length === table.runs.most) {
         throw new Error(
-          `remove a run from the comparison first, which has four; this one is “${regularizers[kind]}”`,
+          `remove a run from the comparison first, which has ${runs.length}; this one is “${regularizers[kind]}”`,
         );
       }
       this.store.set({ runs: [...runs, kind].join() });
