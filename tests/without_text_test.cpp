@@ -124,11 +124,12 @@ TEST_CASE("random tokens are the seed's, and independent of their number", "[wit
 TEST_CASE("words begin where the vocabulary lists whole words", "[without-text]") {
   const TextTokenizer tokenizer = TextTokenizer::parse(R"({
     "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[PAD]": 0, "[UNK]": 1,
-      "[unused0]": 2, "!": 3, "a": 4, "##ing": 5, "the": 6, "of": 7, "##s": 8, "whale": 9}},
+      "[unused0]": 2, "!": 3, "é": 4, "##ing": 5, "the": 6, "of": 7, "##s": 8, "whale": 9}},
     "normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"}})");
   const VocabularyLayout layout = vocabulary_layout(tokenizer, 9);
   CHECK(layout.first_word == 6);
   CHECK(layout.ordinary == std::vector<int>{3, 4, 5, 6, 7, 8});
+  CHECK(layout.separate == std::vector<int>{3, 6, 7});
   const auto model = model_with([](TinyModel&) {});
   CHECK(ids_by_frequency(TokenOrder::vocabulary, 2.7, layout, *model) == std::vector<int>{6, 7, 8});
 }
@@ -161,7 +162,7 @@ TEST_CASE("the embeddings' order finds a frequency that they hold", "[without-te
     }
   });
   VocabularyLayout layout;
-  for (int id = 0; id < kIds; ++id) layout.ordinary.push_back(id);
+  for (int id = 0; id < kIds; ++id) layout.separate.push_back(id);
   layout.first_word = 2;
   const std::vector<int> ids = ids_by_frequency(TokenOrder::embedding, 2.7, layout, *model);
   REQUIRE(ids.size() == kIds);

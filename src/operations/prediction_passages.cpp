@@ -15,7 +15,7 @@ void describe(InputFields& f, RandomTokensInput& in) {
            "law of the random tokens, or text that the language model writes itself");
   f.choice("tokens_order", in.order, kTokenOrderNames,
            "order of the random tokens by frequency: that of the words in the vocabulary, or one "
-           "fitted to the token embeddings, for parts of words and characters too");
+           "fitted to the token embeddings, for punctuation too");
   f.number("zipf_exponent", in.exponent);
   f.number("zipf_offset", in.offset);
 }
@@ -79,9 +79,9 @@ PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader)
     return passages;
   }
   if (!in.measure_file.empty()) halves(in.measure_file, passages.measured, passages.ceiling);
-  passages.statistics =
-      in.file.empty() ? made_passages(in.random, reader, in.passages, length, in.seed)
-                      : drawn(in.file, in.passages);
+  passages.statistics = in.file.empty()
+                            ? made_passages(in.random, reader, in.passages, length, in.seed)
+                            : drawn(in.file, in.passages);
   return passages;
 }
 

@@ -35,6 +35,11 @@ bool is_word(std::string_view token) {
   return token.size() > 1 && std::all_of(token.begin(), token.end(), letter);
 }
 
+bool is_separate(std::string_view token, const WordPiece* pieces) {
+  const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  return !pieces || (!pieces->continues(token) && std::all_of(token.begin(), token.end(), ascii));
+}
+
 std::optional<int> id_of(const Config& config, const std::string& key, Index vocabulary) {
   const auto id = config.number(key, 0, static_cast<double>(vocabulary - 1));
   if (!id) return std::nullopt;
@@ -77,9 +82,11 @@ VocabularyLayout vocabulary_layout(const TextTokenizer& tokenizer, Index vocabul
     const std::string& token = tokenizer.vocabulary().token(id);
     if (is_special(token)) continue;
     layout.ordinary.push_back(id);
+    if (is_separate(token, tokenizer.word_piece())) layout.separate.push_back(id);
     if (!word && is_word(token)) word = id;
   }
   if (layout.ordinary.empty()) throw FormatError("tokenizer.json", "it has no ordinary token");
+  if (layout.separate.empty()) layout.separate = layout.ordinary;
   layout.first_word = word.value_or(layout.ordinary.front());
   return layout;
 }
@@ -102,6 +109,7 @@ VocabularyLayout vocabulary_layout(const Config& config, const TextModel& model)
     if (!special) layout.ordinary.push_back(id);
   }
   if (layout.ordinary.empty()) throw FormatError(config.name(), "it leaves no ordinary token");
+  layout.separate = layout.ordinary;
   layout.first_word = layout.ordinary.front();
   return layout;
 }
@@ -120,9 +128,9 @@ std::vector<int> ids_by_frequency(TokenOrder order, double offset, const Vocabul
         regressors(model.token_embeddings(begin, end)) * direction;
   }
   std::vector<double> ranks;
-  for (const int id : layout.ordinary) ranks.push_back(logarithms[id]);
+  for (const int id : layout.separate) ranks.push_back(logarithms[id]);
   std::vector<int> ids;
-  for (const std::size_t place : ascending_order(ranks)) ids.push_back(layout.ordinary[place]);
+  for (const std::size_t place : ascending_order(ranks)) ids.push_back(layout.separate[place]);
   return ids;
 }
 

@@ -39,6 +39,8 @@ class TextTokenizer {
   /// "WordPiece" or "BPE".
   std::string_view model() const;
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+  /// WordPiece, or null for BPE.
+  const WordPiece* word_piece() const { return std::get_if<WordPiece>(&model_); }
 
   /// The ids of a text, without the post-processor's; none for a text without words. Throws
   /// InvalidArgument ("text") for what is not UTF-8, or has a byte that no token stands for.

@@ -22,6 +22,10 @@ class WordPiece {
 
   /// Appends the ids of a word without spaces; at least one.
   void append(std::u32string_view word, std::vector<int>& ids) const;
+  /// Whether a token stands only where another token began its word.
+  bool continues(std::string_view token) const {
+    return !rules_.continuation.empty() && token.starts_with(rules_.continuation);
+  }
 
  private:
   std::shared_ptr<const Vocabulary> vocabulary_;

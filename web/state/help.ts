@@ -97,7 +97,7 @@ const MEANINGS: Partial<Record<StateName, string>> = {
     'Predictor level: which statistics the prediction uses, from the traces alone (0) to all (8); 9 uses states from mean-field attention, 10 runs the head itself',
   tokens_source: 'What the statistics of the tokens come from: no text is needed for random tokens',
   tokens_order:
-    'Which random tokens are frequent: the first words of the vocabulary, or by a regression of rank on the token embeddings',
+    'Which random tokens are frequent: the first words of the vocabulary, or those that a regression of rank on the token embeddings finds, punctuation too',
   zipf_exponent: 'Exponent of Zipf’s law: larger for fewer different tokens',
   zipf_offset:
     'Offset of the ranks in Zipf’s law: larger for more equal frequencies of the first ranks',
