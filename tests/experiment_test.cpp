@@ -213,6 +213,20 @@ TEST_CASE("analyses of cells with known answers") {
   CHECK(plateau.at("rows")[0].at("runs") == 5);
   CHECK(plateau.at("rows")[0].at("never") == 1);
   CHECK(plateau.at("rows")[0].at("rank_correlation").get<double>() > 0);
+  CHECK_FALSE(plateau.at("rows")[0].contains("axes"));
+  const OrderedJson parted = analyse(
+      one,
+      {{"kind", "plateau"}, {"below", 3.5}, {"drivers", {"driver"}}, {"by", {"learning_rate"}}},
+      cells);
+  std::size_t runs = 0, never = 0;
+  for (const OrderedJson& part : parted.at("rows")) {
+    CHECK(part.at("axes").contains("learning_rate"));
+    runs += part.at("runs").get<std::size_t>();
+    never += part.at("never").get<std::size_t>();
+  }
+  CHECK(parted.at("rows").size() == 3);
+  CHECK(runs == 5);
+  CHECK(never == 1);
   CHECK(failure_of([&] { analyse(one, {{"kind", "guess"}}, cells); }).item == "analysis");
 }
 

@@ -298,27 +298,33 @@ Json freezing(const Grid& grid, const Json& of, Cells cells) {
 
 Json plateau(const Grid& grid, const Json& of, Cells cells) {
   const double below = needed(of, "below").get<double>();
+  const auto by = of.value("by", std::vector<std::string>());
   Json rows = Json::array();
-  for (const Json& driver : needed(of, "drivers")) {
-    std::vector<double> values, steps;
-    std::size_t never = 0;
-    for (const Json& cell : cells) {
-      if (failed(cell)) continue;
-      const Json& curve = cell.at("curve");
-      const auto name = driver.get<std::string>();
-      if (!curve.contains(name))
-        throw InvalidArgument("analysis", "the curve has no '" + name + "'");
-      if (curve.at(name).size() < 2 || !curve.at(name)[1].is_number()) continue;
-      const auto step = step_below(cell, grid.measures.at(0), below);
-      never += !step;
-      values.push_back(curve.at(name)[1].get<double>());
-      steps.push_back(step.value_or(std::numeric_limits<double>::max()));
+  for (const Group& part : grouped(cells, by)) {
+    for (const Json& driver : needed(of, "drivers")) {
+      std::vector<double> values, steps;
+      std::size_t never = 0;
+      for (const Json* cell : part.cells) {
+        if (failed(*cell)) continue;
+        const Json& curve = cell->at("curve");
+        const auto name = driver.get<std::string>();
+        if (!curve.contains(name))
+          throw InvalidArgument("analysis", "the curve has no '" + name + "'");
+        if (curve.at(name).size() < 2 || !curve.at(name)[1].is_number()) continue;
+        const auto step = step_below(*cell, grid.measures.at(0), below);
+        never += !step;
+        values.push_back(curve.at(name)[1].get<double>());
+        steps.push_back(step.value_or(std::numeric_limits<double>::max()));
+      }
+      Json row = Json::object();
+      if (!by.empty()) row["axes"] = part.labels;
+      row["driver"] = driver;
+      row["runs"] = values.size();
+      row["never"] = never;
+      row["rank_correlation"] =
+          values.size() < 2 ? Json(nullptr) : finite(correlation(values, steps));
+      rows.push_back(row);
     }
-    rows.push_back({{"driver", driver},
-                    {"runs", values.size()},
-                    {"never", never},
-                    {"rank_correlation",
-                     values.size() < 2 ? Json(nullptr) : finite(correlation(values, steps))}});
   }
   return rows;
 }

@@ -24,8 +24,9 @@ namespace eigenscope {
 ///     relative residual of the untrained models; `scales`, the freezing scale for each alpha; how many cells
 ///     lie `beyond`, with the mean first measure at the end on either side; and of the predicted variance over
 ///     2 log T what kind predictors has of a measure;
-///   kind plateau, below, drivers: over runs, the rank correlation of a driver in the first logged row after
-///     step 0 with the step at which the first measure comes below (runs that never do rank last).
+///   kind plateau, below, drivers, by: over runs, the rank correlation of a driver in the first logged row
+///     after step 0 with the step at which the first measure comes below (runs that never do rank last); for
+///     each combination of the axes `by`, without it over all runs.
 /// Throws InvalidArgument naming what is missing or unknown.
 OrderedJson analyse(const Grid& grid, const OrderedJson& of, std::span<const OrderedJson> cells);
 
