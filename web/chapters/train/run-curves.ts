@@ -65,7 +65,7 @@ export class RunCurvesFigure implements Figure {
     return { columns: ['run', 'step', ...measures], rows: rows() };
   }
 
-  /** The loss over the whole width where there is room, the others two in a row. */
+  /** The loss over the whole width, higher where there is room; then the others two in a row. */
   private layOut(styles: RunStyle[], key: string): void {
     const { width } = this.frame;
     const names = legend(runEntries(styles), 0, width);
@@ -73,7 +73,7 @@ export class RunCurvesFigure implements Figure {
     let top = names.height + 6;
     this.places = panelsOf(this.store.state.run_spread).map((_, i) => {
       const whole = !wide || i === 0;
-      const height = i === 0 ? 260 : 190;
+      const height = i > 0 ? 190 : wide ? 260 : 200;
       const right = wide && i > 0 && i % 2 === 0;
       const place = { x: right ? width / 2 : 0, y: top, width: whole ? width : width / 2, height };
       if (whole || right) top += height;
