@@ -1,13 +1,15 @@
 // Measures what a cell of each experiment costs, over cells at even distances in its grid, and writes times.json
-// beside it; then `npm run experiments` writes the table of README.md.
+// beside it; then `npm run experiments` writes the table of README.md. With names of experiments as arguments it
+// measures those alone, and keeps the times of the others.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Cells that are measured: of models of several sizes one each. */
-const measuredOf = (name) => (name === 'trainability-map' ? 4 : 1);
+/** Cells that are measured: more than one of experiments with models of several sizes, whose mean size they have. */
+const MEASURED = { 'trainability-map': 4, 'rank-escape': 7 };
+const measuredOf = (name) => MEASURED[name] ?? 1;
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,9 +33,22 @@ function secondsOf(name) {
   return { measured, seconds: Number(((user + system) / measured).toFixed(1)) };
 }
 
+const file = `${here}times.json`;
+const machine = cpus()[0].model;
+const asked = process.argv.slice(2);
+const known = asked.length > 0 ? JSON.parse(readFileSync(file, 'utf8')) : null;
+if (known && known.machine !== machine)
+  throw new Error(
+    `times.json was measured on ${known.machine}; measure all experiments on ${machine}`,
+  );
 const times = {
   command: 'node docs/experiments/measure-times.mjs',
-  machine: cpus()[0].model,
-  experiments: Object.fromEntries(names.map((name) => [name, secondsOf(name)])),
+  machine,
+  experiments: Object.fromEntries(
+    names.map((name) => [
+      name,
+      known && !asked.includes(name) ? known.experiments[name] : secondsOf(name),
+    ]),
+  ),
 };
-writeFileSync(`${here}times.json`, `${JSON.stringify(times, null, 2)}\n`);
+writeFileSync(file, `${JSON.stringify(times, null, 2)}\n`);

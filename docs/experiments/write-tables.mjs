@@ -40,6 +40,11 @@ const analysed = ({ analysis }, kind) => analysis.find((it) => it.kind === kind)
 const tested = ({ runs, mean, difference, p }, digits) => [
   ...[runs, shown(mean, digits), shown(difference, digits), shown(p, 3)],
 ];
+/** By the numbers that the labels of axes are. */
+const byAxes =
+  (...axes) =>
+  (a, b) =>
+    axes.map((axis) => a.axes[axis] - b.axes[axis]).find(Boolean) ?? 0;
 const byMean = (measure) => (a, b) => a[measure].mean - b[measure].mean;
 
 /** The tables by the names of their markers in README.md; each is made of the results of one experiment. */
@@ -111,11 +116,11 @@ const TABLES = {
     'rank-escape',
     (results) =>
       table(
-        ['s', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
+        ['depth', 's', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
         analysed(results, 'share')
-          .sort((a, b) => a.axes.init_scale - b.axes.init_scale || a.axes.alpha - b.axes.alpha)
+          .sort(byAxes('depth', 'init_scale', 'alpha'))
           .map(({ axes, runs, below, share, low, high }) => [
-            ...[axes.init_scale, axes.alpha, runs, below, shown(share, 2)],
+            ...[axes.depth, axes.init_scale, axes.alpha, runs, below, shown(share, 2)],
             `${shown(low, 2)} to ${shown(high, 2)}`,
           ]),
       ),
@@ -161,11 +166,18 @@ const TABLES = {
     ['learning-rate', 'rank-escape'],
     (...all) =>
       table(
-        ['experiment', 'at the first logged step', 'runs', 'never below 4.5', 'rank correlation'],
+        [
+          ...['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5'],
+          'rank correlation',
+        ],
         all.flatMap((results) =>
-          analysed(results, 'plateau').map(({ driver, runs, never, rank_correlation }) => [
-            ...[results.experiment, code(driver), runs, never, shown(rank_correlation, 2)],
-          ]),
+          analysed(results, 'plateau')
+            .map(({ axes = results.grid.settings, ...row }) => ({ axes, ...row }))
+            .sort(byAxes('depth'))
+            .map(({ axes, driver, runs, never, rank_correlation }) => [
+              ...[results.experiment, axes.depth, code(driver), runs, never],
+              shown(rank_correlation, 2),
+            ]),
         ),
       ),
   ],
@@ -222,8 +234,9 @@ const state = table(
 );
 
 const measured =
-  `Seconds are those of one core of the machine ${times.machine}, measured with the first cell of each grid, of the ` +
-  `map with one of each norm and depth (${code(times.command)}).`;
+  `Seconds are those of one core of the machine ${times.machine}, measured with the first cell of each grid, of b ` +
+  `with ${times.experiments['rank-escape'].measured} over its depths, of the map with one of each norm and depth ` +
+  `(${code(times.command)}).`;
 const made = { state: `${state}\n\n${measured}` };
 for (const [name, [of, write]] of Object.entries(TABLES)) {
   made[name] = write(...[of].flat().map((source) => results[source]));

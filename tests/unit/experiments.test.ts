@@ -98,7 +98,8 @@ test('what the page says of the high learning rate holds', () => {
   const entropy = (method: string) => a.get(method)![5]!;
   for (const method of ['warmup-clip', 'capped-growth'])
     expect(gain(method)).toBeGreaterThan(2 * gain('frobenius-m1'));
-  for (const row of a.values()) expect(row[1]).toBe(4);
+  const fewest = Math.min(...[...a.values()].map((row) => row[1]!));
+  expect(text('README.md')).toContain(`of the hypothesis is confirmed for ${fewest} seeds.`);
   expect(p('frobenius-m1')).toBeLessThan(0.05);
   expect(p('frobenius-m-1')).toBeGreaterThan(0.5);
   expect(gain('frobenius-m0')).toBeLessThan(gain('frobenius-m1') / 2);
@@ -198,28 +199,52 @@ test('what the page says of the differences at other learning rates holds', () =
   expect(at('locater-m1', 0.048).p).toBeGreaterThan(0.5);
 });
 
+test('the table of escapes is the results file: a row for each depth, scale and alpha with runs', () => {
+  interface Row {
+    axes: { depth: string; init_scale: string; alpha: string };
+    runs: number;
+    below: number;
+    share: number;
+    low: number;
+    high: number;
+  }
+  const { analysis, cells } = results('rank-escape');
+  const rows = (analysis[0].rows as Row[])
+    .map(({ axes, ...row }) => [
+      ...[axes.depth, axes.init_scale, axes.alpha, String(row.runs), String(row.below)],
+      ...[shown(row.share, 2), `${shown(row.low, 2)} to ${shown(row.high, 2)}`],
+    ])
+    .sort((a, b) => [0, 1, 2].map((at) => Number(a[at]) - Number(b[at])).find(Boolean)!);
+  expect(tableUnder('b. Share of runs that escape')).toEqual(rows);
+  expect(rows.reduce((sum, row) => sum + Number(row[3]), 0)).toBe(cells.length);
+});
+
 test('what the page says of the escape from rank collapse holds', () => {
-  const rows = tableUnder('b. Share of runs that escape').map((row) => row.slice(0, 4).map(Number));
+  const depth = '8';
+  const rows = tableUnder('b. Share of runs that escape')
+    .filter((row) => row[0] === depth)
+    .map((row) => row.slice(1, 5).map(Number));
   const of = (scale: number, sign: number) => {
     const own = rows.filter(([s, alpha]) => s === scale && Math.sign(alpha!) === sign);
     const sum = (column: number) => own.reduce((total, row) => total + row[column]!, 0);
     return `${sum(3)} of ${sum(2)}`;
   };
-  for (const scale of [1, 2]) {
+  const said = [1, 2].map((scale) => {
     const [positive, none, negative] = [1, 0, -1].map((sign) => of(scale, sign));
-    expect(text('README.md')).toContain(
+    return (
       `with s = ${scale}, ${positive} runs with a positive alpha leave the plateau, ${negative} with a ` +
-        `negative one and ${none} with alpha = 0`,
+      `negative one and ${none} with alpha = 0`
     );
-  }
+  });
+  expect(text('README.md')).toContain(`*Not confirmed at depth ${depth}*: ${said.join('; ')}.`);
   interface Share {
-    axes: { init_scale: string };
+    axes: { depth: string; init_scale: string };
     low: number;
     high: number;
   }
   const shares: Share[] = results('rank-escape').analysis[0].rows;
   for (const scale of ['1', '2']) {
-    const own = shares.filter(({ axes }) => axes.init_scale === scale);
+    const own = shares.filter(({ axes }) => axes.depth === depth && axes.init_scale === scale);
     expect(own).toHaveLength(5);
     const highest = Math.max(...own.map(({ low }) => low));
     expect(highest).toBeLessThan(Math.min(...own.map(({ high }) => high)));
@@ -329,8 +354,9 @@ test('captions of the page name the settings of the grids, and what they say of 
   expect(at('0.02').entropy.mean).toBeLessThan(at('0.006').entropy.mean / 3);
 
   const escape = results('rank-escape').grid;
+  const depths: number[] = escape.axes.depth;
   expect(captionOf('escape')).toContain(
-    `(${escape.settings.layer_norm}-norm, ${words(escape.axes.depth[0])} layers, no warm-up, ` +
+    `(${escape.settings.layer_norm}-norm, ${depths.slice(0, -1).join(', ')} and ${depths.at(-1)} layers, no warm-up, ` +
       `learning rate ${escape.settings.learning_rate})`,
   );
   expect(captionOf('escape')).toContain(`within ${escape.settings.steps} steps`);
@@ -349,15 +375,24 @@ test('captions of the page name the settings of the grids, and what they say of 
 
 test('what the page says of plateaus holds', () => {
   const rows = tableUnder("e. What a plateau's length goes with");
-  const of = (experiment: string, driver: string) =>
-    Number(rows.find((row) => row[0] === experiment && row[1] === driver)![4]);
-  const experiments = ['learning-rate', 'rank-escape'];
-  for (const name of experiments) {
-    expect(of(name, 'sensitivity')).toBeGreaterThan(0);
-    expect(of(name, 'gradient_query_key')).toBeLessThan(-0.3);
+  const of = ([experiment, depth]: readonly [string, string], driver: string) =>
+    Number(rows.find((row) => [experiment, depth, driver].every((it, i) => row[i] === it))![5]);
+  const parts = [['learning-rate', '4'] as const, ['rank-escape', '8'] as const];
+  for (const part of parts) {
+    expect(of(part, 'sensitivity')).toBeGreaterThan(0);
+    expect(of(part, 'gradient_query_key')).toBeLessThan(-0.3);
   }
-  const [rates, ranks] = experiments.map((name) => of(name, 'gradient_query_key'));
+  const [rates, ranks] = parts.map((part) => of(part, 'gradient_query_key'));
   expect(ranks).toBeLessThan(rates!);
+  const depth = parts[1]![1];
+  expect(text('README.md')).toContain(
+    `in that on rank collapse at depth ${depth}, it is the larger`,
+  );
+  expect(text('README.md')).toContain(`most clearly where ranks collapse (depth ${depth}).`);
+  const grid = results('rank-escape').grid.axes.depth as number[];
+  const depths = rows.filter(([name]) => name === 'rank-escape').map((row) => Number(row[1]));
+  expect([...new Set(depths)].filter((it) => !grid.includes(it))).toEqual([]);
+  expect(depths).toEqual([...depths].sort((a, b) => a - b));
 });
 
 test('what the page says of the freezing of logits holds', () => {

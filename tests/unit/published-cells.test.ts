@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest';
 import type { Output, Training } from '../../web/engine/protocol';
 import operations from '../../web/generated/operations.json';
 import { RunComparison } from '../../web/chapters/train/comparison';
-import { escapesOf, sumOf, thresholdOf } from '../../web/chapters/train/escape-rows';
+import {
+  apartOf,
+  escapesOf,
+  groupsOf,
+  sumOf,
+  thresholdOf,
+} from '../../web/chapters/train/escape-rows';
 import {
   freezingOf,
   mapCellsOf,
@@ -15,11 +21,13 @@ import {
   valuesOf,
 } from '../../web/chapters/train/map-cells';
 import {
-  correlationsOf,
+  isOf,
   loggedRows,
+  partsOf,
   plateausOf,
   plateausTrained,
 } from '../../web/chapters/train/plateau-rows';
+import { flatText } from '../../web/chapters/train/predictions-table';
 import {
   cellOf,
   choicesOf,
@@ -125,13 +133,42 @@ test('shares of escaped runs count the cells below the threshold', () => {
   );
 });
 
+test('escapes are grouped by depth and scale, whose intervals overlap or not', () => {
+  const results = published('rank-escape');
+  const groups = groupsOf(escapesOf(results));
+  const order = groups.map(({ depth, scale }) => [depth, scale]);
+  expect(order).toEqual([...order].sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!));
+  for (const { depth, scale, points } of groups) {
+    const own = results.cells.filter(
+      ({ axes }) => Number(axes.depth) === depth && Number(axes.init_scale) === scale,
+    );
+    expect(sumOf(points, 'runs')).toBe(own.length);
+    const alphas = points.map(({ alpha }) => alpha);
+    expect(alphas).toEqual([...new Set(alphas)].sort((a, b) => a - b));
+  }
+  const [{ points, ...group }] = groups;
+  const at = (low: number, high: number) => ({ ...points[0]!, low, high });
+  expect(apartOf({ ...group, points: [at(0.1, 0.5), at(0.4, 0.6)] })).toBeUndefined();
+  expect(apartOf({ ...group, points: [at(0.5, 0.7), at(0.1, 0.4), at(0.3, 0.6)] })).toEqual({
+    lower: at(0.1, 0.4),
+    upper: at(0.5, 0.7),
+  });
+});
+
 test.each(['learning-rate', 'rank-escape'])('plateaus of %s are those of its analysis', (name) => {
   const results = published(name);
   const runs = plateausOf(results);
-  for (const row of correlationsOf(results)) {
-    expect(row.runs).toBe(runs.length);
-    expect(row.never).toBe(runs.filter(({ step }) => step === null).length);
+  const parts = partsOf(results);
+  for (const run of runs) expect(parts.filter((part) => isOf(part, run))).toHaveLength(1);
+  for (const part of parts) {
+    const own = runs.filter((run) => isOf(part, run));
+    for (const row of part.correlations) {
+      expect(row.runs).toBe(own.length);
+      expect(row.never).toBe(own.filter(({ step }) => step === null).length);
+    }
   }
+  const depths = parts.map(({ axes }) => Number(axes.depth));
+  if (parts.length > 1) expect(depths).toEqual([...depths].sort((a, b) => a - b));
   const steps = results.cells.reduce((sum, { curve }) => sum + curve.step!.length - 1, 0);
   expect(loggedRows(results)).toHaveLength(steps);
 });
@@ -152,6 +189,18 @@ test('the map has a panel for every norm and depth, with the loss and measures o
   expect(cell.variance).toBeCloseTo(mean(runs.map(({ initial }) => initial.variance)), 12);
   expect(medianOf([4, 1, 3])).toBe(3);
   expect(medianOf([4, 1, 3, 2])).toBe(2.5);
+});
+
+test('the table of predictors says in which panels the losses hardly differ, and by how much', () => {
+  const cells = mapCellsOf(published('trainability-map'));
+  for (const panel of panelsOf(cells)) {
+    const losses = cells.filter((cell) => cell.panel === panel).map(({ loss }) => loss);
+    const range = Math.max(...losses) - Math.min(...losses);
+    const said = flatText(panel, cells);
+    expect(said !== '', panel).toBe(panel === 'post-norm, depth 6');
+    if (!said) expect(range).toBeGreaterThan(0.1);
+    else expect(Number(/at most (\S+) bits/.exec(said)![1])).toBeCloseTo(range, 5);
+  }
 });
 
 test('the freezing line of each panel lies among the cells, and is named among the predictions', () => {

@@ -1,24 +1,41 @@
 import { short, tick } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
-import { chart, dot, gridY, line, link } from '../../charts/plot';
+import { chart, dot, gridY, line, link, text } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { FINAL_LOSS } from './cell-picker';
 import { CellsFigure, type CellChoosing } from './cells-figure';
-import { escapesOf, sumOf, thresholdOf, type Escape } from './escape-rows';
+import {
+  apartOf,
+  escapesOf,
+  groupsOf,
+  sumOf,
+  thresholdOf,
+  type Escape,
+  type EscapeGroup,
+} from './escape-rows';
 import { chosenMark, lineLegend, MARGINS, titleMark, trainedMark, type Panel } from './panel-parts';
-import { partText, type PublishedResults } from './published-results';
+import { labelsOf, partText, type PublishedResults } from './published-results';
 import type { Trials } from './trials';
 
-const HEIGHT = 300;
+/** Pixels of a panel, beside others and above others. */
+const HEIGHT = { beside: 300, above: 240 };
+/** Pixels between the intervals of two scales, which stand side by side. */
+const APART = 7;
+const ALPHAS: [number, number] = [-1.2, 1.2];
+/** Where the numbers of runs of the scales stand on the axis of shares. */
+const COUNTS = { first: 1.09, step: 0.09, top: 1.25 };
 
 /** How a run of the experiment on rank collapse is chosen. */
 export const ESCAPE_CHOOSING: CellChoosing = {
   names: { depth: { name: 'Depth' }, init_scale: { name: 'Scale s' }, alpha: { name: 'Alpha' } },
-  first: { init_scale: '2', alpha: '1' },
+  first: { depth: '8', init_scale: '2', alpha: '1' },
   outcome: FINAL_LOSS,
 };
 
-/** Share of deep post-norm models that leave the plateau of rank collapse, against alpha. */
+const groupName = ({ depth, scale }: { depth: number; scale: number }) =>
+  `depth\u00a0${depth}, s\u00a0=\u00a0${tick(scale)}`;
+
+/** Share of post-norm models that leave the plateau of rank collapse, against alpha: a panel for each depth. */
 export class EscapeFigure extends CellsFigure {
   private points: Escape[] = [];
 
@@ -32,48 +49,61 @@ export class EscapeFigure extends CellsFigure {
 
   protected draw(width: number): void {
     const names = lineLegend(
-      this.scales().map((scale) => `s = ${tick(scale)}`),
+      this.valuesOf('scale').map((scale) => `s = ${tick(scale)}`),
       width,
     );
-    const size = { columns: 1, width, height: HEIGHT };
+    const depths = this.valuesOf('depth');
+    const columns = width >= 560 ? depths.length : 1;
+    const height = columns > 1 ? HEIGHT.beside : HEIGHT.above;
+    const panels = depths.map((depth) => this.panel(depth, { width: width / columns, height }));
     const title = 'Share of runs that leave the plateau of rank collapse';
-    this.put([this.panel(width)], size, names, title, this.caption());
+    this.put(panels, { columns, width, height }, names, title, this.caption());
   }
 
   protected numbers(): Table {
     return {
-      columns: ['init_scale', 'alpha', 'runs', 'below', 'share', 'low', 'high'],
+      columns: ['depth', 'init_scale', 'alpha', 'runs', 'below', 'share', 'low', 'high'],
       rows: this.points.map((it) => [
-        ...[it.scale, it.alpha, it.runs, it.below, it.share, it.low, it.high],
+        ...[it.depth, it.scale, it.alpha, it.runs, it.below, it.share, it.low, it.high],
       ]),
     };
   }
 
-  private scales(): number[] {
-    return [...new Set(this.points.map(({ scale }) => scale))];
+  /** Values with runs, in rising order. */
+  private valuesOf(name: 'depth' | 'scale'): number[] {
+    return [...new Set(this.points.map((point) => point[name]))].sort((a, b) => a - b);
   }
 
-  private panel(width: number): Panel {
-    const { points } = this;
-    const scales = this.scales();
-    // Intervals of several scales stand side by side.
+  private panel(depth: number, size: { width: number; height: number }): Panel {
+    const points = this.points.filter((point) => point.depth === depth);
+    const scales = this.valuesOf('scale');
+    const pixels =
+      (size.width - MARGINS.marginLeft - MARGINS.marginRight) / (ALPHAS[1] - ALPHAS[0]);
     const place = ({ scale, alpha }: { scale: number; alpha: number }) =>
-      alpha + 0.03 * (scales.indexOf(scale) - (scales.length - 1) / 2);
+      alpha + (APART / pixels) * (scales.indexOf(scale) - (scales.length - 1) / 2);
     const { axes } = this.picker.choice;
     const chosen = points.filter(
-      ({ scale, alpha }) => String(scale) === axes.init_scale && String(alpha) === axes.alpha,
+      (it) =>
+        String(it.depth) === axes.depth &&
+        String(it.scale) === axes.init_scale &&
+        String(it.alpha) === axes.alpha,
     );
+    const counts = scales.map((_, at) => COUNTS.first + COUNTS.step * (scales.length - 1 - at));
+    const shares = [0, 0.25, 0.5, 0.75, 1];
     const drawn = chart({
-      label: 'Share of runs',
-      ...{ width, height: HEIGHT, ...MARGINS },
+      label: `Share of runs, depth ${depth}`,
+      ...{ ...size, ...MARGINS },
       x: {
-        ...{ domain: [-1.1, 1.1], label: 'correlation α of W_Q with W_K at initialization →' },
+        ...{ domain: ALPHAS, label: 'correlation α →' },
         ...{ labelAnchor: 'center', ticks: [-1, -0.5, 0, 0.5, 1], tickFormat: tick },
       },
-      y: { domain: [0, 1], label: null, ticks: 5, tickFormat: tick },
+      y: {
+        ...{ domain: [0, COUNTS.top], label: null, ticks: [...shares, counts[0]] },
+        tickFormat: (share: number) => (share > 1 ? 'runs' : tick(share)),
+      },
       marks: [
-        gridY({ ticks: 5, strokeOpacity: 0.08 }),
-        titleMark('share of runs that leave the plateau'),
+        gridY(shares, { strokeOpacity: 0.08 }),
+        titleMark(`share of runs, depth ${depth}`),
         ...scales.flatMap((scale, at) => {
           const own = points.filter((it) => it.scale === scale);
           return [
@@ -88,42 +118,79 @@ export class EscapeFigure extends CellsFigure {
             dot(own, {
               ...{ x: place, y: 'share', r: 4, fill: series[at], ariaDescription: 'share' },
             }),
+            text(own, {
+              ...{ x: 'alpha', y: counts[at], text: (it: Escape) => String(it.runs) },
+              ...{ fill: series[at], fontSize: 11, ariaDescription: `runs, s = ${tick(scale)}` },
+            }),
           ];
         }),
         chosenMark(chosen, { x: place, y: 'share', r: 8 }),
-        trainedMark(this.escaped(), { x: place, y: 'share' }),
+        trainedMark(
+          this.escaped().filter((it) => it.depth === depth),
+          { x: place, y: 'share' },
+        ),
       ],
     });
     const places = points.map((it) => ({
       ...{ x: drawn.x.apply(place(it)), y: drawn.y.apply(it.share) },
-      text: `s = ${tick(it.scale)}, α = ${tick(it.alpha)}: ${it.below} of ${it.runs} runs`,
-      choice: { init_scale: String(it.scale), alpha: String(it.alpha) },
+      text: `${groupName(it)}, α = ${tick(it.alpha)}: ${it.below} of ${it.runs} runs`,
+      choice: {
+        ...{ depth: String(it.depth), init_scale: String(it.scale), alpha: String(it.alpha) },
+      },
     }));
     return { drawn, places };
   }
 
   /** Runs of this tab: at 1 one that left the plateau, at 0 one that did not. */
-  private escaped(): { scale: number; alpha: number; share: number }[] {
+  private escaped(): Pick<Escape, 'depth' | 'scale' | 'alpha' | 'share'>[] {
     const below = thresholdOf(this.found);
     return this.trained().map(({ training, final }) => ({
-      ...{ scale: training.init_scale, alpha: training.alpha },
+      ...{ depth: training.depth, scale: training.init_scale, alpha: training.alpha },
       share: final.bits_per_byte < below ? 1 : 0,
     }));
   }
 
   private caption(): string {
-    const { found, points } = this;
-    const sentences = this.scales().map((scale) => {
+    const { found } = this;
+    const groups = groupsOf(this.points);
+    const counted = groups.map((group) => {
       const of = (sign: number) => {
-        const own = points.filter((it) => it.scale === scale && Math.sign(it.alpha) === sign);
+        const own = group.points.filter(({ alpha }) => Math.sign(alpha) === sign);
         return `${sumOf(own, 'below')} of ${sumOf(own, 'runs')}`;
       };
-      return (
-        `With s = ${tick(scale)}, ${of(1)} runs with a positive mean end below ` +
-        `${short(thresholdOf(found))} bits per byte, ${of(0)} with mean 0, ` +
-        `${of(-1)} with a negative mean.`
-      );
+      return `${groupName(group)}: ${of(1)}, ${of(0)}, ${of(-1)}`;
     });
-    return sentences.join(' ') + partText(found);
+    return (
+      `${this.apartText(groups)} Runs that end below ${short(thresholdOf(found))} bits per byte, ` +
+      `with a positive mean, mean 0 and a negative mean: ${counted.join('; ')}.` +
+      this.lackingText(groups) +
+      partText(found)
+    );
+  }
+
+  /** Which intervals of one depth and scale do not overlap. */
+  private apartText(groups: readonly EscapeGroup[]): string {
+    const apart = groups.flatMap((group) => {
+      const found = apartOf(group);
+      if (!found) return [];
+      const { lower, upper } = found;
+      return `${groupName(group)}: α = ${tick(upper.alpha)} above α = ${tick(lower.alpha)}`;
+    });
+    return apart.length > 0
+      ? `Intervals that do not overlap: ${apart.join('; ')}.`
+      : 'At each depth and s the intervals of all α overlap.';
+  }
+
+  private lackingText(groups: readonly EscapeGroup[]): string {
+    const all = labelsOf(this.found, 'depth').flatMap((depth) =>
+      labelsOf(this.found, 'init_scale').map((scale) => ({
+        depth: Number(depth),
+        scale: Number(scale),
+      })),
+    );
+    const lacking = all.filter(
+      ({ depth, scale }) => !groups.some((it) => it.depth === depth && it.scale === scale),
+    );
+    return lacking.length > 0 ? ` No run yet of ${lacking.map(groupName).join('; ')}.` : '';
   }
 }

@@ -68,6 +68,15 @@ export function panelsOf(cells: readonly MapCell[]): string[] {
   return [...new Set(cells.map(({ panel }) => panel))].sort();
 }
 
+/** Bits per byte that the final losses of a panel must span: less is no difference to predict. */
+export const LEAST_RANGE = 0.1;
+
+/** The lowest and the highest final loss. */
+export function lossRange(cells: readonly MapCell[]): [number, number] {
+  const losses = cells.map(({ loss }) => loss);
+  return [Math.min(...losses), Math.max(...losses)];
+}
+
 /** Values of an axis in rising order. */
 export function valuesOf(results: PublishedResults, axis: 'alpha' | 'init_scale'): number[] {
   return labelsOf(results, axis)

@@ -1,5 +1,6 @@
 // What the figure on plateaus shows: how long runs stay on them, and what goes with it.
-import { analysed, type PublishedCell, type PublishedResults } from './published-results';
+import { areEqual } from '../../state/equal';
+import { analysed, labelsOf, type PublishedCell, type PublishedResults } from './published-results';
 import type { CellTrial } from './trials';
 
 export const DRIVERS = ['gradient_query_key', 'sensitivity'] as const;
@@ -83,6 +84,36 @@ export interface PlateauCorrelation {
   rank_correlation: number | null;
 }
 
-export function correlationsOf(results: PublishedResults): PlateauCorrelation[] {
-  return analysed<PlateauCorrelation>(results, 'plateau');
+/** The runs of an experiment that are compared with each other: those with these labels. */
+export interface PlateauPart {
+  experiment: string;
+  /** Of a part of the axes; of none where all runs are compared. */
+  axes: Readonly<Record<string, string>>;
+  correlations: PlateauCorrelation[];
+}
+
+/** In the grid's order of the labels. */
+export function partsOf(results: PublishedResults): PlateauPart[] {
+  type Row = PlateauCorrelation & { axes?: Record<string, string> };
+  const parts: PlateauPart[] = [];
+  for (const { axes = {}, ...row } of analysed<Row>(results, 'plateau')) {
+    const part = parts.find((it) => areEqual(it.axes, axes));
+    if (part) part.correlations.push(row);
+    else parts.push({ experiment: results.experiment, axes, correlations: [row] });
+  }
+  const place = ({ axes }: PlateauPart) =>
+    Object.entries(axes).map(([axis, label]) => labelsOf(results, axis).indexOf(label));
+  const order = (a: number[], b: number[]) => a.map((it, i) => it - b[i]).find(Boolean) ?? 0;
+  return parts.sort((a, b) => order(place(a), place(b)));
+}
+
+/** Whether a run is of a part. */
+export function isOf(
+  part: PlateauPart,
+  { experiment, axes }: Pick<Plateau, 'experiment' | 'axes'>,
+): boolean {
+  return (
+    part.experiment === experiment &&
+    Object.entries(part.axes).every(([axis, label]) => axes[axis] === label)
+  );
 }

@@ -20,17 +20,21 @@ import {
   type Panel,
 } from './panel-parts';
 import {
-  correlationsOf,
+  isOf,
   loggedRows,
+  partsOf,
   plateausOf,
   plateausTrained,
   plateauThreshold,
   type Driver,
   type LoggedRow,
   type Plateau,
+  type PlateauPart,
 } from './plateau-rows';
+import { trainingOfCell } from './published-cells';
 import { PublishedFigure } from './published-figure';
 import type { PublishedResults } from './published-results';
+import { runsText } from './published-rows';
 import { RATES_CHOOSING } from './rates-figure';
 import type { Trials } from './trials';
 
@@ -43,14 +47,39 @@ const NAMES: Record<Driver, string> = {
 };
 const EXPERIMENTS = ['learning-rate', 'rank-escape'];
 const SUBJECTS = ['learning rates', 'rank collapse'];
-const TITLES = [`${SUBJECTS[0]} (pre-norm, depth 4)`, `${SUBJECTS[1]} (post-norm, depth 8)`];
+const KINDS = ['dot', 'diamond'] as const;
 const OUTLINES = [circle, diamond] as const;
+
+/** A part of an experiment as it is drawn. */
+interface Drawn extends PlateauPart {
+  title: string;
+  kind: (typeof KINDS)[number];
+  outline: (typeof OUTLINES)[number];
+  colour: string;
+}
+
+/** The parts of all experiments: an outline for each experiment, a colour for each part. */
+function drawnOf(found: readonly PublishedResults[]): Drawn[] {
+  const parts = found.flatMap((results, i) =>
+    partsOf(results).map((part) => {
+      const { experiment } = results;
+      const cell = results.cells.find(({ axes }) => isOf(part, { experiment, axes }))!;
+      const { layer_norm, depth } = trainingOfCell(results, cell);
+      const title = `${SUBJECTS[i]} (${layer_norm}-norm, depth ${depth})`;
+      return { ...part, title, kind: KINDS[i], outline: OUTLINES[i] };
+    }),
+  );
+  return parts.map((part, i) => ({ ...part, colour: series[i] }));
+}
 
 /** Length of the plateaus of two experiments against the gradient on W_QK and the sensitivity. */
 export class PlateausFigure extends PublishedFigure {
   private found: PublishedResults[] = [];
+  private parts: Drawn[] = [];
   private runs: Plateau[] = [];
   private rows: LoggedRow[] = [];
+  /** The part of a run, by its labels. */
+  private partOf = new Map<Plateau['axes'], Drawn>();
   /** What the tip says of a run, by its labels. */
   private texts = new Map<Plateau['axes'], string>();
   private readonly picker: ExperimentPicker;
@@ -67,8 +96,14 @@ export class PlateausFigure extends PublishedFigure {
 
   protected take(...results: PublishedResults[]): void {
     this.found = results;
+    this.parts = drawnOf(results);
     this.runs = results.flatMap(plateausOf);
     this.rows = results.flatMap(loggedRows);
+    this.partOf = new Map(
+      results.flatMap(({ experiment, cells }) =>
+        cells.map(({ axes }) => [axes, this.parts.find((it) => isOf(it, { experiment, axes }))!]),
+      ),
+    );
     this.picker.fill(results);
     this.texts = new Map(
       this.runs.map((run) => [
@@ -80,10 +115,7 @@ export class PlateausFigure extends PublishedFigure {
 
   protected *draw(width: number) {
     const names = legend(
-      TITLES.map((text, i) => ({
-        ...{ text, kind: i === 0 ? ('dot' as const) : ('diamond' as const) },
-        colours: [series[i]],
-      })),
+      this.parts.map(({ title, kind, colour }) => ({ text: title, kind, colours: [colour] })),
       0,
       width,
     );
@@ -133,7 +165,7 @@ export class PlateausFigure extends PublishedFigure {
       },
       marks: [
         gridY([0, last / 4, last / 2, (3 * last) / 4, last], { strokeOpacity: 0.08 }),
-        titleMark(`steps to ${short(plateauThreshold(this.found[0]))} bits per byte`),
+        titleMark(`steps to loss < ${short(plateauThreshold(this.found[0]))}`),
         ...this.dots(this.runs, driver, length, 3),
         chosenMark(this.runs.filter(this.isChosen), { x: driver, y: length, r: 7 }),
         trainedMark(trained, { x: driver, y: length }),
@@ -198,30 +230,29 @@ export class PlateausFigure extends PublishedFigure {
     value: (row: Row) => number,
     r: number,
   ) {
-    return EXPERIMENTS.map((experiment, i) =>
+    return this.parts.map((part) =>
       manyMarks(
-        rows.filter((row) => row.experiment === experiment && row[driver] > 0),
-        () => series[i],
-        (row, x, y) => OUTLINES[i](x(row[driver]), y(value(row)), r),
-        { 'aria-label': TITLES[i], 'fill-opacity': 0.55 },
+        rows.filter((row) => this.partOf.get(row.axes) === part && row[driver] > 0),
+        () => part.colour,
+        (row, x, y) => part.outline(x(row[driver]), y(value(row)), r),
+        { 'aria-label': part.title, 'fill-opacity': 0.55 },
         LAYERS,
       ),
     );
   }
 
   private caption(): string {
-    const sentences = this.found.map((results, i) => {
-      const rows = correlationsOf(results);
+    const rows = this.parts.map(({ title, correlations }) => {
       const of = (driver: Driver) =>
-        short(rows.find((row) => row.driver === driver)?.rank_correlation);
-      const [{ runs, never }] = rows;
-      return (
-        `Experiment on ${TITLES[i]}: ${runs} runs, of which ${never || 'none'} stay on the plateau; ` +
-        `rank correlation of the length with the gradient norm ${of('gradient_query_key')}, ` +
-        `with the sensitivity ${of('sensitivity')}.`
-      );
+        short(correlations.find((row) => row.driver === driver)?.rank_correlation);
+      const [{ runs, never }] = correlations;
+      const staying = `${never || 'none'} of ${runsText(runs)} on the plateau to the end`;
+      return `${title} ${of('gradient_query_key')} and ${of('sensitivity')}, ${staying}`;
     });
-    return sentences.join(' ');
+    return (
+      'Rank correlation of the length of the plateau with the gradient norm and with the ' +
+      `sensitivity: ${rows.join('; ')}.`
+    );
   }
 }
 

@@ -10,6 +10,8 @@ import { FINAL_LOSS } from './cell-picker';
 import { CellsFigure } from './cells-figure';
 import {
   freezingOf,
+  LEAST_RANGE,
+  lossRange,
   mapCellsOf,
   panelOf,
   panelsOf,
@@ -26,15 +28,6 @@ import { partText, PREDICTORS, type PublishedResults } from './published-results
 import type { Trials } from './trials';
 
 const HEIGHT = 250;
-/** Bits per byte that the colours span at least: less is no difference to look at. */
-const LEAST_RANGE = 0.1;
-
-/** The lowest and the highest final loss. */
-function rangeOf(cells: readonly MapCell[]): [number, number] {
-  const losses = cells.map(({ loss }) => loss);
-  return [Math.min(...losses), Math.max(...losses)];
-}
-
 /** Colours of cells. */
 const SHADES = 32;
 
@@ -65,7 +58,7 @@ export class TrainabilityFigure extends CellsFigure {
 
   protected read(results: PublishedResults): void {
     this.cells = mapCellsOf(results);
-    fillPredictions(child(document, '[data-predictions]'), predictionsOf(results));
+    fillPredictions(child(document, '[data-predictions]'), predictionsOf(results), this.cells);
   }
 
   protected *draw(width: number) {
@@ -98,7 +91,7 @@ export class TrainabilityFigure extends CellsFigure {
     const colours = new Map<string, (loss: number) => string>();
     for (const title of panelsOf(this.cells)) {
       const own = this.cells.filter(({ panel }) => panel === title);
-      const [low, high] = rangeOf(own);
+      const [low, high] = lossRange(own);
       const span = Math.max(LEAST_RANGE, high - low);
       const place = (loss: number) => Math.round(((loss - low) / span) * (SHADES - 1));
       const colour = (loss: number) => shades[Math.min(SHADES - 1, Math.max(0, place(loss)))];
@@ -156,7 +149,7 @@ export class TrainabilityFigure extends CellsFigure {
     const predictions = predictionsOf(results);
     const sentences = panelsOf(this.cells).map((title) => {
       const own = this.cells.filter(({ panel }) => panel === title);
-      const [low, high] = rangeOf(own);
+      const [low, high] = lossRange(own);
       const [from, to] = [low, high].map((loss) => loss.toFixed(3));
       const name = `${title[0].toUpperCase()}${title.slice(1)}`;
       if (from === to)
