@@ -40,6 +40,7 @@ import {
   type PublishedCell,
   type PublishedResults,
 } from '../../web/chapters/train/published-results';
+import { meansText } from '../../web/chapters/train/published-rows';
 import { ratesOf, withoutRuns } from '../../web/chapters/train/rates-rows';
 import {
   cutOf,
@@ -122,6 +123,15 @@ test('methods have a point at each learning rate with a run, and the others are 
     (results.grid.axes.learning_rate as number[]).map((rate) => `${name} ${rate}`),
   );
   expect([...pairs, ...lacking].sort()).toEqual(all.sort());
+});
+
+test('captions say of how many runs the points are means, those that failed left out', () => {
+  expect(meansText([{ runs: 4, failures: 0 }])).toBe('Each point is a mean of 4 runs.');
+  const unequal = [
+    { runs: 8, failures: 0 },
+    { runs: 4, failures: 1 },
+  ];
+  expect(meansText(unequal)).toBe('Each point is a mean of 3 to 8 runs.');
 });
 
 test('shares of escaped runs count the cells below the threshold', () => {

@@ -88,6 +88,13 @@ export function runsText(runs: number): string {
   return runs === 1 ? '1 run' : `${runs} runs`;
 }
 
+/** Of how many runs the points of a figure are means; those that failed are in none. */
+export function meansText(points: readonly { runs: number; failures: number }[]): string {
+  const counts = points.map(({ runs, failures }) => runs - failures);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return `Each point is a mean of ${least === most ? '' : `${least} to `}${runsText(most)}.`;
+}
+
 const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 
 /**

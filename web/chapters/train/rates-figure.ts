@@ -14,7 +14,7 @@ import {
   type Panel,
 } from './panel-parts';
 import { partText, type PublishedResults } from './published-results';
-import { METHOD_NAMES, runsText } from './published-rows';
+import { meansText, METHOD_NAMES, runsText } from './published-rows';
 import { ratesOf, sensitivitiesOf, withoutRuns, type RatePoint } from './rates-rows';
 import type { Trials } from './trials';
 
@@ -156,6 +156,7 @@ export class RatesFigure extends CellsFigure {
       ([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`,
     );
     const missing = lacking.length > 0 ? ` No run yet of ${lacking.join('; of ')}.` : '';
-    return sentence + partText(found) + missing;
+    const means = meansText([...this.methods.values()].flat());
+    return `${sentence} ${means}`.trim() + partText(found) + missing;
   }
 }

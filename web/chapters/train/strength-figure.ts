@@ -14,7 +14,7 @@ import {
   type Panel,
 } from './panel-parts';
 import { partText, type PublishedResults } from './published-results';
-import { pText, runsText, testText } from './published-rows';
+import { meansText, pText, runsText, testText } from './published-rows';
 import {
   cutOf,
   strengthName,
@@ -181,6 +181,6 @@ export class StrengthFigure extends CellsFigure {
         `(entropy ${short(best.entropy.mean)}; ${testText(pText(best.p))}).`
       );
     });
-    return (sentences.join(' ') + partText(this.found)).trim();
+    return [...sentences, meansText(this.points)].join(' ') + partText(this.found);
   }
 }
