@@ -2,10 +2,10 @@ import { FedRanges, Refused } from './fed-ranges';
 import type { ByteSource, Remote } from './protocol';
 
 /**
- * Reads of a file below this many bytes, the rows of a head or of a token, come from blocks: each costs a
- * millisecond otherwise, half as much as a block.
+ * Reads of a file below this many bytes, such as the rows of a head, of a token or of the positions of a passage,
+ * come from blocks: each costs a millisecond otherwise, half as much as a block.
  */
-const SMALL = 1 << 16;
+const SMALL = 1 << 17;
 const BLOCK = 1 << 20;
 /** A block of a file that another host has: what is read too much takes time there. */
 const REMOTE_BLOCK = 1 << 18;
