@@ -33,12 +33,15 @@ export const SOURCES = {
 
 /** The measured text's own words: no prediction, but what a source of independent words can reach at best. */
 const SHUFFLED = 'its words in random order';
+/** Passages of the measured text, not those that are measured. */
+const OWN = 'its other passages';
 const shuffled = (text) => `build/${text.replaceAll(' ', '-').toLowerCase()}-shuffled.txt`;
 
 /** The command of one run, without the program. */
 function command(source, text) {
-  const options = source === SHUFFLED ? ['--file', shuffled(text)] : SOURCES[source];
-  const measured = source === text ? [] : ['--measure-file', TEXTS[text]];
+  const own = { [SHUFFLED]: ['--file', shuffled(text)], [OWN]: ['--file', TEXTS[text]] };
+  const options = own[source] ?? SOURCES[source];
+  const measured = [text, OWN].includes(source) ? [] : ['--measure-file', TEXTS[text]];
   return ['predict', MINILM, ...options, ...measured];
 }
 
@@ -83,12 +86,18 @@ function writeShuffled(text) {
   writeFileSync(`${root}${shuffled(text)}`, words.join(' '));
 }
 
+/** Where the statistics come from for a measured text. */
+const sourcesOf = (text) => [
+  ...[...Object.keys(SOURCES), SHUFFLED],
+  ...(text in SOURCES ? [] : [OWN]),
+];
+
 function compute() {
   writeSpeeches();
   writeBible();
   Object.keys(TEXTS).forEach(writeShuffled);
   return Object.keys(TEXTS).flatMap((measured) =>
-    [...Object.keys(SOURCES), SHUFFLED].map((source) => {
+    sourcesOf(measured).map((source) => {
       const words = command(source, measured);
       const options = { cwd: root, maxBuffer: 1e9, stdio: ['ignore', 'pipe', 'inherit'] };
       const output = execFileSync(`${root}build/native/eigenscope`, words, options);
@@ -151,9 +160,11 @@ const GOALS = [
       ...{ source, measured, rank: 0.98, error: 0.03 },
     })),
   ),
-  ...['Moby Dick', 'State of the Union'].map((measured) => ({
-    ...{ source: 'Moby Dick', measured, rank: 0.99, error: 0.02 },
-  })),
+  ...[
+    { source: 'Moby Dick', measured: 'Moby Dick' },
+    { source: 'Moby Dick', measured: 'State of the Union' },
+    { source: OWN, measured: 'State of the Union' },
+  ].map((run) => ({ ...run, rank: 0.99, error: 0.02 })),
 ];
 
 /** Whether each goal is reached, by the predictor level that has the smallest error. The level sequences, which runs
@@ -185,11 +196,15 @@ function sourcesOnTexts(runs) {
       find(runs, source, text).summary.find(({ name }) => name === level),
       'entropy',
     );
-  const sources = ['uniform', 'Zipf', 'Zipf, order of the embeddings', 'Moby Dick', SHUFFLED];
+  const sources = ['uniform', 'Zipf', 'Zipf, order of the embeddings', 'Moby Dick', SHUFFLED, OWN];
+  const cell = (source, text) => {
+    if (source === text) return '–';
+    return at(source === OWN && text in SOURCES ? text : source, text, 'keys');
+  };
   return table(
     ['statistics', ...texts],
     [
-      ...sources.map((source) => [source, ...texts.map((text) => at(source, text, 'keys'))]),
+      ...sources.map((source) => [source, ...texts.map((text) => cell(source, text))]),
       ['ceiling', ...texts.map((text) => at('Zipf', text, 'ceiling'))],
     ],
   );
@@ -232,7 +247,7 @@ export function tables({ runs, sampled }) {
   made.verdicts = table(
     ['statistics', 'measured on', ...kinds],
     runs
-      .filter(({ source }) => source !== SHUFFLED)
+      .filter(({ source }) => source in SOURCES)
       .map(({ source, measured, verdicts }) => [
         ...[source, measured],
         ...kinds.map((kind) => verdicts[kind] ?? 0),

@@ -20,7 +20,7 @@ test('every table of the page is that of the results', () => {
 
 test('goals are reached on Moby Dick and missed on the addresses, as the page says', () => {
   const rows = (tables(results()).goals as string).split('\n').slice(2);
-  expect(rows).toHaveLength(6);
+  expect(rows).toHaveLength(7);
   for (const row of rows) {
     const [, measured, goal, , found, verdict] = row.split(' | ').map((it) => it.trim());
     const numbers = (text: string) => text.split(' / ').map(Number);
@@ -63,6 +63,7 @@ test('without text a level reaches what is claimed, and a text that is known bet
   expect(zipf['mean-field'].entropy_mean_absolute_error).toBeLessThan(0.03);
   const other = best('Zipf, order of the embeddings', 'State of the Union');
   expect(other.keys.entropy_mean_absolute_error).toBeLessThan(0.03);
+  expect(other.keys.entropy_mean_absolute_error).toBeGreaterThan(0.028); // only just
   const ranks = Object.values(other)
     .filter(({ level }) => level !== null)
     .map((row) => row.entropy_rank_correlation);
@@ -73,10 +74,11 @@ test('a text’s own words in random order predict it as well as the page says',
   const ordered = 'Zipf, order of the embeddings',
     shuffled = 'its words in random order',
     texts = [BOOK, ADDRESSES, BIBLE];
-  for (const text of texts) {
-    expect(error(shuffled, text) - error('Zipf', text, 'ceiling')).toBeLessThan(0.01);
-    expect(error(ordered, text)).toBeLessThan(error('Zipf', text));
-  }
+  for (const text of texts) expect(error(ordered, text)).toBeLessThan(error('Zipf', text));
+  const disorder = texts.map(
+    (text) => error(shuffled, text) - error(text === BOOK ? BOOK : 'its other passages', text),
+  );
+  expect(page()).toContain(`with errors at most ${Math.max(...disorder).toFixed(3)} larger`);
   for (const text of [ADDRESSES, BIBLE]) {
     expect(error(shuffled, text)).toBeLessThan(error(BOOK, text));
   }
