@@ -148,7 +148,7 @@ class HeadPredictor {
 
  private:
   Eigen::Index length() const { return keys_.smooth.cols(); }
-  /// tr(R(D) queries R(D)^T keys) / d_h by distance D, or for all distances.
+  /// tr(R(D) queries R(D)^T keys) by distance D, or for all distances.
   Eigen::VectorXd variances(const Eigen::MatrixXd& queries, const Eigen::MatrixXd& keys) const;
   RowLaw by_distance(const Eigen::VectorXd& variances, Eigen::Index position) const;
   /// Makes `count` keys from `first` on known ones that are all `key`.
