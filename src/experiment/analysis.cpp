@@ -296,33 +296,38 @@ Json freezing(const Grid& grid, const Json& of, Cells cells) {
   return rows;
 }
 
+// Of the runs of one group: how a driver's first logged value goes with the length of the plateau.
+Json plateau_row(const Grid& grid, const std::vector<const Json*>& cells, const std::string& driver,
+                 double below) {
+  std::vector<double> values, steps;
+  std::size_t never = 0;
+  for (const Json* cell : cells) {
+    if (failed(*cell)) continue;
+    const Json& curve = cell->at("curve");
+    if (!curve.contains(driver))
+      throw InvalidArgument("analysis", "the curve has no '" + driver + "'");
+    if (curve.at(driver).size() < 2 || !curve.at(driver)[1].is_number()) continue;
+    const auto step = step_below(*cell, grid.measures.at(0), below);
+    never += !step;
+    values.push_back(curve.at(driver)[1].get<double>());
+    steps.push_back(step.value_or(std::numeric_limits<double>::max()));
+  }
+  return {
+      {"driver", driver},
+      {"runs", values.size()},
+      {"never", never},
+      {"rank_correlation", values.size() < 2 ? Json(nullptr) : finite(correlation(values, steps))}};
+}
+
 Json plateau(const Grid& grid, const Json& of, Cells cells) {
   const double below = needed(of, "below").get<double>();
   const auto by = of.value("by", std::vector<std::string>());
   Json rows = Json::array();
   for (const Group& part : grouped(cells, by)) {
     for (const Json& driver : needed(of, "drivers")) {
-      std::vector<double> values, steps;
-      std::size_t never = 0;
-      for (const Json* cell : part.cells) {
-        if (failed(*cell)) continue;
-        const Json& curve = cell->at("curve");
-        const auto name = driver.get<std::string>();
-        if (!curve.contains(name))
-          throw InvalidArgument("analysis", "the curve has no '" + name + "'");
-        if (curve.at(name).size() < 2 || !curve.at(name)[1].is_number()) continue;
-        const auto step = step_below(*cell, grid.measures.at(0), below);
-        never += !step;
-        values.push_back(curve.at(name)[1].get<double>());
-        steps.push_back(step.value_or(std::numeric_limits<double>::max()));
-      }
       Json row = Json::object();
       if (!by.empty()) row["axes"] = part.labels;
-      row["driver"] = driver;
-      row["runs"] = values.size();
-      row["never"] = never;
-      row["rank_correlation"] =
-          values.size() < 2 ? Json(nullptr) : finite(correlation(values, steps));
+      row.update(plateau_row(grid, part.cells, driver.get<std::string>(), below));
       rows.push_back(row);
     }
   }

@@ -74,6 +74,7 @@ MatrixXd smoothed_by_position(const MatrixXd& means, const SinkKeys& apart) {
   return smooth;
 }
 
+// In loops over pointers: this file is compiled for its size, where Eigen's expressions are calls.
 MatrixXd mean_of(const std::vector<MatrixXd>& passages) {
   MatrixXd mean = passages.front();
   double* const sum = mean.data();
