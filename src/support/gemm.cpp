@@ -81,7 +81,10 @@ struct Kernel {
     Vector own[Registers::kColumns][Registers::kVectors] = {};
     for (Index x = 0; x < inner; ++x) {
       Vector column[Registers::kVectors];
-      std::memcpy(column, a, sizeof column);
+      // One by one: gcc copies an array in halves through memory, which a load of 256 bits waits for.
+      for (Index v = 0; v < Registers::kVectors; ++v) {
+        std::memcpy(&column[v], a + v * Registers::kLanes, sizeof column[v]);
+      }
       for (Index j = 0; j < Registers::kColumns; ++j) {
         for (Index v = 0; v < Registers::kVectors; ++v) own[j][v] += column[v] * b[j];
       }
