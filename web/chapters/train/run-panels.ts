@@ -1,8 +1,9 @@
 import { decade, short, tick } from '../../charts/format';
 import { chart, gridY, line, text } from '../../charts/plot';
+import { finiteCell, type Table } from '../../charts/table';
 import { spreadNames } from '../../heads/registry';
 import type { RunStyle } from './run-styles';
-import type { Shown } from './log-rows';
+import type { Row, Shown } from './log-rows';
 import type { Spread } from '../../state/table';
 import { decades } from '../shared/depth-axes';
 import { MARGINS, titleMark } from './panel-parts';
@@ -57,16 +58,39 @@ export function measuresOf(panels: Panel[]): Shown[] {
   return panels.flatMap(({ main, thin }) => (thin ? [main, thin.of] : [main]));
 }
 
+/** Those measures of every row of the runs; null while there are none. */
+export function tableOf(styles: RunStyle[], measures: readonly Shown[]): Table | null {
+  if (styles.every(({ run }) => run.rows.length === 0)) return null;
+  function* rows(): Generator<(string | number | null)[]> {
+    for (const { run } of styles) {
+      for (const { step, value } of run.rows) {
+        yield [run.kind, step, ...measures.map((name) => finiteCell(value[name]))];
+      }
+    }
+  }
+  return { columns: ['run', 'step', ...measures], rows: rows() };
+}
+
+/** What is said of the runs, '' for one that has not begun, as one text. */
+export function captionOf(texts: string[]): string {
+  return texts.filter(Boolean).join(' ') || 'Nothing is trained yet: press Play.';
+}
+
 /** More points than this on a line say no more. */
 const MOST_POINTS = 400;
 
-/** A measure of a run along its steps. What is no number leaves a gap. */
-export function pointsOf({ run }: RunStyle, measure: Shown, log = false): [number, number][] {
-  const { rows } = run;
+/** Rows evenly thinned to what a line shows; the last is always among them. */
+export function thinned(rows: Row[]): Row[] {
   const every = Math.ceil(rows.length / MOST_POINTS);
-  return rows
-    .filter((_, i) => (rows.length - 1 - i) % every === 0)
-    .map(({ step, value }) => [step, log && value[measure] <= 0 ? NaN : value[measure]]);
+  return rows.filter((_, i) => (rows.length - 1 - i) % every === 0);
+}
+
+/** A measure of a run along its steps. What is no number leaves a gap. */
+function pointsOf({ run }: RunStyle, measure: Shown, log = false): [number, number][] {
+  return thinned(run.rows).map(({ step, value }) => [
+    step,
+    log && value[measure] <= 0 ? NaN : value[measure],
+  ]);
 }
 
 /** The next of 1, 2, 5, 10, 20, ... that is not below a positive number. */
