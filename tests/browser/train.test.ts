@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { LOGIT_PARTS } from '../../web/chapters/train/log-rows';
 import {
   browser,
   csv,
@@ -418,6 +419,70 @@ test('the figures of the runs show its heads, its attention and its words', asyn
     'baseline, step 12',
     'LocAteR, step 12',
   ]);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+/** Of a run's panel in the figure of the logits: the shares at the last step, as its areas are drawn. */
+async function drawnShares(page: Page, run: string): Promise<number[]> {
+  const panel = page.locator(`#figure-run-logits [data-panel="${run}"]`);
+  return panel.evaluate((it, parts) => {
+    const numbers = (text: string | null) => (text?.match(/-?[\d.]+/g) ?? []).map(Number);
+    const tick = (text: string) => {
+      const labels = [...it.querySelectorAll('[data-mark="y-axis tick label"] text')];
+      return numbers(
+        labels.find((label) => label.textContent === text)!.getAttribute('transform'),
+      )[1];
+    };
+    const unit = tick('0%')! - tick('100%')!;
+    const share = (part: string, side: string) => {
+      // There along one edge and back along the other: in the middle are both ends of the last step.
+      const path = it.querySelector(`[data-mark="${part}, ${side} zero"]`);
+      const ends = numbers(path?.getAttribute('d') ?? null);
+      const middle = ends.length / 2;
+      return path ? Math.abs(ends[middle - 1]! - ends[middle + 1]!) / unit : 0;
+    };
+    return parts.map((part) => share(part, 'above') - share(part, 'below'));
+  }, LOGIT_PARTS);
+}
+
+test('the parts of the logits’ variance add up to it, and what escapes a penalty on W is said', async () => {
+  const penalty = 'runs=none,locater-frobenius&scale_weight=10&learning_rate=0.01&warmup=0';
+  const model = 'steps=120&width=16&depth=1&heads=2&length=16&batch=2&log_every=20';
+  const { page, errors, close } = await open(`train?${penalty}&${model}`);
+  await settled(page, 'run-logits');
+  const live = page.locator('#figure-run-logits [data-live]');
+  expect(await live.textContent()).toBe('Nothing is trained yet: press Play.');
+  await press(page, 'play');
+  await ended(page);
+  await settled(page, 'run-logits');
+  const rows = await csv(page, 'run-logits');
+  const logged = [0, 20, 40, 60, 80, 100, 120];
+  expect(rows.map(({ step }) => Number(step))).toEqual([...logged, ...logged]);
+  for (const row of rows) {
+    const whole = Number(row.logit_variance);
+    const sum = LOGIT_PARTS.reduce((so, part) => so + Number(row[part]), 0);
+    expect(whole).toBeGreaterThan(0);
+    expect(Math.abs(sum / whole - 1)).toBeLessThan(1e-4);
+    for (const mass of [row.self_mass, row.self_reference]) {
+      expect(Number(mass)).toBeGreaterThan(0);
+      expect(Number(mass)).toBeLessThan(1);
+    }
+  }
+  const sharesOf = (row: Record<string, string>) =>
+    LOGIT_PARTS.map((part) => Number(row[part]) / Number(row.logit_variance));
+  for (const run of ['none', 'locater-frobenius']) {
+    const shares = sharesOf(rows.filter((row) => row.run === run).at(-1)!);
+    const gap = async () => {
+      const drawn = await drawnShares(page, run).catch(() => [NaN]);
+      return Math.max(...shares.map((share, i) => Math.abs(drawn[i]! - share)));
+    };
+    await expect.poll(gap, { message: run }).toBeLessThan(0.01);
+  }
+  const bias = sharesOf(rows.at(-1)!)[LOGIT_PARTS.indexOf('bias_part')]!;
+  expect(bias).toBeGreaterThan(0.5);
+  const escaped = `${Math.round(100 * bias)}% of it from the query bias, which this regularizer leaves free`;
+  await live.filter({ hasText: escaped }).waitFor();
   expect(errors).toEqual([]);
   await close();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { count, decade, short, tick } from '../../web/charts/format';
-import { layerColour } from '../../web/charts/palette';
+import { layerColour, parts } from '../../web/charts/palette';
 import { linesOf, wrapped } from '../../web/charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
 import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/run-panels';
@@ -111,17 +111,36 @@ function contrast(a: number[], b: number[]): number {
   return (high! + 0.05) / (low! + 0.05);
 }
 
-test.each([false, true])('every layer has a contrast of 3 with the paper, dark: %s', (dark) => {
+/** The colours of the style sheet whose names match, light or dark. */
+function coloursOf(name: RegExp, dark: boolean): number[][] {
   const styles = readFileSync('web/styles/base.css', 'utf8');
-  const papers = /--paper: light-dark\((#\w{6}), (#\w{6})\)/.exec(styles)!;
-  const paper = [1, 3, 5].map((at) => parseInt(papers[dark ? 2 : 1]!.slice(at, at + 2), 16));
+  return [...styles.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)]
+    .filter(([, it]) => name.test(it!))
+    .map((found) => [1, 3, 5].map((at) => parseInt(found[dark ? 3 : 2]!.slice(at, at + 2), 16)));
+}
+
+test.each([false, true])('every layer has a contrast of 3 with the paper, dark: %s', (dark) => {
+  const [paper] = coloursOf(/^paper$/, dark);
   for (const count of [2, 6, 32]) {
     for (let layer = 0; layer < count; layer++) {
       const colour = layerColour(layer, count, dark).match(/\d+/g)!.map(Number);
-      expect(contrast(colour, paper), `layer ${layer} of ${count}`).toBeGreaterThanOrEqual(3);
+      expect(contrast(colour, paper!), `layer ${layer} of ${count}`).toBeGreaterThanOrEqual(3);
     }
   }
 });
+
+test.each([false, true])(
+  'parts of a sum stand out from the paper and from each other, dark: %s',
+  (dark) => {
+    const [paper] = coloursOf(/^paper$/, dark);
+    const colours = coloursOf(/^part-\d$/, dark);
+    expect(colours).toHaveLength(parts.length);
+    for (const [i, colour] of colours.entries()) {
+      expect(contrast(colour, paper!), `part ${i + 1}`).toBeGreaterThanOrEqual(3);
+      if (i > 0) expect(contrast(colour, colours[i - 1]!), `${i}, ${i + 1}`).toBeGreaterThan(1.4);
+    }
+  },
+);
 
 test('the axis of the loss leaves out the first tenth of the steps, and says how far up they lie', () => {
   const [loss] = panelsOf('variance');

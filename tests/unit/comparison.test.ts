@@ -3,6 +3,7 @@ import type { Output, RunRows, Training, TrainingPiece } from '../../web/engine/
 import { RunComparison } from '../../web/chapters/train/comparison';
 import {
   joined,
+  LOGIT_PARTS,
   momentOf,
   MOST_ROWS,
   rowsOf,
@@ -31,7 +32,9 @@ function logOf(steps: number[]): RunRows {
     ...{ mean: heads(0.5), variance: heads(0.1), variance_modulus: heads(0.2) },
     ...{ variance_frobenius: heads(0.3), eta_f: heads(32) },
     ...{ localization: heads(NaN), entropy: heads(0.9), entropy_bound: heads(0.1) },
-    sensitivity: heads(0.2),
+    ...{ sensitivity: heads(0.2), self_mass: heads(0.3), self_reference: heads(0.25) },
+    ...{ logit_variance: heads(2), content_content: heads(1), content_position: heads(-0.5) },
+    ...{ position_position: heads(0.5), bias_part: heads(0.75), sink_part: heads(0.25) },
   };
   return { step: Float64Array.from(steps), run, layers, heads: measured } as RunRows;
 }
@@ -237,6 +240,10 @@ describe('the rows of a run', () => {
     expect(row.value.residual).toBe(0.5);
     expect(row.value.train_bits).toBe(3); // the training loss is the validation loss here
     expect(row.value.localization).toBeNaN();
+    expect([row.value.self_mass, row.value.self_reference]).toEqual([0.3, 0.25]);
+    const parts = LOGIT_PARTS.map((part) => row.value[part]);
+    expect(parts).toEqual([1, -0.5, 0.5, 0.75, 0.25]);
+    expect(parts.reduce((sum, part) => sum + part)).toBe(row.value.logit_variance);
     expect(row.heads).toHaveLength(4);
     expect(row.heads[0]).toEqual({ x: 4, y: Math.sqrt(32) / 2 });
   });

@@ -62,6 +62,12 @@ export const series = [1, 2, 3, 4].map((place) => `var(--series-${place})`);
 /** Dashes that part the same lines without colour. */
 export const dashes = ['', '7 4', '2 4', '9 3 2 3'];
 
+/**
+ * Areas of a sum, from below: three blues for parts of one kind, orange and grey for the others. Neighbours
+ * differ in lightness too.
+ */
+export const parts = [1, 2, 3, 4, 5].map((place) => `var(--part-${place})`);
+
 /** Whether the page is dark now. */
 function isDark(): boolean {
   return document.documentElement.dataset.theme === 'dark';

@@ -73,6 +73,12 @@ export const FIGURES = [
     brief: 'Published',
   },
   { id: 'run-curves', chapter: 'train', title: 'Training curves', brief: 'Curves' },
+  {
+    id: 'run-logits',
+    chapter: 'train',
+    title: 'Variance of the logits and its parts',
+    brief: 'Logits',
+  },
   { id: 'run-map', chapter: 'train', title: 'Heads on the phase map', brief: 'Map' },
   {
     id: 'run-attention',

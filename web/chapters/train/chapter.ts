@@ -15,6 +15,7 @@ import { RatesFigure } from './rates-figure';
 import { RunAttentionFigure } from './run-attention';
 import { RunControls } from './run-controls';
 import { RunCurvesFigure } from './run-curves';
+import { RunLogitsFigure } from './run-logits';
 import { RunMapFigure } from './run-map';
 import { StrengthFigure } from './strength-figure';
 import { TrainabilityFigure } from './trainability-figure';
@@ -66,6 +67,7 @@ export function startTrain({ state, pool }: Page): Chapter {
     {
       ...experiments,
       'run-curves': new RunCurvesFigure(store, comparison),
+      'run-logits': new RunLogitsFigure(comparison),
       'run-map': map,
       'run-attention': attention,
     },
@@ -81,6 +83,7 @@ export function startTrain({ state, pool }: Page): Chapter {
   );
   const {
     'run-curves': onCurves,
+    'run-logits': onLogits,
     'run-map': onMap,
     'run-attention': onAttention,
   } = figures.runners;
@@ -90,6 +93,7 @@ export function startTrain({ state, pool }: Page): Chapter {
   });
   const draw = throttleTrailing(DRAWING, () => {
     onCurves.repaint();
+    onLogits.repaint();
     if (map.outgrown()) onMap.request('full');
     else onMap.repaint();
   });

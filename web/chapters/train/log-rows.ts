@@ -1,6 +1,13 @@
 import type { RunHeadMeasure, RunMeasure, RunRows, Training } from '../../engine/protocol';
 import type { State } from '../../state/table';
 
+/** The parts of the logits' variance, which add up to it; each is a covariance and may be negative. */
+export const LOGIT_PARTS = [
+  ...(['content_content', 'content_position', 'position_position'] as const),
+  ...(['bias_part', 'sink_part'] as const),
+] as const satisfies readonly RunHeadMeasure[];
+export type LogitPart = (typeof LOGIT_PARTS)[number];
+
 /** What is kept of a run's log; of heads and layers the mean over those that have a value. */
 export type Shown =
   | 'bits_per_byte'
@@ -14,7 +21,11 @@ export type Shown =
   | 'residual'
   | 'perplexity'
   | 'sensitivity'
-  | 'gradient_query_key';
+  | 'gradient_query_key'
+  | 'self_mass'
+  | 'self_reference'
+  | 'logit_variance'
+  | LogitPart;
 
 /** A head's place in the units of the phase map. */
 export interface HeadPlace {
@@ -38,6 +49,7 @@ export const MOST_ROWS = 4096;
 const HEAD_MEANS = [
   ...['entropy', 'entropy_bound', 'localization'],
   ...['variance', 'variance_modulus', 'variance_frobenius', 'sensitivity'],
+  ...['self_mass', 'self_reference', 'logit_variance', ...LOGIT_PARTS],
 ] as (Shown & RunHeadMeasure)[];
 
 /** Mean of those that are numbers; NaN for none. */

@@ -2,7 +2,7 @@ import { short } from '../../charts/format';
 import type { Regularizer } from '../../engine/protocol';
 import type { Row } from './log-rows';
 
-/** A run as the verdict sees it. */
+/** A run as sentences on it see it. */
 export interface JudgedRun {
   kind: Regularizer;
   name: string;

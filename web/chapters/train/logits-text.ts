@@ -1,0 +1,58 @@
+import { count, short } from '../../charts/format';
+import type { Regularizer } from '../../engine/protocol';
+import { LOGIT_PARTS, type Row } from './log-rows';
+import { LEAST_VARIANCE, PART_NAMES, sharesOf } from './logit-parts';
+import type { JudgedRun } from './verdict';
+
+/** Regularizers of W_QK, or of matrices alone: what they hold has no query bias in it. */
+const LEAVES_BIAS = new Set<Regularizer>([
+  ...(['locater', 'locater-frobenius', 'qk-decay', 'sigma-reparam'] as const),
+]);
+
+/** From this share on a part carries most of the variance. */
+const MOST = 0.5;
+
+/** What the parts are called in a sentence. */
+const SPOKEN = { ...PART_NAMES, bias_part: 'the query bias', sink_part: 'the first token' };
+
+function percent(share: number): string {
+  const rounded = Math.round(100 * share);
+  return rounded === 0 ? 'less than 1%' : `${short(rounded)}%`;
+}
+
+/** The variance, beside that of the baseline at the same step. */
+function varianceText({ kind, rows }: JudgedRun, baseline: JudgedRun | undefined): string {
+  const { step, value } = rows[rows.length - 1];
+  const other = kind === 'none' ? undefined : baseline?.rows.find((row) => row.step === step);
+  const beside = other ? ` (${baseline?.name}: ${short(other.value.logit_variance)})` : '';
+  return `variance of the logits ${short(value.logit_variance)}${beside}`;
+}
+
+/** Where the variance comes from: its largest part, and what escapes a regularizer through the query bias. */
+function partsText(kind: Regularizer, row: Row): string {
+  if (row.value.logit_variance < LEAST_VARIANCE) return 'too small for its parts to say anything';
+  const shares = sharesOf(row);
+  if (!shares.every(Number.isFinite)) return '';
+  const bias = shares[LOGIT_PARTS.indexOf('bias_part')];
+  const largest = Math.max(...shares);
+  const name = SPOKEN[LOGIT_PARTS[shares.indexOf(largest)]];
+  const text = `${percent(largest)} of it from ${name}`;
+  if (!LEAVES_BIAS.has(kind)) return text;
+  if (largest === bias) return bias > MOST ? `${text}, which this regularizer leaves free` : text;
+  return bias === 0 ? text : `${text} and ${percent(bias)} from ${SPOKEN.bias_part}`;
+}
+
+/**
+ * What the last row of a run says of its logits: their variance, where it comes from, and the weight of tokens on
+ * themselves. '' for a run without rows.
+ */
+export function logitsText(run: JudgedRun, baseline: JudgedRun | undefined): string {
+  const row = run.rows.at(-1);
+  if (!row) return '';
+  const { self_mass, self_reference } = row.value;
+  const variance = [varianceText(run, baseline), partsText(run.kind, row)].filter(Boolean);
+  return (
+    `${run.name}, step ${count(row.step)}: ${variance.join(', ')}; ` +
+    `self-mass ${short(self_mass)} (reference ${short(self_reference)}).`
+  );
+}
