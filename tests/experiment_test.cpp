@@ -230,6 +230,32 @@ TEST_CASE("analyses of cells with known answers") {
   CHECK(failure_of([&] { analyse(one, {{"kind", "guess"}}, cells); }).item == "analysis");
 }
 
+TEST_CASE("a relation of two curves is that over all logged rows and that within a run") {
+  OrderedJson json = small_grid();
+  json["axes"] = {{"learning_rate", {0.01}}};
+  json["stages"] = {{{"seeds", 3}}};
+  json.erase("baseline");
+  const Grid grid = parsed(json);
+  const auto cell = [&](std::size_t at, const OrderedJson& first, const OrderedJson& second) {
+    OrderedJson cell = result(grid.cells[at], 3, 0, at == 2 ? "step 3: broke" : "");
+    cell["curve"] = {{"step", {0, 1, 2, 3}}, {"first", first}, {"second", second}};
+    return cell;
+  };
+  // Rising in one run, falling in the other, whose values of the first curve are the larger ones; the row of
+  // step 0 and the failed run would change every number.
+  const std::vector<OrderedJson> cells = {cell(0, {99, 1, 2, 3}, {-9, 2, 4, 6}),
+                                          cell(1, {-99, 10, 20, 30}, {-9, -2, -4, -6}),
+                                          cell(2, {0, 1, 2, 3}, {0, 7, 8, 9})};
+  const OrderedJson of = {{"kind", "relation"}, {"of", {"first", "second"}}};
+  const OrderedJson row = analyse(grid, of, cells).at("rows")[0];
+  CHECK(row.at("runs") == 2);
+  CHECK(row.at("rows") == 6);
+  CHECK(row.at("mean_within_runs") == 0);
+  CHECK_THAT(row.at("rank_correlation").get<double>(), WithinAbs(1 - 6 * 62 / 210.0, 1e-12));
+  const OrderedJson unknown = {{"kind", "relation"}, {"of", {"first", "third"}}};
+  CHECK_THROWS_WITH(analyse(grid, unknown, cells), ContainsSubstring("no 'third'"));
+}
+
 TEST_CASE("freezing parts the cells of a map by their logits' predicted variance") {
   OrderedJson json = small_grid();
   json["settings"] = {

@@ -1,6 +1,7 @@
 #include "experiment/analysis.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -334,6 +335,53 @@ Json plateau(const Grid& grid, const Json& of, Cells cells) {
   return rows;
 }
 
+// Values of two curves of a run in the logged rows after step 0 that have both.
+struct CurvePair {
+  std::vector<double> first, second;
+};
+CurvePair curve_pair(const Json& cell, const std::array<std::string, 2>& names) {
+  const Json& curve = cell.at("curve");
+  for (const std::string& name : names) {
+    if (!curve.contains(name)) throw InvalidArgument("analysis", "the curve has no '" + name + "'");
+  }
+  const Json &first = curve.at(names[0]), &second = curve.at(names[1]);
+  CurvePair pair;
+  for (std::size_t i = 1; i < first.size(); ++i) {
+    if (!first[i].is_number() || !second[i].is_number()) continue;
+    pair.first.push_back(first[i].get<double>());
+    pair.second.push_back(second[i].get<double>());
+  }
+  return pair;
+}
+
+Json relation(const Json& of, Cells cells) {
+  const auto names = needed(of, "of").get<std::array<std::string, 2>>();
+  const auto by = of.value("by", std::vector<std::string>());
+  Json rows = Json::array();
+  for (const Group& part : grouped(cells, by)) {
+    CurvePair all;
+    std::vector<double> within;
+    for (const Json* cell : part.cells) {
+      if (failed(*cell)) continue;
+      const CurvePair own = curve_pair(*cell, names);
+      const double found = own.first.size() < 2 ? std::nan("") : correlation(own.first, own.second);
+      if (!std::isfinite(found)) continue;
+      within.push_back(found);
+      all.first.insert(all.first.end(), own.first.begin(), own.first.end());
+      all.second.insert(all.second.end(), own.second.begin(), own.second.end());
+    }
+    Json row = Json::object();
+    if (!by.empty()) row["axes"] = part.labels;
+    row["runs"] = within.size();
+    row["rows"] = all.first.size();
+    row["rank_correlation"] =
+        within.empty() ? Json(nullptr) : finite(correlation(all.first, all.second));
+    row["mean_within_runs"] = finite(mean_of(within));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 ShareInterval wilson_interval(int count, int runs) {
@@ -366,10 +414,12 @@ OrderedJson analyse(const Grid& grid, const Json& of, Cells cells) {
     result["rows"] = freezing(grid, of, cells);
   } else if (kind == "plateau") {
     result["rows"] = plateau(grid, of, cells);
+  } else if (kind == "relation") {
+    result["rows"] = relation(of, cells);
   } else {
     throw InvalidArgument("analysis", "'" + kind +
                                           "' is not allowed; kind must be one of sensitivity, "
-                                          "share, predictors, freezing, plateau");
+                                          "share, predictors, freezing, plateau, relation");
   }
   return result;
 }

@@ -26,7 +26,10 @@ namespace eigenscope {
 ///     2 log T what kind predictors has of a measure;
 ///   kind plateau, below, drivers, by: over runs, the rank correlation of a driver in the first logged row
 ///     after step 0 with the step at which the first measure comes below (runs that never do rank last); for
-///     each combination of the axes `by`, without it over all runs.
+///     each combination of the axes `by`, without it over all runs;
+///   kind relation, of, by: how the two curves that `of` names go together over the logged rows after step 0 of
+///     the same runs: their rank correlation over the rows of all runs, and the mean over runs of that within a
+///     run.
 /// Throws InvalidArgument naming what is missing or unknown.
 OrderedJson analyse(const Grid& grid, const OrderedJson& of, std::span<const OrderedJson> cells);
 
