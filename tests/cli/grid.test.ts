@@ -128,9 +128,67 @@ describe('a grid of training runs', () => {
     }
     expect(run('train', { grid, out: again }).status).toBe(0);
     expect(collected(again)).toBe(expected);
+  });
+
+  test('the results of a grid that was extended since are restored; its new cells are run', () => {
+    const smaller = write('smaller.json', {
+      ...source,
+      axes: { ...source.axes, method: { none: {} } },
+      stages: [{ seeds: 1 }],
+    });
+    const [out, again, less] = [fresh(), fresh(), fresh()];
+    const results = join(folder, 'smaller-results.json');
+    run('train', { grid: smaller, out });
+    run('collect', { cells: out, out: results }, smaller);
+    const restored = run('collect', { cells: again, restore: results }, grid);
+    expect(restored.status).toBe(0);
+    expect(readdirSync(again).sort()).toEqual(readdirSync(out).sort());
+    expect(run('train', { grid, out: again }).status).toBe(0);
+    expect(collected(again)).toBe(expected);
+    // Cells that the grid has no more are named; the others are there.
+    const all = join(folder, 'all-results.json');
+    writeFileSync(all, expected);
+    const ran = run('collect', { cells: less, restore: all }, smaller);
+    expect(ran.status).toBe(0);
+    expect(ran.stderr).toContain(
+      `10 cells of ${all} are not cells of this grid and are ignored, such as ` +
+        '"method=locater,learning_rate=0.03,seed=1"',
+    );
+    expect(ran.stdout).toBe(collected(out, smaller));
+  });
+
+  test.each([
+    [
+      { settings: { ...source.settings, steps: 30 } },
+      'restore: steps of the cell method=none,learning_rate=0.03,seed=1 is 60 in the results ' +
+        'file and 30 in the grid',
+    ],
+    [
+      { axes: { ...source.axes, method: { none: {}, locater: { regularizer: 'locater' } } } },
+      'restore: target of the cell method=locater,learning_rate=0.03,seed=1 is 0.5 in the ' +
+        'results file and the default in the grid',
+    ],
+    [{ experiment: 'other' }, 'restore: experiment is "small" in the results file and "other"'],
+    [{ text: grid }, `restore: text is ${JSON.stringify(text)} in the results file and`],
+    [{ tokenizer: 'words' }, 'tokenizer is missing in the results file and "words" in the grid'],
+    [{ min_count: 2 }, 'min_count is missing in the results file and 2 in the grid'],
+    [{ curve: ['entropy'] }, 'curve is ["bits_per_byte"] in the results file and ["entropy"]'],
+    [{ kept: ['bits_per_byte', 'entropy'] }, 'kept is missing in the results file'],
+  ])('results are not restored to a grid with %j', (change, message) => {
+    const results = join(folder, 'results.json');
+    writeFileSync(results, expected);
+    const cells = fresh();
+    const changed = write('changed.json', { ...source, ...change });
+    const ran = run('collect', { cells, restore: results }, changed);
+    expect(ran.status).toBe(2);
+    expect(ran.stderr).toContain(message);
+    expect(readdirSync(cells)).toEqual([]);
+  });
+
+  test('a file that is no results file is not restored', () => {
     const ran = run('collect', { cells: fresh(), restore: grid }, grid);
     expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain('restore: the file is not the results of this grid');
+    expect(ran.stderr).toContain('restore: the file is not one that `eigenscope collect` wrote');
   });
 
   test('a damaged partial file costs its steps only', () => {
