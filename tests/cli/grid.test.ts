@@ -199,6 +199,19 @@ describe('a grid of training runs', () => {
     expect(collected(out)).toBe(expected);
   });
 
+  test('what killed processes left beside the cells is no result, and goes with its cell', () => {
+    const out = fresh();
+    run('train', { grid, out, shard: '1/12' });
+    const cell = join(out, 'method=none,learning_rate=0.003,seed=1');
+    for (const ending of ['json.new-0123abcd', 'partial.new-0123abcd', 'json.new-4711']) {
+      writeFileSync(`${cell}.${ending}`, '{"id": "method=none,');
+    }
+    expect(JSON.parse(collected(out)).missing).toHaveLength(11);
+    expect(run('train', { grid, out }).status).toBe(0);
+    expect(collected(out)).toBe(expected);
+    expect(readdirSync(out)).toHaveLength(12);
+  });
+
   test.skipIf(spawnSync('parallel', ['--version']).status !== 0)('runs under GNU parallel', () => {
     const out = fresh();
     const ran = bash(
