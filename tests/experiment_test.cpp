@@ -206,6 +206,27 @@ TEST_CASE("an interrupted cell goes on from its partial file") {
   CHECK(cells.result(grid, cell) == expected);
 }
 
+TEST_CASE("a grid's validation text: with another one no cell goes on, and no result is taken") {
+  OrderedJson json = grid_of_long_runs().source;
+  CHECK(parsed(json).validation.empty());
+  json["validation"] = "valid.txt";
+  const Grid before = grid_of_long_runs(), grid = parsed(json);
+  CHECK(grid.validation == "valid.txt");
+  const GridCell& cell = grid.cells[0];
+  const TemporaryFolder folder;
+  const CellFolder cells(folder.path());
+  const double piece = interrupted(cells, before, cell);
+  CHECK(finished(cells, grid, cell) == piece);  // anew
+  CHECK(cells.result(grid, cell).value().at("validation") == "valid.txt");
+  const auto refused = failure_of([&] { cells.result(before, cell); });
+  CHECK(refused.kind == "format");
+  CHECK_THAT(refused.message, ContainsSubstring("validation text"));
+  REQUIRE(interrupted(cells, grid, cell) == piece);
+  CHECK(finished(cells, grid, cell) == 2 * piece);  // on
+  json["validation"] = 3;
+  CHECK(failure_of([&] { parsed(json); }).item == "validation");
+}
+
 TEST_CASE("shares and areas") {
   // Wilson, 1927, worked by hand for 8 of 10 and none of 20.
   CHECK_THAT(wilson_interval(8, 10).low, WithinAbs(0.4901625, 1e-6));

@@ -20,6 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = OrderedJson;
 
+// The path of a cell's own validation text, in its files.
+constexpr const char* kValidation = "validation";
+
 // Between layers the measures mean something else than for the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
 
@@ -46,14 +49,14 @@ struct Run {
   }
 };
 
-Run begin(const GridCell& cell, const std::string& partial,
+Run begin(const Grid& grid, const GridCell& cell, const std::string& partial,
           const std::shared_ptr<const Text>& text) {
   std::error_code error;
   if (fs::exists(partial, error)) {
     try {
       const Safetensors file(std::make_shared<FileSource>(partial));
       Run run{Trainer(file, text), read_json(file.metadata().at("rows"))};
-      if (run.rows.is_array() &&
+      if (run.rows.is_array() && file.metadata().at(kValidation) == grid.validation &&
           changed_settings(run.trainer.settings()) == changed_settings(cell.settings)) {
         return run;
       }
@@ -77,19 +80,21 @@ Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
       curve[name].push_back(row.at(name));
     }
   }
-  return {{"id", cell.id},
-          {"axes", axes},
-          {"seed", cell.seed},
-          {"settings", changed_settings(cell.settings)},
-          {"failure", run.trainer.failure()},
-          {"steps", run.trainer.steps_done()},
-          {"initial", run.rows.empty() ? Json() : run.rows.front()},
-          {"final", run.rows.empty() ? Json() : run.rows.back()},
-          {"curve", curve}};
+  Json result{{"id", cell.id},
+              {"axes", axes},
+              {"seed", cell.seed},
+              {"settings", changed_settings(cell.settings)},
+              {"failure", run.trainer.failure()},
+              {"steps", run.trainer.steps_done()},
+              {"initial", run.rows.empty() ? Json() : run.rows.front()},
+              {"final", run.rows.empty() ? Json() : run.rows.back()},
+              {"curve", curve}};
+  if (!grid.validation.empty()) result[kValidation] = grid.validation;
+  return result;
 }
 
 // The keys of a grid that decide, beside the settings, what the result of a cell is.
-constexpr const char* kKeysOfResults[] = {"experiment", "text",  "tokenizer",
+constexpr const char* kKeysOfResults[] = {"experiment", "text",  kValidation, "tokenizer",
                                           "min_count",  "curve", "kept"};
 
 [[noreturn]] void refuse_restoring(const std::string& what, const std::string& found,
@@ -106,7 +111,8 @@ std::string shown_key(const Json& object, const std::string& key, const char* ab
 }
 
 void check_grid(const Grid& grid, const Json& results) {
-  if (!results.is_object() || !results.contains("cells") || !results.contains("grid")) {
+  if (!results.is_object() || !results.contains("cells") ||
+      !results.value("grid", Json()).is_object()) {
     throw InvalidArgument("restore", "the file is not one that `eigenscope collect` wrote");
   }
   const Json& other = results.at("grid");
@@ -144,10 +150,11 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) c
   const std::optional<Json> json = read_cell(path, {"settings", "final"});
   if (!json) return std::nullopt;
   if (json->at("settings") != changed_settings(cell.settings) ||
-      json->value("experiment", Json()) != grid.experiment) {
+      json->value("experiment", Json()) != grid.experiment ||
+      json->value(kValidation, "") != grid.validation) {
     throw FormatError(path,
-                      "it is of another grid: its settings differ from the cell's; give "
-                      "another --out, or remove it to run the cell again");
+                      "it is of another grid: its experiment, settings or validation text differ "
+                      "from the cell's; give another --out, or remove it to run the cell again");
   }
   return json;
 }
@@ -180,7 +187,7 @@ std::vector<std::string> CellFolder::restore(const Grid& grid, const Json& resul
 void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<const Text> text,
                      const std::function<bool(double)>& pause) const {
   const std::string partial = file(cell, ".partial");
-  Run run = begin(cell, partial, text);
+  Run run = begin(grid, cell, partial, text);
   run.take_log();
   const auto slice = static_cast<Eigen::Index>(1 + 5e7 / run.trainer.work_per_step());
   for (bool done = false; !done;) {
@@ -189,7 +196,8 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
-      replace_file(partial, run.trainer.checkpoint({{"rows", write_json(run.rows)}}));
+      replace_file(partial, run.trainer.checkpoint(
+                                {{"rows", write_json(run.rows)}, {kValidation, grid.validation}}));
     }
   }
   Json result{{"experiment", grid.experiment}};

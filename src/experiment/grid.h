@@ -26,7 +26,7 @@ struct GridCell {
 
 /// A grid file, a JSON object:
 ///   experiment  its name
-///   text, tokenizer, min_count   as the options of `eigenscope train`
+///   text, validation, tokenizer, min_count   as the options of `eigenscope train`
 ///   settings    options of all cells, by their names with underscores
 ///   axes        {axis: [values of the option of that name], or {label: {option: value, ...}}}
 ///   stages      [{seeds: n, only: {axis: [labels]}}]: cells in the order in which they are run, each
@@ -39,7 +39,7 @@ struct GridCell {
 ///   analysis    [{kind, ...}]: see analysis.h
 ///   baseline    {axis: label}: cells with which those of the other labels are compared seed by seed
 struct Grid {
-  std::string experiment, text, tokenizer = "bytes";
+  std::string experiment, text, validation, tokenizer = "bytes";
   Eigen::Index min_count = 3;
   std::vector<GridCell> cells;
   std::vector<std::string> axes, measures, curve, kept;

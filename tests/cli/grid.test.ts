@@ -170,6 +170,7 @@ describe('a grid of training runs', () => {
     ],
     [{ experiment: 'other' }, 'restore: experiment is "small" in the results file and "other"'],
     [{ text: grid }, `restore: text is ${JSON.stringify(text)} in the results file and`],
+    [{ validation: text }, 'validation is missing in the results file'],
     [{ tokenizer: 'words' }, 'tokenizer is missing in the results file and "words" in the grid'],
     [{ min_count: 2 }, 'min_count is missing in the results file and 2 in the grid'],
     [{ curve: ['entropy'] }, 'curve is ["bits_per_byte"] in the results file and ["entropy"]'],
@@ -183,6 +184,29 @@ describe('a grid of training runs', () => {
     expect(ran.status).toBe(2);
     expect(ran.stderr).toContain(message);
     expect(readdirSync(cells)).toEqual([]);
+  });
+
+  test('cells of a grid with a validation text of its own', () => {
+    const validation = join(folder, 'validation.txt');
+    writeFileSync(validation, 'it was the age of wisdom, '.repeat(4));
+    const own = write('validation.json', { ...source, validation });
+    const [out, again] = [fresh(), fresh()];
+    const results = join(folder, 'validation-results.json');
+    expect(run('train', { grid: own, out, shard: '1/12' }).status).toBe(0);
+    expect(run('collect', { cells: out, out: results }, own).status).toBe(0);
+    const found = JSON.parse(readFileSync(results, 'utf8'));
+    expect(found.grid.validation).toBe(validation);
+    const { settings, text: learned } = source;
+    const options = { ...settings, text: learned, validation, learning_rate: 0.03, seed: 1 };
+    expect(found.cells[0].final.bits_per_byte).toBe(
+      json('train', options).runs[0].rows.at(-1).bits_per_byte,
+    );
+    expect(run('collect', { cells: again, restore: results }, own).status).toBe(0);
+    const [cell] = readdirSync(out);
+    expect(readFileSync(join(again, cell), 'utf8')).toBe(readFileSync(join(out, cell), 'utf8'));
+    const other = run('train', { grid, out, shard: '1/12' });
+    expect(other.status).toBe(1);
+    expect(other.stderr).toContain('validation text differ from the cell');
   });
 
   test('a file that is no results file is not restored', () => {
