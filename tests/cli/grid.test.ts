@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { bash, json, program, run } from './eigenscope.ts';
+import { bash, json, program, root, run } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-grid-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -243,6 +243,26 @@ describe('a grid of training runs', () => {
     );
     expect(ran.status).toBe(0);
     expect(collected(out)).toBe(expected);
+  });
+
+  test.each([
+    [{}, '--shard 5/2'],
+    [{ SHARDS: '32', SAVE_EVERY: '9' }, '--shard 5/32 --save-every 9'],
+    [{ COMMAND: 'heads' }, 'heads --grid g.json --out cells --shard 5/2'],
+  ])('the job script runs the shard of its task, with %j', (variables, command) => {
+    const task = { SLURM_ARRAY_TASK_ID: '5', SLURM_ARRAY_TASK_COUNT: '2' };
+    const ran = spawnSync('bash', [`${root}docs/grid.sbatch`], {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        EIGENSCOPE: 'echo',
+        GRID: 'g.json',
+        CELLS: 'cells',
+        ...task,
+        ...variables,
+      },
+    });
+    expect(`${ran.stdout.trim()} `).toContain(`${command} `);
   });
 
   test.each([
