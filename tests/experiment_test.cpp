@@ -1,15 +1,21 @@
 // Grids of training runs: cells, comparisons, and the numbers that answer an experiment's questions.
 #include <cmath>
+#include <fstream>
 #include <numbers>
 
 #include "attention/criticality.h"
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "experiment/analysis.h"
+#include "experiment/cell.h"
 #include "experiment/collect.h"
+#include "small_run.h"
+#include "temporary_folder.h"
 
 using namespace eigenscope;
 using eigenscope::testing::failure_of;
+using eigenscope::testing::small_text;
+using eigenscope::testing::TemporaryFolder;
 
 namespace {
 
@@ -45,6 +51,50 @@ OrderedJson result(const GridCell& cell, double loss, double initial = 0,
            {{"step", {0, 50, 100}},
             {"bits_per_byte", {8, loss + 1, loss}},
             {"driver", {nullptr, initial, 0}}}}};
+}
+
+// Of several pieces, after each of which it can be interrupted.
+Grid grid_of_long_runs() {
+  OrderedJson json = small_grid();
+  json["settings"] = {{"width", 16}, {"heads", 2},   {"depth", 2},     {"length", 8},
+                      {"batch", 4},  {"steps", 200}, {"log_every", 20}};
+  json["curve"] = {"bits_per_byte"};
+  return parsed(json);
+}
+
+// Runs a cell until its state has been saved once, and returns the share that was done.
+double interrupted(const CellFolder& cells, const Grid& grid, const GridCell& cell) {
+  struct Killed {};
+  double saved = 0;
+  try {
+    cells.run(grid, cell, small_text(), [&](double share) {
+      if (saved > 0) throw Killed();
+      saved = share;
+      return true;
+    });
+  } catch (const Killed&) {
+    return saved;
+  }
+  return 1;
+}
+
+// Runs a cell to its end, and returns the share that was done when it was asked first.
+double finished(const CellFolder& cells, const Grid& grid, const GridCell& cell) {
+  double first = 0;
+  cells.run(grid, cell, small_text(), [&](double share) {
+    if (first == 0) first = share;
+    return false;
+  });
+  return first;
+}
+
+void change(const std::string& path, const std::string& from, const std::string& to) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  in.close();
+  const std::size_t at = bytes.find(from);
+  REQUIRE(at != std::string::npos);
+  std::ofstream(path, std::ios::binary) << bytes.replace(at, from.size(), to);
 }
 
 }  // namespace
@@ -138,6 +188,43 @@ TEST_CASE("collected: of first and last rows only what the grid keeps") {
   CHECK(lean.at("cells")[0].at("final") == OrderedJson{{"bits_per_byte", 3}});
   source["kept"] = {"entropie"};
   CHECK_THROWS_WITH(collected(), ContainsSubstring("'entropie'"));
+}
+
+TEST_CASE("an interrupted cell goes on from its partial file") {
+  const Grid grid = grid_of_long_runs();
+  const GridCell& cell = grid.cells[0];
+  const TemporaryFolder folder;
+  const CellFolder whole(folder.path("whole")), cells(folder.path("cells"));
+  const double piece = finished(whole, grid, cell);
+  REQUIRE(interrupted(cells, grid, cell) == piece);
+  REQUIRE(piece < 0.5);
+  // A step that only the file has: a run that begins anew logs step 0 again.
+  change(folder.path("cells/" + cell.id + ".partial"), R"(\"step\":0,)", R"(\"step\":7,)");
+  CHECK(finished(cells, grid, cell) == 2 * piece);
+  OrderedJson expected = whole.result(grid, cell).value();
+  expected["initial"]["step"] = expected["curve"]["step"][0] = 7;
+  CHECK(cells.result(grid, cell) == expected);
+}
+
+TEST_CASE("a grid's validation text: with another one no cell goes on, and no result is taken") {
+  OrderedJson json = grid_of_long_runs().source;
+  CHECK(parsed(json).validation.empty());
+  json["validation"] = "valid.txt";
+  const Grid before = grid_of_long_runs(), grid = parsed(json);
+  CHECK(grid.validation == "valid.txt");
+  const GridCell& cell = grid.cells[0];
+  const TemporaryFolder folder;
+  const CellFolder cells(folder.path());
+  const double piece = interrupted(cells, before, cell);
+  CHECK(finished(cells, grid, cell) == piece);  // anew
+  CHECK(cells.result(grid, cell).value().at("validation") == "valid.txt");
+  const auto refused = failure_of([&] { cells.result(before, cell); });
+  CHECK(refused.kind == "format");
+  CHECK_THAT(refused.message, ContainsSubstring("validation text"));
+  REQUIRE(interrupted(cells, grid, cell) == piece);
+  CHECK(finished(cells, grid, cell) == 2 * piece);  // on
+  json["validation"] = 3;
+  CHECK(failure_of([&] { parsed(json); }).item == "validation");
 }
 
 TEST_CASE("shares and areas") {

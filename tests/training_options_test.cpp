@@ -2,6 +2,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include "catch.h"
@@ -86,14 +87,26 @@ double measured_variance(const Model<double>& model, Index layer, Index head) {
 TEST_CASE("QK-norm, missing biases and dropout: the gradient equals central differences") {
   for (ModelSettings settings : norms_and_positions()) {
     settings.query_key_norm = QueryKeyNorm::rms;
-    Model<double> model = drawn(settings);
-    const Dropout dropout{0.3, 4, 9};
-    loss_of(model, true, dropout);
-    model.backward();
-    const Vector<double> gradient = model.gradient();
-    CHECK(gradient_error([&] { return loss_of(model, false, dropout); }, model.parameters().data(),
-                         gradient.size(), gradient.data()) < 1e-6);
-    CHECK(std::abs(loss_of(model) - loss_of(model, false, dropout)) > 1e-3);
+    for (const auto biases : {QueryKeyBias::with, QueryKeyBias::without}) {
+      settings.query_key_bias = biases;
+      Model<double> model = drawn(settings);
+      const Dropout dropout{0.3, 4, 9};
+      const Index query_key = (settings.heads + settings.groups()) * settings.head_width();
+      // Biases that are missing are zero, whatever the differences try.
+      const auto loss = [&](bool gradient) {
+        for (const LayerOffsets& own : model.layout().layers) {
+          if (biases == QueryKeyBias::with) break;
+          model.parameters().segment(own.fused_bias, query_key).setZero();
+        }
+        return loss_of(model, gradient, dropout);
+      };
+      loss(true);
+      model.backward();
+      const Vector<double> gradient = model.gradient();
+      CHECK(gradient_error([&] { return loss(false); }, model.parameters().data(),
+                           gradient.size(), gradient.data()) < 1e-6);
+      CHECK(std::abs(loss_of(model) - loss(false)) > 1e-3);
+    }
   }
 }
 
@@ -335,6 +348,35 @@ TEST_CASE("parts of the logits' variance where only one of them can be") {
   CHECK(std::abs(position.parts[0]) < 1e-12);
   CHECK(std::abs(position.parts[1]) < 1e-12);
   CHECK_THAT(position.parts[2] + position.parts[4], WithinRel(position.variance, 1e-10));
+
+  // No positions, and after LayerNorm W alone reads the embeddings.
+  const auto parts_of = [&](auto change, const std::vector<TokenId>& tokens) {
+    Model<double> model = drawn(settings);
+    const ParameterLayout& layout = model.layout();
+    Eigen::Map<MatrixXd> embeddings(model.parameters().data() + layout.embedding, 8, 7);
+    model.parameters().segment(layout.positions, 8 * settings.length).setZero();
+    model.parameters().segment(layout.layers[0].norm1_bias, 8).setZero();
+    change(embeddings, model.parameters().segment(layout.layers[0].fused_bias, 8));
+    model.forward(tokens, 5);
+    return logit_statistics(model, 0)[1];
+  };
+  // Two sequences of opposite embeddings after a zero, no query bias: the mean is 0 everywhere.
+  const LogitStatistics content = parts_of(
+      [](auto& embeddings, auto query_bias) {
+        embeddings.col(0).setZero();
+        embeddings.rightCols(3) = -embeddings.middleCols(1, 3);
+        query_bias.setZero();
+      },
+      {0, 1, 2, 3, 1, 0, 4, 5, 6, 4});
+  CHECK(content.variance > 0);
+  CHECK_THAT(content.parts[0], WithinRel(content.variance, 1e-10));
+  for (const std::size_t other : {1, 2, 3, 4}) CHECK(std::abs(content.parts[other]) < 1e-12);
+  // Tokens after the first are all alike: only the first differs as a key.
+  const LogitStatistics sink =
+      parts_of([](auto&, auto) {}, {0, 3, 3, 3, 3, 1, 3, 3, 3, 3});
+  CHECK(sink.variance > 0);
+  CHECK_THAT(sink.parts[4], WithinRel(sink.variance, 1e-10));
+  for (const std::size_t other : {0, 1, 2, 3}) CHECK(std::abs(sink.parts[other]) < 1e-12);
 }
 
 TEST_CASE("self-attention's excess and reference: exact where all other logits are equal") {
@@ -461,29 +503,55 @@ TEST_CASE("a run that learns nothing new stops early, resumed or not, and knows 
   CHECK(second.steps_done() == whole.steps_done());
 }
 
-TEST_CASE("the squares of the gradient's norms by kind of parameter add up to that of the whole") {
+TEST_CASE("the gradient's norms by kind are those of the parameters of that kind, and add up") {
   for (const auto norm : {BlockNorm::pre, BlockNorm::post}) {
     TrainSettings settings = small_run();
     settings.model.norm = norm;
     settings.model.output = OutputKind::free;
+    settings.optimizer.clip = 0;
+    settings.log_every = 1;
     Trainer trainer(settings, small_text());
-    trainer.advance(6);
+    trainer.advance(1);
     const LogRow row = trainer.take_log().back();
+    // After one step the first moment is 1 - beta1 of the gradient.
+    const Vector<float> gradient =
+        read_training_file(*open(trainer.checkpoint())).first /
+        static_cast<float>(1 - settings.optimizer.beta1);
+    std::map<std::string, double> squares;
+    std::vector<double> of_layers(2);
+    for (const Block& block : trainer.model().layout().blocks) {
+      const Eigen::Map<const Matrix<float>> own(gradient.data() + block.offset, block.rows,
+                                                block.columns);
+      const auto has = [&](const char* part) { return block.name.find(part) != std::string::npos; };
+      if (block.columns == 1) {
+        squares["gradient_vectors"] += own.squaredNorm();
+      } else if (has("attn.c_attn")) {
+        const double square = own.topRows(2 * 16).squaredNorm();
+        squares["gradient_query_key"] += square;
+        squares["gradient_value"] += own.bottomRows(16).squaredNorm();
+        of_layers.at(static_cast<std::size_t>(block.layer)) = square;
+      } else {
+        squares[has("attn.c_proj") ? "gradient_value"
+                : has("mlp")       ? "gradient_mlp"
+                                   : "gradient_embedding"] += own.squaredNorm();
+      }
+    }
+    REQUIRE(squares.size() == 5);
     double sum = 0;
-    for (const char* kind : {"gradient_embedding", "gradient_query_key", "gradient_value",
-                             "gradient_mlp", "gradient_vectors"}) {
-      CHECK(row.measure(kind) > 0);
+    for (const auto& [kind, square] : squares) {
+      CAPTURE(kind);
+      CHECK(square > 0);
+      CHECK_THAT(row.measure(kind), WithinRel(std::sqrt(square), 1e-4));
       sum += row.measure(kind) * row.measure(kind);
     }
     CHECK_THAT(std::sqrt(sum), WithinRel(row.measure("gradient_norm"), 1e-6));
-    double of_layers = 0;
-    for (const auto& values : row.layers) {
-      const auto name =
-          std::find(kRunLayerMeasures.begin(), kRunLayerMeasures.end(), "gradient_query_key");
-      REQUIRE(name != kRunLayerMeasures.end());
-      of_layers += std::pow(values[static_cast<std::size_t>(name - kRunLayerMeasures.begin())], 2);
+    const auto name =
+        std::find(kRunLayerMeasures.begin(), kRunLayerMeasures.end(), "gradient_query_key");
+    REQUIRE(name != kRunLayerMeasures.end());
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      const auto at = static_cast<std::size_t>(name - kRunLayerMeasures.begin());
+      CHECK_THAT(row.layers.at(layer)[at], WithinRel(std::sqrt(of_layers[layer]), 1e-4));
     }
-    CHECK_THAT(std::sqrt(of_layers), WithinRel(row.measure("gradient_query_key"), 1e-6));
   }
 }
 

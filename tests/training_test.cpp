@@ -237,6 +237,60 @@ TEST_CASE("texts that are too short are refused, and the message says what is ne
   CHECK(tokenized_text("words", text, 1).tokenizer.words());
 }
 
+TEST_CASE("a validation text of its own: words and gradients are those of the text alone") {
+  const std::string words = "a b a\nb c b\n";
+  const Text own = tokenized_texts("words", words, "d a d d\n", 1);
+  CHECK(own.tokenizer == Tokenizer::of_words(words, 1));
+  CHECK(own.training == own.tokenizer.encode(words));
+  CHECK(own.validation == std::vector<TokenId>{0, own.tokenizer.encode("a")[0], 0, 0, 1});
+  CHECK(own.bytes_per_token == 8.0 / 5);
+
+  TrainSettings settings = small_run();
+  settings.eval_batches = 0;
+  const std::string text = made_text(300), validation = made_text(400).substr(300);
+  struct Found {
+    double loss;
+    Vector<float> parameters;
+  };
+  const auto run = [&](const std::string& of) {
+    Trainer trainer(settings, std::make_shared<const Text>(tokenized_texts("bytes", text, of, 1)));
+    trainer.advance(1);
+    return Found{trainer.evaluate().measure("loss"), trainer.model().parameters()};
+  };
+  const Found found = run(validation);
+  std::size_t unread = 0, learned = 0;
+  for (std::size_t at = 0; at < validation.size(); ++at) {
+    std::string changed = validation;
+    changed[at] = 'z';
+    const Found other = run(changed);
+    unread += other.loss == found.loss;
+    learned += other.parameters != found.parameters;
+  }
+  CHECK(unread == 0);
+  CHECK(learned == 0);
+}
+
+TEST_CASE("two texts that do not fit are refused by the field of the one at fault") {
+  const auto refusal = [](const std::string& text, const std::string& validation) {
+    return failure_of([&] {
+      Trainer(small_run(),
+              std::make_shared<const Text>(tokenized_texts("bytes", text, validation, 1)));
+    });
+  };
+  const std::string enough(33, 'a');
+  CHECK(refusal(enough, "123456789").kind == "none");
+  CHECK(refusal("", "123456789").item == "text");
+  CHECK(refusal(enough, "").item == "validation");
+  const auto shorter = refusal(std::string(32, 'a'), "123456789");
+  CHECK(shorter.message == "text: it has 32 tokens; a batch of 4 sequences of 8 needs at least 33");
+  const auto window = refusal(enough, "12345678");
+  CHECK(window.message == "validation: it has 8 tokens; a sequence of 8 needs at least 9");
+  const auto unknown = failure_of([] { tokenized_texts("words", "a b a b c", "c d\n", 2); });
+  CHECK(unknown.item == "validation");
+  CHECK_THAT(unknown.message, ContainsSubstring("at least 2 times (min_count)"));
+  CHECK(failure_of([] { tokenized_texts("letters", "a", "a", 1); }).item == "tokenizer");
+}
+
 TEST_CASE("settings out of range are refused by their names") {
   const auto refusal = [](auto change) {
     TrainSettings settings = small_run();

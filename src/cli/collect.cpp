@@ -58,7 +58,14 @@ struct CollectCommand {
   }
   Json collected_runs(const Grid& parsed) const {
     const CellFolder folder(cells);
-    if (!restore.empty()) folder.restore(parsed, read_json(read_text(restore)));
+    if (!restore.empty()) {
+      const auto others = folder.restore(parsed, read_json(read_text(restore)));
+      if (!others.empty()) {
+        std::cerr << "eigenscope: " << others.size() << " cells of " << restore
+                  << " are not cells of this grid and are ignored, such as "
+                  << write_json(others.front()) << '\n';
+      }
+    }
     return collect_results(parsed,
                            [&](const GridCell& cell) { return folder.result(parsed, cell); });
   }

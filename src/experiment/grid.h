@@ -24,22 +24,9 @@ struct GridCell {
   TrainSettings settings;  ///< without the vocabulary, which is the text's
 };
 
-/// A grid file, a JSON object:
-///   experiment  its name
-///   text, tokenizer, min_count   as the options of `eigenscope train`
-///   settings    options of all cells, by their names with underscores
-///   axes        {axis: [values of the option of that name], or {label: {option: value, ...}}}
-///   stages      [{seeds: n, only: {axis: [labels]}}]: cells in the order in which they are run, each
-///               stage the product of its axes, seed by seed from 1 to n; a cell of an earlier stage is not
-///               repeated. So what is there after a part of the time is balanced.
-///   measures    what is compared, first the one that decides; names of a cell's `final`
-///   curve       what is kept of every row of the log
-///   kept        what the results keep of a cell's `initial` and `final`, the measures and what an analysis
-///               reads among them; everything without it
-///   analysis    [{kind, ...}]: see analysis.h
-///   baseline    {axis: label}: cells with which those of the other labels are compared seed by seed
+/// A grid file; docs/cluster.md explains its keys.
 struct Grid {
-  std::string experiment, text, tokenizer = "bytes";
+  std::string experiment, text, validation, tokenizer = "bytes";
   Eigen::Index min_count = 3;
   std::vector<GridCell> cells;
   std::vector<std::string> axes, measures, curve, kept;

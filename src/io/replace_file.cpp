@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
+#include <random>
 #include <system_error>
 
 #include "support/error.h"
@@ -14,6 +16,24 @@ namespace {
 
 [[noreturn]] void refuse_writing(const std::string& path) {
   throw FormatError(path, "it cannot be written: " + std::generic_category().message(errno));
+}
+
+// A file of nobody else's beside `path`. Processes of several machines or containers that share a folder may
+// have the same number, so that the name is drawn, and one that is taken is drawn anew.
+struct Beside {
+  std::string path;
+  int file;
+};
+Beside create_beside(const std::string& path) {
+  std::random_device random;
+  for (;;) {
+    char suffix[16];
+    std::snprintf(suffix, sizeof suffix, ".new-%08x", static_cast<unsigned>(random()));
+    const std::string own = path + suffix;
+    const int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) return {own, file};
+    if (errno != EEXIST) refuse_writing(path);
+  }
 }
 
 void write_whole(int file, const std::string& path, std::span<const std::byte> bytes) {
@@ -29,9 +49,7 @@ void write_whole(int file, const std::string& path, std::span<const std::byte> b
 }  // namespace
 
 void replace_file(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string beside = path + ".new-" + std::to_string(::getpid());
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) refuse_writing(beside);
+  const auto [beside, file] = create_beside(path);
   try {
     write_whole(file, path, bytes);
   } catch (...) {

@@ -82,22 +82,30 @@ std::size_t cut_of(std::string_view text, bool words) {
   return cut;
 }
 
+Text encoded(std::string_view training, std::string_view validation, bool words, Index min_count) {
+  Text out;
+  if (words) out.tokenizer = Tokenizer::of_words(training, min_count);
+  out.training = out.tokenizer.encode(training);
+  out.validation = out.tokenizer.encode(validation);
+  out.bytes_per_token =
+      static_cast<double>(validation.size()) / static_cast<double>(out.validation.size());
+  return out;
+}
+
 Text cut_text(std::string_view text, bool words, Index min_count) {
   if (text.empty()) throw InvalidArgument("text", "it is empty; it must have text to learn");
   const std::size_t cut = cut_of(text, words);
-  const std::string_view first = text.substr(0, cut), last = text.substr(cut);
-  Text out;
-  if (words) out.tokenizer = Tokenizer::of_words(first, min_count);
-  out.training = out.tokenizer.encode(first);
-  out.validation = out.tokenizer.encode(last);
+  Text out = encoded(text.substr(0, cut), text.substr(cut), words, min_count);
   if (out.training.empty() || out.validation.empty()) {
     throw InvalidArgument("text", "its " + std::to_string(text.size()) +
                                       " bytes are too few: the first nine tenths are learned, the "
                                       "last tenth is for validation, and one of them has no token");
   }
-  out.bytes_per_token =
-      static_cast<double>(last.size()) / static_cast<double>(out.validation.size());
   return out;
+}
+
+bool is_words(std::string_view tokenizer) {
+  return Names(kTokenizerNames).index_of("tokenizer", tokenizer) == 1;
 }
 
 }  // namespace
@@ -186,8 +194,23 @@ Text byte_text(std::string_view text) { return cut_text(text, false, 1); }
 Text word_text(std::string_view text, Index min_count) { return cut_text(text, true, min_count); }
 
 Text tokenized_text(std::string_view tokenizer, std::string_view text, Index min_count) {
-  const bool words = Names(kTokenizerNames).index_of("tokenizer", tokenizer) == 1;
-  return words ? word_text(text, min_count) : byte_text(text);
+  return is_words(tokenizer) ? word_text(text, min_count) : byte_text(text);
+}
+
+Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::string_view validation,
+                     Index min_count) {
+  Text out = encoded(text, validation, is_words(tokenizer), min_count);
+  out.own_validation = true;
+  if (out.training.empty()) throw InvalidArgument("text", "it has no token");
+  if (out.validation.empty()) throw InvalidArgument("validation", "it has no token");
+  const auto known = [&](TokenId token) { return token != kUnknown && token != kEnd; };
+  if (out.tokenizer.words() && std::none_of(out.validation.begin(), out.validation.end(), known)) {
+    throw InvalidArgument("validation",
+                          "none of its words is in the vocabulary, which has the words that the "
+                          "training text has at least " +
+                              std::to_string(min_count) + " times (min_count)");
+  }
+  return out;
 }
 
 }  // namespace eigenscope

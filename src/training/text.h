@@ -46,12 +46,13 @@ class Tokenizer {
   std::map<std::string, TokenId, std::less<>> ids_;
 };
 
-/// A text cut in two: the first nine tenths of its bytes (up to a word's end) to train on, the last
-/// tenth to validate.
+/// A text to train on and one to validate: the first nine tenths of the bytes of one (up to a word's end) and
+/// its last tenth, or two of their own.
 struct Text {
   Tokenizer tokenizer;
   std::vector<TokenId> training, validation;
-  double bytes_per_token = 1;  ///< of the validation text
+  double bytes_per_token = 1;   ///< of the validation text
+  bool own_validation = false;  ///< whether it is a text of its own
 };
 /// Throw InvalidArgument ("text") for an empty text, and when a part has no token. The vocabulary is
 /// the training part's.
@@ -61,5 +62,9 @@ Text word_text(std::string_view text, Eigen::Index min_count);
 /// InvalidArgument ("tokenizer") for another name.
 inline constexpr std::array kTokenizerNames{Name{"bytes", "bytes"}, Name{"words", "words"}};
 Text tokenized_text(std::string_view tokenizer, std::string_view text, Eigen::Index min_count);
+/// Two texts of their own, with the vocabulary of `text`. Throws InvalidArgument ("tokenizer") too, and ("text",
+/// "validation") for the one that has no token; ("validation") when none of its words is in the vocabulary.
+Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::string_view validation,
+                     Eigen::Index min_count);
 
 }  // namespace eigenscope

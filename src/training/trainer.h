@@ -27,7 +27,8 @@ namespace eigenscope {
 class Trainer {
  public:
   /// A new run; the vocabulary is the text's. Throws InvalidArgument as check_training does, and
-  /// ("text") when its training part is shorter than a batch or its validation part than a sequence.
+  /// ("text") when its training part is shorter than a batch or its validation part than a sequence;
+  /// ("validation") for one of its own.
   Trainer(const TrainSettings& settings, std::shared_ptr<const Text> text);
   /// Goes on where `checkpoint` was taken, exactly. Throws FormatError naming what is wrong in the
   /// file or does not fit the text.

@@ -95,6 +95,13 @@ describe('eigenscope train', () => {
     [{ text: file('empty.txt', '') }, 2, 'text: it is empty'],
     [{ text: file('one.txt', 'a') }, 2, 'text: its 1 bytes are too few'],
     [{ text: file('short.txt', 'abc'.repeat(5)) }, 2, 'needs at least 17'],
+    [{ validation: '/nonexistent' }, 1, 'validation: /nonexistent: there is no such file'],
+    [{ validation: file('few.txt', 'a'.repeat(8)) }, 2, 'validation: it has 8 tokens; a sequence'],
+    [
+      { validation: file('unknown.txt', 'never read '.repeat(9)), tokenizer: 'words' },
+      2,
+      'validation: none of its words is in the vocabulary',
+    ],
     [{ regularizer: 'none,nonsense' }, 2, 'none, locater, locater-frobenius'],
     [{ heads: 3 }, 2, 'heads: 3 is not allowed; it must divide the width'],
     [{ tokenizer: 'letters' }, 2, 'bytes, words'],
@@ -114,5 +121,21 @@ describe('eigenscope train', () => {
     const other = run('train', { ...small, out, width: 16 }, '--resume');
     expect(other.status).toBe(2);
     expect(other.stderr).toContain('width: 16 is not allowed; the run to go on with has 8');
+  });
+
+  test('evaluates on a validation text of its own, and goes on only with the same', () => {
+    const validation = file('validation.txt', 'it was the age of wisdom, '.repeat(9));
+    const out = join(folder, 'validation');
+    const options = { ...small, tokenizer: 'words', min_count: 1 };
+    const own = json('train', { ...options, validation, out });
+    const bits = (found: typeof own) => found.runs[0].bits_per_byte;
+    expect(bits(own)).not.toBe(bits(json('train', { ...options, out: join(folder, 'tenth') })));
+    expect(bits(json('train', { ...options, validation, out }, '--resume'))).toBe(bits(own));
+    const tenth = run('train', { ...options, out }, '--resume');
+    expect(tenth.status).toBe(2);
+    expect(tenth.stderr).toContain(
+      'validation: the last tenth of the text is not allowed; the run to go on with has ' +
+        validation,
+    );
   });
 });

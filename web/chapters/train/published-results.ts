@@ -64,7 +64,7 @@ export interface PublishedCell {
 
 export type Setting = number | string;
 
-/** What all runs of an experiment have in common, and what its axes set: see src/experiment/grid.h. */
+/** What all runs of an experiment have in common, and what its axes set: see docs/cluster.md. */
 export interface Grid {
   tokenizer?: string;
   min_count?: number;
