@@ -478,10 +478,11 @@ TEST_CASE("the squares of the gradient's norms by kind of parameter add up to th
     CHECK_THAT(std::sqrt(sum), WithinRel(row.measure("gradient_norm"), 1e-6));
     double of_layers = 0;
     for (const auto& values : row.layers) {
-      const auto name =
-          std::find(kRunLayerMeasures.begin(), kRunLayerMeasures.end(), "gradient_query_key");
-      REQUIRE(name != kRunLayerMeasures.end());
-      of_layers += std::pow(values[static_cast<std::size_t>(name - kRunLayerMeasures.begin())], 2);
+      const auto measure =
+          std::find_if(kRunLayerMeasures.begin(), kRunLayerMeasures.end(),
+                       [](const LoggedMeasure& it) { return it.name == "gradient_query_key"; });
+      REQUIRE(measure != kRunLayerMeasures.end());
+      of_layers += std::pow(values[static_cast<std::size_t>(measure - kRunLayerMeasures.begin())], 2);
     }
     CHECK_THAT(std::sqrt(of_layers), WithinRel(row.measure("gradient_query_key"), 1e-6));
   }

@@ -125,7 +125,9 @@ function resultRows(properties, prefix = '') {
     const own = schema.type === 'array' && schema.items.type === 'object' ? schema.items : schema;
     const many = own !== schema ? '[]' : '';
     const shape = schema['x-shape'] ? `array over ${schema['x-shape'].join(' × ')}` : '';
-    const kind = shape || (many ? 'list' : own.enum ? 'choice' : [own.type ?? 'bytes'].flat()[0]);
+    const ranged = 'minimum' in own || 'exclusiveMinimum' in own ? valuesOf(own) : '';
+    const kind =
+      shape || ranged || (many ? 'list' : own.enum ? 'choice' : [own.type ?? 'bytes'].flat()[0]);
     const meaning = `${schema.description}${choicesOf(schema)}`;
     const row = `| \`${prefix}${name}${many}\` | ${kind} | ${cell(meaning)} |`;
     if (own.type !== 'object') return [row];

@@ -103,6 +103,7 @@ class ResultSchema final : public ResultFields {
   bool describes() const override { return true; }
   using ResultFields::number;
   void number(const char* name, double, bool nullable, Help meaning) override {
+    if (meaning.text().empty()) return add_setting(name);
     Json type = "number";
     if (nullable) type = Json::array({"number", "null"});
     add(name, {{"type", type}}, meaning);
@@ -150,6 +151,12 @@ class ResultSchema final : public ResultFields {
     place = {{"description", meaning.text()}};
     place.update(json);
     return place;
+  }
+  void add_setting(const char* name) {
+    const Parameter& p = described_parameter(name);
+    Json& place = (*open_.back())["properties"][name];
+    place = {{"description", p.meaning}, {"type", type_of(p)}};
+    describe_range(place, p);
   }
 
   Json json_ = object();

@@ -69,7 +69,7 @@ struct TrainCommand {
       texts[std::string(field.name)] = field.names[field.get(defaults)].name;
       const bool several = field.name == "regularizer";
       add_text(app, std::string(field.name),
-               std::string(field.meaning) + ": " + field.names.joined("|") +
+               std::string(field.meaning.text()) + ": " + field.names.joined("|") +
                    (several ? "; several with commas" : ""));
     }
     app.add_option("--out", out, "folder for logs and checkpoints, one folder a run in it");
@@ -118,9 +118,8 @@ struct TrainCommand {
 
  private:
   void add_text(CLI::App& app, const std::string& name, const std::string& meaning) {
-    std::string flag = "--" + name;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    options[name] = app.add_option(flag, texts[name], meaning + " (default " + texts[name] + ")");
+    options[name] =
+        app.add_option(option_name(name), texts[name], meaning + " (default " + texts[name] + ")");
   }
 
   void load_config() {

@@ -151,7 +151,7 @@ struct ChoiceField {
   Names names;
   std::size_t (*get)(const TrainSettings&);
   void (*put)(TrainSettings&, std::size_t);
-  std::string_view meaning;
+  Help meaning;
   bool later = false;  ///< as for NumberField
 };
 std::span<const ChoiceField> choice_fields();
