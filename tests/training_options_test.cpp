@@ -545,11 +545,12 @@ TEST_CASE("the gradient's norms by kind are those of the parameters of that kind
       sum += row.measure(kind) * row.measure(kind);
     }
     CHECK_THAT(std::sqrt(sum), WithinRel(row.measure("gradient_norm"), 1e-6));
-    const auto name =
-        std::find(kRunLayerMeasures.begin(), kRunLayerMeasures.end(), "gradient_query_key");
-    REQUIRE(name != kRunLayerMeasures.end());
+    const auto measure =
+        std::find_if(kRunLayerMeasures.begin(), kRunLayerMeasures.end(),
+                     [](const LoggedMeasure& it) { return it.name == "gradient_query_key"; });
+    REQUIRE(measure != kRunLayerMeasures.end());
     for (std::size_t layer = 0; layer < 2; ++layer) {
-      const auto at = static_cast<std::size_t>(name - kRunLayerMeasures.begin());
+      const auto at = static_cast<std::size_t>(measure - kRunLayerMeasures.begin());
       CHECK_THAT(row.layers.at(layer)[at], WithinRel(std::sqrt(of_layers[layer]), 1e-4));
     }
   }

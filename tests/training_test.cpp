@@ -36,11 +36,12 @@ bool same(const LogRow& a, const LogRow& b) {
 }
 
 /// The value with this name, where `names` lists the names of `values` in their order.
-double named(std::span<const std::string_view> names, std::span<const double> values,
+double named(std::span<const LoggedMeasure> measures, std::span<const double> values,
              std::string_view name) {
-  const auto it = std::find(names.begin(), names.end(), name);
-  REQUIRE(it != names.end());
-  return values[static_cast<std::size_t>(it - names.begin())];
+  const auto it = std::find_if(measures.begin(), measures.end(),
+                               [&](const LoggedMeasure& one) { return one.name == name; });
+  REQUIRE(it != measures.end());
+  return values[static_cast<std::size_t>(it - measures.begin())];
 }
 
 std::vector<LogRow> joined(std::vector<LogRow> rows, const std::vector<LogRow>& more) {

@@ -84,30 +84,9 @@ export function factsOf({ properties }) {
   return Object.fromEntries(rows);
 }
 
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '\\<');
+
 const optionOf = (name) => `--${name.replaceAll('_', '-')}`;
-const cell = (text) => String(text).replaceAll('|', '\\|');
-
-/** The values that an input field allows, in words. */
-function valuesOf(schema) {
-  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
-  if (schema['x-content'] === 'bytes') return 'a file';
-  if (schema['x-content'] || schema.items?.['x-content']) return 'files of the checkpoint';
-  const own = schema.type === 'array' ? schema.items : schema;
-  const kind = [own.type].flat()[0];
-  if (kind === 'boolean') return 'flag';
-  if (kind === 'string') return 'text';
-  const low = 'minimum' in own ? `from ${own.minimum}` : `above ${own.exclusiveMinimum}`;
-  const high = 'maximum' in own ? `to ${own.maximum}` : `below ${own.exclusiveMaximum}`;
-  const range = `${kind === 'integer' ? 'integer' : 'number'} ${low} ${high}`;
-  return schema.type === 'array' ? `list, each ${range}` : range;
-}
-
-function defaultOf(schema) {
-  if (schema['x-default']) return schema['x-default'];
-  const value = schema.default;
-  if (value === undefined || value === false || value.length === 0) return '';
-  return `\`${value}\``;
-}
 
 /** The choices of a result field or of an array of them, in words. */
 function choicesOf(schema) {
@@ -126,35 +105,76 @@ function resultRows(properties, prefix = '') {
     const many = own !== schema ? '[]' : '';
     const shape = schema['x-shape'] ? `array over ${schema['x-shape'].join(' × ')}` : '';
     const kind = shape || (many ? 'list' : own.enum ? 'choice' : [own.type ?? 'bytes'].flat()[0]);
-    const meaning = `${schema.description}${choicesOf(schema)}`;
+    const range = schema['x-range'] ? ` (${schema['x-range']})` : '';
+    const meaning = `${schema.description}${range}${choicesOf(schema)}`;
     const row = `| \`${prefix}${name}${many}\` | ${kind} | ${cell(meaning)} |`;
     if (own.type !== 'object') return [row];
     return [row, ...resultRows(own.properties, `${prefix}${name}${many}.`)];
   });
 }
 
-/** docs/commands.md: what every operation takes and gives. */
-export function commandsOf({ properties }) {
-  const parts = entries(properties).map(([name, operation]) => {
-    const { input, result } = operation.properties;
-    const inputs = entries(input.properties).map(
-      ([field, schema]) =>
-        `| \`${optionOf(field)}\` | ${cell(valuesOf(schema))} | ${cell(defaultOf(schema))} | ` +
-        `${cell(schema.description)} |`,
-    );
+/** A table, or nothing without rows. */
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |\n`;
+  return rows.length > 0 ? line(head) + line(head.map(() => '---')) + `${rows.join('\n')}\n` : '';
+}
+
+/** Rows for the options of a command, in the words of its help. */
+function optionRows(options) {
+  return entries(options).map(([name, { value, required, needs, excludes, description }]) => {
+    const typed = name.startsWith('--') && value ? `${name} ${value}` : name;
+    const conditions = [
+      ...(required ? ['required'] : []),
+      ...needs.map((other) => `needs \`${other}\``),
+      ...excludes.map((other) => `excludes \`${other}\``),
+    ];
+    return `| \`${typed}\` | ${cell([description, ...conditions].join('; '))} |`;
+  });
+}
+
+/** What follows the options in a command's help: sentences, and lines of examples. */
+function footerParts(footer) {
+  const lines = footer.split('\n').filter((line) => line && !/^Examples?:$/.test(line));
+  const isExample = (line) => line.startsWith('  ');
+  const examples = lines.filter(isExample).map((line) => `${line.slice(2)}\n`);
+  return [
+    lines
+      .filter((line) => !isExample(line))
+      .map((line) => `${line}\n`)
+      .join(''),
+    examples.length > 0 ? `\`\`\`sh\n${examples.join('')}\`\`\`\n` : '',
+  ];
+}
+
+/** The fields of an operation that its command has no option for. */
+function pageOnly(fields, options) {
+  const names = Object.keys(fields).filter((name) => !(optionOf(name) in options));
+  const listed = names.map((name) => `\`${name}\``).join(', ');
+  return listed && `Fields that only the page's job takes: ${listed}.\n`;
+}
+
+/** docs/commands.md: the options of every command, and what its operation gives. */
+export function commandsOf(schema) {
+  const parts = entries(schema['x-commands']).map(([name, { description, footer, options }]) => {
+    const { input, result } = schema.properties[name]?.properties ?? {};
     return [
       `## ${name}\n`,
-      `${operation.description}.\n`,
-      `\`\`\`sh\n${operation['x-example']}\n\`\`\`\n`,
-      `| option | values | default | meaning |\n| --- | --- | --- | --- |\n${inputs.join('\n')}\n`,
-      `| result | kind | meaning |\n| --- | --- | --- |\n${resultRows(result.properties).join('\n')}\n`,
-    ].join('\n');
+      `${description}.\n`,
+      ...footerParts(footer),
+      table(['option', 'meaning'], optionRows(options)),
+      pageOnly(input?.properties ?? {}, options),
+      table(['result', 'kind', 'meaning'], resultRows(result?.properties)),
+    ]
+      .filter((part) => part !== '')
+      .join('\n');
   });
   return (
     '# Commands\n\n' +
-    'Each operation is a command of the terminal and a job of the page, with the same fields of its input\n' +
-    'and its result. Results are JSON; with `--csv` they are one table. This file is written by\n' +
-    '`npm run commands` from `eigenscope schema`.\n\n' +
+    'The commands of the terminal with their options, as `eigenscope COMMAND --help` explains them. Those\n' +
+    'that compute are jobs of the page too, with the same result unless the text before the options names\n' +
+    'another, and with fields of input that are called like the options, with underscores. Results are\n' +
+    'JSON; with `--csv` they are one table. This file is written by `npm run commands` from\n' +
+    '`eigenscope schema`.\n\n' +
     parts.join('\n')
   );
 }

@@ -15,12 +15,6 @@
 namespace eigenscope::cli {
 namespace {
 
-const Parameter& described_parameter(std::string_view name) {
-  const auto known = parameters();
-  return *std::find_if(known.begin(), known.end(),
-                       [&](const Parameter& it) { return it.name == name; });
-}
-
 std::string default_of(const InputField& field) {
   if (!field.note.text().empty()) return std::string(field.note.text());
   if (field.is_number()) return shown(field.default_number());
@@ -72,12 +66,6 @@ bool is_file(const InputField& field) {
 std::string meaning_of(const InputField& field) {
   if (!field.meaning.text().empty()) return std::string(field.meaning.text());
   return std::string(described_parameter(field.parameter).meaning);
-}
-
-std::string option_name(std::string_view name) {
-  std::string text = "--" + std::string(name);
-  std::replace(text.begin(), text.end(), '_', '-');
-  return text;
 }
 
 std::string help_of(const InputField& field) {

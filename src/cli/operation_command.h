@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options.h"
 #include "contract/operation.h"
 
 namespace eigenscope::cli {
@@ -42,8 +43,6 @@ class TypedFields {
   std::map<std::string, Typed> typed_;
 };
 
-/// "--name-with-dashes".
-std::string option_name(std::string_view name);
 /// Of the field, or of its row in the table of parameters.
 std::string meaning_of(const InputField& field);
 /// What an option's help says: "meaning (range; default)".

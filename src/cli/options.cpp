@@ -4,28 +4,28 @@
 #include <utility>
 
 #include "support/error.h"
-#include "support/parameter.h"
 
 namespace eigenscope::cli {
-namespace {
 
-std::string flag(std::string_view name) {
+std::string option_name(std::string_view name) {
   std::string text = "--" + std::string(name);
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
 }
 
-}  // namespace
-
-CLI::Option* Numbers::add(CLI::App& app, std::string_view name) {
+const Parameter& described_parameter(std::string_view name) {
   parameter(name);  // throws where there is none
   const auto known = parameters();
-  const Parameter& p = *std::find_if(known.begin(), known.end(),
-                                     [&](const Parameter& it) { return it.name == name; });
+  return *std::find_if(known.begin(), known.end(),
+                       [&](const Parameter& it) { return it.name == name; });
+}
+
+CLI::Option* Numbers::add(CLI::App& app, std::string_view name) {
+  const Parameter& p = described_parameter(name);
   const std::string& standard =
       defaults_.try_emplace(std::string(name), shown(p.default_value)).first->second;
   Typed& typed = typed_[std::string(name)];
-  typed.option = app.add_option(flag(name), typed.text,
+  typed.option = app.add_option(option_name(name), typed.text,
                                 std::string(p.meaning) + " (" + allowed_range(p) + "; default " +
                                     standard + ")")
                      ->type_name("NUMBER");

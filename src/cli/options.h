@@ -9,8 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "support/parameter.h"
 
 namespace eigenscope::cli {
+
+/// "--name-with-dashes".
+std::string option_name(std::string_view name);
+/// A row of the table of parameters with symbol and meaning. Throws InvalidArgument for an unknown name.
+const Parameter& described_parameter(std::string_view name);
 
 /// Numeric options by their names in the parameter table. They are kept as texts and read by the
 /// library, so that a bad one is refused in the library's words.

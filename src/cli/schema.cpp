@@ -1,6 +1,9 @@
-// `eigenscope schema`: inputs and results of every operation as JSON Schema.
+// `eigenscope schema`: inputs and results of every operation as JSON Schema, and the options of every
+// command.
 #include <array>
 #include <iostream>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "cli/commands.h"
@@ -103,6 +106,7 @@ class ResultSchema final : public ResultFields {
   bool describes() const override { return true; }
   using ResultFields::number;
   void number(const char* name, double, bool nullable, Help meaning) override {
+    if (meaning.text().empty()) return add_setting(name);
     Json type = "number";
     if (nullable) type = Json::array({"number", "null"});
     add(name, {{"type", type}}, meaning);
@@ -151,6 +155,12 @@ class ResultSchema final : public ResultFields {
     place.update(json);
     return place;
   }
+  void add_setting(const char* name) {
+    const Parameter& p = described_parameter(name);
+    Json& place = (*open_.back())["properties"][name];
+    place = {{"description", p.meaning}, {"type", type_of(p)}, {"x-range", allowed_range(p)}};
+    describe_range(place, p);
+  }
 
   Json json_ = object();
   std::vector<Json*> open_;
@@ -184,8 +194,35 @@ Json schema_of(const Operation& operation, const char* module) {
           {"type", "object"},
           {"properties", {{"input", input.json}, {"result", result.json()}}},
           {"x-module", module},
-          {"x-shares", operation.shares},
-          {"x-example", operation.example.text()}};
+          {"x-shares", operation.shares}};
+}
+
+/// The options in the order of their names.
+Json names_of(const std::set<CLI::Option*>& options) {
+  std::set<std::string> names;
+  for (const CLI::Option* option : options) names.insert(option->get_name());
+  return names;
+}
+
+/// What `eigenscope COMMAND --help` lists of every command.
+Json commands_of(const CLI::App& app) {
+  Json commands = Json::object();
+  for (const CLI::App* command : app.get_subcommands({})) {
+    Json options = Json::object();
+    for (const CLI::Option* option : command->get_options()) {
+      if (option == command->get_help_ptr()) continue;
+      options[option->get_name()] = {{"value", option->get_type_name()},
+                                     {"required", option->get_required()},
+                                     {"needs", names_of(option->get_needs())},
+                                     {"excludes", names_of(option->get_excludes())},
+                                     {"description", option->get_description()}};
+    }
+    const std::string footer = command->get_footer();  // the program's where it has none
+    commands[command->get_name()] = {{"description", command->get_description()},
+                                     {"footer", footer == app.get_footer() ? "" : footer},
+                                     {"options", options}};
+  }
+  return commands;
 }
 
 /// What the page needs of each token process beside its name.
@@ -226,8 +263,9 @@ Json predictor_levels() {
 void add_schema(CLI::App& app) {
   CLI::App* command = app.add_subcommand("schema",
                                          "Inputs and results of every operation as JSON Schema: "
-                                         "names, ranges, defaults, units, meanings");
-  command->callback([] {
+                                         "names, ranges, defaults, units, meanings; options of "
+                                         "every command");
+  command->callback([&app] {
     Json operations = Json::object();
 #define EIGENSCOPE_ADD(module, operation) \
   operations[operation##_operation.name] = schema_of(operation##_operation, #module);
@@ -237,6 +275,7 @@ void add_schema(CLI::App& app) {
                              {"title", "Eigenscope's operations"},
                              {"type", "object"},
                              {"properties", operations},
+                             {"x-commands", commands_of(app)},
                              {"x-token-processes", token_processes()},
                              {"x-predicted-measures", predicted_measures()},
                              {"x-predictor-levels", predictor_levels()}})

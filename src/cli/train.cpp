@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +7,7 @@
 #include "checkpoint/write_safetensors.h"
 #include "cli/commands.h"
 #include "cli/grid_runs.h"
+#include "cli/operation_command.h"
 #include "cli/options.h"
 #include "cli/text_input.h"
 #include "cli/training_runs.h"
@@ -15,6 +15,7 @@
 #include "cli/tuning.h"
 #include "contract/input.h"
 #include "io/replace_file.h"
+#include "operations/operations.h"
 #include "support/error.h"
 #include "support/names.h"
 #include "support/parameter.h"
@@ -62,17 +63,17 @@ struct TrainCommand {
     for (const char* name : {"seeds", "min_count", "tame", "save_every"}) numbers.add(app, name);
     texts["text"] = kDefaultText;
     texts["tokenizer"] = "bytes";
-    add_text(app, "text", "file to learn from");
+    add_text(app, "text", "text to train on");
     add_text(
         app, "validation",
-        "file of the validation text, with the vocabulary of --text; default: the last tenth of "
-        "--text, which is then not learned");
-    add_text(app, "tokenizer", "bytes|words");
+        "validation text, with the vocabulary of --text; default: the last tenth of --text, which "
+        "is then not trained on");
+    add_text(app, "tokenizer", "tokens of the text: " + Names(kTokenizerNames).joined("|"));
     for (const ChoiceField& field : choice_fields()) {
       texts[std::string(field.name)] = field.names[field.get(defaults)].name;
       const bool several = field.name == "regularizer";
       add_text(app, std::string(field.name),
-               std::string(field.meaning) + ": " + field.names.joined("|") +
+               std::string(field.meaning.text()) + ": " + field.names.joined("|") +
                    (several ? "; several with commas" : ""));
     }
     app.add_option("--out", out, "folder for logs and checkpoints, one folder a run in it");
@@ -121,10 +122,8 @@ struct TrainCommand {
 
  private:
   void add_text(CLI::App& app, const std::string& name, const std::string& meaning) {
-    std::string flag = "--" + name;
-    std::replace(flag.begin(), flag.end(), '_', '-');
     const std::string standard = texts[name].empty() ? "" : " (default " + texts[name] + ")";
-    options[name] = app.add_option(flag, texts[name], meaning + standard);
+    options[name] = app.add_option(option_name(name), texts[name], meaning + standard);
   }
 
   void load_config() {
@@ -237,18 +236,17 @@ struct TrainCommand {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "train", "Train small language models, with and without regularizers of the eigenspectrum");
+  CLI::App* command =
+      app.add_subcommand(train_operation.name, std::string(train_operation.meaning.text()));
   command->footer(
-      "Every regularizer is trained from every seed. With --out each run has a folder: its log,\n"
-      "its checkpoint model.safetensors with GPT-2's names (for `eigenscope heads` and the page) "
-      "and\n"
-      "config.json, for bytes also tokenizer.json (for `eigenscope attend` and `predict`); "
-      "--resume\n"
-      "goes on exactly where a killed run was.\n"
-      "Examples:\n"
-      "  eigenscope train --steps 500 --regularizer none,locater --seeds 2 --out runs --csv\n"
-      "  eigenscope train --preset table --out table --resume --csv");
+      "Every regularizer is trained from every seed. The command prints the runs and a table that\n"
+      "compares them with paired t tests; the job of the page gives one run. With --out each run "
+      "has\n"
+      "a folder: its log, its checkpoint model.safetensors with GPT-2's names (for `eigenscope "
+      "heads`\n"
+      "and the page) and config.json, for bytes also tokenizer.json (for `eigenscope attend` and\n"
+      "`predict`); --resume goes on exactly where a killed run was.\n" +
+      footer_of(train_operation));
   const auto options = std::make_shared<TrainCommand>(*command);
   command->callback([options] { options->run(); });
 }

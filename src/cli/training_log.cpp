@@ -53,18 +53,18 @@ Json selected(const Json& row, const std::vector<std::string>& columns) {
 Json to_json(const LogRow& row) {
   Json json{{"step", row.step}};
   for (std::size_t i = 0; i < kRunMeasures.size(); ++i) {
-    json[std::string(kRunMeasures[i])] = row.run[i];
+    json[std::string(kRunMeasures[i].name)] = row.run[i];
   }
   const std::size_t heads = row.layers.empty() ? 0 : row.heads.size() / row.layers.size();
   for (std::size_t layer = 0; layer < row.layers.size(); ++layer) {
     const std::string place = "layer" + std::to_string(layer) + "_";
     for (std::size_t i = 0; i < kRunLayerMeasures.size(); ++i) {
-      json[place + std::string(kRunLayerMeasures[i])] = row.layers[layer][i];
+      json[place + std::string(kRunLayerMeasures[i].name)] = row.layers[layer][i];
     }
     for (std::size_t head = 0; head < heads; ++head) {
       const std::string name = place + "head" + std::to_string(head) + "_";
       for (std::size_t i = 0; i < kRunHeadMeasures.size(); ++i) {
-        json[name + std::string(kRunHeadMeasures[i])] = row.heads[layer * heads + head][i];
+        json[name + std::string(kRunHeadMeasures[i].name)] = row.heads[layer * heads + head][i];
       }
     }
   }

@@ -71,6 +71,8 @@ class ResultFields {
   void number(const char* name, double value, Help meaning) {
     number(name, value, false, meaning);
   }
+  /// Of an input: meaning and range are those of its row in the table of parameters.
+  void number(const char* name, double value) { number(name, value, false, {}); }
   void nullable(const char* name, double value, Help meaning) {
     number(name, value, true, meaning);
   }

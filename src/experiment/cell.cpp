@@ -29,11 +29,11 @@ constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
 // Everything of a row as means over heads and layers.
 Json row_json(const LogRow& row) {
   Json json{{"step", row.step}};
-  for (const std::string_view name : kRunMeasures)
+  for (const auto& [name, meaning] : kRunMeasures)
     json[std::string(name)] = finite(row.measure(name));
   for (const std::string_view name : kLayerMeans)
     json[std::string(name)] = finite(row.layer_mean(name));
-  for (const std::string_view name : kRunHeadMeasures)
+  for (const auto& [name, meaning] : kRunHeadMeasures)
     json[std::string(name)] = finite(row.head_mean(name));
   if (!row.layers.empty()) json["last_residual"] = finite(row.layers.back()[0]);
   return json;

@@ -21,7 +21,7 @@ void describe(InputFields& f, AttentionInput& in) {
   describe(f, in.tokens);
   describe(f, in.mask);
   f.number("temperature", in.temperature);
-  f.choice("softmax", in.softmax, kSoftmaxNames, "softmax");
+  f.choice("softmax", in.softmax, kSoftmaxNames, "form of the softmax");
 }
 
 struct AttentionResult {

@@ -46,7 +46,7 @@ void describe(InputFields& f, StackInput& in) {
   f.choice("values", s.weights.values, kValueNames, "value matrix W_V");
   f.number("shear", s.weights.shear);
   f.choice("weights", s.weights.shared, kSharingNames, "weights of the layers");
-  f.choice("softmax", s.softmax, kSoftmaxNames, "softmax");
+  f.choice("softmax", s.softmax, kSoftmaxNames, "form of the softmax");
   f.number("temperature", s.temperature);
 }
 

@@ -44,17 +44,17 @@ void describe(InputFields& f, TrainSettings& settings) {
       return static_cast<double>(own.field->get(*own.settings));
     };
     one.names = field.names;
-    one.meaning = field.meaning.data();
+    one.meaning = field.meaning;
     f.visit(one);
   }
 }
 
 void describe(ResultFields& out, const TrainSettings& settings) {
   for (const NumberField& field : number_fields()) {
-    out.number(field.name.data(), number_of(settings, field), field.name.data());
+    out.number(field.name.data(), number_of(settings, field));
   }
   for (const ChoiceField& field : choice_fields()) {
-    out.choice(field.name.data(), field.get(settings), field.names, field.meaning.data());
+    out.choice(field.name.data(), field.get(settings), field.names, field.meaning);
   }
 }
 
@@ -128,10 +128,10 @@ Eigen::VectorXd table_of(const std::vector<LogRow>& rows, Index places, Entry en
 }
 
 void describe_tables(ResultFields& out, const RowsResult& log, Index places, Shape shape,
-                     std::span<const std::string_view> names, Entry entry) {
-  for (std::size_t of = 0; of < names.size(); ++of) {
-    const char* const name = names[of].data();
-    out.array(name, table_of(log.rows, places, entry, of), shape, name);
+                     std::span<const LoggedMeasure> measures, Entry entry) {
+  for (std::size_t of = 0; of < measures.size(); ++of) {
+    out.array(measures[of].name.data(), table_of(log.rows, places, entry, of), shape,
+              measures[of].meaning);
   }
 }
 
@@ -150,10 +150,15 @@ void describe(ResultFields& out, const RowsResult& log) {
     describe_tables(inner, log, log.layers, {row, layer}, kRunLayerMeasures,
                     [](Row it, Place of, Place place) { return it.layers[place][of]; });
   });
-  out.object("heads", "measures of each head", [&](ResultFields& inner) {
-    describe_tables(inner, log, log.layers * log.heads, {row, layer, head}, kRunHeadMeasures,
-                    [](Row it, Place of, Place place) { return it.heads[place][of]; });
-  });
+  out.object(
+      "heads",
+      "measures of each head: of W = W_Q W_K^T without LayerNorm's gain, and from entropy on "
+      "means over the rows of attention S in the measured sequences, without the first row "
+      "of each; logits are those after division by sqrt(d_h)",
+      [&](ResultFields& inner) {
+        describe_tables(inner, log, log.layers * log.heads, {row, layer, head}, kRunHeadMeasures,
+                        [](Row it, Place of, Place place) { return it.heads[place][of]; });
+      });
 }
 
 RowsResult rows_of(std::vector<LogRow> rows, const ModelSettings& model) {
@@ -188,7 +193,7 @@ void describe(ResultFields& out, const TrainResult& result) {
   out.integer("step", result.step, "steps done");
   out.integer("steps", result.steps, "steps of the whole run");
   out.text("failure", result.failure, "at which step the run stopped, and why; empty for none");
-  out.integer("layers", result.rows.layers, "layers");
+  out.integer("layers", result.rows.layers, "number of layers");
   out.integer("heads", result.rows.heads, "heads in each layer");
   out.object("rows", "the log of this piece, NaN where there is nothing",
              [&](ResultFields& inner) { describe(inner, result.rows); });
@@ -347,7 +352,7 @@ void describe(ResultFields& out, const RunAttentionResult& result) {
   const Attended& found = result.found;
   const Dimension layer{"layer", found.layers}, head{"head", found.heads};
   out.list("tokens", result.tokens, "the tokens");
-  out.integer("layers", found.layers, "layers");
+  out.integer("layers", found.layers, "number of layers");
   out.integer("heads", found.heads, "heads in each layer");
   out.array("weights", found.weights, {layer, head, {"query", length}, {"key", length}},
             "attention weights");

@@ -351,14 +351,15 @@ constexpr std::array kParameters{
               .minimum = 0,
               .maximum = 1e6,
               .default_value = 1,
-              .meaning = "largest norm of the gradient, which is shortened to it; 0 for any"},
+              .meaning = "gradient-norm clipping threshold; 0 disables clipping"},
     Parameter{.name = "logit_limit",
               .symbol = "tau",
               .minimum = 0,
               .maximum = 1e6,
               .default_value = 0,
-              .meaning = "QK-Clip: logit above which a head's W_Q and W_K are scaled down; 0 for "
-                         "none"},
+              .meaning =
+                  "QK-Clip: logit, after division by sqrt(d_h), above which a head's W_Q and "
+                  "W_K are scaled down; 0 for none"},
     Parameter{.name = "growth_limit",
               .symbol = "tau",
               .minimum = 0,

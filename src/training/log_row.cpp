@@ -10,11 +10,12 @@ namespace eigenscope {
 namespace {
 
 template <std::size_t N>
-std::size_t index_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
+std::size_t index_of(const std::array<LoggedMeasure, N>& measures, std::string_view name) {
+  const auto found = std::find_if(measures.begin(), measures.end(),
+                                  [&](const LoggedMeasure& it) { return it.name == name; });
+  if (found == measures.end())
     throw InvalidArgument("measure", "there is no '" + std::string(name) + "'");
-  return static_cast<std::size_t>(found - names.begin());
+  return static_cast<std::size_t>(found - measures.begin());
 }
 
 template <class Rows>

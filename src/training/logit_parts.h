@@ -2,28 +2,23 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "training/model.h"
 
 namespace eigenscope {
 
-/// Names of the parts of a head's logit variance, in their order: of content of the query with content of
-/// the key; content with position, either way; position with position; the query bias with content and
-/// position; anything with the first token.
-inline constexpr std::array<std::string_view, 5> kLogitParts{
-    "content_content", "content_position", "position_position", "bias_part", "sink_part"};
-
 /// Over the rows of the last batch but the first of each sequence (which has one key).
 struct LogitStatistics {
   /// Mean over rows of the variance of the logits (after 1/sqrt(d_h)) over the keys up to the query.
   double variance = 0;
-  /// Its parts, which add up to it exactly. A token x at position t is content + position, position being
+  /// Its parts, which add up to it exactly, in the order of kRunHeadMeasures: of content of the query with
+  /// content of the key; content with position, either way; position with position; the query bias with
+  /// content and position; anything with the first token. A token x at position t is content + position, position being
   /// the mean over the batch at t; the first token as a key is the mean of the other positions and a
   /// rest, the sink. The logit is linear in the parts of query and key, and a part's share is its
   /// covariance with the whole logit over the keys: it may be negative. Key biases, which shift a whole
   /// row without rotary positions, go with the key's position.
-  std::array<double, kLogitParts.size()> parts{};
+  std::array<double, 5> parts{};
   /// Mean over rows of the logit of a token with itself minus that with the keys before it.
   double self_excess = 0;
 };

@@ -84,8 +84,7 @@ void put(TrainSettings& settings, std::size_t index) {
   member = static_cast<std::remove_reference_t<decltype(member)>>(index);
 }
 template <auto Group, auto Member>
-constexpr ChoiceField choice(std::string_view name, Names names, std::string_view meaning,
-                             bool later = false) {
+constexpr ChoiceField choice(std::string_view name, Names names, Help meaning, bool later = false) {
   return {name, names, &get<Group, Member>, &put<Group, Member>, meaning, later};
 }
 
@@ -95,8 +94,8 @@ constexpr std::array kChoiceFields{
                                                              "positions of the tokens"),
     choice<&TrainSettings::model, &ModelSettings::output>(
         "output", kOutputs, "output weights: the token embeddings, or free"),
-    choice<&TrainSettings::regularizer, &RegularizerSettings::kind>("regularizer", kRegularizers,
-                                                                    "regularizer"),
+    choice<&TrainSettings::regularizer, &RegularizerSettings::kind>(
+        "regularizer", kRegularizers, "regularizer of W_QK, or reparametrization of the weights"),
     choice<&TrainSettings::regularizer, &RegularizerSettings::target_kind>(
         "target_kind", kTargets, "the mean to keep: the target, or each head's at initialization"),
     choice<&TrainSettings::regularizer, &RegularizerSettings::initialization>(

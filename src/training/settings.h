@@ -100,7 +100,8 @@ enum class Initialization {
   mimetic,  ///< beside it, W_Q W_K^T is near a multiple of the identity on its subspace, such that
             ///< tr(W)/d is near `target` (Trockman and Kolter, 2023)
   correlated,  ///< W_K = s A, W_Q = s (alpha A + sqrt(1 - alpha^2) C), entries of A and C N(0, 1/d):
-               ///< the mean s^2 alpha d_h of the eigenspectrum moves at fixed energy of W_Q and W_K
+               ///< alpha moves the eigenspectrum's mean, E tr(W)/d = s^2 alpha d_h/d, at the energy
+               ///< E ||W_Q||_F^2 = E ||W_K||_F^2 = s^2 d_h
 };
 
 /// sqrt(d) times the standard deviation of Initialization::normal: 0.02 sqrt(768).
@@ -151,7 +152,7 @@ struct ChoiceField {
   Names names;
   std::size_t (*get)(const TrainSettings&);
   void (*put)(TrainSettings&, std::size_t);
-  std::string_view meaning;
+  Help meaning;
   bool later = false;  ///< as for NumberField
 };
 std::span<const ChoiceField> choice_fields();

@@ -9,28 +9,41 @@ interface Field {
   description: string;
   default?: unknown;
   enum?: string[];
+  properties?: Fields;
+  items?: { properties?: Fields };
 }
+type Fields = Record<string, Field>;
 interface Operation {
   description: string;
-  'x-example': string;
-  properties: Record<'input' | 'result', { properties: Record<string, Field> }>;
+  properties: Record<'input' | 'result', { properties: Fields }>;
 }
-const schema = json('schema') as { properties: Record<string, Operation> };
+const schema = json('schema') as {
+  properties: Record<string, Operation>;
+  'x-commands': Record<string, { footer: string }>;
+};
 const operations = Object.entries(schema.properties);
+
+/** Fields with those of their objects and lists. */
+function all(fields: Fields): [string, Field][] {
+  return Object.entries(fields).flatMap(([name, field]) => [
+    [name, field],
+    ...all(field.properties ?? field.items?.properties ?? {}),
+  ]);
+}
 
 test('docs/commands.md is what `npm run commands` writes', () => {
   expect(readFileSync(`${root}docs/commands.md`, 'utf8')).toBe(commandsOf(schema));
 });
 
-describe.each(operations)('%s', (name, { description, properties, ...rest }) => {
+describe.each(operations)('%s', (name, { description, properties }) => {
   const { input, result } = properties;
 
   test('has a meaning, an example, and a meaning for every field', () => {
     expect(description).not.toBe('');
-    expect(rest['x-example']).toContain(`eigenscope ${name}`);
-    const fields = [...Object.entries(input.properties), ...Object.entries(result.properties)];
+    expect(schema['x-commands'][name]!.footer).toContain(`  eigenscope ${name}`);
+    const fields = [...all(input.properties), ...all(result.properties)];
     expect(fields.length).toBeGreaterThan(1);
-    for (const [field, own] of fields) expect(own.description, field).not.toBe('');
+    for (const [field, own] of fields) expect(['', field], field).not.toContain(own.description);
   });
 
   test('has a command whose help names its options', () => {

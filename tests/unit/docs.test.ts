@@ -114,6 +114,24 @@ test('the program has commands, whose options are known', () => {
   for (const command of commands) expect(optionsOf(command), command).toContain('--help');
 });
 
+/** The options and arguments that a command's help has a line for, but --help. */
+function listedOptions(command: string): string[] {
+  const lines = raw(command, '--help').stdout.matchAll(/^ {2}(--[a-z][a-z0-9-]*|[A-Z]+)(?=\s)/gm);
+  return [...lines].map(([, name]) => name);
+}
+
+test('docs/commands.md has every command with the options of its help, and no others', () => {
+  const sections = read('docs/commands.md').split(/^## /m).slice(1);
+  const documented = sections.map((section) => {
+    const table = /^\| option \|.*\n.*\n((?:\|.*\n)*)/m.exec(section)?.[1] ?? '';
+    const options = [...table.matchAll(/^\| `(\S+?)[ `]/gm)].map(([, name]) => name);
+    return [section.split('\n')[0], options];
+  });
+  const listed = [...commands].map((command) => [command, listedOptions(command)]);
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(listed));
+  expect(listedOptions('train')).toContain('--grid');
+});
+
 test(`README.md has at most ${README_LINES} lines`, () => {
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(README_LINES + 1);
 });
