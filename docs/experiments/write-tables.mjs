@@ -45,6 +45,11 @@ const byAxes =
   (...axes) =>
   (a, b) =>
     axes.map((axis) => a.axes[axis] - b.axes[axis]).find(Boolean) ?? 0;
+/** Rows of an analysis of runs of one depth each, which the settings have where no axis has it. */
+const byDepth = (results, kind) =>
+  analysed(results, kind)
+    .map(({ axes = results.grid.settings, ...row }) => ({ axes, ...row }))
+    .sort(byAxes('depth'));
 const byMean = (measure) => (a, b) => a[measure].mean - b[measure].mean;
 
 /** The tables by the names of their markers in README.md; each is made of the results of one experiment. */
@@ -116,13 +121,24 @@ const TABLES = {
     'rank-escape',
     (results) =>
       table(
-        ['depth', 's', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
+        [
+          ...['depth', 's', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
+          ...['bits per byte', 'difference from alpha = 0', 'p'],
+          ...['residual', 'difference from alpha = 0', 'p'],
+        ],
         analysed(results, 'share')
           .sort(byAxes('depth', 'init_scale', 'alpha'))
-          .map(({ axes, runs, below, share, low, high }) => [
-            ...[axes.depth, axes.init_scale, axes.alpha, runs, below, shown(share, 2)],
-            `${shown(low, 2)} to ${shown(high, 2)}`,
-          ]),
+          .map(({ axes, runs, below, share, low, high }) => {
+            const { bits_per_byte, last_residual } = results.summary.find((row) =>
+              Object.entries(axes).every(([axis, label]) => row.axes[axis] === label),
+            );
+            return [
+              ...[axes.depth, axes.init_scale, axes.alpha, runs, below, shown(share, 2)],
+              `${shown(low, 2)} to ${shown(high, 2)}`,
+              ...tested(bits_per_byte, 3).slice(1),
+              ...tested(last_residual, 3).slice(1),
+            ];
+          }),
       ),
   ],
   predictors: [
@@ -171,13 +187,26 @@ const TABLES = {
           'rank correlation',
         ],
         all.flatMap((results) =>
-          analysed(results, 'plateau')
-            .map(({ axes = results.grid.settings, ...row }) => ({ axes, ...row }))
-            .sort(byAxes('depth'))
-            .map(({ axes, driver, runs, never, rank_correlation }) => [
-              ...[results.experiment, axes.depth, code(driver), runs, never],
-              shown(rank_correlation, 2),
-            ]),
+          byDepth(results, 'plateau').map(({ axes, driver, runs, never, rank_correlation }) => [
+            ...[results.experiment, axes.depth, code(driver), runs, never],
+            shown(rank_correlation, 2),
+          ]),
+        ),
+      ),
+  ],
+  relation: [
+    ['learning-rate', 'rank-escape'],
+    (...all) =>
+      table(
+        [
+          ...['experiment', 'depth', 'runs', 'logged rows'],
+          ...['rank correlation over all rows', 'mean within a run'],
+        ],
+        all.flatMap((results) =>
+          byDepth(results, 'relation').map(({ axes, runs, rows, ...found }) => [
+            ...[results.experiment, axes.depth, runs, rows],
+            ...[shown(found.rank_correlation, 2), shown(found.mean_within_runs, 2)],
+          ]),
         ),
       ),
   ],
@@ -233,10 +262,15 @@ const state = table(
   }),
 );
 
+const total = Object.keys(LETTERS).reduce((sum, name) => {
+  const { cells, missing } = results[name];
+  return sum + ((cells.length + missing.length) * times.experiments[name].seconds) / 3600;
+}, 0);
 const measured =
   `Seconds are those of one core of the machine ${times.machine}, measured with the first cell of each grid, of b ` +
   `with ${times.experiments['rank-escape'].measured} over its depths, of the map with one of each norm and depth ` +
-  `(${code(times.command)}).`;
+  `(${code(times.command)}). All together are ${shown(total, 1)} hours of CPU, ${shown(total / 2, 1)} on two ` +
+  'cores; 8 on two cores were planned.';
 const made = { state: `${state}\n\n${measured}` };
 for (const [name, [of, write]] of Object.entries(TABLES)) {
   made[name] = write(...[of].flat().map((source) => results[source]));

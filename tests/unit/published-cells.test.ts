@@ -8,6 +8,7 @@ import {
   apartOf,
   escapesOf,
   groupsOf,
+  pairedText,
   sumOf,
   thresholdOf,
 } from '../../web/chapters/train/escape-rows';
@@ -26,6 +27,7 @@ import {
   partsOf,
   plateausOf,
   plateausTrained,
+  type PlateauPart,
 } from '../../web/chapters/train/plateau-rows';
 import { flatText } from '../../web/chapters/train/predictions-table';
 import {
@@ -41,13 +43,19 @@ import {
   type PublishedResults,
 } from '../../web/chapters/train/published-results';
 import { meansText } from '../../web/chapters/train/published-rows';
-import { ratesOf, withoutRuns } from '../../web/chapters/train/rates-rows';
+import {
+  ratesOf,
+  sensitivitiesOf,
+  sensitivityText,
+  withoutRuns,
+} from '../../web/chapters/train/rates-rows';
 import {
   cutOf,
   strengthPlaces,
   strengthPoints,
   strengthsOf,
   strengthsTrained,
+  strengthText,
 } from '../../web/chapters/train/strength-rows';
 import { Trials, type CellTrial } from '../../web/chapters/train/trials';
 import { runsOf, trainingOf } from '../../web/state/training';
@@ -125,6 +133,53 @@ test('methods have a point at each learning rate with a run, and the others are 
   expect([...pairs, ...lacking].sort()).toEqual(all.sort());
 });
 
+test('the caption of the learning rates has excess, lowest loss and largest stable rate', () => {
+  const results = published('learning-rate');
+  const losses = (method: string) =>
+    ratesOf(results)
+      .get(method)!
+      .map(({ loss }) => loss.mean);
+  const best = (method: string) => Math.min(...losses(method));
+  const excess = (method: string) =>
+    losses(method).reduce((sum, loss) => sum + loss - best(method), 0) / losses(method).length;
+  const rates = results.grid.axes.learning_rate as number[];
+  const stable = (method: string) =>
+    rates.filter((_, i) => losses(method)[i]! <= best(method) + 0.25).at(-1);
+  const whole = sensitivitiesOf(results).map(({ method }) => method);
+  const least = (of: (method: string) => number) => whole.reduce((a, b) => (of(b) < of(a) ? b : a));
+  const list = (of: (method: string) => number) => {
+    const said = (method: string) => `${of(method).toFixed(3)} (<${method}>)`;
+    return { both: `${said('none')}, ${said('frobenius-m1')}`, least: said(least(of)) };
+  };
+  expect(sensitivityText(results, ['none', 'frobenius-m1'], (method) => `<${method}>`)).toBe(
+    'Mean excess of the loss over the method’s own best, in bits per byte: ' +
+      `${list(excess).both}; the smallest is ${list(excess).least}. ` +
+      `Lowest loss over the learning rates: ${list(best).both}; the lowest is ${list(best).least}. ` +
+      `Largest learning rate within 0.25 of it: ${stable('none')} (<none>), ` +
+      `${stable('frobenius-m1')} (<frobenius-m1>).`,
+  );
+});
+
+test('the caption of the strengths names every regularizer that is better, and only those', () => {
+  const points = strengthPoints(published('paper-setting'));
+  const ends = (text: string) => [...text.matchAll(/lower with p below 0\.05: (.+?)\./g)];
+  for (const [at, biases] of ['with', 'without'].entries()) {
+    const own = points.filter((point) => point.biases === biases);
+    const none = own.find(({ form }) => form === 'none')!;
+    const better = own.filter(
+      ({ perplexity, p }) => p !== null && p < 0.05 && perplexity.mean < none.perplexity.mean,
+    );
+    expect(ends(strengthText(points))[at]![1] === 'none').toBe(better.length === 0);
+  }
+  const lowered = points.map((point) =>
+    point.method === 'frobenius-1' && point.biases === 'with'
+      ? { ...point, p: 0.01, perplexity: { mean: 50, error: 1 } }
+      : point,
+  );
+  expect(ends(strengthText(lowered))[0]![1]).toBe('LocAteR, Frobenius, 1');
+  expect(strengthText(lowered)).toContain('lowest with a regularizer 50.0, LocAteR, Frobenius, 1');
+});
+
 test('captions say of how many runs the points are means, those that failed left out', () => {
   expect(meansText([{ runs: 4, failures: 0 }])).toBe('Each point is a mean of 4 runs.');
   const unequal = [
@@ -141,6 +196,37 @@ test('shares of escaped runs count the cells below the threshold', () => {
   expect(sumOf(points, 'below')).toBe(
     results.cells.filter(({ final }) => final.bits_per_byte! < thresholdOf(results)).length,
   );
+});
+
+test('the caption of the escapes names the paired tests that hold for as many comparisons', () => {
+  const results = published('rank-escape');
+  const points = escapesOf(results);
+  const losses = (depth: number, scale: number, alpha: number) =>
+    new Map(
+      results.cells
+        .filter(
+          ({ axes }) => Object.values(axes).map(Number).join() === `${depth},${scale},${alpha}`,
+        )
+        .map(({ seed, final }) => [seed, final.bits_per_byte!]),
+    );
+  const tested = points.filter(({ alpha }) => alpha !== 0);
+  for (const { depth, scale, alpha, difference } of tested) {
+    const baseline = losses(depth, scale, 0);
+    const pairs = [...losses(depth, scale, alpha)].filter(([seed]) => baseline.has(seed));
+    const sum = pairs.reduce((all, [seed, loss]) => all + loss - baseline.get(seed)!, 0);
+    expect(difference).toBeCloseTo(sum / pairs.length, 6);
+  }
+  const text = pairedText(points);
+  expect(text).toContain(`Of ${tested.length} paired tests`);
+  const named = [...text.matchAll(/depth.(\d+), s.=.(\d), α = (\S+) \(/g)].map((it) =>
+    it.slice(1).join(),
+  );
+  const found = tested.filter(({ p }) => p! < 0.05 / tested.length);
+  expect(named).toEqual(
+    found.map(({ depth, scale, alpha }) => [depth, scale, String(alpha).replace('-', '−')].join()),
+  );
+  const nothing = points.map((point) => ({ ...point, p: point.p === null ? null : 0.9 }));
+  expect(pairedText(nothing)).toMatch(/: none\.$/);
 });
 
 test('escapes are grouped by depth and scale, whose intervals overlap or not', () => {
@@ -165,6 +251,29 @@ test('escapes are grouped by depth and scale, whose intervals overlap or not', (
   });
 });
 
+/** Ranks from 0, those of equal values their mean. */
+const ranksOf = (values: number[]) =>
+  values.map((value) => {
+    const below = values.filter((it) => it < value).length;
+    return below + (values.filter((it) => it === value).length - 1) / 2;
+  });
+
+/** Mean over runs of the rank correlation of gradient norm and sensitivity over the rows of a run. */
+function withinRuns(results: PublishedResults, part: PlateauPart): number {
+  const { experiment } = results;
+  const found = results.cells.filter(({ axes }) => isOf(part, { experiment, axes }));
+  const own = found.map(({ curve }) => {
+    const [a, b] = [curve.sensitivity!, curve.gradient_query_key!].map((values) =>
+      ranksOf(values.slice(1).map((it) => it!)),
+    ) as [number[], number[]];
+    const middle = (a.length - 1) / 2;
+    const moment = (x: number[], y: number[]) =>
+      x.reduce((sum, it, i) => sum + (it - middle) * (y[i]! - middle), 0);
+    return moment(a, b) / Math.sqrt(moment(a, a) * moment(b, b));
+  });
+  return own.reduce((sum, it) => sum + it, 0) / own.length;
+}
+
 test.each(['learning-rate', 'rank-escape'])('plateaus of %s are those of its analysis', (name) => {
   const results = published(name);
   const runs = plateausOf(results);
@@ -176,6 +285,8 @@ test.each(['learning-rate', 'rank-escape'])('plateaus of %s are those of its ana
       expect(row.runs).toBe(own.length);
       expect(row.never).toBe(own.filter(({ step }) => step === null).length);
     }
+    expect(part.relation.runs).toBe(own.length);
+    expect(part.relation.mean_within_runs).toBeCloseTo(withinRuns(results, part), 10);
   }
   const depths = parts.map(({ axes }) => Number(axes.depth));
   if (parts.length > 1) expect(depths).toEqual([...depths].sort((a, b) => a - b));

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { escapesOf, sumOf } from '../../web/chapters/train/escape-rows';
 import type { Comparison, PublishedResults } from '../../web/chapters/train/published-results';
 import {
   claimText,
@@ -251,6 +252,62 @@ test('the front page has the numbers of the high learning rate', () => {
   };
   expect(docs('../README.md')).toContain(
     `${said('frobenius-m1', ' bits per byte')}; ${said('warmup-clip', '')}`,
+  );
+});
+
+test('the front page has the numbers of the escape from rank collapse', () => {
+  const points = escapesOf(JSON.parse(docs('experiments/rank-escape.results.json')));
+  const at = (depth: number, alpha: number) =>
+    points.find((it) => it.depth === depth && it.scale === 2 && it.alpha === alpha)!;
+  const [largest, none] = [at(8, 1), at(8, 0)];
+  expect(largest.mean.toFixed(2)).toBe('1.00');
+  const depths = [4, 8, 16].map((depth) => points.filter((it) => it.depth === depth));
+  const escaped = depths.map((own) => sumOf(own, 'below'));
+  const [runs, ...others] = depths.map((own) => sumOf(own, 'runs'));
+  for (const other of others) expect(other).toBe(runs);
+  const tested = points.filter(({ p }) => p !== null);
+  expect(tested.filter(({ p }) => p! < 0.05 / tested.length)).toEqual([largest]);
+  expect(docs('../README.md')).toContain(
+    `at depth 8 ${largest.below} of ${largest.runs} runs against ${none.below} of ${none.runs} with mean 0, ` +
+      `final loss ${largest.difference!.toFixed(3)} bits per byte (p ${pText(largest.p)}; one of ` +
+      `${tested.length} tests, the only one below 0.05 / ${tested.length}); ${escaped[0]}, ` +
+      `${escaped[1]} and ${escaped[2]} of ${runs} runs at depths 4, 8 and 16`,
+  );
+});
+
+test('the front page has the numbers of the map and of the plateaus', () => {
+  type Rows = { axes: Record<string, string>; predictor: string; driver: string }[];
+  const rowsOf = <Row>(name: string, kind: string) => {
+    const { analysis } = JSON.parse(docs(`experiments/${name}.results.json`)) as PublishedResults;
+    return analysis.find((it) => it.kind === kind)!.rows as (Rows[0] & Row)[];
+  };
+  const predictors = rowsOf<{ cells: number; rank_correlation: number }>(
+    'trainability-map',
+    'predictors',
+  );
+  const of = (norm: string, predictor: string) =>
+    predictors.find(
+      ({ axes, ...row }) =>
+        axes.layer_norm === norm && axes.depth === '2' && row.predictor === predictor,
+    )!.rank_correlation;
+  const { stages } = JSON.parse(docs('experiments/trainability-map.grid.json'));
+  const { seeds } = stages.at(-1);
+  expect(docs('../README.md')).toContain(
+    `pre-norm ${of('pre', 'entropy').toFixed(2)} (entropy) and ` +
+      `${of('pre', 'localization').toFixed(2)} (localization), post-norm ` +
+      `${of('post', 'entropy').toFixed(2)} and ${of('post', 'localization').toFixed(2)} ` +
+      `(${predictors[0]!.cells} cells, ${seeds} seeds)`,
+  );
+  expect(Math.abs(of('pre', 'localization'))).toBeLessThan(Math.abs(of('pre', 'entropy')));
+  expect(Math.abs(of('post', 'localization'))).toBeLessThan(Math.abs(of('post', 'entropy')));
+  const plateaus = rowsOf<{ runs: number; rank_correlation: number }>('rank-escape', 'plateau');
+  const [sensitivity, gradient] = ['sensitivity', 'gradient_query_key'].map((driver) =>
+    plateaus.find((row) => row.axes.depth === '8' && row.driver === driver)!,
+  );
+  expect(docs('../README.md')).toContain(
+    `with its length ${gradient!.rank_correlation.toFixed(2)} (gradient) and ` +
+      `${sensitivity!.rank_correlation.toFixed(2)} (sensitivity) in post-norm models of depth 8 ` +
+      `(${gradient!.runs} runs)`,
   );
 });
 

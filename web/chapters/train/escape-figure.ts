@@ -7,7 +7,9 @@ import { CellsFigure, type CellChoosing } from './cells-figure';
 import {
   apartOf,
   escapesOf,
+  groupName,
   groupsOf,
+  pairedText,
   sumOf,
   thresholdOf,
   type Escape,
@@ -31,9 +33,6 @@ export const ESCAPE_CHOOSING: CellChoosing = {
   first: { depth: '8', init_scale: '2', alpha: '1' },
   outcome: FINAL_LOSS,
 };
-
-const groupName = ({ depth, scale }: { depth: number; scale: number }) =>
-  `depth\u00a0${depth}, s\u00a0=\u00a0${tick(scale)}`;
 
 /** Share of post-norm models that leave the plateau of rank collapse, against alpha: a panel for each depth. */
 export class EscapeFigure extends CellsFigure {
@@ -62,9 +61,13 @@ export class EscapeFigure extends CellsFigure {
 
   protected numbers(): Table {
     return {
-      columns: ['depth', 'init_scale', 'alpha', 'runs', 'below', 'share', 'low', 'high'],
+      columns: [
+        ...['depth', 'init_scale', 'alpha', 'mean', 'runs', 'below', 'share', 'low', 'high'],
+        ...['bits_per_byte_difference', 'bits_per_byte_p'],
+      ],
       rows: this.points.map((it) => [
-        ...[it.depth, it.scale, it.alpha, it.runs, it.below, it.share, it.low, it.high],
+        ...[it.depth, it.scale, it.alpha, it.mean, it.runs, it.below, it.share, it.low, it.high],
+        ...[it.difference, it.p],
       ]),
     };
   }
@@ -133,7 +136,9 @@ export class EscapeFigure extends CellsFigure {
     });
     const places = points.map((it) => ({
       ...{ x: drawn.x.apply(place(it)), y: drawn.y.apply(it.share) },
-      text: `${groupName(it)}, α = ${tick(it.alpha)}: ${it.below} of ${it.runs} runs`,
+      text:
+        `${groupName(it)}, α = ${tick(it.alpha)} (mean ${short(it.mean)}): ` +
+        `${it.below} of ${it.runs} runs`,
       choice: {
         ...{ depth: String(it.depth), init_scale: String(it.scale), alpha: String(it.alpha) },
       },
@@ -161,7 +166,7 @@ export class EscapeFigure extends CellsFigure {
       return `${groupName(group)}: ${of(1)}, ${of(0)}, ${of(-1)}`;
     });
     return (
-      `${this.apartText(groups)} Runs that end below ${short(thresholdOf(found))} bits per byte, ` +
+      `${pairedText(this.points)} ${this.apartText(groups)} Runs that end below ${short(thresholdOf(found))} bits per byte, ` +
       `with a positive mean, mean 0 and a negative mean: ${counted.join('; ')}.` +
       this.lackingText(groups) +
       partText(found)

@@ -84,22 +84,36 @@ export interface PlateauCorrelation {
   rank_correlation: number | null;
 }
 
+/** How the gradient norm goes with the sensitivity over the logged rows of the same runs. */
+export interface DriverRelation {
+  runs: number;
+  /** Over the rows of all runs, and the mean of that within a run. */
+  rank_correlation: number | null;
+  mean_within_runs: number | null;
+}
+
 /** The runs of an experiment that are compared with each other: those with these labels. */
 export interface PlateauPart {
   experiment: string;
   /** Of a part of the axes; of none where all runs are compared. */
   axes: Readonly<Record<string, string>>;
   correlations: PlateauCorrelation[];
+  relation: DriverRelation;
 }
 
 /** In the grid's order of the labels. */
 export function partsOf(results: PublishedResults): PlateauPart[] {
-  type Row = PlateauCorrelation & { axes?: Record<string, string> };
+  type Row<Of> = Of & { axes?: Record<string, string> };
+  const relations = analysed<Row<DriverRelation>>(results, 'relation');
   const parts: PlateauPart[] = [];
-  for (const { axes = {}, ...row } of analysed<Row>(results, 'plateau')) {
+  for (const { axes = {}, ...row } of analysed<Row<PlateauCorrelation>>(results, 'plateau')) {
     const part = parts.find((it) => areEqual(it.axes, axes));
-    if (part) part.correlations.push(row);
-    else parts.push({ experiment: results.experiment, axes, correlations: [row] });
+    if (part) {
+      part.correlations.push(row);
+      continue;
+    }
+    const relation = relations.find((it) => areEqual(it.axes ?? {}, axes))!;
+    parts.push({ experiment: results.experiment, axes, correlations: [row], relation });
   }
   const place = ({ axes }: PlateauPart) =>
     Object.entries(axes).map(([axis, label]) => labelsOf(results, axis).indexOf(label));

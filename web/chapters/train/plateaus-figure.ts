@@ -249,9 +249,13 @@ export class PlateausFigure extends PublishedFigure {
       const staying = `${never || 'none'} of ${runsText(runs)} on the plateau to the end`;
       return `${title} ${of('gradient_query_key')} and ${of('sensitivity')}, ${staying}`;
     });
+    const relations = this.parts.map(
+      ({ title, relation }) => `${title} ${short(relation.mean_within_runs)}`,
+    );
     return (
       'Rank correlation of the length of the plateau with the gradient norm and with the ' +
-      `sensitivity: ${rows.join('; ')}.`
+      `sensitivity: ${rows.join('; ')}. Of the gradient norm with the sensitivity within a run, ` +
+      `mean over runs: ${relations.join('; ')}.`
     );
   }
 }

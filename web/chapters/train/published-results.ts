@@ -79,7 +79,12 @@ export interface PublishedResults {
   grid: Grid;
   summary: SummaryRow[];
   /** With what each was asked for. */
-  analysis: { kind: string; below?: number; rows: Record<string, unknown>[] }[];
+  analysis: {
+    kind: string;
+    below?: number;
+    tolerance?: number;
+    rows: Record<string, unknown>[];
+  }[];
   cells: PublishedCell[];
   /** Runs of the plan without a result: "method=none,learning_rate=0.003,seed=2". */
   missing: string[];

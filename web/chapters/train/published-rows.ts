@@ -8,6 +8,7 @@ import {
 
 const FROBENIUS = regularizers['locater-frobenius'];
 const SQUARED = `${regularizers.locater}, tr(W²)`;
+const EFFECTIVE = regularizers['locater-effective'];
 
 /** What the page calls the methods of the grid files in docs/experiments. */
 export const METHOD_NAMES: Readonly<Record<string, string>> = {
@@ -16,13 +17,21 @@ export const METHOD_NAMES: Readonly<Record<string, string>> = {
   'locater-frobenius': FROBENIUS,
   'sigma-reparam': regularizers['sigma-reparam'],
   'qk-decay': regularizers['qk-decay'],
+  'qk-decay-1': `${regularizers['qk-decay']}, 1`,
   'qk-decay-4': `${regularizers['qk-decay']}, 4`,
   'warmup-clip': 'warm-up and clipping',
+  'locater-m-1': `${SQUARED}, m* = −1`,
+  'locater-m0': `${SQUARED}, m* = 0`,
+  'locater-m0.5': `${SQUARED}, m* = 0.5`,
   'locater-m1': `${SQUARED}, m* = 1`,
   'frobenius-m-1': `${FROBENIUS}, m* = −1`,
   'frobenius-m0': `${FROBENIUS}, m* = 0`,
+  'frobenius-m0.5': `${FROBENIUS}, m* = 0.5`,
   'frobenius-m1': `${FROBENIUS}, m* = 1`,
-  'effective-m1': `${regularizers['locater-effective']}, m* = 1`,
+  'effective-m-1': `${EFFECTIVE}, m* = −1`,
+  'effective-m0': `${EFFECTIVE}, m* = 0`,
+  'effective-m0.5': `${EFFECTIVE}, m* = 0.5`,
+  'effective-m1': `${EFFECTIVE}, m* = 1`,
   'random-m1': regularizers['locater-random'],
   'initial-m1': 'initial weights with mean 1',
   'qk-norm': 'QK-norm',
@@ -95,7 +104,8 @@ export function meansText(points: readonly { runs: number; failures: number }[])
   return `Each point is a mean of ${least === most ? '' : `${least} to `}${runsText(most)}.`;
 }
 
-const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
+/** A difference as the page writes it: "−0.123". */
+export const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 
 /**
  * What a comparison says of the paper's two claims, what was not seen first. Seen is a difference on the

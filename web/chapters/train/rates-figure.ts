@@ -15,7 +15,14 @@ import {
 } from './panel-parts';
 import { partText, type PublishedResults } from './published-results';
 import { meansText, METHOD_NAMES, runsText } from './published-rows';
-import { ratesOf, sensitivitiesOf, withoutRuns, type RatePoint } from './rates-rows';
+import {
+  ratesOf,
+  reachedLevels,
+  sensitivitiesOf,
+  sensitivityText,
+  withoutRuns,
+  type RatePoint,
+} from './rates-rows';
 import type { Trials } from './trials';
 
 /** Methods that have a colour; the chosen one has one too, or else the last of these. */
@@ -58,17 +65,24 @@ export class RatesFigure extends CellsFigure {
   }
 
   protected numbers(): Table {
+    const levels = reachedLevels(this.found);
+    const sensitivities = sensitivitiesOf(this.found);
     return {
       columns: [
         ...['method', 'learning_rate', 'runs', 'failures', 'bits_per_byte', 'bits_per_byte_error'],
-        ...['entropy', 'entropy_error'],
+        ...['entropy', 'entropy_error', 'excess', 'largest_stable_rate'],
+        ...levels.map((level) => `steps_to_${level}`),
       ],
-      rows: [...this.methods.values()]
-        .flat()
-        .map((it) => [
+      rows: [...this.methods.values()].flat().map((it) => {
+        const own = sensitivities.find(({ method }) => method === it.method);
+        const steps = own?.points.find((point) => point.learning_rate === it.rate)?.reached;
+        return [
           ...[it.method, it.rate, it.runs, it.failures, it.loss.mean, finiteCell(it.loss.error)],
           ...[finiteCell(it.entropy.mean), finiteCell(it.entropy.error)],
-        ]),
+          ...[own ? it.loss.mean - own.best! : null, own?.largest_stable ?? null],
+          ...levels.map((_, i) => steps?.[i]!.mean_step ?? null),
+        ];
+      }),
     };
   }
 
@@ -141,17 +155,7 @@ export class RatesFigure extends CellsFigure {
 
   private caption(): string {
     const { found } = this;
-    const all = sensitivitiesOf(found);
-    const excess = (method: string) => {
-      const row = all.find((it) => it.method === method);
-      return row ? `${row.mean_excess!.toFixed(3)} (${nameOf(method)})` : null;
-    };
-    const named = [excess('none'), excess(CLAIMED)].filter((text) => text !== null);
-    const [least] = all;
-    const sentence = least
-      ? `Mean excess of the loss over the method’s own best, in bits per byte: ` +
-        `${named.join(', ')}; the smallest is ${excess(least.method)}.`
-      : '';
+    const sentence = sensitivityText(found, ['none', CLAIMED], nameOf);
     const lacking = [...withoutRuns(found)].map(
       ([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`,
     );

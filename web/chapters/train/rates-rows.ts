@@ -38,16 +38,53 @@ export interface RateSensitivity {
   method: string;
   /** Learning rates with runs. */
   values: number;
+  /** The lowest mean loss over the learning rates, in bits per byte. */
+  best: number | null;
   mean_excess: number | null;
   largest_stable: number | null;
+  /** At each learning rate, how many runs came below a loss, and after how many steps on average. */
+  points: {
+    learning_rate: number;
+    reached: { level: number; reached: number; runs: number; mean_step: number | null }[];
+  }[];
 }
 
-/** Those of methods with runs at every learning rate, the least excess first. */
+/** Those of methods with runs at every learning rate. */
 export function sensitivitiesOf(results: PublishedResults): RateSensitivity[] {
   const rates = labelsOf(results, 'learning_rate').length;
-  return analysed<RateSensitivity>(results, 'sensitivity')
-    .filter(({ values, mean_excess }) => values === rates && mean_excess !== null)
-    .sort((a, b) => a.mean_excess! - b.mean_excess!);
+  return analysed<RateSensitivity>(results, 'sensitivity').filter(
+    ({ values, mean_excess }) => values === rates && mean_excess !== null,
+  );
+}
+
+/** Losses to which the steps of every run were counted. */
+export function reachedLevels(results: PublishedResults): number[] {
+  return sensitivitiesOf(results)[0]?.points[0]!.reached.map(({ level }) => level) ?? [];
+}
+
+/** What the named methods have, and which method is best: their excess, lowest loss and largest stable rate. */
+export function sensitivityText(
+  results: PublishedResults,
+  named: readonly string[],
+  nameOf: (method: string) => string,
+): string {
+  const all = sensitivitiesOf(results);
+  if (all.length === 0) return '';
+  const own = named.flatMap((method) => all.find((it) => it.method === method) ?? []);
+  const losses = (of: 'mean_excess' | 'best', words: string) => {
+    const said = (row: RateSensitivity) => `${row[of]!.toFixed(3)} (${nameOf(row.method)})`;
+    const least = all.reduce((a, b) => (b[of]! < a[of]! ? b : a));
+    return `${words}: ${own.map(said).join(', ')}; the ${of === 'best' ? 'lowest' : 'smallest'} is ${said(least)}.`;
+  };
+  const { tolerance } = results.analysis.find(({ kind }) => kind === 'sensitivity')!;
+  const stable = own.map(
+    ({ method, largest_stable }) => `${largest_stable ?? 'none'} (${nameOf(method)})`,
+  );
+  return [
+    losses('mean_excess', 'Mean excess of the loss over the method’s own best, in bits per byte'),
+    losses('best', 'Lowest loss over the learning rates'),
+    `Largest learning rate within ${tolerance} of it: ${stable.join(', ')}.`,
+  ].join(' ');
 }
 
 /** Learning rates at which methods have no run: by the rates, the methods that lack all of them. */

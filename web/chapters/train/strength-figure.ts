@@ -14,7 +14,7 @@ import {
   type Panel,
 } from './panel-parts';
 import { partText, type PublishedResults } from './published-results';
-import { meansText, pText, runsText, testText } from './published-rows';
+import { meansText, runsText } from './published-rows';
 import {
   cutOf,
   strengthName,
@@ -22,6 +22,7 @@ import {
   strengthPoints,
   strengthsOf,
   strengthsTrained,
+  strengthText,
   type Strength,
   type StrengthPoint,
 } from './strength-rows';
@@ -168,19 +169,6 @@ export class StrengthFigure extends CellsFigure {
   }
 
   private caption(): string {
-    const sentences = ['with', 'without'].flatMap((biases) => {
-      const own = this.points.filter((point) => point.biases === biases);
-      const baseline = own.find(({ form }) => form === 'none');
-      const others = own.filter(({ form }) => form !== 'none');
-      if (!baseline || others.length === 0) return [];
-      const best = others.reduce((a, b) => (b.perplexity.mean < a.perplexity.mean ? b : a));
-      return (
-        `Perplexity ${biases} biases: ${regularizers.none} ` +
-        `${baseline.perplexity.mean.toFixed(1)} (entropy ${short(baseline.entropy.mean)}); ` +
-        `lowest with a regularizer ${best.perplexity.mean.toFixed(1)}, ${strengthName(best)} ` +
-        `(entropy ${short(best.entropy.mean)}; ${testText(pText(best.p))}).`
-      );
-    });
-    return [...sentences, meansText(this.points)].join(' ') + partText(this.found);
+    return [strengthText(this.points), meansText(this.points)].join(' ') + partText(this.found);
   }
 }

@@ -1,7 +1,9 @@
 // What the figure of the experiment in the paper's setting shows.
+import { short } from '../../charts/format';
 import { regularizers } from '../../state/table';
 import type { Regularizer } from '../../engine/protocol';
 import { meanErrorOf, type MeanError, type PublishedResults } from './published-results';
+import { pText, testText } from './published-rows';
 import type { CellTrial } from './trials';
 
 /** A method of the grid: a form of the regularizer at one strength; null for none. */
@@ -78,4 +80,26 @@ export function strengthPoints(results: PublishedResults): StrengthPoint[] {
         entropy: meanErrorOf(entropy),
       })),
   );
+}
+
+/** The lowest perplexity with a regularizer beside that without, and which are lower with p below 0.05. */
+export function strengthText(points: readonly StrengthPoint[]): string {
+  const sentences = ['with', 'without'].flatMap((biases) => {
+    const own = points.filter((point) => point.biases === biases);
+    const baseline = own.find(({ form }) => form === 'none');
+    const others = own.filter(({ form }) => form !== 'none');
+    if (!baseline || others.length === 0) return [];
+    const perplexity = (point: StrengthPoint) => point.perplexity.mean;
+    const best = others.reduce((a, b) => (perplexity(b) < perplexity(a) ? b : a));
+    const lower = others.filter(
+      (point) => perplexity(point) < perplexity(baseline) && point.p !== null && point.p < 0.05,
+    );
+    return (
+      `Perplexity ${biases} biases: ${regularizers.none} ${perplexity(baseline).toFixed(1)} ` +
+      `(entropy ${short(baseline.entropy.mean)}); lowest with a regularizer ` +
+      `${perplexity(best).toFixed(1)}, ${strengthName(best)} (entropy ${short(best.entropy.mean)}; ` +
+      `${testText(pText(best.p))}); lower with p below 0.05: ${lower.map(strengthName).join(', ') || 'none'}.`
+    );
+  });
+  return sentences.join(' ');
 }
