@@ -352,14 +352,15 @@ constexpr std::array kParameters{
               .maximum = 1e6,
               .default_value = 1,
               .meaning = "gradient-norm clipping threshold; 0 disables clipping"},
-    Parameter{.name = "logit_limit",
-              .symbol = "tau",
-              .minimum = 0,
-              .maximum = 1e6,
-              .default_value = 0,
-              .meaning =
-                  "QK-Clip: logit, after division by sqrt(d_h), above which a head's W_Q and "
-                  "W_K are scaled down; 0 for none"},
+    Parameter{
+        .name = "logit_limit",
+        .symbol = "tau",
+        .minimum = 0,
+        .maximum = 1e6,
+        .default_value = 0,
+        .meaning =
+            "QK-Clip: logit, after division by the square root of the head width, above which a "
+            "head's W_Q and W_K are scaled down; 0 for none"},
     Parameter{.name = "growth_limit",
               .symbol = "tau",
               .minimum = 0,
