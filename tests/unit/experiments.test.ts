@@ -92,6 +92,7 @@ test('the table of predictors is the results file of the map', () => {
 });
 
 test('what the page says of the high learning rate holds', () => {
+  const { summary } = results('learning-rate');
   const a = new Map(tableUnder('a. At learning rate 0.02').map((row) => [row[0], row.map(Number)]));
   const gain = (method: string) => -a.get(method)![3]!;
   const p = (method: string) => a.get(method)![4]!;
@@ -124,6 +125,12 @@ test('what the page says of the high learning rate holds', () => {
   );
   expect(p('qk-decay-4')).toBeGreaterThan(0.05);
   expect(part).toContain(`raises the loss by ${(-gain('locater-m0')).toFixed(3)}`);
+  const spread = (
+    summary as { axes: Record<string, string>; variance_frobenius: { mean: number } }[]
+  ).find(({ axes }) => axes.method === 'locater-m0' && axes.learning_rate === '0.02')!;
+  expect(spread.variance_frobenius.mean).toBeGreaterThan(1e6);
+  const [frobenius, effective] = ['frobenius-m0', 'effective-m0'].map((it) => gain(it).toFixed(3));
+  expect(text('README.md')).toContain(`its smaller gain (${frobenius} and ${effective} at 0.02)`);
   for (const method of ['frobenius-m1', 'frobenius-m-1'])
     expect(entropy(method)).toBeGreaterThan(entropy('none') + 0.1);
   expect(Math.abs(entropy('frobenius-m1') - entropy('frobenius-m-1'))).toBeLessThan(0.05);
