@@ -21,6 +21,9 @@ import {
 const ROW = 22;
 /** Pixels from which loss and entropy stand side by side. */
 const WIDE = 540;
+/** Pixels that a tick's number needs, and from which an axis has room for its label on both sides. */
+const TICK = 45;
+const LABELLED = 170;
 
 const nameOf = ({ method, runs }: MethodRow) => `${method}, ${runsText(runs)}`;
 
@@ -120,7 +123,9 @@ export class MethodsFigure extends PublishedFigure {
       marginLeft: room || 14,
       x: {
         domain: [low - margin, high + margin],
-        ...{ label: `${title} →`, labelAnchor: 'center' as const, ticks: 4, tickFormat: tick },
+        label: `${title} →`,
+        labelAnchor: width - room < LABELLED ? ('right' as const) : ('center' as const),
+        ...{ ticks: Math.min(4, Math.floor((width - room) / TICK)), tickFormat: tick },
       },
       y: { domain: [rows.length - 0.5, -0.7], axis: null },
       marks: [
