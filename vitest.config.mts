@@ -22,6 +22,7 @@ export default defineConfig({
           name: 'unit',
           include: ['tests/{unit,cli,presets}/**/*.test.ts'],
           testTimeout: 60_000, // some run the command line, on a machine that may be busy
+          maxWorkers: 2, // of two cores Vitest would leave one idle
         },
       },
       {
