@@ -66,14 +66,19 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());  // NaN for none
 }
 
+// What the cell keeps of every row of the log.
+const Json& curve_of(const Json& cell, const std::string& name) {
+  const Json& curve = cell.at("curve");
+  if (!curve.contains(name)) throw InvalidArgument("analysis", "the curve has no '" + name + "'");
+  return curve.at(name);
+}
+
 // The first step of the log at which the measure is below; nothing when it never is.
 std::optional<double> step_below(const Json& cell, const std::string& measure, double below) {
-  const Json& curve = cell.at("curve");
-  if (!curve.contains(measure))
-    throw InvalidArgument("analysis", "the curve has no '" + measure + "'");
-  for (std::size_t i = 0; i < curve.at(measure).size(); ++i) {
-    const Json& value = curve.at(measure)[i];
-    if (value.is_number() && value.get<double>() < below) return curve.at("step")[i].get<double>();
+  const Json &values = curve_of(cell, measure), &steps = curve_of(cell, "step");
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Json& value = values[i];
+    if (value.is_number() && value.get<double>() < below) return steps[i].get<double>();
   }
   return std::nullopt;
 }
@@ -304,13 +309,11 @@ Json plateau_row(const Grid& grid, const std::vector<const Json*>& cells, const 
   std::size_t never = 0;
   for (const Json* cell : cells) {
     if (failed(*cell)) continue;
-    const Json& curve = cell->at("curve");
-    if (!curve.contains(driver))
-      throw InvalidArgument("analysis", "the curve has no '" + driver + "'");
-    if (curve.at(driver).size() < 2 || !curve.at(driver)[1].is_number()) continue;
+    const Json& values_of_run = curve_of(*cell, driver);
+    if (values_of_run.size() < 2 || !values_of_run[1].is_number()) continue;
     const auto step = step_below(*cell, grid.measures.at(0), below);
     never += !step;
-    values.push_back(curve.at(driver)[1].get<double>());
+    values.push_back(values_of_run[1].get<double>());
     steps.push_back(step.value_or(std::numeric_limits<double>::max()));
   }
   return {
@@ -340,11 +343,7 @@ struct CurvePair {
   std::vector<double> first, second;
 };
 CurvePair curve_pair(const Json& cell, const std::array<std::string, 2>& names) {
-  const Json& curve = cell.at("curve");
-  for (const std::string& name : names) {
-    if (!curve.contains(name)) throw InvalidArgument("analysis", "the curve has no '" + name + "'");
-  }
-  const Json &first = curve.at(names[0]), &second = curve.at(names[1]);
+  const Json &first = curve_of(cell, names[0]), &second = curve_of(cell, names[1]);
   CurvePair pair;
   for (std::size_t i = 1; i < first.size(); ++i) {
     if (!first[i].is_number() || !second[i].is_number()) continue;
