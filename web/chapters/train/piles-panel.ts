@@ -4,7 +4,7 @@ import { parts as colours } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { chart, gridY, ruleY } from '../../charts/plot';
 import { LOGIT_PARTS } from './log-rows';
-import { PART_NAMES, type Pile } from './logit-parts';
+import type { Pile } from './logit-parts';
 import { MARGINS, titleMark, type Scale } from './panel-parts';
 
 /** An area at one step. */
@@ -44,7 +44,7 @@ function areasMark(
         return [step, low, high];
       });
       const d = areaPath(ends, scales.x as Scale, scales.y as Scale);
-      const look = { fill: colours[i], 'aria-label': `${PART_NAMES[part]}, ${side} zero` };
+      const look = { fill: colours[i], 'aria-label': `${part}, ${side} zero` };
       group.append(element('path', { d, ...look }));
     }
     return group;
