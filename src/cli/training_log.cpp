@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kValidation = "validation";
-
 // The step of a line of a log; nothing for the header of a CSV and for a line cut short.
 std::optional<long long> step_of(const std::string& line, bool csv) {
   if (csv) {
@@ -85,11 +83,6 @@ std::optional<Safetensors> RunFolder::checkpoint() const {
   return Safetensors(std::make_shared<FileSource>(file));
 }
 
-std::string RunFolder::validation_of(const Safetensors& checkpoint) {
-  const auto found = checkpoint.metadata().find(kValidation);
-  return found == checkpoint.metadata().end() ? "" : found->second;
-}
-
 void RunFolder::cut_log(Eigen::Index step) const {
   std::ifstream in(log_path(), std::ios::binary);
   std::string kept, line;
@@ -121,7 +114,7 @@ void RunFolder::save(const Trainer& trainer) const {
     replace_file(path_ + "/tokenizer.json", byte_tokenizer_json());
   }
   std::map<std::string, std::string> metadata;
-  if (!validation_.empty()) metadata[kValidation] = validation_;
+  if (!validation_.empty()) metadata[kValidationKey] = validation_;
   replace_file(path_ + "/model.safetensors", trainer.checkpoint(metadata));
 }
 

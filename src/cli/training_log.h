@@ -25,8 +25,6 @@ class RunFolder {
 
   /// The checkpoint, opened; nothing when there is none.
   std::optional<Safetensors> checkpoint() const;
-  /// The path that it keeps.
-  static std::string validation_of(const Safetensors& checkpoint);
   /// Keeps the rows of the log up to `step` and drops the rest; -1 for an empty log.
   void cut_log(Eigen::Index step) const;
   void append(const std::vector<LogRow>& rows) const;

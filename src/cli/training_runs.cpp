@@ -102,7 +102,7 @@ FinishedRun make_one(const RunPlan& plan, const RunOptions& options, Begun begun
       checkpoint ? Trainer(*checkpoint, options.text) : Trainer(plan.settings, options.text);
   if (checkpoint) {
     check_same(plan.settings, trainer.settings());
-    check_validation(options.validation, RunFolder::validation_of(*checkpoint));
+    check_validation(options.validation, validation_of(*checkpoint));
   }
   if (folder) folder->cut_log(checkpoint ? trainer.steps_done() : -1);
   begun(trainer);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = OrderedJson;
 
-// The path of a cell's own validation text, in its files.
+// The path of a cell's own validation text, in its result.
 constexpr const char* kValidation = "validation";
 
 // Between layers the measures mean something else than for the run.
@@ -56,7 +56,7 @@ Run begin(const Grid& grid, const GridCell& cell, const std::string& partial,
     try {
       const Safetensors file(std::make_shared<FileSource>(partial));
       Run run{Trainer(file, text), read_json(file.metadata().at("rows"))};
-      if (run.rows.is_array() && file.metadata().at(kValidation) == grid.validation &&
+      if (run.rows.is_array() && validation_of(file) == grid.validation &&
           changed_settings(run.trainer.settings()) == changed_settings(cell.settings)) {
         return run;
       }
@@ -197,7 +197,7 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
       replace_file(partial, run.trainer.checkpoint(
-                                {{"rows", write_json(run.rows)}, {kValidation, grid.validation}}));
+                                {{"rows", write_json(run.rows)}, {kValidationKey, grid.validation}}));
     }
   }
   Json result{{"experiment", grid.experiment}};

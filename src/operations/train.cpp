@@ -185,7 +185,7 @@ struct TrainResult {
   std::string failure;
   RowsResult rows;
   TrainSettings settings;
-  std::string config;
+  std::string config, validation;
   std::vector<std::byte> checkpoint;
 };
 
@@ -200,6 +200,9 @@ void describe(ResultFields& out, const TrainResult& result) {
   out.object("settings", "settings of the run, which are the checkpoint's where one was given",
              [&](ResultFields& inner) { describe(inner, result.settings); });
   out.text("config", result.config, "config.json that belongs beside the checkpoint");
+  out.text("validation", result.validation,
+           "path of the validation text of the checkpoint given, which is not used here; empty for "
+           "none");
   out.bytes("checkpoint", result.checkpoint, /*nullable=*/true,
             "model.safetensors of the state reached; null until done");
 }
@@ -209,6 +212,7 @@ class TrainJob {
   explicit TrainJob(const TrainInput& in)
       : trainer_(in.checkpoint.empty() ? Trainer(in.settings, text_of(in.text))
                                        : Trainer(checkpoint_of(in.checkpoint), text_of(in.text))),
+        validation_(in.checkpoint.empty() ? "" : validation_of(checkpoint_of(in.checkpoint))),
         first_(trainer_.steps_done()),
         more_(std::min(in.more, trainer_.steps_wanted() - first_)) {}
 
@@ -232,11 +236,13 @@ class TrainJob {
             rows_of(rows_, model),
             trainer_.settings(),
             config_text(model),
+            validation_,
             done_ ? trainer_.checkpoint() : std::vector<std::byte>{}};
   }
 
  private:
   Trainer trainer_;
+  std::string validation_;
   Index first_, more_;
   std::vector<LogRow> rows_;
   bool done_ = false;

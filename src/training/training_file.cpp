@@ -116,6 +116,11 @@ void check_shapes(const Safetensors& file, const ParameterLayout& layout) {
 
 }  // namespace
 
+std::string validation_of(const Safetensors& file) {
+  const auto found = file.metadata().find(kValidationKey);
+  return found == file.metadata().end() ? "" : found->second;
+}
+
 std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
                                            const std::map<std::string, std::string>& extra) {
   std::vector<TensorToWrite> tensors;

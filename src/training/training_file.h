@@ -22,6 +22,11 @@
 
 namespace eigenscope {
 
+/// The key of `extra` below under which a run keeps the path of its own validation text.
+inline constexpr const char* kValidationKey = "validation";
+/// The path that the file keeps there; empty for a run validated on the last tenth of its text.
+std::string validation_of(const Safetensors& file);
+
 struct TrainingState {
   TrainSettings settings;
   Tokenizer tokenizer;

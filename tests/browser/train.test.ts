@@ -209,6 +209,15 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   await settled(other.page, 'run-curves');
   const rows = (await csv(other.page, 'run-curves')).filter(({ run }) => run === 'locater');
   expect(rows).toEqual(whole.slice(2)); // the same numbers as without the interruption
+
+  const metadata = { ...(header.__metadata__ as object), validation: 'wiki.valid.tokens' };
+  const own = Buffer.from(JSON.stringify({ ...header, __metadata__: metadata }));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(own.length));
+  const elsewhere = { ...buffer, buffer: Buffer.concat([length, own, file.subarray(8 + size)]) };
+  await other.page.locator('[data-resume]').setInputFiles([elsewhere]);
+  const said = 'Its validation text was wiki.valid.tokens; here it is the last tenth of the text.';
+  await other.page.locator('[data-comparison-note]', { hasText: said }).waitFor();
   await close();
   await other.close();
 });

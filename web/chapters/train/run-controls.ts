@@ -120,7 +120,7 @@ export class RunControls {
     const asked = trainingOf(this.store.state, 'none');
     const text = await this.comparison.learned;
     const found = await this.pool.run('train', { ...asked, text, checkpoint, more: 0 });
-    const { step, settings, config } = found;
+    const { step, settings, config, validation } = found;
     const saved = { training: { ...asked, ...settings }, step, checkpoint, config };
     const kind = settings.regularizer;
     const runs = runsOf(this.store.state);
@@ -135,7 +135,9 @@ export class RunControls {
     this.comparison.resume(saved);
     this.note.textContent =
       `${regularizers[kind]} goes on at step ${count(saved.step)} of ` +
-      `${count(saved.training.steps)}, with the settings of ${file.name}.`;
+      `${count(saved.training.steps)}, with the settings of ${file.name}.` +
+      (validation &&
+        ` Its validation text was ${validation}; here it is the last tenth of the text.`);
   }
 
   private follow({ run, ended, error }: Happening): void {
