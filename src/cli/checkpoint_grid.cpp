@@ -192,13 +192,7 @@ void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
 }
 
 void CheckpointGridOptions::run() const {
-  for (const CLI::Option* other : app_->get_options()) {
-    const bool own = other == grid_option_ || other->get_needs().contains(grid_option_);
-    if (own || other->count() == 0) continue;
-    throw InvalidArgument(
-        other->get_single_name(),
-        "it is not allowed beside --grid, whose file has checkpoints and options");
-  }
+  check_beside_grid(*app_, grid_option_);
   if (out_.empty()) throw InvalidArgument("out", "a grid needs --out, the folder of its cells");
   const Shard shard = parse_shard(shard_);
   const CheckpointGrid grid = parse_checkpoint_grid(read_text(grid_));

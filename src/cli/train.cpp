@@ -54,7 +54,7 @@ std::map<std::string, std::string> read_config(const std::string& path) {
 }
 
 struct TrainCommand {
-  explicit TrainCommand(CLI::App& app) {
+  explicit TrainCommand(CLI::App& app) : own_app(&app) {
     const TrainSettings defaults;
     for (const NumberField& field : number_fields()) {
       numbers.set_default(field.name, shown(number_of(defaults, field)));
@@ -96,7 +96,10 @@ struct TrainCommand {
   }
 
   void run() {
-    if (grid_option->count() > 0) return run_grid(grid, shard, out, numbers.number("save_every"));
+    if (grid_option->count() > 0) {
+      check_beside_grid(*own_app, grid_option, {"out", "save-every"});
+      return run_grid(grid, shard, out, numbers.number("save_every"));
+    }
     load_config();
     check_options();
     check_default_text(texts["text"]);
@@ -224,6 +227,7 @@ struct TrainCommand {
     }
   }
 
+  const CLI::App* own_app;
   Numbers numbers;
   std::map<std::string, std::string> texts;
   std::map<std::string, CLI::Option*> options;

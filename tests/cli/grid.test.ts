@@ -209,6 +209,18 @@ describe('a grid of training runs', () => {
     expect(other.stderr).toContain('validation text differ from the cell');
   });
 
+  test.each([
+    [{ width: 16 }, [], 'width'],
+    [{ regularizer: 'none' }, [], 'regularizer'],
+    [{}, ['--resume'], 'resume'],
+  ])('%j %j beside --grid is refused', (options, flags, name) => {
+    const out = fresh();
+    const ran = run('train', { grid, out, ...options }, ...flags);
+    expect(ran.status).toBe(2);
+    expect(ran.stderr).toContain(`${name}: it is not allowed beside --grid`);
+    expect(existsSync(out)).toBe(false);
+  });
+
   test('a file that is no results file is not restored', () => {
     const ran = run('collect', { cells: fresh(), restore: grid }, grid);
     expect(ran.status).toBe(2);
