@@ -484,6 +484,15 @@ test('captions of the page name the settings of the grids, and what they say of 
   }
 });
 
+test("the paper's setting reads its text as often as its plan says", () => {
+  const { grid } = results('paper-setting');
+  const { steps, batch, length } = grid.settings;
+  const book = readFileSync(new URL(`../../${grid.text}`, folder), 'utf8');
+  const tokens = book.split(/\s+/).length + book.split('\n').length; // a word each, and one a line
+  expect(steps * batch * length).toBeGreaterThan(4 * tokens);
+  expect(text('README.md')).toContain('more than four times the text');
+});
+
 test('what the page says of plateaus holds', () => {
   const rows = tableUnder("e. What a plateau's length goes with");
   const of = ([experiment, depth]: readonly [string, string], driver: string) =>
