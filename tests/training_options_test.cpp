@@ -577,7 +577,7 @@ TEST_CASE("with 0 evaluation batches every token of the validation text counts")
 }
 
 TEST_CASE("every option resumes bit by bit") {
-  std::vector<TrainSettings> all(7, small_run());
+  std::vector<TrainSettings> all(8, small_run());
   all[0].regularizer.kind = RegularizerKind::locater_effective;
   all[1].regularizer.kind = RegularizerKind::locater_covariance;
   all[1].regularizer.target_kind = TargetKind::own;
@@ -588,6 +588,8 @@ TEST_CASE("every option resumes bit by bit") {
   all[6].model.query_key_norm = QueryKeyNorm::rms;
   all[6].model.query_key_bias = QueryKeyBias::without;
   all[6].optimizer.schedule = Schedule::linear;
+  all[7].regularizer.kind = RegularizerKind::locater_frobenius;
+  all[7].regularizer.target_steps = 7;
   Trainer plain(small_run(), small_text());
   plain.advance(12);
   for (const TrainSettings& settings : all) {
@@ -616,6 +618,79 @@ TEST_CASE("sigmaReparam and a limit of the optimizer exclude each other") {
   CHECK(failure_of([&] { check_training(settings); }).item == "growth_limit");
 }
 
+TEST_CASE("QK-Clip and QK-norm exclude each other") {
+  TrainSettings settings = small_run();
+  settings.model.query_key_norm = QueryKeyNorm::rms;
+  check_training(settings);
+  settings.optimizer.logit_limit = 1;
+  const Failure refused = failure_of([&] { check_training(settings); });
+  CHECK(refused.item == "logit_limit");
+  CHECK_THAT(refused.message, ContainsSubstring("use 0"));
+}
+
+TEST_CASE("LocAteR acts on the heads and in the steps that it is told to") {
+  for (const RegularizerKind kind :
+       {RegularizerKind::locater, RegularizerKind::locater_frobenius,
+        RegularizerKind::locater_effective, RegularizerKind::locater_random}) {
+    TrainSettings all = small_run();
+    all.regularizer.kind = kind;
+    all.regularizer.target = 1;
+    const auto after = [&](Index steps, Index heads, Index until) {
+      TrainSettings settings = all;
+      settings.regularizer.target_heads = heads;
+      settings.regularizer.target_steps = until;
+      Trainer trainer(settings, small_text());
+      trainer.advance(steps);
+      return Vector<float>(trainer.model().parameters());
+    };
+    const Index heads = all.model.heads;
+    CHECK(after(6, heads, 6) == after(6, 0, 0));
+    CHECK(after(6, 0, 5) != after(6, 0, 0));
+    CHECK(after(5, 0, 5) == after(5, 0, 0));
+    const Model<float> first = Trainer(all, small_text()).model();
+    const auto gradient_rows = [&](Index acting, Index head) {
+      Model<float> model(first);
+      model.gradient().setZero(model.parameters().size());
+      RegularizerSettings own = all.regularizer;
+      own.target_heads = acting;
+      const std::vector<double> targets(static_cast<std::size_t>(heads * all.model.depth), 1.0);
+      add_locater(own, targets, model);
+      add_effective_locater<float>(own, targets, {}, model);
+      add_random_locater(own, targets, 1, model);
+      const Eigen::Map<const Matrix<float>> fused(
+          model.gradient().data() + model.layout().layers.back().fused, all.model.fused_width(),
+          all.model.width);
+      return Matrix<float>(fused.middleRows(head * all.model.head_width(), all.model.head_width()));
+    };
+    for (Index head = 0; head < heads; ++head) {
+      const Matrix<float> whole = gradient_rows(0, head), part = gradient_rows(1, head);
+      CHECK(whole.norm() > 0);
+      CHECK(part == (head == 0 ? whole : Matrix<float>(0 * whole)));
+    }
+  }
+}
+
+TEST_CASE("mimetic initialization gives the target to the heads that it is told to") {
+  TrainSettings settings = small_run();
+  settings.regularizer.initialization = Initialization::mimetic;
+  settings.regularizer.target = 1;
+  const auto means = [&](Index acting) {
+    settings.regularizer.target_heads = acting;
+    Model<float> model(settings.model);
+    initialize(model, settings.regularizer, 1);
+    return head_means(model);
+  };
+  const std::vector<double> all = means(0), one = means(1);
+  CHECK(means(settings.model.heads) == all);
+  settings.regularizer.initialization = Initialization::normal;
+  const std::vector<double> none = means(1);
+  const auto heads = static_cast<std::size_t>(settings.model.heads);
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK(one[i] == (i % heads == 0 ? all : none)[i]);
+  settings.regularizer.target_heads = settings.model.heads + 1;
+  const Failure refused = failure_of([&] { check_training(settings); });
+  CHECK(refused.item == "target_heads");
+}
+
 TEST_CASE("a file from before an option existed goes on with its default") {
   Trainer trainer(small_run(), small_text());
   trainer.advance(5);
@@ -623,7 +698,7 @@ TEST_CASE("a file from before an option existed goes on with its default") {
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (const char* name :
        {"schedule", "query_key_bias", "query_key_norm", "dropout", "patience", "alpha",
-        "init_scale", "logit_limit", "growth_limit", "lowest_loss", "lowest_step"}) {
+        "init_scale", "target_heads", "target_steps", "logit_limit", "growth_limit", "lowest_loss", "lowest_step"}) {
     // Renamed to a key that nothing reads, of the same length.
     const std::size_t at = text.find("\"" + std::string(name) + "\"");
     REQUIRE(at != std::string::npos);

@@ -184,11 +184,12 @@ double add_effective_locater(const RegularizerSettings& settings,
   if (!is_effective(settings.kind)) return 0;
   const auto d = static_cast<double>(model.settings().width);
   double penalty = 0;
-  std::size_t number = 0;
+  const Index heads = model.settings().heads;
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
-    for (Index k = 0; k < model.settings().heads; ++k) {
+    for (Index k = 0; k < settings.acting(heads); ++k) {
       const Head<Scalar> head(settings, moments, model, layer, k);
-      const double excess = head.traces.trace / d - targets[number++];
+      const double excess =
+          head.traces.trace / d - targets[static_cast<std::size_t>(layer * heads + k)];
       penalty +=
           settings.mean_weight * excess * excess + settings.scale_weight * head.traces.scale / d;
       add_slopes(head, static_cast<Scalar>(2 * settings.mean_weight * excess / d),

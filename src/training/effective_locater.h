@@ -37,7 +37,7 @@ EffectiveTraces effective_traces(const RegularizerSettings& settings,
                                  const std::vector<Matrix<Scalar>>& moments,
                                  const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);
 
-/// The penalty sum over heads of c_mean (trace/d - m*)^2 + c_scale scale/d; its gradient (moments held
+/// The penalty sum over the heads on which the settings let it act of c_mean (trace/d - m*)^2 + c_scale scale/d; its gradient (moments held
 /// constant) is added to the model's. 0 for other kinds.
 template <class Scalar>
 double add_effective_locater(const RegularizerSettings& settings,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "support/random.h"
@@ -27,9 +28,9 @@ Eigen::MatrixXd orthonormal(Index size, Index count, std::uint64_t seed, std::ui
 }
 
 // Adds sqrt(c) U to the queries and keys of every group, U of orthonormal columns, so that their W is
-// near c U U^T, with c = m* d / d_h for a mean of m* over all d eigenvalues.
+// near c U U^T, with c = m* d / d_h for a mean of m* over all d eigenvalues; in the first `acting` heads.
 template <class Scalar>
-void add_mimetic(Model<Scalar>& model, double target, std::uint64_t seed) {
+void add_mimetic(Model<Scalar>& model, double target, Index acting, std::uint64_t seed) {
   const ModelSettings& settings = model.settings();
   const Index d = settings.width, width = settings.head_width();
   const AttentionShape shape{settings.heads, settings.groups(), width, 1, 1};
@@ -46,7 +47,9 @@ void add_mimetic(Model<Scalar>& model, double target, std::uint64_t seed) {
       const Matrix<Scalar> rows =
           (root * orthonormal(d, width, seed, stream).transpose()).template cast<Scalar>();
       const Index members = settings.heads / settings.groups();
-      for (Index head = group * members; head < (group + 1) * members; ++head) {
+      const Index end = std::min((group + 1) * members, acting);
+      if (group * members >= end) continue;
+      for (Index head = group * members; head < end; ++head) {
         fused.middleRows(head * width, width) += c < 0 ? Matrix<Scalar>(-rows) : rows;
       }
       fused.middleRows(shape.key_row(group * members), width) += rows;
@@ -96,7 +99,9 @@ void initialize(Model<Scalar>& model, const RegularizerSettings& settings, std::
       values[k] = static_cast<Scalar>(scale * draws[static_cast<std::size_t>(k)]);
     }
   }
-  if (settings.initialization == Initialization::mimetic) add_mimetic(model, settings.target, seed);
+  if (settings.initialization == Initialization::mimetic) {
+    add_mimetic(model, settings.target, settings.acting(shape.heads), seed);
+  }
   if (settings.initialization == Initialization::correlated) {
     correlate(model, settings.alpha, settings.init_scale / kNormalInitScale);
   }

@@ -94,12 +94,13 @@ double add_locater(const RegularizerSettings& settings, const std::vector<double
   const auto d = static_cast<double>(model.settings().width);
   Scalar* gradient = model.gradient().data();
   double penalty = 0;
-  std::size_t number = 0;
+  const Index heads = model.settings().heads;
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
-    for (Index head = 0; head < model.settings().heads; ++head) {
+    for (Index head = 0; head < settings.acting(heads); ++head) {
       const Products<Scalar> own(model, layer, head);
       const HeadTraces traces = own.traces();
-      const double excess = traces.trace / d - targets[number++];
+      const double excess =
+          traces.trace / d - targets[static_cast<std::size_t>(layer * heads + head)];
       const double scale = frobenius ? traces.frobenius : traces.trace_square;
       penalty += settings.mean_weight * excess * excess + settings.scale_weight * scale / d;
       // dR/dW_Q^T = P W_K^T or, for Frobenius, a W_K^T + P W_Q^T, and dR/dW_K^T likewise.

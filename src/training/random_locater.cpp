@@ -79,7 +79,7 @@ double add_random_locater(const RegularizerSettings& settings, const std::vector
   double penalty = add_locater(scale, targets, model);
   const AttentionShape shape{s.heads, s.groups(), s.head_width(), 1, 1};
   for (Index layer = 0; layer < s.depth; ++layer) {
-    for (Index head = 0; head < s.heads; ++head) {
+    for (Index head = 0; head < settings.acting(s.heads); ++head) {
       const Index number = layer * s.heads + head;
       const double excess =
           random_trace(model, seed, layer, head) / d - targets[static_cast<std::size_t>(number)];

@@ -15,7 +15,7 @@ template <class Scalar>
 double random_trace(const Model<Scalar>& model, std::uint64_t seed, Eigen::Index layer,
                     Eigen::Index head);
 
-/// The penalty sum over heads of c_mean (tr(W R)/d - m*)^2 + c_scale ||W||_F^2/d, with its gradient added
+/// The penalty sum over the heads on which the settings let it act of c_mean (tr(W R)/d - m*)^2 + c_scale ||W||_F^2/d, with its gradient added
 /// to the model's: LocAteR-Frobenius, which pulls W towards a multiple of R^T instead of the identity. 0
 /// for other kinds than locater_random.
 template <class Scalar>

@@ -41,6 +41,10 @@ constexpr std::array kNumberFields{
     NumberField{"scale_weight",
                 [](TrainSettings& s) -> Place { return &s.regularizer.scale_weight; }},
     NumberField{"target", [](TrainSettings& s) -> Place { return &s.regularizer.target; }},
+    NumberField{"target_heads",
+                [](TrainSettings& s) -> Place { return &s.regularizer.target_heads; }, true},
+    NumberField{"target_steps",
+                [](TrainSettings& s) -> Place { return &s.regularizer.target_steps; }, true},
     NumberField{"qk_decay", [](TrainSettings& s) -> Place { return &s.regularizer.qk_decay; }},
     NumberField{"alpha", [](TrainSettings& s) -> Place { return &s.regularizer.alpha; }, true},
     NumberField{"init_scale", [](TrainSettings& s) -> Place { return &s.regularizer.init_scale; },
@@ -188,6 +192,18 @@ void check_training(const TrainSettings& settings) {
                                       " is not allowed with sigma-reparam, which sets the norm of "
                                       "every matrix itself; use 0, or another regularizer");
     }
+  }
+  if (settings.optimizer.logit_limit > 0 && settings.model.query_key_norm != QueryKeyNorm::none) {
+    throw InvalidArgument("logit_limit",
+                          shown(settings.optimizer.logit_limit) +
+                              " is not allowed with QK-norm, under which the logits do not depend "
+                              "on the norms of W_Q and W_K; use 0, or no QK-norm");
+  }
+  if (settings.regularizer.target_heads > settings.model.heads) {
+    throw InvalidArgument("target_heads", std::to_string(settings.regularizer.target_heads) +
+                                              " is not allowed; a layer has " +
+                                              std::to_string(settings.model.heads) +
+                                              " heads, and 0 means all");
   }
   const ModelSettings& m = settings.model;
   const auto width = static_cast<double>(m.width), hidden = static_cast<double>(m.hidden());

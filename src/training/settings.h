@@ -113,10 +113,18 @@ struct RegularizerSettings {
   double scale_weight = 1e-3;  ///< c_scale
   TargetKind target_kind = TargetKind::given;
   double target = 0.125;  ///< m*
-  double qk_decay = 1;    ///< in units of 1/(learning rate): a step takes this times the rate
+  /// Heads of each layer, the first ones, on which LocAteR acts and to which mimetic initialization gives
+  /// the target; 0 for all.
+  Eigen::Index target_heads = 0;
+  Eigen::Index target_steps =
+      0;                ///< steps of the run, the first ones, in which LocAteR acts; 0 for all
+  double qk_decay = 1;  ///< in units of 1/(learning rate): a step takes this times the rate
   Initialization initialization = Initialization::normal;
   double alpha = 0;                      ///< of Initialization::correlated, in [-1, 1]
   double init_scale = kNormalInitScale;  ///< s of the same
+
+  /// How many of `heads` those are.
+  Eigen::Index acting(Eigen::Index heads) const { return target_heads == 0 ? heads : target_heads; }
 };
 
 struct TrainSettings {
@@ -162,7 +170,8 @@ std::string_view regularizer_name(RegularizerKind kind);
 
 /// Throws InvalidArgument: a number out of range; "heads" that do not divide the width, or, with
 /// rotary positions, leave an odd head width; "key_heads" that do not divide the heads; "logit_limit" or
-/// "growth_limit" together with sigmaReparam, whose matrices have their norm from elsewhere.
+/// "growth_limit" together with sigmaReparam, whose matrices have their norm from elsewhere; "logit_limit"
+/// together with QK-norm, which it cannot change; more "target_heads" than heads.
 void check_model(const ModelSettings& settings);
 void check_training(const TrainSettings& settings);
 

@@ -222,10 +222,13 @@ void Trainer::step() {
   if (loss > kLargestLoss)
     return stop_at(step_ + 1, "the loss of " + shown(loss) + " nats a token has run away");
   model_.backward();
-  add_locater(settings_.regularizer, targets_, model_);
   if (moments_.known()) moments_.update(model_);
-  add_effective_locater(settings_.regularizer, targets_, moments_.layers, model_);
-  add_random_locater(settings_.regularizer, targets_, settings_.seed, model_);
+  const RegularizerSettings& own = settings_.regularizer;
+  if (own.target_steps == 0 || step_ < own.target_steps) {
+    add_locater(own, targets_, model_);
+    add_effective_locater(own, targets_, moments_.layers, model_);
+    add_random_locater(own, targets_, settings_.seed, model_);
+  }
   Vector<float> pulled;
   if (reparam_) reparam_->pull_back(raw_, model_.gradient(), pulled);
   const Vector<float>& gradient = reparam_ ? pulled : model_.gradient();

@@ -57,6 +57,8 @@ const USED: Partial<Record<StateName, (state: Readonly<State>) => boolean>> = {
   scale_weight: hasLocater,
   target_kind: hasLocater,
   target: (state) => hasLocater(state) || state.initialization === 'mimetic',
+  target_heads: (state) => hasLocater(state) || state.initialization === 'mimetic',
+  target_steps: hasLocater,
   alpha: ({ initialization }) => initialization === 'correlated',
   query_key_bias: ({ linear_bias }) => linear_bias === 'with',
   mlp_kind: ({ model_mlp }) => model_mlp > 0,
