@@ -60,7 +60,7 @@ function engine(breaks: Partial<Record<string, number>> = {}) {
     const logged = all.filter((it) => it % input.log_every === 0 && (it > from || it === 0));
     const output: Output<'train'> = {
       ...{ step, steps: input.steps, layers: 2, heads: 2, rows: logOf(logged) },
-      ...{ settings: input, config: `config of step ${step}` },
+      ...{ settings: input, config: `config of step ${step}`, validation: '' },
       failure: step === broken ? `step ${step}: the loss is not a finite number` : '',
       checkpoint: checkpointOf(step),
     };
