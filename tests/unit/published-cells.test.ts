@@ -42,8 +42,15 @@ import {
   type PublishedCell,
   type PublishedResults,
 } from '../../web/chapters/train/published-results';
-import { meansText } from '../../web/chapters/train/published-rows';
 import {
+  meansText,
+  METHOD_NAMES,
+  pText,
+  signed,
+  testText,
+} from '../../web/chapters/train/published-rows';
+import {
+  differencesText,
   ratesOf,
   sensitivitiesOf,
   sensitivityText,
@@ -157,6 +164,33 @@ test('the caption of the learning rates has excess, lowest loss and largest stab
       `Lowest loss over the learning rates: ${list(best).both}; the lowest is ${list(best).least}. ` +
       `Largest learning rate within 0.25 of it: ${stable('none')} (<none>), ` +
       `${stable('frobenius-m1')} (<frobenius-m1>).`,
+  );
+});
+
+test('the caption of the learning rates has the differences of means in all heads and in some', () => {
+  const results = published('learning-rate');
+  const rates = ['0.003', '0.02'];
+  const methods = ['initial-m1', 'initial-m1-half'];
+  const names = methods.map((method) => METHOD_NAMES[method]!);
+  const loss = (method: string, rate: string, seed: number) =>
+    results.cells.find(
+      ({ axes, seed: own }) =>
+        axes.method === method && axes.learning_rate === rate && own === seed,
+    )!.final.bits_per_byte!;
+  const of = (method: string, rate: string) => {
+    const row = results.summary.find(
+      ({ axes }) => axes.method === method && axes.learning_rate === rate,
+    )!;
+    const seeds = Array.from({ length: row.runs }, (_, i) => i + 1);
+    const pairs = seeds.map((seed) => loss(method, rate, seed) - loss('none', rate, seed));
+    const difference = pairs.reduce((a, b) => a + b) / pairs.length;
+    return `${signed(difference)} (${testText(pText(row.bits_per_byte.p))})`;
+  };
+  const said = methods.map(
+    (method, i) => `${names[i]} ${rates.map((rate) => of(method, rate)).join(', ')}`,
+  );
+  expect(differencesText(results, names, rates)).toBe(
+    `Difference from no regularizer in bits per byte at 0.003 and 0.02: ${said.join('; ')}.`,
   );
 });
 

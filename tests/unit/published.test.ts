@@ -245,13 +245,17 @@ test('every method of the published experiments has a name of the page', () => {
 
 test('the front page has the numbers of the high learning rate', () => {
   const results = JSON.parse(docs('experiments/learning-rate.results.json')) as PublishedResults;
-  const rows = methodsOf(results, '0.02');
-  const said = (method: string, unit: string) => {
+  const said = (method: string, unit: string, rate = '0.02') => {
+    const rows = methodsOf(results, rate);
     const { runs, loss } = rows.find((row) => row.method === METHOD_NAMES[method])!;
     return `${loss.difference.toFixed(3)}${unit} (p ${loss.p}, ${runs} seeds)`;
   };
-  expect(docs('../README.md')).toContain(
-    `${said('frobenius-m1', ' bits per byte')}; ${said('warmup-clip', '')}`,
+  const readme = docs('../README.md');
+  expect(readme).toContain(`${said('frobenius-m1', ' bits per byte')}; ${said('warmup-clip', '')}`);
+  const half = 'initial-m1-half';
+  expect(readme).toContain(
+    `half of the heads: ${said(half, ' bits per byte at 0.02')}, ${said(half, ' at 0.003', '0.003')}; ` +
+      `all: ${said('initial-m1', '')}, ${said('initial-m1', '', '0.003')}`,
   );
 });
 

@@ -19,6 +19,7 @@ import {
   ratesOf,
   reachedLevels,
   sensitivitiesOf,
+  differencesText,
   sensitivityText,
   withoutRuns,
   type RatePoint,
@@ -26,8 +27,11 @@ import {
 import type { Trials } from './trials';
 
 /** Methods that have a colour; the chosen one has one too, or else the last of these. */
-const SHOWN = ['none', 'frobenius-m1', 'initial-m1', 'warmup-clip'];
+const SHOWN = ['none', 'frobenius-m1', 'initial-m1-half', 'warmup-clip'];
 const CLAIMED = 'frobenius-m1';
+/** A mean in all heads and in some, at learning rates where it costs and where it gains. */
+const MEANS = ['initial-m1', 'initial-m1-half', 'frobenius-m1', 'frobenius-m1-half'];
+const RATES = ['0.003', '0.02'];
 const HEIGHT = 300;
 
 const nameOf = (method: string) => METHOD_NAMES[method] ?? method;
@@ -161,6 +165,7 @@ export class RatesFigure extends CellsFigure {
     );
     const missing = lacking.length > 0 ? ` No run yet of ${lacking.join('; of ')}.` : '';
     const means = meansText([...this.methods.values()].flat());
-    return `${sentence} ${means}`.trim() + partText(found) + missing;
+    const differences = differencesText(found, MEANS.map(nameOf), RATES);
+    return `${sentence} ${differences} ${means}`.trim() + partText(found) + missing;
   }
 }

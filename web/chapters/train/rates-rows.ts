@@ -1,4 +1,5 @@
 // What the figure of the experiment on learning rates shows.
+import { methodsOf, signed, testText } from './published-rows';
 import {
   analysed,
   labelsOf,
@@ -85,6 +86,21 @@ export function sensitivityText(
     losses('best', 'Lowest loss over the learning rates'),
     `Largest learning rate within ${tolerance} of it: ${stable.join(', ')}.`,
   ].join(' ');
+}
+
+/** What the named methods, by the page's names, differ from the baseline at learning rates, with the tests. */
+export function differencesText(
+  results: PublishedResults,
+  named: readonly string[],
+  rates: readonly string[],
+): string {
+  const columns = rates.map((rate) => methodsOf(results, rate));
+  const said = named.map((name) => {
+    const own = columns.flatMap((rows) => rows.find(({ method }) => method === name) ?? []);
+    const tests = own.map(({ loss }) => `${signed(loss.difference)} (${testText(loss.p)})`);
+    return `${name} ${tests.join(', ')}`;
+  });
+  return `Difference from no regularizer in bits per byte at ${rates.join(' and ')}: ${said.join('; ')}.`;
 }
 
 /** Learning rates at which methods have no run: by the rates, the methods that lack all of them. */
