@@ -9,6 +9,7 @@ import { partText, type PublishedResults } from './published-results';
 import {
   byLoss,
   claimText,
+  meansText,
   METHOD_NAMES,
   methodsOf,
   runsText,
@@ -25,11 +26,15 @@ const WIDE = 540;
 const TICK = 45;
 const LABELLED = 170;
 
-const nameOf = ({ method, runs }: MethodRow) => `${method}, ${runsText(runs)}`;
+/** What the rows are called: with the number of runs where it is not the same for all. */
+function namesOf(rows: readonly MethodRow[]): string[] {
+  const same = rows.every(({ runs }) => runs === rows[0].runs);
+  return rows.map(({ method, runs }) => (same ? method : `${method}, ${runsText(runs)}`));
+}
 
-/** Pixels for the names of methods, at most 42% of a width. */
-function nameRoom(rows: readonly MethodRow[], width: number): number {
-  return Math.min(0.42 * width, 12 + Math.max(0, ...rows.map(nameOf).map(textWidth)));
+/** Pixels for the names of methods, at most `share` of a width. */
+function nameRoom(rows: readonly MethodRow[], width: number, share: number): number {
+  return Math.min(share * width, 12 + Math.max(0, ...namesOf(rows).map(textWidth)));
 }
 
 /** What a published comparison of methods shows, and by which of them its caption judges the paper's claims. */
@@ -56,13 +61,14 @@ export class MethodsFigure extends PublishedFigure {
     const { claimed, rate } = this.compared;
     const rows = methodsOf(results, rate);
     this.methods = rate ? byLoss(rows) : rows;
-    this.caption = claimText(rows, METHOD_NAMES[claimed] ?? claimed) + partText(results);
+    const claim = claimText(rows, METHOD_NAMES[claimed] ?? claimed);
+    this.caption = `${claim} ${meansText(rows)}${partText(results)}`.trim();
   }
 
   protected draw(width: number): void {
     const height = 66 + ROW * this.methods.length;
     const wide = width >= WIDE;
-    const room = nameRoom(this.methods, wide ? width : 2 * width);
+    const room = nameRoom(this.methods, width, wide ? 0.42 : 0.6);
     const first = wide ? Math.round((width + room) / 2) : width;
     const loss = this.panel('final loss, bits per byte', 'loss', [first, height], room);
     const second = wide ? width - first : width;
@@ -149,7 +155,7 @@ export class MethodsFigure extends PublishedFigure {
         ...(room > 0
           ? [
               text(rows, {
-                text: nameOf,
+                text: namesOf(rows),
                 ...{ y: at, frameAnchor: 'left' as const, dx: -8, textAnchor: 'end' as const },
                 ariaDescription: 'method',
               }),
