@@ -292,6 +292,11 @@ test('what the page says of a mean in some heads or some steps holds', () => {
   ])
     expect(readme).toContain(sentence);
   expect(half.mean).toBeLessThan(none.mean);
+  const slow = (method: string) => loss(method, 0.0015).difference.toFixed(3);
+  expect(readme).toContain(
+    `it ends ${slow('initial-m1-half')} higher (p < 0.001; ${slow('initial-m1')} in all heads)`,
+  );
+  expect(loss('initial-m1-half', 0.0015).p).toBeLessThan(0.001);
   for (const kind of ['initial-m1', 'frobenius-m1'])
     expect(loss(kind, 0.003).p).toBeLessThan(0.05 / 8);
   for (const method of [

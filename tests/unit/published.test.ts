@@ -254,8 +254,9 @@ test('the front page has the numbers of the high learning rate', () => {
   expect(readme).toContain(`${said('frobenius-m1', ' bits per byte')}; ${said('warmup-clip', '')}`);
   const half = 'initial-m1-half';
   expect(readme).toContain(
-    `half of the heads: ${said(half, ' bits per byte at 0.02')}, ${said(half, ' at 0.003', '0.003')}; ` +
-      `all: ${said('initial-m1', '')}, ${said('initial-m1', '', '0.003')}`,
+    `half of the heads: ${said(half, ' bits per byte at 0.02')}, ${said(half, ' at 0.003', '0.003')}, ` +
+      `${said(half, ' at 0.0015', '0.0015')}; all: ${said('initial-m1', '')}, ` +
+      `${said('initial-m1', '', '0.003')}, ${said('initial-m1', '', '0.0015')}`,
   );
 });
 

@@ -100,7 +100,7 @@ export function differencesText(
     const tests = own.map(({ loss }) => `${signed(loss.difference)} (${testText(loss.p)})`);
     return `${name} ${tests.join(', ')}`;
   });
-  return `Difference from no regularizer in bits per byte at ${rates.join(' and ')}: ${said.join('; ')}.`;
+  return `Difference from no regularizer in bits per byte at ${rates.slice(0, -1).join(', ')} and ${rates.at(-1)}: ${said.join('; ')}.`;
 }
 
 /** Learning rates at which methods have no run: by the rates, the methods that lack all of them. */
