@@ -1,4 +1,5 @@
 import { short, tick } from '../../charts/format';
+import { textWidth } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
@@ -33,8 +34,24 @@ const CLAIMED = 'frobenius-m1';
 const MEANS = ['initial-m1', 'initial-m1-half', 'frobenius-m1', 'frobenius-m1-half'];
 const RATES = ['0.0015', '0.003', '0.02'];
 const HEIGHT = 300;
+/** Pixels between the numbers of an axis, at least. */
+const GAP = 4;
+/** What the axis has beyond its outermost learning rates, as a factor. */
+const BEYOND = 1.2;
 
 const nameOf = (method: string) => METHOD_NAMES[method] ?? method;
+
+/** Of rising values along `pixels` of a logarithmic axis those whose numbers do not touch. */
+function apart(values: readonly number[], pixels: number): number[] {
+  const scale = pixels / Math.log(values.at(-1)! / values[0]);
+  const kept = values.slice(0, 1);
+  for (const value of values.slice(1)) {
+    const last = kept.at(-1)!;
+    const room = (textWidth(tick(value)) + textWidth(tick(last))) / 2 + GAP;
+    if (scale * Math.log(value / last) >= room) kept.push(value);
+  }
+  return kept;
+}
 
 /** How a run of the experiment on learning rates is chosen. */
 export const RATES_CHOOSING: CellChoosing = {
@@ -108,13 +125,20 @@ export class RatesFigure extends CellsFigure {
     const trained = this.trained().map(({ training, final }) => ({
       ...{ rate: training.learning_rate, value: final[measure] },
     }));
+    const span = Math.log(rates.at(-1)! / rates[0]);
+    const inner =
+      ((width - MARGINS.marginLeft - MARGINS.marginRight) * span) / (span + 2 * Math.log(BEYOND));
     const others = [...this.methods.keys()].filter((method) => !shown.includes(method));
     const drawn = chart({
       label: title,
       ...{ width, height: HEIGHT, ...MARGINS },
       x: {
-        ...{ type: 'log', domain: [rates[0] / 1.2, rates.at(-1)! * 1.2], label: 'learning rate →' },
-        ...{ labelAnchor: 'center', ticks: rates, tickFormat: tick },
+        ...{
+          type: 'log',
+          domain: [rates[0] / BEYOND, rates.at(-1)! * BEYOND],
+          label: 'learning rate →',
+        },
+        ...{ labelAnchor: 'center', ticks: apart(rates, inner), tickFormat: tick },
       },
       y: { label: null, ticks: 5, tickFormat: tick, nice: true },
       marks: [
