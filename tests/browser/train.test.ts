@@ -339,7 +339,7 @@ function firstEscape(): string[] {
 }
 
 test.each([
-  ['rates' as const, 'warm-up and clipping, mean', ['warmup-clip', '0.003', '1'], 2],
+  ['rates' as const, 'warm-up and clipping, mean', ['warmup-clip', '0.0015', '1'], 2],
   ['escape' as const, 'share', firstEscape(), 1],
   ['strength' as const, 'baseline, mean', ['none', 'with', '1'], 2],
 ])('a run of the figure %s is chosen by pointing at it', async (id, mark, labels, panels) => {

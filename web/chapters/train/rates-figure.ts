@@ -31,7 +31,7 @@ import type { Trials } from './trials';
 const SHOWN = ['none', 'frobenius-m1', 'initial-m1-half', 'warmup-clip'];
 const CLAIMED = 'frobenius-m1';
 /** A mean in all heads and in some, at learning rates where it costs and where it gains. */
-const MEANS = ['initial-m1', 'initial-m1-half', 'frobenius-m1', 'frobenius-m1-half'];
+const MEANS = ['initial-m1', 'initial-m1-half'];
 const RATES = ['0.0015', '0.003', '0.02'];
 const HEIGHT = 300;
 /** Pixels between the numbers of an axis, at least. */
