@@ -41,6 +41,8 @@ import type { Trials } from './trials';
 const HEIGHT = 260;
 /** Paths of each experiment's dots. */
 const LAYERS = 12;
+/** Runs whose texts are made in one step. */
+const TOLD = 300;
 const NAMES: Record<Driver, string> = {
   gradient_query_key: 'gradient norm on W_Q and W_K',
   sensitivity: 'sensitivity of attention',
@@ -105,15 +107,22 @@ export class PlateausFigure extends PublishedFigure {
       ),
     );
     this.picker.fill(results);
-    this.texts = new Map(
-      this.runs.map((run) => [
-        run.axes,
-        this.picker.textOf(EXPERIMENTS.indexOf(run.experiment), run),
-      ]),
-    );
+    this.texts = new Map();
+  }
+
+  /** Fills the texts, some hundreds a step: all at once would hold the page up. */
+  private *told() {
+    for (let at = this.texts.size; at < this.runs.length; at += TOLD) {
+      for (const run of this.runs.slice(at, at + TOLD)) {
+        const text = this.picker.textOf(EXPERIMENTS.indexOf(run.experiment), run);
+        this.texts.set(run.axes, text);
+      }
+      yield;
+    }
   }
 
   protected *draw(width: number) {
+    yield* this.told();
     const names = legend(
       this.parts.map(({ title, kind, colour }) => ({ text: title, kind, colours: [colour] })),
       0,
@@ -126,7 +135,7 @@ export class PlateausFigure extends PublishedFigure {
       panels.push(this.lengths(driver, size));
       yield;
     }
-    panels.push(this.gradients(size));
+    panels.push(yield* this.gradients(size));
     yield;
     const caption = this.caption();
     const label = `Length of plateaus. ${caption}`;
@@ -178,7 +187,7 @@ export class PlateausFigure extends PublishedFigure {
     return { drawn, places };
   }
 
-  private gradients(width: number): Panel {
+  private *gradients(width: number): Generator<undefined, Panel> {
     const rows = this.rows.filter((row) => row.gradient_query_key > 0 && row.sensitivity > 0);
     const at = { x: 'sensitivity', y: 'gradient_query_key' } as const;
     const drawn = chart({
@@ -198,6 +207,7 @@ export class PlateausFigure extends PublishedFigure {
         chosenMark(rows.filter(this.isChosen), { ...at, r: 4 }),
       ],
     });
+    yield;
     const places = rows.map((row) => ({
       ...{ x: drawn.x.apply(row.sensitivity), y: drawn.y.apply(row.gradient_query_key) },
       ...this.pointed(row),
