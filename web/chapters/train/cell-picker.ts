@@ -58,8 +58,8 @@ export class CellPicker {
     for (const axis of Object.keys(results.grid.axes)) {
       const labels = labelsOf(results, axis);
       this.axes[axis] = this.first[axis] ?? labels[0];
-      const { name, label } = this.names[axis]!;
-      if (labels.length > 1) this.list(axis, name, labels, (it) => label?.(it, results) ?? it);
+      const { name } = this.names[axis]!;
+      if (labels.length > 1) this.list(axis, name, labels, (it) => this.labelOf(axis, it));
     }
     const seeds = Array.from({ length: seedsOf(results) }, (_, i) => String(i + 1));
     if (seeds.length > 1) this.list('seed', 'Seed', seeds);
@@ -69,11 +69,11 @@ export class CellPicker {
 
   /** What the lists say of a cell: "Method: baseline, Seed: 2". */
   textOf({ axes, seed }: CellChoice): string {
-    const texts = [...this.selects].map(([axis, select]) => {
-      const value = axis === 'seed' ? String(seed) : axes[axis];
-      const option = Array.from(select.options).find((it) => it.value === value);
-      return `${this.names[axis]?.name ?? 'Seed'}: ${option?.text ?? value}`;
-    });
+    const texts = [...this.selects.keys()].map((axis) =>
+      axis === 'seed'
+        ? `Seed: ${seed}`
+        : `${this.names[axis]!.name}: ${this.labelOf(axis, axes[axis])}`,
+    );
     return texts.join(', ');
   }
 
@@ -85,6 +85,11 @@ export class CellPicker {
       select.value = axis === 'seed' ? String(this.seed) : this.axes[axis];
     this.say();
     this.changed.send();
+  }
+
+  /** What the page calls a label of an axis. */
+  private labelOf(axis: string, label: string): string {
+    return this.names[axis]!.label?.(label, this.results!) ?? label;
   }
 
   private list(axis: string, name: string, labels: string[], text = (label: string) => label) {

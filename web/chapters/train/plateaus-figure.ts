@@ -41,8 +41,6 @@ import type { Trials } from './trials';
 const HEIGHT = 260;
 /** Paths of each experiment's dots. */
 const LAYERS = 12;
-/** Runs whose texts are made in one step. */
-const TOLD = 300;
 const NAMES: Record<Driver, string> = {
   gradient_query_key: 'gradient norm on W_Q and W_K',
   sensitivity: 'sensitivity of attention',
@@ -107,22 +105,15 @@ export class PlateausFigure extends PublishedFigure {
       ),
     );
     this.picker.fill(results);
-    this.texts = new Map();
-  }
-
-  /** Fills the texts, some hundreds a step: all at once would hold the page up. */
-  private *told() {
-    for (let at = this.texts.size; at < this.runs.length; at += TOLD) {
-      for (const run of this.runs.slice(at, at + TOLD)) {
-        const text = this.picker.textOf(EXPERIMENTS.indexOf(run.experiment), run);
-        this.texts.set(run.axes, text);
-      }
-      yield;
-    }
+    this.texts = new Map(
+      this.runs.map((run) => [
+        run.axes,
+        this.picker.textOf(EXPERIMENTS.indexOf(run.experiment), run),
+      ]),
+    );
   }
 
   protected *draw(width: number) {
-    yield* this.told();
     const names = legend(
       this.parts.map(({ title, kind, colour }) => ({ text: title, kind, colours: [colour] })),
       0,
