@@ -192,8 +192,7 @@ void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
 }
 
 void CheckpointGridOptions::run() const {
-  check_beside_grid(*app_, grid_option_);
-  if (out_.empty()) throw InvalidArgument("out", "a grid needs --out, the folder of its cells");
+  check_beside_grid(*app_, grid_option_, out_);
   const Shard shard = parse_shard(shard_);
   const CheckpointGrid grid = parse_checkpoint_grid(read_text(grid_));
   if (grid.operation != operation_) {

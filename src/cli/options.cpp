@@ -13,17 +13,6 @@ std::string option_name(std::string_view name) {
   return text;
 }
 
-void check_beside_grid(const CLI::App& app, const CLI::Option* grid,
-                       std::initializer_list<std::string_view> also) {
-  for (const CLI::Option* other : app.get_options()) {
-    const std::string name = other->get_single_name();
-    const bool own = other == grid || other->get_needs().contains(const_cast<CLI::Option*>(grid)) ||
-                     std::find(also.begin(), also.end(), name) != also.end();
-    if (own || other->count() == 0) continue;
-    throw InvalidArgument(name, "it is not allowed beside --grid, whose file has what is run");
-  }
-}
-
 const Parameter& described_parameter(std::string_view name) {
   parameter(name);  // throws where there is none
   const auto known = parameters();

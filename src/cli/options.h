@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,10 +15,6 @@ namespace eigenscope::cli {
 
 /// "--name-with-dashes".
 std::string option_name(std::string_view name);
-/// Throws InvalidArgument for an option beside `grid` that is neither one of its own (`needs` it) nor among
-/// `also`: a grid file has the rest itself.
-void check_beside_grid(const CLI::App& app, const CLI::Option* grid,
-                       std::initializer_list<std::string_view> also = {});
 /// A row of the table of parameters with symbol and meaning. Throws InvalidArgument for an unknown name.
 const Parameter& described_parameter(std::string_view name);
 

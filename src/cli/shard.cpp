@@ -1,5 +1,7 @@
 #include "cli/shard.h"
 
+#include <algorithm>
+
 #include "support/error.h"
 
 namespace eigenscope::cli {
@@ -20,6 +22,18 @@ Shard parse_shard(const std::string& text) {
   throw InvalidArgument("shard", "'" + text +
                                      "' is not allowed; it must be I/N with I from 1 to N, "
                                      "such as 2/8");
+}
+
+void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string& out,
+                       std::initializer_list<std::string_view> also) {
+  for (const CLI::Option* other : app.get_options()) {
+    const std::string name = other->get_single_name();
+    const bool own = other == grid || other->get_needs().contains(grid) ||
+                     std::find(also.begin(), also.end(), name) != also.end();
+    if (own || other->count() == 0) continue;
+    throw InvalidArgument(name, "it is not allowed beside --grid, whose file has what is run");
+  }
+  if (out.empty()) throw InvalidArgument("out", "a grid needs --out, the folder of its cells");
 }
 
 }  // namespace eigenscope::cli

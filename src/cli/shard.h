@@ -1,8 +1,11 @@
-// Shares of a grid's cells.
+// Shares of a grid's cells, and what may stand beside --grid.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace eigenscope::cli {
 
@@ -13,5 +16,10 @@ struct Shard {
 
 /// "I/N" with I from 1 to N; all cells for an empty text. Throws InvalidArgument.
 Shard parse_shard(const std::string& text);
+
+/// A grid file says itself what is run: throws InvalidArgument for an option beside `grid` that is neither one
+/// of its own (`needs` it) nor among `also`, and ("out") when there is no folder `out` for the cells.
+void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string& out,
+                       std::initializer_list<std::string_view> also = {});
 
 }  // namespace eigenscope::cli

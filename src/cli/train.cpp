@@ -9,6 +9,7 @@
 #include "cli/grid_runs.h"
 #include "cli/operation_command.h"
 #include "cli/options.h"
+#include "cli/shard.h"
 #include "cli/text_input.h"
 #include "cli/training_runs.h"
 #include "cli/training_table.h"
@@ -97,7 +98,7 @@ struct TrainCommand {
 
   void run() {
     if (grid_option->count() > 0) {
-      check_beside_grid(*own_app, grid_option, {"out", "save-every"});
+      check_beside_grid(*own_app, grid_option, out, {"out", "save-every"});
       return run_grid(grid, shard, out, numbers.number("save_every"));
     }
     load_config();
