@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -210,11 +211,8 @@ void describe(ResultFields& out, const TrainResult& result) {
 class TrainJob {
  public:
   explicit TrainJob(const TrainInput& in)
-      : trainer_(in.checkpoint.empty() ? Trainer(in.settings, text_of(in.text))
-                                       : Trainer(checkpoint_of(in.checkpoint), text_of(in.text))),
-        validation_(in.checkpoint.empty() ? "" : validation_of(checkpoint_of(in.checkpoint))),
-        first_(trainer_.steps_done()),
-        more_(std::min(in.more, trainer_.steps_wanted() - first_)) {}
+      : TrainJob(in, in.checkpoint.empty() ? std::nullopt
+                                           : std::optional(checkpoint_of(in.checkpoint))) {}
 
   bool advance(double work) {
     const Index left = more_ - (trainer_.steps_done() - first_);
@@ -241,6 +239,12 @@ class TrainJob {
   }
 
  private:
+  TrainJob(const TrainInput& in, const std::optional<Safetensors>& saved)
+      : trainer_(saved ? Trainer(*saved, text_of(in.text)) : Trainer(in.settings, text_of(in.text))),
+        validation_(saved ? validation_of(*saved) : ""),
+        first_(trainer_.steps_done()),
+        more_(std::min(in.more, trainer_.steps_wanted() - first_)) {}
+
   Trainer trainer_;
   std::string validation_;
   Index first_, more_;
