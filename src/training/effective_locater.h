@@ -37,8 +37,9 @@ EffectiveTraces effective_traces(const RegularizerSettings& settings,
                                  const std::vector<Matrix<Scalar>>& moments,
                                  const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);
 
-/// The penalty sum over the heads on which the settings let it act of c_mean (trace/d - m*)^2 + c_scale scale/d; its gradient (moments held
-/// constant) is added to the model's. 0 for other kinds.
+/// The penalty sum over the heads on which the settings let it act of
+/// c_mean (trace/d - m*)^2 + c_scale scale/d; its gradient (moments held constant) is added to the model's.
+/// 0 for other kinds.
 template <class Scalar>
 double add_effective_locater(const RegularizerSettings& settings,
                              const std::vector<double>& targets,

@@ -41,14 +41,13 @@ void add_mimetic(Model<Scalar>& model, double target, Index acting, std::uint64_
     Eigen::Map<Matrix<Scalar>> fused(
         model.parameters().data() + model.layout().layers[static_cast<std::size_t>(layer)].fused,
         shape.fused(), d);
-    for (Index group = 0; group < settings.groups(); ++group) {
+    const Index members = settings.heads / settings.groups();
+    for (Index group = 0; group * members < acting; ++group) {
       const auto stream =
           first_stream + static_cast<std::uint64_t>(layer * settings.groups() + group);
       const Matrix<Scalar> rows =
           (root * orthonormal(d, width, seed, stream).transpose()).template cast<Scalar>();
-      const Index members = settings.heads / settings.groups();
       const Index end = std::min((group + 1) * members, acting);
-      if (group * members >= end) continue;
       for (Index head = group * members; head < end; ++head) {
         fused.middleRows(head * width, width) += c < 0 ? Matrix<Scalar>(-rows) : rows;
       }

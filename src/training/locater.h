@@ -22,8 +22,9 @@ HeadTraces head_traces(const Model<Scalar>& model, Eigen::Index layer, Eigen::In
 template <class Scalar>
 std::vector<double> head_means(const Model<Scalar>& model);
 
-/// R = sum over the heads on which the settings let it act of c_mean (tr(W)/d - m*)^2 + c_scale scale/d, scale = tr(W^2) or, for
-/// locater_frobenius, ||W||_F^2, and adds its gradient to the model's:
+/// R = sum over the heads on which the settings let it act of
+/// c_mean (tr(W)/d - m*)^2 + c_scale scale/d, scale = tr(W^2) or, for locater_frobenius, ||W||_F^2,
+/// and adds its gradient to the model's:
 /// d tr(W)/dW_Q = W_K, d tr(W^2)/dW_Q = 2 W_K M^T, d tr(W^2)/dW_K = 2 W_Q M with M = W_K^T W_Q,
 /// d ||W||_F^2/dW_Q = 2 W_Q W_K^T W_K. `targets` m* of every head, layer by layer. Note that tr(W^2)
 /// has no lower bound: a W far from symmetric lowers it by complex eigenvalues, with a growing norm.

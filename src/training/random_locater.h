@@ -15,9 +15,10 @@ template <class Scalar>
 double random_trace(const Model<Scalar>& model, std::uint64_t seed, Eigen::Index layer,
                     Eigen::Index head);
 
-/// The penalty sum over the heads on which the settings let it act of c_mean (tr(W R)/d - m*)^2 + c_scale ||W||_F^2/d, with its gradient added
-/// to the model's: LocAteR-Frobenius, which pulls W towards a multiple of R^T instead of the identity. 0
-/// for other kinds than locater_random.
+/// The penalty sum over the heads on which the settings let it act of
+/// c_mean (tr(W R)/d - m*)^2 + c_scale ||W||_F^2/d, with its gradient added to the model's:
+/// LocAteR-Frobenius, which pulls W towards a multiple of R^T instead of the identity. 0 for other kinds
+/// than locater_random.
 template <class Scalar>
 double add_random_locater(const RegularizerSettings& settings, const std::vector<double>& targets,
                           std::uint64_t seed, Model<Scalar>& model);

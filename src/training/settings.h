@@ -116,8 +116,8 @@ struct RegularizerSettings {
   /// Heads of each layer, the first ones, on which LocAteR acts and to which mimetic initialization gives
   /// the target; 0 for all.
   Eigen::Index target_heads = 0;
-  Eigen::Index target_steps =
-      0;                ///< steps of the run, the first ones, in which LocAteR acts; 0 for all
+  /// Steps of the run, the first ones, in which LocAteR acts; 0 for all.
+  Eigen::Index target_steps = 0;
   double qk_decay = 1;  ///< in units of 1/(learning rate): a step takes this times the rate
   Initialization initialization = Initialization::normal;
   double alpha = 0;                      ///< of Initialization::correlated, in [-1, 1]
