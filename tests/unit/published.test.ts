@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import operations from '../../web/generated/operations.json';
 import { escapesOf, sumOf } from '../../web/chapters/train/escape-rows';
 import type { Comparison, PublishedResults } from '../../web/chapters/train/published-results';
 import {
@@ -240,6 +241,26 @@ test('every method of the published experiments has a name of the page', () => {
     for (const method of Object.keys(grid.axes.method)) {
       expect(METHOD_NAMES, method).toHaveProperty([method]);
     }
+  }
+});
+
+test('names of methods that act on some heads or steps say on how many', () => {
+  const { grid } = JSON.parse(docs('experiments/learning-rate.results.json'));
+  const heads = operations.train.defaults.heads; // the grid does not change it
+  expect(grid.settings).not.toHaveProperty('heads');
+  interface Own {
+    target_heads?: number;
+    target_steps?: number;
+  }
+  const partial = Object.entries<Own>(grid.axes.method).filter(
+    ([, own]) => own.target_heads || own.target_steps,
+  );
+  expect(partial).toHaveLength(4);
+  for (const [method, own] of partial) {
+    const part = own.target_heads
+      ? `${own.target_heads} of ${heads} heads`
+      : `steps 1–${own.target_steps}`;
+    expect(METHOD_NAMES[method]).toContain(part);
   }
 });
 

@@ -35,7 +35,7 @@ export const METHOD_NAMES: Readonly<Record<string, string>> = {
   'random-m1': regularizers['locater-random'],
   'initial-m1': 'initial mean 1',
   'frobenius-m1-half': 'Frobenius, m* = 1, 2 of 4 heads',
-  'frobenius-m1-early': 'Frobenius, m* = 1, 100 steps',
+  'frobenius-m1-early': 'Frobenius, m* = 1, steps 1–100',
   'initial-m1-half': 'initial mean 1, 2 of 4 heads',
   'initial-m1-one': 'initial mean 1, 1 of 4 heads',
   'qk-norm': 'QK-norm',
