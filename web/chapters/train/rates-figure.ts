@@ -17,10 +17,10 @@ import {
 import { partText, type PublishedResults } from './published-results';
 import { meansText, METHOD_NAMES, runsText } from './published-rows';
 import {
+  differencesText,
   ratesOf,
   reachedLevels,
   sensitivitiesOf,
-  differencesText,
   sensitivityText,
   withoutRuns,
   type RatePoint,
@@ -41,9 +41,8 @@ const BEYOND = 1.2;
 
 const nameOf = (method: string) => METHOD_NAMES[method] ?? method;
 
-/** Of rising values along `pixels` of a logarithmic axis those whose numbers do not touch. */
-function apart(values: readonly number[], pixels: number): number[] {
-  const scale = pixels / Math.log(values.at(-1)! / values[0]);
+/** Of rising values on an axis of `scale` pixels to a factor e those whose numbers do not touch. */
+function apart(values: readonly number[], scale: number): number[] {
   const kept = values.slice(0, 1);
   for (const value of values.slice(1)) {
     const last = kept.at(-1)!;
@@ -125,20 +124,16 @@ export class RatesFigure extends CellsFigure {
     const trained = this.trained().map(({ training, final }) => ({
       ...{ rate: training.learning_rate, value: final[measure] },
     }));
-    const span = Math.log(rates.at(-1)! / rates[0]);
-    const inner =
-      ((width - MARGINS.marginLeft - MARGINS.marginRight) * span) / (span + 2 * Math.log(BEYOND));
+    const domain = [rates[0] / BEYOND, rates.at(-1)! * BEYOND];
+    const scale =
+      (width - MARGINS.marginLeft - MARGINS.marginRight) / Math.log(domain[1] / domain[0]);
     const others = [...this.methods.keys()].filter((method) => !shown.includes(method));
     const drawn = chart({
       label: title,
       ...{ width, height: HEIGHT, ...MARGINS },
       x: {
-        ...{
-          type: 'log',
-          domain: [rates[0] / BEYOND, rates.at(-1)! * BEYOND],
-          label: 'learning rate →',
-        },
-        ...{ labelAnchor: 'center', ticks: apart(rates, inner), tickFormat: tick },
+        ...{ type: 'log', domain, label: 'learning rate →', labelAnchor: 'center' },
+        ...{ ticks: apart(rates, scale), tickFormat: tick },
       },
       y: { label: null, ticks: 5, tickFormat: tick, nice: true },
       marks: [

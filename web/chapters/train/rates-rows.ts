@@ -88,18 +88,22 @@ export function sensitivityText(
   ].join(' ');
 }
 
-/** What the named methods, by the page's names, differ from the baseline at learning rates, with the tests. */
+/**
+ * What the named methods, by the page's names, differ from the baseline at learning rates, with the tests;
+ * methods that lack a run at one of them are left out.
+ */
 export function differencesText(
   results: PublishedResults,
   named: readonly string[],
   rates: readonly string[],
 ): string {
   const columns = rates.map((rate) => methodsOf(results, rate));
-  const said = named.map((name) => {
+  const said = named.flatMap((name) => {
     const own = columns.flatMap((rows) => rows.find(({ method }) => method === name) ?? []);
     const tests = own.map(({ loss }) => `${signed(loss.difference)} (${testText(loss.p)})`);
-    return `${name} ${tests.join(', ')}`;
+    return own.length === rates.length ? `${name} ${tests.join(', ')}` : [];
   });
+  if (said.length === 0) return '';
   return `Difference from no regularizer in bits per byte at ${rates.slice(0, -1).join(', ')} and ${rates.at(-1)}: ${said.join('; ')}.`;
 }
 
