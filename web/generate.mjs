@@ -65,14 +65,15 @@ write('text.txt', beginning());
 // The defaults and the figure's grid are the page's own; they are read from its source.
 const load = async (path) => (await runnerImport(`${root}web/${path}`)).module;
 
-// What the page shows of the published experiments, and the text of their runs.
-const { publishedOf } = await load('chapters/train/published-results.ts');
+// The published experiments, and the text of their runs.
 const EXPERIMENTS = `${root}docs/experiments/`;
 const ENDING = '.results.json';
-for (const name of readdirSync(EXPERIMENTS).filter((it) => it.endsWith(ENDING))) {
-  const results = JSON.parse(readFileSync(EXPERIMENTS + name, 'utf8'));
-  const file = `experiments/${name.slice(0, -ENDING.length)}.json`;
-  write(file, rounded(publishedOf(results), 6)); // more than a figure shows
+for (const file of readdirSync(EXPERIMENTS).filter((it) => it.endsWith(ENDING))) {
+  const name = file.slice(0, -ENDING.length);
+  const [results, grid] = [file, `${name}.grid.json`].map((it) =>
+    JSON.parse(readFileSync(EXPERIMENTS + it, 'utf8')),
+  );
+  write(`experiments/${name}.json`, { ...results, grid });
 }
 write('book.txt', readFileSync(`${root}${TEXT}/data.txt`, 'utf8'));
 

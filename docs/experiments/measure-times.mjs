@@ -19,8 +19,8 @@ const names = readdirSync(here)
 
 /** Seconds of CPU of a cell, as its process counts them, whatever runs beside it. */
 function secondsOf(name) {
-  const { cells, missing } = JSON.parse(readFileSync(`${here}${name}.results.json`, 'utf8'));
-  const planned = cells.length + missing.length;
+  const { columns, missing } = JSON.parse(readFileSync(`${here}${name}.results.json`, 'utf8'));
+  const planned = columns.seed.length + missing.length;
   const shard = `1/${Math.ceil(planned / measuredOf(name))}`;
   const out = mkdtempSync(join(tmpdir(), 'eigenscope-times-'));
   const run = 'TIMEFORMAT="%U %S"; time "$0" train --grid "$1" --shard "$2" --out "$3"';

@@ -1,280 +1,49 @@
-// Writes the tables of README.md beside it from the results files; with `--print` to standard output.
-// With `--cells FOLDER` it first merges the cells in FOLDER/EXPERIMENT into the results file of each
-// experiment that has such a folder; with `--restore` it first writes there the cells of the results files, so that
-// `eigenscope train --grid` runs the missing ones only.
+// Writes the results files beside it, and the tables and numbers of the pages, from them.
+//
+//   npm run experiments                     from the runs that the results files have
+//   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there
+//   npm run experiments -- --check          writes nothing; fails where a file is not as it would be written
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { rewritten, table, written } from '../results/tables.mjs';
+import { withNumbers, withTables } from '../results/tables.mjs';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const read = (name) => readFileSync(here + name, 'utf8');
-const named = (ending) =>
-  readdirSync(here)
-    .filter((name) => name.endsWith(ending))
-    .map((name) => name.slice(0, -ending.length));
+const { cells, check } = parseArgs({
+  options: { cells: { type: 'string' }, check: { type: 'boolean' } },
+}).values;
+if (cells && check) throw new Error('--check is not allowed beside --cells');
+const options = [...(cells ? ['--cells', cells] : []), ...(check ? ['--check'] : [])];
+const script = `${root}docs/experiments/publish.py`;
+execFileSync('/usr/bin/python3', ['-B', script, ...options], { stdio: 'inherit' });
 
-function collect(cells, restore) {
-  for (const name of named('.grid.json')) {
-    if (!restore && !existsSync(`${cells}/${name}`)) continue;
-    const grid = `${here}${name}.grid.json`;
-    const file = `${here}${name}.results.json`;
-    const out = [...(restore ? ['--restore', file] : []), '--out', file];
-    execFileSync(
-      `${root}build/native/eigenscope`,
-      ['collect', grid, '--cells', `${cells}/${name}`, ...out],
-      { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] }, // it names every missing cell
-    );
+// They read the results files.
+const experiments = { ...(await import('./tables.mjs')), ...(await import('./numbers.mjs')) };
+const withoutText = await import('../results/without-text.mjs');
+const trainedModels = await import('../results/trained-models.mjs');
+
+const made = {
+  ...experiments.tables(),
+  ...withoutText.tables(withoutText.results()),
+  ...trainedModels.tables(trainedModels.results()),
+};
+const numbers = { ...experiments.numbers, ...withoutText.numbers, ...trainedModels.numbers };
+const PAGES = [
+  'README.md',
+  'docs/experiments/README.md',
+  'docs/results.md',
+  'docs/trained-models.md',
+  'docs/without-text.md',
+  'web/chapters/model/view.html',
+];
+for (const page of PAGES) {
+  const text = readFileSync(root + page, 'utf8');
+  const next = withNumbers(withTables(text, made), numbers);
+  if (next === text) continue;
+  if (!check) writeFileSync(root + page, next);
+  else {
+    console.error(`${page} is not as npm run experiments writes it`);
+    process.exitCode = 1;
   }
 }
-
-/** '' for what is not there. */
-const shown = (value, digits) => written(value, digits, '');
-const code = (text) => `\`${text}\``;
-
-/** The rows of one of an experiment's analyses. */
-const analysed = ({ analysis }, kind) => analysis.find((it) => it.kind === kind).rows;
-/** The mean and the paired test of a measure, and the number of runs. */
-const tested = ({ runs, mean, difference, p }, digits) => [
-  ...[runs, shown(mean, digits), shown(difference, digits), shown(p, 3)],
-];
-/** By the numbers that the labels of axes are. */
-const byAxes =
-  (...axes) =>
-  (a, b) =>
-    axes.map((axis) => a.axes[axis] - b.axes[axis]).find(Boolean) ?? 0;
-/** Rows of an analysis of runs of one depth each, which the settings have where no axis has it. */
-const byDepth = (results, kind) =>
-  analysed(results, kind)
-    .map(({ axes = results.grid.settings, ...row }) => ({ axes, ...row }))
-    .sort(byAxes('depth'));
-const byMean = (measure) => (a, b) => a[measure].mean - b[measure].mean;
-
-/** The tables by the names of their markers in README.md; each is made of the results of one experiment. */
-const TABLES = {
-  'high-rate': [
-    'learning-rate',
-    ({ summary }) =>
-      table(
-        ['method', 'runs', 'bits per byte', 'difference from `none`', 'p', 'entropy'],
-        summary
-          .filter(({ axes }) => axes.learning_rate === '0.02')
-          .sort(byMean('bits_per_byte'))
-          .map(({ axes, bits_per_byte, entropy }) => [
-            ...[code(axes.method), ...tested(bits_per_byte, 3), shown(entropy.mean, 2)],
-          ]),
-      ),
-  ],
-  rates: [
-    'learning-rate',
-    (results) => {
-      const rates = results.grid.axes.learning_rate;
-      const levels = results.grid.analysis.find(({ kind }) => kind === 'sensitivity').reach;
-      const rows = analysed(results, 'sensitivity');
-      const runsOf = (points) => {
-        const all = points.map(({ runs }) => runs);
-        const [least, most] = [Math.min(...all), Math.max(...all)];
-        return least === most ? most : `${least} to ${most}`;
-      };
-      const at = ({ points }, rate) => points.find(({ learning_rate }) => learning_rate === rate);
-      return table(
-        [
-          ...['method', ...rates.map((rate) => `at ${rate}`), 'mean excess', 'largest stable rate'],
-          'runs at each rate',
-          ...levels.map((level) => `steps to ${level} at 0.006`),
-        ],
-        rows.map((row) => [
-          code(row.method),
-          ...rates.map((rate) => shown(at(row, rate)?.mean, 3)),
-          // Over other learning rates than those of the other methods they would not compare.
-          ...(row.values === rates.length
-            ? [shown(row.mean_excess, 3), row.largest_stable ?? 'none']
-            : ['', '']),
-          runsOf(row.points),
-          ...levels.map((_, i) => shown(at(row, 0.006)?.reached[i].mean_step, 0)),
-        ]),
-      );
-    },
-  ],
-  differences: [
-    'learning-rate',
-    ({ grid, summary }) => {
-      const rates = grid.axes.learning_rate.filter((rate) => rate !== 0.02);
-      const methods = Object.keys(grid.axes.method).filter((method) => method !== 'none');
-      const cell = (method, rate) => {
-        const of = summary.find(
-          ({ axes }) => axes.method === method && axes.learning_rate === String(rate),
-        );
-        const { difference, p, pairs } = of?.bits_per_byte ?? {};
-        const test = pairs > 2 && p !== null ? ` (${shown(p, 3)})` : '';
-        return shown(difference, 3) + test;
-      };
-      return table(
-        ['method', ...rates.map((rate) => `at ${rate}`)],
-        methods.map((method) => [code(method), ...rates.map((rate) => cell(method, rate))]),
-      );
-    },
-  ],
-  escape: [
-    'rank-escape',
-    (results) =>
-      table(
-        [
-          ...['depth', 's', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
-          ...['bits per byte', 'difference from alpha = 0', 'p'],
-          ...['residual', 'difference from alpha = 0', 'p'],
-        ],
-        analysed(results, 'share')
-          .sort(byAxes('depth', 'init_scale', 'alpha'))
-          .map(({ axes, runs, below, share, low, high }) => {
-            const { bits_per_byte, last_residual } = results.summary.find((row) =>
-              Object.entries(axes).every(([axis, label]) => row.axes[axis] === label),
-            );
-            return [
-              ...[axes.depth, axes.init_scale, axes.alpha, runs, below, shown(share, 2)],
-              `${shown(low, 2)} to ${shown(high, 2)}`,
-              ...tested(bits_per_byte, 3).slice(1),
-              ...tested(last_residual, 3).slice(1),
-            ];
-          }),
-      ),
-  ],
-  predictors: [
-    'trainability-map',
-    (results) =>
-      table(
-        [
-          ...['cells of', 'cells', 'measure at initialization'],
-          ...['rank correlation with the loss', 'area under the curve'],
-        ],
-        analysed(results, 'predictors').map((row) => [
-          ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, row.cells],
-          ...[code(row.predictor), shown(row.rank_correlation, 2)],
-          shown(row.area_under_curve, 2),
-        ]),
-      ),
-  ],
-  freezing: [
-    'trainability-map',
-    (results) =>
-      table(
-        [
-          ...['cells of', '1 - p', 's at alpha = 0.07', 's at alpha = 1', 'cells beyond'],
-          ...['mean loss beyond', 'mean loss before', 'rank correlation', 'area under the curve'],
-        ],
-        analysed(results, 'freezing').map((row) => [
-          ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, shown(row.unlike, 2)],
-          ...[0.0667, 1].map((alpha) =>
-            shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2),
-          ),
-          ...[
-            `${row.beyond} of ${row.cells}`,
-            shown(row.mean_beyond, 3),
-            shown(row.mean_before, 3),
-          ],
-          ...[shown(row.rank_correlation, 2), shown(row.area_under_curve, 2)],
-        ]),
-      ),
-  ],
-  plateaus: [
-    ['learning-rate', 'rank-escape'],
-    (...all) =>
-      table(
-        [
-          ...['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5'],
-          'rank correlation',
-        ],
-        all.flatMap((results) =>
-          byDepth(results, 'plateau').map(({ axes, driver, runs, never, rank_correlation }) => [
-            ...[results.experiment, axes.depth, code(driver), runs, never],
-            shown(rank_correlation, 2),
-          ]),
-        ),
-      ),
-  ],
-  relation: [
-    ['learning-rate', 'rank-escape'],
-    (...all) =>
-      table(
-        [
-          ...['experiment', 'depth', 'runs', 'logged rows'],
-          ...['rank correlation over all rows', 'mean within a run'],
-        ],
-        all.flatMap((results) =>
-          byDepth(results, 'relation').map(({ axes, runs, rows, ...found }) => [
-            ...[results.experiment, axes.depth, runs, rows],
-            ...[shown(found.rank_correlation, 2), shown(found.mean_within_runs, 2)],
-          ]),
-        ),
-      ),
-  ],
-  'paper-setting': [
-    'paper-setting',
-    ({ summary }) =>
-      table(
-        [
-          ...['method', 'biases', 'runs', 'perplexity', 'difference from `none`', 'p', 'entropy'],
-          ...['Frobenius variance', 'share of the biases', 'entropy minus that of `none`', 'p'],
-        ],
-        summary.map((row) => [
-          ...[code(row.axes.method), row.axes.query_key_bias, ...tested(row.perplexity, 1)],
-          ...[shown(row.entropy.mean, 3), shown(row.variance_frobenius.mean, 3)],
-          shown(row.bias_part.mean / row.logit_variance.mean, 2),
-          ...[shown(row.entropy.difference, 3), shown(row.entropy.p, 3)],
-        ]),
-      ),
-  ],
-};
-
-const { cells, print, restore } = parseArgs({
-  options: { cells: { type: 'string' }, print: { type: 'boolean' }, restore: { type: 'boolean' } },
-}).values;
-if (cells) collect(cells, restore);
-
-const published = named('.results.json');
-const results = Object.fromEntries(
-  published.map((name) => [name, JSON.parse(read(`${name}.results.json`))]),
-);
-const LETTERS = {
-  regularizers: 'tuned',
-  'learning-rate': 'a',
-  'rank-escape': 'b',
-  'paper-setting': 'c',
-  'trainability-map': 'd',
-};
-const times = JSON.parse(read('times.json'));
-const hours = (cells, { seconds }) => shown((cells * seconds) / 3600, 1);
-const state = table(
-  [
-    ...['experiment', 'cells with a result', 'seconds of CPU for a cell'],
-    ...['hours of CPU for the rest', 'for all', 'file'],
-  ],
-  Object.entries(LETTERS).map(([name, letter]) => {
-    const { cells: finished, missing } = results[name];
-    const planned = finished.length + missing.length;
-    const cost = times.experiments[name];
-    return [
-      ...[letter, `${finished.length} of ${planned}`, shown(cost.seconds, 0)],
-      ...[hours(missing.length, cost), hours(planned, cost), code(`${name}.results.json`)],
-    ];
-  }),
-);
-
-const total = Object.keys(LETTERS).reduce((sum, name) => {
-  const { cells, missing } = results[name];
-  return sum + ((cells.length + missing.length) * times.experiments[name].seconds) / 3600;
-}, 0);
-const measured =
-  `Seconds are those of one core of the machine ${times.machine}, measured with the first cell of each grid, of b ` +
-  `with ${times.experiments['rank-escape'].measured} over its depths, of the map with one of each norm and depth ` +
-  `(${code(times.command)}). All together are ${shown(total, 1)} hours of CPU, ${shown(total / 2, 1)} on two ` +
-  'cores; 8 on two cores were planned.';
-const made = { state: `${state}\n\n${measured}` };
-for (const [name, [of, write]] of Object.entries(TABLES)) {
-  made[name] = write(...[of].flat().map((source) => results[source]));
-}
-const text = rewritten(read('README.md'), made);
-if (print) process.stdout.write(text);
-else writeFileSync(`${here}README.md`, text);

@@ -17,13 +17,70 @@ export const written = (value, digits = 3, none = '–') =>
 export const agreement = (row, measure) =>
   `${written(row[`${measure}_rank_correlation`])} / ${written(row[`${measure}_mean_absolute_error`])}`;
 
-/** A page with what stands at its places made anew, by their names; throws for a place without a text or the reverse. */
-export function rewritten(page, made) {
-  const left = new Set(Object.keys(made));
-  const text = page.replace(/<!-- (.+?) -->\n[^]*?\n<!-- end -->/g, (_, name) => {
-    if (!left.delete(name)) throw new Error(`no table for '${name}', or twice`);
+/** A page with those tables made anew for which it has a place; throws for a place without a table. */
+export function withTables(page, made) {
+  return page.replace(/<!-- (\S.*?) -->\n[^]*?\n<!-- end -->/g, (_, name) => {
+    if (!(name in made)) throw new Error(`no table for '${name}'`);
     return `<!-- ${name} -->\n\n${made[name]}\n\n<!-- end -->`;
   });
-  if (left.size > 0) throw new Error(`no place for ${[...left].join(', ')}`);
-  return text;
+}
+
+const NUMBER = /(?:p < )?[-−+]?\d+(?:\.\d+)?/g;
+const WORDS = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+
+/** A count as a word where there is one. */
+export const word = (count) => WORDS[count] ?? String(count);
+
+/** What may have stood in the place of a text before: other numbers, other counts. */
+function formOf(text) {
+  if (WORDS.includes(text)) return `(?:${WORDS.join('|')}|\\d+)`;
+  const plain = text.replace(/^p (?:< )?/, '');
+  const number = '[-−+]?\\d+(?:\\.\\d+)?';
+  const form = plain.split(NUMBER).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return (plain === text ? '' : 'p (?:< )?') + form.join(number);
+}
+
+/**
+ * A page with its numbers made anew. A comment `<!--=gain frobenius-m1 0.02-->` before a number names what it
+ * is: a function of `numbers` with its arguments, which returns the text.
+ */
+export function withNumbers(page, numbers) {
+  let rest = page;
+  let text = '';
+  for (;;) {
+    const found = /<!--=([\w-]+?)( .*?)?-->/.exec(rest);
+    if (!found) return text + rest;
+    const [marker, name, args = ''] = found;
+    if (!(name in numbers)) throw new Error(`no number '${name}' of ${marker}`);
+    const value = numbers[name](...args.split(' ').filter(Boolean));
+    const after = rest.slice(found.index + marker.length);
+    const old = new RegExp(`^${formOf(value)}`).exec(after);
+    if (!old)
+      throw new Error(`after ${marker} must stand a text like '${value}': ${after.slice(0, 30)}`);
+    text += rest.slice(0, found.index) + marker + value;
+    rest = after.slice(old[0].length);
+  }
+}
+
+/** A number with the digits that tables and comparisons need. */
+const rounded = (value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value);
+
+/** Those fields of a row that match. */
+export const picked = (row, kept) =>
+  Object.fromEntries(
+    Object.entries(row)
+      .filter(([name]) => kept.test(name))
+      .map(([name, value]) => [name, rounded(value)]),
+  );
+
+/** JSON with a line for each row of a list. */
+export function jsonLines(value) {
+  const hasList = (it) => it && typeof it === 'object' && Object.values(it).some(Array.isArray);
+  if (Array.isArray(value) && typeof value[0] === 'object')
+    return `[\n${value.map((it) => (hasList(it) ? jsonLines(it) : JSON.stringify(it))).join(',\n')}\n]`;
+  if (!hasList(value)) return JSON.stringify(value);
+  const fields = Object.entries(value).map(
+    ([name, part]) => `${JSON.stringify(name)}:${jsonLines(part)}`,
+  );
+  return `{\n${fields.join(',\n')}\n}`;
 }

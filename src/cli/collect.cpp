@@ -30,17 +30,14 @@ struct CollectCommand {
     app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required();
     app.add_option("--cells", cells, "folder of the cells, the --out of the command that made them")
         ->required();
-    app.add_option("--restore", restore,
-                   "results file whose cells are written to the folder first, where it lacks them");
     app.add_option("--out", out, "file for the results instead of standard output");
   }
 
   void run() const {
-    if (restore.empty() && !std::filesystem::is_directory(cells))
-      throw FormatError(cells, "there is no such folder");
+    if (!std::filesystem::is_directory(cells)) throw FormatError(cells, "there is no such folder");
     const std::string source = read_text(grid);
     const Json results = has_checkpoints(source)
-                             ? collected_checkpoints(parse_checkpoint_grid(source))
+                             ? collect_checkpoints(parse_checkpoint_grid(source), cells)
                              : collected_runs(parse_grid(source));
     const std::string text = text_of(results);
     out.empty() ? void(std::cout << text) : replace_file(out, text);
@@ -52,25 +49,13 @@ struct CollectCommand {
     }
   }
 
-  Json collected_checkpoints(const CheckpointGrid& parsed) const {
-    if (!restore.empty()) throw InvalidArgument("restore", "it is for grids of training runs");
-    return collect_checkpoints(parsed, cells);
-  }
   Json collected_runs(const Grid& parsed) const {
     const CellFolder folder(cells);
-    if (!restore.empty()) {
-      const auto others = folder.restore(parsed, read_json(read_text(restore)));
-      if (!others.empty()) {
-        std::cerr << "eigenscope: " << others.size() << " cells of " << restore
-                  << " are not cells of this grid and are ignored, such as "
-                  << write_json(others.front()) << '\n';
-      }
-    }
     return collect_results(parsed,
                            [&](const GridCell& cell) { return folder.result(parsed, cell); });
   }
 
-  std::string grid, cells, restore, out;
+  std::string grid, cells, out;
 };
 
 }  // namespace

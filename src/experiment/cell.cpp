@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 #include "checkpoint/safetensors.h"
 #include "experiment/cell_file.h"
-#include "experiment/grid_keys.h"
 #include "io/replace_file.h"
 #include "support/error.h"
-#include "support/parameter.h"
 #include "training/trainer.h"
 
 namespace eigenscope {
@@ -93,46 +90,6 @@ Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
   return result;
 }
 
-// The keys of a grid that decide, beside the settings, what the result of a cell is.
-constexpr const char* kKeysOfResults[] = {"experiment", "text",  kValidation, "tokenizer",
-                                          "min_count",  "curve", "kept"};
-
-[[noreturn]] void refuse_restoring(const std::string& what, const std::string& found,
-                                   const std::string& wanted) {
-  throw InvalidArgument("restore", what + " is " + found + " in the results file and " + wanted +
-                                       " in the grid; give the results of this grid, or remove "
-                                       "--restore to run its cells");
-}
-
-std::string shown_key(const Json& object, const std::string& key, const char* absent) {
-  if (!object.contains(key)) return absent;
-  const Json& value = object.at(key);
-  return value.is_number() ? shown(value.get<double>()) : write_json(value);
-}
-
-void check_grid(const Grid& grid, const Json& results) {
-  if (!results.is_object() || !results.contains("cells") ||
-      !results.value("grid", Json()).is_object()) {
-    throw InvalidArgument("restore", "the file is not one that `eigenscope collect` wrote");
-  }
-  const Json& other = results.at("grid");
-  for (const char* const key : kKeysOfResults) {
-    if (other.value(key, Json()) == grid.source.value(key, Json())) continue;
-    refuse_restoring(key, shown_key(other, key, "missing"), shown_key(grid.source, key, "missing"));
-  }
-}
-
-void check_settings(const GridCell& cell, const Json& found) {
-  const Json wanted = changed_settings(cell.settings);
-  for (const Json* const side : {&found, &wanted}) {
-    for (const auto& [name, value] : side->items()) {
-      if (found.value(name, Json()) == wanted.value(name, Json())) continue;
-      refuse_restoring(name + " of the cell " + cell.id, shown_key(found, name, "the default"),
-                       shown_key(wanted, name, "the default"));
-    }
-  }
-}
-
 }  // namespace
 
 CellFolder::CellFolder(std::string path) : path_(std::move(path)) {
@@ -159,31 +116,6 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) c
   return json;
 }
 
-std::vector<std::string> CellFolder::restore(const Grid& grid, const Json& results) const {
-  check_grid(grid, results);
-  std::unordered_map<std::string, const GridCell*> cells;
-  for (const GridCell& cell : grid.cells) cells.emplace(cell.id, &cell);
-  std::vector<std::pair<const GridCell*, const Json*>> known;
-  std::vector<std::string> others;
-  for (const Json& own : results.at("cells")) {
-    const auto id = required(own, "id", "the name of a cell", &Json::is_string).get<std::string>();
-    const auto found = cells.find(id);
-    if (found == cells.end()) {
-      others.push_back(id);
-      continue;
-    }
-    check_settings(*found->second, required(own, "settings", "an object", &Json::is_object));
-    known.emplace_back(found->second, &own);
-  }
-  for (const auto& [cell, result_of_file] : known) {
-    if (result(grid, *cell)) continue;
-    Json own{{"experiment", grid.experiment}};
-    own.update(*result_of_file);
-    replace_file(file(*cell, ".json"), write_json(own, 1) + "\n");
-  }
-  return others;
-}
-
 void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<const Text> text,
                      const std::function<bool(double)>& pause) const {
   const std::string partial = file(cell, ".partial");
@@ -196,8 +128,8 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
-      replace_file(partial, run.trainer.checkpoint(
-                                {{"rows", write_json(run.rows)}, {kValidationKey, grid.validation}}));
+      replace_file(partial, run.trainer.checkpoint({{"rows", write_json(run.rows)},
+                                                    {kValidationKey, grid.validation}}));
     }
   }
   Json result{{"experiment", grid.experiment}};

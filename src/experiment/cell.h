@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "experiment/grid.h"
 #include "training/text.h"
@@ -26,13 +25,6 @@ class CellFolder {
   /// The result of a finished cell; nothing when it has none. Throws FormatError when the file is of other
   /// settings or cannot be read.
   std::optional<OrderedJson> result(const Grid& grid, const GridCell& cell) const;
-
-  /// Writes the cells of a results file (collect.h) that are cells of the grid and whose files are not
-  /// there, as `run` would have; the grid may have got other axes, stages and analyses since. Returns the ids of
-  /// the file's other cells, which are ignored as `collect` ignores their files: a grid may lose a method. Throws
-  /// InvalidArgument before it writes: ("restore") for another file, and naming what differs when the grid's
-  /// experiment, text or kept measures, or the settings of one of its cells, are not those of the file.
-  std::vector<std::string> restore(const Grid& grid, const OrderedJson& results) const;
 
   /// Trains the cell to its end from where its files are. `pause(progress)` is called after each piece
   /// with the share that is done; true asks to save the state. Throws FormatError naming the file that

@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "experiment/analysis.h"
 #include "statistics/paired_test.h"
 #include "support/error.h"
 
@@ -70,23 +69,6 @@ Json comparison(const BySeed& own, const BySeed* baseline, const std::string& me
   return json;
 }
 
-/// What the results have of a cell.
-Json kept_of(const Grid& grid, Json cell) {
-  cell.erase("experiment");
-  if (grid.kept.empty()) return cell;
-  for (const char* const row : {"initial", "final"}) {
-    const Json all = cell.at(row);
-    if (!all.is_object()) continue;  // the run failed before its first row
-    Json kept = Json::object();
-    for (const std::string& name : grid.kept) {
-      if (!all.contains(name)) throw InvalidArgument("kept", "there is no measure '" + name + "'");
-      kept[name] = all.at(name);
-    }
-    cell[row] = kept;
-  }
-  return cell;
-}
-
 Labels baseline_of(const Grid& grid, Labels labels) {
   for (auto& [axis, label] : labels) {
     if (axis == grid.baseline_axis) label = grid.baseline_label;
@@ -123,7 +105,8 @@ Json collect_results(const Grid& grid,
   Json missing = Json::array();
   for (const GridCell& cell : grid.cells) {
     if (std::optional<Json> result = result_of(cell)) {
-      results.push_back(kept_of(grid, std::move(*result)));
+      result->erase("experiment");
+      results.push_back(std::move(*result));
       found.push_back(&cell);
     } else {
       missing.push_back(cell.id);
@@ -131,13 +114,11 @@ Json collect_results(const Grid& grid,
   }
   Groups groups;
   for (std::size_t i = 0; i < results.size(); ++i) groups.add(*found[i], results[i]);
-  Json summary = summary_of(grid, groups);
-  Json analyses = Json::array();
-  for (const Json& of : grid.source.value("analysis", Json::array())) {
-    analyses.push_back(analyse(grid, of, results));
-  }
-  return {{"experiment", grid.experiment}, {"grid", grid.source}, {"summary", summary},
-          {"analysis", analyses},          {"missing", missing},  {"cells", std::move(results)}};
+  return {{"experiment", grid.experiment},
+          {"grid", grid.source},
+          {"summary", summary_of(grid, groups)},
+          {"missing", missing},
+          {"cells", std::move(results)}};
 }
 
 }  // namespace eigenscope

@@ -8,8 +8,7 @@
 
 namespace eigenscope {
 
-/// {experiment, grid, summary, analysis, missing, cells}: `cells` the results in the grid's order, `analysis` what
-/// analyse() makes of each entry of the grid's, `missing` the ids of cells
+/// {experiment, grid, summary, missing, cells}: `cells` the results in the grid's order, `missing` the ids of cells
 /// without one, `summary` for every combination of the axes' labels: runs, failures (runs whose loss was not finite;
 /// they count in nothing else), and for each measure mean, standard deviation and, with a baseline, the
 /// mean difference from the baseline's runs of the same seeds and labels, its t and p (paired t test, two-sided),

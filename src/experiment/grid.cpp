@@ -168,7 +168,7 @@ Grid parse_grid(const std::string& json) {
   if (!grid.source.is_object()) refuse("grid", "it must be a JSON object");
   check_keys("", grid.source, kFile,
              {"experiment", "hypothesis", "text", "validation", "tokenizer", "min_count",
-              "settings", "axes", "stages", "measures", "curve", "kept", "baseline", "analysis"});
+              "settings", "axes", "stages", "measures", "curve", "baseline"});
   grid.experiment =
       required(grid.source, "experiment", "a name", &Json::is_string).get<std::string>();
   grid.text =
@@ -196,7 +196,6 @@ Grid parse_grid(const std::string& json) {
   }
   grid.measures = names_of(grid.source, "measures");
   grid.curve = names_of(grid.source, "curve");
-  grid.kept = names_of(grid.source, "kept");
   if (grid.source.contains("baseline")) {
     const Json& baseline = required(grid.source, "baseline", "{axis: label}", &Json::is_object);
     if (baseline.size() != 1 || !baseline.begin().value().is_string()) {

@@ -29,7 +29,7 @@ struct Grid {
   std::string experiment, text, validation, tokenizer = "bytes";
   Eigen::Index min_count = 3;
   std::vector<GridCell> cells;
-  std::vector<std::string> axes, measures, curve, kept;
+  std::vector<std::string> axes, measures, curve;
   std::string baseline_axis, baseline_label;
   OrderedJson source;  ///< the file
 };

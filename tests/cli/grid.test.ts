@@ -117,93 +117,19 @@ describe('a grid of training runs', () => {
     expect(collected(out)).toBe(expected);
   });
 
-  test('the cells of a results file are restored, and only the missing ones are run', () => {
-    const [out, again] = [fresh(), fresh()];
-    run('train', { grid, out, shard: '1/3' });
-    const results = join(folder, 'part.json');
-    expect(run('collect', { cells: out, out: results }, grid).status).toBe(0);
-    expect(run('collect', { cells: again, restore: results }, grid).status).toBe(0);
-    for (const name of readdirSync(out)) {
-      expect(readFileSync(join(again, name), 'utf8')).toBe(readFileSync(join(out, name), 'utf8'));
-    }
-    expect(run('train', { grid, out: again }).status).toBe(0);
-    expect(collected(again)).toBe(expected);
-  });
-
-  test('the results of a grid that was extended since are restored; its new cells are run', () => {
-    const smaller = write('smaller.json', {
-      ...source,
-      axes: { ...source.axes, method: { none: {} } },
-      stages: [{ seeds: 1 }],
-    });
-    const [out, again, less] = [fresh(), fresh(), fresh()];
-    const results = join(folder, 'smaller-results.json');
-    run('train', { grid: smaller, out });
-    run('collect', { cells: out, out: results }, smaller);
-    const restored = run('collect', { cells: again, restore: results }, grid);
-    expect(restored.status).toBe(0);
-    expect(readdirSync(again).sort()).toEqual(readdirSync(out).sort());
-    expect(run('train', { grid, out: again }).status).toBe(0);
-    expect(collected(again)).toBe(expected);
-    // Cells that the grid has no more are named; the others are there.
-    const all = join(folder, 'all-results.json');
-    writeFileSync(all, expected);
-    const ran = run('collect', { cells: less, restore: all }, smaller);
-    expect(ran.status).toBe(0);
-    expect(ran.stderr).toContain(
-      `10 cells of ${all} are not cells of this grid and are ignored, such as ` +
-        '"method=locater,learning_rate=0.03,seed=1"',
-    );
-    expect(ran.stdout).toBe(collected(out, smaller));
-  });
-
-  test.each([
-    [
-      { settings: { ...source.settings, steps: 30 } },
-      'restore: steps of the cell method=none,learning_rate=0.03,seed=1 is 60 in the results ' +
-        'file and 30 in the grid',
-    ],
-    [
-      { axes: { ...source.axes, method: { none: {}, locater: { regularizer: 'locater' } } } },
-      'restore: target of the cell method=locater,learning_rate=0.03,seed=1 is 0.5 in the ' +
-        'results file and the default in the grid',
-    ],
-    [{ experiment: 'other' }, 'restore: experiment is "small" in the results file and "other"'],
-    [{ text: grid }, `restore: text is ${JSON.stringify(text)} in the results file and`],
-    [{ validation: text }, 'validation is missing in the results file'],
-    [{ tokenizer: 'words' }, 'tokenizer is missing in the results file and "words" in the grid'],
-    [{ min_count: 2 }, 'min_count is missing in the results file and 2 in the grid'],
-    [{ curve: ['entropy'] }, 'curve is ["bits_per_byte"] in the results file and ["entropy"]'],
-    [{ kept: ['bits_per_byte', 'entropy'] }, 'kept is missing in the results file'],
-  ])('results are not restored to a grid with %j', (change, message) => {
-    const results = join(folder, 'results.json');
-    writeFileSync(results, expected);
-    const cells = fresh();
-    const changed = write('changed.json', { ...source, ...change });
-    const ran = run('collect', { cells, restore: results }, changed);
-    expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain(message);
-    expect(readdirSync(cells)).toEqual([]);
-  });
-
   test('cells of a grid with a validation text of its own', () => {
     const validation = join(folder, 'validation.txt');
     writeFileSync(validation, 'it was the age of wisdom, '.repeat(4));
     const own = write('validation.json', { ...source, validation });
-    const [out, again] = [fresh(), fresh()];
-    const results = join(folder, 'validation-results.json');
+    const out = fresh();
     expect(run('train', { grid: own, out, shard: '1/12' }).status).toBe(0);
-    expect(run('collect', { cells: out, out: results }, own).status).toBe(0);
-    const found = JSON.parse(readFileSync(results, 'utf8'));
+    const found = JSON.parse(collected(out, own));
     expect(found.grid.validation).toBe(validation);
     const { settings, text: learned } = source;
     const options = { ...settings, text: learned, validation, learning_rate: 0.03, seed: 1 };
     expect(found.cells[0].final.bits_per_byte).toBe(
       json('train', options).runs[0].rows.at(-1).bits_per_byte,
     );
-    expect(run('collect', { cells: again, restore: results }, own).status).toBe(0);
-    const [cell] = readdirSync(out);
-    expect(readFileSync(join(again, cell), 'utf8')).toBe(readFileSync(join(out, cell), 'utf8'));
     const other = run('train', { grid, out, shard: '1/12' });
     expect(other.status).toBe(1);
     expect(other.stderr).toContain('validation text differ from the cell');
@@ -219,12 +145,6 @@ describe('a grid of training runs', () => {
     expect(ran.status).toBe(2);
     expect(ran.stderr).toContain(`${name}: it is not allowed beside --grid`);
     expect(existsSync(out)).toBe(false);
-  });
-
-  test('a file that is no results file is not restored', () => {
-    const ran = run('collect', { cells: fresh(), restore: grid }, grid);
-    expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain('restore: the file is not one that `eigenscope collect` wrote');
   });
 
   test('a damaged partial file costs its steps only', () => {

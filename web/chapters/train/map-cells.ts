@@ -41,7 +41,7 @@ export function panelOf(axes: Record<string, string>): string {
   return `${axes.layer_norm}-norm, depth ${axes.depth}`;
 }
 
-const meanOf = (values: readonly (number | null)[]) =>
+const meanOf = (values: readonly (number | null | undefined)[]) =>
   values.reduce<number>((sum, value) => sum + (value ?? NaN), 0) / values.length;
 
 /** The cells that have a run that did not fail. */
@@ -111,7 +111,7 @@ export function predictionsOf(results: PublishedResults): Prediction[] {
   }));
 }
 
-/** The scale from which on the logits of an untrained model freeze (src/attention/criticality.h). */
+/** The scale from which on the logits of an untrained model freeze (docs/experiments/analyses.py). */
 export interface FreezingPoint {
   alpha: number;
   init_scale: number;

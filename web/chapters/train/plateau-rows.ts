@@ -1,10 +1,7 @@
 // What the figure on plateaus shows: how long runs stay on them, and what goes with it.
 import { areEqual } from '../../state/equal';
-import { analysed, labelsOf, type PublishedCell, type PublishedResults } from './published-results';
+import { analysed, labelsOf, type Driver, type PublishedResults } from './published-results';
 import type { CellTrial } from './trials';
-
-export const DRIVERS = ['gradient_query_key', 'sensitivity'] as const;
-export type Driver = (typeof DRIVERS)[number];
 
 /** One run. */
 export interface Plateau extends Record<Driver, number> {
@@ -28,24 +25,17 @@ export function plateauThreshold({ analysis }: PublishedResults): number {
   return analysis.find(({ kind }) => kind === 'plateau')!.below!;
 }
 
-/** The length of the plateau of a run, and the drivers in the first logged row after step 0. */
-function plateauOf(curve: PublishedCell['curve'], below: number) {
-  const at = curve.bits_per_byte!.findIndex((loss) => loss !== null && loss < below);
-  const first = (name: Driver) => curve[name]![1] ?? NaN;
-  return {
-    step: at < 0 ? null : curve.step![at],
-    gradient_query_key: first('gradient_query_key'),
-    sensitivity: first('sensitivity'),
-  };
-}
-
-/** The runs that did not fail. */
+/** The runs that did not fail, with the drivers in the first logged row after step 0. */
 export function plateausOf(results: PublishedResults): Plateau[] {
   const { experiment, cells } = results;
   const below = plateauThreshold(results);
   return cells
     .filter(({ failure }) => failure === '')
-    .map(({ axes, seed, curve }) => ({ experiment, axes, seed, ...plateauOf(curve, below) }));
+    .map(({ axes, seed, ...cell }) => ({
+      ...{ experiment, axes, seed, step: cell.below[below] },
+      gradient_query_key: cell.curve.gradient_query_key?.[0] ?? NaN,
+      sensitivity: cell.curve.sensitivity?.[0] ?? NaN,
+    }));
 }
 
 /** The same of runs of this experiment that were trained in this tab. */
@@ -54,23 +44,21 @@ export function plateausTrained(
   trials: readonly CellTrial[],
 ): Plateau[] {
   const below = plateauThreshold(results);
-  return trials.map(({ choice, rows }) => {
-    const of = (name: 'bits_per_byte' | Driver) => rows.map(({ value }) => value[name]);
-    const curve = {
-      ...{ step: rows.map(({ step }) => step), bits_per_byte: of('bits_per_byte') },
-      ...{ gradient_query_key: of('gradient_query_key'), sensitivity: of('sensitivity') },
-    };
-    return { experiment: results.experiment, ...choice, ...plateauOf(curve, below) };
-  });
+  return trials.map(({ choice, rows }) => ({
+    ...{ experiment: results.experiment, ...choice },
+    step: rows.find(({ value }) => value.bits_per_byte < below)?.step ?? null,
+    gradient_query_key: rows[1]?.value.gradient_query_key ?? NaN,
+    sensitivity: rows[1]?.value.sensitivity ?? NaN,
+  }));
 }
 
 /** Every logged row after step 0 of all runs. */
-export function loggedRows({ experiment, cells }: PublishedResults): LoggedRow[] {
-  return cells.flatMap(({ axes, seed, curve }) =>
-    curve.step!.slice(1).map((step, i) => ({
-      ...{ experiment, axes, seed, step: step! },
-      gradient_query_key: curve.gradient_query_key![i + 1] ?? NaN,
-      sensitivity: curve.sensitivity![i + 1] ?? NaN,
+export function loggedRows({ experiment, steps, cells }: PublishedResults): LoggedRow[] {
+  return cells.flatMap(({ axes, seed, curve: { gradient_query_key, sensitivity } }) =>
+    steps.slice(0, sensitivity?.length).map((step, i) => ({
+      ...{ experiment, axes, seed, step },
+      gradient_query_key: gradient_query_key?.[i] ?? NaN,
+      sensitivity: sensitivity?.[i] ?? NaN,
     })),
   );
 }

@@ -1,4 +1,4 @@
-// What the page has of a results file of docs/experiments; the build makes it, figures fetch it.
+// A results file of docs/experiments, which figures fetch.
 
 /** One measure over the runs of a combination of labels; with a baseline, against its runs of the same seeds. */
 export interface Comparison {
@@ -19,7 +19,7 @@ export function meanErrorOf({ runs, mean, deviation }: Comparison): MeanError {
   return { mean: mean ?? NaN, error: (deviation ?? NaN) / Math.sqrt(runs) };
 }
 
-/** Measures of a summary that figures show; those of an experiment are among them. */
+/** Measures over runs that figures show. */
 const COMPARED = ['bits_per_byte', 'perplexity', 'entropy'] as const;
 
 /** One combination of labels. */
@@ -43,23 +43,21 @@ export const PREDICTORS = [
 ] as const;
 export type Predictor = (typeof PREDICTORS)[number];
 
-/** What is kept of every logged row, and at the end. */
-const CURVE = ['step', 'bits_per_byte', 'sensitivity', 'gradient_query_key'] as const;
-const FINAL = ['bits_per_byte', 'perplexity', 'entropy'] as const;
+/** What plateaus may depend on; of each logged row after step 0. */
+export const DRIVERS = ['gradient_query_key', 'sensitivity'] as const;
+export type Driver = (typeof DRIVERS)[number];
 
-/** Values by their names; null where there is none. */
-type Values<Name extends string> = Record<Name, number | null>;
-
-/** One training run. */
+/** One training run. An experiment keeps only some of the measures. */
 export interface PublishedCell {
   axes: Record<string, string>;
   seed: number;
   /** At which step it stopped, and why, or ''. */
   failure: string;
-  initial: Values<Predictor>;
-  final: Values<(typeof FINAL)[number]>;
-  /** Row by row; an experiment keeps only some of these. */
-  curve: Partial<Record<(typeof CURVE)[number], (number | null)[]>>;
+  initial: Partial<Record<Predictor, number | null>>;
+  final: Partial<Record<(typeof COMPARED)[number], number | null>>;
+  /** First logged step with a loss below each of some losses; null for never. */
+  below: Record<string, number | null>;
+  curve: Partial<Record<Driver, (number | null)[]>>;
 }
 
 export type Setting = number | string;
@@ -73,7 +71,7 @@ export interface Grid {
   stages: { seeds: number }[];
 }
 
-/** A results file, as collect_results() (src/experiment/collect.h) makes it, or what the page has of it. */
+/** The results of an experiment. */
 export interface PublishedResults {
   experiment: string;
   grid: Grid;
@@ -85,35 +83,44 @@ export interface PublishedResults {
     tolerance?: number;
     rows: Record<string, unknown>[];
   }[];
+  /** Logged steps after 0. */
+  steps: number[];
   cells: PublishedCell[];
   /** Runs of the plan without a result: "method=none,learning_rate=0.003,seed=2". */
   missing: string[];
 }
 
-/** The named ones among the values of an object. */
-function picked<Value>(of: Record<string, Value>, names: readonly string[]): Record<string, Value> {
-  return Object.fromEntries(names.filter((name) => name in of).map((name) => [name, of[name]]));
+type Columns<Value> = Record<string, Value[]>;
+
+/** The same as docs/experiments/publish.py writes it, with its grid: runs as columns. */
+export interface ResultsFile extends Omit<PublishedResults, 'steps' | 'cells'> {
+  columns: {
+    labels: Columns<string>;
+    /** The place of each run's label among those of the axis. */
+    axes: Columns<number>;
+    seed: number[];
+    /** By the place of the run. */
+    failures: Record<string, string>;
+    initial: Columns<number | null>;
+    final: Columns<number | null>;
+    below: Columns<number | null>;
+    curve: { step?: number[] } & Partial<Record<Driver, (number | null)[][]>>;
+  };
 }
 
-/** What the page has of a results file. */
-export function publishedOf(results: PublishedResults): PublishedResults {
-  const { experiment, grid, summary, analysis, cells, missing } = results;
-  const { tokenizer, min_count, settings, axes, stages } = grid;
-  return {
-    ...{ experiment, analysis, missing },
-    grid: { ...(tokenizer && { tokenizer, min_count }), settings, axes, stages },
-    summary: summary.map((row) => ({
-      ...{ axes: row.axes, runs: row.runs, failures: row.failures },
-      ...picked(row as unknown as Record<string, unknown>, COMPARED),
-    })) as SummaryRow[],
-    cells: cells.map(({ axes, seed, failure, initial, final, curve }) => ({
-      ...{ axes, seed, failure },
-      initial: picked(initial, PREDICTORS) as PublishedCell['initial'],
-      final: picked(final, FINAL) as PublishedCell['final'],
-      // Only plateaus are drawn from curves, over what drives them.
-      curve: 'sensitivity' in curve ? picked(curve, CURVE) : {},
-    })),
-  };
+/** The results that a file holds. */
+export function resultsOf({ columns, ...file }: ResultsFile): PublishedResults {
+  const { labels, axes, seed, failures, initial, final, below } = columns;
+  const { step = [], ...curves } = columns.curve;
+  const at = <Value>(of: Columns<Value>, i: number) =>
+    Object.fromEntries(Object.entries(of).map(([name, values]) => [name, values[i]]));
+  const cells = seed.map((own, i) => ({
+    axes: Object.fromEntries(Object.keys(axes).map((name) => [name, labels[name][axes[name][i]]])),
+    ...{ seed: own, failure: failures[i] ?? '' },
+    ...{ initial: at(initial, i), final: at(final, i), below: at(below, i) },
+    curve: at(curves as Columns<(number | null)[]>, i),
+  }));
+  return { ...file, steps: step, cells };
 }
 
 /** The labels of an axis, in the grid's order. */

@@ -1,5 +1,5 @@
 import { loadJson, type ShippedFile } from '../../engine/shipped';
-import type { PublishedResults } from './published-results';
+import { resultsOf, type PublishedResults, type ResultsFile } from './published-results';
 
 const urls = import.meta.glob<string>('../../generated/experiments/*.json', {
   query: '?url',
@@ -24,7 +24,7 @@ const parsed = new Map<string, Promise<PublishedResults>>();
 export function loadResults(experiment: string): Promise<PublishedResults> {
   const file = files.get(experiment);
   if (!file) throw new Error(`No run of the experiment ${experiment} is published yet.`);
-  const results = parsed.get(experiment) ?? loadJson<PublishedResults>(file);
+  const results = parsed.get(experiment) ?? loadJson<ResultsFile>(file).then(resultsOf);
   parsed.set(experiment, results);
   results.catch(() => parsed.delete(experiment));
   return results;

@@ -1,0 +1,192 @@
+// The numbers in sentences on experiments, from their results files.
+import { word } from '../results/tables.mjs';
+import { analysed, results, runsOf, shown, testText } from './tables.mjs';
+
+const EXPERIMENTS = {
+  rates: { name: 'learning-rate', axes: ['method', 'learning_rate'], outcome: 'bits_per_byte' },
+  escape: { name: 'rank-escape', axes: ['depth', 'init_scale', 'alpha'], outcome: 'bits_per_byte' },
+  paper: { name: 'paper-setting', axes: ['method', 'query_key_bias'], outcome: 'perplexity' },
+  tuned: { name: 'regularizers', axes: ['method'], outcome: 'bits_per_byte' },
+};
+
+/** An experiment and a row of its summary, by labels between slashes: `frobenius-m1/0.02`. */
+function rowOf(experiment, labels) {
+  const { name, axes, outcome } = EXPERIMENTS[experiment];
+  const wanted = labels.split('/');
+  const row = results[name].summary.find((it) =>
+    axes.every((axis, i) => it.axes[axis] === wanted[i]),
+  );
+  if (!row) throw new Error(`${name} has no runs of ${labels}`);
+  return { row, outcome };
+}
+
+const compared = (experiment, labels, measure) => {
+  const { row, outcome } = rowOf(experiment, labels);
+  return row[measure ?? outcome];
+};
+
+/** The mean of a measure over the runs with these labels, before or after training. */
+function meanOf(experiment, labels, measure, when = 'final') {
+  const { name, axes } = EXPERIMENTS[experiment];
+  const { columns } = results[name];
+  const wanted = labels.split('/');
+  const values = columns[when][measure].filter((_, run) =>
+    axes.every((axis, i) => columns.labels[axis][columns.axes[axis][run]] === wanted[i]),
+  );
+  return values.reduce((sum, it) => sum + it, 0) / values.length;
+}
+
+/** The smallest and the largest of some numbers. */
+const span = (values, digits) =>
+  [Math.min(...values), Math.max(...values)].map((it) => shown(it, digits)).join(' to ');
+
+const FORMS = ['locater', 'frobenius', 'effective'];
+/** Methods that keep a positive mean in all heads throughout; other means; by the names of groups. */
+const METHODS = {
+  positive: [...FORMS.flatMap((form) => [`${form}-m0.5`, `${form}-m1`]), 'initial-m1'],
+  other: [...FORMS.map((form) => `${form}-m-1`), 'random-m1'],
+};
+
+/** Of experiment b. */
+const shares = () => analysed(results['rank-escape'], 'share');
+const tests = () =>
+  results['rank-escape'].summary
+    .filter(({ bits_per_byte }) => 'p' in bits_per_byte)
+    .map(({ axes, bits_per_byte }) => ({ axes, ...bits_per_byte }));
+/** Those with a smaller positive mean. */
+const smaller = () =>
+  tests().filter(
+    ({ axes }) => Number(axes.alpha) > 0 && (axes.init_scale === '1' || axes.alpha === '0.5'),
+  );
+
+const lowest = (method) =>
+  results['learning-rate'].summary
+    .filter(({ axes }) => axes.method === method)
+    .reduce((a, b) => (b.bits_per_byte.mean < a.bits_per_byte.mean ? b : a));
+
+const relations = (experiment) => analysed(results[experiment], 'relation');
+const plateau = (experiment, driver, depth) =>
+  analysed(results[experiment], 'plateau').find(
+    (row) => row.driver === driver && (!depth || row.axes.depth === depth),
+  );
+
+/** Of experiment d: measured over predicted variance of the logits, of the initializations with this alpha. */
+function varianceRatios(alpha) {
+  const { columns, grid } = results['trainability-map'];
+  const { labels, axes } = columns;
+  const label = (axis, run) => labels[axis][axes[axis][run]];
+  const ratios = new Map();
+  columns.seed.forEach((_, run) => {
+    if (Math.abs(Number(label('alpha', run))) !== Number(alpha)) return;
+    const [norm, depth] = ['layer_norm', 'depth'].map((axis) => label(axis, run));
+    const { scales } = analysed(results['trainability-map'], 'freezing').find(
+      (row) => row.axes.layer_norm === norm && row.axes.depth === depth,
+    );
+    const at = scales.find((it) => it.alpha === Number(label('alpha', run))).init_scale;
+    const predicted =
+      (Number(label('init_scale', run)) / at) ** 4 * 2 * Math.log(grid.settings.length);
+    // The first layer of a post-norm model has next to none.
+    const layers = norm === 'post' ? (depth - 1) / depth : 1;
+    const key = Object.keys(axes)
+      .map((axis) => label(axis, run))
+      .join();
+    const found = ratios.get(key) ?? [];
+    ratios.set(key, [...found, columns.initial.logit_variance[run] / (layers * predicted)]);
+  });
+  return [...ratios.values()].map((own) => own.reduce((a, b) => a + b) / own.length);
+}
+
+/** By name: a text from the arguments of its place. Labels stand between slashes, digits last. */
+export const numbers = {
+  /** Mean difference from the baseline, of the outcome or of another measure. */
+  difference: (experiment, labels, digits = 3, measure) =>
+    shown(compared(experiment, labels, measure).difference, Number(digits)),
+  /** By how much the outcome is lower. */
+  gain: (experiment, labels, digits = 3) =>
+    shown(-compared(experiment, labels).difference, Number(digits)),
+  change: (experiment, labels, digits = 3) => {
+    const { difference } = compared(experiment, labels);
+    return (difference < 0 ? '' : '+') + shown(difference, Number(digits));
+  },
+  p: (experiment, labels, measure) => testText(compared(experiment, labels, measure).p, 3),
+  /** With two digits from 0.1 on. */
+  'p-brief': (experiment, labels, measure) => testText(compared(experiment, labels, measure).p),
+  mean: (experiment, labels, measure, digits) =>
+    shown(meanOf(experiment, labels, measure), Number(digits)),
+  initial: (experiment, labels, measure, digits) =>
+    shown(meanOf(experiment, labels, measure, 'initial'), Number(digits)),
+  runs: (experiment, labels) => String(compared(experiment, labels).runs),
+  'runs-word': (experiment, labels) => word(compared(experiment, labels).runs),
+  pairs: (experiment, labels) => String(compared(experiment, labels).pairs),
+  'all-runs': (experiment) => String(runsOf(results[EXPERIMENTS[experiment].name])),
+  setting: (experiment, name) => String(results[experiment].grid.settings[name]),
+  'method-setting': (experiment, method, name) =>
+    String(results[experiment].grid.axes.method[method][name]),
+
+  /** The smallest and the largest difference of methods from the baseline. */
+  differences: (methods, rate) =>
+    span(
+      METHODS[methods].map((method) => compared('rates', `${method}/${rate}`).difference),
+      2,
+    ),
+  lowest: (method, digits) => shown(lowest(method).bits_per_byte.mean, Number(digits)),
+  'lowest-rate': (method) => lowest(method).axes.learning_rate,
+
+  /** Runs of a depth, of one scale, of one alpha that reach the threshold. */
+  escaped: (depth, scale, alpha) => {
+    const own = shares().filter(
+      ({ axes }) =>
+        axes.depth === depth &&
+        [undefined, axes.init_scale].includes(scale) &&
+        [undefined, axes.alpha].includes(alpha),
+    );
+    const sum = (of) => own.reduce((total, row) => total + row[of], 0);
+    return `${sum('below')} of ${sum('runs')}`;
+  },
+  below: (depth) =>
+    String(
+      shares()
+        .filter(({ axes }) => axes.depth === depth)
+        .reduce((sum, row) => sum + row.below, 0),
+    ),
+  tests: () => String(tests().length),
+  'smaller-tests': () => String(smaller().length),
+  'smaller-p': () => shown(Math.min(...smaller().map(({ p }) => p)), 3),
+
+  /** Rank correlation of a measure of untrained models with the final loss. */
+  predicts: (norm, depth, measure) =>
+    shown(
+      analysed(results['trainability-map'], 'predictors').find(
+        ({ axes, predictor }) =>
+          axes.layer_norm === norm && axes.depth === depth && predictor === measure,
+      ).rank_correlation,
+      2,
+    ),
+  cells: () => String(analysed(results['trainability-map'], 'predictors')[0].cells),
+  'variance-ratios': (alpha) => span(varianceRatios(alpha), 2),
+
+  /** Rank correlation of the length of the plateau with a driver. */
+  plateau: (experiment, driver, depth) =>
+    shown(plateau(experiment, driver, depth).rank_correlation, 2),
+  staying: (depth) => {
+    const { never, runs } = plateau('rank-escape', 'sensitivity', depth);
+    return `${never} of ${runs}`;
+  },
+  'plateau-runs': (depth) => String(plateau('rank-escape', 'sensitivity', depth).runs),
+  within: (experiment) => {
+    const found = relations(experiment).map((row) => row.mean_within_runs);
+    return found.length > 1 ? span(found, 2) : shown(found[0], 2);
+  },
+  over: (experiment) => {
+    const found = relations(experiment).map((row) => row.rank_correlation);
+    return found.length > 1 ? span(found, 2) : shown(found[0], 2);
+  },
+
+  /** Tests of the comparison at tuned settings. */
+  'tuned-tests': () =>
+    String(
+      results.regularizers.summary.flatMap((row) =>
+        Object.values(row).filter((it) => typeof it?.p === 'number'),
+      ).length,
+    ),
+};

@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+"""Writes NAME.results.json, what docs and page show of an experiment: publish.py [--cells FOLDER] [--check]
+
+With --cells the runs are those in FOLDER/NAME, merged by `eigenscope collect`, of each experiment that has such a
+folder; without it, those of the results file itself, so that an analysis can be added without a run. With --check
+nothing is written; the exit status is 1 where a file is not as it would be written.
+
+A results file has one entry for each run in each of its columns, rounded to the digits that are needed:
+  labels, axes   the labels of each axis, and the place of each run's label among them
+  seed           of each run
+  failures       {place of a run: at which step it stopped, and why}
+  initial, final {measure: values before and after training}
+  below          {loss in the unit of the outcome: first logged step below it, or null}
+  curve          {step: logged steps after 0, measure: a list of values for each run}
+and `summary` and `analysis`, which are computed from the columns (analyses.py), and `missing`, the ids of runs of
+the grid without a result."""
+import argparse
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import analyses
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+BY_MODEL = ["layer_norm", "depth"]
+DRIVERS = ["sensitivity", "gradient_query_key"]
+PREDICTORS = [
+    "entropy",
+    "last_residual",
+    "self_mass",
+    "localization",
+    "logit_variance",
+    "mean",
+    "variance",
+    "variance_frobenius",
+    "sensitivity",
+]
+
+# By the name of an experiment: the measures that are kept of its runs, the first of `final` being the outcome, and
+# its analyses; `summary` names those that are compared over runs.
+EXPERIMENTS = {
+    "regularizers": {
+        "digits": 6,
+        "final": [
+            "bits_per_byte",
+            "entropy",
+            "mean",
+            "variance",
+            "variance_frobenius",
+            "localization",
+            "residual",
+        ],
+        "summary": [
+            "bits_per_byte",
+            "entropy",
+            "mean",
+            "variance",
+            "variance_frobenius",
+            "localization",
+            "residual",
+        ],
+    },
+    "learning-rate": {
+        "digits": 5,
+        "final": ["bits_per_byte", "entropy", "self_mass", "variance_frobenius", "mean"],
+        "summary": ["bits_per_byte", "entropy"],
+        "curve": DRIVERS,
+        "analyses": [
+            (
+                analyses.sensitivity,
+                {
+                    "axis": "learning_rate",
+                    "group": "method",
+                    "tolerance": 0.25,
+                    "reach": [4.5, 4, 3.75],
+                },
+            ),
+            (analyses.plateau, {"below": 4.5, "drivers": DRIVERS}),
+            (analyses.relation, {"of": DRIVERS}),
+        ],
+    },
+    "rank-escape": {
+        "digits": 8,
+        "final": ["bits_per_byte", "last_residual"],
+        "summary": ["bits_per_byte", "last_residual"],
+        "initial": ["mean"],
+        "curve": DRIVERS,
+        "analyses": [
+            (analyses.share, {"below": 4.2}),
+            (analyses.plateau, {"below": 4.5, "drivers": DRIVERS, "by": ["depth"]}),
+            (analyses.relation, {"of": DRIVERS, "by": ["depth"]}),
+        ],
+    },
+    "paper-setting": {
+        "digits": 7,
+        "final": [
+            "perplexity",
+            "entropy",
+            "variance",
+            "variance_frobenius",
+            "logit_variance",
+            "bias_part",
+        ],
+        "summary": ["perplexity", "entropy", "variance_frobenius", "logit_variance", "bias_part"],
+    },
+    "trainability-map": {
+        "digits": 6,
+        "final": ["bits_per_byte"],
+        "initial": [*PREDICTORS, "residual"],
+        "analyses": [
+            (analyses.predictors, {"by": BY_MODEL, "names": PREDICTORS}),
+            (analyses.freezing, {"by": BY_MODEL}),
+        ],
+    },
+}
+
+# Significant digits of the outcome, whose differences are tested, and of analyses; those of other measures are the
+# plan's: as many as the ranks of runs that hardly differ need.
+OUTCOME_DIGITS, ANALYSIS_DIGITS = 8, 7
+
+
+def rounded(value, digits):
+    """To so many significant digits; None for what is not finite."""
+    if isinstance(value, dict):
+        return {key: rounded(part, digits) for key, part in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [rounded(part, digits) for part in value]
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short == int(short) and abs(short) < 1e15 else short
+
+
+def first_below(curve, outcome, level):
+    for step, value in zip(curve["step"], curve[outcome]):
+        if value is not None and value < level:
+            return step
+    return None
+
+
+def columns_of(cells, plan):
+    """The columns of a results file from the cells that `eigenscope collect` writes."""
+    outcome = plan["final"][0]
+    names = list(cells[0]["axes"])
+    labels = {name: list(dict.fromkeys(cell["axes"][name] for cell in cells)) for name in names}
+
+    def measures(row, wanted):
+        values = {name: [(cell[row] or {}).get(name) for cell in cells] for name in wanted}
+        return {
+            name: rounded(column, OUTCOME_DIGITS if name == outcome else plan["digits"])
+            for name, column in values.items()
+        }
+
+    columns = {
+        "labels": labels,
+        "axes": {name: [labels[name].index(cell["axes"][name]) for cell in cells] for name in names},
+        "seed": [cell["seed"] for cell in cells],
+        "failures": {str(i): cell["failure"] for i, cell in enumerate(cells) if cell["failure"]},
+        "initial": measures("initial", plan.get("initial", [])),
+        "final": measures("final", plan["final"]),
+    }
+    levels = set()
+    for _, settings in plan.get("analyses", []):
+        levels.update(settings.get("reach", []))
+        if "drivers" in settings:
+            levels.add(settings["below"])
+    columns["below"] = {
+        str(level): [first_below(cell["curve"], outcome, level) for cell in cells]
+        for level in sorted(levels)
+    }
+    columns["curve"] = {}
+    if plan.get("curve"):
+        steps = max((cell["curve"]["step"] for cell in cells), key=len)
+        columns["curve"] = {"step": steps[1:]} | {
+            name: [rounded(cell["curve"][name][1:], plan["digits"]) for cell in cells]
+            for name in plan["curve"]
+        }
+    return columns
+
+
+class Results:
+    """The columns as arrays, NaN where a run has no number."""
+
+    def __init__(self, grid, columns):
+        self.grid, self.labels, self._places = grid, columns["labels"], columns["axes"]
+        self.axes = list(self.labels)
+        self.seed = np.array(columns["seed"])
+        self.size = len(self.seed)
+        self.failed = np.array([str(i) in columns["failures"] for i in range(self.size)])
+        self.initial, self.final = (
+            {name: np.array(column, float) for name, column in columns[row].items()}
+            for row in ("initial", "final")
+        )
+        self.outcome = next(iter(self.final.values()))
+        self.below = {
+            float(level): np.array(column, float) for level, column in columns["below"].items()
+        }
+        steps = len(columns["curve"].get("step", []))
+        self.curve = {
+            name: np.array([row + [None] * (steps - len(row)) for row in rows], float)
+            for name, rows in columns["curve"].items()
+            if name != "step"
+        }
+
+    def label(self, axis, cell):
+        return self.labels[axis][self._places[axis][cell]]
+
+
+def published(name, grid, columns, missing):
+    plan = EXPERIMENTS[name]
+    results = Results(grid, columns)
+    summary = analyses.summary(results, plan["summary"]) if "summary" in plan else []
+    found = [
+        {"kind": of.__name__, **settings, "rows": rounded(of(results, **settings), ANALYSIS_DIGITS)}
+        for of, settings in plan.get("analyses", [])
+    ]
+    return {
+        "experiment": name,
+        "missing": missing,
+        "summary": rounded(summary, ANALYSIS_DIGITS),
+        "analysis": found,
+        "columns": columns,
+    }
+
+
+def written(results):
+    """A line for each column and each row of the summary and of analyses: small changes are small differences."""
+
+    def block(value, depth=0):
+        rows = isinstance(value, list) and value and isinstance(value[0], dict)
+        if depth < 3 and rows:
+            parts = [block(part, depth + 1) if "kind" in part else compact(part) for part in value]
+        elif depth < 4 and isinstance(value, dict) and value:
+            parts = [f"{compact(key)}: {block(part, depth + 1)}" for key, part in value.items()]
+        else:
+            return compact(value)
+        ends = "[]" if rows else "{}"
+        return ends[0] + "\n" + ",\n".join(parts) + "\n" + ends[1]
+
+    return block(results) + "\n"
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def collected(name, cells):
+    command = [ROOT / "build/native/eigenscope", "collect", HERE / f"{name}.grid.json", "--cells", cells]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cells", type=Path, help="folder of folders of cells, named after experiments")
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    asked = parser.parse_args()
+    folder, stale = asked.cells, []
+    for name in EXPERIMENTS:
+        grid = json.loads((HERE / f"{name}.grid.json").read_text())
+        file = HERE / f"{name}.results.json"
+        if folder and (folder / name).is_dir():
+            full = collected(name, (folder / name).resolve())
+            columns, missing = columns_of(full["cells"], EXPERIMENTS[name]), full["missing"]
+        elif file.exists():
+            own = json.loads(file.read_text())
+            columns, missing = own["columns"], own["missing"]
+        else:
+            continue
+        text = written(published(name, grid, columns, missing))
+        if not asked.check:
+            file.write_text(text)
+        elif file.read_text() != text:
+            stale.append(file.name)
+    if stale:
+        sys.exit(f"not as npm run experiments writes it: {', '.join(stale)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Statistics of the experiments' tables, on arrays of numbers. NaN stands for what is not defined."""
+import math
+
+import numpy as np
+
+
+def mean(values):
+    """NaN for no value."""
+    return float(np.mean(values)) if len(values) else math.nan
+
+
+def deviation(values):
+    """Standard deviation with n - 1; NaN for fewer than two values."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+
+
+def incomplete_beta(a, b, x):
+    """Regularized, by Lentz's continued fraction (Press et al., Numerical Recipes, 6.4)."""
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(b, a, 1 - x)
+    if x == 0:
+        return 0.0
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(log_front + a * math.log(x) + b * math.log1p(-x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    fraction = d
+    for m in range(1, 1000):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / (1 + term * d)
+            c = 1 + term / c
+            fraction *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return front * fraction
+
+
+def student_two_sided(t, freedom):
+    """Probability of a value of Student's t at least as far from 0."""
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+def paired_t(a, b):
+    """(mean difference, two-sided p) of a - b; p is NaN where the differences are all alike or only one."""
+    differences = np.asarray(a, float) - np.asarray(b, float)
+    center, spread, n = mean(differences), deviation(differences), len(differences)
+    if not spread > 0:
+        return center, math.nan
+    return center, student_two_sided(center / (spread / math.sqrt(n)), n - 1)
+
+
+def wilson(count, runs):
+    """95% interval of a share (Wilson, 1927)."""
+    z = 1.959963984540054
+    share, scale = count / runs, 1 + z * z / runs
+    middle = (share + z * z / (2 * runs)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / runs + z * z / (4 * runs * runs))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def ranks(values):
+    """From 1; those of equal values are their mean."""
+    _, place, counts = np.unique(np.asarray(values, float), return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[place]
+
+
+def rank_correlation(a, b):
+    """Spearman's; NaN for fewer than two values or where one side is constant."""
+    if len(a) < 2:
+        return math.nan
+    x, y = (ranks(values) - (len(values) + 1) / 2 for values in (a, b))
+    spread = math.sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / spread if spread > 0 else math.nan
+
+
+def area_under_curve(low, high):
+    """Probability that a draw of `low` is smaller than one of `high`, ties half; NaN when one is empty."""
+    if not len(low) or not len(high):
+        return math.nan
+    a, b = np.asarray(low, float)[:, None], np.asarray(high, float)[None, :]
+    return float(np.mean((a < b) + 0.5 * (a == b)))

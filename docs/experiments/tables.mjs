@@ -1,0 +1,299 @@
+// The tables of the pages on experiments, from their results files.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { table, written } from '../results/tables.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const read = (name) => JSON.parse(readFileSync(here + name, 'utf8'));
+
+/** The results files with their grids, by the names of the experiments. */
+export const results = Object.fromEntries(
+  readdirSync(here)
+    .filter((name) => name.endsWith('.results.json'))
+    .map((name) => name.slice(0, -'.results.json'.length))
+    .map((name) => [name, { ...read(`${name}.results.json`), grid: read(`${name}.grid.json`) }]),
+);
+
+/** The runs of an experiment that have a result. */
+export const runsOf = ({ columns }) => columns.seed.length;
+
+/** '' for what is not there. */
+export const shown = (value, digits) => written(value, digits, '');
+/** The same with three digits after the point, of large ones with two digits in all. */
+const brief = (value) => (value < 1e4 ? shown(value, 3) : value.toExponential(1).replace('+', ''));
+const code = (text) => `\`${text}\``;
+
+/** One of an experiment's analyses, and its rows. */
+export const analysisOf = ({ analysis }, kind) => analysis.find((it) => it.kind === kind);
+export const analysed = (of, kind) => analysisOf(of, kind).rows;
+/** The mean and the paired test of a measure, and the number of runs. */
+const tested = ({ runs, mean, difference, p }, digits) => [
+  ...[runs, shown(mean, digits), shown(difference, digits), shown(p, 3)],
+];
+/** By the numbers that the labels of axes are. */
+const byAxes =
+  (...axes) =>
+  (a, b) =>
+    axes.map((axis) => a.axes[axis] - b.axes[axis]).find(Boolean) ?? 0;
+/** Rows of an analysis of runs of one depth each, which the settings have where no axis has it. */
+const byDepth = (results, kind) =>
+  analysed(results, kind)
+    .map(({ axes = results.grid.settings, ...row }) => ({ axes, ...row }))
+    .sort(byAxes('depth'));
+const byMean = (measure) => (a, b) => a[measure].mean - b[measure].mean;
+
+/** The means of the summary with deviations, and p values of the paired tests. */
+const deviated = ({ mean, deviation, p }, digits) =>
+  `${shown(mean, digits)} ± ${shown(deviation, digits)}${p === undefined ? '' : ` (${testText(p)})`}`;
+
+/** A p value as prose has it: "p 0.56", "p < 0.001". */
+export function testText(p, digits = p < 0.1 ? 3 : 2) {
+  return p < 0.001 ? 'p < 0.001' : `p ${p.toFixed(digits)}`;
+}
+
+const TUNED_NAMES = {
+  none: 'none',
+  locater: 'LocAteR, tr(W²)',
+  'locater-frobenius': 'LocAteR, Frobenius',
+  'sigma-reparam': 'sigmaReparam',
+  'qk-decay': 'QK weight decay',
+};
+
+/** The tables by the names of their markers; each is made of the results of one experiment or several. */
+const TABLES = {
+  'high-rate': [
+    'learning-rate',
+    ({ summary }) =>
+      table(
+        ['method', 'runs', 'bits per byte', 'difference from `none`', 'p', 'entropy'],
+        summary
+          .filter(({ axes }) => axes.learning_rate === '0.02')
+          .sort(byMean('bits_per_byte'))
+          .map(({ axes, bits_per_byte, entropy }) => [
+            ...[code(axes.method), ...tested(bits_per_byte, 3), shown(entropy.mean, 2)],
+          ]),
+      ),
+  ],
+  rates: [
+    'learning-rate',
+    (results) => {
+      const rates = results.grid.axes.learning_rate;
+      const levels = analysisOf(results, 'sensitivity').reach;
+      const rows = analysed(results, 'sensitivity');
+      const runsOf = (points) => {
+        const all = points.map(({ runs }) => runs);
+        const [least, most] = [Math.min(...all), Math.max(...all)];
+        return least === most ? most : `${least} to ${most}`;
+      };
+      const at = ({ points }, rate) => points.find(({ learning_rate }) => learning_rate === rate);
+      return table(
+        [
+          ...['method', ...rates.map((rate) => `at ${rate}`), 'mean excess', 'largest stable rate'],
+          'runs at each rate',
+          ...levels.map((level) => `steps to ${level} at 0.006`),
+        ],
+        rows.map((row) => [
+          code(row.method),
+          ...rates.map((rate) => shown(at(row, rate)?.mean, 3)),
+          // Over other learning rates than those of the other methods they would not compare.
+          ...(row.values === rates.length
+            ? [shown(row.mean_excess, 3), row.largest_stable ?? 'none']
+            : ['', '']),
+          runsOf(row.points),
+          ...levels.map((_, i) => shown(at(row, 0.006)?.reached[i].mean_step, 0)),
+        ]),
+      );
+    },
+  ],
+  differences: [
+    'learning-rate',
+    ({ grid, summary }) => {
+      const rates = grid.axes.learning_rate.filter((rate) => rate !== 0.02);
+      const methods = Object.keys(grid.axes.method).filter((method) => method !== 'none');
+      const cell = (method, rate) => {
+        const of = summary.find(
+          ({ axes }) => axes.method === method && axes.learning_rate === String(rate),
+        );
+        const { difference, p, pairs } = of?.bits_per_byte ?? {};
+        const test = pairs > 2 && p !== null ? ` (${shown(p, 3)})` : '';
+        return shown(difference, 3) + test;
+      };
+      return table(
+        ['method', ...rates.map((rate) => `at ${rate}`)],
+        methods.map((method) => [code(method), ...rates.map((rate) => cell(method, rate))]),
+      );
+    },
+  ],
+  escape: [
+    'rank-escape',
+    (results) =>
+      table(
+        [
+          ...['depth', 's', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
+          ...['bits per byte', 'difference from alpha = 0', 'p'],
+          ...['residual', 'difference from alpha = 0', 'p'],
+        ],
+        analysed(results, 'share')
+          .sort(byAxes('depth', 'init_scale', 'alpha'))
+          .map(({ axes, runs, below, share, low, high }) => {
+            const { bits_per_byte, last_residual } = results.summary.find((row) =>
+              Object.entries(axes).every(([axis, label]) => row.axes[axis] === label),
+            );
+            return [
+              ...[axes.depth, axes.init_scale, axes.alpha, runs, below, shown(share, 2)],
+              `${shown(low, 2)} to ${shown(high, 2)}`,
+              ...tested(bits_per_byte, 3).slice(1),
+              ...tested(last_residual, 3).slice(1),
+            ];
+          }),
+      ),
+  ],
+  predictors: [
+    'trainability-map',
+    (results) =>
+      table(
+        [
+          ...['cells of', 'cells', 'measure at initialization'],
+          ...['rank correlation with the loss', 'area under the curve'],
+        ],
+        analysed(results, 'predictors').map((row) => [
+          ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, row.cells],
+          ...[code(row.predictor), shown(row.rank_correlation, 2)],
+          shown(row.area_under_curve, 2),
+        ]),
+      ),
+  ],
+  freezing: [
+    'trainability-map',
+    (results) =>
+      table(
+        [
+          ...['cells of', '1 - p', 's at alpha = 0.07', 's at alpha = 1', 'cells beyond'],
+          ...['mean loss beyond', 'mean loss before', 'rank correlation', 'area under the curve'],
+        ],
+        analysed(results, 'freezing').map((row) => [
+          ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, shown(row.unlike, 2)],
+          ...[0.0667, 1].map((alpha) =>
+            shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2),
+          ),
+          ...[
+            `${row.beyond} of ${row.cells}`,
+            shown(row.mean_beyond, 3),
+            shown(row.mean_before, 3),
+          ],
+          ...[shown(row.rank_correlation, 2), shown(row.area_under_curve, 2)],
+        ]),
+      ),
+  ],
+  plateaus: [
+    ['learning-rate', 'rank-escape'],
+    (...all) =>
+      table(
+        [
+          ...['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5'],
+          'rank correlation',
+        ],
+        all.flatMap((results) =>
+          byDepth(results, 'plateau').map(({ axes, driver, runs, never, rank_correlation }) => [
+            ...[results.experiment, axes.depth, code(driver), runs, never],
+            shown(rank_correlation, 2),
+          ]),
+        ),
+      ),
+  ],
+  relation: [
+    ['learning-rate', 'rank-escape'],
+    (...all) =>
+      table(
+        [
+          ...['experiment', 'depth', 'runs', 'logged rows'],
+          ...['rank correlation over all rows', 'mean within a run'],
+        ],
+        all.flatMap((results) =>
+          byDepth(results, 'relation').map(({ axes, runs, rows, ...found }) => [
+            ...[results.experiment, axes.depth, runs, rows],
+            ...[shown(found.rank_correlation, 2), shown(found.mean_within_runs, 2)],
+          ]),
+        ),
+      ),
+  ],
+  'paper-setting': [
+    'paper-setting',
+    ({ summary }) =>
+      table(
+        [
+          ...['method', 'biases', 'runs', 'perplexity', 'difference from `none`', 'p', 'entropy'],
+          ...['Frobenius variance', 'share of the biases', 'entropy minus that of `none`', 'p'],
+        ],
+        summary.map((row) => [
+          ...[code(row.axes.method), row.axes.query_key_bias, ...tested(row.perplexity, 1)],
+          ...[shown(row.entropy.mean, 3), brief(row.variance_frobenius.mean)],
+          shown(row.bias_part.mean / row.logit_variance.mean, 2),
+          ...[shown(row.entropy.difference, 3), shown(row.entropy.p, 3)],
+        ]),
+      ),
+  ],
+  tuned: [
+    'regularizers',
+    ({ summary }) =>
+      table(
+        [
+          ...['regularizer', 'bits per byte', 'entropy', 'mean eigenvalue', 'variance, tr(W²)'],
+          ...['variance, Frobenius', 'rank floor', 'predicted L', 'residual'],
+        ],
+        summary.map((row) => [
+          ...[TUNED_NAMES[row.axes.method], deviated(row.bits_per_byte, 3)],
+          ...[deviated(row.entropy, 3), deviated(row.mean, 4), deviated(row.variance, 3)],
+          // The rank floor: m²(d/d_h - 1).
+          ...[deviated(row.variance_frobenius, 3), shown(3 * row.mean.mean ** 2, 4)],
+          ...[deviated(row.localization, 4), deviated(row.residual, 3)],
+        ]),
+      ),
+  ],
+};
+
+const LETTERS = {
+  regularizers: 'tuned',
+  'learning-rate': 'a',
+  'rank-escape': 'b',
+  'paper-setting': 'c',
+  'trainability-map': 'd',
+};
+const times = read('times.json');
+
+/** How much of each experiment is there, and what it costs. */
+function state() {
+  const plans = Object.entries(LETTERS).map(([name, letter]) => {
+    const runs = runsOf(results[name]);
+    const missing = results[name].missing.length;
+    const { seconds } = times.experiments[name];
+    const hours = (count) => (count * seconds) / 3600;
+    return { name, letter, runs, seconds, planned: runs + missing, rest: hours(missing), hours };
+  });
+  const total = plans.reduce((sum, { hours, planned }) => sum + hours(planned), 0);
+  const rows = table(
+    [
+      ...['experiment', 'cells with a result', 'seconds of CPU for a cell'],
+      ...['hours of CPU for the rest', 'for all', 'file'],
+    ],
+    plans.map(({ name, letter, runs, planned, seconds, rest, hours }) => [
+      ...[letter, `${runs} of ${planned}`, shown(seconds, 0), shown(rest, 1)],
+      ...[shown(hours(planned), 1), code(`${name}.results.json`)],
+    ]),
+  );
+  const measured =
+    `Seconds are those of one core of the machine ${times.machine}, measured with the first cell of each grid, of b ` +
+    `with ${times.experiments['rank-escape'].measured} over its depths, of the map with one of each norm and depth ` +
+    `(${code(times.command)}). All together are ${shown(total, 1)} hours of CPU, ${shown(total / 2, 1)} on two ` +
+    'cores; 8 on two cores were planned.';
+  return `${rows}\n\n${measured}`;
+}
+
+/** By the names of their markers: the tables in Markdown. */
+export function tables() {
+  const made = { state: state() };
+  for (const [name, [of, write]] of Object.entries(TABLES)) {
+    made[name] = write(...[of].flat().map((source) => results[source]));
+  }
+  return made;
+}

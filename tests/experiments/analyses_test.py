@@ -1,0 +1,197 @@
+"""Analyses of docs/experiments, on runs with known answers: npm run test:analyses"""
+import math
+import sys
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs/experiments"))
+import analyses
+import publish
+import stats
+
+NONE = math.nan
+
+
+def results_of(cells, grid=None, **plan):
+    """Of cells as `eigenscope collect` writes them."""
+    plan = {"final": ["loss"], "digits": 6, **plan}
+    return publish.Results(grid or {}, publish.columns_of(cells, plan))
+
+
+def cell(axes, loss=3.0, seed=1, failure="", initial=None, curve=None):
+    """A run that is 1 above its last loss at step 50."""
+    curve = curve or {"step": [0, 50, 100], "loss": [8, loss + 1, loss]}
+    return {
+        **{"axes": axes, "seed": seed, "failure": failure, "initial": initial or {}},
+        **{"final": {"loss": loss}, "curve": curve},
+    }
+
+
+class Statistics(unittest.TestCase):
+    def test_paired_t(self):
+        # t = -13 with one degree of freedom, whose law is Cauchy's.
+        difference, p = stats.paired_t([4.4, 5.3], [5.0, 6.0])
+        self.assertAlmostEqual(difference, -0.65, 12)
+        self.assertAlmostEqual(p, 1 - 2 / math.pi * math.atan(13), 9)
+        # With two, P(|t| > x) = 1 - x / sqrt(2 + x^2); quantiles of tables of Student's t.
+        for t in (0.1, 1.5, 40):
+            self.assertAlmostEqual(stats.student_two_sided(t, 2), 1 - t / math.sqrt(2 + t * t), 12)
+        self.assertAlmostEqual(stats.student_two_sided(2.364624, 7), 0.05, 6)
+        self.assertAlmostEqual(stats.student_two_sided(-2.093024, 19), 0.05, 6)
+        self.assertEqual(stats.student_two_sided(0, 7), 1)
+        self.assertTrue(math.isnan(stats.paired_t([1, 2], [0, 1])[1]))
+
+    def test_shares_and_areas(self):
+        # Wilson, 1927, worked by hand for 8 of 10 and none of 20.
+        np.testing.assert_allclose(stats.wilson(8, 10), (0.4901625, 0.9433178), atol=1e-6)
+        np.testing.assert_allclose(stats.wilson(0, 20), (0, 0.1611252), atol=1e-6)
+        self.assertEqual(stats.area_under_curve([1, 2], [3, 4]), 1)
+        self.assertEqual(stats.area_under_curve([1, 4], [2, 4]), 0.625)
+        self.assertTrue(math.isnan(stats.area_under_curve([], [1])))
+
+    def test_rank_correlation(self):
+        self.assertEqual(stats.rank_correlation([1, 2, 30], [-1, 0, 5]), 1)
+        # Ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4: sum of products of deviations 4.5 of sqrt(4.5 * 5).
+        self.assertAlmostEqual(
+            stats.rank_correlation([1, 2, 2, 9], [1, 3, 2, 4]), 4.5 / math.sqrt(22.5), 12
+        )
+        self.assertTrue(math.isnan(stats.rank_correlation([1, 1], [1, 2])))
+
+
+class Analyses(unittest.TestCase):
+    LOSSES = {"0.01": 3.0, "0.1": 3.2, "1": 5.0}
+
+    def rates(self):
+        """Three learning rates with two seeds, of which one run at the highest failed."""
+        cells = [
+            cell(
+                {"method": "all", "learning_rate": rate},
+                loss,
+                seed,
+                "step 3: broke" if rate == "1" and seed == 2 else "",
+                {"start": float(rate)},
+                {
+                    **{"step": [0, 50, 100], "loss": [8, loss + 1, loss]},
+                    "driver": [None, float(rate), 0],
+                },
+            )
+            for rate, loss in self.LOSSES.items()
+            for seed in (1, 2)
+        ]
+        asked = [(None, {"reach": [3.5]})]
+        return results_of(cells, analyses=asked, initial=["start"], curve=["driver"])
+
+    def test_sensitivity(self):
+        [row] = analyses.sensitivity(self.rates(), "learning_rate", "method", 0.25, [3.5])
+        self.assertEqual((row["best"], row["largest_stable"], row["values"]), (3.0, 0.1, 3))
+        self.assertAlmostEqual(row["mean_excess"], (0 + 0.2 + 2) / 3, 12)
+        first, _, last = row["points"]
+        self.assertEqual(first["reached"][0]["mean_step"], 100)
+        self.assertEqual(last["failures"], 1)
+        self.assertEqual(last["reached"][0]["reached"], 0)
+
+    def test_share(self):
+        rows = analyses.share(self.rates(), 3.1)
+        self.assertEqual([row["share"] for row in rows], [1, 0, 0])
+
+    def test_predictors(self):
+        [row] = analyses.predictors(self.rates(), ["method"], ["start"])
+        self.assertEqual((row["cells"], row["area_under_curve"]), (3, 1))
+        self.assertAlmostEqual(row["rank_correlation"], 1, 12)
+
+    def test_plateau(self):
+        [row] = analyses.plateau(self.rates(), 3.5, ["driver"])
+        self.assertEqual((row["runs"], row["never"]), (5, 1))
+        self.assertGreater(row["rank_correlation"], 0)
+        parts = analyses.plateau(self.rates(), 3.5, ["driver"], ["learning_rate"])
+        self.assertEqual([row["axes"]["learning_rate"] for row in parts], list(self.LOSSES))
+        self.assertEqual([row["runs"] for row in parts], [2, 2, 1])
+
+    def test_relation(self):
+        # Rising in one run, falling in the other, whose values of the first curve are the larger ones; the row of
+        # step 0 and the failed run would change every number.
+        curves = [
+            ([99, 1, 2, 3], [-9, 2, 4, 6]),
+            ([-99, 10, 20, 30], [-9, -2, -4, -6]),
+            ([0, 1, 2, 3], [0, 7, 8, 9]),
+        ]
+        cells = [
+            cell(
+                {"rate": "1"},
+                seed=i + 1,
+                failure="step 3: broke" if i == 2 else "",
+                curve={"step": [0, 1, 2, 3], "first": first, "second": second},
+            )
+            for i, (first, second) in enumerate(curves)
+        ]
+        [row] = analyses.relation(
+            results_of(cells, curve=["first", "second"]), ["first", "second"]
+        )
+        self.assertEqual((row["runs"], row["rows"], row["mean_within_runs"]), (2, 6, 0))
+        self.assertAlmostEqual(row["rank_correlation"], 1 - 6 * 62 / 210, 12)
+
+    def test_summary_pairs_by_seed(self):
+        losses = {("none", 1): 5, ("none", 2): 6, ("pull", 1): 4.4, ("pull", 2): 5.3}
+        cells = [cell({"method": method}, loss, seed) for (method, seed), loss in losses.items()]
+        cells += [cell({"method": "pull"}, 9, 3), cell({"method": "none"}, 9, 4, "step 7: broke")]
+        none, pull = analyses.summary(
+            results_of(cells, {"baseline": {"method": "none"}}), ["loss"]
+        )
+        self.assertEqual((none["runs"], none["failures"], none["loss"]["runs"]), (3, 1, 2))
+        self.assertNotIn("p", none["loss"])
+        self.assertEqual((pull["loss"]["runs"], pull["loss"]["pairs"]), (3, 2))
+        self.assertAlmostEqual(pull["loss"]["difference"], -0.65, 12)
+
+
+class Freezing(unittest.TestCase):
+    def test_variance_is_that_of_sampled_heads(self):
+        random = np.random.default_rng(1)
+        d, h, keys, draws = 32, 16, 64, 600
+        for alpha in (-1.0, 0.0, 0.6, 1.0):
+            for p in (0.0, 0.3):
+                found = []
+                for _ in range(draws):
+                    a, c = random.normal(size=(2, h, d)) / math.sqrt(d)
+                    common = math.sqrt(p) * random.normal(size=(d, 1))
+                    tokens = common + math.sqrt(1 - p) * random.normal(size=(d, keys + 1))
+                    queries = alpha * a + math.sqrt(1 - alpha * alpha) * c
+                    logits = (a @ tokens[:, :-1]).T @ (queries @ tokens[:, -1]) / math.sqrt(h)
+                    found.append(np.var(logits, ddof=1))
+                error = np.std(found, ddof=1) / math.sqrt(draws)
+                expected = analyses.key_logit_variance(alpha, d, h, 1 - p)
+                self.assertLess(abs(np.mean(found) - expected), 4 * error, (alpha, p))
+
+    def test_scale_is_that_of_giorlandino_and_goldt(self):
+        variance = analyses.key_logit_variance(0, 512, 512, 0.25)
+        beta = math.sqrt(2 / 0.25)
+        self.assertAlmostEqual(
+            analyses.freezing_scale(variance, 256) ** 4, beta**2 * math.log(256), 9
+        )
+
+    def test_parts_the_cells(self):
+        settings = {"width": 16, "heads": 2, "length": 16}
+        cells = [
+            cell(
+                {"init_scale": scale, "alpha": alpha},
+                4.5 if scale == "2" else 4.0,
+                initial={"residual": 0.9},
+            )
+            for scale in ("0.5", "1", "2")
+            for alpha in ("0", "1")
+        ]
+        results = results_of(cells, {"settings": settings}, initial=["residual"])
+        [row] = analyses.freezing(results, [])
+        unlike = 0.81 * 16 / 15
+        self.assertAlmostEqual(row["unlike"], unlike, 12)
+        scale = (2 * math.log(16) / (unlike * (1 + 9 / 16))) ** 0.25
+        self.assertAlmostEqual(row["scales"][1]["init_scale"], scale, 12)
+        self.assertTrue(1 < scale < 2)
+        self.assertEqual((row["cells"], row["beyond"]), (6, 2))
+        self.assertEqual((row["mean_beyond"], row["mean_before"]), (4.5, 4.0))
+        self.assertTrue(math.isnan(row["area_under_curve"]))  # no cell is below the median
+
+
+if __name__ == "__main__":
+    unittest.main()
