@@ -92,7 +92,9 @@ describe.each(names)('the cells of %s', (name) => {
   test('are training runs with the settings that the command line says', () => {
     const out = mkdtempSync(join(tmpdir(), 'eigenscope-cells-'));
     const short = { steps: 1, log_every: 1, eval_batches: 1, measure_batches: 1 };
-    const grid = { ...results.grid, settings: { ...results.grid.settings, ...short } };
+    const settings = { ...results.grid.settings, ...short };
+    const grid = { ...results.grid, settings, text: join(out, 'text.txt') };
+    writeFileSync(grid.text, 'it was the best of times, it was the worst of times, '.repeat(200));
     const file = join(out, 'short.grid.json');
     writeFileSync(file, JSON.stringify({ ...grid, stages: [{ seeds: 1 }] }));
     const combinations = new Set(results.cells.map(({ axes }) => JSON.stringify(axes))).size;

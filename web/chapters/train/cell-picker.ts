@@ -24,6 +24,14 @@ export interface Outcome {
 /** Of experiments on bytes. */
 export const FINAL_LOSS: Outcome = { measure: 'bits_per_byte', unit: 'bits per byte', digits: 3 };
 
+/** How the runs of an experiment are chosen. */
+export interface CellChoosing {
+  names: Readonly<Record<string, AxisName>>;
+  /** The labels that are chosen at first; of the other axes the first label is. */
+  first: Readonly<Record<string, string>>;
+  outcome: Outcome;
+}
+
 /** Chooses one run of an experiment, says its result, and trains it in this tab. */
 export class CellPicker {
   readonly changed = new Signal();
@@ -34,12 +42,9 @@ export class CellPicker {
   private said = html('span', { role: 'status' });
   private button = html('button', { type: 'button', textContent: 'Train this run here' });
 
-  /** `first` are the labels that are chosen at first; of the other axes the first label is. */
   constructor(
     private place: HTMLElement,
-    private names: Readonly<Record<string, AxisName>>,
-    private first: Readonly<Record<string, string>>,
-    private outcome: Outcome,
+    private choosing: CellChoosing,
     private trials: Trials,
   ) {
     trials.changed.subscribe(() => this.say());
@@ -57,8 +62,8 @@ export class CellPicker {
     this.results = results;
     for (const axis of Object.keys(results.grid.axes)) {
       const labels = labelsOf(results, axis);
-      this.axes[axis] = this.first[axis] ?? labels[0];
-      const { name } = this.names[axis]!;
+      this.axes[axis] = this.choosing.first[axis] ?? labels[0];
+      const { name } = this.choosing.names[axis]!;
       if (labels.length > 1) this.list(axis, name, labels, (it) => this.labelOf(axis, it));
     }
     const seeds = Array.from({ length: seedsOf(results) }, (_, i) => String(i + 1));
@@ -72,7 +77,7 @@ export class CellPicker {
     const texts = [...this.selects.keys()].map((axis) =>
       axis === 'seed'
         ? `Seed: ${seed}`
-        : `${this.names[axis]!.name}: ${this.labelOf(axis, axes[axis])}`,
+        : `${this.choosing.names[axis]!.name}: ${this.labelOf(axis, axes[axis])}`,
     );
     return texts.join(', ');
   }
@@ -89,7 +94,7 @@ export class CellPicker {
 
   /** What the page calls a label of an axis. */
   private labelOf(axis: string, label: string): string {
-    return this.names[axis]!.label?.(label, this.results!) ?? label;
+    return this.choosing.names[axis]!.label?.(label, this.results!) ?? label;
   }
 
   private list(axis: string, name: string, labels: string[], text = (label: string) => label) {
@@ -112,8 +117,8 @@ export class CellPicker {
   private text(): string {
     const { results, trials } = this;
     if (!results) return '';
-    const { measure, unit, digits } = this.outcome;
-    const shown = (value: number | null) => `${value?.toFixed(digits) ?? 'none'} ${unit}`;
+    const { measure, unit, digits } = this.choosing.outcome;
+    const shown = (value?: number | null) => `${value?.toFixed(digits) ?? 'none'} ${unit}`;
     const cell = cellOf(results, this.choice);
     const published = !cell
       ? 'Not run yet.'

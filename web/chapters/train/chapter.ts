@@ -6,19 +6,20 @@ import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../page';
 import { TextSource } from '../shared/text-source';
 import { RunComparison } from './comparison';
-import { EscapeFigure } from './escape-figure';
+import { escapeFigure } from './escape-figure';
 import { GeneratedText } from './generated-text';
 import { MethodsFigure } from './methods-figure';
-import { PlateausFigure } from './plateaus-figure';
+import { PanelsFigure } from './panels-figure';
+import { plateausFigure } from './plateaus-figure';
 import { stateOfTraining } from './published-cells';
-import { RatesFigure } from './rates-figure';
+import { ratesFigure } from './rates-figure';
 import { RunAttentionFigure } from './run-attention';
 import { RunControls } from './run-controls';
 import { RunCurvesFigure } from './run-curves';
 import { RunLogitsFigure } from './run-logits';
 import { RunMapFigure } from './run-map';
-import { StrengthFigure } from './strength-figure';
-import { TrainabilityFigure } from './trainability-figure';
+import { strengthFigure } from './strength-figure';
+import { trainabilityFigure } from './trainability-figure';
 import { Trials } from './trials';
 
 /** Milliseconds between two drawings of training runs. */
@@ -57,11 +58,11 @@ export function startTrain({ state, pool }: Page): Chapter {
     'high-rate': new MethodsFigure('high-rate', {
       ...{ experiment: 'learning-rate', claimed: 'frobenius-m1', rate: '0.02' },
     }),
-    rates: new RatesFigure(trials),
-    escape: new EscapeFigure(trials),
-    strength: new StrengthFigure(trials),
-    trainability: new TrainabilityFigure(trials),
-    plateaus: new PlateausFigure(trials),
+    rates: new PanelsFigure(ratesFigure, trials),
+    escape: new PanelsFigure(escapeFigure, trials),
+    strength: new PanelsFigure(strengthFigure, trials),
+    trainability: new PanelsFigure(trainabilityFigure, trials),
+    plateaus: new PanelsFigure(plateausFigure, trials),
   };
   const figures = runFigures<FigureOf<'train'>>(
     {

@@ -1,43 +1,49 @@
 import { Signal } from '../../state/signal';
 import { html } from '../../ui/dom';
-import { CellPicker } from './cell-picker';
-import type { CellChoosing } from './cells-figure';
+import { CellPicker, type CellChoosing } from './cell-picker';
 import type { CellChoice } from './published-cells';
 import type { PublishedResults } from './published-results';
 import type { Trials } from './trials';
 
-/** Chooses one run of several experiments: a list of these, and the picker of the chosen one below. */
+/** A chosen run, and the place of its experiment among them. */
+export interface ExperimentChoice extends CellChoice {
+  experiment: number;
+}
+
+/** Chooses one run of an experiment; of several by a list of these, with the picker of the chosen one below. */
 export class ExperimentPicker {
   readonly changed = new Signal();
   private readonly rows: HTMLElement[];
   private readonly pickers: CellPicker[];
   private readonly select = html('select', {});
 
-  /** `names` and `choosing` are those of the experiments, in one order. */
   constructor(
     place: HTMLElement,
-    names: readonly string[],
-    choosing: readonly CellChoosing[],
+    experiments: readonly { subject: string; choosing: CellChoosing }[],
     trials: Trials,
   ) {
-    names.forEach((name, at) => this.select.append(new Option(name, String(at))));
+    experiments.forEach(({ subject }, at) => this.select.append(new Option(subject, String(at))));
     this.select.addEventListener('change', () => this.choose({ experiment: this.select.value }));
+    const several = experiments.length > 1;
+    this.rows = experiments.map((_, at) =>
+      several ? html('div', { className: 'picker', hidden: at > 0 }) : place,
+    );
+    this.pickers = experiments.map(
+      ({ choosing }, at) => new CellPicker(this.rows[at], choosing, trials),
+    );
+    for (const picker of this.pickers) picker.changed.subscribe(() => this.changed.send());
+    if (!several) return;
     const field = html('label', { className: 'watch' });
     field.append('Experiment', this.select);
-    this.rows = choosing.map((_, at) => html('div', { className: 'picker', hidden: at > 0 }));
-    this.pickers = choosing.map(
-      (own, at) => new CellPicker(this.rows[at], own.names, own.first, own.outcome, trials),
-    );
     place.append(field, ...this.rows);
   }
 
-  /** The place of the chosen experiment among them, and its chosen run. */
-  get choice(): CellChoice & { experiment: number } {
+  get choice(): ExperimentChoice {
     const experiment = Number(this.select.value);
     return { experiment, ...this.pickers[experiment].choice };
   }
 
-  /** The results came, in the order of the names. */
+  /** The results came, in the order of the experiments. */
   fill(results: readonly PublishedResults[]): void {
     this.pickers.forEach((picker, at) => picker.fill(results[at]));
   }
@@ -47,11 +53,10 @@ export class ExperimentPicker {
     return this.pickers[experiment].textOf(run);
   }
 
-  /** Chooses a run of the experiment that is named by its place; labels that are not named stay. */
-  choose({ experiment, ...labels }: Record<string, string>): void {
+  /** Chooses a run of the experiment that is named by its place; what is not named stays. */
+  choose({ experiment = this.select.value, ...labels }: Record<string, string>): void {
     this.select.value = experiment;
     this.rows.forEach((row, at) => (row.hidden = String(at) !== experiment));
     this.pickers[Number(experiment)].choose(labels);
-    this.changed.send();
   }
 }

@@ -12,7 +12,7 @@ export abstract class PublishedFigure implements Figure {
   readonly repaintOn = [];
   readonly frame: Frame;
   /** In the order of the experiments' names; none before they came. */
-  private results: PublishedResults[] = [];
+  protected results: readonly PublishedResults[] = [];
   private readonly experiments: readonly string[];
 
   constructor(

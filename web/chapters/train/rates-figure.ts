@@ -2,9 +2,8 @@ import { short, tick } from '../../charts/format';
 import { textWidth } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line } from '../../charts/plot';
-import { finiteCell, type Table } from '../../charts/table';
+import { finiteCell } from '../../charts/table';
 import { FINAL_LOSS } from './cell-picker';
-import { CellsFigure, type CellChoosing } from './cells-figure';
 import {
   chosenMark,
   errorBars,
@@ -14,7 +13,8 @@ import {
   trainedMark,
   type Panel,
 } from './panel-parts';
-import { partText, type PublishedResults } from './published-results';
+import type { ChosenExperiment, PanelsDescription, Shown } from './panels-figure';
+import { partText } from './published-results';
 import { meansText, METHOD_NAMES, runsText } from './published-rows';
 import {
   differencesText,
@@ -25,14 +25,13 @@ import {
   withoutRuns,
   type RatePoint,
 } from './rates-rows';
-import type { Trials } from './trials';
 
 /** Methods that have a colour; the chosen one has one too, or else the last of these. */
 const SHOWN = ['none', 'frobenius-m1', 'initial-m1-half', 'warmup-clip'];
 const CLAIMED = 'frobenius-m1';
 /** A mean in all heads and in some, at learning rates where it costs and where it gains. */
 const MEANS = ['initial-m1', 'initial-m1-half'];
-const RATES = ['0.0015', '0.003', '0.02'];
+const COMPARED_AT = ['0.0015', '0.003', '0.02'];
 const HEIGHT = 300;
 /** Pixels between the numbers of an axis, at least. */
 const GAP = 4;
@@ -52,48 +51,58 @@ function apart(values: readonly number[], scale: number): number[] {
   return kept;
 }
 
-/** How a run of the experiment on learning rates is chosen. */
-export const RATES_CHOOSING: CellChoosing = {
-  names: { method: { name: 'Method', label: nameOf }, learning_rate: { name: 'Learning rate' } },
-  first: { method: CLAIMED, learning_rate: '0.02' },
-  outcome: FINAL_LOSS,
+/** The experiment on learning rates. */
+export const RATES: ChosenExperiment = {
+  name: 'learning-rate',
+  subject: 'learning rates',
+  choosing: {
+    names: { method: { name: 'Method', label: nameOf }, learning_rate: { name: 'Learning rate' } },
+    first: { method: CLAIMED, learning_rate: '0.02' },
+    outcome: FINAL_LOSS,
+  },
 };
 
+/** The points of each method. */
+type Methods = Map<string, RatePoint[]>;
+
 /** Loss and attention entropy of every method against the learning rate. */
-export class RatesFigure extends CellsFigure {
-  private methods = new Map<string, RatePoint[]>();
-
-  constructor(trials: Trials) {
-    super('rates', 'learning-rate', RATES_CHOOSING, trials);
-  }
-
-  protected read(results: PublishedResults): void {
-    this.methods = ratesOf(results);
-  }
-
-  protected draw(width: number): void {
-    const { method } = this.picker.choice.axes;
-    const shown = SHOWN.includes(method) ? SHOWN : [...SHOWN.slice(0, -1), method];
+export const ratesFigure: PanelsDescription<Methods> = {
+  id: 'rates',
+  experiments: [RATES],
+  title: 'Loss and entropy against the learning rate',
+  rows: ratesOf,
+  *panels(shown, width) {
+    const { method } = shown.choice.axes;
+    const named = SHOWN.includes(method) ? SHOWN : [...SHOWN.slice(0, -1), method];
     const columns = width >= 560 ? 2 : 1;
-    const panels = [
-      this.panel('final loss, bits per byte', width / columns, 'loss', shown),
-      this.panel('attention entropy', width / columns, 'entropy', shown),
-    ];
-    const size = { columns, width, height: HEIGHT };
-    const title = 'Loss and entropy against the learning rate';
-    this.put(panels, size, lineLegend(shown.map(nameOf), width), title, this.caption());
-  }
-
-  protected numbers(): Table {
-    const levels = reachedLevels(this.found);
-    const sensitivities = sensitivitiesOf(this.found);
+    return {
+      ...{ columns, height: HEIGHT, names: lineLegend(named.map(nameOf), width) },
+      panels: [
+        panel('final loss, bits per byte', width / columns, 'loss', named, shown),
+        panel('attention entropy', width / columns, 'entropy', named, shown),
+      ],
+    };
+  },
+  caption({ rows, results: [found] }) {
+    const sentence = sensitivityText(found, ['none', CLAIMED], nameOf);
+    const lacking = [...withoutRuns(found)].map(
+      ([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`,
+    );
+    const missing = lacking.length > 0 ? ` No run yet of ${lacking.join('; of ')}.` : '';
+    const means = meansText([...rows.values()].flat());
+    const differences = differencesText(found, MEANS.map(nameOf), COMPARED_AT);
+    return `${sentence} ${differences} ${means}`.trim() + partText(found) + missing;
+  },
+  table({ rows, results: [found] }) {
+    const levels = reachedLevels(found);
+    const sensitivities = sensitivitiesOf(found);
     return {
       columns: [
         ...['method', 'learning_rate', 'runs', 'failures', 'bits_per_byte', 'bits_per_byte_error'],
         ...['entropy', 'entropy_error', 'excess', 'largest_stable_rate'],
         ...levels.map((level) => `steps_to_${level}`),
       ],
-      rows: [...this.methods.values()].flat().map((it) => {
+      rows: [...rows.values()].flat().map((it) => {
         const own = sensitivities.find(({ method }) => method === it.method);
         const steps = own?.points.find((point) => point.learning_rate === it.rate)?.reached;
         return [
@@ -104,87 +113,75 @@ export class RatesFigure extends CellsFigure {
         ];
       }),
     };
-  }
+  },
+};
 
-  private panel(
-    title: string,
-    width: number,
-    value: 'loss' | 'entropy',
-    shown: readonly string[],
-  ): Panel {
-    const points = [...this.methods.values()].flat();
-    const rates = [...new Set(points.map(({ rate }) => rate))].sort((a, b) => a - b);
-    const spread = (point: RatePoint) => point[value];
-    const mean = (point: RatePoint) => point[value].mean;
-    const own = (method: string) => this.methods.get(method) ?? [];
-    const { axes } = this.picker.choice;
-    const chosen = own(axes.method).filter(({ rate }) => String(rate) === axes.learning_rate);
-    const measure = value === 'loss' ? 'bits_per_byte' : value;
-    const rateOf = ({ rate }: RatePoint) => rate;
-    const trained = this.trained().map(({ training, final }) => ({
-      ...{ rate: training.learning_rate, value: final[measure] },
-    }));
-    const domain = [rates[0] / BEYOND, rates.at(-1)! * BEYOND];
-    const scale =
-      (width - MARGINS.marginLeft - MARGINS.marginRight) / Math.log(domain[1] / domain[0]);
-    const others = [...this.methods.keys()].filter((method) => !shown.includes(method));
-    const drawn = chart({
-      label: title,
-      ...{ width, height: HEIGHT, ...MARGINS },
-      x: {
-        ...{ type: 'log', domain, label: 'learning rate →', labelAnchor: 'center' },
-        ...{ ticks: apart(rates, scale), tickFormat: tick },
-      },
-      y: { label: null, ticks: 5, tickFormat: tick, nice: true },
-      marks: [
-        gridY({ ticks: 5, strokeOpacity: 0.08 }),
-        titleMark(title),
-        line(others.flatMap(own), {
-          ...{ x: 'rate', y: mean, z: 'method', stroke: 'currentColor', strokeOpacity: 0.3 },
-          ...{ strokeWidth: 1, ariaDescription: 'other methods' },
+function panel(
+  title: string,
+  width: number,
+  value: 'loss' | 'entropy',
+  named: readonly string[],
+  { rows: methods, choice: { axes }, trained: [trials] }: Shown<Methods>,
+): Panel {
+  const points = [...methods.values()].flat();
+  const rates = [...new Set(points.map(({ rate }) => rate))].sort((a, b) => a - b);
+  const spread = (point: RatePoint) => point[value];
+  const mean = (point: RatePoint) => point[value].mean;
+  const own = (method: string) => methods.get(method) ?? [];
+  const chosen = own(axes.method).filter(({ rate }) => String(rate) === axes.learning_rate);
+  const measure = value === 'loss' ? 'bits_per_byte' : value;
+  const rateOf = ({ rate }: RatePoint) => rate;
+  const trained = trials.map(({ training, final }) => ({
+    ...{ rate: training.learning_rate, value: final[measure] },
+  }));
+  const domain = [rates[0] / BEYOND, rates.at(-1)! * BEYOND];
+  const scale =
+    (width - MARGINS.marginLeft - MARGINS.marginRight) / Math.log(domain[1] / domain[0]);
+  const others = [...methods.keys()].filter((method) => !named.includes(method));
+  const drawn = chart({
+    label: title,
+    ...{ width, height: HEIGHT, ...MARGINS },
+    x: {
+      ...{ type: 'log', domain, label: 'learning rate →', labelAnchor: 'center' },
+      ...{ ticks: apart(rates, scale), tickFormat: tick },
+    },
+    y: { label: null, ticks: 5, tickFormat: tick, nice: true },
+    marks: [
+      gridY({ ticks: 5, strokeOpacity: 0.08 }),
+      titleMark(title),
+      line(others.flatMap(own), {
+        ...{ x: 'rate', y: mean, z: 'method', stroke: 'currentColor', strokeOpacity: 0.3 },
+        ...{ strokeWidth: 1, ariaDescription: 'other methods' },
+      }),
+      errorBars(others.flatMap(own), rateOf, spread, {
+        stroke: 'currentColor',
+        strokeOpacity: 0.3,
+      }),
+      dot(others.flatMap(own), {
+        ...{ x: 'rate', y: mean, r: 2, fill: 'currentColor', fillOpacity: 0.4 },
+        ariaDescription: 'other methods, mean',
+      }),
+      ...named.flatMap((method, at) => [
+        line(own(method), {
+          ...{ x: 'rate', y: mean, stroke: series[at], strokeWidth: 2 },
+          ...{ strokeDasharray: dashes[at], ariaDescription: nameOf(method) },
         }),
-        errorBars(others.flatMap(own), rateOf, spread, {
-          stroke: 'currentColor',
-          strokeOpacity: 0.3,
+        errorBars(own(method), rateOf, spread, { stroke: series[at] }),
+        dot(own(method), {
+          ...{ x: 'rate', y: mean, r: 3.5, fill: series[at] },
+          ariaDescription: `${nameOf(method)}, mean`,
         }),
-        dot(others.flatMap(own), {
-          ...{ x: 'rate', y: mean, r: 2, fill: 'currentColor', fillOpacity: 0.4 },
-          ariaDescription: 'other methods, mean',
-        }),
-        ...shown.flatMap((method, at) => [
-          line(own(method), {
-            ...{ x: 'rate', y: mean, stroke: series[at], strokeWidth: 2 },
-            ...{ strokeDasharray: dashes[at], ariaDescription: nameOf(method) },
-          }),
-          errorBars(own(method), rateOf, spread, { stroke: series[at] }),
-          dot(own(method), {
-            ...{ x: 'rate', y: mean, r: 3.5, fill: series[at] },
-            ariaDescription: `${nameOf(method)}, mean`,
-          }),
-        ]),
-        chosenMark(chosen, { x: 'rate', y: mean, r: 7 }),
-        trainedMark(trained, { x: 'rate', y: 'value' }),
-      ],
-    });
-    const places = points.map((point) => ({
-      ...{ x: drawn.x.apply(point.rate), y: drawn.y.apply(mean(point)) },
-      text:
-        `${nameOf(point.method)} at ${tick(point.rate)}: ` +
-        `${short(mean(point))}, ${runsText(point.runs)}`,
-      choice: { method: point.method, learning_rate: String(point.rate) },
-    }));
-    return { drawn, places };
-  }
-
-  private caption(): string {
-    const { found } = this;
-    const sentence = sensitivityText(found, ['none', CLAIMED], nameOf);
-    const lacking = [...withoutRuns(found)].map(
-      ([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`,
-    );
-    const missing = lacking.length > 0 ? ` No run yet of ${lacking.join('; of ')}.` : '';
-    const means = meansText([...this.methods.values()].flat());
-    const differences = differencesText(found, MEANS.map(nameOf), RATES);
-    return `${sentence} ${differences} ${means}`.trim() + partText(found) + missing;
-  }
+      ]),
+      chosenMark(chosen, { x: 'rate', y: mean, r: 7 }),
+      trainedMark(trained, { x: 'rate', y: 'value' }),
+    ],
+  });
+  const places = points.map((point) => ({
+    ...{ x: drawn.x.apply(point.rate), y: drawn.y.apply(mean(point)) },
+    text:
+      `${nameOf(point.method)} at ${tick(point.rate)}: ` +
+      `${short(mean(point))}, ${runsText(point.runs)}`,
+    choice: { method: point.method, learning_rate: String(point.rate) },
+  }));
+  return { drawn, places };
 }

@@ -1,9 +1,8 @@
 import { short, tick } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line, ruleY, text } from '../../charts/plot';
-import { finiteCell, type Table } from '../../charts/table';
+import { finiteCell } from '../../charts/table';
 import { regularizers } from '../../state/table';
-import { CellsFigure } from './cells-figure';
 import {
   chosenMark,
   errorBars,
@@ -13,6 +12,7 @@ import {
   trainedMark,
   type Panel,
 } from './panel-parts';
+import type { PanelsDescription, Shown } from './panels-figure';
 import { partText, type PublishedResults } from './published-results';
 import { meansText, runsText } from './published-rows';
 import {
@@ -26,7 +26,6 @@ import {
   type Strength,
   type StrengthPoint,
 } from './strength-rows';
-import type { Trials } from './trials';
 
 const HEIGHT = 240;
 type Value = 'perplexity' | 'entropy';
@@ -34,141 +33,150 @@ type Value = 'perplexity' | 'entropy';
 const nameOf = (method: string, results: PublishedResults) =>
   strengthName(strengthsOf(results).find((it) => it.method === method)!);
 
+/** The methods of the grid, and those of their points that have a run. */
+interface Strengths {
+  methods: Strength[];
+  points: StrengthPoint[];
+}
+
 /** Perplexity and attention entropy in the paper's setting against the strength of the regularizer. */
-export class StrengthFigure extends CellsFigure {
-  private methods: Strength[] = [];
-  private points: StrengthPoint[] = [];
-
-  constructor(trials: Trials) {
-    const names = {
-      method: { name: 'Method', label: nameOf },
-      query_key_bias: { name: 'Biases of Q, K' },
-    };
-    const first = { method: 'frobenius-1' };
-    const outcome = { measure: 'perplexity', unit: 'perplexity', digits: 1 } as const;
-    super('strength', 'paper-setting', { names, first, outcome }, trials);
-  }
-
-  protected read(results: PublishedResults): void {
-    this.methods = strengthsOf(results);
-    this.points = strengthPoints(results);
-  }
-
-  protected draw(width: number): void {
-    const names = lineLegend(
-      this.forms().map((form) => regularizers[form]),
-      width,
-    );
+export const strengthFigure: PanelsDescription<Strengths> = {
+  id: 'strength',
+  experiments: [
+    {
+      name: 'paper-setting',
+      subject: 'the paper’s setting',
+      choosing: {
+        names: {
+          method: { name: 'Method', label: nameOf },
+          query_key_bias: { name: 'Biases of Q, K' },
+        },
+        first: { method: 'frobenius-1' },
+        outcome: { measure: 'perplexity', unit: 'perplexity', digits: 1 },
+      },
+    },
+  ],
+  title: 'Perplexity and entropy against the strength',
+  rows: (results) => ({ methods: strengthsOf(results), points: strengthPoints(results) }),
+  *panels(shown, width) {
+    const forms = formsOf(shown.rows.methods).map((form) => regularizers[form]);
     const columns = width >= 560 ? 2 : 1;
     const panels = ['with', 'without'].flatMap((biases) => [
-      this.panel('perplexity', biases, width / columns),
-      this.panel('entropy', biases, width / columns),
+      panel('perplexity', biases, width / columns, shown),
+      panel('entropy', biases, width / columns, shown),
     ]);
-    const size = { columns, width, height: HEIGHT };
-    this.put(panels, size, names, 'Perplexity and entropy against the strength', this.caption());
-  }
+    return { columns, height: HEIGHT, names: lineLegend(forms, width), panels };
+  },
+  caption: ({ rows: { points }, results: [found] }) =>
+    [strengthText(points), meansText(points)].join(' ') + partText(found),
+  table: ({ rows: { points } }) => ({
+    columns: [
+      ...['method', 'query_key_bias', 'scale_weight', 'runs', 'failures', 'perplexity'],
+      ...['perplexity_error', 'perplexity_p', 'entropy', 'entropy_error'],
+    ],
+    rows: points.map(({ perplexity, entropy, ...it }) => [
+      ...[it.method, it.biases, it.strength, it.runs, it.failures, perplexity.mean],
+      ...[finiteCell(perplexity.error), it.p],
+      ...[entropy.mean, entropy.error].map(finiteCell),
+    ]),
+  }),
+};
 
-  protected numbers(): Table {
-    return {
-      columns: [
-        ...['method', 'query_key_bias', 'scale_weight', 'runs', 'failures', 'perplexity'],
-        ...['perplexity_error', 'perplexity_p', 'entropy', 'entropy_error'],
-      ],
-      rows: this.points.map(({ perplexity, entropy, ...it }) => [
-        ...[it.method, it.biases, it.strength, it.runs, it.failures, perplexity.mean],
-        ...[finiteCell(perplexity.error), it.p],
-        ...[entropy.mean, entropy.error].map(finiteCell),
-      ]),
-    };
-  }
+const formsOf = (methods: readonly Strength[]) => [...new Set(methods.map(({ form }) => form))];
 
-  private forms() {
-    return [...new Set(this.methods.map(({ form }) => form))];
-  }
+function panel(
+  value: Value,
+  biases: string,
+  width: number,
+  {
+    rows: { methods, points: all },
+    results: [found],
+    choice: { axes },
+    trained: [trials],
+  }: Shown<Strengths>,
+): Panel {
+  const places = strengthPlaces(methods);
+  const place = ({ strength }: { strength: number | null }) => places.of(strength);
+  const spread = (point: StrengthPoint) => point[value];
+  const own = all.filter((point) => point.biases === biases);
+  const baseline = own.filter(({ form }) => form === 'none');
+  const mean = (point: StrengthPoint) => point[value].mean;
+  const { method, query_key_bias } = axes;
+  const chosen = own.filter((it) => it.method === method && it.biases === query_key_bias);
+  const trained = strengthsTrained(found, trials, value);
+  // Both rows have one scale, so that they compare.
+  const cut = cutOf(all, value);
+  const ends = endsOf(
+    all,
+    value,
+    trained.map((it) => it.value),
+  );
+  const room = 0.08 * (ends[1] - ends[0] || 1);
+  const top = ends[1] + room;
+  const height = (it: number) => (it > cut ? top : it);
+  const y = (point: StrengthPoint) => height(mean(point));
+  const drawn = chart({
+    label: value,
+    ...{ width, height: HEIGHT, ...MARGINS },
+    x: {
+      ...{ type: 'log', domain: [places.none / 1.5, 1.5 * Math.max(...places.strengths)] },
+      ...{ label: 'strength of the regularizer →', labelAnchor: 'center' },
+      ticks: [places.none, ...places.strengths],
+      tickFormat: (strength: number) => (strength === places.none ? 'none' : tick(strength)),
+    },
+    y: { domain: [ends[0] - room, top], label: null, ticks: 4, tickFormat: tick },
+    marks: [
+      gridY({ ticks: 4, strokeOpacity: 0.08 }),
+      titleMark(`${value === 'entropy' ? 'attention entropy' : value}, ${biases} biases`),
+      ruleY(baseline, { y: mean, stroke: series[0], strokeWidth: 2, ariaDescription: 'none' }),
+      ...formsOf(methods).flatMap((form, i) => {
+        const points = own.filter((it) => it.form === form && mean(it) <= cut);
+        const beyond = own.filter((it) => it.form === form && mean(it) > cut);
+        return [
+          line(points, {
+            ...{ x: place, y: mean, stroke: series[i], strokeWidth: 2 },
+            ...{ strokeDasharray: dashes[i], ariaDescription: regularizers[form] },
+          }),
+          errorBars(points, place, spread, { stroke: series[i] }),
+          dot(points, {
+            ...{ x: place, y: mean, r: 3.5, fill: series[i] },
+            ariaDescription: `${regularizers[form]}, mean`,
+          }),
+          text(beyond, {
+            ...{ x: place, y, text: (it: StrengthPoint) => `↑ ${short(mean(it))}` },
+            ...{ fill: series[i], fontWeight: 600, textAnchor: 'start', dx: 5, dy: 8 },
+            ariaDescription: `${regularizers[form]}, mean, above the axis`,
+          }),
+        ];
+      }),
+      chosenMark(chosen, { x: place, y, r: 7 }),
+      trainedMark(
+        trained.filter((it) => it.biases === biases),
+        { x: place, y: (it: (typeof trained)[0]) => height(it.value) },
+      ),
+    ],
+  });
+  const marks = own.map((point) => ({
+    ...{ x: drawn.x.apply(place(point)), y: drawn.y.apply(y(point)) },
+    text: `${strengthName(point)}: ${short(mean(point))}, ${runsText(point.runs)}`,
+    choice: { method: point.method, query_key_bias: biases },
+  }));
+  return { drawn, places: marks };
+}
 
-  private panel(value: Value, biases: string, width: number): Panel {
-    const places = strengthPlaces(this.methods);
-    const place = ({ strength }: { strength: number | null }) => places.of(strength);
-    const spread = (point: StrengthPoint) => point[value];
-    const own = this.points.filter((point) => point.biases === biases);
-    const baseline = own.filter(({ form }) => form === 'none');
-    const mean = (point: StrengthPoint) => point[value].mean;
-    const { method, query_key_bias } = this.picker.choice.axes;
-    const chosen = own.filter((it) => it.method === method && it.biases === query_key_bias);
-    const trained = strengthsTrained(this.found, this.trained(), value);
-    // Both rows have one scale, so that they compare.
-    const cut = cutOf(this.points, value);
-    const ends = this.ends(
-      value,
-      trained.map((it) => it.value),
-    );
-    const room = 0.08 * (ends[1] - ends[0] || 1);
-    const top = ends[1] + room;
-    const height = (it: number) => (it > cut ? top : it);
-    const y = (point: StrengthPoint) => height(mean(point));
-    const drawn = chart({
-      label: value,
-      ...{ width, height: HEIGHT, ...MARGINS },
-      x: {
-        ...{ type: 'log', domain: [places.none / 1.5, 1.5 * Math.max(...places.strengths)] },
-        ...{ label: 'strength of the regularizer →', labelAnchor: 'center' },
-        ticks: [places.none, ...places.strengths],
-        tickFormat: (strength: number) => (strength === places.none ? 'none' : tick(strength)),
-      },
-      y: { domain: [ends[0] - room, top], label: null, ticks: 4, tickFormat: tick },
-      marks: [
-        gridY({ ticks: 4, strokeOpacity: 0.08 }),
-        titleMark(`${value === 'entropy' ? 'attention entropy' : value}, ${biases} biases`),
-        ruleY(baseline, { y: mean, stroke: series[0], strokeWidth: 2, ariaDescription: 'none' }),
-        ...this.forms().flatMap((form, i) => {
-          const points = own.filter((it) => it.form === form && mean(it) <= cut);
-          const beyond = own.filter((it) => it.form === form && mean(it) > cut);
-          return [
-            line(points, {
-              ...{ x: place, y: mean, stroke: series[i], strokeWidth: 2 },
-              ...{ strokeDasharray: dashes[i], ariaDescription: regularizers[form] },
-            }),
-            errorBars(points, place, spread, { stroke: series[i] }),
-            dot(points, {
-              ...{ x: place, y: mean, r: 3.5, fill: series[i] },
-              ariaDescription: `${regularizers[form]}, mean`,
-            }),
-            text(beyond, {
-              ...{ x: place, y, text: (it: StrengthPoint) => `↑ ${short(mean(it))}` },
-              ...{ fill: series[i], fontWeight: 600, textAnchor: 'start', dx: 5, dy: 8 },
-              ariaDescription: `${regularizers[form]}, mean, above the axis`,
-            }),
-          ];
-        }),
-        chosenMark(chosen, { x: place, y, r: 7 }),
-        trainedMark(
-          trained.filter((it) => it.biases === biases),
-          { x: place, y: (it: (typeof trained)[0]) => height(it.value) },
-        ),
-      ],
+/** The least and the largest value with its standard error, of all that stand below the cut. */
+function endsOf(
+  points: readonly StrengthPoint[],
+  value: Value,
+  trained: readonly number[],
+): [number, number] {
+  const cut = cutOf(points, value);
+  const values = points
+    .filter((point) => point[value].mean <= cut)
+    .flatMap((point) => {
+      const { mean, error } = point[value];
+      return Number.isFinite(error) ? [mean - error, mean + error] : [mean];
     });
-    const marks = own.map((point) => ({
-      ...{ x: drawn.x.apply(place(point)), y: drawn.y.apply(y(point)) },
-      text: `${strengthName(point)}: ${short(mean(point))}, ${runsText(point.runs)}`,
-      choice: { method: point.method, query_key_bias: biases },
-    }));
-    return { drawn, places: marks };
-  }
-
-  /** The least and the largest value with its standard error, of all that stand below the cut. */
-  private ends(value: Value, trained: readonly number[]): [number, number] {
-    const cut = cutOf(this.points, value);
-    const values = this.points
-      .filter((point) => point[value].mean <= cut)
-      .flatMap((point) => {
-        const { mean, error } = point[value];
-        return Number.isFinite(error) ? [mean - error, mean + error] : [mean];
-      });
-    const all = [...values, ...trained.filter((it) => it <= cut)];
-    return all.length > 0 ? [Math.min(...all), Math.max(...all)] : [0, 1];
-  }
-
-  private caption(): string {
-    return [strengthText(this.points), meansText(this.points)].join(' ') + partText(this.found);
-  }
+  const all = [...values, ...trained.filter((it) => it <= cut)];
+  return all.length > 0 ? [Math.min(...all), Math.max(...all)] : [0, 1];
 }

@@ -1,13 +1,10 @@
 import { short } from '../../charts/format';
 import { legend } from '../../charts/legend';
-import { fieldRamp, stripOf, type Ramp } from '../../charts/palette';
-import { element } from '../../charts/picture';
+import { fieldRamp, stripOf } from '../../charts/palette';
 import { chart, partOf } from '../../charts/plot';
-import type { Table } from '../../charts/table';
 import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
 import { FINAL_LOSS } from './cell-picker';
-import { CellsFigure } from './cells-figure';
 import {
   freezingOf,
   LEAST_RANGE,
@@ -22,10 +19,10 @@ import {
   type Prediction,
 } from './map-cells';
 import { gridPanel, lineEntries, spectrumPanel, type MapLook } from './map-panels';
-import { chosenMark, trainedMark, type arranged, type Panel } from './panel-parts';
+import { chosenMark, trainedMark, type Panel } from './panel-parts';
+import type { PanelsDescription } from './panels-figure';
 import { fillPredictions } from './predictions-table';
-import { partText, PREDICTORS, type PublishedResults } from './published-results';
-import type { Trials } from './trials';
+import { partText, PREDICTORS } from './published-results';
 
 const HEIGHT = 250;
 /** Colours of cells. */
@@ -33,87 +30,70 @@ const SHADES = 32;
 
 const columnsOf = (width: number) => (width >= 1100 ? 4 : width >= 560 ? 2 : 1);
 
-/** The panels that were drawn, and what for. */
-interface Picture extends ReturnType<typeof arranged> {
-  key: string;
-  /** Of a loss in a panel, by the panel's title. */
-  colours: ReadonlyMap<string, (loss: number) => string>;
-  /** What lies over the panels. */
-  rings: SVGSVGElement;
+const cellsOf = (cells: readonly MapCell[], title: string) =>
+  cells.filter(({ panel }) => panel === title);
+
+/** The colour of a final loss: a panel's shades span its own losses. */
+function colourOf(cells: readonly MapCell[]): (loss: number) => string {
+  const shades = stripOf(fieldRamp(), SHADES);
+  const [low, high] = lossRange(cells);
+  const span = Math.max(LEAST_RANGE, high - low);
+  const place = (loss: number) => Math.round(((loss - low) / span) * (SHADES - 1));
+  return (loss) => shades[Math.min(SHADES - 1, Math.max(0, place(loss)))];
 }
 
 /** Final loss over the energy-matched family of initializations. */
-export class TrainabilityFigure extends CellsFigure {
-  private cells: MapCell[] = [];
-  private picture: Picture | null = null;
-
-  constructor(trials: Trials) {
-    const names = {
-      ...{ layer_norm: { name: 'LayerNorm' }, depth: { name: 'Depth' } },
-      ...{ init_scale: { name: 'Scale s' }, alpha: { name: 'Alpha' } },
-    };
-    const first = { init_scale: '1.3195', alpha: '0.4667' };
-    super('trainability', 'trainability-map', { names, first, outcome: FINAL_LOSS }, trials);
-  }
-
-  protected read(results: PublishedResults): void {
-    this.cells = mapCellsOf(results);
-    fillPredictions(child(document, '[data-predictions]'), predictionsOf(results), this.cells);
-  }
-
-  protected *draw(width: number) {
-    const ramp = fieldRamp();
-    const key = JSON.stringify([width, ramp(0)]);
-    if (this.picture?.key !== key) {
-      const { panels, colours } = yield* this.panels(width, ramp);
-      const strip = { text: 'final loss, lowest to highest', kind: 'strip' as const };
-      const names = legend([{ ...strip, colours: stripOf(ramp) }, ...lineEntries], 0, width);
-      const size = { columns: columnsOf(width), width, height: HEIGHT };
-      const caption = this.caption(this.found);
-      const rings = element('svg');
-      const made = this.put(panels, size, names, 'Map of trainability', caption);
-      made.svg.append(rings);
-      this.picture = { key, colours, rings, ...made };
-    }
-    this.mark(this.picture);
-  }
-
-  /** Two panels for each norm and depth, one a step; and the colour of a loss in them. */
-  private *panels(width: number, ramp: Ramp) {
-    const { found } = this;
+export const trainabilityFigure: PanelsDescription<MapCell[]> = {
+  id: 'trainability',
+  experiments: [
+    {
+      name: 'trainability-map',
+      subject: 'initializations',
+      choosing: {
+        names: {
+          ...{ layer_norm: { name: 'LayerNorm' }, depth: { name: 'Depth' } },
+          ...{ init_scale: { name: 'Scale s' }, alpha: { name: 'Alpha' } },
+        },
+        first: { init_scale: '1.3195', alpha: '0.4667' },
+        outcome: FINAL_LOSS,
+      },
+    },
+  ],
+  title: 'Map of trainability',
+  rows(results) {
+    const cells = mapCellsOf(results);
+    fillPredictions(child(document, '[data-predictions]'), predictionsOf(results), cells);
+    return cells;
+  },
+  /** Two panels for each norm and depth, one a step. */
+  *panels({ rows, results: [found] }, width) {
+    const columns = columnsOf(width);
     const common = {
-      size: { width: width / columnsOf(width), height: HEIGHT },
+      size: { width: width / columns, height: HEIGHT },
       ...{ alphas: valuesOf(found, 'alpha'), scales: valuesOf(found, 'init_scale') },
     };
     const freezing = freezingOf(found);
-    const shades = stripOf(ramp, SHADES);
     const panels: Panel[] = [];
-    const colours = new Map<string, (loss: number) => string>();
-    for (const title of panelsOf(this.cells)) {
-      const own = this.cells.filter(({ panel }) => panel === title);
-      const [low, high] = lossRange(own);
-      const span = Math.max(LEAST_RANGE, high - low);
-      const place = (loss: number) => Math.round(((loss - low) / span) * (SHADES - 1));
-      const colour = (loss: number) => shades[Math.min(SHADES - 1, Math.max(0, place(loss)))];
-      colours.set(title, colour);
+    for (const title of panelsOf(rows)) {
+      const own = cellsOf(rows, title);
+      const colour = colourOf(own);
       const look: MapLook = { ...common, colour, freezing: freezing.get(title) ?? [] };
       panels.push(gridPanel(`${title}: scale s`, own, look));
       yield;
       panels.push(spectrumPanel('variance of the eigenspectrum', own, look));
       yield;
     }
-    return { panels, colours };
-  }
-
-  /** Draws the chosen cell and those trained in this tab over the panels, which stay. */
-  private mark(picture: Picture): void {
-    const { axes } = this.picker.choice;
-    const { places, svg, colours } = picture;
-    const trained = this.trained().flatMap(({ choice, final }) =>
-      places
+    const strip = { text: 'final loss, lowest to highest', kind: 'strip' as const };
+    const shades = { ...strip, colours: stripOf(fieldRamp()) };
+    return { columns, height: HEIGHT, names: legend([shades, ...lineEntries], 0, width), panels };
+  },
+  overlay({ rows, choice: { axes }, trained: [trials] }, { places, svg }) {
+    const trained = trials.flatMap(({ choice, final }) => {
+      const fill = colourOf(cellsOf(rows, panelOf(choice.axes)))(final.bits_per_byte);
+      return places
         .filter((place) => areEqual(place.choice, choice.axes))
-        .map(({ x, y }) => ({ x, y, panel: panelOf(choice.axes), loss: final.bits_per_byte })),
-    );
+        .map(({ x, y }) => ({ x, y, fill }));
+    });
     const pixels = { type: 'identity', axis: null } as const;
     const { width, height } = svg.viewBox.baseVal;
     const drawn = chart({
@@ -125,30 +105,19 @@ export class TrainabilityFigure extends CellsFigure {
           { x: 'x', y: 'y', r: 9, strokeWidth: 2 },
         ),
         trainedMark(trained, {
-          ...{ x: 'x', y: 'y', strokeWidth: 2 },
-          fill: ({ panel, loss }: (typeof trained)[0]) => colours.get(panel)!(loss),
+          x: 'x',
+          y: 'y',
+          strokeWidth: 2,
+          fill: ({ fill }: { fill: string }) => fill,
         }),
       ],
     });
-    const rings = partOf(drawn.svg);
-    picture.rings.replaceWith(rings);
-    picture.rings = rings;
-  }
-
-  protected numbers(): Table {
-    return {
-      columns: ['layer_norm', 'depth', 'alpha', 'init_scale', 'bits_per_byte', ...PREDICTORS],
-      rows: this.cells.map(({ axes, alpha, scale, loss, ...measures }) => [
-        ...[axes.layer_norm, Number(axes.depth), alpha, scale, loss],
-        ...PREDICTORS.map((name) => measures[name]),
-      ]),
-    };
-  }
-
-  private caption(results: PublishedResults): string {
+    return partOf(drawn.svg);
+  },
+  caption({ rows: cells, results: [results] }) {
     const predictions = predictionsOf(results);
-    const sentences = panelsOf(this.cells).map((title) => {
-      const own = this.cells.filter(({ panel }) => panel === title);
+    const sentences = panelsOf(cells).map((title) => {
+      const own = cellsOf(cells, title);
       const [low, high] = lossRange(own);
       const [from, to] = [low, high].map((loss) => loss.toFixed(3));
       const name = `${title[0].toUpperCase()}${title.slice(1)}`;
@@ -167,5 +136,12 @@ export class TrainabilityFigure extends CellsFigure {
       );
     });
     return `${sentences.join(' ')}${partText(results)}`;
-  }
-}
+  },
+  table: ({ rows }) => ({
+    columns: ['layer_norm', 'depth', 'alpha', 'init_scale', 'bits_per_byte', ...PREDICTORS],
+    rows: rows.map(({ axes, alpha, scale, loss, ...measures }) => [
+      ...[axes.layer_norm, Number(axes.depth), alpha, scale, loss],
+      ...PREDICTORS.map((name) => measures[name]),
+    ]),
+  }),
+};

@@ -1,0 +1,37 @@
+// Tables and numbers that scripts write into pages.
+import { expect, test } from 'vitest';
+// @ts-expect-error a script without types
+import { jsonLines, withNumbers, withTables } from '../../docs/results/tables.mjs';
+
+const numbers = {
+  half: (value: string) => (Number(value) / 2).toFixed(2),
+  p: (value: string) => (Number(value) < 0.001 ? 'p < 0.001' : `p ${value}`),
+  share: () => '16 of 20',
+  word: () => 'eight',
+};
+
+test('numbers behind comments are made anew, and nothing else', () => {
+  const page = (...found: string[]) =>
+    `Ends <!--=half -3-->${found[0]} lower (<!--=p 0.0001-->${found[1]}), ` +
+    `<!--=p 0.2-->${found[2]}, <!--=share-->${found[3]} of <!--=word-->${found[4]} runs.`;
+  const made = page('-1.50', 'p < 0.001', 'p 0.2', '16 of 20', 'eight');
+  expect(withNumbers(page('7', 'p 0.31', 'p < 0.001', '3 of 4', 'two'), numbers)).toBe(made);
+  expect(withNumbers(made, numbers)).toBe(made);
+});
+
+test('a comment without its number, or of a number that there is not, is refused', () => {
+  expect(() => withNumbers('<!--=half 3-->as much', numbers)).toThrow("a text like '1.50'");
+  expect(() => withNumbers('<!--=third 3-->1', numbers)).toThrow("no number 'third'");
+});
+
+test('tables stand between their comments', () => {
+  const page = (table: string) => `A\n<!-- of runs -->\n\n${table}\n\n<!-- end -->\nB`;
+  expect(withTables(page('old\n\nrows'), { 'of runs': 'new' })).toBe(page('new'));
+  expect(() => withTables(page('old'), {})).toThrow("no table for 'of runs'");
+});
+
+test('JSON with a line for each row holds the same', () => {
+  const value = { runs: [{ name: 'a', rows: [{ x: 1 }, { x: null }] }], text: 'b' };
+  expect(JSON.parse(jsonLines(value))).toEqual(value);
+  expect(jsonLines(value).split('\n')).toContain('{"x":1},');
+});
