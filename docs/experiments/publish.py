@@ -110,7 +110,7 @@ EXPERIMENTS = {
         "summary": ["perplexity", "entropy", "variance_frobenius", "logit_variance", "bias_part"],
     },
     "trainability-map": {
-        "digits": 6,
+        "digits": 7,
         "final": ["bits_per_byte"],
         "initial": [*PREDICTORS, "residual"],
         "analyses": [
