@@ -22,17 +22,22 @@ execFileSync('/usr/bin/python3', ['-B', script, ...options], { stdio: 'inherit' 
 const experiments = { ...(await import('./tables.mjs')), ...(await import('./numbers.mjs')) };
 const withoutText = await import('../results/without-text.mjs');
 const trainedModels = await import('../results/trained-models.mjs');
+const computed = await import('../results/computed.mjs');
 
 const made = {
   ...experiments.tables(),
   ...withoutText.tables(withoutText.results()),
   ...trainedModels.tables(trainedModels.results()),
 };
-const numbers = { ...experiments.numbers, ...withoutText.numbers, ...trainedModels.numbers };
+const numbers = {
+  ...{ ...experiments.numbers, ...computed.numbers },
+  ...{ ...withoutText.numbers, ...trainedModels.numbers },
+};
 const PAGES = [
   'README.md',
   'docs/experiments/README.md',
   'docs/results.md',
+  'docs/theory-notes.md',
   'docs/trained-models.md',
   'docs/without-text.md',
   'web/chapters/model/view.html',
