@@ -1,6 +1,6 @@
 // The numbers in sentences on experiments, from their results files.
 import { word } from '../results/tables.mjs';
-import { analysed, results, runsOf, shown, testText } from './tables.mjs';
+import { analysed, analysisOf, results, shown, testText } from './tables.mjs';
 
 const EXPERIMENTS = {
   rates: { name: 'learning-rate', axes: ['method', 'learning_rate'], outcome: 'bits_per_byte' },
@@ -118,8 +118,15 @@ export const numbers = {
   runs: (experiment, labels) => String(compared(experiment, labels).runs),
   'runs-word': (experiment, labels) => word(compared(experiment, labels).runs),
   pairs: (experiment, labels) => String(compared(experiment, labels).pairs),
-  'all-runs': (experiment) => String(runsOf(results[EXPERIMENTS[experiment].name])),
   setting: (experiment, name) => String(results[experiment].grid.settings[name]),
+  'setting-word': (experiment, name) => word(results[experiment].grid.settings[name]),
+  /** The values of an axis: "4, 8 and 16". */
+  labels: (experiment, axis) => {
+    const labels = results[experiment].grid.axes[axis];
+    return `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)}`;
+  },
+  /** The loss below which an analysis counts runs. */
+  threshold: (experiment, kind) => String(analysisOf(results[experiment], kind).below),
   'method-setting': (experiment, method, name) =>
     String(results[experiment].grid.axes.method[method][name]),
 

@@ -41,6 +41,7 @@ const PAGES = [
   'docs/trained-models.md',
   'docs/without-text.md',
   'web/chapters/model/view.html',
+  'web/chapters/train/view.html',
 ];
 for (const page of PAGES) {
   const text = readFileSync(root + page, 'utf8');

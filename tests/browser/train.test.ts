@@ -375,9 +375,15 @@ test('a run of the plateaus is chosen by pointing at it, in its own experiment',
   await expect.poll(() => experiment.inputValue()).toBe('1');
   const lists = figure.locator('.picker:visible select');
   expect(await lists.count()).toBe(4); // depth, scale, alpha, seed
-  await figure.locator('[data-mark="chosen"] circle').first().waitFor();
+  const ring = figure.locator('[data-mark="chosen"] circle').first();
+  const place = () => ring.evaluate((it) => [it.getAttribute('cx'), it.getAttribute('cy')].join());
+  const first = await place();
   const said = figure.locator('.picker:visible [role="status"]');
   await said.filter({ hasText: /Published: [\d.]+ bits per byte/ }).waitFor();
+  // The lists choose too.
+  await lists.nth(0).selectOption('16');
+  await expect.poll(place).not.toBe(first);
+  await lists.nth(0).selectOption('8');
   await figure.getByRole('button', { name: 'Train this run here' }).click();
   await said.filter({ hasText: /Here: step \d+ of/ }).waitFor({ timeout: 60_000 });
   expect(await page.evaluate(() => location.hash)).toContain('alpha=');
