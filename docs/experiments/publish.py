@@ -146,10 +146,9 @@ def first_below(curve, outcome, level):
     return None
 
 
-def columns_of(cells, plan):
-    """The columns of a results file from the cells that `eigenscope collect` writes."""
+def columns_of(cells, plan, names):
+    """The columns of a results file from the cells that `eigenscope collect` writes, and the names of the axes."""
     outcome = plan["final"][0]
-    names = list(cells[0]["axes"])
     labels = {name: list(dict.fromkeys(cell["axes"][name] for cell in cells)) for name in names}
 
     def measures(row, wanted):
@@ -178,7 +177,7 @@ def columns_of(cells, plan):
     }
     columns["curve"] = {}
     if plan.get("curve"):
-        steps = max((cell["curve"]["step"] for cell in cells), key=len)
+        steps = max((cell["curve"]["step"] for cell in cells), key=len, default=[])
         columns["curve"] = {"step": steps[1:]} | {
             name: [rounded(cell["curve"][name][1:], plan["digits"]) for cell in cells]
             for name in plan["curve"]
@@ -194,7 +193,7 @@ class Results:
         self.axes = list(self.labels)
         self.seed = np.array(columns["seed"])
         self.size = len(self.seed)
-        self.failed = np.array([str(i) in columns["failures"] for i in range(self.size)])
+        self.failed = np.array([str(i) in columns["failures"] for i in range(self.size)], bool)
         self.initial, self.final = (
             {name: np.array(column, float) for name, column in columns[row].items()}
             for row in ("initial", "final")
@@ -268,7 +267,7 @@ def main():
         file = HERE / f"{name}.results.json"
         if folder and (folder / name).is_dir():
             full = collected(name, (folder / name).resolve())
-            columns, missing = columns_of(full["cells"], EXPERIMENTS[name]), full["missing"]
+            columns, missing = columns_of(full["cells"], EXPERIMENTS[name], grid["axes"]), full["missing"]
         elif file.exists():
             own = json.loads(file.read_text())
             columns, missing = own["columns"], own["missing"]

@@ -263,7 +263,8 @@ const times = read('times.json');
 
 /** How much of each experiment is there, and what it costs. */
 function state() {
-  const plans = Object.entries(LETTERS).map(([name, letter]) => {
+  const known = Object.entries(LETTERS).filter(([name]) => name in results);
+  const plans = known.map(([name, letter]) => {
     const runs = runsOf(results[name]);
     const missing = results[name].missing.length;
     const { seconds } = times.experiments[name];
@@ -293,7 +294,8 @@ function state() {
 export function tables() {
   const made = { state: state() };
   for (const [name, [of, write]] of Object.entries(TABLES)) {
-    made[name] = write(...[of].flat().map((source) => results[source]));
+    const sources = [of].flat().map((source) => results[source]);
+    made[name] = sources.every(Boolean) ? write(...sources) : 'No run yet.';
   }
   return made;
 }

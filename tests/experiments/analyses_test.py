@@ -17,7 +17,8 @@ NONE = math.nan
 def results_of(cells, grid=None, **plan):
     """Of cells as `eigenscope collect` writes them."""
     plan = {"final": ["loss"], "digits": 6, **plan}
-    return publish.Results(grid or {}, publish.columns_of(cells, plan))
+    axes = list(cells[0]["axes"]) if cells else ["method"]
+    return publish.Results(grid or {}, publish.columns_of(cells, plan, axes))
 
 
 def cell(axes, loss=3.0, seed=1, failure="", initial=None, curve=None):
@@ -143,6 +144,14 @@ class Analyses(unittest.TestCase):
         self.assertNotIn("p", none["loss"])
         self.assertEqual((pull["loss"]["runs"], pull["loss"]["pairs"]), (3, 2))
         self.assertAlmostEqual(pull["loss"]["difference"], -0.65, 12)
+
+
+    def test_nothing_is_found_before_the_first_run(self):
+        results = results_of([], {"baseline": {"method": "none"}}, curve=["driver"])
+        self.assertEqual(analyses.summary(results, ["loss"]), [])
+        self.assertEqual(analyses.share(results, 3), [])
+        self.assertEqual(analyses.plateau(results, 3, ["driver"]), [])
+        self.assertEqual(analyses.relation(results, ["driver", "driver"]), [])
 
 
 class Freezing(unittest.TestCase):
