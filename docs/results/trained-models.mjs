@@ -173,6 +173,14 @@ export const numbers = {
   induction: () => span(strong()),
   'ranks-without-text': () => span(withoutText(3).map((row) => row.entropy_rank_correlation)),
   'errors-without-text': () => span(withoutText(8).map((row) => row.entropy_mean_absolute_error)),
+  /** Of one level with another part of the text, over all models or those with rotary positions. */
+  'errors-with-text': (level, positions) =>
+    span(
+      results()
+        .filter(({ name }) => positions !== 'rotary' || name.startsWith('LLaMA'))
+        .map(({ predictions }) => predictions.find(({ source }) => source === 'text').summary)
+        .map((rows) => rows.find(({ name }) => name === level).entropy_mean_absolute_error),
+    ),
   'error-of-constant': () =>
     written(
       strongest()

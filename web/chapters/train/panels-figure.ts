@@ -97,7 +97,7 @@ export class PanelsFigure<Rows> extends PublishedFigure {
       const caption = of.caption(shown);
       const picture = arranged(panels, { ...size, width }, names, `${of.title}. ${caption}`);
       this.drawn = { ...picture, key, overlay: element('svg') };
-      picture.svg.append(this.drawn.overlay);
+      if (of.overlay) picture.svg.append(this.drawn.overlay);
       this.pointer.put(picture.places);
       this.frame.put(picture.svg);
       this.frame.say(caption);
