@@ -265,11 +265,17 @@ def main():
     for name in EXPERIMENTS:
         grid = json.loads((HERE / f"{name}.grid.json").read_text())
         file = HERE / f"{name}.results.json"
+        own = json.loads(file.read_text()) if file.exists() else None
         if folder and (folder / name).is_dir():
             full = collected(name, (folder / name).resolve())
             columns, missing = columns_of(full["cells"], EXPERIMENTS[name], grid["axes"]), full["missing"]
-        elif file.exists():
-            own = json.loads(file.read_text())
+            known, runs = len(own["columns"]["seed"]) if own else 0, len(columns["seed"])
+            if runs < known:
+                sys.exit(
+                    f"{folder / name} must have all runs of {file.name}: that has {known}, the folder {runs}; "
+                    "run the missing cells, or remove the file"
+                )
+        elif own:
             columns, missing = own["columns"], own["missing"]
         else:
             continue

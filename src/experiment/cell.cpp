@@ -128,8 +128,8 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
-      replace_file(partial, run.trainer.checkpoint({{"rows", write_json(run.rows)},
-                                                    {kValidationKey, grid.validation}}));
+      replace_file(partial, run.trainer.checkpoint(
+                                {{"rows", write_json(run.rows)}, {kValidationKey, grid.validation}}));
     }
   }
   Json result{{"experiment", grid.experiment}};
