@@ -109,6 +109,15 @@ TEST_CASE("a grid's cells: stage by stage, seed by seed, none twice") {
   CHECK_FALSE(changed.contains("length"));
 }
 
+TEST_CASE("a stage may begin at another seed than 1") {
+  OrderedJson json = small_grid();
+  json["stages"] = {{{"seeds", 2}, {"first_seed", 21}, {"only", {{"learning_rate", {0.1}}}}}};
+  const Grid grid = parsed(json);
+  REQUIRE(grid.cells.size() == 4);
+  CHECK(grid.cells[0].settings.seed == 21);
+  CHECK(grid.cells[3].id == "method=pull,learning_rate=0.1,seed=22");
+}
+
 TEST_CASE("a grid that is not one is refused by the key") {
   const auto item = [](auto change) {
     OrderedJson json = small_grid();
@@ -126,6 +135,8 @@ TEST_CASE("a grid that is not one is refused by the key") {
         "learning_rate");
   CHECK(item([](OrderedJson& j) { j["stages"] = OrderedJson::array(); }) == "stages");
   CHECK(item([](OrderedJson& j) { j["stages"][0]["seeds"] = 0; }) == "seeds");
+  CHECK(item([](OrderedJson& j) { j["stages"][0]["first_seed"] = -1; }) == "seed");
+  CHECK(item([](OrderedJson& j) { j["stages"][0]["first_seed"] = "1"; }) == "first_seed");
   CHECK(item([](OrderedJson& j) { j["stages"][0]["only"]["speed"] = {1}; }) == "only");
   CHECK(item([](OrderedJson& j) { j["baseline"] = "none"; }) == "baseline");
 }

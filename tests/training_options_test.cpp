@@ -698,7 +698,8 @@ TEST_CASE("a file from before an option existed goes on with its default") {
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (const char* name :
        {"schedule", "query_key_bias", "query_key_norm", "dropout", "patience", "alpha",
-        "init_scale", "target_heads", "target_steps", "logit_limit", "growth_limit", "lowest_loss", "lowest_step"}) {
+        "init_scale", "target_heads", "target_steps", "logit_limit", "growth_limit",
+        "attention", "final_evaluation", "lowest_loss", "lowest_step"}) {
     // Renamed to a key that nothing reads, of the same length.
     const std::size_t at = text.find("\"" + std::string(name) + "\"");
     REQUIRE(at != std::string::npos);

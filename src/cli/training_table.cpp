@@ -101,6 +101,7 @@ Json runs_to_json(const std::vector<FinishedRun>& runs, bool rows) {
       for (const TableMeasure& measure : kTableMeasures) {
         json[std::string(measure.name)] = measure.of(run.rows.back());
       }
+      json["bits_per_byte_error"] = run.rows.back().measure("bits_per_byte_error");
     }
     for (const auto& [name, row] : run.interventions) {
       json["with_" + name] = {{"bits_per_byte", row.measure("bits_per_byte")},

@@ -143,7 +143,7 @@ std::vector<std::string> names_of(const Json& source, const std::string& key) {
 void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& axes) {
   CellMaker maker(grid, base);
   for (const Json& stage : required(grid.source, "stages", "an array", &Json::is_array)) {
-    check_keys("stages: ", stage, kFile, {"seeds", "only"});
+    check_keys("stages: ", stage, kFile, {"seeds", "first_seed", "only"});
     const Json only = stage.value("only", Json::object());
     std::vector<Axis> own;
     for (const Axis& axis : axes) own.push_back(restricted(axis, only));
@@ -155,7 +155,12 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
     }
     const auto seeds = static_cast<std::uint64_t>(
         checked("seeds", required(stage, "seeds", "a number", &Json::is_number).get<double>()));
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) maker.add(own, seed);
+    std::uint64_t first = 1;
+    if (stage.contains("first_seed")) {
+      first = static_cast<std::uint64_t>(checked(
+          "seed", required(stage, "first_seed", "a number", &Json::is_number).get<double>()));
+    }
+    for (std::uint64_t seed = first; seed < first + seeds; ++seed) maker.add(own, seed);
   }
   if (grid.cells.empty()) refuse("stages", "there is no cell");
 }

@@ -161,6 +161,11 @@ void TextModel::read_heads(const Config& config) {
   if (!names.query_norm_gain.empty() && tensors_->tensors().contains(norm)) {
     throw FormatError(shown_name(norm), "a model that normalizes queries and keys cannot be run");
   }
+  // As `eigenscope train` writes it for its controls.
+  if (const auto fixed = config.text("attention_weights"); fixed == "none" || fixed == "self") {
+    throw FormatError("attention_weights", "'" + *fixed + "' in " + config.name() +
+                                               " is not supported; the attention must be softmax");
+  }
   const bool fused = !architecture_->fused.empty();
   const Index rows = fused ? width_ : outputs(architecture_->query, 0);
   const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {

@@ -86,6 +86,21 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
 }
 
 template <class Scalar>
+void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused, bool self,
+                             Matrix<Scalar>& weights, Matrix<Scalar>& out) {
+  weights.setZero();
+  out.setZero();
+  if (!self) return;
+  for (Index column = 0; column < weights.cols(); ++column) {
+    weights(column % shape.length, column) = 1;
+  }
+  for (Index head = 0; head < shape.heads; ++head) {
+    out.middleRows(head * shape.head_width, shape.head_width) =
+        fused.middleRows(shape.value_row(head), shape.head_width);
+  }
+}
+
+template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                         const Matrix<Scalar>& weights, const Matrix<Scalar>& dout,
                         Matrix<Scalar>& dfused) {
@@ -122,6 +137,10 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
 
 template void attention_forward(const AttentionShape&, const Matrix<float>&, std::span<const float>,
                                 bool, Matrix<float>&, Matrix<float>&);
+template void fixed_attention_forward(const AttentionShape&, const Matrix<float>&, bool,
+                                      Matrix<float>&, Matrix<float>&);
+template void fixed_attention_forward(const AttentionShape&, const Matrix<double>&, bool,
+                                      Matrix<double>&, Matrix<double>&);
 template void attention_backward(const AttentionShape&, const Matrix<float>&, const Matrix<float>&,
                                  const Matrix<float>&, Matrix<float>&);
 template void attention_forward(const AttentionShape&, const Matrix<double>&,

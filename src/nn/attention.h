@@ -66,7 +66,13 @@ template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const Scalar> factors, bool hard, Matrix<Scalar>& weights,
                        Matrix<Scalar>& out);
-/// For factors of 1 and the exact softmax. dFused as fused.
+/// The same with weights that no query or key changes: all on the token itself, or with `self` false all
+/// 0, and so O.
+template <class Scalar>
+void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused, bool self,
+                             Matrix<Scalar>& weights, Matrix<Scalar>& out);
+/// For factors of 1 and the exact softmax, or fixed weights, which give queries and keys a gradient of 0.
+/// dFused as fused.
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                         const Matrix<Scalar>& weights, const Matrix<Scalar>& dout,

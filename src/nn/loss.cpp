@@ -10,7 +10,8 @@ namespace eigenscope {
 using Eigen::Index;
 
 template <class Scalar>
-double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Scalar>& logits) {
+double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Scalar>& logits,
+                     std::span<double> each) {
   const Index vocabulary = logits.rows();
   const Scalar share = 1 / static_cast<Scalar>(logits.cols());
   double loss = 0;
@@ -21,7 +22,9 @@ double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Sca
     const Scalar largest = lane_largest(column, vocabulary);
     for (Index i = 0; i < vocabulary; ++i) column[i] = exp_nonpositive(column[i] - largest);
     const Scalar total = lane_sum<Scalar>(vocabulary, [&](Index i) { return column[i]; });
-    loss += std::log(static_cast<double>(total)) + static_cast<double>(largest - own);
+    const double term = std::log(static_cast<double>(total)) + static_cast<double>(largest - own);
+    loss += term;
+    if (!each.empty()) each[static_cast<std::size_t>(t)] = term;
     if (!gradient) continue;
     const Scalar factor = share / total;
     for (Index i = 0; i < vocabulary; ++i) column[i] *= factor;
@@ -30,7 +33,7 @@ double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Sca
   return loss / static_cast<double>(logits.cols());
 }
 
-template double cross_entropy(std::span<const TokenId>, bool, Matrix<float>&);
-template double cross_entropy(std::span<const TokenId>, bool, Matrix<double>&);
+template double cross_entropy(std::span<const TokenId>, bool, Matrix<float>&, std::span<double>);
+template double cross_entropy(std::span<const TokenId>, bool, Matrix<double>&, std::span<double>);
 
 }  // namespace eigenscope

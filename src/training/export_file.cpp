@@ -114,6 +114,7 @@ ExportFamily export_family(const ModelSettings& s) {
   };
   if (s.norm != BlockNorm::pre) refuse("layer_norm");
   if (s.query_key_norm != QueryKeyNorm::none) refuse("query_key_norm");
+  if (s.attention != AttentionKind::softmax) refuse("attention");
   if (s.hidden() == 0) refuse("mlp");
   const bool llama = s.normalization == Normalization::rms;
   if (llama != (s.mlp_kind == MlpKind::gated)) refuse("mlp_kind");

@@ -29,8 +29,11 @@ Eigen::MatrixXd orthonormal(Index size, Index count, std::uint64_t seed, std::ui
 
 // Adds sqrt(c) U to the queries and keys of every group, U of orthonormal columns, so that their W is
 // near c U U^T, with c = m* d / d_h for a mean of m* over all d eigenvalues; in the first `acting` heads.
+// With `zero_mean` the keys take the columns of U in the next one's place: W is near c U P U^T for a
+// cyclic permutation P, of the same singular values, whose eigenvalues add up to zero.
 template <class Scalar>
-void add_mimetic(Model<Scalar>& model, double target, Index acting, std::uint64_t seed) {
+void add_mimetic(Model<Scalar>& model, double target, Index acting, bool zero_mean,
+                 std::uint64_t seed) {
   const ModelSettings& settings = model.settings();
   const Index d = settings.width, width = settings.head_width();
   const AttentionShape shape{settings.heads, settings.groups(), width, 1, 1};
@@ -51,7 +54,8 @@ void add_mimetic(Model<Scalar>& model, double target, Index acting, std::uint64_
       for (Index head = group * members; head < end; ++head) {
         fused.middleRows(head * width, width) += c < 0 ? Matrix<Scalar>(-rows) : rows;
       }
-      fused.middleRows(shape.key_row(group * members), width) += rows;
+      auto keys = fused.middleRows(shape.key_row(group * members), width);
+      for (Index i = 0; i < width; ++i) keys.row(i) += rows.row(zero_mean ? (i + 1) % width : i);
     }
   }
 }
@@ -98,8 +102,9 @@ void initialize(Model<Scalar>& model, const RegularizerSettings& settings, std::
       values[k] = static_cast<Scalar>(scale * draws[static_cast<std::size_t>(k)]);
     }
   }
-  if (settings.initialization == Initialization::mimetic) {
-    add_mimetic(model, settings.target, settings.acting(shape.heads), seed);
+  const bool zero_mean = settings.initialization == Initialization::mimetic_zero;
+  if (zero_mean || settings.initialization == Initialization::mimetic) {
+    add_mimetic(model, settings.target, settings.acting(shape.heads), zero_mean, seed);
   }
   if (settings.initialization == Initialization::correlated) {
     correlate(model, settings.alpha, settings.init_scale / kNormalInitScale);

@@ -25,6 +25,10 @@ inline constexpr std::array kRunMeasures{
     LoggedMeasure{"loss", "cross-entropy of the validation text; nats per token"},
     LoggedMeasure{"bits_per_byte",
                   "loss/(ln 2 x bytes per token of the validation text); bits per byte"},
+    LoggedMeasure{
+        "bits_per_byte_error",
+        "standard error of bits_per_byte over the evaluated sequences, as a sample of such "
+        "text; bits per byte"},
     LoggedMeasure{"perplexity", "exp(loss), at least 1"},
     LoggedMeasure{"learning_rate", "learning rate of the last step"},
     LoggedMeasure{"gradient_norm",
@@ -52,7 +56,8 @@ inline constexpr std::array kRunLayerMeasures{
 };
 /// Of a head: of W = W_Q W_K^T without LayerNorm's gain, and from `entropy` on means over the rows S of
 /// its attention in the measured sequences, without the first row of each, which has one key. Logits are
-/// those after division by sqrt(d_h).
+/// those after division by sqrt(d_h). With attention self S is the identity, with none the measures of S
+/// are NaN; those of W and of the logits are then of matrices that attention does not read.
 inline constexpr std::array kRunHeadMeasures{
     LoggedMeasure{"mean", "m = tr(W)/d, mean of the eigenspectrum"},
     LoggedMeasure{"variance", "v = tr(W^2)/d - m^2; negative for mostly imaginary spectra"},
@@ -64,10 +69,11 @@ inline constexpr std::array kRunHeadMeasures{
                   "localization index L in [0, 1 - 1/T] of the theory for these traces, the "
                   "normalized walk and the temperature sqrt(d_h); NaN where no signal propagates"},
     LoggedMeasure{"entropy", "row entropy over the log of the keys that the query sees, in [0, 1]"},
-    LoggedMeasure{"entropy_bound",
-                  "lower bound of the entropy (Zhai et al., 2023, theorem 3.1), in [0, 1], for "
-                  "logits of norm ||X||_2 (||W||_F ||x|| + ||W_K b_Q||)/sqrt(d_h), x the query's "
-                  "token of X; NaN for rotary positions and with QK-norm"},
+    LoggedMeasure{
+        "entropy_bound",
+        "lower bound of the entropy (Zhai et al., 2023, theorem 3.1), in [0, 1], for "
+        "logits of norm ||X||_2 (||W||_F ||x|| + ||W_K b_Q||)/sqrt(d_h), x the query's "
+        "token of X; NaN for rotary positions, with QK-norm and for attention other than softmax"},
     LoggedMeasure{"self_mass", "attention weight of a token on itself, in [0, 1]"},
     LoggedMeasure{"self_excess",
                   "Delta, logit of a token with itself minus its mean logit with the keys before"},

@@ -40,6 +40,7 @@ RowMeans row_means(const Model<float>& model, const std::vector<double>& token_n
                    const HeadFactors& factors, double frobenius, double bias, double self_excess) {
   const AttentionShape& shape = model.shape();
   const Matrix<float>& in = model.attention_input(factors.layer);
+  if (model.settings().attention == AttentionKind::none) return {kNaN, kNaN, kNaN, kNaN, kNaN};
   RowMeans mean;
   double count = 0;
   for (Index sequence = 0; sequence < shape.batch; ++sequence) {
@@ -156,8 +157,9 @@ void measure_layers(const Model<float>& model, const GradientNorms& gradients, L
 void measure_heads(const Model<float>& model, const CentredKernel& kernel, LogRow& row) {
   const AttentionShape& shape = model.shape();
   const ModelSettings& settings = model.settings();
-  const bool bounded =
-      settings.positions != Positions::rotary && settings.query_key_norm == QueryKeyNorm::none;
+  const bool bounded = settings.positions != Positions::rotary &&
+                       settings.query_key_norm == QueryKeyNorm::none &&
+                       settings.attention == AttentionKind::softmax;
   for (Index layer = 0; layer < settings.depth; ++layer) {
     std::vector<double> token_norms;
     for (Index sequence = 0; sequence < shape.batch; ++sequence) {
@@ -175,9 +177,8 @@ void measure_heads(const Model<float>& model, const CentredKernel& kernel, LogRo
               .segment(bias + head * shape.head_width, shape.head_width)
               .cast<double>();
       const LogitStatistics& own = logits[static_cast<std::size_t>(head)];
-      const RowMeans means =
-          row_means(model, token_norms, factors, std::sqrt(moments.traces.eta_f),
-                    (factors.key * query_bias).norm(), own.self_excess);
+      const RowMeans means = row_means(model, token_norms, factors, std::sqrt(moments.traces.eta_f),
+                                       (factors.key * query_bias).norm(), own.self_excess);
       row.heads[static_cast<std::size_t>(layer * settings.heads + head)] = {
           moments.mean(),
           moments.variance(),

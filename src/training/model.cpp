@@ -232,13 +232,19 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
                       state.inverse);
   }
   if (settings_.positions == Positions::rotary) rotate_positions(shape_, 1, state.fused);
-  const auto heads = static_cast<std::size_t>(shape_.heads);
-  const std::vector<Scalar> ones(heads, Scalar(1));
-  const std::span<const Scalar> factors =
-      intervention.factors.empty()
-          ? std::span<const Scalar>(ones)
-          : std::span(intervention.factors).subspan(static_cast<std::size_t>(layer) * heads, heads);
-  attention_forward(shape_, state.fused, factors, intervention.hard, state.weights, state.attended);
+  if (settings_.attention == AttentionKind::softmax) {
+    const auto heads = static_cast<std::size_t>(shape_.heads);
+    const std::vector<Scalar> ones(heads, Scalar(1));
+    const std::span<const Scalar> factors =
+        intervention.factors.empty() ? std::span<const Scalar>(ones)
+                                     : std::span(intervention.factors)
+                                           .subspan(static_cast<std::size_t>(layer) * heads, heads);
+    attention_forward(shape_, state.fused, factors, intervention.hard, state.weights,
+                      state.attended);
+  } else {
+    fixed_attention_forward(shape_, state.fused, settings_.attention == AttentionKind::self,
+                            state.weights, state.attended);
+  }
   linear_forward(at_offset(own.projection), at_offset(own.projection_bias), state.attended,
                  state.sum1);
   apply_dropout(dropout_, dropout_place(layer, kAttention), state.sum1);
@@ -262,11 +268,12 @@ void Model<Scalar>::run_mlp(Index layer, const Matrix<Scalar>& in, const Matrix<
 }
 
 template <class Scalar>
-double Model<Scalar>::loss(std::span<const TokenId> targets, bool gradient) {
+double Model<Scalar>::loss(std::span<const TokenId> targets, bool gradient,
+                           std::span<double> each) {
   if (static_cast<Index>(targets.size()) != logits_.cols()) {
     throw InvalidArgument("targets", "there must be one for every token");
   }
-  return cross_entropy(targets, gradient, logits_);
+  return cross_entropy(targets, gradient, logits_, each);
 }
 
 template <class Scalar>

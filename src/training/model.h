@@ -46,7 +46,7 @@ struct ParameterLayout {
   Eigen::Index size = 0;
 };
 
-/// What may be changed of attention when a trained model is evaluated.
+/// What may be changed of softmax attention when a trained model is evaluated.
 template <class Scalar>
 struct Intervention {
   bool hard = false;            ///< all weight on the largest logit (arXiv:2009.14658)
@@ -74,8 +74,8 @@ class Model {
   void forward(std::span<const TokenId> tokens, Eigen::Index length,
                const Intervention<Scalar>& intervention = {}, const Dropout& dropout = {});
   /// Mean cross-entropy in nats of the last batch, whose logits it uses up. With `gradient`, backward
-  /// may follow.
-  double loss(std::span<const TokenId> targets, bool gradient = false);
+  /// may follow. `each`, if not empty, gets the loss of every token.
+  double loss(std::span<const TokenId> targets, bool gradient = false, std::span<double> each = {});
   /// The gradient of that loss by every parameter, without intervention; zero for query and key biases
   /// (or all linear biases) where the settings are without.
   void backward();

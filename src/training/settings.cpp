@@ -69,12 +69,17 @@ constexpr std::array kRegularizers{Name{"none", "baseline"},
                                    Name{"locater-random", "control: random direction"}};
 constexpr std::array kTargets{Name{"given", "the target"}, Name{"own", "each head’s first"}};
 constexpr std::array kInitializations{Name{"normal", "normal"}, Name{"mimetic", "mimetic"},
-                                      Name{"correlated", "correlated"}};
+                                      Name{"correlated", "correlated"},
+                                      Name{"mimetic-zero", "control: mimetic, mean zero"}};
 constexpr std::array kSchedules{Name{"cosine", "cosine"}, Name{"constant", "constant"},
                                 Name{"linear", "linear"}};
 constexpr std::array kBiases{Name{"with", "with"}, Name{"without", "without"}};
 constexpr std::array kNormalizations{Name{"layer", "LayerNorm"}, Name{"rms", "RMSNorm"}};
 constexpr std::array kMlpKinds{Name{"gelu", "GELU"}, Name{"gated", "gated (SwiGLU)"}};
+constexpr std::array kAttentionKinds{Name{"softmax", "softmax"}, Name{"none", "control: none"},
+                                     Name{"self", "control: only itself"}};
+constexpr std::array kFinalEvaluations{Name{"sample", "as the others"},
+                                       Name{"whole", "whole validation text"}};
 constexpr std::array kQueryKeyNorms{Name{"none", "none"}, Name{"rms", "RMSNorm (QK-norm)"}};
 
 // Between an enumeration's member and its number; `Group` is the part of the settings it is in.
@@ -104,8 +109,9 @@ constexpr std::array kChoiceFields{
         "target_kind", kTargets, "the mean to keep: the target, or each head's at initialization"),
     choice<&TrainSettings::regularizer, &RegularizerSettings::initialization>(
         "initialization", kInitializations,
-        "initialization of W_QK; mimetic has the target as its mean, correlated is set by alpha "
-        "and init_scale"),
+        "initialization of W_QK; mimetic has the target as its mean, mimetic-zero the same norms "
+        "with "
+        "mean zero, correlated is set by alpha and init_scale"),
     choice<&TrainSettings::optimizer, &OptimizerSettings::schedule>(
         "schedule", kSchedules, "learning rate after the warm-up", true),
     choice<&TrainSettings::model, &ModelSettings::query_key_bias>(
@@ -119,6 +125,17 @@ constexpr std::array kChoiceFields{
         "mlp_kind", kMlpKinds, "the MLP: GPT-2's, or LLaMA's with a gate", true),
     choice<&TrainSettings::model, &ModelSettings::linear_bias>("linear_bias", kBiases,
                                                                "biases of all linear layers", true),
+    choice<&TrainSettings::model, &ModelSettings::attention>(
+        "attention", kAttentionKinds,
+        "attention weights: softmax, or as a control all zero (none) or on the token itself (self)",
+        true),
+    ChoiceField{"final_evaluation", kFinalEvaluations,
+                [](const TrainSettings& s) { return static_cast<std::size_t>(s.final_evaluation); },
+                [](TrainSettings& s, std::size_t index) {
+                  s.final_evaluation = static_cast<FinalEvaluation>(index);
+                },
+                "validation text after the last step: the batches of the other evaluations, or all",
+                true},
 };
 
 // In 32-bit memory, with the optimizer's state, there is no room for more.
@@ -128,6 +145,29 @@ void must_divide(const char* field, Index value, const char* whole, Index of) {
   if (of % value == 0) return;
   throw InvalidArgument(field, std::to_string(value) + " is not allowed; it must divide the " +
                                    whole + ", " + std::to_string(of));
+}
+
+// Without softmax nothing reads W_QK: what is done to it would be without effect.
+void check_controls(const TrainSettings& settings) {
+  const AttentionKind attention = settings.model.attention;
+  if (attention == AttentionKind::softmax) return;
+  const RegularizerSettings& own = settings.regularizer;
+  const std::string name(kAttentionKinds[static_cast<std::size_t>(attention)].name);
+  const auto refuse_unless = [&](bool allowed, const char* field, const std::string& value,
+                                 const std::string& instead) {
+    if (allowed) return;
+    throw InvalidArgument(field, value + " is not allowed with attention " + name +
+                                     ", which does not depend on W_Q and W_K; use " + instead);
+  };
+  refuse_unless(own.kind == RegularizerKind::none || own.kind == RegularizerKind::sigma_reparam,
+                "regularizer", std::string(regularizer_name(own.kind)), "none or sigma-reparam");
+  refuse_unless(own.initialization == Initialization::normal, "initialization",
+                std::string(kInitializations[static_cast<std::size_t>(own.initialization)].name),
+                "normal");
+  refuse_unless(settings.optimizer.logit_limit == 0, "logit_limit",
+                shown(settings.optimizer.logit_limit), "0");
+  refuse_unless(settings.model.query_key_norm == QueryKeyNorm::none, "query_key_norm", "rms",
+                "none");
 }
 
 }  // namespace
@@ -204,6 +244,21 @@ void check_training(const TrainSettings& settings) {
                                               " is not allowed; a layer has " +
                                               std::to_string(settings.model.heads) +
                                               " heads, and 0 means all");
+  }
+  check_controls(settings);
+  if (settings.final_evaluation == FinalEvaluation::whole && settings.patience > 0) {
+    throw InvalidArgument("patience",
+                          std::to_string(settings.patience) +
+                              " is not allowed with final_evaluation whole: which "
+                              "evaluation is the last is known only after it; use 0, or "
+                              "final_evaluation sample");
+  }
+  if (settings.regularizer.initialization == Initialization::mimetic_zero &&
+      settings.model.head_width() < 2) {
+    throw InvalidArgument("heads",
+                          std::to_string(settings.model.heads) +
+                              " is not allowed with mimetic-zero, which needs a head width "
+                              "of at least 2; it is 1");
   }
   const ModelSettings& m = settings.model;
   const auto width = static_cast<double>(m.width), hidden = static_cast<double>(m.hidden());

@@ -28,6 +28,11 @@ enum class MlpKind {
 };
 enum class LinearBias { with, without };    ///< biases of all linear layers
 enum class QueryKeyBias { with, without };  ///< biases of the query and key projections
+enum class AttentionKind {
+  softmax,
+  none,  ///< control: all weights are 0, and so are the heads' outputs; the output bias stays
+  self,  ///< control: each token has all weight on itself
+};
 enum class QueryKeyNorm {
   none,
   rms,  ///< each head's query and key over their root mean square, times a learned gain (QK-norm)
@@ -52,6 +57,7 @@ struct ModelSettings {
   LinearBias linear_bias = LinearBias::with;         ///< without: they stay zero
   QueryKeyBias query_key_bias = QueryKeyBias::with;  ///< without: they stay zero
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+  AttentionKind attention = AttentionKind::softmax;
 
   Eigen::Index head_width() const { return width / heads; }
   Eigen::Index groups() const { return key_heads == 0 ? heads : key_heads; }
@@ -102,6 +108,8 @@ enum class Initialization {
   correlated,  ///< W_K = s A, W_Q = s (alpha A + sqrt(1 - alpha^2) C), entries of A and C N(0, 1/d):
                ///< alpha moves the eigenspectrum's mean, E tr(W)/d = s^2 alpha d_h/d, at the energy
                ///< E ||W_Q||_F^2 = E ||W_K||_F^2 = s^2 d_h
+  mimetic_zero,  ///< control: as mimetic, with the same norms and singular values of W in law, and a
+                 ///< mean eigenvalue of zero
 };
 
 /// sqrt(d) times the standard deviation of Initialization::normal: 0.02 sqrt(768).
@@ -127,6 +135,12 @@ struct RegularizerSettings {
   Eigen::Index acting(Eigen::Index heads) const { return target_heads == 0 ? heads : target_heads; }
 };
 
+/// The validation text of the evaluation after the last step.
+enum class FinalEvaluation {
+  sample,  ///< the batches that every evaluation reads
+  whole,
+};
+
 struct TrainSettings {
   ModelSettings model;
   OptimizerSettings optimizer;
@@ -138,6 +152,7 @@ struct TrainSettings {
       4;  ///< batches of validation text that an evaluation reads; 0 for all
   /// Of those, batches on which heads and layers are measured; 0 for all.
   Eigen::Index measure_batches = 1;
+  FinalEvaluation final_evaluation = FinalEvaluation::sample;
   Eigen::Index patience = 0;  ///< evaluations without a new minimum that end the run; 0 for any
   std::uint64_t seed = 1;
 };
@@ -171,7 +186,9 @@ std::string_view regularizer_name(RegularizerKind kind);
 /// Throws InvalidArgument: a number out of range; "heads" that do not divide the width, or, with
 /// rotary positions, leave an odd head width; "key_heads" that do not divide the heads; "logit_limit" or
 /// "growth_limit" together with sigmaReparam, whose matrices have their norm from elsewhere; "logit_limit"
-/// together with QK-norm, which it cannot change; more "target_heads" than heads.
+/// together with QK-norm, which it cannot change; more "target_heads" than heads; a setting of W_QK together
+/// with an "attention" that does not read it; "patience" together with a final evaluation on the whole text;
+/// "heads" that leave mimetic_zero a head width of 1.
 void check_model(const ModelSettings& settings);
 void check_training(const TrainSettings& settings);
 

@@ -20,7 +20,13 @@ constexpr std::uint64_t kSpeechStream = std::uint64_t{1} << 42;
 
 Intervention<float> intervention_of_name(std::string_view name, double gamma,
                                          const Model<float>& model) {
-  switch (Names(kInterventionNames).index_of("intervention", name)) {
+  const std::size_t kind = Names(kInterventionNames).index_of("intervention", name);
+  if (kind > 0 && model.settings().attention != AttentionKind::softmax) {
+    throw InvalidArgument("intervention", std::string(name) +
+                                              " is not allowed for a model whose attention is not "
+                                              "softmax: its weights are fixed; use none");
+  }
+  switch (kind) {
     case 1:
       return {true, {}};
     case 2:

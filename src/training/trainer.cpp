@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
+#include "statistics/estimate.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/random.h"
@@ -282,10 +284,11 @@ LogRow Trainer::evaluate(const Intervention<float>& intervention) {
   row.step = step_;
   row.layers.resize(static_cast<std::size_t>(settings_.model.depth));
   row.heads.resize(static_cast<std::size_t>(settings_.model.depth * settings_.model.heads));
-  const double loss = validation_loss(row, intervention);
+  const auto [loss, error] = validation_loss(row, intervention);
   row.run = {train_loss_,
              loss,
              loss / std::numbers::ln2 / text_->bytes_per_token,
+             error / std::numbers::ln2 / text_->bytes_per_token,
              std::exp(loss),
              rate_,
              gradient_norm_,
@@ -299,24 +302,38 @@ LogRow Trainer::evaluate(const Intervention<float>& intervention) {
   return row;
 }
 
-// Over sequences at even distances; the heads and layers are measured on the first batches of them.
-double Trainer::validation_loss(LogRow& row, const Intervention<float>& intervention) {
+// Where the sequences of validation text begin: at even distances.
+std::vector<Index> Trainer::evaluated_starts() const {
   const Index length = settings_.model.length;
   const auto last = static_cast<Index>(text_->validation.size()) - 1 - length;
-  const Index whole = 1 + last / length;
-  const Index wanted = settings_.eval_batches * settings_.batch;
-  const Index sequences = wanted > 0 ? std::min(wanted, whole) : whole;
+  const Index most = 1 + last / length;
+  const bool whole =
+      settings_.eval_batches == 0 ||
+      (settings_.final_evaluation == FinalEvaluation::whole && step_ == steps_wanted());
+  const Index count = whole ? most : std::min(settings_.eval_batches * settings_.batch, most);
+  std::vector<Index> starts;
+  for (Index k = 0; k < count; ++k) starts.push_back(count == 1 ? 0 : last * k / (count - 1));
+  return starts;
+}
+
+// The heads and layers are measured on the first batches of the sequences.
+Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
+                                                 const Intervention<float>& intervention) {
+  const Index length = settings_.model.length;
+  const std::vector<Index> starts = evaluated_starts();
+  const auto sequences = static_cast<Index>(starts.size());
   const Index measurable = settings_.measure_batches * settings_.batch;
   const Index measured = measurable > 0 ? std::min(measurable, sequences) : sequences;
   LogRow batch = row;
-  double sum = 0;
+  double sum = 0, own_sum = 0, square_sum = 0;
+  std::vector<double> tokens;  // losses of a batch's tokens
   for (Index first = 0; first < sequences; first += settings_.batch) {
     const Index end = std::min(first + settings_.batch, sequences);
     inputs_.clear();
     outputs_.clear();
     for (Index k = first; k < end; ++k) {
-      const Index start = sequences == 1 ? 0 : last * k / (sequences - 1);
-      add_sequence(text_->validation, start, length, inputs_, outputs_);
+      add_sequence(text_->validation, starts[static_cast<std::size_t>(k)], length, inputs_,
+                   outputs_);
     }
     model_.forward(inputs_, length, intervention);
     if (first < measured) {
@@ -324,9 +341,16 @@ double Trainer::validation_loss(LogRow& row, const Intervention<float>& interven
       measure_heads(model_, kernel_, batch);
       add_share(row, batch, static_cast<double>(end - first) / static_cast<double>(measured));
     }
-    sum += model_.loss(outputs_) * static_cast<double>(end - first);
+    tokens.resize(outputs_.size());
+    sum += model_.loss(outputs_, false, tokens) * static_cast<double>(end - first);
+    for (auto it = tokens.begin(); it != tokens.end(); it += length) {
+      const double own = std::accumulate(it, it + length, 0.0) / static_cast<double>(length);
+      own_sum += own;
+      square_sum += own * own;
+    }
   }
-  return sum / static_cast<double>(sequences);
+  const auto count = static_cast<double>(sequences);
+  return {sum / count, mean_error(own_sum, square_sum, count)};
 }
 
 std::vector<std::byte> Trainer::checkpoint(const std::map<std::string, std::string>& extra) const {

@@ -66,7 +66,11 @@ class Trainer {
   void read_batch();
   void set_targets();
   void move(const Vector<float>& gradient, float shrink);
-  double validation_loss(LogRow& row, const Intervention<float>& intervention);
+  struct ValidationLoss {
+    double mean, error;  // nats a token, its standard error over the sequences
+  };
+  std::vector<Eigen::Index> evaluated_starts() const;
+  ValidationLoss validation_loss(LogRow& row, const Intervention<float>& intervention);
   Vector<float> decay() const;
 
   TrainSettings settings_;

@@ -263,7 +263,12 @@ std::string config_text(const ModelSettings& settings) {
   text += std::string("  \"layer_norm\": \"") + (settings.norm == BlockNorm::pre ? "pre" : "post") +
           "\",\n";
   text += std::string("  \"positions\": \"") +
-          (settings.positions == Positions::learned ? "learned" : "rotary") + "\"\n}\n";
+          (settings.positions == Positions::learned ? "learned" : "rotary") + "\"";
+  if (settings.attention != AttentionKind::softmax) {
+    text += std::string(",\n  \"attention_weights\": \"") +
+            (settings.attention == AttentionKind::self ? "self" : "none") + "\"";
+  }
+  text += "\n}\n";
   return text;
 }
 
