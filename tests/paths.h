@@ -12,4 +12,7 @@ nlohmann::json reference(const std::string& name);
 /// The folder of MiniLM, a checkpoint of 6 layers and 12 heads with its tokenizer.
 std::string minilm_folder();
 
+/// The whole of Moby Dick.
+std::string moby_dick();
+
 }  // namespace eigenscope::testing

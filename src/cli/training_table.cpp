@@ -101,7 +101,10 @@ Json runs_to_json(const std::vector<FinishedRun>& runs, bool rows) {
       for (const TableMeasure& measure : kTableMeasures) {
         json[std::string(measure.name)] = measure.of(run.rows.back());
       }
-      json["bits_per_byte_error"] = run.rows.back().measure("bits_per_byte_error");
+      for (const char* const name :
+           {"bits_per_byte_error", "unigram_loss", "bigram_loss", "trigram_loss"}) {
+        json[name] = run.rows.back().measure(name);
+      }
     }
     for (const auto& [name, row] : run.interventions) {
       json["with_" + name] = {{"bits_per_byte", row.measure("bits_per_byte")},

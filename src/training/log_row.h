@@ -29,6 +29,11 @@ inline constexpr std::array kRunMeasures{
         "bits_per_byte_error",
         "standard error of bits_per_byte over the evaluated sequences, as a sample of such "
         "text; bits per byte"},
+    LoggedMeasure{"unigram_loss",
+                  "loss on the evaluated tokens of a table of the frequencies of tokens in the "
+                  "training text; nats per token"},
+    LoggedMeasure{"bigram_loss", "the same, given the token before"},
+    LoggedMeasure{"trigram_loss", "the same, given the two tokens before"},
     LoggedMeasure{"perplexity", "exp(loss), at least 1"},
     LoggedMeasure{"learning_rate", "learning rate of the last step"},
     LoggedMeasure{"gradient_norm",

@@ -87,6 +87,7 @@ Text encoded(std::string_view training, std::string_view validation, bool words,
   if (words) out.tokenizer = Tokenizer::of_words(training, min_count);
   out.training = out.tokenizer.encode(training);
   out.validation = out.tokenizer.encode(validation);
+  out.references = ngram_losses(out.training, out.validation, out.tokenizer.vocabulary());
   out.bytes_per_token =
       static_cast<double>(validation.size()) / static_cast<double>(out.validation.size());
   return out;

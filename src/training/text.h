@@ -9,6 +9,7 @@
 
 #include "nn/embedding.h"
 #include "support/names.h"
+#include "training/ngram.h"
 
 namespace eigenscope {
 
@@ -51,6 +52,7 @@ class Tokenizer {
 struct Text {
   Tokenizer tokenizer;
   std::vector<TokenId> training, validation;
+  NgramLosses references;       ///< of the validation text, from counts in the training text
   double bytes_per_token = 1;   ///< of the validation text
   bool own_validation = false;  ///< whether it is a text of its own
 };

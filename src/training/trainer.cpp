@@ -284,12 +284,15 @@ LogRow Trainer::evaluate(const Intervention<float>& intervention) {
   row.step = step_;
   row.layers.resize(static_cast<std::size_t>(settings_.model.depth));
   row.heads.resize(static_cast<std::size_t>(settings_.model.depth * settings_.model.heads));
-  const auto [loss, error] = validation_loss(row, intervention);
+  const ValidationLoss loss = validation_loss(row, intervention);
   row.run = {train_loss_,
-             loss,
-             loss / std::numbers::ln2 / text_->bytes_per_token,
-             error / std::numbers::ln2 / text_->bytes_per_token,
-             std::exp(loss),
+             loss.mean,
+             loss.mean / std::numbers::ln2 / text_->bytes_per_token,
+             loss.error / std::numbers::ln2 / text_->bytes_per_token,
+             loss.unigram,
+             loss.bigram,
+             loss.trigram,
+             std::exp(loss.mean),
              rate_,
              gradient_norm_,
              lowest_loss_,
@@ -350,7 +353,16 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
     }
   }
   const auto count = static_cast<double>(sequences);
-  return {sum / count, mean_error(own_sum, square_sum, count)};
+  const auto reference = [&](const std::vector<double>& losses) {
+    double total = 0;
+    for (const Index start : starts) {  // the token at i + 1 is the i-th that has a loss
+      total += std::accumulate(losses.begin() + start, losses.begin() + start + length, 0.0);
+    }
+    return total / static_cast<double>(length) / count;
+  };
+  const NgramLosses& references = text_->references;
+  return {sum / count, mean_error(own_sum, square_sum, count), reference(references.unigram),
+          reference(references.bigram), reference(references.trigram)};
 }
 
 std::vector<std::byte> Trainer::checkpoint(const std::map<std::string, std::string>& extra) const {

@@ -67,7 +67,8 @@ class Trainer {
   void set_targets();
   void move(const Vector<float>& gradient, float shrink);
   struct ValidationLoss {
-    double mean, error;  // nats a token, its standard error over the sequences
+    double mean, error;               // nats a token, its standard error over the sequences
+    double unigram, bigram, trigram;  // of the same tokens
   };
   std::vector<Eigen::Index> evaluated_starts() const;
   ValidationLoss validation_loss(LogRow& row, const Intervention<float>& intervention);
