@@ -58,8 +58,41 @@ def summary(results, measures):
                 continue
             pairs = paired(results, measure, cells, baseline)
             difference, p = stats.paired_t(*pairs)
-            row[measure].update(pairs=len(pairs[0]), difference=difference, p=p)
+            low, high = stats.paired_interval(*pairs)
+            row[measure].update(pairs=len(pairs[0]), difference=difference, low=low, high=high, p=p)
         rows.append(row)
+    for measure in measures:
+        tested = [row[measure] for row in rows if "p" in row[measure]]
+        for own, p in zip(tested, stats.holm([own["p"] for own in tested])):
+            own["holm"] = p
+    return rows
+
+
+def contrasts(results, axis, at, pairs, below=None):
+    """Direct comparisons of two labels of an axis at labels of the others, a family: mean paired difference of the
+    outcome with its 95% interval, p by Student's t and corrected by Holm's method. With `below` also the runs whose
+    outcome is below in one label only, with the exact McNemar test (and Holm's), and Fisher's of unpaired runs."""
+    cells_of = {tuple(labels.items()): cells for labels, cells in groups_of(results, results.axes)}
+
+    def cells(label):
+        return cells_of[tuple((name, label if name == axis else at[name]) for name in results.axes)]
+
+    rows = []
+    for first, second in pairs:
+        own, other = paired(results, results.outcome_name, cells(first), cells(second))
+        difference, p = stats.paired_t(own, other)
+        low, high = stats.paired_interval(own, other)
+        row = {"of": first, "against": second, "pairs": len(own)}
+        row.update(difference=difference, low=low, high=high, p=p)
+        if below is not None:
+            a, b = np.array(own) < below, np.array(other) < below
+            only = int((a & ~b).sum()), int((b & ~a).sum())
+            row.update(only_of=only[0], only_against=only[1], mcnemar=stats.mcnemar(*only))
+            row["fisher"] = stats.fisher(int(a.sum()), len(a), int(b.sum()), len(b))
+        rows.append(row)
+    for name in ["p"] + (["mcnemar"] if below is not None else []):
+        for row, p in zip(rows, stats.holm([row[name] for row in rows])):
+            row["holm" if name == "p" else f"{name}_holm"] = p
     return rows
 
 

@@ -81,6 +81,19 @@ EXPERIMENTS = {
                     "reach": [4.5, 4, 3.75],
                 },
             ),
+            (
+                analyses.contrasts,
+                {
+                    "axis": "method",
+                    "at": {"learning_rate": "0.02"},
+                    "pairs": [
+                        ["frobenius-m1", "frobenius-m0"],
+                        ["frobenius-m1", "random-m1"],
+                        ["frobenius-m-1", "frobenius-m0"],
+                        ["initial-m1", "frobenius-m1"],
+                    ],
+                },
+            ),
             (analyses.plateau, {"below": 4.5, "drivers": DRIVERS}),
             (analyses.relation, {"of": DRIVERS}),
         ],
@@ -93,6 +106,15 @@ EXPERIMENTS = {
         "curve": DRIVERS,
         "analyses": [
             (analyses.share, {"below": 4.2}),
+            (
+                analyses.contrasts,
+                {
+                    "axis": "alpha",
+                    "at": {"depth": "8", "init_scale": "2"},
+                    "pairs": [["1", "-1"], ["1", "0"], ["-1", "0"]],
+                    "below": 4.2,
+                },
+            ),
             (analyses.plateau, {"below": 4.5, "drivers": DRIVERS, "by": ["depth"]}),
             (analyses.relation, {"of": DRIVERS, "by": ["depth"]}),
         ],
@@ -198,7 +220,7 @@ class Results:
             {name: np.array(column, float) for name, column in columns[row].items()}
             for row in ("initial", "final")
         )
-        self.outcome = next(iter(self.final.values()))
+        self.outcome_name, self.outcome = next(iter(self.final.items()))
         self.below = {
             float(level): np.array(column, float) for level, column in columns["below"].items()
         }

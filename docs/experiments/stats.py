@@ -50,6 +50,54 @@ def paired_t(a, b):
     return center, student_two_sided(center / (spread / math.sqrt(n)), n - 1)
 
 
+def student_quantile(freedom):
+    """The t that a value of Student's law exceeds in size with probability 0.05."""
+    low, high = 0.0, 1e3
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_two_sided(middle, freedom) > 0.05 else (low, middle)
+    return low
+
+
+def paired_interval(a, b):
+    """95% interval of the mean of a - b by Student's t; NaN for fewer than two pairs."""
+    differences = np.asarray(a, float) - np.asarray(b, float)
+    n = len(differences)
+    if n < 2:
+        return math.nan, math.nan
+    half = student_quantile(n - 1) * deviation(differences) / math.sqrt(n)
+    return mean(differences) - half, mean(differences) + half
+
+
+def holm(ps):
+    """The p values of a family of tests corrected by Holm (1979), in their order: such that rejecting those below a
+    level keeps the probability of any false rejection below it. A test without p counts as one that rejects nothing."""
+    known = np.where(np.isnan(np.asarray(ps, float)), 1.0, np.asarray(ps, float))
+    order = np.argsort(known, kind="stable")
+    factors = len(known) - np.arange(len(known))
+    corrected = np.empty(len(known))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(factors * known[order]))
+    return [float(p) if not math.isnan(own) else math.nan for p, own in zip(corrected, ps)]
+
+
+def mcnemar(only_first, only_second):
+    """Exact two-sided p of equal shares in pairs, from the pairs of which only one is a success: twice the smaller
+    tail of the binomial law with 1/2."""
+    n, least = only_first + only_second, min(only_first, only_second)
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(least + 1)) / 2**n)
+
+
+def fisher(first, first_runs, second, second_runs):
+    """Exact two-sided p of equal shares of independent runs (Fisher): the probability of all tables of the same
+    margins that are no more probable than this one."""
+    successes = first + second
+    weights = {
+        k: math.comb(first_runs, k) * math.comb(second_runs, successes - k)
+        for k in range(max(0, successes - second_runs), min(first_runs, successes) + 1)
+    }
+    return sum(w for w in weights.values() if w <= weights[first]) / sum(weights.values())
+
+
 def wilson(count, runs):
     """95% interval of a share (Wilson, 1927)."""
     z = 1.959963984540054

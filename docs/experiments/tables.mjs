@@ -26,10 +26,15 @@ const code = (text) => `\`${text}\``;
 /** One of an experiment's analyses, and its rows. */
 export const analysisOf = ({ analysis }, kind) => analysis.find((it) => it.kind === kind);
 export const analysed = (of, kind) => analysisOf(of, kind).rows;
-/** The mean and the paired test of a measure, and the number of runs. */
-const tested = ({ runs, mean, difference, p }, digits) => [
-  ...[runs, shown(mean, digits), shown(difference, digits), shown(p, 3)],
+const interval = ({ low, high }, digits) =>
+  (low ?? null) === null ? '' : `${shown(low, digits)} to ${shown(high, digits)}`;
+/** A difference with its interval, and the p value of its test corrected by Holm's method. */
+const TESTED = ['95% interval', 'p (Holm)'];
+const test = (of, digits) => [
+  ...[shown(of.difference, digits), interval(of, digits), shown(of.holm, 3)],
 ];
+/** The mean and the paired test of a measure, and the number of runs. */
+const tested = (of, digits) => [of.runs, shown(of.mean, digits), ...test(of, digits)];
 /** By the numbers that the labels of axes are. */
 const byAxes =
   (...axes) =>
@@ -59,13 +64,32 @@ const TUNED_NAMES = {
   'qk-decay': 'QK weight decay',
 };
 
+/** The direct comparisons of an experiment, with the exact tests of shares where it has them. */
+function contrasts(results) {
+  const { axis, below, rows } = analysisOf(results, 'contrasts');
+  const name = (label) => (axis === 'method' ? code(label) : `${axis} = ${label}`);
+  const shares = below !== undefined;
+  return table(
+    [
+      ...['comparison', 'pairs', 'difference in bits per byte', ...TESTED],
+      ...(shares ? [`below ${below} in the first only`, 'in the second only'] : []),
+      ...(shares ? ['p, McNemar', 'p (Holm)', 'p, Fisher'] : []),
+    ],
+    rows.map((row) => [
+      ...[`${name(row.of)} - ${name(row.against)}`, row.pairs, ...test(row, 3)],
+      ...(shares ? [row.only_of, row.only_against] : []),
+      ...(shares ? [row.mcnemar, row.mcnemar_holm, row.fisher].map((p) => shown(p, 3)) : []),
+    ]),
+  );
+}
+
 /** The tables by the names of their markers; each is made of the results of one experiment or several. */
 const TABLES = {
   'high-rate': [
     'learning-rate',
     ({ summary }) =>
       table(
-        ['method', 'runs', 'bits per byte', 'difference from `none`', 'p', 'entropy'],
+        ['method', 'runs', 'bits per byte', 'difference from `none`', ...TESTED, 'entropy'],
         summary
           .filter(({ axes }) => axes.learning_rate === '0.02')
           .sort(byMean('bits_per_byte'))
@@ -114,9 +138,9 @@ const TABLES = {
         const of = summary.find(
           ({ axes }) => axes.method === method && axes.learning_rate === String(rate),
         );
-        const { difference, p, pairs } = of?.bits_per_byte ?? {};
-        const test = pairs > 2 && p !== null ? ` (${shown(p, 3)})` : '';
-        return shown(difference, 3) + test;
+        const { difference, holm, pairs } = of?.bits_per_byte ?? {};
+        const tested = pairs > 2 && holm !== null ? ` (${shown(holm, 3)})` : '';
+        return shown(difference, 3) + tested;
       };
       return table(
         ['method', ...rates.map((rate) => `at ${rate}`)],
@@ -130,8 +154,8 @@ const TABLES = {
       table(
         [
           ...['depth', 's', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
-          ...['bits per byte', 'difference from alpha = 0', 'p'],
-          ...['residual', 'difference from alpha = 0', 'p'],
+          ...['bits per byte', 'difference from alpha = 0', ...TESTED],
+          ...['residual', 'difference from alpha = 0', ...TESTED],
         ],
         analysed(results, 'share')
           .sort(byAxes('depth', 'init_scale', 'alpha'))
@@ -148,6 +172,8 @@ const TABLES = {
           }),
       ),
   ],
+  'direct-rates': ['learning-rate', (results) => contrasts(results)],
+  'direct-signs': ['rank-escape', (results) => contrasts(results)],
   predictors: [
     'trainability-map',
     (results) =>
@@ -222,14 +248,15 @@ const TABLES = {
     ({ summary }) =>
       table(
         [
-          ...['method', 'biases', 'runs', 'perplexity', 'difference from `none`', 'p', 'entropy'],
-          ...['Frobenius variance', 'share of the biases', 'entropy minus that of `none`', 'p'],
+          ...['method', 'biases', 'runs', 'perplexity', 'difference from `none`', ...TESTED],
+          ...['entropy', 'Frobenius variance', 'share of the biases'],
+          ...['entropy minus that of `none`', ...TESTED],
         ],
         summary.map((row) => [
           ...[code(row.axes.method), row.axes.query_key_bias, ...tested(row.perplexity, 1)],
           ...[shown(row.entropy.mean, 3), brief(row.variance_frobenius.mean)],
           shown(row.bias_part.mean / row.logit_variance.mean, 2),
-          ...[shown(row.entropy.difference, 3), shown(row.entropy.p, 3)],
+          ...test(row.entropy, 3),
         ]),
       ),
   ],

@@ -52,6 +52,38 @@ class Statistics(unittest.TestCase):
         self.assertEqual(stats.area_under_curve([1, 4], [2, 4]), 0.625)
         self.assertTrue(math.isnan(stats.area_under_curve([], [1])))
 
+    def test_intervals_and_families(self):
+        # Quantiles of tables of Student's t.
+        self.assertAlmostEqual(stats.student_quantile(7), 2.364624, 6)
+        self.assertAlmostEqual(stats.student_quantile(19), 2.093024, 6)
+        low, high = stats.paired_interval([1, 2, 3], [0, 0, 0])
+        self.assertAlmostEqual((low + high) / 2, 2, 12)
+        self.assertAlmostEqual(high - low, 2 * 4.302653 / math.sqrt(3), 5)
+        self.assertTrue(math.isnan(stats.paired_interval([1], [0])[0]))
+        # Holm, 1979: 0.01 * 4, 0.013 * 3 (not below the one before), 0.03 * 2, 0.04.
+        corrected = stats.holm([0.03, 0.01, 0.04, 0.013])
+        np.testing.assert_allclose(corrected, [0.06, 0.04, 0.06, 0.04], atol=1e-12)
+        self.assertEqual(stats.holm([0.6, 0.7]), [1, 1])
+        # A test without a p value is one of the family.
+        found = stats.holm([0.02, NONE])
+        self.assertAlmostEqual(found[0], 0.04, 12)
+        self.assertTrue(math.isnan(found[1]))
+
+    def test_exact_tests_of_shares(self):
+        self.assertEqual(stats.mcnemar(6, 0), 2 / 64)
+        self.assertEqual(stats.mcnemar(0, 6), 2 / 64)
+        self.assertEqual(stats.mcnemar(3, 3), 1)
+        self.assertEqual(stats.mcnemar(0, 0), 1)
+        self.assertAlmostEqual(stats.mcnemar(9, 2), 2 * (1 + 11 + 55) / 2**11, 12)
+        # Fisher's tea: 3 of 4 against 1 of 4, 34/70; all of 4 against none, 2/70.
+        self.assertAlmostEqual(stats.fisher(3, 4, 1, 4), 34 / 70, 12)
+        self.assertAlmostEqual(stats.fisher(4, 4, 0, 4), 2 / 70, 12)
+        self.assertEqual(stats.fisher(2, 5, 2, 5), 1)
+        # Margins that are not symmetric: tables of 6 successes of 3 + 9 runs.
+        total = math.comb(12, 6)
+        tails = math.comb(9, 6) + math.comb(9, 3)
+        self.assertAlmostEqual(stats.fisher(3, 3, 3, 9), tails / total, 12)
+
     def test_rank_correlation(self):
         self.assertEqual(stats.rank_correlation([1, 2, 30], [-1, 0, 5]), 1)
         # Ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4: sum of products of deviations 4.5 of sqrt(4.5 * 5).
@@ -96,6 +128,25 @@ class Analyses(unittest.TestCase):
     def test_share(self):
         rows = analyses.share(self.rates(), 3.1)
         self.assertEqual([row["share"] for row in rows], [1, 0, 0])
+
+    def test_contrasts(self):
+        losses = {"new": [1.0, 2.2, 1.4, 1.0], "old": [3.0, 4.1, 1.5, 3.2], "odd": [3.0, 4.0, 5.0, 6.0]}
+        cells = [
+            cell({"rate": rate, "method": method}, loss + (rate == "2"), seed)
+            for rate in ("1", "2")
+            for method, all_of in losses.items()
+            for seed, loss in enumerate(all_of)
+        ]
+        pairs = [["new", "old"], ["old", "odd"]]
+        first, second = analyses.contrasts(results_of(cells), "method", {"rate": "1"}, pairs, 2.5)
+        self.assertAlmostEqual(first["difference"], -1.55, 12)
+        self.assertEqual(first["p"], stats.paired_t(losses["new"], losses["old"])[1])
+        self.assertEqual((first["only_of"], first["only_against"], first["mcnemar"]), (3, 0, 0.25))
+        self.assertAlmostEqual(first["fisher"], stats.fisher(4, 4, 1, 4), 12)
+        self.assertLess(first["low"], -1.55)
+        self.assertEqual(first["holm"], min(1, 2 * min(first["p"], second["p"])))
+        self.assertEqual(first["mcnemar_holm"], 0.5)
+        self.assertNotIn("fisher", analyses.contrasts(results_of(cells), "method", {"rate": "2"}, pairs)[0])
 
     def test_predictors(self):
         [row] = analyses.predictors(self.rates(), ["method"], ["start"])
