@@ -156,6 +156,17 @@ export const numbers = {
         .filter(({ axes }) => axes.depth === depth)
         .reduce((sum, row) => sum + row.below, 0),
     ),
+  /** Runs that end below the bigram table's loss on the same text, of all or of methods with a positive mean in all heads. */
+  'below-bigrams': (experiment, group) => {
+    const { columns, references } = results[experiment];
+    const { method } = columns.labels;
+    const wanted = [...METHODS.positive, 'frobenius-m1-early'];
+    const own = columns.final.bits_per_byte.filter(
+      (_, run) => !group || wanted.includes(method[columns.axes.method[run]]),
+    );
+    const below = own.filter((loss) => loss !== null && loss < references.bigram);
+    return `${below.length} of ${own.length}`;
+  },
   tests: () => String(tests().length),
   'smaller-tests': () => String(smaller().length),
   'smaller-p': () => shown(Math.min(...smaller().map(({ p }) => p)), 3),

@@ -12,8 +12,9 @@ A results file has one entry for each run in each of its columns, rounded to the
   initial, final {measure: values before and after training}
   below          {loss in the unit of the outcome: first logged step below it, or null}
   curve          {step: logged steps after 0, measure: a list of values for each run}
-and `summary` and `analysis`, which are computed from the columns (analyses.py), and `missing`, the ids of runs of
-the grid without a result."""
+and `summary` and `analysis`, which are computed from the columns (analyses.py), `references`, the losses of tables of
+n-grams on the text that the runs are scored on, in the unit of the outcome, and `missing`, the ids of runs of the grid
+without a result."""
 import argparse
 import json
 import math
@@ -142,6 +143,9 @@ EXPERIMENTS = {
     },
 }
 
+# The settings of a grid that decide which tokens are scored.
+SCORED = ("length", "batch", "eval_batches")
+
 # Significant digits of the outcome, whose differences are tested, and of analyses; those of other measures are the
 # plan's: as many as the ranks of runs that hardly differ need.
 OUTCOME_DIGITS, ANALYSIS_DIGITS = 8, 7
@@ -235,6 +239,25 @@ class Results:
         return self.labels[axis][self._places[axis][cell]]
 
 
+def references(grid, outcome):
+    """Losses of tables of n-grams of the training text on the text that the runs are scored on, in the unit of the
+    outcome: of a run without layers and steps with their settings, which logs them."""
+    shared = {name: grid[name] for name in ("text", "validation", "tokenizer", "min_count") if name in grid}
+    scored = {name: grid["settings"][name] for name in SCORED if name in grid["settings"]}
+    asked = {**shared, **scored, "depth": 0, "steps": 0}
+    if grid["settings"].get("final_evaluation") == "whole":
+        asked["eval_batches"] = 0
+    options = [str(part) for name, value in asked.items() for part in (f"--{name.replace('_', '-')}", value)]
+    command = [ROOT / "build/native/eigenscope", "train", *options]
+    ran = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    [row] = json.loads(ran.stdout)["runs"][0]["rows"]
+    in_unit = {
+        "bits_per_byte": lambda loss: loss * row["bits_per_byte"] / row["loss"],
+        "perplexity": math.exp,
+    }[outcome]
+    return {name: in_unit(row[f"{name}_loss"]) for name in ("unigram", "bigram", "trigram")}
+
+
 def published(name, grid, columns, missing):
     plan = EXPERIMENTS[name]
     results = Results(grid, columns)
@@ -246,6 +269,7 @@ def published(name, grid, columns, missing):
     return {
         "experiment": name,
         "missing": missing,
+        "references": rounded(references(grid, plan["final"][0]), OUTCOME_DIGITS),
         "summary": rounded(summary, ANALYSIS_DIGITS),
         "analysis": found,
         "columns": columns,

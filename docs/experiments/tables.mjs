@@ -172,6 +172,21 @@ const TABLES = {
           }),
       ),
   ],
+  references: [
+    ['learning-rate', 'rank-escape', 'paper-setting', 'trainability-map', 'regularizers'],
+    (...all) =>
+      table(
+        ['experiment', 'unit', 'unigrams', 'bigrams', 'trigrams'],
+        all.map(({ experiment, columns, references }) => {
+          const words = 'perplexity' in columns.final;
+          const { unigram, bigram, trigram } = references;
+          return [
+            ...[LETTERS[experiment], words ? 'perplexity of words' : 'bits per byte'],
+            ...[unigram, bigram, trigram].map((it) => shown(it, words ? 1 : 3)),
+          ];
+        }),
+      ),
+  ],
   'direct-rates': ['learning-rate', (results) => contrasts(results)],
   'direct-signs': ['rank-escape', (results) => contrasts(results)],
   predictors: [
