@@ -182,6 +182,7 @@ const RUNS = {
     alpha: 'initialization=correlated',
     init_scale: 'initialization=correlated',
     min_count: 'tokenizer=words',
+    attention: 'runs=none',
     tame: 'intervention=tame',
     patience: 'learning_rate=0.1&log_every=1&steps=30&warmup=0',
     logit_limit: 'learning_rate=0.1&steps=12',

@@ -6,10 +6,12 @@ import {
   LOGIT_PARTS,
   momentOf,
   MOST_ROWS,
+  referencesOf,
+  type Row,
   rowsOf,
   upTo,
-  type Row,
 } from '../../web/chapters/train/log-rows';
+import { referencesText } from '../../web/chapters/train/panel-parts';
 import type { Train } from '../../web/chapters/train/training-run';
 import { trainingOf } from '../../web/state/training';
 import { defaults, type State } from '../../web/state/table';
@@ -25,6 +27,7 @@ function logOf(steps: number[]): RunRows {
   // The measures that the page reads; the engine has more.
   const run: Partial<RunRows['run']> = {
     ...{ train_loss: fill(2), loss: fill(2), bits_per_byte: fill(3) },
+    ...{ unigram_loss: fill(3), bigram_loss: fill(2.5), trigram_loss: fill(1.5) },
     ...{ perplexity: fill(7), gradient_query_key: fill(0.01) },
   };
   const layers: Partial<RunRows['layers']> = { residual: fill(0.5, 2) };
@@ -252,6 +255,12 @@ describe('the rows of a run', () => {
     const log = logOf([5]);
     log.run.bits_per_byte = Float64Array.of(2 / Math.LN2 / 5.5); // words of 5.5 bytes
     const [row] = rowsOf({ ...log, run: { ...log.run, train_loss: Float64Array.of(4) } }, whole);
+    // 2.5 nats for a token of 5.5 bytes.
+    expect(row.value.bigram_bits).toBeCloseTo(2.5 / Math.LN2 / 5.5, 12);
+    expect(referencesText(referencesOf(row), 'bits')).toBe(
+      'Tables of n-grams of the training text reach on the same text: ' +
+        'unigrams 0.787, bigrams 0.656, trigrams 0.393 bits.',
+    );
     expect(row.value.train_bits).toBeCloseTo(4 / Math.LN2 / 5.5, 12);
   });
 

@@ -66,6 +66,21 @@ describe('the verdict of a comparison', () => {
     expect(verdictOf([baseline, grown('qk-decay', 1.5)])).not.toContain('rose');
   });
 
+  test('names the runs above the loss of a bigram table, and none where it is unknown', () => {
+    const at = (name: string, loss: number, bigram: number): JudgedRun => ({
+      ...{ kind: 'none', name },
+      rows: [
+        row(0, { bits_per_byte: 8, bigram_bits: bigram }),
+        row(50, { bits_per_byte: loss, bigram_bits: bigram }),
+      ],
+    });
+    const sentence =
+      'Above the loss of a bigram table on the same text (3.48 bits per byte), which needs no attention: high.';
+    expect(verdictOf([at('low', 3.4, 3.48), at('high', 3.5, 3.48)])).toContain(sentence);
+    expect(verdictOf([at('low', 3.4, 3.48)])).toBe('');
+    expect(verdictOf([at('high', 3.5, NaN)])).toBe('');
+  });
+
   test('names no difference that another seed makes', () => {
     const alike: JudgedRun = { ...baseline, kind: 'locater', name: 'LocAteR' };
     expect(verdictOf([baseline, alike])).toContain('a lower loss (no clear difference)');

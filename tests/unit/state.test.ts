@@ -134,6 +134,8 @@ const changed = {
   schedule: 'linear',
   query_key_bias: 'without',
   query_key_norm: 'rms',
+  attention: 'self',
+  final_evaluation: 'whole',
   normalization: 'rms',
   mlp_kind: 'gated',
   linear_bias: 'without',

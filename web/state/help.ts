@@ -78,13 +78,17 @@ const MEANINGS: Partial<Record<StateName, string>> = {
     'Mean <i>m</i><sup>*</sup> of the eigenspectrum at which LocAteR holds it and which mimetic initialization sets',
   target_kind: 'The mean at which LocAteR holds the eigenspectrum',
   initialization:
-    'How the initial weights are drawn; mimetic gives each head the target mean, correlated moves the mean at fixed norms of <i>W<sub>Q</sub></i> and <i>W<sub>K</sub></i>',
+    'How the initial weights are drawn; mimetic gives each head the target mean, its control the same norms with mean zero, correlated moves the mean at fixed norms of <i>W<sub>Q</sub></i> and <i>W<sub>K</sub></i>',
   alpha: 'Correlation <i>α</i> of <i>W<sub>Q</sub></i> with <i>W<sub>K</sub></i> at initialization',
   init_scale: 'Standard deviation of <i>W<sub>Q</sub></i> and <i>W<sub>K</sub></i> times √<i>d</i>',
   qk_decay:
     'Weight decay of <i>W<sub>Q</sub></i> and <i>W<sub>K</sub></i>, beside that of every matrix',
   schedule: 'How the learning rate falls after the warm-up, to the final rate',
   query_key_bias: 'Biases of the query and key projections',
+  attention:
+    'Attention weights: softmax, or as a control none at all, or all weight of each token on itself',
+  final_evaluation:
+    'Validation text behind the loss after the last step: the evaluation batches, or the whole of it',
   query_key_norm: 'Normalization of each head’s queries and keys',
   normalization: 'Kind of normalization of the tokens',
   mlp_kind: 'The MLP of a block: GPT-2’s with GELU, or LLaMA’s with a gate',

@@ -13,7 +13,15 @@ import {
   type Escape,
   type EscapeGroup,
 } from './escape-rows';
-import { chosenMark, lineLegend, MARGINS, titleMark, trainedMark, type Panel } from './panel-parts';
+import {
+  chosenMark,
+  lineLegend,
+  MARGINS,
+  referencesText,
+  titleMark,
+  trainedMark,
+  type Panel,
+} from './panel-parts';
 import type { ChosenExperiment, PanelsDescription, Shown } from './panels-figure';
 import { labelsOf, partText, type PublishedResults } from './published-results';
 import type { CellTrial } from './trials';
@@ -37,11 +45,11 @@ export const ESCAPE: ChosenExperiment = {
   },
 };
 
-/** Share of post-norm models that leave the plateau of rank collapse, against alpha: a panel for each depth. */
+/** Share of post-norm models that reach the bigram level, against alpha: a panel for each depth. */
 export const escapeFigure: PanelsDescription<Escape[]> = {
   id: 'escape',
   experiments: [ESCAPE],
-  title: 'Share of runs that leave the plateau of rank collapse',
+  title: 'Share of runs that reach the bigram level',
   rows: escapesOf,
   *panels(shown, width) {
     const scales = valuesOf(shown.rows, 'scale').map((scale) => `s = ${tick(scale)}`);
@@ -62,7 +70,8 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
     });
     return (
       `${pairedText(rows)} ${apartText(groups)} Runs that end below ${short(thresholdOf(found))} bits per byte, ` +
-      `with a positive mean, mean 0 and a negative mean: ${counted.join('; ')}.` +
+      `with a positive mean, mean 0 and a negative mean: ${counted.join('; ')}. ` +
+      referencesText(found.references, 'bits per byte') +
       lackingText(found, groups) +
       partText(found)
     );
@@ -155,7 +164,7 @@ function panel(
   return { drawn, places };
 }
 
-/** Runs of this tab: at 1 one that left the plateau, at 0 one that did not. */
+/** Runs of this tab: at 1 one that reached the bigram level, at 0 one that did not. */
 function escaped(
   found: PublishedResults,
   trials: readonly CellTrial[],

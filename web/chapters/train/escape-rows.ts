@@ -4,7 +4,7 @@ import { areEqual } from '../../state/equal';
 import { analysed, type PublishedResults } from './published-results';
 import { pText, signed, testText } from './published-rows';
 
-/** Runs of one initialization, and the share of them that left the plateau, with its 95% interval. */
+/** Runs of one initialization, and the share of them that reached the bigram level, with its 95% interval. */
 export interface Escape {
   depth: number;
   scale: number;
@@ -89,7 +89,7 @@ export function pairedText(points: readonly Escape[]): string {
   );
 }
 
-/** Bits per byte below which a run has left the plateau. */
+/** Bits per byte below which a run has reached the bigram level. */
 export function thresholdOf({ analysis }: PublishedResults): number {
   return analysis.find(({ kind }) => kind === 'share')!.below!;
 }

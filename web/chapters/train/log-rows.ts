@@ -1,5 +1,6 @@
 import type { RunHeadMeasure, RunMeasure, RunRows, Training } from '../../engine/protocol';
 import type { State } from '../../state/table';
+import { REFERENCES, type Reference } from './published-results';
 
 /** The parts of the logits' variance, which add up to it; each is a covariance and may be negative. */
 export const LOGIT_PARTS = [
@@ -12,6 +13,7 @@ export type LogitPart = (typeof LOGIT_PARTS)[number];
 export type Shown =
   | 'bits_per_byte'
   | 'train_bits'
+  | `${Reference}_bits`
   | 'entropy'
   | 'entropy_bound'
   | 'variance'
@@ -69,6 +71,9 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
   const count = log.step.length;
   const lambda = Math.sqrt(width / heads);
   const value = (name: RunMeasure, at: number) => log.run[name][at];
+  // A byte for a token, or as many as the validation text has.
+  const bits = (name: RunMeasure, at: number) =>
+    (value(name, at) * value('bits_per_byte', at)) / value('loss', at);
   return Array.from(log.step, (step, at) => {
     const means = HEAD_MEANS.map((name) => [name, meanOf(rowOf(log.heads[name], count, at))]);
     const spread = rowOf(log.heads.eta_f, count, at);
@@ -79,8 +84,8 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
         bits_per_byte: value('bits_per_byte', at),
         perplexity: value('perplexity', at),
         gradient_query_key: value('gradient_query_key', at),
-        // A byte for a token, or as many as the validation text has.
-        train_bits: (value('train_loss', at) * value('bits_per_byte', at)) / value('loss', at),
+        train_bits: bits('train_loss', at),
+        ...Object.fromEntries(REFERENCES.map((name) => [`${name}_bits`, bits(`${name}_loss`, at)])),
         residual: meanOf(rowOf(log.layers.residual, count, at)),
       } as Record<Shown, number>,
       heads: Array.from(rowOf(log.heads.mean, count, at), (mean, head) => ({
@@ -89,6 +94,14 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
       })),
     };
   });
+}
+
+/** The losses of tables of n-grams on the text of a row, in bits per byte. */
+export function referencesOf({ value }: Row): Record<Reference, number> {
+  return Object.fromEntries(REFERENCES.map((name) => [name, value[`${name}_bits`]])) as Record<
+    Reference,
+    number
+  >;
 }
 
 /** Rows with newer ones after them: a step that both have is the newer's; too many are thinned. */

@@ -5,7 +5,8 @@ import { chart, compose, dot, link, ruleX, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import type { FigureOf } from '../../ui/registry';
 import { PublishedFigure } from './published-figure';
-import { partText, type PublishedResults } from './published-results';
+import { referencesText } from './panel-parts';
+import { partText, REFERENCES, type PublishedResults, type Reference } from './published-results';
 import {
   byLoss,
   claimText,
@@ -48,6 +49,7 @@ export interface Compared {
 /** A published comparison of methods: loss and attention entropy, with standard errors and p values. */
 export class MethodsFigure extends PublishedFigure {
   private methods: MethodRow[] = [];
+  private references!: PublishedResults['references'];
   private caption = '';
 
   constructor(
@@ -62,7 +64,9 @@ export class MethodsFigure extends PublishedFigure {
     const rows = methodsOf(results, rate);
     this.methods = rate ? byLoss(rows) : rows;
     const claim = claimText(rows, METHOD_NAMES[claimed] ?? claimed);
-    this.caption = `${claim} ${meansText(rows)}${partText(results)}`.trim();
+    this.references = results.references;
+    const references = referencesText(results.references, 'bits per byte');
+    this.caption = `${claim} ${meansText(rows)} ${references}${partText(results)}`.trim();
   }
 
   protected draw(width: number): void {
@@ -96,6 +100,19 @@ export class MethodsFigure extends PublishedFigure {
         ...[method, runs, failures, ...columns(loss), ...columns(entropy)],
       ]),
     };
+  }
+
+  /** Named upright lines at the losses of tables of n-grams, those that the axis has. */
+  private referenceLines([low, high]: [number, number]) {
+    const loss = (name: Reference) => this.references[name];
+    const shown = REFERENCES.filter((name) => loss(name) >= low && loss(name) <= high);
+    return [
+      ruleX(shown, { x: loss, stroke: 'var(--muted)', strokeDasharray: '6 3' }),
+      text(shown, {
+        ...{ x: loss, text: (name: Reference) => name, frameAnchor: 'top' as const, dy: -8 },
+        ...{ fontSize: 10, fill: 'var(--muted)', ariaDescription: 'which n-grams' },
+      }),
+    ];
   }
 
   private panel(
@@ -135,6 +152,7 @@ export class MethodsFigure extends PublishedFigure {
       },
       y: { domain: [rows.length - 0.5, -0.7], axis: null },
       marks: [
+        ...(name === 'loss' ? this.referenceLines([low - margin, high + margin]) : []),
         ...(baseline
           ? [ruleX([mean(baseline)], { strokeOpacity: 0.3, strokeDasharray: '2 3' })]
           : []),

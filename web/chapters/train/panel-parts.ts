@@ -1,11 +1,12 @@
 // What the panels of the figures of experiments have in common.
 import type { DotOptions, Markish } from '@observablehq/plot';
 import { legend } from '../../charts/legend';
+import { short } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
 import { element } from '../../charts/picture';
-import { compose, dot, link, text, type Chart } from '../../charts/plot';
+import { compose, dot, link, ruleY, text, type Chart } from '../../charts/plot';
 import type { CellPlace } from './cell-pointer';
-import type { MeanError } from './published-results';
+import { REFERENCES, type MeanError, type Reference } from './published-results';
 
 /** Margins of a panel, with room for its title above. */
 export const MARGINS = { marginLeft: 46, marginRight: 14, marginTop: 36, marginBottom: 40 };
@@ -41,6 +42,32 @@ export function errorBars<Point>(
       y2: (point: Point) => value(point).mean + value(point).error,
     },
   );
+}
+
+/** Named lines at the losses of tables of unigrams, bigrams and trigrams, those that the axis has. */
+export function referenceMarks(
+  losses: Record<Reference, number>,
+  [low, high]: readonly [number, number] = [-Infinity, Infinity],
+): Markish[] {
+  const shown = REFERENCES.filter((name) => losses[name] >= low && losses[name] <= high);
+  const y = (name: Reference) => losses[name];
+  return [
+    ruleY(shown, {
+      ...{ y, stroke: 'var(--muted)', strokeDasharray: '6 3', strokeWidth: 1 },
+      ariaDescription: 'loss of a table of n-grams',
+    }),
+    text(shown, {
+      ...{ y, text: (name: Reference) => name, frameAnchor: 'right' as const, dy: -6 },
+      ...{ textAnchor: 'end' as const, fontSize: 10, fill: 'var(--muted)' },
+      ariaDescription: 'which n-grams',
+    }),
+  ];
+}
+
+/** The same losses in words, in the unit of a figure. */
+export function referencesText(losses: Record<Reference, number>, unit: string): string {
+  const named = REFERENCES.map((name) => `${name}s ${short(losses[name])}`);
+  return `Tables of n-grams of the training text reach on the same text: ${named.join(', ')} ${unit}.`;
 }
 
 /** Rings around the chosen points. */

@@ -1,4 +1,4 @@
-// What the figure on plateaus shows: how long runs stay on them, and what goes with it.
+// What the figure on plateaus shows: how long runs stay at the unigram level, and what goes with it.
 import { areEqual } from '../../state/equal';
 import { analysed, labelsOf, type Driver, type PublishedResults } from './published-results';
 import type { CellTrial } from './trials';
@@ -20,7 +20,7 @@ export interface LoggedRow extends Record<Driver, number> {
   step: number;
 }
 
-/** The loss, in bits per byte, above which a run counts as on its plateau. */
+/** The loss, in bits per byte, above which a run counts as at the unigram level. */
 export function plateauThreshold({ analysis }: PublishedResults): number {
   return analysis.find(({ kind }) => kind === 'plateau')!.below!;
 }

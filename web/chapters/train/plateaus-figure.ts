@@ -79,7 +79,7 @@ interface Plateaus {
 export const plateausFigure: PanelsDescription<Plateaus> = {
   id: 'plateaus',
   experiments: EXPERIMENTS,
-  title: 'Length of plateaus',
+  title: 'Steps at the unigram level',
   rows(...results) {
     const parts = drawnOf(results);
     const partOf = results.flatMap(({ experiment, cells }) =>
@@ -112,14 +112,14 @@ export const plateausFigure: PanelsDescription<Plateaus> = {
       const of = (driver: Driver) =>
         short(correlations.find((row) => row.driver === driver)?.rank_correlation);
       const [{ runs, never }] = correlations;
-      const staying = `${never || 'none'} of ${runsText(runs)} on the plateau to the end`;
+      const staying = `${never || 'none'} of ${runsText(runs)} at the unigram level to the end`;
       return `${title} ${of('gradient_query_key')} and ${of('sensitivity')}, ${staying}`;
     });
     const relations = parts.map(
       ({ title, relation }) => `${title} ${short(relation.mean_within_runs)}`,
     );
     return (
-      'Rank correlation of the length of the plateau with the gradient norm and with the ' +
+      'Rank correlation of the number of steps at the unigram level with the gradient norm and with the ' +
       `sensitivity: ${rows.join('; ')}. Of the gradient norm with the sensitivity within a run, ` +
       `mean over runs: ${relations.join('; ')}.`
     );

@@ -71,10 +71,16 @@ export interface Grid {
   stages: { seeds: number }[];
 }
 
+/** What frequencies of tokens alone achieve on the text that the runs are scored on. */
+export const REFERENCES = ['unigram', 'bigram', 'trigram'] as const;
+export type Reference = (typeof REFERENCES)[number];
+
 /** The results of an experiment. */
 export interface PublishedResults {
   experiment: string;
   grid: Grid;
+  /** In the unit of the final loss: bits per byte, or perplexity. */
+  references: Record<Reference, number>;
   summary: SummaryRow[];
   /** With what each was asked for. */
   analysis: {

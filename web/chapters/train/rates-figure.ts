@@ -9,6 +9,8 @@ import {
   errorBars,
   lineLegend,
   MARGINS,
+  referenceMarks,
+  referencesText,
   titleMark,
   trainedMark,
   type Panel,
@@ -91,7 +93,8 @@ export const ratesFigure: PanelsDescription<Methods> = {
     const missing = lacking.length > 0 ? ` No run yet of ${lacking.join('; of ')}.` : '';
     const means = meansText([...rows.values()].flat());
     const differences = differencesText(found, MEANS.map(nameOf), COMPARED_AT);
-    return `${sentence} ${differences} ${means}`.trim() + partText(found) + missing;
+    const references = referencesText(found.references, 'bits per byte');
+    return `${sentence} ${differences} ${means} ${references}`.trim() + partText(found) + missing;
   },
   table({ rows, results: [found] }) {
     const levels = reachedLevels(found);
@@ -121,7 +124,7 @@ function panel(
   width: number,
   value: 'loss' | 'entropy',
   named: readonly string[],
-  { rows: methods, choice: { axes }, trained: [trials] }: Shown<Methods>,
+  { rows: methods, results: [found], choice: { axes }, trained: [trials] }: Shown<Methods>,
 ): Panel {
   const points = [...methods.values()].flat();
   const rates = [...new Set(points.map(({ rate }) => rate))].sort((a, b) => a - b);
@@ -149,6 +152,7 @@ function panel(
     marks: [
       gridY({ ticks: 5, strokeOpacity: 0.08 }),
       titleMark(title),
+      ...(value === 'loss' ? referenceMarks(found.references) : []),
       line(others.flatMap(own), {
         ...{ x: 'rate', y: mean, z: 'method', stroke: 'currentColor', strokeOpacity: 0.3 },
         ...{ strokeWidth: 1, ariaDescription: 'other methods' },

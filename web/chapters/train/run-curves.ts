@@ -2,7 +2,8 @@ import { count, short } from '../../charts/format';
 import type { Table } from '../../charts/table';
 import { stylesOf, runEntries, type RunStyle } from './run-styles';
 import type { RunComparison } from './comparison';
-import type { Shown } from './log-rows';
+import { referencesOf, type Shown } from './log-rows';
+import { referencesText } from './panel-parts';
 import type { Store } from '../../state/store';
 import { Frame } from '../../ui/frame';
 import type { Figure } from '../../ui/figure';
@@ -49,7 +50,9 @@ export class RunCurvesFigure implements Figure {
 
   private caption(styles: RunStyle[]): string {
     const texts = styles.map((style) => this.runText(style));
-    return captionOf(texts.some(Boolean) ? [...texts, differencesOf(styles)] : []);
+    const last = styles.find(({ run }) => run.rows.length > 0)?.run.rows.at(-1);
+    const references = last ? referencesText(referencesOf(last), 'bits per byte') : '';
+    return captionOf(texts.some(Boolean) ? [...texts, references, differencesOf(styles)] : []);
   }
 
   private runText({ run, name }: RunStyle): string {

@@ -3,10 +3,10 @@ import { chart, gridY, line, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { spreadNames } from '../../heads/registry';
 import type { RunStyle } from './run-styles';
-import type { Row, Shown } from './log-rows';
+import { referencesOf, type Row, type Shown } from './log-rows';
 import type { Spread } from '../../state/table';
 import { decades } from '../shared/depth-axes';
-import { MARGINS, titleMark } from './panel-parts';
+import { MARGINS, referenceMarks, titleMark } from './panel-parts';
 
 /** One of the charts that share the axis of steps. */
 export interface Panel {
@@ -19,6 +19,8 @@ export interface Panel {
   least: [number, number];
   /** No number beyond it is drawn. */
   most: [number, number];
+  /** With the losses of tables of n-grams on the same text, those of the last row of the first run. */
+  references?: boolean;
   /** The axis holds the lines after the first tenth of the steps: before it every loss falls alike. */
   zoom?: boolean;
   /** A logarithmic axis; what is not positive leaves a gap. */
@@ -37,7 +39,7 @@ export function panelsOf(spread: Spread): Panel[] {
       ...{ title: 'loss, bits per byte', main: 'bits_per_byte', least: NOTHING },
       thin: { of: 'train_bits', name: 'training loss' },
       most: [-Infinity, MOST_BITS],
-      zoom: true,
+      ...{ zoom: true, references: true },
     },
     {
       ...{ title: 'attention entropy', main: 'entropy', least: [0, 1], most: EVERYTHING },
@@ -149,6 +151,7 @@ export function drawPanel(
     panel,
     all.flatMap((points) => (panel.zoom ? settled(points) : points)),
   );
+  const last = panel.references && styles.find(({ run }) => run.rows.length > 0)?.run.rows.at(-1);
   const lines = (lists: [number, number][][], strong: boolean) =>
     lists.map((points, i) =>
       line(points, {
@@ -175,6 +178,7 @@ export function drawPanel(
         ...{ frameAnchor: 'top-right', lineAnchor: 'top', dy: 2, fill: 'var(--muted)' },
         ariaDescription: 'above the axis',
       }),
+      ...(last ? referenceMarks(referencesOf(last), domain) : []),
       ...lines(fine, false),
       ...lines(thick, true).reverse(),
     ],

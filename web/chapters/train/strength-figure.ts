@@ -8,6 +8,8 @@ import {
   errorBars,
   lineLegend,
   MARGINS,
+  referenceMarks,
+  referencesText,
   titleMark,
   trainedMark,
   type Panel,
@@ -68,7 +70,10 @@ export const strengthFigure: PanelsDescription<Strengths> = {
     return { columns, height: HEIGHT, names: lineLegend(forms, width), panels };
   },
   caption: ({ rows: { points }, results: [found] }) =>
-    [strengthText(points), meansText(points)].join(' ') + partText(found),
+    [
+      ...[strengthText(points), meansText(points)],
+      referencesText(found.references, '(perplexity)'),
+    ].join(' ') + partText(found),
   table: ({ rows: { points } }) => ({
     columns: [
       ...['method', 'query_key_bias', 'scale_weight', 'runs', 'failures', 'perplexity'],
@@ -128,6 +133,7 @@ function panel(
     marks: [
       gridY({ ticks: 4, strokeOpacity: 0.08 }),
       titleMark(`${value === 'entropy' ? 'attention entropy' : value}, ${biases} biases`),
+      ...(value === 'perplexity' ? referenceMarks(found.references, [ends[0] - room, top]) : []),
       ruleY(baseline, { y: mean, stroke: series[0], strokeWidth: 2, ariaDescription: 'none' }),
       ...formsOf(methods).flatMap((form, i) => {
         const points = own.filter((it) => it.form === form && mean(it) <= cut);

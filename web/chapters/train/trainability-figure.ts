@@ -19,7 +19,7 @@ import {
   type Prediction,
 } from './map-cells';
 import { gridPanel, lineEntries, spectrumPanel, type MapLook } from './map-panels';
-import { chosenMark, trainedMark, type Panel } from './panel-parts';
+import { chosenMark, referencesText, trainedMark, type Panel } from './panel-parts';
 import type { PanelsDescription } from './panels-figure';
 import { fillPredictions } from './predictions-table';
 import { partText, PREDICTORS } from './published-results';
@@ -135,7 +135,8 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
         `localization ${short(isotropic?.rank_correlation)}.`
       );
     });
-    return `${sentences.join(' ')}${partText(results)}`;
+    const references = referencesText(results.references, 'bits per byte');
+    return `${sentences.join(' ')} ${references}${partText(results)}`;
   },
   table: ({ rows }) => ({
     columns: ['layer_norm', 'depth', 'alpha', 'init_scale', 'bits_per_byte', ...PREDICTORS],

@@ -47,6 +47,19 @@ function against(run: JudgedRun, baseline: JudgedRun): string {
   return `${numbers}; the paper expects a lower loss (${seen(-loss)}) and a higher entropy (${seen(entropy)}).`;
 }
 
+/** Which runs end above what a table of bigrams reaches on the same text, for which attention is not needed. */
+function aboveBigrams(runs: readonly JudgedRun[]): string {
+  const ends = runs.flatMap(({ name, rows }) => {
+    const last = rows.at(-1);
+    return last && last.step > 0 ? [{ name, value: last.value }] : [];
+  });
+  const above = ends.filter(({ value }) => value.bits_per_byte > value.bigram_bits);
+  if (above.length === 0) return '';
+  const level = short(above[0].value.bigram_bits);
+  const names = above.map(({ name }) => name).join(', ');
+  return `Above the loss of a bigram table on the same text (${level} bits per byte), which needs no attention: ${names}.`;
+}
+
 function runaway({ name, rows }: JudgedRun): string {
   const variance = rows.at(-1)?.value.variance_frobenius ?? 0;
   if (!(variance > RUNAWAY)) return '';
@@ -74,12 +87,13 @@ function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined)
 
 /**
  * What the runs show, in sentences: each against the run without a regularizer, scales that grew although they
- * are regularized, and norms that ran away.
+ * are regularized, which runs are above the loss of a bigram table, and norms that ran away.
  */
 export function verdictOf(runs: JudgedRun[]): string {
   const baseline = runs.find(({ kind }) => kind === 'none');
   const others = runs.filter((run) => run !== baseline);
   const compared = baseline ? others.map((run) => against(run, baseline)) : [];
   const scales = others.map((run) => grown(run, baseline));
-  return [...compared, ...scales, ...runs.map(runaway)].filter(Boolean).join(' ');
+  const levels = aboveBigrams(runs);
+  return [...compared, levels, ...scales, ...runs.map(runaway)].filter(Boolean).join(' ');
 }
