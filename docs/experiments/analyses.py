@@ -68,32 +68,99 @@ def summary(results, measures):
     return rows
 
 
-def contrasts(results, axis, at, pairs, below=None):
-    """Direct comparisons of two labels of an axis at labels of the others, a family: mean paired difference of the
-    outcome with its 95% interval, p by Student's t and corrected by Holm's method. With `below` also the runs whose
-    outcome is below in one label only, with the exact McNemar test (and Holm's), and Fisher's of unpaired runs."""
+def contrasts(results, tests, below=None, margin=None):
+    """A family of comparisons by seed. Each test is a list of [weight, labels]: the outcomes of the runs with these
+    labels, times the weight, add up for each seed that finished in all of them. Mean of the sums with its 95% interval,
+    p by Student's t and corrected by Holm's method; with `margin` whether the interval lies within -margin and margin
+    ("inside"), beyond one of them ("outside"), or over one ("open"). With `below` tests are of two terms: in how many
+    seeds the outcome (infinite for a run that failed) is below in the first only and in the second only, the
+    difference of the shares with its interval, the exact McNemar test (and Holm's), and Fisher's of unpaired runs. A
+    test without runs has no numbers, and counts in the family."""
     cells_of = {tuple(labels.items()): cells for labels, cells in groups_of(results, results.axes)}
 
-    def cells(label):
-        return cells_of[tuple((name, label if name == axis else at[name]) for name in results.axes)]
+    def by_seed(labels, failed):
+        cells = cells_of.get(tuple((name, labels[name]) for name in results.axes), np.array([], int))
+        done = set(finished(results, cells, results.outcome).tolist())
+        return {
+            int(results.seed[i]): results.outcome[i] if i in done else failed
+            for i in cells
+            if i in done or failed is not None
+        }
+
+    def columns(test, failed=None):
+        terms = [by_seed(labels, failed) for _, labels in test]
+        seeds = [seed for seed in terms[0] if all(seed in term for term in terms)]
+        return np.array([[term[seed] for seed in seeds] for term in terms]).reshape(len(terms), -1)
 
     rows = []
-    for first, second in pairs:
-        own, other = paired(results, results.outcome_name, cells(first), cells(second))
-        difference, p = stats.paired_t(own, other)
-        low, high = stats.paired_interval(own, other)
-        row = {"of": first, "against": second, "pairs": len(own)}
-        row.update(difference=difference, low=low, high=high, p=p)
-        if below is not None:
-            a, b = np.array(own) < below, np.array(other) < below
-            only = int((a & ~b).sum()), int((b & ~a).sum())
-            row.update(only_of=only[0], only_against=only[1], mcnemar=stats.mcnemar(*only))
-            row["fisher"] = stats.fisher(int(a.sum()), len(a), int(b.sum()), len(b))
+    for test in tests:
+        sums = np.array([weight for weight, _ in test]) @ columns(test)
+        difference, p = stats.paired_t(sums, np.zeros(len(sums)))
+        low, high = stats.paired_interval(sums, np.zeros(len(sums)))
+        row = {"pairs": len(sums), "difference": difference, "low": low, "high": high, "p": p}
+        if margin is not None:
+            inside, outside = low > -margin and high < margin, low > margin or high < -margin
+            row["margin"] = "inside" if inside else "outside" if outside else "open"
+        if below is not None and len(sums) > 0:
+            first, second = columns(test, math.inf) < below
+            both, only_first = int((first & second).sum()), int((first & ~second).sum())
+            only_second = int((second & ~first).sum())
+            row.update(only_first=only_first, only_second=only_second)
+            row.update(share_difference=(only_first - only_second) / len(first))
+            row.update(
+                zip(
+                    ("share_low", "share_high"),
+                    stats.newcombe(both, only_first, only_second, len(first)),
+                )
+            )
+            row["mcnemar"] = stats.mcnemar(only_first, only_second)
+            row["fisher"] = stats.fisher(int(first.sum()), len(first), int(second.sum()), len(second))
         rows.append(row)
     for name in ["p"] + (["mcnemar"] if below is not None else []):
-        for row, p in zip(rows, stats.holm([row[name] for row in rows])):
+        for row, p in zip(rows, stats.holm([row.get(name, math.nan) for row in rows])):
             row["holm" if name == "p" else f"{name}_holm"] = p
     return rows
+
+
+def mediation(results, axis, labels, at, mediator, step, draws):
+    """Whether a measure at a logged step accounts for how the outcome goes with the labels of an axis, over the runs
+    with labels `at` of the other axes: the paired t test of the measure between the last and the first label, the
+    rank correlation of the label (a number) with the outcome, and the partial one given the measure, each with its
+    95% interval by a bootstrap over seeds."""
+    where = results.steps.index(step)
+    column = results.curve[mediator][:, where]
+    known = finished(results, np.arange(results.size), results.outcome, column)
+    rows = [
+        (int(results.seed[i]), float(results.label(axis, i)), column[i], results.outcome[i])
+        for i in known
+        if results.label(axis, i) in labels
+        and all(results.label(name, i) == label for name, label in at.items())
+    ]
+    by_label = [{row[0]: row[2] for row in rows if row[1] == float(label)} for label in labels]
+    both = [seed for seed in by_label[0] if seed in by_label[-1]]
+    pairs = [[own[seed] for seed in both] for own in (by_label[-1], by_label[0])]
+    difference, p = stats.paired_t(*pairs)
+    low, high = stats.paired_interval(*pairs)
+
+    def correlations(chosen):
+        _, label, measure, outcome = np.array(chosen).T
+        return stats.rank_correlation(label, outcome), stats.partial_correlation(label, outcome, measure)
+
+    of_seed = {seed: [row for row in rows if row[0] == seed] for seed in dict.fromkeys(row[0] for row in rows)}
+    seeds, random = list(of_seed), np.random.default_rng(1)
+    drawn = [
+        correlations([row for k in random.integers(len(seeds), size=len(seeds)) for row in of_seed[seeds[k]]])
+        for _ in range(draws)
+    ]
+    ends = np.nanquantile(np.array(drawn), [0.025, 0.975], axis=0)
+    total, partial = correlations(rows)
+    return [
+        {
+            **{"runs": len(rows), "pairs": len(both), "difference": difference, "low": low, "high": high, "p": p},
+            **{"total": total, "total_low": ends[0, 0], "total_high": ends[1, 0]},
+            **{"partial": partial, "partial_low": ends[0, 1], "partial_high": ends[1, 1]},
+        }
+    ]
 
 
 def sensitivity(results, axis, group, tolerance, reach):

@@ -43,6 +43,31 @@ PREDICTORS = [
     "sensitivity",
 ]
 
+
+def pair(axis, first, second, **at):
+    """The test of one label of an axis against another, at labels of the other axes (analyses.contrasts)."""
+    return [[1, {axis: first, **at}], [-1, {axis: second, **at}]]
+
+
+def signs(**at):
+    return [pair("alpha", *labels, **at) for labels in (("1", "-1"), ("1", "0"), ("-1", "0"))]
+
+
+# Of the plan in controls/README.md.
+AT_002, AT_0003 = (
+    {"learning_rate": "0.02", "steps": "1600"},
+    {"learning_rate": "0.003", "steps": "1600"},
+)
+LATER = {**AT_0003, "steps": "6400"}
+FORMS = {"locater": ["0.001"], "frobenius": ["0.001", "0.1"], "effective": ["0.001", "0.1"]}
+PAPER = [
+    pair("method", f"{form}-m{target}-{weight}", "none", query_key_bias=biases)
+    for form, weights in FORMS.items()
+    for weight in weights
+    for target in ("0", "0.5", "1")
+    for biases in (("with",) if form == "effective" else ("with", "without"))
+]
+
 # By the name of an experiment: the measures that are kept of its runs, the first of `final` being the outcome, and
 # its analyses; `summary` names those that are compared over runs.
 EXPERIMENTS = {
@@ -85,14 +110,15 @@ EXPERIMENTS = {
             (
                 analyses.contrasts,
                 {
-                    "axis": "method",
-                    "at": {"learning_rate": "0.02"},
-                    "pairs": [
-                        ["frobenius-m1", "frobenius-m0"],
-                        ["frobenius-m1", "random-m1"],
-                        ["frobenius-m-1", "frobenius-m0"],
-                        ["initial-m1", "frobenius-m1"],
-                    ],
+                    "tests": [
+                        pair("method", first, second, learning_rate="0.02")
+                        for first, second in (
+                            ("frobenius-m1", "frobenius-m0"),
+                            ("frobenius-m1", "random-m1"),
+                            ("frobenius-m-1", "frobenius-m0"),
+                            ("initial-m1", "frobenius-m1"),
+                        )
+                    ]
                 },
             ),
             (analyses.plateau, {"below": 4.5, "drivers": DRIVERS}),
@@ -109,12 +135,7 @@ EXPERIMENTS = {
             (analyses.share, {"below": 4.2}),
             (
                 analyses.contrasts,
-                {
-                    "axis": "alpha",
-                    "at": {"depth": "8", "init_scale": "2"},
-                    "pairs": [["1", "-1"], ["1", "0"], ["-1", "0"]],
-                    "below": 4.2,
-                },
+                {"tests": signs(depth="8", init_scale="2"), "below": 4.2},
             ),
             (analyses.plateau, {"below": 4.5, "drivers": DRIVERS, "by": ["depth"]}),
             (analyses.relation, {"of": DRIVERS, "by": ["depth"]}),
@@ -139,6 +160,71 @@ EXPERIMENTS = {
         "analyses": [
             (analyses.predictors, {"by": BY_MODEL, "names": PREDICTORS}),
             (analyses.freezing, {"by": BY_MODEL}),
+        ],
+    },
+    "controls/out-of-the-way": {
+        "digits": 6,
+        "final": ["bits_per_byte", "bits_per_byte_error", "entropy", "self_mass", "mean", "variance_frobenius"],
+        "summary": ["bits_per_byte", "entropy", "self_mass"],
+        "analyses": [
+            (
+                analyses.contrasts,
+                {
+                    "tests": [
+                        pair("method", "no-attention", "none", **AT_002),
+                        pair("method", "initial-m1", "none", **AT_002),
+                        pair("method", "initial-m1", "initial-m0", **AT_002),
+                        pair("method", "initial-m1", "none", **AT_0003),
+                        pair("method", "initial-m1-half", "none", **AT_0003),
+                        [
+                            *pair("method", "initial-m1", "none", **LATER),
+                            *pair("method", "none", "initial-m1", **AT_0003),
+                        ],
+                    ]
+                },
+            ),
+            (
+                analyses.contrasts,
+                {
+                    "tests": [
+                        pair("method", "initial-m1", "initial-m10", **AT_002),
+                        pair("method", "initial-m1", "no-attention", **AT_002),
+                        pair("method", "initial-m10", "no-attention", **AT_002),
+                    ],
+                    "margin": 0.02,
+                },
+            ),
+        ],
+    },
+    "controls/sign-post-norm": {
+        "digits": 8,
+        "final": ["bits_per_byte", "bits_per_byte_error", "last_residual", "entropy", "mean"],
+        "summary": ["bits_per_byte", "last_residual"],
+        "curve": ["last_residual"],
+        "analyses": [
+            (analyses.share, {"below": 4.2}),
+            (analyses.contrasts, {"tests": signs(steps="400"), "below": 4.2}),
+            (
+                analyses.mediation,
+                {
+                    "axis": "alpha",
+                    "labels": ["-1", "1"],
+                    "at": {"steps": "400"},
+                    "mediator": "last_residual",
+                    "step": 50,
+                    "draws": 2000,
+                },
+            ),
+            (analyses.contrasts, {"tests": signs(steps="1600"), "below": 4.2}),
+        ],
+    },
+    "controls/paper-mean": {
+        "digits": 7,
+        "final": ["loss", "bits_per_byte_error", "entropy", "mean", "variance_frobenius", "logit_variance", "bias_part"],
+        "summary": ["loss", "entropy", "mean"],
+        "analyses": [
+            (analyses.contrasts, {"tests": [pair("method", "no-attention", "none", query_key_bias="with")]}),
+            (analyses.contrasts, {"tests": PAPER}),
         ],
     },
 }
@@ -228,7 +314,8 @@ class Results:
         self.below = {
             float(level): np.array(column, float) for level, column in columns["below"].items()
         }
-        steps = len(columns["curve"].get("step", []))
+        self.steps = columns["curve"].get("step", [])
+        steps = len(self.steps)
         self.curve = {
             name: np.array([row + [None] * (steps - len(row)) for row in rows], float)
             for name, rows in columns["curve"].items()
@@ -254,6 +341,7 @@ def references(grid, outcome):
     in_unit = {
         "bits_per_byte": lambda loss: loss * row["bits_per_byte"] / row["loss"],
         "perplexity": math.exp,
+        "loss": lambda loss: loss,
     }[outcome]
     return {name: in_unit(row[f"{name}_loss"]) for name in ("unigram", "bigram", "trigram")}
 

@@ -87,6 +87,29 @@ def mcnemar(only_first, only_second):
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(least + 1)) / 2**n)
 
 
+def newcombe(both, only_first, only_second, pairs):
+    """95% interval of the difference of shares in pairs (Newcombe, 1998, method 10): Wilson's intervals of the two,
+    joined with the correlation of the outcomes."""
+    neither = pairs - both - only_first - only_second
+    shares = (both + only_first) / pairs, (both + only_second) / pairs
+    ends = wilson(both + only_first, pairs), wilson(both + only_second, pairs)
+    margins = (both + only_first, only_second + neither, both + only_second, only_first + neither)
+    cross = both * neither - only_first * only_second
+    if cross > 0:
+        cross = max(cross - pairs / 2, 0)
+    correlation = cross / math.sqrt(math.prod(margins)) if all(margins) else 0.0
+    (below_first, below_second), (above_first, above_second) = (
+        [share - end[0] for share, end in zip(shares, ends)],
+        [end[1] - share for share, end in zip(shares, ends)],
+    )
+
+    def distance(a, b):
+        return math.sqrt(max(0.0, a * a - 2 * correlation * a * b + b * b))
+
+    difference = shares[0] - shares[1]
+    return difference - distance(below_first, above_second), difference + distance(above_first, below_second)
+
+
 def fisher(first, first_runs, second, second_runs):
     """Exact two-sided p of equal shares of independent runs (Fisher): the probability of all tables of the same
     margins that are no more probable than this one."""
@@ -121,6 +144,15 @@ def rank_correlation(a, b):
     x, y = (ranks(values) - (len(values) + 1) / 2 for values in (a, b))
     spread = math.sqrt(float(x @ x) * float(y @ y))
     return float(x @ y) / spread if spread > 0 else math.nan
+
+
+def partial_correlation(a, b, given):
+    """Spearman's of a and b, without what the ranks of `given` account for linearly."""
+    ab, ag, bg = (
+        rank_correlation(*pair) for pair in ((a, b), (a, given), (b, given))
+    )
+    left = (1 - ag * ag) * (1 - bg * bg)
+    return (ab - ag * bg) / math.sqrt(left) if left > 0 else math.nan
 
 
 def area_under_curve(low, high):

@@ -64,10 +64,16 @@ const TUNED_NAMES = {
   'qk-decay': 'QK weight decay',
 };
 
+/** A test of one label against another: "`none` - `initial-m1`", "alpha = 1 - alpha = -1". */
+function testName([[, first], [, second]]) {
+  const axis = Object.keys(first).find((name) => first[name] !== second[name]);
+  const name = (label) => (axis === 'method' ? code(label) : `${axis} = ${label}`);
+  return `${name(first[axis])} - ${name(second[axis])}`;
+}
+
 /** The direct comparisons of an experiment, with the exact tests of shares where it has them. */
 function contrasts(results) {
-  const { axis, below, rows } = analysisOf(results, 'contrasts');
-  const name = (label) => (axis === 'method' ? code(label) : `${axis} = ${label}`);
+  const { tests, below, rows } = analysisOf(results, 'contrasts');
   const shares = below !== undefined;
   return table(
     [
@@ -75,9 +81,9 @@ function contrasts(results) {
       ...(shares ? [`below ${below} in the first only`, 'in the second only'] : []),
       ...(shares ? ['p, McNemar', 'p (Holm)', 'p, Fisher'] : []),
     ],
-    rows.map((row) => [
-      ...[`${name(row.of)} - ${name(row.against)}`, row.pairs, ...test(row, 3)],
-      ...(shares ? [row.only_of, row.only_against] : []),
+    rows.map((row, at) => [
+      ...[testName(tests[at]), row.pairs, ...test(row, 3)],
+      ...(shares ? [row.only_first, row.only_second] : []),
       ...(shares ? [row.mcnemar, row.mcnemar_holm, row.fisher].map((p) => shown(p, 3)) : []),
     ]),
   );

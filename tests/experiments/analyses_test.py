@@ -84,6 +84,15 @@ class Statistics(unittest.TestCase):
         tails = math.comb(9, 6) + math.comb(9, 3)
         self.assertAlmostEqual(stats.fisher(3, 3, 3, 9), tails / total, 12)
 
+        # Without correlation of the outcomes the distances to Wilson's ends add up as squares.
+        low, high = stats.newcombe(4, 4, 4, 16)
+        ends = stats.wilson(8, 16)
+        self.assertAlmostEqual(high, math.hypot(ends[1] - 0.5, 0.5 - ends[0]), 12)
+        self.assertAlmostEqual(low, -high, 12)
+        # Newcombe, 1998, table II; exchanged outcomes exchange the ends.
+        np.testing.assert_allclose(stats.newcombe(36, 12, 2, 50), (0.0569, 0.3404), atol=5e-5)
+        np.testing.assert_allclose(stats.newcombe(36, 2, 12, 50), (-0.3404, -0.0569), atol=5e-5)
+
     def test_rank_correlation(self):
         self.assertEqual(stats.rank_correlation([1, 2, 30], [-1, 0, 5]), 1)
         # Ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4: sum of products of deviations 4.5 of sqrt(4.5 * 5).
@@ -91,6 +100,12 @@ class Statistics(unittest.TestCase):
             stats.rank_correlation([1, 2, 2, 9], [1, 3, 2, 4]), 4.5 / math.sqrt(22.5), 12
         )
         self.assertTrue(math.isnan(stats.rank_correlation([1, 1], [1, 2])))
+        # Of correlations 0.8 (a, b), 0.4 (a, given), 0.2 (b, given) between ranks of five.
+        a, b, given = [1, 2, 3, 4, 5], [2, 1, 4, 3, 5], [4, 1, 2, 3, 5]
+        ab, ag, bg = (stats.rank_correlation(*pair) for pair in ((a, b), (a, given), (b, given)))
+        wanted = (ab - ag * bg) / math.sqrt((1 - ag**2) * (1 - bg**2))
+        self.assertAlmostEqual(stats.partial_correlation(a, b, given), wanted, 12)
+        self.assertTrue(math.isnan(stats.partial_correlation(a, b, a)))
 
 
 class Analyses(unittest.TestCase):
@@ -132,21 +147,86 @@ class Analyses(unittest.TestCase):
     def test_contrasts(self):
         losses = {"new": [1.0, 2.2, 1.4, 1.0], "old": [3.0, 4.1, 1.5, 3.2], "odd": [3.0, 4.0, 5.0, 6.0]}
         cells = [
-            cell({"rate": rate, "method": method}, loss + (rate == "2"), seed)
+            cell({"rate": rate, "method": method}, loss * (1 + (rate == "2")), seed)
             for rate in ("1", "2")
             for method, all_of in losses.items()
             for seed, loss in enumerate(all_of)
         ]
-        pairs = [["new", "old"], ["old", "odd"]]
-        first, second = analyses.contrasts(results_of(cells), "method", {"rate": "1"}, pairs, 2.5)
+        pair = publish.pair
+        results = results_of(cells)
+        tests = [pair("method", "new", "old", rate="1"), pair("method", "old", "odd", rate="1")]
+        first, second = analyses.contrasts(results, tests, below=2.5, margin=0.5)
         self.assertAlmostEqual(first["difference"], -1.55, 12)
-        self.assertEqual(first["p"], stats.paired_t(losses["new"], losses["old"])[1])
-        self.assertEqual((first["only_of"], first["only_against"], first["mcnemar"]), (3, 0, 0.25))
+        self.assertAlmostEqual(first["p"], stats.paired_t(losses["new"], losses["old"])[1], 12)
+        self.assertEqual((first["only_first"], first["only_second"], first["mcnemar"]), (3, 0, 0.25))
+        self.assertEqual(first["share_difference"], 0.75)
+        self.assertTrue(first["share_low"] < 0.75 < first["share_high"])
         self.assertAlmostEqual(first["fisher"], stats.fisher(4, 4, 1, 4), 12)
-        self.assertLess(first["low"], -1.55)
-        self.assertEqual(first["holm"], min(1, 2 * min(first["p"], second["p"])))
+        self.assertAlmostEqual(first["holm"], min(1, 2 * min(first["p"], second["p"])), 12)
         self.assertEqual(first["mcnemar_holm"], 0.5)
-        self.assertNotIn("fisher", analyses.contrasts(results_of(cells), "method", {"rate": "2"}, pairs)[0])
+        self.assertEqual(first["margin"], "open")
+        # A difference of differences: what the doubled losses add.
+        [double] = analyses.contrasts(
+            results, [pair("method", "new", "old", rate="2") + pair("method", "old", "new", rate="1")]
+        )
+        self.assertAlmostEqual(double["difference"], -1.55, 12)
+        self.assertNotIn("fisher", double)
+        for margin, verdict in ((4, "inside"), (0.1, "open")):
+            self.assertEqual(analyses.contrasts(results, tests, margin=margin)[0]["margin"], verdict)
+        shifted = results_of([*cells[:4], *(cell({"rate": "1", "method": "far"}, 9 + i / 9, i) for i in range(4))])
+        [far] = analyses.contrasts(shifted, [pair("method", "far", "new", rate="1")], margin=1)
+        self.assertEqual(far["margin"], "outside")
+
+    def test_contrasts_with_failures(self):
+        cells = [
+            cell({"method": method}, loss, seed, failure)
+            for method, runs in {
+                "a": [(1.0, ""), (1.5, ""), (1.2, ""), (1.0, "")],
+                "b": [(2.0, ""), (2.0, "step 3"), (2.4, ""), (2.9, "")],
+            }.items()
+            for seed, (loss, failure) in enumerate(runs)
+        ]
+        [row] = analyses.contrasts(results_of(cells), [publish.pair("method", "a", "b")], below=2.2)
+        # The failed run has no part in the mean, and does not reach the level.
+        self.assertEqual((row["pairs"], row["only_first"]), (3, 3))
+
+    def test_contrasts_without_runs_count_in_the_family(self):
+        losses = {"a": [1.0, 1.5, 1.2], "b": [2.0, 2.1, 2.4]}
+        cells = [
+            cell({"method": method}, loss, seed)
+            for method, runs in losses.items()
+            for seed, loss in enumerate(runs)
+        ]
+        tests = [publish.pair("method", "a", "b"), publish.pair("method", "a", "later")]
+        row, missing = analyses.contrasts(results_of(cells), tests, below=1.7)
+        self.assertAlmostEqual(row["holm"], 2 * row["p"], 12)
+        self.assertEqual(row["mcnemar_holm"], min(1, 2 * row["mcnemar"]))
+        self.assertEqual(missing["pairs"], 0)
+        self.assertTrue(math.isnan(missing["p"]) and math.isnan(missing["mcnemar_holm"]))
+
+    def test_mediation(self):
+        random = np.random.default_rng(2)
+
+        def runs(effect):
+            """The label moves the measure by 1, and the loss by that of the measure or by itself."""
+            for label in (-1, 1):
+                for seed in range(30):
+                    measure = label + random.normal()
+                    loss = (measure if effect == "mediated" else 3 * label) + 0.3 * random.normal()
+                    curve = {"step": [0, 50, 100], "loss": [8, 8, loss], "measure": [0, measure, 0]}
+                    yield cell({"alpha": str(label), "steps": "1"}, loss, seed, curve=curve)
+
+        def found(effect):
+            results = results_of(list(runs(effect)), curve=["measure"])
+            [row] = analyses.mediation(results, "alpha", ["-1", "1"], {"steps": "1"}, "measure", 50, 300)
+            return row
+
+        mediated, direct = found("mediated"), found("direct")
+        self.assertEqual((mediated["runs"], mediated["pairs"]), (60, 30))
+        self.assertAlmostEqual(mediated["difference"], 2, delta=1)
+        self.assertGreater(mediated["total_low"], 0)
+        self.assertTrue(mediated["partial_low"] < 0.1 and abs(mediated["partial"]) < 0.35)
+        self.assertGreater(direct["partial_low"], 0.5)
 
     def test_predictors(self):
         [row] = analyses.predictors(self.rates(), ["method"], ["start"])
