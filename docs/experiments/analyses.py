@@ -126,9 +126,10 @@ def mediation(results, axis, labels, at, mediator, step, draws):
     """Whether a measure at a logged step accounts for how the outcome goes with the labels of an axis, over the runs
     with labels `at` of the other axes: the paired t test of the measure between the last and the first label, the
     rank correlation of the label (a number) with the outcome, and the partial one given the measure, each with its
-    95% interval by a bootstrap over seeds."""
-    where = results.steps.index(step)
-    column = results.curve[mediator][:, where]
+    95% interval by a bootstrap over seeds. No row without runs of every label."""
+    if step not in results.steps:
+        return []
+    column = results.curve[mediator][:, results.steps.index(step)]
     known = finished(results, np.arange(results.size), results.outcome, column)
     rows = [
         (int(results.seed[i]), float(results.label(axis, i)), column[i], results.outcome[i])
@@ -138,6 +139,8 @@ def mediation(results, axis, labels, at, mediator, step, draws):
     ]
     by_label = [{row[0]: row[2] for row in rows if row[1] == float(label)} for label in labels]
     both = [seed for seed in by_label[0] if seed in by_label[-1]]
+    if not both:
+        return []
     pairs = [[own[seed] for seed in both] for own in (by_label[-1], by_label[0])]
     difference, p = stats.paired_t(*pairs)
     low, high = stats.paired_interval(*pairs)

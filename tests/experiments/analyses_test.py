@@ -221,6 +221,9 @@ class Analyses(unittest.TestCase):
             [row] = analyses.mediation(results, "alpha", ["-1", "1"], {"steps": "1"}, "measure", 50, 300)
             return row
 
+        one_label = [own for own in runs("direct") if own["axes"]["alpha"] == "1"]
+        asked = ("alpha", ["-1", "1"], {"steps": "1"}, "measure", 50, 300)
+        self.assertEqual(analyses.mediation(results_of(one_label, curve=["measure"]), *asked), [])
         mediated, direct = found("mediated"), found("direct")
         self.assertEqual((mediated["runs"], mediated["pairs"]), (60, 30))
         self.assertAlmostEqual(mediated["difference"], 2, delta=1)
