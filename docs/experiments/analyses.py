@@ -37,9 +37,10 @@ def paired(results, measure, cells, others):
     return [own[seed] for seed in seeds], [other[seed] for seed in seeds]
 
 
-def summary(results, measures):
+def summary(results, measures, families):
     """For each combination of labels: runs, failures, and of each measure at the end mean and deviation; where the
-    grid names a baseline, against its runs of the same seeds the mean difference with the paired t test."""
+    grid names a baseline, against its runs of the same seeds the mean difference with the paired t test. The tests of
+    one of the measures `families` are a family: with 95% intervals, and p corrected by Holm's method."""
     groups = groups_of(results, results.axes)
     cells_of = {tuple(labels.items()): cells for labels, cells in groups}
     rows = []
@@ -58,10 +59,11 @@ def summary(results, measures):
                 continue
             pairs = paired(results, measure, cells, baseline)
             difference, p = stats.paired_t(*pairs)
-            low, high = stats.paired_interval(*pairs)
-            row[measure].update(pairs=len(pairs[0]), difference=difference, low=low, high=high, p=p)
+            row[measure].update(pairs=len(pairs[0]), difference=difference, p=p)
+            if measure in families:
+                row[measure].update(zip(("low", "high"), stats.paired_interval(*pairs)))
         rows.append(row)
-    for measure in measures:
+    for measure in families:
         tested = [row[measure] for row in rows if "p" in row[measure]]
         for own, p in zip(tested, stats.holm([own["p"] for own in tested])):
             own["holm"] = p

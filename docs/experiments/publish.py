@@ -69,7 +69,8 @@ PAPER = [
 ]
 
 # By the name of an experiment: the measures that are kept of its runs, the first of `final` being the outcome, and
-# its analyses; `summary` names those that are compared over runs.
+# its analyses; `summary` names those that are compared over runs, `families` those of them whose tests are corrected
+# together (all of them without it).
 EXPERIMENTS = {
     "regularizers": {
         "digits": 6,
@@ -96,6 +97,7 @@ EXPERIMENTS = {
         "digits": 5,
         "final": ["bits_per_byte", "entropy", "self_mass", "variance_frobenius", "mean"],
         "summary": ["bits_per_byte", "entropy"],
+        "families": ["bits_per_byte"],
         "curve": DRIVERS,
         "analyses": [
             (
@@ -152,6 +154,7 @@ EXPERIMENTS = {
             "bias_part",
         ],
         "summary": ["perplexity", "entropy", "variance_frobenius", "logit_variance", "bias_part"],
+        "families": ["perplexity", "entropy"],
     },
     "trainability-map": {
         "digits": 7,
@@ -349,7 +352,8 @@ def references(grid, outcome):
 def published(name, grid, columns, missing):
     plan = EXPERIMENTS[name]
     results = Results(grid, columns)
-    summary = analyses.summary(results, plan["summary"]) if "summary" in plan else []
+    measures = plan.get("summary", [])
+    summary = analyses.summary(results, measures, plan.get("families", measures)) if measures else []
     found = [
         {"kind": of.__name__, **settings, "rows": rounded(of(results, **settings), ANALYSIS_DIGITS)}
         for of, settings in plan.get("analyses", [])

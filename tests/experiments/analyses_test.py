@@ -272,17 +272,32 @@ class Analyses(unittest.TestCase):
         cells = [cell({"method": method}, loss, seed) for (method, seed), loss in losses.items()]
         cells += [cell({"method": "pull"}, 9, 3), cell({"method": "none"}, 9, 4, "step 7: broke")]
         none, pull = analyses.summary(
-            results_of(cells, {"baseline": {"method": "none"}}), ["loss"]
+            results_of(cells, {"baseline": {"method": "none"}}), ["loss"], ["loss"]
         )
         self.assertEqual((none["runs"], none["failures"], none["loss"]["runs"]), (3, 1, 2))
         self.assertNotIn("p", none["loss"])
         self.assertEqual((pull["loss"]["runs"], pull["loss"]["pairs"]), (3, 2))
         self.assertAlmostEqual(pull["loss"]["difference"], -0.65, 12)
+        self.assertEqual(pull["loss"]["holm"], pull["loss"]["p"])
+        self.assertAlmostEqual((pull["loss"]["low"] + pull["loss"]["high"]) / 2, -0.65, 9)
 
+    def test_summary_corrects_the_tests_of_a_family(self):
+        losses = {"none": [5, 6.0, 7], "one": [4, 5.1, 6.2], "two": [4.5, 5.9, 6.1]}
+        cells = [
+            cell({"method": method}, loss, seed)
+            for method, runs in losses.items()
+            for seed, loss in enumerate(runs)
+        ]
+        results = results_of(cells, {"baseline": {"method": "none"}})
+        _, one, two = (row["loss"] for row in analyses.summary(results, ["loss"], ["loss"]))
+        self.assertAlmostEqual(one["holm"], 2 * one["p"], 12)
+        self.assertEqual(two["holm"], max(two["p"], one["holm"]))
+        _, alone, _ = (row["loss"] for row in analyses.summary(results, ["loss"], []))
+        self.assertNotIn("holm", alone)
 
     def test_nothing_is_found_before_the_first_run(self):
         results = results_of([], {"baseline": {"method": "none"}}, curve=["driver"])
-        self.assertEqual(analyses.summary(results, ["loss"]), [])
+        self.assertEqual(analyses.summary(results, ["loss"], ["loss"]), [])
         self.assertEqual(analyses.share(results, 3), [])
         self.assertEqual(analyses.plateau(results, 3, ["driver"]), [])
         self.assertEqual(analyses.relation(results, ["driver", "driver"]), [])
