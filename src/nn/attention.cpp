@@ -94,9 +94,11 @@ void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& 
   for (Index column = 0; column < weights.cols(); ++column) {
     weights(column % shape.length, column) = 1;
   }
-  for (Index head = 0; head < shape.heads; ++head) {
-    out.middleRows(head * shape.head_width, shape.head_width) =
-        fused.middleRows(shape.value_row(head), shape.head_width);
+  for (Index column = 0; column < out.cols(); ++column) {
+    for (Index head = 0; head < shape.heads; ++head) {
+      std::copy_n(part(fused, shape.value_row(head), column), shape.head_width,
+                  part(out, head * shape.head_width, column));
+    }
   }
 }
 

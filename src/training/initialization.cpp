@@ -48,14 +48,16 @@ void add_mimetic(Model<Scalar>& model, double target, Index acting, bool zero_me
     for (Index group = 0; group * members < acting; ++group) {
       const auto stream =
           first_stream + static_cast<std::uint64_t>(layer * settings.groups() + group);
-      const Matrix<Scalar> rows =
+      Matrix<Scalar> rows =
           (root * orthonormal(d, width, seed, stream).transpose()).template cast<Scalar>();
       const Index end = std::min((group + 1) * members, acting);
       for (Index head = group * members; head < end; ++head) {
         fused.middleRows(head * width, width) += c < 0 ? Matrix<Scalar>(-rows) : rows;
       }
-      auto keys = fused.middleRows(shape.key_row(group * members), width);
-      for (Index i = 0; i < width; ++i) keys.row(i) += rows.row(zero_mean ? (i + 1) % width : i);
+      for (Scalar* own = rows.data(); zero_mean && own < rows.data() + rows.size(); own += width) {
+        std::rotate(own, own + 1, own + width);
+      }
+      fused.middleRows(shape.key_row(group * members), width) += rows;
     }
   }
 }
