@@ -1,8 +1,10 @@
-import { BLOCKED, crashOf, EngineError, VANISHED } from './engine-error';
+import { crashOf, EngineError, notStarted, stalledFor, VANISHED } from './engine-error';
 import { blobsOf } from './file-inputs';
 import { compileModule } from './modules';
 import type { EngineFailure, FromWorker, Input, JobName, Output, Share } from './protocol';
+import { kindOf } from './patience';
 import { Seat, type Call } from './seat';
+import { everySeenSecond } from './seen-clock';
 import type { ModuleName } from './module-names';
 import { divided } from './divided';
 import { sharesOf } from './operations';
@@ -14,14 +16,21 @@ export interface RunOptions<J extends JobName> {
   /** Cancels the job; the promise then rejects with an AbortError. */
   signal?: AbortSignal;
   onPartial?: (output: Output<J>, progress: number) => void;
-  /** The worker vanished and the job starts again in another. */
+  /** The worker vanished or was stuck, and the job starts again in another. */
   onRestart?: () => void;
+  /** The engine is loaded, and a worker has the job. */
+  onStart?: () => void;
+  /** Seconds that the job takes by an estimate: a step of it may take as long. */
+  expected?: number;
 }
 
 /** Workers that may fail to start one after the other before none is made any more. */
 const MOST_FAILED_STARTS = 4;
-/** Times that a job starts again after its worker vanished. */
+/** Times that a job starts again after its worker vanished, or was stuck: then the job is what sticks. */
 const MOST_RESTARTS = 3;
+const MOST_STALLS = 1;
+/** Kinds of jobs whose steps are remembered. */
+const MOST_KINDS = 500;
 
 /**
  * Workers, each with its own instance of the engine. A job runs in the least busy one. A worker
@@ -32,11 +41,15 @@ export class Pool {
   private modules = new Map<ModuleName, Promise<WebAssembly.Module>>();
   private seats: Seat[] = [];
   private count = 0;
-  /** Workers that failed to start, since one last did. */
+  /** Workers that failed to start, since one last did, and why the last of them. */
   private failedStarts = 0;
+  private whyNotStarted = '';
+  /** Milliseconds of the longest step of each kind of job. */
+  private slowest = new Map<string, number>();
 
   constructor() {
     for (let i = 0; i < this.size; i++) this.open();
+    everySeenSecond(() => [...this.seats].forEach((seat) => seat.tick()));
     this.prepare('localize'); // the first section is looked at in any case
   }
 
@@ -63,7 +76,7 @@ export class Pool {
     share: Share | null,
     options: RunOptions<J>,
   ): Promise<Answer> {
-    const { signal, onPartial, onRestart } = options;
+    const { signal, onPartial, onRestart, onStart, expected = 0 } = options;
     const module = await this.load(moduleOf(job, input));
     signal?.throwIfAborted();
     const id = ++this.count;
@@ -71,8 +84,10 @@ export class Pool {
     signal?.addEventListener('abort', cancel, { once: true });
     try {
       return await new Promise<Answer>((resolve, reject) => {
-        const call = { id, job, input, share, restarts: 0, onPartial, onRestart, resolve, reject };
-        this.send(module, call);
+        const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
+        const call = { id, job, input, share, slowest, expected, restarts: 0, stalls: 0 };
+        this.send(module, { ...call, onPartial, onRestart, resolve, reject });
+        onStart?.();
       });
     } finally {
       signal?.removeEventListener('abort', cancel);
@@ -98,7 +113,7 @@ export class Pool {
   /** Gives a job to the least busy worker. */
   private send(module: WebAssembly.Module, call: Call): void {
     const [first, ...others] = this.seats;
-    if (!first) return call.reject(new EngineError(BLOCKED));
+    if (!first) return call.reject(new EngineError(notStarted(this.whyNotStarted)));
     others
       .reduce((best, it) => (it.reluctance(call) < best.reluctance(call) ? it : best), first)
       .send(module, call);
@@ -120,7 +135,9 @@ export class Pool {
           message: (seat, message) => this.receive(seat, message),
           broke: (seat, reason) => this.broke(seat, reason),
           vanished: (seat) => this.vanished(seat),
-          stuck: (seat) => this.replace(seat),
+          stalled: (seat) => this.stalled(seat),
+          deaf: (seat) => this.replace(seat),
+          swollen: (seat) => this.replace(seat),
         }),
       );
     } catch {
@@ -130,9 +147,10 @@ export class Pool {
 
   private receive(seat: Seat, message: FromWorker): void {
     this.failedStarts = 0;
-    if (message.kind === 'ready' || message.kind === 'cancelled') return; // the seat's own
+    if (!('id' in message) || message.kind === 'cancelled') return; // the seat's own
     const call = seat.calls.get(message.id);
     if (!call) return; // cancelled meanwhile
+    if ('slowest' in message) this.learn(call, message.slowest);
     if (message.kind === 'partial') {
       call.onPartial?.(message.output as never, message.progress);
     } else if (message.kind === 'read') {
@@ -146,6 +164,14 @@ export class Pool {
       this.fail(seat, call, crashOf(message.failure.message));
       this.replace(seat);
     }
+  }
+
+  /** Takes how long the steps of a job are: those of the next such job will be like them. */
+  private learn(call: Call, slowest: number): void {
+    call.slowest = Math.max(call.slowest, slowest);
+    this.slowest.set(kindOf(call.job, call.input), call.slowest);
+    const [oldest] = this.slowest.keys();
+    if (this.slowest.size > MOST_KINDS) this.slowest.delete(oldest);
   }
 
   /** Reads a part of a file for a worker that may not. */
@@ -169,8 +195,10 @@ export class Pool {
   }
 
   private broke(seat: Seat, reason: string): void {
-    if (!seat.started) this.failedStarts++;
-    else {
+    if (!seat.started) {
+      this.failedStarts++;
+      this.whyNotStarted = reason;
+    } else {
       const [first] = seat.calls.values();
       if (first) this.fail(seat, first, crashOf(reason));
     }
@@ -180,6 +208,16 @@ export class Pool {
   private vanished(seat: Seat): void {
     for (const call of seat.calls.values()) {
       if (++call.restarts > MOST_RESTARTS) this.fail(seat, call, VANISHED);
+      else call.onRestart?.();
+    }
+    this.replace(seat);
+  }
+
+  /** The jobs start again elsewhere, with more patience; those that stick once more are given up. */
+  private stalled(seat: Seat): void {
+    const { patience } = seat;
+    for (const call of seat.calls.values()) {
+      if (++call.stalls > MOST_STALLS) this.fail(seat, call, stalledFor(patience));
       else call.onRestart?.();
     }
     this.replace(seat);

@@ -41,6 +41,8 @@ export type ToWorker =
   /** `share` is null for a job that is not divided. Of a share the final output is what it has found. */
   | { kind: 'run'; id: number; job: JobName; input: unknown; share: Share | null }
   | { kind: 'cancel'; id: number }
+  /** Asks which jobs the worker has; the answer has the same number. */
+  | { kind: 'ping'; number: number }
   /** Bytes of the job's file number `file` from `offset` on, which the worker could not read; null
    * where the main thread cannot either. */
   | {
@@ -51,14 +53,22 @@ export type ToWorker =
       bytes: Uint8Array<ArrayBuffer> | null;
     };
 
-/** Worker to main thread. `progress` is in [0, 1]. */
+/**
+ * Worker to main thread. `progress` is in [0, 1]. `slowest` are the milliseconds of the longest step of the job
+ * so far, in which the worker looks at no message.
+ */
 export type FromWorker =
   /** The worker runs, and holds this lock as long as it lives; null where it has none. */
   | { kind: 'ready'; lock: string | null }
   /** Asks for bytes of a file that only the main thread can read; the job waits for them. */
   | { kind: 'read'; id: number; file: number; offset: number; length: number }
-  | { kind: 'partial'; id: number; progress: number; output: unknown }
-  | { kind: 'done'; id: number; output: unknown }
+  | { kind: 'partial'; id: number; progress: number; output: unknown; slowest: number }
+  | { kind: 'done'; id: number; output: unknown; slowest: number }
+  /**
+   * The jobs that the worker has, whether it advances one of them (and does not only wait for a module or for
+   * bytes), and the bytes of its WASM memories.
+   */
+  | { kind: 'pong'; number: number; ids: number[]; busy: boolean; memory: number }
   | { kind: 'cancelled'; id: number }
   | { kind: 'failed'; id: number; failure: EngineFailure };
 

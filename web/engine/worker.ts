@@ -21,6 +21,8 @@ interface Task {
   job: NativeJob | null;
   work: number;
   shown: number;
+  /** Milliseconds of its longest step. */
+  slowest: number;
 }
 
 /** One call of advance() should take about this long, so that a cancel is seen within it. */
@@ -45,6 +47,8 @@ const factories = {
   predict: createPredict,
 };
 const engines = new Map<ModuleName, Promise<NativeEngine>>();
+/** Those of the engines. */
+const memories = new Map<ModuleName, WebAssembly.Memory>();
 
 /** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */
 function post(message: FromWorker): void {
@@ -82,19 +86,22 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
       job: null,
       work: 1e6,
       shown: performance.now(),
+      slowest: 0,
     });
     schedule();
   } catch (error) {
+    waiting.delete(message.id);
     fail(message.id, error);
   }
 }
 
 function cancel(id: number): void {
   waiting.delete(id);
-  starved.get(id)?.job?.delete();
-  starved.delete(id);
   const at = tasks.findIndex((task) => task.id === id);
-  if (at >= 0) tasks.splice(at, 1)[0].job?.delete();
+  const task = at >= 0 ? tasks.splice(at, 1)[0] : starved.get(id);
+  starved.delete(id);
+  task?.job?.delete();
+  task?.sources.close();
   post({ kind: 'cancelled', id });
 }
 
@@ -112,12 +119,15 @@ function step(task: Task): boolean {
   const { id, job, share } = task;
   const done = job.advance(task.work);
   const now = performance.now();
+  const slowest = (task.slowest = Math.max(task.slowest, now - start));
   task.work = Math.min(1e10, Math.max(1e3, task.work * clamp(SLICE / (now - start))));
   if (done) {
-    post({ kind: 'done', id, output: share && 'number' in share ? job.found() : job.output() });
+    const output = share && 'number' in share ? job.found() : job.output();
+    post({ kind: 'done', id, output, slowest });
     job.delete();
+    task.sources.close();
   } else if (now - task.shown > PARTIAL) {
-    post({ kind: 'partial', id, progress: job.progress(), output: job.output() });
+    post({ kind: 'partial', id, progress: job.progress(), output: job.output(), slowest });
     task.shown = now;
   }
   return done;
@@ -160,7 +170,11 @@ next.port1.onmessage = () => {
   try {
     if (!step(task)) tasks.push(task);
   } catch (error) {
-    if (!starve(task)) fail(task.id, error);
+    if (!starve(task)) {
+      fail(task.id, error);
+      task.job?.delete();
+      task.sources.close();
+    }
   }
   schedule();
 };
@@ -169,17 +183,30 @@ function instance(name: ModuleName, module: WebAssembly.Module): Promise<NativeE
   return new Promise((resolve, reject) => {
     factories[name]({
       instantiateWasm(imports, receive) {
-        WebAssembly.instantiate(module, imports).then((it) => receive(it, module), reject);
+        WebAssembly.instantiate(module, imports).then((it) => {
+          const all = Object.values(it.exports); // the linker may have shortened its name
+          const memory = all.find((value) => value instanceof WebAssembly.Memory);
+          if (memory) memories.set(name, memory);
+          receive(it, module);
+        }, reject);
         return {};
       },
     }).then(resolve, reject);
   });
 }
 
+function answer(number: number): void {
+  const busy = tasks.length > 0;
+  const ids = [...tasks.map(({ id }) => id), ...waiting, ...starved.keys()];
+  const memory = [...memories.values()].reduce((sum, it) => sum + it.buffer.byteLength, 0);
+  post({ kind: 'pong', number, ids, busy, memory });
+}
+
 onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'run') void begin(data);
   else if (data.kind === 'cancel') cancel(data.id);
   else if (data.kind === 'bytes') feed(data);
+  else if (data.kind === 'ping') answer(data.number);
   else {
     const made = instance(data.name, data.module);
     engines.set(data.name, made);
