@@ -9,6 +9,7 @@ import {
   fileAddress,
   host,
   openBrowser,
+  QUICK,
   settled,
   showView,
   SOON,
@@ -59,6 +60,31 @@ test('a worker that vanishes is replaced, and its run resumes from its checkpoin
   const step = async () => Number(/step (\d+)/.exec((await runs.textContent()) ?? '')?.[1]);
   const before = await step();
   await expect.poll(step, { timeout: 30_000 }).toBeGreaterThan(before);
+  await close();
+});
+
+/** Loses the first result of stacks, on its way from a worker. */
+function loseResult(): void {
+  let lost = false;
+  window.Worker = new Proxy(Worker, {
+    construct(target, [url, options]) {
+      const worker = new target(url, options);
+      let receive: (event: MessageEvent) => void = () => {};
+      Object.defineProperty(worker, 'onmessage', { set: (it) => (receive = it) });
+      worker.addEventListener('message', (event: MessageEvent) => {
+        const { kind, output } = event.data;
+        if (lost || kind !== 'done' || !('residual' in output)) receive(event);
+        else lost = true;
+      });
+      return worker;
+    },
+  });
+}
+
+test('a lost result is computed again', async () => {
+  const { page, errors, close } = await visitAfter(loseResult, `${host.address}#${QUICK}`);
+  for (const id of ['depth', 'collapse-map'] as const) await settled(page, id);
+  expect(errors).toEqual([]);
   await close();
 });
 
@@ -156,11 +182,24 @@ describe('offline', () => {
     await showView(page, 'collapse');
     const figure = page.locator('#figure-cosines');
     await figure.scrollIntoViewIfNeeded();
-    await figure.locator('.message', { hasText: 'You are offline' }).waitFor();
+    await figure.locator('.message', { hasText: 'the browser is offline' }).waitFor();
     await page.unroute('**/collapse-*.wasm');
     await page.context().setOffline(false);
     await expect.poll(() => figure.locator('.message').textContent()).toBe('');
     await settled(page, 'cosines');
+    await close();
+  });
+
+  test('a run that was started offline trains when the connection returns', async () => {
+    const { page, close } = await visit(browser, `${host.address}#train`, { settle: false });
+    await page.locator('#figure-run-curves .exports').waitFor({ state: 'attached' });
+    await page.context().setOffline(true);
+    await page.locator('[data-comparison] [data-action="play"]').click();
+    const problem = page.locator('[data-comparison-problem]');
+    await problem.filter({ hasText: 'when the connection returns' }).waitFor();
+    await page.context().setOffline(false);
+    await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
+    expect(await problem.textContent()).toBe('');
     await close();
   });
 
@@ -174,6 +213,43 @@ describe('offline', () => {
     await page.unroute('**/collapse-*.wasm');
     await expect.poll(() => figure.locator('.message').textContent(), { timeout: 20_000 }).toBe('');
     await settled(page, 'cosines');
+    await close();
+  });
+});
+
+describe('in place of a module', () => {
+  test('a page to log in is named, and its button loads the module without a reload', async () => {
+    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    const body = '<!DOCTYPE html><title>Log in</title>';
+    await page.route('**/collapse-*.wasm', (route) =>
+      route.fulfill({ body, contentType: 'text/html' }),
+    );
+    await page.goto(`${host.address}#${SOON}`);
+    await showView(page, 'collapse');
+    const figure = page.locator('#figure-cosines');
+    await figure.scrollIntoViewIfNeeded();
+    const message = figure.locator('.message');
+    await message.filter({ hasText: 'with a web page' }).waitFor();
+    expect(await message.textContent()).not.toContain('Policy');
+    await page.unroute('**/collapse-*.wasm');
+    await message.getByRole('button', { name: 'Try again' }).click();
+    await settled(page, 'cosines');
+    expect(await message.textContent()).toBe('');
+    await close();
+  });
+
+  test('nothing, for a while, is told as a download', async () => {
+    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    await page.route('**/collapse-*.wasm', () => {}); // no answer
+    await page.goto(`${host.address}#${SOON}`);
+    await showView(page, 'collapse');
+    const figure = page.locator('#figure-depth');
+    await figure
+      .locator('.wait', { hasText: /^Loading the engine \(collapse\.wasm\), 0 of/ })
+      .waitFor({ timeout: 10_000 });
+    const message = figure.locator('.message', { hasText: /no byte of .* for 20 s/ });
+    await message.waitFor({ timeout: 30_000 });
+    expect(await message.textContent()).toMatch(/The page tries again\. Try again$/);
     await close();
   });
 });
