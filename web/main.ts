@@ -23,6 +23,7 @@ import { prefetch } from './engine/shipped';
 import { HeadRegistry } from './heads/registry';
 import { PageState } from './state/page-state';
 import { viewNames } from './state/views';
+import { child } from './ui/dom';
 
 /** Milliseconds until files are loaded that no figure has asked for: by then the first ones are here. */
 const PREFETCH = 4000;
@@ -57,6 +58,7 @@ function start(): void {
   wireSkipLink();
   wirePresets(state);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
+  child(document, '[data-not-started]').remove();
   setTimeout(() => void prefetch([...moduleFiles, ...sampleFiles, ...resultsFiles]), PREFETCH);
 }
 
