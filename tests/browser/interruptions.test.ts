@@ -63,6 +63,38 @@ test('a worker that vanishes is replaced, and its run resumes from its checkpoin
   await close();
 });
 
+/** Workers stay inside a loop once they are told to. */
+function obeyHang(): void {
+  const script = "addEventListener('message', ({ data }) => { while (data.kind === 'hang'); });";
+  window.Blob = new Proxy(Blob, {
+    construct(target, [parts, options]) {
+      const worker = (options as BlobPropertyBag | undefined)?.type?.startsWith('text/javascript');
+      return new target(worker ? [script, ...(parts as BlobPart[])] : parts, options);
+    },
+  });
+}
+
+test('a worker that is stuck is replaced, and a paused run rests at its next checkpoint', async () => {
+  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  await page.addInitScript(keepWorkers);
+  await page.addInitScript(obeyHang);
+  await page.goto(`${host.address}#train`);
+  const runs = page.locator('[data-comparison-runs]');
+  const play = page.locator('[data-comparison] [data-action="play"]');
+  await play.click();
+  await runs.filter({ hasText: /step [1-9]/ }).waitFor();
+  await page.evaluate(() => {
+    const { kept } = window as unknown as { kept: Worker[] };
+    for (const worker of kept) worker.postMessage({ kind: 'hang' });
+  });
+  await play.click(); // to pause
+  const status = page.locator('[data-comparison-status]');
+  await status.filter({ hasText: 'Pausing' }).waitFor();
+  await status.filter({ hasText: 'Paused' }).waitFor({ timeout: 50_000 });
+  expect(await runs.textContent()).toMatch(/Its worker stopped; it resumed from step \d/);
+  await close();
+}, 90_000);
+
 /** Loses the first result of stacks, on its way from a worker. */
 function loseResult(): void {
   let lost = false;
