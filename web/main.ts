@@ -17,7 +17,7 @@ import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wirePresets, wireButtons, wireSkipLink } from './controls/page';
 import { wirePrint } from './controls/print';
 import { followViews } from './controls/tabs';
-import { moduleFiles } from './engine/modules';
+import { engineFile } from './engine/modules';
 import { Pool } from './engine/pool';
 import { prefetch } from './engine/shipped';
 import { HeadRegistry } from './heads/registry';
@@ -59,7 +59,7 @@ function start(): void {
   wirePresets(state);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
   child(document, '[data-not-started]').remove();
-  setTimeout(() => void prefetch([...moduleFiles, ...sampleFiles, ...resultsFiles]), PREFETCH);
+  setTimeout(() => void prefetch([engineFile, ...sampleFiles, ...resultsFiles]), PREFETCH);
 }
 
 requestAnimationFrame(() => setTimeout(start));

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { MODULES } from '../../web/engine/module-names';
 import {
   browser,
   checkpoint,
@@ -194,7 +193,7 @@ describe('offline', () => {
     const { page, close } = await visit(browser, `${host.address}#${SOON}`);
     const loaded = () =>
       page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-    for (const name of [...MODULES, 'sample-text', 'sample-predictions']) {
+    for (const name of ['engine', 'sample-text', 'sample-predictions']) {
       await expect
         .poll(async () => (await loaded()).join(' '), { timeout: 20_000 })
         .toContain(`assets/${name}-`);
@@ -207,15 +206,14 @@ describe('offline', () => {
 
   test('a figure says that it waits for the connection, and computes when it returns', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/collapse-*.wasm', (route) => route.abort());
+    await page.route('**/engine-*.wasm', (route) => route.abort());
     await page.goto(`${host.address}#${SOON}`);
-    await settled(page, 'lead');
     await page.context().setOffline(true);
     await showView(page, 'collapse');
     const figure = page.locator('#figure-cosines');
     await figure.scrollIntoViewIfNeeded();
     await figure.locator('.message', { hasText: 'the browser is offline' }).waitFor();
-    await page.unroute('**/collapse-*.wasm');
+    await page.unroute('**/engine-*.wasm');
     await page.context().setOffline(false);
     await expect.poll(() => figure.locator('.message').textContent()).toBe('');
     await settled(page, 'cosines');
@@ -223,12 +221,15 @@ describe('offline', () => {
   });
 
   test('a run that was started offline trains when the connection returns', async () => {
-    const { page, close } = await visit(browser, `${host.address}#train`, { settle: false });
+    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    await page.route('**/engine-*.wasm', (route) => route.abort());
+    await page.goto(`${host.address}#train`);
     await page.locator('#figure-run-curves .exports').waitFor({ state: 'attached' });
     await page.context().setOffline(true);
     await page.locator('[data-comparison] [data-action="play"]').click();
     const problem = page.locator('[data-comparison-problem]');
     await problem.filter({ hasText: 'when the connection returns' }).waitFor();
+    await page.unroute('**/engine-*.wasm');
     await page.context().setOffline(false);
     await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
     expect(await problem.textContent()).toBe('');
@@ -237,23 +238,23 @@ describe('offline', () => {
 
   test('a host that does not answer is asked again', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/collapse-*.wasm', (route) => route.abort());
+    await page.route('**/engine-*.wasm', (route) => route.abort());
     await page.goto(`${host.address}#${SOON}`);
     const figure = page.locator('#figure-cosines');
     await figure.scrollIntoViewIfNeeded();
     await figure.locator('.message', { hasText: 'The page tries again' }).waitFor();
-    await page.unroute('**/collapse-*.wasm');
+    await page.unroute('**/engine-*.wasm');
     await expect.poll(() => figure.locator('.message').textContent(), { timeout: 20_000 }).toBe('');
     await settled(page, 'cosines');
     await close();
   });
 });
 
-describe('in place of a module', () => {
-  test('a page to log in is named, and its button loads the module without a reload', async () => {
+describe('in place of the engine', () => {
+  test('a page to log in is named, and its button loads the engine without a reload', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
     const body = '<!DOCTYPE html><title>Log in</title>';
-    await page.route('**/collapse-*.wasm', (route) =>
+    await page.route('**/engine-*.wasm', (route) =>
       route.fulfill({ body, contentType: 'text/html' }),
     );
     await page.goto(`${host.address}#${SOON}`);
@@ -263,7 +264,7 @@ describe('in place of a module', () => {
     const message = figure.locator('.message');
     await message.filter({ hasText: 'with a web page' }).waitFor();
     expect(await message.textContent()).not.toContain('Policy');
-    await page.unroute('**/collapse-*.wasm');
+    await page.unroute('**/engine-*.wasm');
     await message.getByRole('button', { name: 'Try again' }).click();
     await settled(page, 'cosines');
     expect(await message.textContent()).toBe('');
@@ -272,12 +273,12 @@ describe('in place of a module', () => {
 
   test('nothing, for a while, is told as a download', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/collapse-*.wasm', () => {}); // no answer
+    await page.route('**/engine-*.wasm', () => {}); // no answer
     await page.goto(`${host.address}#${SOON}`);
     await showView(page, 'collapse');
     const figure = page.locator('#figure-depth');
     await figure
-      .locator('.wait', { hasText: /^Loading the engine \(collapse\.wasm\), 0 of/ })
+      .locator('.wait', { hasText: /^Loading the engine \(engine\.wasm\), 0 of/ })
       .waitFor({ timeout: 10_000 });
     const message = figure.locator('.message', { hasText: /no byte of .* for 20 s/ });
     await message.waitFor({ timeout: 30_000 });

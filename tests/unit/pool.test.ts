@@ -37,7 +37,7 @@ class FakeWorker {
 }
 
 vi.mock('../../web/engine/worker?worker&inline', () => ({ default: FakeWorker }));
-vi.mock('../../web/engine/modules', () => ({ compileModule: () => Promise.resolve({}) }));
+vi.mock('../../web/engine/modules', () => ({ compileEngine: () => Promise.resolve({}) }));
 const { Pool } = await import('../../web/engine/pool');
 
 /** Those who wait until a worker is gone. */

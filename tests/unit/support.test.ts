@@ -4,7 +4,7 @@ import { whyNotCompiled } from '../../web/engine/support';
 
 const real = WebAssembly;
 const error = new Error('unexpected end');
-const why = () => whyNotCompiled('engine (train.wasm)', error);
+const why = () => whyNotCompiled('engine (engine.wasm)', error);
 
 /** A browser whose WebAssembly differs in these. */
 function browser(changed: Partial<typeof WebAssembly>): void {
@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 test('a browser that has everything is not blamed, and no policy is', async () => {
-  expect(await why()).toMatch(/^Cannot compile the engine \(train\.wasm\): unexpected end\./);
+  expect(await why()).toMatch(/^Cannot compile the engine \(engine\.wasm\): unexpected end\./);
 });
 
 test('a policy is blamed where not even an empty module compiles', async () => {
@@ -44,7 +44,7 @@ test('a browser without WebAssembly is told so, before anything is fetched', asy
   vi.stubGlobal('WebAssembly', undefined);
   const fetched = vi.fn();
   vi.stubGlobal('fetch', fetched);
-  const { compileModule } = await import('../../web/engine/modules');
-  await expect(compileModule('train')).rejects.toThrow('this browser has none');
+  const { compileEngine } = await import('../../web/engine/modules');
+  await expect(compileEngine()).rejects.toThrow('this browser has none');
   expect(fetched).not.toHaveBeenCalled();
 });

@@ -1,14 +1,12 @@
 import { crashOf, EngineError, notStarted, stalledFor, VANISHED } from './engine-error';
 import { blobsOf } from './file-inputs';
-import { compileModule } from './modules';
+import { compileEngine } from './modules';
 import type { EngineFailure, FromWorker, Input, JobName, Output, Share } from './protocol';
 import { kindOf } from './patience';
 import { Seat, type Call } from './seat';
 import { everySeenSecond } from './seen-clock';
-import type { ModuleName } from './module-names';
 import { divided } from './divided';
 import { sharesOf } from './operations';
-import { moduleOf } from './sections';
 
 export { EngineError } from './engine-error';
 
@@ -38,7 +36,7 @@ const MOST_KINDS = 500;
  */
 export class Pool {
   readonly size = Math.min(4, Math.max(2, navigator.hardwareConcurrency || 2));
-  private modules = new Map<ModuleName, Promise<WebAssembly.Module>>();
+  private engine: Promise<WebAssembly.Module> | null = null;
   private seats: Seat[] = [];
   private count = 0;
   /** Workers that failed to start, since one last did, and why the last of them. */
@@ -50,7 +48,10 @@ export class Pool {
   constructor() {
     for (let i = 0; i < this.size; i++) this.open();
     everySeenSecond(() => [...this.seats].forEach((seat) => seat.tick()));
-    this.prepare('localize'); // the first section is looked at in any case
+    this.load().then(
+      (engine) => this.seats.forEach((seat) => seat.load(engine)), // before their first jobs
+      () => {}, // whoever needs it hears of it
+    );
   }
 
   /**
@@ -77,7 +78,7 @@ export class Pool {
     options: RunOptions<J>,
   ): Promise<Answer> {
     const { signal, onPartial, onRestart, onStart, expected = 0 } = options;
-    const module = await this.load(moduleOf(job, input));
+    const engine = await this.load();
     signal?.throwIfAborted();
     const id = ++this.count;
     const cancel = () => this.cancel(id, signal?.reason);
@@ -86,7 +87,7 @@ export class Pool {
       return await new Promise<Answer>((resolve, reject) => {
         const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
         const call = { id, job, input, share, slowest, expected, restarts: 0, stalls: 0 };
-        this.send(module, { ...call, onPartial, onRestart, resolve, reject });
+        this.send(engine, { ...call, onPartial, onRestart, resolve, reject });
         onStart?.();
       });
     } finally {
@@ -94,29 +95,20 @@ export class Pool {
     }
   }
 
-  /** Gives a module that is soon to be asked to all workers, so that each has an instance of it by then. */
-  prepare(name: ModuleName): void {
-    this.load(name).then(
-      (module) => this.seats.forEach((seat) => seat.load(name, module)),
-      () => {}, // whoever needs it hears of it
-    );
-  }
-
-  private load(name: ModuleName): Promise<WebAssembly.Module> {
-    const module = this.modules.get(name) ?? compileModule(name);
-    this.modules.set(name, module);
+  private load(): Promise<WebAssembly.Module> {
+    const engine = (this.engine ??= compileEngine());
     // Whoever waits for it sees the error; the next one may have more luck.
-    module.catch(() => this.modules.delete(name));
-    return module;
+    engine.catch(() => (this.engine = null));
+    return engine;
   }
 
   /** Gives a job to the least busy worker. */
-  private send(module: WebAssembly.Module, call: Call): void {
+  private send(engine: WebAssembly.Module, call: Call): void {
     const [first, ...others] = this.seats;
     if (!first) return call.reject(new EngineError(notStarted(this.whyNotStarted)));
     others
       .reduce((best, it) => (it.reluctance(call) < best.reluctance(call) ? it : best), first)
-      .send(module, call);
+      .send(engine, call);
   }
 
   private cancel(id: number, reason: unknown): void {
@@ -231,10 +223,7 @@ export class Pool {
     this.seats.splice(at, 1);
     this.open();
     for (const call of seat.calls.values()) {
-      this.load(moduleOf(call.job, call.input)).then(
-        (module) => this.send(module, call),
-        call.reject,
-      );
+      this.load().then((engine) => this.send(engine, call), call.reject);
     }
   }
 }

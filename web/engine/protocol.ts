@@ -1,7 +1,6 @@
 // What the page may ask of the engine, what comes back, and the messages that carry both.
 
 import type { Operations } from '../generated/operations';
-import type { ModuleName } from './module-names';
 import type { Remote } from './terms';
 
 export type * from './terms';
@@ -35,9 +34,9 @@ export interface EngineFailure {
  */
 export type Share = { number: number } | { found: Uint8Array[] };
 
-/** Main thread to worker. A module is compiled once and shared; it precedes its first job. */
+/** Main thread to worker. The engine is compiled once and shared; it precedes the first job. */
 export type ToWorker =
-  | { kind: 'load'; name: ModuleName; module: WebAssembly.Module }
+  | { kind: 'load'; engine: WebAssembly.Module }
   /** `share` is null for a job that is not divided. Of a share the final output is what it has found. */
   | { kind: 'run'; id: number; job: JobName; input: unknown; share: Share | null }
   | { kind: 'cancel'; id: number }
@@ -73,7 +72,7 @@ export type FromWorker =
   | { kind: 'failed'; id: number; failure: EngineFailure };
 
 /**
- * What a WASM module exports: one factory. A job advances until it returns true (done). `work`
+ * What the WASM module exports: one factory. A job advances until it returns true (done). `work`
  * is about how many multiply-adds one call should do (the library reads no clock): the worker
  * tunes it so that it can look at its messages every few milliseconds. A partial output may be
  * asked for after any call. Exceptions are JavaScript Errors with `name`, `message` and `field`.

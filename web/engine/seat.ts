@@ -1,7 +1,5 @@
 import { patienceOf, type Pace } from './patience';
 import type { FromWorker, JobName, Share, ToWorker } from './protocol';
-import type { ModuleName } from './module-names';
-import { moduleOf } from './sections';
 import EngineWorker from './worker?worker&inline';
 
 /** A job that was asked for and has not answered yet. */
@@ -47,13 +45,13 @@ const REST = 10;
 /** Bytes of WASM memory that a worker may keep while it rests. */
 const MOST_KEPT = 1 << 26;
 
-/** One worker: the modules that it has, and the jobs that it runs. */
+/** One worker, and the jobs that it runs. */
 export class Seat {
   readonly calls = new Map<number, Call>();
   /** Whether the worker has run at all. */
   started = false;
   private worker: Worker;
-  private loaded = new Set<ModuleName>();
+  private loaded = false;
   /** Timers of cancelled jobs whose worker has not yet confirmed the cancellation. */
   private leaving = new Map<number, number>();
   private closed = new AbortController();
@@ -82,17 +80,17 @@ export class Seat {
     return this.calls.size + MANY * others.length;
   }
 
-  /** Gives the worker a module, unless it has it. */
-  load(name: ModuleName, module: WebAssembly.Module): void {
-    if (!this.loaded.has(name)) this.post({ kind: 'load', name, module });
-    this.loaded.add(name);
+  /** Gives the worker the engine, unless it has it. */
+  load(engine: WebAssembly.Module): void {
+    if (!this.loaded) this.post({ kind: 'load', engine });
+    this.loaded = true;
   }
 
-  /** Starts a job; its module goes first where the worker does not have it. */
-  send(module: WebAssembly.Module, call: Call): void {
+  /** Starts a job; the engine goes first where the worker does not have it. */
+  send(engine: WebAssembly.Module, call: Call): void {
     this.calls.set(call.id, call);
     const { id, job, input, share } = call;
-    this.load(moduleOf(job, input), module);
+    this.load(engine);
     this.post({ kind: 'run', id, job, input, share });
   }
 

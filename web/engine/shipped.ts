@@ -8,7 +8,7 @@ export interface ShippedFile {
   /** Its length in bytes and its CRC-32, as the build found them. */
   bytes: number;
   crc32: number;
-  /** How messages call it, after "the": "engine (train.wasm)". */
+  /** How messages call it, after "the": "engine (engine.wasm)". */
   name: string;
 }
 

@@ -1,6 +1,6 @@
 // Why a browser does not compile the engine, whose bytes are known to be right.
 
-/** What the engine's modules need of WebAssembly, each with the smallest module that has it. */
+/** What the engine needs of WebAssembly, each with the smallest module that has it. */
 const FEATURES = [
   {
     name: 'SIMD',

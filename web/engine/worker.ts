@@ -1,15 +1,6 @@
-import createCheckpoint from '../../build/wasm/checkpoint.js';
-import createCollapse from '../../build/wasm/collapse.js';
-import createLocalize from '../../build/wasm/localize.js';
-import createLayers from '../../build/wasm/layers.js';
-import createPredict from '../../build/wasm/predict.js';
-import createReading from '../../build/wasm/reading.js';
-import createTrain from '../../build/wasm/train.js';
-import createTrained from '../../build/wasm/trained.js';
+import createEigenscope from '../../build/wasm/engine.js';
 import { withSources, type Sources } from './byte-source';
 import type { FromWorker, JobName, NativeEngine, NativeJob, Share, ToWorker } from './protocol';
-import type { ModuleName } from './module-names';
-import { moduleOf } from './sections';
 
 interface Task {
   id: number;
@@ -36,19 +27,8 @@ const starved = new Map<number, Task>();
 const next = new MessageChannel();
 const waiting = new Set<number>();
 let scheduled = false;
-const factories = {
-  localize: createLocalize,
-  collapse: createCollapse,
-  train: createTrain,
-  trained: createTrained,
-  checkpoint: createCheckpoint,
-  reading: createReading,
-  layers: createLayers,
-  predict: createPredict,
-};
-const engines = new Map<ModuleName, Promise<NativeEngine>>();
-/** Those of the engines. */
-const memories = new Map<ModuleName, WebAssembly.Memory>();
+let engine: Promise<NativeEngine> | undefined;
+let memory: WebAssembly.Memory | undefined;
 
 /** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */
 function post(message: FromWorker): void {
@@ -77,12 +57,12 @@ function fail(id: number, error: unknown): void {
 async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void> {
   waiting.add(message.id);
   try {
-    const engine = await engines.get(moduleOf(message.job, message.input));
-    if (!waiting.delete(message.id) || !engine) return; // cancelled before the engine was there
+    const native = await engine;
+    if (!waiting.delete(message.id) || !native) return; // cancelled before the engine was there
     const { id, job: name, input, share } = message;
     const sources = withSources(input);
     tasks.push({
-      ...{ id, engine, name, sources, share },
+      ...{ id, engine: native, name, sources, share },
       job: null,
       work: 1e6,
       shown: performance.now(),
@@ -179,14 +159,13 @@ next.port1.onmessage = () => {
   schedule();
 };
 
-function instance(name: ModuleName, module: WebAssembly.Module): Promise<NativeEngine> {
+function instance(module: WebAssembly.Module): Promise<NativeEngine> {
   return new Promise((resolve, reject) => {
-    factories[name]({
+    createEigenscope({
       instantiateWasm(imports, receive) {
         WebAssembly.instantiate(module, imports).then((it) => {
           const all = Object.values(it.exports); // the linker may have shortened its name
-          const memory = all.find((value) => value instanceof WebAssembly.Memory);
-          if (memory) memories.set(name, memory);
+          memory = all.find((value) => value instanceof WebAssembly.Memory);
           receive(it, module);
         }, reject);
         return {};
@@ -198,8 +177,7 @@ function instance(name: ModuleName, module: WebAssembly.Module): Promise<NativeE
 function answer(number: number): void {
   const busy = tasks.length > 0;
   const ids = [...tasks.map(({ id }) => id), ...waiting, ...starved.keys()];
-  const memory = [...memories.values()].reduce((sum, it) => sum + it.buffer.byteLength, 0);
-  post({ kind: 'pong', number, ids, busy, memory });
+  post({ kind: 'pong', number, ids, busy, memory: memory?.buffer.byteLength ?? 0 });
 }
 
 onmessage = ({ data }: MessageEvent<ToWorker>) => {
@@ -208,9 +186,8 @@ onmessage = ({ data }: MessageEvent<ToWorker>) => {
   else if (data.kind === 'bytes') feed(data);
   else if (data.kind === 'ping') answer(data.number);
   else {
-    const made = instance(data.name, data.module);
-    engines.set(data.name, made);
-    made.catch(() => {}); // its first job reports it
+    engine = instance(data.engine);
+    engine.catch(() => {}); // its first job reports it
   }
 };
 
