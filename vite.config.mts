@@ -3,6 +3,7 @@ import { formulas } from './web/plugins/formulas.mts';
 import { partials } from './web/plugins/partials.mts';
 import { engineFactory } from './web/plugins/engine-factory.mts';
 import { policy } from './web/plugins/policy.mts';
+import { shippedFiles } from './web/plugins/shipped-files.mts';
 import { singleFile } from './web/plugins/single-file.mts';
 
 // Two builds into dist/: index.html with its assets for any static host, and, in mode `single`,
@@ -16,6 +17,7 @@ export default defineConfig(({ mode }) => {
       partials(),
       formulas(),
       engineFactory(),
+      shippedFiles(),
       single ? singleFile('eigenscope.html') : policy(),
     ],
     build: {

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { shippedFiles } from './web/plugins/shipped-files.mts';
 
 /** A test without an assertion fails: its loop ran zero times. */
 const strict = { expect: { requireAssertions: true } };
@@ -17,6 +18,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [shippedFiles()],
         test: {
           ...strict,
           name: 'unit',

@@ -240,7 +240,7 @@ build_wasm() { configured wasm && cmake --build --preset wasm --target eigenscop
 site_inputs() {
   find . \( -path ./.git -o -path ./build -o -path ./dist -o -path ./node_modules -o -path ./src \
     -o -path ./tests \) -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 cksum
-  cksum build/native/eigenscope build/wasm/{localize,collapse,train,trained,checkpoint,reading,layers,predict}.{js,wasm}
+  cksum build/native/eigenscope build/wasm/engine.{js,wasm}
 }
 
 rebuild_site() {

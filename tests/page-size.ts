@@ -3,21 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-/** The most bytes that the page may have, compressed: script, styles and markup; each WASM module. */
-export const MOST = { page: 300_000, wasm: 150_000 };
+/** The most bytes that script, styles, markup and the engine may have together, compressed. */
+export const MOST = 1_000_000;
 
-/** Compressed bytes of the built page, and of each WASM module by its name. Throws without a build. */
-export function sizes(): { page: number; wasm: Record<string, number> } {
+/** Compressed bytes of script, styles and markup, and of the engine. Throws without a build. */
+export function sizes(): { page: number; engine: number } {
   const dist = fileURLToPath(new URL('../dist/', import.meta.url));
   const compressed = (file: string) => gzipSync(readFileSync(dist + file), { level: 9 }).length;
   const assets = readdirSync(`${dist}assets`).map((name) => `assets/${name}`);
   const own = assets.filter((name) => /\.(js|css)$/.test(name));
   if (own.length < 2) throw new Error('dist/assets has no script or no styles');
-  const modules = assets.filter((name) => name.endsWith('.wasm'));
+  const engine = assets.filter((name) => name.endsWith('.wasm'));
+  if (engine.length !== 1) throw new Error('dist/assets has not one WASM module');
   return {
     page: ['index.html', ...own].map(compressed).reduce((a, b) => a + b),
-    wasm: Object.fromEntries(
-      modules.map((file) => [/assets\/([a-z]+)/.exec(file)![1], compressed(file)]),
-    ),
+    engine: compressed(engine[0]),
   };
 }

@@ -60,7 +60,7 @@ export function typesOf({ properties }) {
 const namesOf = (schema) => schema.enum ?? (schema.items && namesOf(schema.items));
 
 /**
- * What the page needs to know of the operations while it runs: modules, shares of the work, input fields with choices and
+ * What the page needs to know of the operations while it runs: shares of the work, input fields with choices and
  * defaults, and the names behind the numbers in arrays of choices.
  */
 export function factsOf({ properties }) {
@@ -71,7 +71,6 @@ export function factsOf({ properties }) {
         fields.filter(([, field]) => key in field).map(([field, own]) => [field, own[key]]),
       );
     const facts = {
-      module: operation['x-module'],
       shares: operation['x-shares'],
       fields: fields.map(([field]) => field),
     };

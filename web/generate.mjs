@@ -146,14 +146,10 @@ for (const row of attended.weights) row.weights = rounded(row.weights, 3);
 write('sample-text.json', rounded(attended, 4));
 
 // The numbers in the sentences of the presets, by the jobs and inputs of the page itself.
-const engines = new Map();
-async function run(module, name, input) {
-  if (!engines.has(module)) {
-    const create = createRequire(import.meta.url)(`${root}build/wasm/${module}.js`);
-    const wasmBinary = readFileSync(`${root}build/wasm/${module}.wasm`);
-    engines.set(module, await create({ wasmBinary }));
-  }
-  const job = engines.get(module).createJob(name, input);
+const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
+const engine = await create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
+function run(name, input) {
+  const job = engine.createJob(name, input);
   while (!job.advance(1e6));
   const output = job.output();
   job.delete();
@@ -174,13 +170,13 @@ async function ofPresets(view, presets, measure) {
 const presetValues = {
   localize: await ofPresets('localize', [...localizePresets, ...localizeFacts], async (state) => {
     const setting = settingOf(state);
-    const { localization, rho_mean } = await run('localize', 'propagation', setting);
-    const sampled = await run('localize', 'simulate', { ...setting, samples: state.samples });
+    const { localization, rho_mean } = run('propagation', setting);
+    const sampled = run('simulate', { ...setting, samples: state.samples });
     return { localization, rho_mean, entropy: sampled.entropy };
   }),
   collapse: await ofPresets('collapse', collapsePresets, async (state) => {
     const at = { means: [state.mean], variances: [state.variance], layers: 'all', first: 0 };
-    const found = await run('collapse', 'collapse', { ...stackOf(state), ...at });
+    const found = run('collapse', { ...stackOf(state), ...at });
     const measures = Object.keys(found).filter((name) => `${name}_error` in found);
     return Object.fromEntries(measures.map((name) => [name, [...found[name]]]));
   }),

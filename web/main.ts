@@ -17,12 +17,13 @@ import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wirePresets, wireButtons, wireSkipLink } from './controls/page';
 import { wirePrint } from './controls/print';
 import { followViews } from './controls/tabs';
-import { moduleFiles } from './engine/modules';
+import { engineFile } from './engine/modules';
 import { Pool } from './engine/pool';
 import { prefetch } from './engine/shipped';
 import { HeadRegistry } from './heads/registry';
 import { PageState } from './state/page-state';
 import { viewNames } from './state/views';
+import { child } from './ui/dom';
 
 /** Milliseconds until files are loaded that no figure has asked for: by then the first ones are here. */
 const PREFETCH = 4000;
@@ -57,7 +58,8 @@ function start(): void {
   wireSkipLink();
   wirePresets(state);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
-  setTimeout(() => void prefetch([...moduleFiles, ...sampleFiles, ...resultsFiles]), PREFETCH);
+  child(document, '[data-not-started]').remove();
+  setTimeout(() => void prefetch([engineFile, ...sampleFiles, ...resultsFiles]), PREFETCH);
 }
 
 requestAnimationFrame(() => setTimeout(start));

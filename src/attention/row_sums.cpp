@@ -5,8 +5,7 @@
 namespace eigenscope {
 namespace {
 
-// Once in the code: modules of the page are near the size that they may have.
-__attribute__((noinline)) double sum(const double* values, Eigen::Index count) {
+double sum(const double* values, Eigen::Index count) {
   return lane_sum<double>(count, [&](Eigen::Index i) { return values[i]; });
 }
 

@@ -1,11 +1,9 @@
-// What every WASM module exports: createJob and createShare, for the operations of this module. Shapes of
-// inputs and results: `eigenscope schema`.
+// What the WASM module exports: createJob and createShare, for every operation. Shapes of inputs and results:
+// `eigenscope schema`.
 #include <emscripten/bind.h>
 
-#include <array>
 #include <exception>
 #include <string>
-#include <string_view>
 
 #include "bindings/values.h"
 #include "operations/operations.h"
@@ -13,14 +11,6 @@
 
 namespace eigenscope::bindings {
 namespace {
-
-// The rows of the table that are of this module; the others are null.
-constexpr std::array kOperations{
-#define EIGENSCOPE_ROW(module, operation) \
-  std::string_view(#module) == EIGENSCOPE_MODULE ? &operation##_operation : nullptr,
-    EIGENSCOPE_OPERATIONS(EIGENSCOPE_ROW)
-#undef EIGENSCOPE_ROW
-};
 
 [[noreturn]] void throw_to_script(const char* name, const std::string& field, const char* message) {
   val error = val::global("Error").new_(std::string(message));
@@ -46,7 +36,7 @@ auto guarded(Body body) {
 
 const Operation& operation_called(const std::string& name) {
   for (const Operation* operation : kOperations) {
-    if (operation != nullptr && name == operation->name) return *operation;
+    if (name == operation->name) return *operation;
   }
   throw InvalidArgument("operation", "there is no operation called '" + name + "'");
 }

@@ -56,12 +56,6 @@ void check_command(const CLI::App& app, const std::string& name) {
                                     "there is no such command; it must be one of " + names);
 }
 
-constexpr std::array kOperations{
-#define EIGENSCOPE_ROW(module, operation) &eigenscope::operation##_operation,
-    EIGENSCOPE_OPERATIONS(EIGENSCOPE_ROW)
-#undef EIGENSCOPE_ROW
-};
-
 // The command of an operation: one of its own where several checkpoints or runs are made in one call.
 void add(CLI::App& app, const eigenscope::Operation& operation) {
   if (&operation == &eigenscope::heads_operation) return eigenscope::cli::add_heads(app);
@@ -86,7 +80,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", EIGENSCOPE_VERSION);
   app.require_subcommand(1);
   app.footer("eigenscope COMMAND --help explains a command. Results are JSON, or CSV with --csv.");
-  for (const eigenscope::Operation* operation : kOperations) add(app, *operation);
+  for (const eigenscope::Operation* operation : eigenscope::kOperations) add(app, *operation);
   eigenscope::cli::add_collect(app);
   eigenscope::cli::add_schema(app);
   eigenscope::cli::add_parameters(app);

@@ -185,7 +185,7 @@ void ResultSchema::array(const char* name, const ArrayView& array, Help meaning)
   add(name, entry, meaning);
 }
 
-Json schema_of(const Operation& operation, const char* module) {
+Json schema_of(const Operation& operation) {
   InputSchema input;
   operation.describe_input(input);
   ResultSchema result;
@@ -193,7 +193,6 @@ Json schema_of(const Operation& operation, const char* module) {
   return {{"description", operation.meaning.text()},
           {"type", "object"},
           {"properties", {{"input", input.json}, {"result", result.json()}}},
-          {"x-module", module},
           {"x-shares", operation.shares}};
 }
 
@@ -267,10 +266,9 @@ void add_schema(CLI::App& app) {
                                          "every command");
   command->callback([&app] {
     Json operations = Json::object();
-#define EIGENSCOPE_ADD(module, operation) \
-  operations[operation##_operation.name] = schema_of(operation##_operation, #module);
-    EIGENSCOPE_OPERATIONS(EIGENSCOPE_ADD)
-#undef EIGENSCOPE_ADD
+    for (const Operation* operation : kOperations) {
+      operations[operation->name] = schema_of(*operation);
+    }
     std::cout << write_json({{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                              {"title", "Eigenscope's operations"},
                              {"type", "object"},

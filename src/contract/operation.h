@@ -85,12 +85,10 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     Input input;
     describe(fields, input);
   };
-#ifndef __EMSCRIPTEN__
   made.describe_result = [](ResultFields& fields) {
     using Result = decltype(std::declval<const Own&>().result());
     describe(fields, Result{});
   };
-#endif
   made.make = [](InputFields& fields, const Share& share) -> std::unique_ptr<Job> {
     Input input;
     describe(fields, input);

@@ -6,7 +6,6 @@
 #include "attention/row_sums.h"
 #include "attention/softmax.h"
 #include "propagation/propagation.h"
-#include "support/widened.h"
 
 namespace eigenscope {
 
@@ -111,10 +110,8 @@ void HeadMeter::add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weight
   for (Index query = 0; query < length; ++query) {
     const Index visible = causal ? query + 1 : length;
     if (visible < 2) continue;
-    row_logits.resize(visible);
-    row_weights.resize(visible);
-    widen(&logits(0, query), visible, row_logits.data());
-    widen(&weights(0, query), visible, row_weights.data());
+    row_logits = logits.col(query).head(visible).cast<double>();
+    row_weights = weights.col(query).head(visible).cast<double>();
     add_row(row_logits, row_weights, query, sinks, length);
   }
 }

@@ -16,13 +16,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXf;
 
-// In loops over pointers: this file is compiled for its size, where Eigen's expressions are calls.
-void add(const MatrixXf& more, MatrixXf& tokens) {
-  const float* const from = more.data();
-  float* const to = tokens.data();
-  for (Index i = 0; i < tokens.size(); ++i) to[i] += from[i];
-}
-
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
 HeadTrace attend(const HeadInput<float>& input, bool causal, float* out, Index leading) {
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
@@ -151,10 +144,9 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
 
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,
                   MatrixXf& tokens) {
-  add(layer.attention_output(read), tokens);
+  tokens += layer.attention_output(read);
   if (!rules.pre_norm) tokens = layer.attention_norm(tokens);
-  add(feed_forward(layer, rules.activation, rules.pre_norm ? layer.mlp_norm(tokens) : tokens),
-      tokens);
+  tokens += feed_forward(layer, rules.activation, rules.pre_norm ? layer.mlp_norm(tokens) : tokens);
   if (!rules.pre_norm) tokens = layer.mlp_norm(tokens);
 }
 

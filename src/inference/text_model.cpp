@@ -13,7 +13,6 @@
 #include "support/error.h"
 #include "support/finite.h"
 #include "support/parameter.h"
-#include "support/widened.h"
 
 namespace eigenscope {
 namespace {
@@ -50,18 +49,6 @@ void read_values(const Safetensors& file, const std::string& name, Index first, 
   file.read_elements(name, static_cast<std::uint64_t>(first),
                      std::span<float>(values.data(), static_cast<std::size_t>(values.size())));
   require_finite(values, name);
-}
-
-/// In loops over pointers: this file is compiled for its size, where Eigen's access to an entry is a call.
-MatrixXf transposed(const MatrixXf& values) {
-  const Index rows = values.cols(), columns = values.rows();
-  MatrixXf found(rows, columns);
-  for (Index i = 0; i < rows; ++i) {
-    const float* const from = values.data() + i * columns;
-    float* to = found.data() + i;
-    for (Index j = 0; j < columns; ++j, to += rows) *to = from[j];
-  }
-  return found;
 }
 
 Activation activation_of(const Architecture& family, const Config& config) {
@@ -235,7 +222,7 @@ Linear TextModel::read_linear(std::string_view pattern, int layer, Index out, In
   const std::string name = full_name(pattern, layer);
   MatrixXf weight = architecture_->input_first
                         ? read_transposed(name + ".weight", in, out)
-                        : transposed(read_transposed(name + ".weight", out, in));
+                        : MatrixXf(read_transposed(name + ".weight", out, in).transpose());
   if (architecture_->optional_bias && !tensors_->tensors().contains(name + ".bias")) {
     return {std::move(weight), {}};
   }
@@ -280,15 +267,16 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
 }
 
 Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
-  return widened(
-      transposed(read_rows(full_name(architecture_->token_embedding), begin, end - begin)));
+  return read_rows(full_name(architecture_->token_embedding), begin, end - begin)
+      .transpose()
+      .cast<double>();
 }
 
 MatrixXf TextModel::read_output() const {
   const std::string own = "lm_head.weight";  // without the prefix of the others
   const bool tied = tied_output_ && !tensors_->tensors().contains(own);
-  return transposed(
-      read_transposed(tied ? full_name(architecture_->token_embedding) : own, vocabulary_, width_));
+  const std::string name = tied ? full_name(architecture_->token_embedding) : own;
+  return read_transposed(name, vocabulary_, width_).transpose();
 }
 
 void TextModel::read_projections(LayerWeights& weights, int layer) const {

@@ -179,21 +179,6 @@ class HeadsJob {
     return HeadScan(tensors, config ? &*config : nullptr, settings);
   }
 
-#ifdef __EMSCRIPTEN__
-  // This module has no room for the sampler, which the page finds in that of `head-theory`.
-  struct NoRows {
-    bool advance(Eigen::Index) { return true; }
-    double work_per_step() const { return 1; }
-    Eigen::Index steps_done() const { return 0; }
-    Eigen::Index steps_wanted() const { return 0; }
-    RowEstimate estimate(std::size_t) const { return {}; }
-  };
-  using Rows = NoRows;
-  void start_rows() {
-    throw InvalidArgument("measures", "this module has none; ask head-theory for them");
-  }
-#else
-  using Rows = GaussianRows;
   void start_rows() {
     std::vector<TracedHead> heads;
     for (const HeadReport& report : heads_.reports()) {
@@ -201,13 +186,12 @@ class HeadsJob {
     }
     rows_.emplace(in_.tokens.process(), heads, in_.samples, in_.seed);
   }
-#endif
 
   HeadsInput in_;
   std::shared_ptr<const Safetensors> tensors_;
   HeadReader heads_;
   std::optional<EmbeddingCovariance> covariance_;
-  std::optional<Rows> rows_;
+  std::optional<GaussianRows> rows_;
 };
 
 struct TensorsResult {

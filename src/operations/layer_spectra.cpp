@@ -62,15 +62,11 @@ void describe(ResultFields& out, const LayerSpectraResult& result) {
 
 std::vector<Passage> chosen_passages(const LayerSpectraInput& in) {
   if (!in.ids.empty()) return passages_of_ids(in.ids, in.passages, in.leading, in.trailing);
-#ifdef __EMSCRIPTEN__  // the module has no tokenizers: with them it would be too large
-  throw InvalidArgument("ids", "there are none; `passages` gives them");
-#else
   const Reader reader = open_reader(in.reader);
   const Index length = in.tokens.length;
   if (in.file.empty()) return made_passages(in.random, reader, in.passages, length, in.seed);
   return choose_passages(cut_passages(reader.tokenizer, text_of(in.file), length), in.passages,
                          length, in.seed);
-#endif
 }
 
 class LayerSpectraJob {

@@ -85,12 +85,8 @@ Opened opened(const PredictInput& in) {
     PredictionPassages passages = passages_of_ids(in);
     return {open_model(in.drawn.reader.files), std::move(passages)};
   }
-#ifdef __EMSCRIPTEN__  // the module has no tokenizers: with them it would be too large
-  throw InvalidArgument("ids", "there are none; `passages` gives them");
-#else
   const Reader reader = open_reader(in.drawn.reader);
   return {reader.model, drawn_passages(in.drawn, reader)};
-#endif
 }
 
 constexpr std::string_view kRotaryBase = "rotary-base", kCeiling = "ceiling", kNull = "null";

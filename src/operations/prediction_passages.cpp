@@ -39,11 +39,7 @@ std::vector<Passage> made_passages(const RandomTokensInput& in, const Reader& re
                                    Index length, std::uint64_t seed) {
   const RandomTokens tokens = random_tokens(in, reader);
   if (in.law != TokenLaw::sampled) return random_passages(tokens, count, length, seed);
-#ifdef __EMSCRIPTEN__  // with the sampler the module would be too large
-  throw InvalidArgument("tokens_law", "a model's own text is sampled on the command line only");
-#else
   return sampled_passages(*reader.model, tokens, count, length, seed);
-#endif
 }
 
 void describe(InputFields& f, PassagesInput& in) {

@@ -22,16 +22,6 @@ using Eigen::VectorXd;
 
 constexpr std::uint64_t kStream = 0x6d65616e66696c64;  // of its own: "meanfild"
 
-// a - b in the columns from `first` on, `count` of them. In loops over pointers, here and below: this file is
-// compiled for its size, where Eigen's expressions are calls.
-MatrixXd difference(const MatrixXd& a, const MatrixXd& b, Index first, Index count) {
-  MatrixXd found(a.rows(), count);
-  const double *const from = a.data() + first * a.rows(), *const less = b.data() + first * a.rows();
-  double* const out = found.data();
-  for (Index i = 0; i < found.size(); ++i) out[i] = from[i] - less[i];
-  return found;
-}
-
 }  // namespace
 
 KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
@@ -42,8 +32,8 @@ KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
                   smoothed_by_position(mean_of(values), sinks), MatrixXd::Zero(width, width),
                   MatrixXd::Zero(width, width), sinks};
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    const MatrixXd key = difference(keys[k], law.key_means, sinks.leading, content);
-    const MatrixXd value = difference(values[k], law.value_means, sinks.leading, content);
+    const MatrixXd key = (keys[k] - law.key_means).middleCols(sinks.leading, content);
+    const MatrixXd value = (values[k] - law.value_means).middleCols(sinks.leading, content);
     const Factor<double> by_token = factor(key.data(), width).transposed();
     const auto product = [&](const MatrixXd& of, MatrixXd& sum) -> Product<double> {
       return {width, width, factor(of.data(), width), by_token, sum.data(), width, /*add=*/true};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "support/gemm.h"
-#include "support/widened.h"
 
 namespace eigenscope {
 
@@ -39,20 +38,11 @@ Moments& Moments::operator+=(const Moments& other) {
   return *this;
 }
 
-// In loops over pointers here and below: this file is compiled for its size, where Eigen's expressions are calls.
 MatrixXd Moments::covariance() const {
   const VectorXd centre = mean();
-  const double* const mean = centre.data();
-  const Index width = centre.size();
-  MatrixXd covariance(width, width);
-  for (Index j = 0; j < width; ++j) {
-    const double* const square = &square_(0, j);
-    double *const column = &covariance(0, j), *const row = &covariance(j, 0);
-    for (Index i = 0; i <= j; ++i) {
-      column[i] = square[i] / count_ - mean[i] * mean[j];
-      row[i * width] = column[i];
-    }
-  }
+  MatrixXd covariance = square_.selfadjointView<Eigen::Upper>();
+  covariance /= count_;
+  covariance.noalias() -= centre * centre.transpose();
   return covariance;
 }
 
@@ -63,33 +53,23 @@ MatrixXd smoothed_by_position(const MatrixXd& means, const SinkKeys& apart) {
   for (Index t = begin; t < end; ++t) {
     const Index first = std::max(begin, t - kHalfWindow), last = std::min(end - 1, t + kHalfWindow);
     const auto count = static_cast<double>(last - first + 1);
-    double* const out = &smooth(0, t);
-    std::fill_n(out, means.rows(), 0.0);
-    for (Index near = first; near <= last; ++near) {
-      const double* const mean = &means(0, near);
-      for (Index i = 0; i < means.rows(); ++i) out[i] += mean[i];
-    }
-    for (Index i = 0; i < means.rows(); ++i) out[i] /= count;
+    smooth.col(t).setZero();
+    for (Index near = first; near <= last; ++near) smooth.col(t) += means.col(near);
+    smooth.col(t) /= count;
   }
   return smooth;
 }
 
-// In loops over pointers: this file is compiled for its size, where Eigen's expressions are calls.
 MatrixXd mean_of(const std::vector<MatrixXd>& passages) {
   MatrixXd mean = passages.front();
-  double* const sum = mean.data();
-  for (std::size_t k = 1; k < passages.size(); ++k) {
-    const double* const more = passages[k].data();
-    for (Index i = 0; i < mean.size(); ++i) sum[i] += more[i];
-  }
-  for (Index i = 0; i < mean.size(); ++i) sum[i] /= static_cast<double>(passages.size());
-  return mean;
+  for (std::size_t k = 1; k < passages.size(); ++k) mean += passages[k];
+  return mean / static_cast<double>(passages.size());
 }
 
 VectorXd correlations_of(const std::vector<Eigen::MatrixXf>& states, const SinkKeys& sinks) {
   const Index length = states.front().cols(), content = length - sinks.leading - sinks.trailing;
   std::vector<MatrixXd> passages;
-  for (const Eigen::MatrixXf& passage : states) passages.push_back(widened(passage));
+  for (const Eigen::MatrixXf& passage : states) passages.push_back(passage.cast<double>());
   const MatrixXd means = smoothed_by_position(mean_of(passages), sinks);
   VectorXd products = VectorXd::Zero(content), pairs = VectorXd::Zero(content);
   for (const MatrixXd& passage : passages) {

@@ -7,7 +7,6 @@
 #include "support/gemm.h"
 #include "support/parameter.h"
 #include "support/random.h"
-#include "support/widened.h"
 
 namespace eigenscope {
 namespace {
@@ -41,26 +40,20 @@ bool GaussianRows::advance(Eigen::Index samples) {
     const double size = std::sqrt(kernel.query_variance);
     NormalStream(seed_, kFirstStream + sample)
         .fill({draws.data(), static_cast<std::size_t>(query)});
-    across.resize(query);
-    widen(draws.data(), query, across.data());
+    across = draws.head(query).cast<double>();
     // sqrt(K(q,q)) L u is column q of K; centred it is kernel.cross.
     const Eigen::VectorXd along = factor_.row(query - 1);
     const double along_query = inner_product(along.data(), across.data(), query) / size;
     factor_.multiply(across);
-    // In loops over pointers: this is compiled for its size, where Eigen's expressions are calls.
-    double* const z = across.data();
-    const double* const cross = kernel.cross.data();
-    double mean = 0;
-    for (Eigen::Index i = 0; i < query; ++i) mean += z[i];
-    mean /= static_cast<double>(query);
-    for (Eigen::Index i = 0; i < query; ++i) z[i] = size * (z[i] - mean) - along_query * cross[i];
-    row.resize(query);
-    double* const logits = row.data();
+    double sum = 0;
+    for (const double z : across) sum += z;  // in this order on every platform
+    const double mean = sum / static_cast<double>(query);
+    across = size * (across.array() - mean) - along_query * kernel.cross.array();
     for (std::size_t k = 0; k < heads_.size(); ++k) {
       const Traces& w = heads_[k].traces;
       const double other = std::sqrt(w.eta_f);
       const double same = w.xi + std::sqrt(std::max(0.0, w.eta_f + w.eta_s)) * along_query;
-      for (Eigen::Index i = 0; i < query; ++i) logits[i] = other * z[i] + same * cross[i];
+      row = other * across + same * kernel.cross;
       statistics_[k].add(row);
     }
   }

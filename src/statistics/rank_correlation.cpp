@@ -31,8 +31,6 @@ std::vector<Index> places(const VectorXd& values) {
 }
 
 // By place: the rank of a drawn value minus the mean rank. Multiples of 1/2: all sums of products are exact.
-// In loops over pointers, as in what calls it: this file is compiled for its size, where access to an entry is
-// a call, and thousands of resamples come here.
 void rank(const std::vector<Index>& places, const std::vector<Index>& drawn,
           std::vector<double>& ranks) {
   ranks.assign(places.size(), 0);  // first how often it is drawn

@@ -9,20 +9,14 @@
 
 namespace eigenscope {
 
-/// A text for people, which the command line and the page's generated types show. WASM modules, which
-/// show none, are built without these texts.
+/// A text for people, which the command line and the page's generated types show.
 class Help {
  public:
-#ifdef __EMSCRIPTEN__
-  constexpr Help(const char* = nullptr) {}
-  constexpr std::string_view text() const { return {}; }
-#else
   constexpr Help(const char* text = "") : text_(text) {}
   constexpr std::string_view text() const { return text_; }
 
  private:
   std::string_view text_;
-#endif
 };
 
 /// One choice. Tables with more columns derive their row from it.

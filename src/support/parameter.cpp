@@ -548,14 +548,6 @@ constexpr std::array kParameters{
               .meaning = "level of the predictor, from the isotropic theory on"},
 };
 
-// The same without the texts that only a list of the parameters shows: the WASM modules, which show
-// none, then come without them.
-constexpr auto kBounds = [] {
-  auto table = kParameters;
-  for (Parameter& p : table) p.symbol = p.meaning = {};
-  return table;
-}();
-
 bool allows(const Parameter& p, double value) {
   const bool above = p.open_minimum ? value > p.minimum : value >= p.minimum;
   const bool below = p.open_maximum ? value < p.maximum : value <= p.maximum;
@@ -574,7 +566,7 @@ bool allows(const Parameter& p, double value) {
 std::span<const Parameter> parameters() { return kParameters; }
 
 const Parameter& parameter(std::string_view name) {
-  for (const Parameter& candidate : kBounds) {
+  for (const Parameter& candidate : kParameters) {
     if (candidate.name == name) return candidate;
   }
   throw InvalidArgument(std::string(name), "there is no parameter of this name");

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { root, seed } = workerData;
-const create = createRequire(import.meta.url)(`${root}build/wasm/localize.js`);
-const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/localize.wasm`) });
+const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
+const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
 
 function simulate(samples) {
   const job = native.createJob('simulate', {

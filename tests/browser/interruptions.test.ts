@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { MODULES } from '../../web/engine/module-names';
 import {
   browser,
   checkpoint,
   fileAddress,
   host,
   openBrowser,
+  QUICK,
   settled,
   showView,
   SOON,
@@ -59,6 +59,63 @@ test('a worker that vanishes is replaced, and its run resumes from its checkpoin
   const step = async () => Number(/step (\d+)/.exec((await runs.textContent()) ?? '')?.[1]);
   const before = await step();
   await expect.poll(step, { timeout: 30_000 }).toBeGreaterThan(before);
+  await close();
+});
+
+/** Workers stay inside a loop once they are told to. */
+function obeyHang(): void {
+  const script = "addEventListener('message', ({ data }) => { while (data.kind === 'hang'); });";
+  window.Blob = new Proxy(Blob, {
+    construct(target, [parts, options]) {
+      const worker = (options as BlobPropertyBag | undefined)?.type?.startsWith('text/javascript');
+      return new target(worker ? [script, ...(parts as BlobPart[])] : parts, options);
+    },
+  });
+}
+
+test('a worker that is stuck is replaced, and a paused run rests at its next checkpoint', async () => {
+  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  await page.addInitScript(keepWorkers);
+  await page.addInitScript(obeyHang);
+  await page.goto(`${host.address}#train`);
+  const runs = page.locator('[data-comparison-runs]');
+  const play = page.locator('[data-comparison] [data-action="play"]');
+  await play.click();
+  await runs.filter({ hasText: /step [1-9]/ }).waitFor();
+  await page.evaluate(() => {
+    const { kept } = window as unknown as { kept: Worker[] };
+    for (const worker of kept) worker.postMessage({ kind: 'hang' });
+  });
+  await play.click(); // to pause
+  const status = page.locator('[data-comparison-status]');
+  await status.filter({ hasText: 'Pausing' }).waitFor();
+  await status.filter({ hasText: 'Paused' }).waitFor({ timeout: 50_000 });
+  expect(await runs.textContent()).toMatch(/Its worker stopped; it resumed from step \d/);
+  await close();
+}, 90_000);
+
+/** Loses the first result of stacks, on its way from a worker. */
+function loseResult(): void {
+  let lost = false;
+  window.Worker = new Proxy(Worker, {
+    construct(target, [url, options]) {
+      const worker = new target(url, options);
+      let receive: (event: MessageEvent) => void = () => {};
+      Object.defineProperty(worker, 'onmessage', { set: (it) => (receive = it) });
+      worker.addEventListener('message', (event: MessageEvent) => {
+        const { kind, output } = event.data;
+        if (lost || kind !== 'done' || !('residual' in output)) receive(event);
+        else lost = true;
+      });
+      return worker;
+    },
+  });
+}
+
+test('a lost result is computed again', async () => {
+  const { page, errors, close } = await visitAfter(loseResult, `${host.address}#${QUICK}`);
+  for (const id of ['depth', 'collapse-map'] as const) await settled(page, id);
+  expect(errors).toEqual([]);
   await close();
 });
 
@@ -136,7 +193,7 @@ describe('offline', () => {
     const { page, close } = await visit(browser, `${host.address}#${SOON}`);
     const loaded = () =>
       page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-    for (const name of [...MODULES, 'sample-text', 'sample-predictions']) {
+    for (const name of ['engine', 'sample-text', 'sample-predictions']) {
       await expect
         .poll(async () => (await loaded()).join(' '), { timeout: 20_000 })
         .toContain(`assets/${name}-`);
@@ -149,31 +206,83 @@ describe('offline', () => {
 
   test('a figure says that it waits for the connection, and computes when it returns', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/collapse-*.wasm', (route) => route.abort());
+    await page.route('**/engine-*.wasm', (route) => route.abort());
     await page.goto(`${host.address}#${SOON}`);
-    await settled(page, 'lead');
     await page.context().setOffline(true);
     await showView(page, 'collapse');
     const figure = page.locator('#figure-cosines');
     await figure.scrollIntoViewIfNeeded();
-    await figure.locator('.message', { hasText: 'You are offline' }).waitFor();
-    await page.unroute('**/collapse-*.wasm');
+    await figure.locator('.message', { hasText: 'the browser is offline' }).waitFor();
+    await page.unroute('**/engine-*.wasm');
     await page.context().setOffline(false);
     await expect.poll(() => figure.locator('.message').textContent()).toBe('');
     await settled(page, 'cosines');
     await close();
   });
 
+  test('a run that was started offline trains when the connection returns', async () => {
+    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    await page.route('**/engine-*.wasm', (route) => route.abort());
+    await page.goto(`${host.address}#train`);
+    await page.locator('#figure-run-curves .exports').waitFor({ state: 'attached' });
+    await page.context().setOffline(true);
+    await page.locator('[data-comparison] [data-action="play"]').click();
+    const problem = page.locator('[data-comparison-problem]');
+    await problem.filter({ hasText: 'when the connection returns' }).waitFor();
+    await page.unroute('**/engine-*.wasm');
+    await page.context().setOffline(false);
+    await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
+    expect(await problem.textContent()).toBe('');
+    await close();
+  });
+
   test('a host that does not answer is asked again', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/collapse-*.wasm', (route) => route.abort());
+    await page.route('**/engine-*.wasm', (route) => route.abort());
     await page.goto(`${host.address}#${SOON}`);
     const figure = page.locator('#figure-cosines');
     await figure.scrollIntoViewIfNeeded();
     await figure.locator('.message', { hasText: 'The page tries again' }).waitFor();
-    await page.unroute('**/collapse-*.wasm');
+    await page.unroute('**/engine-*.wasm');
     await expect.poll(() => figure.locator('.message').textContent(), { timeout: 20_000 }).toBe('');
     await settled(page, 'cosines');
+    await close();
+  });
+});
+
+describe('in place of the engine', () => {
+  test('a page to log in is named, and its button loads the engine without a reload', async () => {
+    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    const body = '<!DOCTYPE html><title>Log in</title>';
+    await page.route('**/engine-*.wasm', (route) =>
+      route.fulfill({ body, contentType: 'text/html' }),
+    );
+    await page.goto(`${host.address}#${SOON}`);
+    await showView(page, 'collapse');
+    const figure = page.locator('#figure-cosines');
+    await figure.scrollIntoViewIfNeeded();
+    const message = figure.locator('.message');
+    await message.filter({ hasText: 'with a web page' }).waitFor();
+    expect(await message.textContent()).not.toContain('Policy');
+    await page.unroute('**/engine-*.wasm');
+    await message.getByRole('button', { name: 'Try again' }).click();
+    await settled(page, 'cosines');
+    expect(await message.textContent()).toBe('');
+    await close();
+  });
+
+  test('nothing, for a while, is told as a download', async () => {
+    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    await page.route('**/engine-*.wasm', () => {}); // no answer
+    await page.goto(`${host.address}#${SOON}`);
+    await showView(page, 'collapse');
+    const figure = page.locator('#figure-depth');
+    await figure
+      .locator('.wait', { hasText: /^Loading the engine \(engine\.wasm\), 0 of/ })
+      .waitFor({ timeout: 10_000 });
+    const message = figure.locator('.message', { hasText: /no byte of .* for 20 s/ });
+    await message.waitFor({ timeout: 30_000 });
+    expect(await message.textContent()).toMatch(/The page tries again\. Try again$/);
     await close();
   });
 });

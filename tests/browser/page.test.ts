@@ -77,3 +77,16 @@ test('the engine that does not load is reported, and the first picture stays', a
   await expect.poll(() => page.locator('#figure-lead svg[role="img"]').count()).toBe(1);
   await close();
 });
+
+test('a page without its script says so, one with it does not', async () => {
+  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  const notice = page.locator('[data-not-started]');
+  await page.goto(host.address);
+  await notice.waitFor({ state: 'detached' });
+  await page.route('**/index-*.js', (route) => route.fulfill({ status: 404 }));
+  await page.goto(`${host.address}?again`);
+  expect(await notice.isVisible()).toBe(false); // it may still come
+  await notice.waitFor({ state: 'visible', timeout: 15_000 });
+  expect((await notice.boundingBox())!.height).toBeGreaterThan(30);
+  await close();
+});

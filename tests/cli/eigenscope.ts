@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { ModuleName } from '../../web/engine/module-names.ts';
 import type { Input, JobName, NativeEngine, Output } from '../../web/engine/protocol.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -61,10 +60,10 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** A WASM module under node, as the page's worker uses it. */
-export async function engine(name: ModuleName): Promise<NativeEngine> {
-  const create = createRequire(import.meta.url)(`${root}build/wasm/${name}.js`);
-  return create({ wasmBinary: readFileSync(`${root}build/wasm/${name}.wasm`) });
+/** The WASM module under node, as the page's worker uses it. */
+export async function engine(): Promise<NativeEngine> {
+  const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
+  return create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
 }
 
 /** Runs a job to its end. */

@@ -46,15 +46,10 @@ writeFileSync(prose, text);
 /** The heads as the page asks for them. */
 const PLAIN = { eigenvalues: true };
 
-let scanner: NativeEngine;
-let reading: NativeEngine;
-let layers: NativeEngine;
-let predictor: NativeEngine;
+let native: NativeEngine;
 let files: CheckpointFiles;
 beforeAll(async () => {
-  [scanner, reading, layers, predictor] = await Promise.all(
-    (['checkpoint', 'reading', 'layers', 'predict'] as const).map(engine),
-  );
+  native = await engine();
   files = {
     model: [source(`${MINILM}/model.fp16.safetensors`)],
     index: null,
@@ -94,7 +89,7 @@ test('the heads of a file', () => {
   const tokens = { length: 40, tokens: 'ar1' as const, correlation: 0.7 };
   const { tokenizer: _, ...weights } = files;
   const terminal = json('heads', tokens, MINILM).heads;
-  const { heads } = finish(scanner, 'heads', { ...weights, ...tokens, ...PLAIN });
+  const { heads } = finish(native, 'heads', { ...weights, ...tokens, ...PLAIN });
   expectSameHeads(heads, terminal);
 });
 
@@ -128,7 +123,7 @@ test('a sharded LLaMA by options and by names', () => {
   for (const [options, asked] of cases) {
     const flags = asked.average ? ['--average'] : [];
     const terminal = json('heads', { ...tokens, ...options }, shards, ...flags).heads;
-    const { heads } = finish(scanner, 'heads', { ...given, ...tokens, ...PLAIN, ...asked });
+    const { heads } = finish(native, 'heads', { ...given, ...tokens, ...PLAIN, ...asked });
     expect(heads.map(({ folded }) => folded)).toEqual(
       terminal.map(({ folded }: { folded: string }) => folded),
     );
@@ -137,10 +132,10 @@ test('a sharded LLaMA by options and by names', () => {
   }
   expect(seen.size).toBe(cases.length); // each option changes something
   const few = { ...given, model: model.slice(1) };
-  expect(() => scanner.createJob('heads', { ...few, ...tokens, ...PLAIN })).toThrow(
+  expect(() => native.createJob('heads', { ...few, ...tokens, ...PLAIN })).toThrow(
     `${named[0]}: it is missing; ${join(shards, named.at(-1)!)} names it`,
   );
-  const list = finish(scanner, 'tensors', given);
+  const list = finish(native, 'tensors', given);
   expect(list).toEqual({ known: true, names: Object.keys(LLAMA).sort() });
 });
 
@@ -158,7 +153,7 @@ test('a wide LLaMA in BF16, whose products are formed in single precision', () =
   const tokens = { length: 12, tokens: 'ar1' as const, correlation: 0.7 };
   const terminal = json('heads', { ...tokens, config, offset: 5 }, path).heads;
   const given = { model: [source(path)], index: null, config: source(config) };
-  const { heads } = finish(scanner, 'heads', { ...given, ...tokens, ...PLAIN, offset: 5 });
+  const { heads } = finish(native, 'heads', { ...given, ...tokens, ...PLAIN, offset: 5 });
   expectSameHeads(heads, terminal);
 });
 
@@ -166,7 +161,7 @@ test('what every head does on a text', () => {
   const sentence = 'The whale swam, and Ahab cursed it.';
   const terminal = json('attend', { text: sentence }, MINILM, '--weights');
   const asked = { ...files, text: sentence, length: 128 };
-  const found = finish(reading, 'attend', { ...asked, weights: true });
+  const found = finish(native, 'attend', { ...asked, weights: true });
   expect(found.passages[0]!.tokens).toEqual(terminal.passages[0].tokens);
   expect([...found.passages[0]!.ids]).toEqual(terminal.passages[0].ids);
   expect(found.text_passages).toBe(1);
@@ -186,7 +181,7 @@ test('what every head does on a text', () => {
     expect([layer, head]).toEqual([other.layer, other.head]);
     expectNear(weights, other.weights.flat(), 1e-4);
   });
-  const cut = finish(reading, 'attend', { ...asked, length: 5, passages: 1 });
+  const cut = finish(native, 'attend', { ...asked, length: 5, passages: 1 });
   expect(cut.text_passages).toBe(4);
   expect(cut.passages).toHaveLength(1);
   expect(cut.passages[0]!.tokens).toEqual(['[CLS]', 'the', 'whale', 'swam', '[SEP]']);
@@ -195,8 +190,8 @@ test('what every head does on a text', () => {
 
 test('a length above the longest of the model is refused, or shortened where asked for', () => {
   const asked = { ...files, text: 'The whale swam.', length: 600 };
-  expect(() => reading.createJob('attend', asked)).toThrow(/length: 600 .* at most 512 tokens/);
-  const { passages } = finish(reading, 'attend', { ...asked, fit_length: true });
+  expect(() => native.createJob('attend', asked)).toThrow(/length: 600 .* at most 512 tokens/);
+  const { passages } = finish(native, 'attend', { ...asked, fit_length: true });
   expect(passages[0]!.tokens).toHaveLength(6);
 });
 
@@ -205,14 +200,14 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
   const terminal = json('predict', { ...asked, file: prose }, MINILM);
   const { length, passages, seed } = asked;
   const both = { length, passages, seed };
-  const drawn = finish(reading, 'passages', { ...files, ...both, file: new Uint8Array(text) });
+  const drawn = finish(native, 'passages', { ...files, ...both, file: new Uint8Array(text) });
   expect(drawn.same_text).toBe(true);
   expect([drawn.length, drawn.leading, drawn.trailing]).toEqual([48, 1, 1]);
   expect(json('passages', { ...both, file: prose }, MINILM)).toEqual({
     ...{ length: 48, leading: 1, trailing: 1, same_text: true },
     ids: [0, 1, 2, 3].map((i) => [...drawn.ids.slice(48 * i, 48 * (i + 1))]),
   });
-  const found = finish(predictor, 'predict', { ...files, ...asked, ...drawn });
+  const found = finish(native, 'predict', { ...files, ...asked, ...drawn });
   expect(Object.keys(found)).toEqual(Object.keys(terminal));
   for (const [name, values] of Object.entries(found)) {
     if (values instanceof Float64Array) expectNear(values, terminal[name].flat(), 1e-4);
@@ -242,7 +237,7 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
   // Divided among workers it gives the same.
   const drawnIds = { ...files, ...asked, ...drawn };
   const ended = (number: number, given: Uint8Array[]) => {
-    const job = predictor.createShare('predict', drawnIds, number, given);
+    const job = native.createShare('predict', drawnIds, number, given);
     while (!job.advance(1e7));
     return job;
   };
@@ -253,19 +248,18 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
     [-1, shares.slice(1)],
     [-1, shares.map((it) => it.subarray(1))],
   ] as const) {
-    expect(() => predictor.createShare('predict', drawnIds, number, [...given])).toThrow(
-      /shares: /,
-    );
+    expect(() => native.createShare('predict', drawnIds, number, [...given])).toThrow(/shares: /);
   }
   // Ids and texts exclude each other, and must be as many as they are said to be.
-  expect(() => predictor.createJob('predict', { ...drawnIds, file: new Uint8Array(text) })).toThrow(
+  expect(() => native.createJob('predict', { ...drawnIds, file: new Uint8Array(text) })).toThrow(
     /ids: give either passages as ids or texts, not both/,
   );
-  expect(() => predictor.createJob('predict', { ...drawnIds, passages: 3 })).toThrow(
+  expect(() => native.createJob('predict', { ...drawnIds, passages: 3 })).toThrow(
     /ids: they must be one, two or three times 3 passages of 48 tokens/,
   );
-  expect(() => predictor.createJob('predict', { ...files, ...asked })).toThrow(
-    /ids: there are none; `passages` gives them/,
+  // The text itself gives the same as the passages that were drawn from it.
+  expect(finish(native, 'predict', { ...files, ...asked, file: new Uint8Array(text) })).toEqual(
+    found,
   );
 });
 
@@ -275,25 +269,38 @@ test('the spectra with the covariance of each layer, on a text and on random tok
   const first: number[] = [];
   for (const file of [new Uint8Array(text), null]) {
     const terminal = json('layer-spectra', { ...drawn, ...(file && { file: prose }) }, MINILM);
-    const { ids, leading, trailing } = finish(reading, 'passages', {
+    const { ids, leading, trailing } = finish(native, 'passages', {
       ...{ ...files, ...drawn },
       ...(file && { file }),
     });
     const own = { ids: [...ids.subarray(0, drawn.passages * drawn.length)], leading, trailing };
-    const { heads } = finish(layers, 'layer-spectra', { ...weights, ...drawn, ...own });
+    const { heads } = finish(native, 'layer-spectra', { ...weights, ...drawn, ...own });
     expectSameHeads(heads, terminal.heads, 1e-4); // states of single precision
     const given = { ...drawn, leading, trailing, ids: own.ids.join() };
     expect(json('layer-spectra', given, MINILM)).toEqual(terminal);
+    const direct = finish(native, 'layer-spectra', { ...files, ...drawn, ...(file && { file }) });
+    expect(direct.heads).toEqual(heads);
     first.push(heads[0]!.xi);
   }
   expect(Math.abs(first[0]! / first[1]! - 1)).toBeGreaterThan(1e-3);
-  const none = () => layers.createJob('layer-spectra', { ...weights, ...drawn });
-  expect(none).toThrow('ids: there are none; `passages` gives them');
+});
+
+test('the simulated rows of the heads, and text that a model samples itself', () => {
+  const rows = { samples: 20, length: 12, seed: 3 };
+  const { tokenizer: _, ...weights } = files;
+  const entropies = (heads: { entropy?: number | null }[]) => heads.map((it) => it.entropy ?? NaN);
+  const { heads } = finish(native, 'heads', { ...weights, ...rows, measures: true });
+  const terminal = json('heads', rows, MINILM, '--measures');
+  expectNear(entropies(heads), entropies(terminal.heads), 1e-9);
+  const sampled = { tokens_law: 'sampled' as const, length: 12, passages: 1, seed: 3 };
+  expect(() => finish(native, 'passages', { ...files, ...sampled })).toThrow(
+    'tokens_law: sampled needs a language model',
+  );
 });
 
 test('text asks for all three files', () => {
   for (const name of ['config', 'tokenizer'] as const) {
-    const job = () => reading.createJob('attend', { ...files, [name]: null, text: 'a', length: 9 });
+    const job = () => native.createJob('attend', { ...files, [name]: null, text: 'a', length: 9 });
     expect(job).toThrow(`${name}.json: it is missing`);
   }
 });

@@ -17,10 +17,8 @@ const base: Setting = {
 };
 
 let native: NativeEngine;
-let stacks: NativeEngine;
 beforeAll(async () => {
-  native = await engine('localize');
-  stacks = await engine('collapse');
+  native = await engine();
 });
 
 /** Equal to rounding: the libraries' exp and pow may differ in the last place. */
@@ -265,8 +263,8 @@ test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble
   const { mean, variance, ...common } = stack;
   const terminal = json('collapse', optionsOf(stack));
   const points = { means: [1, mean], variances: [2, variance] };
-  const found = finish(stacks, 'collapse', { ...common, ...points });
-  const last = finish(stacks, 'collapse', { ...common, ...points, layers: 'last' });
+  const found = finish(native, 'collapse', { ...common, ...points });
+  const last = finish(native, 'collapse', { ...common, ...points, layers: 'last' });
   expect([...found.layer]).toEqual([0, 1, 2, 3, 4]);
   const measures = Object.keys(terminal).filter((name) => `${name}_error` in terminal);
   expect(measures).toHaveLength(10);
@@ -282,7 +280,7 @@ test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble
     same(own(found[`${name}_error`]), column(`${name}_error`));
     expect(near(last[name][1]!, found[name][9]!)).toBe(true);
   }
-  const input = finish(stacks, 'cosines', { ...withoutStacks(stack), layer: 0 });
+  const input = finish(native, 'cosines', { ...withoutStacks(stack), layer: 0 });
   expect(input.length).toBe(base.length);
   for (let i = 0; i < base.length; i++)
     expect(input.cosines[i * base.length + i]).toBeCloseTo(1, 6);

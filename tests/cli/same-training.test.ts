@@ -28,11 +28,9 @@ const settings = {
 const whole = { ...settings, text, tokenizer: 'bytes' as const, min_count: 1, checkpoint: null };
 
 let native: NativeEngine;
-let trained: NativeEngine;
 beforeAll(async () => {
   writeFileSync(file, text);
-  native = await engine('train');
-  trained = await engine('trained');
+  native = await engine();
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -91,11 +89,11 @@ test('generate and run-attention read a checkpoint, and refuse what they cannot'
     tame: 1,
   } as const;
   const spoken = (seed: number) =>
-    finish(trained, 'generate', { ...common, generated: 40, temperature: 0.7, seed }).text;
+    finish(native, 'generate', { ...common, generated: 40, temperature: 0.7, seed }).text;
   expect(spoken(1)).toHaveLength(40);
   expect(spoken(1)).toEqual(spoken(1));
   expect(spoken(1)).not.toEqual(spoken(2));
-  const { tokens, layers, heads, weights, entropy } = finish(trained, 'run-attention', common);
+  const { tokens, layers, heads, weights, entropy } = finish(native, 'run-attention', common);
   expect(tokens.map(({ token }) => String.fromCharCode(...token)).join('')).toBe('Call me');
   expect(weights).toHaveLength(layers * heads * 49);
   for (let row = 0; row < layers * heads * 7; ++row) {
@@ -105,13 +103,11 @@ test('generate and run-attention read a checkpoint, and refuse what they cannot'
   }
   expect(entropy).toHaveLength(layers * heads);
   entropy.forEach((value) => expect(value).toBeGreaterThan(0));
-  const hard = finish(trained, 'run-attention', { ...common, intervention: 'hard' });
+  const hard = finish(native, 'run-attention', { ...common, intervention: 'hard' });
   expect(new Set(hard.weights)).toEqual(new Set([0, 1]));
-  expect(() => finish(trained, 'run-attention', { ...common, prompt: 'C' })).toThrow(
-    /at least two/,
-  );
+  expect(() => finish(native, 'run-attention', { ...common, prompt: 'C' })).toThrow(/at least two/);
   expect(() =>
-    finish(trained, 'run-attention', { ...common, checkpoint: new Uint8Array(9) }),
+    finish(native, 'run-attention', { ...common, checkpoint: new Uint8Array(9) }),
   ).toThrow();
   expect(() => native.createJob('train', { ...whole, text: new Uint8Array(0), more: 1 })).toThrow(
     /text: it is empty/,
@@ -163,13 +159,13 @@ test('a checkpoint evaluated as trained has the last row of its log; hard attent
   const done = finish(native, 'train', { ...whole, more: 100 });
   const { tokenizer, min_count } = whole;
   const asked = { text, tokenizer, min_count, checkpoint: done.checkpoint!, tame: 1 };
-  const plain = finish(trained, 'evaluate', { ...asked, intervention: 'none' }).rows;
+  const plain = finish(native, 'evaluate', { ...asked, intervention: 'none' }).rows;
   expect(plain.run.loss[0]).toBe(done.rows.run.loss.at(-1));
   expect(Array.from(plain.step)).toEqual([100]);
-  const hard = finish(trained, 'evaluate', { ...asked, intervention: 'hard' }).rows;
+  const hard = finish(native, 'evaluate', { ...asked, intervention: 'hard' }).rows;
   expect(Array.from(hard.heads.entropy).map(Math.abs)).toEqual([0, 0, 0, 0]);
   expect(hard.run.loss[0]).not.toBe(plain.run.loss[0]);
-  expect(() => finish(trained, 'evaluate', { ...asked, intervention: 'soft' as 'hard' })).toThrow(
+  expect(() => finish(native, 'evaluate', { ...asked, intervention: 'soft' as 'hard' })).toThrow(
     /intervention: 'soft' is not allowed/,
   );
 });

@@ -1,8 +1,7 @@
 // What follows from the one declaration of every operation.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { commandsOf, factsOf } from '../../web/contract.mjs';
-import { MODULES } from '../../web/engine/module-names.ts';
+import { commandsOf } from '../../web/contract.mjs';
 import { json, MINILM, raw, root } from './eigenscope.ts';
 
 interface Field {
@@ -68,11 +67,4 @@ describe.each(operations)('%s', (name, { description, properties }) => {
       );
     }
   });
-});
-
-test('the page knows the module of every operation', () => {
-  const facts = factsOf(schema) as Record<string, { module: string }>;
-  for (const { module } of Object.values(facts)) {
-    expect(MODULES).toContain(module);
-  }
 });

@@ -57,3 +57,29 @@ test('a long read frees the bytes of the long read before it, and no block', () 
   expect(long.buffer.byteLength).toBe(0);
   expect(Buffer.compare(short, content.subarray(100, 108))).toBe(0);
 });
+
+test('a source that is closed frees what it kept', () => {
+  const { input, close } = withSources({ file: new Sliced() });
+  const { file } = input as { file: ByteSource };
+  const short = read(file, 100, 8);
+  const long = read(file, 0, 1_000_000);
+  close();
+  expect([short.buffer.byteLength, long.buffer.byteLength]).toEqual([0, 0]);
+});
+
+test.each([
+  ['TimeoutError', 'did not send 8 bytes within'],
+  ['NetworkError', 'does not answer'],
+])('a host that fails with %s is named, and no file is said to be gone', (name, text) => {
+  class Request {
+    open() {}
+    setRequestHeader() {}
+    send() {
+      throw new DOMException('', name);
+    }
+  }
+  vi.stubGlobal('XMLHttpRequest', Request);
+  const remote = { url: 'https://example.org/m', name: 'm', size: 8, version: {} };
+  const { file } = withSources({ file: remote }).input as { file: ByteSource };
+  expect(file.read(0, 8)).toMatch(`its host example.org ${text}`);
+});

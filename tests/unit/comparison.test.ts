@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Output, RunRows, Training, TrainingPiece } from '../../web/engine/protocol';
 import { RunComparison } from '../../web/chapters/train/comparison';
 import {
@@ -12,6 +12,7 @@ import {
   upTo,
 } from '../../web/chapters/train/log-rows';
 import { referencesText } from '../../web/chapters/train/panel-parts';
+import { NetworkError } from '../../web/engine/shipped';
 import type { Train } from '../../web/chapters/train/training-run';
 import { trainingOf } from '../../web/state/training';
 import { defaults, type State } from '../../web/state/table';
@@ -76,6 +77,74 @@ function engine(breaks: Partial<Record<string, number>> = {}) {
 
 const text = () => Promise.resolve(Uint8Array.of(1, 2, 3));
 const steps = (rows: Row[]) => rows.map(({ step }) => step);
+
+/** An error of a host that cannot be reached. */
+const unreachable = () =>
+  new NetworkError({ url: 'train.wasm', name: 'engine', bytes: 1, crc32: 0 }, 'offline');
+
+describe('a comparison without a connection', () => {
+  /** What happens when the connection returns. */
+  const online = new Set<() => void>();
+  beforeEach(() => {
+    vi.useFakeTimers();
+    online.clear();
+    vi.stubGlobal('navigator', { onLine: false });
+    vi.stubGlobal('addEventListener', (_: string, it: () => void) => online.add(it));
+    vi.stubGlobal('removeEventListener', (_: string, it: () => void) => online.delete(it));
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+  const connect = () => [...online].forEach((it) => it());
+
+  test.each([
+    ['the engine', 'engine'],
+    ['the text', 'text'],
+  ])('that lacks %s plays when it returns, without another click', async (_, missing) => {
+    const { train } = engine();
+    let connected = false;
+    const comparison = new RunComparison(
+      (input, options) =>
+        missing === 'engine' && !connected ? Promise.reject(unreachable()) : train(input, options),
+      () => (missing === 'text' && !connected ? Promise.reject(unreachable()) : text()),
+    );
+    comparison.configure(settings('none', 'locater'));
+    const problems: string[] = [];
+    comparison.changed.subscribe(({ error }) => error && problems.push(error.message));
+    void comparison.play();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(problems[0]).toContain('offline');
+    expect(comparison.waiting).toBe(true);
+    connected = true;
+    connect();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(comparison.runs.map(({ step }) => step)).toEqual([40, 40]);
+    expect(comparison.waiting).toBe(false);
+  });
+
+  test('rests when it was paused meanwhile', async () => {
+    const train = vi.fn(() => Promise.reject(unreachable()));
+    const comparison = new RunComparison(train, text);
+    comparison.configure(settings('none'));
+    void comparison.play();
+    await vi.advanceTimersByTimeAsync(100);
+    comparison.pause();
+    connect();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(train).toHaveBeenCalledTimes(1);
+    expect(comparison.playing).toBe(false);
+  });
+
+  test('asks again with growing delays where no event tells of the connection', async () => {
+    const train = vi.fn(() => Promise.reject(unreachable()));
+    const comparison = new RunComparison(train, text);
+    comparison.configure(settings('none'));
+    void comparison.play();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(train).toHaveBeenCalledTimes(4); // at 0, 2, 6 and 14 s
+  });
+});
 
 describe('a comparison', () => {
   test('plays every run to its end, in pieces that go on from the last checkpoint', async () => {

@@ -1,5 +1,5 @@
-// The pool with workers of the test: what it does when they fail to start, vanish or crash.
-import { beforeEach, expect, test, vi } from 'vitest';
+// The pool with workers of the test: what it does when they fail to start, vanish, stick, lose jobs or crash.
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FromWorker, ToWorker } from '../../web/engine/protocol';
 
 /** A worker that does nothing by itself. */
@@ -23,8 +23,13 @@ class FakeWorker {
   send(data: FromWorker): void {
     this.onmessage({ data });
   }
-  fail(): void {
-    this.onerror({ message: '', preventDefault: () => {} });
+  fail(message = ''): void {
+    this.onerror({ message, preventDefault: () => {} });
+  }
+  /** Answers the newest question. */
+  pong(ids: number[], memory = 0): void {
+    const number = this.posted.reduce((last, it) => (it.kind === 'ping' ? it.number : last), 0);
+    this.send({ kind: 'pong', number, ids, busy: ids.length > 0, memory });
   }
   get jobs(): number[] {
     return this.posted.flatMap((it) => (it.kind === 'run' ? [it.id] : []));
@@ -32,12 +37,14 @@ class FakeWorker {
 }
 
 vi.mock('../../web/engine/worker?worker&inline', () => ({ default: FakeWorker }));
-vi.mock('../../web/engine/modules', () => ({ compileModule: () => Promise.resolve({}) }));
+vi.mock('../../web/engine/modules', () => ({ compileEngine: () => Promise.resolve({}) }));
 const { Pool } = await import('../../web/engine/pool');
 
 /** Those who wait until a worker is gone. */
 const watchers = new Map<string, () => void>();
 vi.stubGlobal('window', globalThis);
+const shown = { visibilityState: 'visible' };
+vi.stubGlobal('document', shown);
 vi.stubGlobal('navigator', {
   hardwareConcurrency: 2,
   locks: {
@@ -69,6 +76,14 @@ test('workers that do not start are not made again and again', async () => {
   expect(FakeWorker.made.length).toBeLessThan(8);
 });
 
+test('workers that do not start for a reason name it, and no policy', async () => {
+  FakeWorker.start = (worker) => worker.fail('SyntaxError: Unexpected token');
+  const error = await new Pool().run('check', check).catch((it: Error) => it);
+  for (let i = 0; i < 20; i++) await pause();
+  expect(error).toMatchObject({ message: expect.stringContaining('SyntaxError') });
+  expect(error).toMatchObject({ message: expect.not.stringContaining('worker-src') });
+});
+
 test('a job whose worker vanishes starts again in another', async () => {
   const pool = new Pool();
   const restarted = vi.fn();
@@ -79,7 +94,7 @@ test('a job whose worker vanishes starts again in another', async () => {
   await pause();
   expect(restarted).toHaveBeenCalledTimes(1);
   const second = users()[1];
-  second.send({ kind: 'done', id: second.jobs[0], output: {} });
+  second.send({ kind: 'done', id: second.jobs[0], output: {}, slowest: 1 });
   expect(await answer).toEqual({});
 });
 
@@ -135,4 +150,131 @@ test('shares of one job go to workers of their own', async () => {
   expect(shares).toEqual([{ number: 0 }, { number: 1 }]);
   controller.abort(new Error('enough'));
   await expect(answer).rejects.toThrow('enough');
+});
+
+describe('a silent worker', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    shown.visibilityState = 'visible';
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** A job that has begun in a worker, and its answer or error. */
+  async function begun(restarted = () => {}) {
+    const pool = new Pool();
+    const answer = pool.run('check', check, { onRestart: restarted }).catch((it: Error) => it);
+    await vi.advanceTimersByTimeAsync(0);
+    return { pool, answer, worker: users()[0] };
+  }
+  const partial = (worker: FakeWorker, slowest: number) =>
+    worker.send({ kind: 'partial', id: worker.jobs[0], progress: 0.1, output: {}, slowest });
+  const seconds = (count: number) => vi.advanceTimersByTimeAsync(1000 * count);
+
+  test('whose steps are short is replaced after 30 s, and its job starts again', async () => {
+    const restarted = vi.fn();
+    const { answer, worker } = await begun(restarted);
+    partial(worker, 10);
+    await seconds(29);
+    expect(users()).toHaveLength(1);
+    await seconds(3);
+    expect(users()).toHaveLength(2);
+    expect(restarted).toHaveBeenCalledTimes(1);
+    const second = users()[1];
+    second.send({ kind: 'done', id: second.jobs[0], output: {}, slowest: 10 });
+    expect(await answer).toEqual({});
+  });
+
+  test('whose job sticks once more is given up with a reason', async () => {
+    const { answer, worker } = await begun();
+    partial(worker, 10);
+    await seconds(31);
+    await seconds(121);
+    expect(users()).toHaveLength(2);
+    expect(await answer).toMatchObject({ message: expect.stringContaining('within 120 s') });
+  });
+
+  test('may take twenty times its longest step, and two minutes for its first one', async () => {
+    const { worker } = await begun();
+    await seconds(119);
+    expect(users()).toHaveLength(1);
+    partial(worker, 10_000);
+    await seconds(199);
+    expect(users()).toHaveLength(1);
+    await seconds(3);
+    expect(users()).toHaveLength(2);
+  });
+
+  test('whose steps are known from an earlier job like it is not given two minutes', async () => {
+    const { pool, worker } = await begun();
+    worker.send({ kind: 'done', id: worker.jobs[0], output: {}, slowest: 5 });
+    void pool.run('check', check).catch(() => {});
+    await seconds(32);
+    expect(users().flatMap(({ jobs }) => jobs)).toHaveLength(3);
+  });
+
+  test('is not suspected while the page is hidden or the machine sleeps', async () => {
+    const { worker } = await begun();
+    partial(worker, 10);
+    shown.visibilityState = 'hidden';
+    await seconds(300);
+    shown.visibilityState = 'visible';
+    await seconds(20);
+    // Machines sleep in the middle of a second: the timer runs on, the clock has jumped.
+    const now = performance.now.bind(performance);
+    for (let hour = 1; hour < 60; hour++) {
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + hour * 3_600_000);
+      await seconds(1);
+    }
+    expect(users()).toHaveLength(1);
+  });
+
+  test('that advances its job shows it when asked', async () => {
+    const { worker } = await begun();
+    partial(worker, 10);
+    for (let i = 0; i < 20; i++) {
+      await seconds(6);
+      worker.pong(worker.jobs);
+    }
+    expect(users()).toHaveLength(1);
+  });
+
+  test('that only waits, for a module that never gets ready, is replaced', async () => {
+    const { worker } = await begun();
+    for (let i = 0; i < 21; i++) {
+      await seconds(6);
+      const number = worker.posted.filter(({ kind }) => kind === 'ping').length;
+      worker.send({ kind: 'pong', number, ids: worker.jobs, busy: false, memory: 0 });
+    }
+    expect(users()).toHaveLength(2);
+  });
+});
+
+test('a job whose message was lost starts again', async () => {
+  vi.useFakeTimers();
+  const pool = new Pool();
+  const answer = pool.run('check', check);
+  await vi.advanceTimersByTimeAsync(6000);
+  users()[0].pong([]);
+  await vi.advanceTimersByTimeAsync(0);
+  const second = users()[1];
+  second.send({ kind: 'done', id: second.jobs[0], output: {}, slowest: 1 });
+  expect(await answer).toEqual({});
+  vi.useRealTimers();
+});
+
+test('a worker that rests with much memory is replaced, one with little is not', async () => {
+  vi.useFakeTimers();
+  const pool = new Pool();
+  const answer = pool.run('check', check);
+  await vi.advanceTimersByTimeAsync(0);
+  const [worker] = users();
+  worker.send({ kind: 'done', id: worker.jobs[0], output: {}, slowest: 1 });
+  await answer;
+  const { length } = FakeWorker.made;
+  await vi.advanceTimersByTimeAsync(11_000);
+  for (const it of FakeWorker.made) it.pong([], it === worker ? 100e6 : 17e6);
+  expect(FakeWorker.made).toHaveLength(length + 1);
+  vi.useRealTimers();
 });

@@ -1,16 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { MODULES } from '../../web/engine/module-names';
 import { MOST, sizes } from '../page-size';
 
-test('script, styles and markup are small enough', () => {
-  expect(sizes().page).toBeLessThan(MOST.page);
-});
-
-test('the WASM of each section is small enough', () => {
-  const { wasm } = sizes();
-  expect(Object.keys(wasm).sort()).toEqual([...MODULES].sort());
-  for (const [name, bytes] of Object.entries(wasm)) expect(bytes, name).toBeLessThan(MOST.wasm);
+test('script, styles, markup and engine are small enough', () => {
+  const { page, engine } = sizes();
+  expect(page + engine).toBeLessThan(MOST);
 });
 
 test('results files hold what docs and page show, no more', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { shrunk } from '../../web/ui/estimate';
-import { durationText, waitText } from '../../web/ui/wait';
+import { downloadText, durationText, waitText } from '../../web/ui/wait';
 
 test('durations are told in the largest unit of which there are two', () => {
   expect([0.2, 1, 119, 120, 7199, 7200, 172_800].map(durationText)).toEqual([
@@ -29,4 +29,11 @@ test('a large problem is estimated from one an eighth as large, with all its par
     },
     times: 512 * 512 * 4 * 2,
   });
+});
+
+test('a download is told with how much of it is there', () => {
+  const file = { url: 'train.wasm', name: 'engine (train.wasm)', bytes: 349_990, crc32: 0 };
+  expect(downloadText([{ file, received: 1500, wanted: true }])).toBe(
+    'Loading the engine (train.wasm), 2 of 350 kB.',
+  );
 });

@@ -51,6 +51,14 @@ abstract class RangeSource implements ByteSource {
     }
   }
 
+  /** Frees what is kept of the file, which nobody reads any more. */
+  close(): void {
+    for (const bytes of this.blocks.values()) free(bytes);
+    this.blocks.clear();
+    if (this.used) free(this.used);
+    this.used = null;
+  }
+
   /** So many bytes, or as many as there are; may throw. */
   protected abstract range(offset: number, length: number): Uint8Array;
 
@@ -93,6 +101,11 @@ export class BlobSource extends RangeSource {
     this.fed?.feed(offset, bytes);
   }
 
+  override close(): void {
+    super.close();
+    this.fed = null;
+  }
+
   protected range(offset: number, length: number): Uint8Array {
     if (!this.fed) {
       try {
@@ -108,6 +121,10 @@ export class BlobSource extends RangeSource {
   }
 }
 
+/** A host is given up that sends less than so many bytes a second, after so many milliseconds. */
+const LEAST_SPEED = 20_000;
+const REMOTE_PATIENCE = 30_000;
+
 class RemoteSource extends RangeSource {
   constructor(private remote: Remote) {
     super(remote.name, remote.size, REMOTE_BLOCK, REMOTE_BLOCK); // a request costs more than what is read too much
@@ -119,7 +136,18 @@ class RemoteSource extends RangeSource {
     request.responseType = 'arraybuffer';
     const last = Math.min(offset + length, this.size) - 1;
     request.setRequestHeader('Range', `bytes=${offset}-${last}`);
-    request.send();
+    const wanted = last - offset + 1;
+    request.timeout = REMOTE_PATIENCE + (1000 * wanted) / LEAST_SPEED;
+    try {
+      request.send();
+    } catch (error) {
+      const { host } = new URL(this.remote.url);
+      const why =
+        (error as Error).name === 'TimeoutError'
+          ? `did not send ${wanted} bytes within ${Math.round(request.timeout / 1000)} s`
+          : 'does not answer';
+      throw new Refused(`its host ${host} ${why}; is there a connection?`);
+    }
     if (request.status !== 206) {
       throw new Refused(`its host answers ${request.status}; was it changed or removed?`);
     }
@@ -169,13 +197,19 @@ function isRemote(value: unknown): value is Remote {
 export interface Sources {
   input: unknown;
   files: BlobSource[];
+  /** Frees what is kept of all of them. */
+  close(): void;
 }
 
 /** Makes sources of bytes of the files in a job's input. */
 export function withSources(input: unknown): Sources {
   const files: BlobSource[] = [];
+  const remotes: RemoteSource[] = [];
   const source = (value: unknown, key: string): unknown => {
-    if (isRemote(value)) return new RemoteSource(value);
+    if (isRemote(value)) {
+      remotes.push(new RemoteSource(value));
+      return remotes[remotes.length - 1];
+    }
     if (!(value instanceof Blob)) return value;
     files.push(new BlobSource(value, value instanceof File ? value.name : key));
     return files[files.length - 1];
@@ -184,5 +218,6 @@ export function withSources(input: unknown): Sources {
     key,
     Array.isArray(value) ? value.map((it) => source(it, key)) : source(value, key),
   ]);
-  return { input: Object.fromEntries(entries), files };
+  const close = () => [...files, ...remotes].forEach((it) => it.close());
+  return { input: Object.fromEntries(entries), files, close };
 }

@@ -14,7 +14,7 @@ type RunShare<J extends JobName> = <Answer>(
 export async function divided<J extends JobName>(
   run: RunShare<J>,
   shares: number,
-  { signal, onPartial, onRestart }: RunOptions<J>,
+  { signal, onPartial, onRestart, onStart, expected }: RunOptions<J>,
 ): Promise<Output<J>> {
   const ending = new AbortController();
   const abort = () => ending.abort(signal?.reason);
@@ -33,13 +33,16 @@ export async function divided<J extends JobName>(
         run<Uint8Array>(
           { number },
           {
-            ...{ signal: ending.signal, onRestart },
+            ...{ signal: ending.signal, onRestart, onStart, expected },
             onPartial: (output, own) => take(number, output, own),
           },
         ),
       ),
     );
-    return await run<Output<J>>({ found }, { signal: ending.signal, onPartial, onRestart });
+    return await run<Output<J>>(
+      { found },
+      { signal: ending.signal, onPartial, onRestart, expected },
+    );
   } catch (error) {
     ending.abort(error);
     throw error;

@@ -4,6 +4,10 @@ import type { EngineFailure } from './protocol';
 export class EngineError extends Error {
   /** The parameter, tensor or key at fault; '' where none is. */
   readonly field: string;
+  /** The computation broke, and may do better once more; else its input was refused. */
+  get broken(): boolean {
+    return this.name === 'Error';
+  }
   constructor(failure: EngineFailure) {
     super(failure.message);
     this.name = failure.name;
@@ -15,11 +19,24 @@ function failureOf(message: string): EngineFailure {
   return { name: 'Error', field: '', message };
 }
 
-/** No worker starts. */
-export const BLOCKED = failureOf(
-  'The browser blocks the workers in which this page computes. A Content-Security-Policy must ' +
-    "allow them by worker-src 'self' blob:; a browser extension may block them too.",
-);
+/** No worker starts; `reason` is '' where the browser gives none, as for what a policy forbids. */
+export function notStarted(reason: string): EngineFailure {
+  return failureOf(
+    reason
+      ? `The workers in which this page computes do not start: ${reason}. The browser may be too old ` +
+          'for this page: update it, or open the page in another.'
+      : 'The browser blocks the workers in which this page computes. A Content-Security-Policy must ' +
+          "allow them by worker-src 'self' blob:; a browser extension may block them too.",
+  );
+}
+
+/** The worker was stuck, twice. */
+export function stalledFor(seconds: number): EngineFailure {
+  return failureOf(
+    `The computation was stopped: a step of it must end within ${Math.round(seconds)} s here, and did ` +
+      'not, in two workers one after the other. Choose a smaller problem.',
+  );
+}
 
 /** Workers end again and again, without an error that says why. */
 export const VANISHED = failureOf(

@@ -1,47 +1,20 @@
-import checkpoint from '../../build/wasm/checkpoint.wasm?url';
-import collapse from '../../build/wasm/collapse.wasm?url';
-import layers from '../../build/wasm/layers.wasm?url';
-import localize from '../../build/wasm/localize.wasm?url';
-import predict from '../../build/wasm/predict.wasm?url';
-import reading from '../../build/wasm/reading.wasm?url';
-import train from '../../build/wasm/train.wasm?url';
-import trained from '../../build/wasm/trained.wasm?url';
-import { MODULES, type ModuleName } from './module-names';
+import engine from '../../build/wasm/engine.wasm?shipped';
 import { load, type ShippedFile } from './shipped';
+import { hasWebAssembly, NO_WEBASSEMBLY, whyNotCompiled } from './support';
 
-const addresses: Record<ModuleName, string> = {
-  localize,
-  collapse,
-  train,
-  trained,
-  checkpoint,
-  reading,
-  layers,
-  predict,
-};
-
-const fileOf = (name: ModuleName): ShippedFile => ({
-  url: addresses[name],
-  name: `engine (${name}.wasm)`,
-});
-
-/** The engine, in the order in which its modules are loaded ahead. */
-export const moduleFiles: readonly ShippedFile[] = MODULES.map(fileOf);
+export const engineFile: ShippedFile = { ...engine, name: 'engine (engine.wasm)' };
 
 /**
- * Compiles a module, loaded once for all workers. Throws NetworkError where the host cannot be reached,
- * Error where the module cannot be had at all.
+ * The one place in which the engine is loaded, compared with what the build wrote and compiled, once for all
+ * workers. Throws LoadError where its bytes do not arrive, Error where the browser does not compile them.
  */
-export async function compileModule(name: ModuleName): Promise<WebAssembly.Module> {
-  const code = await load(fileOf(name));
+export async function compileEngine(): Promise<WebAssembly.Module> {
+  if (!hasWebAssembly()) throw new Error(NO_WEBASSEMBLY);
+  const code = await load(engineFile);
   try {
     // Compiled from bytes, not from the stream: a plain host may not know the WASM media type.
     return await WebAssembly.compile(code);
   } catch (error) {
-    throw new Error(
-      `The engine (${name}.wasm) cannot be compiled: ${(error as Error).message}. ` +
-        "A Content-Security-Policy must have 'wasm-unsafe-eval' in script-src.",
-      { cause: error },
-    );
+    throw new Error(await whyNotCompiled(engineFile.name, error as Error), { cause: error });
   }
 }

@@ -4,12 +4,11 @@ const LONGEST = 60_000;
 
 /**
  * Resolves when it is worth asking the host again after so many failed attempts (from 1): when the
- * connection returns, or after a delay that doubles where the browser says that there is one.
+ * connection returns, or after a delay that doubles. (A browser may take itself for offline and be wrong.)
  */
 export function whenReachable(attempts: number): Promise<void> {
   return new Promise((resolve) => {
-    const delay = Math.min(LONGEST, FIRST * 2 ** (attempts - 1));
-    const timer = navigator.onLine ? setTimeout(done, delay) : undefined;
+    const timer = setTimeout(done, Math.min(LONGEST, FIRST * 2 ** (attempts - 1)));
     addEventListener('online', done);
     function done() {
       clearTimeout(timer);
@@ -17,4 +16,11 @@ export function whenReachable(attempts: number): Promise<void> {
       resolve();
     }
   });
+}
+
+/** What whoever waits for that adds to the message of a NetworkError. */
+export function retryText(): string {
+  return navigator.onLine
+    ? 'The page tries again.'
+    : 'The page tries again when the connection returns.';
 }

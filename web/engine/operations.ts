@@ -4,7 +4,6 @@ import type { Operations } from '../generated/operations';
 import type { JobName } from './protocol';
 
 interface Facts {
-  module: string;
   shares: number;
   fields: readonly string[];
 }

@@ -1,12 +1,12 @@
-import { BLOCKED, crashOf, EngineError, VANISHED } from './engine-error';
+import { crashOf, EngineError, notStarted, stalledFor, VANISHED } from './engine-error';
 import { blobsOf } from './file-inputs';
-import { compileModule } from './modules';
+import { compileEngine } from './modules';
 import type { EngineFailure, FromWorker, Input, JobName, Output, Share } from './protocol';
+import { kindOf } from './patience';
 import { Seat, type Call } from './seat';
-import type { ModuleName } from './module-names';
+import { everySeenSecond } from './seen-clock';
 import { divided } from './divided';
 import { sharesOf } from './operations';
-import { moduleOf } from './sections';
 
 export { EngineError } from './engine-error';
 
@@ -14,14 +14,21 @@ export interface RunOptions<J extends JobName> {
   /** Cancels the job; the promise then rejects with an AbortError. */
   signal?: AbortSignal;
   onPartial?: (output: Output<J>, progress: number) => void;
-  /** The worker vanished and the job starts again in another. */
+  /** The worker vanished or was stuck, and the job starts again in another. */
   onRestart?: () => void;
+  /** The engine is loaded, and a worker has the job. */
+  onStart?: () => void;
+  /** Seconds that the job takes by an estimate: a step of it may take as long. */
+  expected?: number;
 }
 
 /** Workers that may fail to start one after the other before none is made any more. */
 const MOST_FAILED_STARTS = 4;
-/** Times that a job starts again after its worker vanished. */
+/** Times that a job starts again after its worker vanished, or was stuck: then the job is what sticks. */
 const MOST_RESTARTS = 3;
+const MOST_STALLS = 1;
+/** Kinds of jobs whose steps are remembered. */
+const MOST_KINDS = 500;
 
 /**
  * Workers, each with its own instance of the engine. A job runs in the least busy one. A worker
@@ -29,15 +36,22 @@ const MOST_RESTARTS = 3;
  */
 export class Pool {
   readonly size = Math.min(4, Math.max(2, navigator.hardwareConcurrency || 2));
-  private modules = new Map<ModuleName, Promise<WebAssembly.Module>>();
+  private engine: Promise<WebAssembly.Module> | null = null;
   private seats: Seat[] = [];
   private count = 0;
-  /** Workers that failed to start, since one last did. */
+  /** Workers that failed to start, since one last did, and why the last of them. */
   private failedStarts = 0;
+  private whyNotStarted = '';
+  /** Milliseconds of the longest step of each kind of job. */
+  private slowest = new Map<string, number>();
 
   constructor() {
     for (let i = 0; i < this.size; i++) this.open();
-    this.prepare('localize'); // the first section is looked at in any case
+    everySeenSecond(() => [...this.seats].forEach((seat) => seat.tick()));
+    this.load().then(
+      (engine) => this.seats.forEach((seat) => seat.load(engine)), // before their first jobs
+      () => {}, // whoever needs it hears of it
+    );
   }
 
   /**
@@ -63,45 +77,38 @@ export class Pool {
     share: Share | null,
     options: RunOptions<J>,
   ): Promise<Answer> {
-    const { signal, onPartial, onRestart } = options;
-    const module = await this.load(moduleOf(job, input));
+    const { signal, onPartial, onRestart, onStart, expected = 0 } = options;
+    const engine = await this.load();
     signal?.throwIfAborted();
     const id = ++this.count;
     const cancel = () => this.cancel(id, signal?.reason);
     signal?.addEventListener('abort', cancel, { once: true });
     try {
       return await new Promise<Answer>((resolve, reject) => {
-        const call = { id, job, input, share, restarts: 0, onPartial, onRestart, resolve, reject };
-        this.send(module, call);
+        const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
+        const call = { id, job, input, share, slowest, expected, restarts: 0, stalls: 0 };
+        this.send(engine, { ...call, onPartial, onRestart, resolve, reject });
+        onStart?.();
       });
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
   }
 
-  /** Gives a module that is soon to be asked to all workers, so that each has an instance of it by then. */
-  prepare(name: ModuleName): void {
-    this.load(name).then(
-      (module) => this.seats.forEach((seat) => seat.load(name, module)),
-      () => {}, // whoever needs it hears of it
-    );
-  }
-
-  private load(name: ModuleName): Promise<WebAssembly.Module> {
-    const module = this.modules.get(name) ?? compileModule(name);
-    this.modules.set(name, module);
+  private load(): Promise<WebAssembly.Module> {
+    const engine = (this.engine ??= compileEngine());
     // Whoever waits for it sees the error; the next one may have more luck.
-    module.catch(() => this.modules.delete(name));
-    return module;
+    engine.catch(() => (this.engine = null));
+    return engine;
   }
 
   /** Gives a job to the least busy worker. */
-  private send(module: WebAssembly.Module, call: Call): void {
+  private send(engine: WebAssembly.Module, call: Call): void {
     const [first, ...others] = this.seats;
-    if (!first) return call.reject(new EngineError(BLOCKED));
+    if (!first) return call.reject(new EngineError(notStarted(this.whyNotStarted)));
     others
       .reduce((best, it) => (it.reluctance(call) < best.reluctance(call) ? it : best), first)
-      .send(module, call);
+      .send(engine, call);
   }
 
   private cancel(id: number, reason: unknown): void {
@@ -120,7 +127,9 @@ export class Pool {
           message: (seat, message) => this.receive(seat, message),
           broke: (seat, reason) => this.broke(seat, reason),
           vanished: (seat) => this.vanished(seat),
-          stuck: (seat) => this.replace(seat),
+          stalled: (seat) => this.stalled(seat),
+          deaf: (seat) => this.replace(seat),
+          swollen: (seat) => this.replace(seat),
         }),
       );
     } catch {
@@ -130,9 +139,10 @@ export class Pool {
 
   private receive(seat: Seat, message: FromWorker): void {
     this.failedStarts = 0;
-    if (message.kind === 'ready' || message.kind === 'cancelled') return; // the seat's own
+    if (!('id' in message) || message.kind === 'cancelled') return; // the seat's own
     const call = seat.calls.get(message.id);
     if (!call) return; // cancelled meanwhile
+    if ('slowest' in message) this.learn(call, message.slowest);
     if (message.kind === 'partial') {
       call.onPartial?.(message.output as never, message.progress);
     } else if (message.kind === 'read') {
@@ -146,6 +156,14 @@ export class Pool {
       this.fail(seat, call, crashOf(message.failure.message));
       this.replace(seat);
     }
+  }
+
+  /** Takes how long the steps of a job are: those of the next such job will be like them. */
+  private learn(call: Call, slowest: number): void {
+    call.slowest = Math.max(call.slowest, slowest);
+    this.slowest.set(kindOf(call.job, call.input), call.slowest);
+    const [oldest] = this.slowest.keys();
+    if (this.slowest.size > MOST_KINDS) this.slowest.delete(oldest);
   }
 
   /** Reads a part of a file for a worker that may not. */
@@ -169,8 +187,10 @@ export class Pool {
   }
 
   private broke(seat: Seat, reason: string): void {
-    if (!seat.started) this.failedStarts++;
-    else {
+    if (!seat.started) {
+      this.failedStarts++;
+      this.whyNotStarted = reason;
+    } else {
       const [first] = seat.calls.values();
       if (first) this.fail(seat, first, crashOf(reason));
     }
@@ -185,6 +205,16 @@ export class Pool {
     this.replace(seat);
   }
 
+  /** The jobs start again elsewhere, with more patience; those that stick once more are given up. */
+  private stalled(seat: Seat): void {
+    const { patience } = seat;
+    for (const call of seat.calls.values()) {
+      if (++call.stalls > MOST_STALLS) this.fail(seat, call, stalledFor(patience));
+      else call.onRestart?.();
+    }
+    this.replace(seat);
+  }
+
   /** Puts a new worker in the place of one, and starts there what the old one had not finished. */
   private replace(seat: Seat): void {
     const at = this.seats.indexOf(seat);
@@ -193,10 +223,7 @@ export class Pool {
     this.seats.splice(at, 1);
     this.open();
     for (const call of seat.calls.values()) {
-      this.load(moduleOf(call.job, call.input)).then(
-        (module) => this.send(module, call),
-        call.reject,
-      );
+      this.load().then((engine) => this.send(engine, call), call.reject);
     }
   }
 }

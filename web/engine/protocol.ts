@@ -1,7 +1,6 @@
 // What the page may ask of the engine, what comes back, and the messages that carry both.
 
 import type { Operations } from '../generated/operations';
-import type { ModuleName } from './module-names';
 import type { Remote } from './terms';
 
 export type * from './terms';
@@ -35,12 +34,14 @@ export interface EngineFailure {
  */
 export type Share = { number: number } | { found: Uint8Array[] };
 
-/** Main thread to worker. A module is compiled once and shared; it precedes its first job. */
+/** Main thread to worker. The engine is compiled once and shared; it precedes the first job. */
 export type ToWorker =
-  | { kind: 'load'; name: ModuleName; module: WebAssembly.Module }
+  | { kind: 'load'; engine: WebAssembly.Module }
   /** `share` is null for a job that is not divided. Of a share the final output is what it has found. */
   | { kind: 'run'; id: number; job: JobName; input: unknown; share: Share | null }
   | { kind: 'cancel'; id: number }
+  /** Asks which jobs the worker has; the answer has the same number. */
+  | { kind: 'ping'; number: number }
   /** Bytes of the job's file number `file` from `offset` on, which the worker could not read; null
    * where the main thread cannot either. */
   | {
@@ -51,19 +52,27 @@ export type ToWorker =
       bytes: Uint8Array<ArrayBuffer> | null;
     };
 
-/** Worker to main thread. `progress` is in [0, 1]. */
+/**
+ * Worker to main thread. `progress` is in [0, 1]. `slowest` are the milliseconds of the longest step of the job
+ * so far, in which the worker looks at no message.
+ */
 export type FromWorker =
   /** The worker runs, and holds this lock as long as it lives; null where it has none. */
   | { kind: 'ready'; lock: string | null }
   /** Asks for bytes of a file that only the main thread can read; the job waits for them. */
   | { kind: 'read'; id: number; file: number; offset: number; length: number }
-  | { kind: 'partial'; id: number; progress: number; output: unknown }
-  | { kind: 'done'; id: number; output: unknown }
+  | { kind: 'partial'; id: number; progress: number; output: unknown; slowest: number }
+  | { kind: 'done'; id: number; output: unknown; slowest: number }
+  /**
+   * The jobs that the worker has, whether it advances one of them (and does not only wait for a module or for
+   * bytes), and the bytes of its WASM memories.
+   */
+  | { kind: 'pong'; number: number; ids: number[]; busy: boolean; memory: number }
   | { kind: 'cancelled'; id: number }
   | { kind: 'failed'; id: number; failure: EngineFailure };
 
 /**
- * What a WASM module exports: one factory. A job advances until it returns true (done). `work`
+ * What the WASM module exports: one factory. A job advances until it returns true (done). `work`
  * is about how many multiply-adds one call should do (the library reads no clock): the worker
  * tunes it so that it can look at its messages every few milliseconds. A partial output may be
  * asked for after any call. Exceptions are JavaScript Errors with `name`, `message` and `field`.

@@ -1,16 +1,14 @@
+import { patienceOf, type Pace } from './patience';
 import type { FromWorker, JobName, Share, ToWorker } from './protocol';
-import type { ModuleName } from './module-names';
-import { moduleOf } from './sections';
 import EngineWorker from './worker?worker&inline';
 
 /** A job that was asked for and has not answered yet. */
-export interface Call {
+export interface Call extends Pace {
   id: number;
   job: JobName;
-  input: unknown;
   /** Null for a job that is not divided. */
   share: Share | null;
-  /** How often its worker vanished. */
+  /** How often its worker vanished, or lost it. */
   restarts: number;
   onPartial: ((output: never, progress: number) => void) | undefined;
   onRestart: (() => void) | undefined;
@@ -24,39 +22,52 @@ export interface SeatEvents {
   message(seat: Seat, message: FromWorker): void;
   /** The worker broke with an error; before `started`, it never ran. */
   broke(seat: Seat, reason: string): void;
-  /** The worker is gone, without an error. */
+  /** The worker is gone without an error, or has lost a job. */
   vanished(seat: Seat): void;
+  /** The worker shows no sign of work for longer than its jobs may take. */
+  stalled(seat: Seat): void;
   /** The worker does not see that a job was cancelled. */
-  stuck(seat: Seat): void;
+  deaf(seat: Seat): void;
+  /** The worker rests, and holds more memory than one that rests should. */
+  swollen(seat: Seat): void;
 }
 
 /** A worker that does not see a cancel for so many milliseconds is inside one long step. */
 const PATIENCE = 1500;
-/** Milliseconds between two looks at a worker without a lock that shows that it lives. */
-const LOOK = 5000;
 /** More jobs than a worker has at once. */
 const MANY = 1000;
-/** A worker that should send something, and does not during so many looks, is gone. */
-const MOST_SILENT = 12;
+/** Seconds between two questions to a worker that has jobs. */
+const PING = 5;
+/** Seconds after which a worker that has not begun to run never will. */
+const START = 60;
+/** Seconds without a job after which a worker is asked for its memory. */
+const REST = 10;
+/** Bytes of WASM memory that a worker may keep while it rests. */
+const MOST_KEPT = 1 << 26;
 
-/** One worker: the modules that it has, and the jobs that it runs. */
+/** One worker, and the jobs that it runs. */
 export class Seat {
   readonly calls = new Map<number, Call>();
   /** Whether the worker has run at all. */
   started = false;
   private worker: Worker;
-  private loaded = new Set<ModuleName>();
+  private loaded = false;
   /** Timers of cancelled jobs whose worker has not yet confirmed the cancellation. */
   private leaving = new Map<number, number>();
   private closed = new AbortController();
-  private timer = setInterval(() => this.look(), LOOK);
-  /** Looks since the worker last sent something. */
+  /** Seconds with jobs, and since the last sign of work on one of them. */
+  private working = 0;
   private silent = 0;
+  /** Seconds without jobs. */
+  private resting = 0;
+  /** The newest question, and the jobs that the worker had been sent by then. */
+  private ping: { number: number; ids: number[] } = { number: 0, ids: [] };
 
   /** Throws where the browser forbids workers at once. */
   constructor(private events: SeatEvents) {
     this.worker = new EngineWorker();
     this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => this.receive(data);
+    this.worker.onmessageerror = () => events.vanished(this); // what it sent cannot be read: it is lost
     this.worker.onerror = (event) => {
       event.preventDefault();
       if (!this.closed.signal.aborted) events.broke(this, event.message);
@@ -69,17 +80,17 @@ export class Seat {
     return this.calls.size + MANY * others.length;
   }
 
-  /** Gives the worker a module, unless it has it. */
-  load(name: ModuleName, module: WebAssembly.Module): void {
-    if (!this.loaded.has(name)) this.post({ kind: 'load', name, module });
-    this.loaded.add(name);
+  /** Gives the worker the engine, unless it has it. */
+  load(engine: WebAssembly.Module): void {
+    if (!this.loaded) this.post({ kind: 'load', engine });
+    this.loaded = true;
   }
 
-  /** Starts a job; its module goes first where the worker does not have it. */
-  send(module: WebAssembly.Module, call: Call): void {
+  /** Starts a job; the engine goes first where the worker does not have it. */
+  send(engine: WebAssembly.Module, call: Call): void {
     this.calls.set(call.id, call);
     const { id, job, input, share } = call;
-    this.load(moduleOf(job, input), module);
+    this.load(engine);
     this.post({ kind: 'run', id, job, input, share });
   }
 
@@ -89,14 +100,13 @@ export class Seat {
     this.post({ kind: 'cancel', id });
     this.leaving.set(
       id,
-      window.setTimeout(() => this.events.stuck(this), PATIENCE),
+      window.setTimeout(() => this.events.deaf(this), PATIENCE),
     );
   }
 
   /** Ends the worker; its calls are for the pool to start again elsewhere. */
   close(): void {
     this.closed.abort();
-    clearInterval(this.timer);
     this.worker.terminate();
     this.leaving.forEach((timer) => clearTimeout(timer));
   }
@@ -105,7 +115,33 @@ export class Seat {
     this.worker.postMessage(message, transfer);
   }
 
+  /** A second has passed, as `everySeenSecond` counts. */
+  tick(): void {
+    if (this.calls.size === 0) {
+      this.working = this.silent = 0;
+      if (++this.resting === REST) this.ask();
+      return;
+    }
+    this.resting = 0;
+    this.silent++;
+    if (++this.working % PING === 0) this.ask();
+    if (!this.started && this.silent > START) this.events.vanished(this);
+    else if (this.silent > this.patience) this.events.stalled(this);
+  }
+
+  /** Seconds that the worker may be silent: those of its slowest job. */
+  get patience(): number {
+    return Math.max(...[...this.calls.values()].map(patienceOf));
+  }
+
+  private ask(): void {
+    const number = this.ping.number + 1;
+    this.ping = { number, ids: [...this.calls.keys()] };
+    this.post({ kind: 'ping', number });
+  }
+
   private receive(message: FromWorker): void {
+    if (message.kind === 'pong') return this.compare(message);
     this.silent = 0;
     if (message.kind === 'ready') this.begin(message.lock);
     else if (message.kind === 'cancelled') {
@@ -114,24 +150,25 @@ export class Seat {
     } else this.events.message(this, message);
   }
 
+  /** Compares the jobs that the worker has with those that it should have. Messages keep their order. */
+  private compare({ number, ids, busy, memory }: FromWorker & { kind: 'pong' }): void {
+    if (busy) this.silent = 0;
+    if (number !== this.ping.number) return;
+    if (this.ping.ids.some((id) => this.calls.has(id) && !ids.includes(id))) {
+      this.events.vanished(this);
+    } else if (this.calls.size + this.leaving.size === 0 && memory > MOST_KEPT) {
+      this.events.swollen(this);
+    }
+  }
+
   /**
-   * Watches over the worker. A worker may end without any event, when the browser needs its memory;
-   * then the lock that it holds is free. Where there are no locks (a page without https), long silence
-   * must do.
+   * Watches over the worker. A worker may end without any event, when the browser needs its memory; then
+   * the lock that it holds is free. Where there are no locks (a page without https), its silence tells.
    */
   private begin(lock: string | null): void {
     this.started = true;
     if (lock === null) return;
-    clearInterval(this.timer);
     const { signal } = this.closed;
     navigator.locks.request(lock, { signal }, () => this.events.vanished(this)).catch(() => {}); // closed
-  }
-
-  /** Counts looks, not time: a page that slept has not waited. Only short steps are never silent. */
-  private look(): void {
-    const jobs = [...this.calls.values()].map(({ job, input }) => moduleOf(job, input));
-    const isShort = !this.started || jobs.includes('train');
-    this.silent = isShort ? this.silent + 1 : 0;
-    if (this.silent > MOST_SILENT) this.events.vanished(this);
   }
 }

@@ -1,15 +1,6 @@
-import createCheckpoint from '../../build/wasm/checkpoint.js';
-import createCollapse from '../../build/wasm/collapse.js';
-import createLocalize from '../../build/wasm/localize.js';
-import createLayers from '../../build/wasm/layers.js';
-import createPredict from '../../build/wasm/predict.js';
-import createReading from '../../build/wasm/reading.js';
-import createTrain from '../../build/wasm/train.js';
-import createTrained from '../../build/wasm/trained.js';
+import createEigenscope from '../../build/wasm/engine.js';
 import { withSources, type Sources } from './byte-source';
 import type { FromWorker, JobName, NativeEngine, NativeJob, Share, ToWorker } from './protocol';
-import type { ModuleName } from './module-names';
-import { moduleOf } from './sections';
 
 interface Task {
   id: number;
@@ -21,6 +12,8 @@ interface Task {
   job: NativeJob | null;
   work: number;
   shown: number;
+  /** Milliseconds of its longest step. */
+  slowest: number;
 }
 
 /** One call of advance() should take about this long, so that a cancel is seen within it. */
@@ -34,17 +27,8 @@ const starved = new Map<number, Task>();
 const next = new MessageChannel();
 const waiting = new Set<number>();
 let scheduled = false;
-const factories = {
-  localize: createLocalize,
-  collapse: createCollapse,
-  train: createTrain,
-  trained: createTrained,
-  checkpoint: createCheckpoint,
-  reading: createReading,
-  layers: createLayers,
-  predict: createPredict,
-};
-const engines = new Map<ModuleName, Promise<NativeEngine>>();
+let engine: Promise<NativeEngine> | undefined;
+let memory: WebAssembly.Memory | undefined;
 
 /** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */
 function post(message: FromWorker): void {
@@ -73,28 +57,31 @@ function fail(id: number, error: unknown): void {
 async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void> {
   waiting.add(message.id);
   try {
-    const engine = await engines.get(moduleOf(message.job, message.input));
-    if (!waiting.delete(message.id) || !engine) return; // cancelled before the engine was there
+    const native = await engine;
+    if (!waiting.delete(message.id) || !native) return; // cancelled before the engine was there
     const { id, job: name, input, share } = message;
     const sources = withSources(input);
     tasks.push({
-      ...{ id, engine, name, sources, share },
+      ...{ id, engine: native, name, sources, share },
       job: null,
       work: 1e6,
       shown: performance.now(),
+      slowest: 0,
     });
     schedule();
   } catch (error) {
+    waiting.delete(message.id);
     fail(message.id, error);
   }
 }
 
 function cancel(id: number): void {
   waiting.delete(id);
-  starved.get(id)?.job?.delete();
-  starved.delete(id);
   const at = tasks.findIndex((task) => task.id === id);
-  if (at >= 0) tasks.splice(at, 1)[0].job?.delete();
+  const task = at >= 0 ? tasks.splice(at, 1)[0] : starved.get(id);
+  starved.delete(id);
+  task?.job?.delete();
+  task?.sources.close();
   post({ kind: 'cancelled', id });
 }
 
@@ -112,12 +99,15 @@ function step(task: Task): boolean {
   const { id, job, share } = task;
   const done = job.advance(task.work);
   const now = performance.now();
+  const slowest = (task.slowest = Math.max(task.slowest, now - start));
   task.work = Math.min(1e10, Math.max(1e3, task.work * clamp(SLICE / (now - start))));
   if (done) {
-    post({ kind: 'done', id, output: share && 'number' in share ? job.found() : job.output() });
+    const output = share && 'number' in share ? job.found() : job.output();
+    post({ kind: 'done', id, output, slowest });
     job.delete();
+    task.sources.close();
   } else if (now - task.shown > PARTIAL) {
-    post({ kind: 'partial', id, progress: job.progress(), output: job.output() });
+    post({ kind: 'partial', id, progress: job.progress(), output: job.output(), slowest });
     task.shown = now;
   }
   return done;
@@ -160,30 +150,44 @@ next.port1.onmessage = () => {
   try {
     if (!step(task)) tasks.push(task);
   } catch (error) {
-    if (!starve(task)) fail(task.id, error);
+    if (!starve(task)) {
+      fail(task.id, error);
+      task.job?.delete();
+      task.sources.close();
+    }
   }
   schedule();
 };
 
-function instance(name: ModuleName, module: WebAssembly.Module): Promise<NativeEngine> {
+function instance(module: WebAssembly.Module): Promise<NativeEngine> {
   return new Promise((resolve, reject) => {
-    factories[name]({
+    createEigenscope({
       instantiateWasm(imports, receive) {
-        WebAssembly.instantiate(module, imports).then((it) => receive(it, module), reject);
+        WebAssembly.instantiate(module, imports).then((it) => {
+          const all = Object.values(it.exports); // the linker may have shortened its name
+          memory = all.find((value) => value instanceof WebAssembly.Memory);
+          receive(it, module);
+        }, reject);
         return {};
       },
     }).then(resolve, reject);
   });
 }
 
+function answer(number: number): void {
+  const busy = tasks.length > 0;
+  const ids = [...tasks.map(({ id }) => id), ...waiting, ...starved.keys()];
+  post({ kind: 'pong', number, ids, busy, memory: memory?.buffer.byteLength ?? 0 });
+}
+
 onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'run') void begin(data);
   else if (data.kind === 'cancel') cancel(data.id);
   else if (data.kind === 'bytes') feed(data);
+  else if (data.kind === 'ping') answer(data.number);
   else {
-    const made = instance(data.name, data.module);
-    engines.set(data.name, made);
-    made.catch(() => {}); // its first job reports it
+    engine = instance(data.engine);
+    engine.catch(() => {}); // its first job reports it
   }
 };
 

@@ -167,9 +167,16 @@ export class Frame {
     this.live.replaceChildren(...withSubscripts(text));
   }
 
-  /** An error, in words; '' takes it away. The picture stays. */
-  complain(text: string): void {
+  /** An error, in words, with a button where something may be tried again; '' takes it away. The picture stays. */
+  complain(text: string, again?: () => void): void {
     this.message.textContent = text;
+    if (!again) return;
+    const button = Object.assign(document.createElement('button'), {
+      ...{ type: 'button', className: 'quiet small', textContent: 'Try again' },
+    });
+    button.setAttribute('aria-label', `Try again: ${this.title}`);
+    button.addEventListener('click', again);
+    this.message.append(' ', button);
   }
 
   /** Shows how far the answer is, in [0, 1]. */

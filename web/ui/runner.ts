@@ -1,7 +1,7 @@
 import type { Provenance } from '../charts/provenance';
-import { whenReachable } from '../engine/network';
-import type { Pool } from '../engine/pool';
-import { NetworkError } from '../engine/shipped';
+import { retryText, whenReachable } from '../engine/network';
+import { EngineError, type Pool } from '../engine/pool';
+import { downloads, LoadError, NetworkError } from '../engine/shipped';
 import { Signal } from '../state/signal';
 import type { Change, Store } from '../state/store';
 import type { Frame } from './frame';
@@ -34,6 +34,8 @@ export class Runner {
   private wait: Wait;
   /** Times that the engine could not be loaded, since it last was. */
   private failedLoads = 0;
+  /** The newest of them. */
+  private lastAttempt = Symbol();
 
   constructor(
     private figure: Figure,
@@ -57,10 +59,8 @@ export class Runner {
       const values = Object.fromEntries(names.map((name) => [name, store.state[name]]));
       return { ...values, ...options.origin?.() };
     };
-    this.wait = new Wait(frame.message, frame.title, {
-      cancel: () => this.cancel(),
-      compute: () => this.request('full'),
-    });
+    const actions = { cancel: () => this.cancel(), compute: () => this.request('full') };
+    this.wait = new Wait(frame.message, frame.title, actions, downloads);
     frame.onResize(this.repaint);
   }
 
@@ -162,7 +162,12 @@ export class Runner {
           this.wait.advanceJob(progress);
           onPartial?.(output, progress);
         };
-        return pool.run(job, input, { signal, onPartial: take });
+        return pool.run(job, input, {
+          signal,
+          onPartial: take,
+          onStart: () => this.wait.startJob(),
+          ...(seconds !== null && { expected: seconds }),
+        });
       },
       expect: (seconds) => this.wait.expect(seconds),
       show: (progress) => {
@@ -180,15 +185,31 @@ export class Runner {
     } catch (error) {
       if (signal.aborted) return;
       context.show(1);
-      frame.complain((error as Error).message);
-      if (error instanceof NetworkError) void this.retry();
+      this.report(error as Error);
       this.options.failed?.(error as Error);
     }
   }
 
+  /** Shows why there is no answer, and how there may be one: only a refused value needs another question. */
+  private report(error: Error): void {
+    const again = () => {
+      this.failedLoads = 0;
+      this.frame.complain('');
+      this.request('full');
+    };
+    const canRetry = error instanceof LoadError || (error instanceof EngineError && error.broken);
+    const isReached = !(error instanceof NetworkError);
+    const text = isReached ? error.message : `${error.message} ${retryText()}`;
+    this.frame.complain(text, canRetry ? again : undefined);
+    if (!isReached) void this.retry();
+  }
+
   /** Asks again when the host can be reached. */
   private async retry(): Promise<void> {
+    const attempt = Symbol();
+    this.lastAttempt = attempt;
     await whenReachable(++this.failedLoads);
-    if (this.failedLoads > 0) this.request('full');
+    // Meanwhile it may have been loaded, or have failed once more.
+    if (this.failedLoads > 0 && this.lastAttempt === attempt) this.request('full');
   }
 }

@@ -1,3 +1,5 @@
+import type { Download } from '../engine/shipped';
+
 /** What a person may do about a long computation. */
 interface WaitActions {
   cancel(): void;
@@ -5,8 +7,9 @@ interface WaitActions {
   compute(): void;
 }
 
-/** A computation that takes no longer than so many milliseconds is not spoken of. */
+/** A computation that takes no longer than so many milliseconds is not spoken of, nor a shorter download. */
 const SHORT = 2000;
+const SHORT_DOWNLOAD = 1000;
 const SECOND = 1000;
 /** Seconds of a minute, an hour, a day; a duration is told in the largest unit of which it has two. */
 const UNITS = [
@@ -41,6 +44,15 @@ export function waitText(
   return `${spent}; the first step is not done yet.`;
 }
 
+/** What is being loaded, and how much of it is there. */
+export function downloadText(downloads: readonly Download[]): string {
+  const kB = (bytes: number) => Math.round(bytes / 1000).toLocaleString('en');
+  const parts = downloads.map(
+    ({ file, received }) => `the ${file.name}, ${kB(received)} of ${kB(file.bytes)} kB`,
+  );
+  return `Loading ${parts.join('; ')}.`;
+}
+
 /** Under a figure whose computation takes long: how long it will take, and a button to cancel it. */
 export class Wait {
   private host = document.createElement('p');
@@ -48,6 +60,8 @@ export class Wait {
   private button = Object.assign(document.createElement('button'), { type: 'button' });
   private timer: number | undefined;
   private start = 0;
+  /** A worker has a job. */
+  private started = false;
   /** Share of the work that is done. */
   private progress = 0;
   /** The same of the jobs under way. */
@@ -60,6 +74,8 @@ export class Wait {
     next: Element,
     private name: string,
     actions: WaitActions,
+    /** What is being loaded. */
+    private downloads: () => readonly Download[],
   ) {
     this.host.className = 'wait';
     this.host.hidden = true;
@@ -78,6 +94,7 @@ export class Wait {
     this.start = performance.now();
     this.progress = this.first = 0;
     this.expected = NaN;
+    this.started = false;
     this.timer = window.setInterval(() => this.show(), SECOND);
   }
 
@@ -89,6 +106,12 @@ export class Wait {
   /** A job begins, after others or beside them. */
   beginJob(): void {
     this.first = 0;
+    this.started = false;
+  }
+
+  /** What the job needs is loaded, and it computes. */
+  startJob(): void {
+    this.started = true;
   }
 
   /** Takes the estimated seconds of a job under way; jobs run side by side. */
@@ -117,8 +140,12 @@ export class Wait {
 
   private show(): void {
     const spent = performance.now() - this.start;
-    if (spent < SHORT) return;
-    this.text.textContent = waitText(spent / SECOND, this.progress, this.first, this.expected);
+    const loading = this.started ? [] : this.downloads();
+    if (spent < (loading.length > 0 ? SHORT_DOWNLOAD : SHORT)) return;
+    this.text.textContent =
+      loading.length > 0
+        ? downloadText(loading)
+        : waitText(spent / SECOND, this.progress, this.first, this.expected);
     this.label('Cancel');
     this.host.hidden = false;
   }

@@ -10,9 +10,8 @@ export class DrawnPassages {
 
   constructor(private pool: Pool) {}
 
-  /** Draws passages that are soon asked for, and loads what predicts from them. */
+  /** Draws passages that are soon asked for. */
   prepare(question: Question): void {
-    this.pool.prepare('predict');
     const answer = this.pool.run('passages', question);
     answer.catch(() => {}); // whoever asks hears of it
     this.ahead = { question, answer };

@@ -70,7 +70,7 @@ export class Dropped {
     private hooks: Hooks,
   ) {
     for (const picker of this.zone.querySelectorAll<HTMLInputElement>('input[type="file"]')) {
-      picker.addEventListener('click', this.prepare, { once: true });
+      picker.addEventListener('click', () => this.hooks.choosing(), { once: true });
       picker.addEventListener('change', () => {
         void this.take([...(picker.files ?? [])].map(folderFile));
         picker.value = '';
@@ -101,15 +101,9 @@ export class Dropped {
     this.wireDragging();
   }
 
-  /** Loads what reads a checkpoint and predicts its heads, while a person chooses the files. */
-  private prepare = (): void => {
-    for (const name of ['checkpoint', 'reading', 'predict'] as const) this.pool.prepare(name);
-    this.hooks.choosing();
-  };
-
   private wireDragging(): void {
     const over = (on: boolean) => document.body.classList.toggle('dragging', on);
-    addEventListener('dragenter', this.prepare, { once: true });
+    addEventListener('dragenter', () => this.hooks.choosing(), { once: true });
     addEventListener('dragover', (event) => {
       if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();

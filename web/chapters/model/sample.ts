@@ -2,15 +2,15 @@
 import type { Attended, Predicted, TokensSource } from '../../engine/protocol';
 import { loadJson, type ShippedFile } from '../../engine/shipped';
 import operations from '../../generated/operations.json';
-import predictionsUrl from '../../generated/sample-predictions.json?url';
+import predictions from '../../generated/sample-predictions.json?shipped';
 import type text from '../../generated/sample-text.json';
-import textUrl from '../../generated/sample-text.json?url';
+import textFile from '../../generated/sample-text.json?shipped';
 
 const PREDICTIONS: ShippedFile = {
-  url: predictionsUrl,
+  ...predictions,
   name: 'file of the sample’s predictions',
 };
-const TEXT: ShippedFile = { url: textUrl, name: 'file of the sample’s attention' };
+const TEXT: ShippedFile = { ...textFile, name: 'file of the sample’s attention' };
 
 export const sampleFiles: readonly ShippedFile[] = [TEXT, PREDICTIONS];
 

@@ -1,6 +1,6 @@
 import { load } from '../../engine/shipped';
-import bookUrl from '../../generated/book.txt?url';
-import url from '../../generated/text.txt?url';
+import book from '../../generated/book.txt?shipped';
+import ownFile from '../../generated/text.txt?shipped';
 
 /** What the runs learn from. */
 export interface Text {
@@ -30,7 +30,7 @@ export class TextSource {
 
   /** Takes the text of the published experiments, the same bytes each time. */
   async takeBook(): Promise<Text> {
-    const text = { name: BOOK, bytes: await load({ url: bookUrl, name: 'book' }) };
+    const text = { name: BOOK, bytes: await load({ ...book, name: 'book' }) };
     this.text = Promise.resolve(text);
     return text;
   }
@@ -44,7 +44,7 @@ export class TextSource {
 
 /** The text that comes with the page. */
 async function ownText(): Promise<Text> {
-  return { name: OWN_TEXT, bytes: await load({ url, name: 'text' }) };
+  return { name: OWN_TEXT, bytes: await load({ ...ownFile, name: 'text' }) };
 }
 
 /** A file that a person picked; it is read here and sent nowhere. */

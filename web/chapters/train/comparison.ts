@@ -1,4 +1,6 @@
+import { whenReachable } from '../../engine/network';
 import type { Regularizer, Training } from '../../engine/protocol';
+import { NetworkError } from '../../engine/shipped';
 import { areEqual } from '../../state/equal';
 import { Signal } from '../../state/signal';
 import { TrainingRun, type SavedRun, type Train } from './training-run';
@@ -17,6 +19,10 @@ export class RunComparison {
   private goal = 0;
   private asked: Training[] = [];
   private text: Promise<Uint8Array> | null = null;
+  /** Times that the host could not be reached, since it last was. */
+  private failedLoads = 0;
+  /** Waits until it can. */
+  private reaching: Promise<void> | null = null;
   readonly changed = new Signal<Happening>();
 
   /** `load` gives the text to learn from, which is fetched when it is first needed. */
@@ -27,6 +33,11 @@ export class RunComparison {
 
   get playing(): boolean {
     return this.goal > 0 && !this.done;
+  }
+
+  /** Plays again as soon as the host can be reached. */
+  get waiting(): boolean {
+    return this.playing && this.reaching !== null;
   }
 
   /** Asked to rest, with pieces still under way. */
@@ -120,9 +131,11 @@ export class RunComparison {
 
   private make(training: Training, saved?: SavedRun): TrainingRun {
     const changed = (run: TrainingRun, ended: boolean, error?: Error) => {
-      if (error)
+      if (!error) this.failedLoads = 0;
+      if (error instanceof NetworkError) this.retry();
+      else if (error)
         this.goal = 0; // what one was refused the others would be too
-      else if (this.runs.every(({ busy }) => !busy)) this.goal = 0;
+      else if (!this.waiting && this.runs.every(({ busy }) => !busy)) this.goal = 0;
       this.changed.send({ run, ended, ...(error && { error }) });
     };
     return new TrainingRun(training, this.train, changed, saved);
@@ -141,9 +154,18 @@ export class RunComparison {
       if (this.text !== text) return; // a reset came between
       await Promise.all(this.runs.map((run) => run.go(bytes, () => this.goal)));
     } catch (error) {
-      this.goal = 0;
+      if (error instanceof NetworkError) this.retry();
+      else this.goal = 0;
       this.changed.send({ run: null, ended: false, error: error as Error });
     }
+  }
+
+  /** Goes on when the host can be reached, unless the person has paused meanwhile. */
+  private retry(): void {
+    this.reaching ??= whenReachable(++this.failedLoads).then(() => {
+      this.reaching = null;
+      if (this.goal > 0) void this.run(this.goal);
+    });
   }
 }
 

@@ -1,17 +1,17 @@
 import { loadJson, type ShippedFile } from '../../engine/shipped';
 import { resultsOf, type PublishedResults, type ResultsFile } from './published-results';
 
-const urls = import.meta.glob<string>('../../generated/experiments/*.json', {
-  query: '?url',
+const assets = import.meta.glob<Omit<ShippedFile, 'name'>>('../../generated/experiments/*.json', {
+  query: '?shipped',
   import: 'default',
   eager: true,
 });
 
 /** The published experiments, as the build wrote them, by their names. */
 const files = new Map<string, ShippedFile>(
-  Object.entries(urls).map(([path, url]) => {
+  Object.entries(assets).map(([path, asset]) => {
     const name = /([\w-]+)\.json$/.exec(path)![1];
-    return [name, { url, name: `results of the experiment ${name}` }];
+    return [name, { ...asset, name: `results of the experiment ${name}` }];
   }),
 );
 

@@ -1,7 +1,9 @@
 import { count } from '../../charts/format';
 import { save } from '../../charts/picture';
 import { withSubscripts } from '../../charts/subscript';
+import { retryText } from '../../engine/network';
 import type { Pool } from '../../engine/pool';
+import { NetworkError } from '../../engine/shipped';
 import { child } from '../../ui/dom';
 import type { Store } from '../../state/store';
 import { regularizers, table } from '../../state/table';
@@ -141,7 +143,8 @@ export class RunControls {
   }
 
   private follow({ run, ended, error }: Happening): void {
-    if (error) this.problem.textContent = this.refused(error) ? '' : error.message;
+    if (error instanceof NetworkError) this.problem.textContent = `${error.message} ${retryText()}`;
+    else if (error) this.problem.textContent = this.refused(error) ? '' : error.message;
     else if (!run) this.problem.textContent = '';
     const { comparison } = this;
     const { playing, done } = comparison;
@@ -161,15 +164,17 @@ export class RunControls {
 
   private statusText(): string {
     const { comparison } = this;
-    const words = comparison.playing
-      ? 'Training.'
-      : comparison.pausing
-        ? 'Pausing after the current steps.'
-        : comparison.done
-          ? 'All runs have ended.'
-          : comparison.begun
-            ? 'Paused.'
-            : 'Ready.';
+    const words = comparison.waiting
+      ? 'Waiting for the connection.'
+      : comparison.playing
+        ? 'Training.'
+        : comparison.pausing
+          ? 'Pausing after the current steps.'
+          : comparison.done
+            ? 'All runs have ended.'
+            : comparison.begun
+              ? 'Paused.'
+              : 'Ready.';
     return comparison.stale
       ? `${words} Controls have changed: Start over trains with them.`
       : words;

@@ -1,0 +1,51 @@
+// How long a worker may be silent before it counts as stuck. Seconds in which the page was seen and its timers
+// ran: a page in the background, or a machine that slept, has not waited.
+import type { JobName } from './protocol';
+
+/** A step is many times as long as the longest of its job so far only when something is wrong. */
+const MARGIN = 20;
+/** The least for a job whose steps are known. */
+const KNOWN = 30;
+/** For a job of which no step has ended: it may be one of minutes on a slow device. */
+const UNKNOWN = 120;
+/** For a job that reads a file of another host, within one step and as slowly as the host sends. */
+const REMOTE = 600;
+/** A job that starts again gets so many times as long. */
+const AGAIN = 4;
+
+/** What is known of how long a job is silent. */
+export interface Pace {
+  input: unknown;
+  /** Milliseconds of its longest step, or of such a job before; 0 where none has ended. */
+  slowest: number;
+  /** Seconds of all of it as estimated; 0 where it is not. */
+  expected: number;
+  /** How often its worker was stuck. */
+  stalls: number;
+}
+
+/** Seconds without a sign of work after which the worker of a job counts as stuck. */
+export function patienceOf({ input, slowest, expected, stalls }: Pace): number {
+  const least = isRemote(input) ? REMOTE : slowest > 0 ? KNOWN : UNKNOWN;
+  const longest = slowest > 0 ? slowest / 1000 : expected;
+  return Math.max(least, MARGIN * longest) * (stalls > 0 ? AGAIN : 1);
+}
+
+/** Whether a file of the input is on another host. */
+function isRemote(input: unknown): boolean {
+  const values = Object.values(input as object).flat() as unknown[];
+  return values.some((it) => typeof it === 'object' && it !== null && 'url' in it);
+}
+
+/** The longest text that tells kinds of jobs apart; longer ones are data. */
+const LONGEST_TEXT = 100;
+
+/** What jobs with steps of equal length have in common: all but their data and how many steps they take. */
+export function kindOf(job: JobName, input: unknown): string {
+  const settings = Object.entries(input as object).filter(
+    ([name, value]) =>
+      name !== 'more' &&
+      (typeof value === 'number' || (typeof value === 'string' && value.length < LONGEST_TEXT)),
+  );
+  return JSON.stringify([job, settings]);
+}
