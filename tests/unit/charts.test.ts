@@ -13,6 +13,8 @@ test.each([
   [123456, '1.23·10⁵'],
   [0.00001, '1·10⁻⁵'],
   [-4.5e-12, '−4.5·10⁻¹²'],
+  [Infinity, '∞'],
+  [-Infinity, '−∞'],
   [NaN, 'none'],
   [null, 'none'],
 ])('%d is shown as %s', (value, text) => {
@@ -20,12 +22,16 @@ test.each([
 });
 
 test('ticks of a logarithmic axis are plain near 1 and powers of ten elsewhere', () => {
-  expect([0.001, 0.01, 1, 100, 1000, 0.02].map(decade)).toEqual([
+  expect([0.001, 0.01, 1, 100, 1000, 0.02, 0, -1, Infinity, NaN].map(decade)).toEqual([
     '10⁻³',
     '0.01',
     '1',
     '100',
     '10³',
+    '',
+    '',
+    '',
+    '',
     '',
   ]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readLink, writeLink } from '../../web/state/link';
+import { inPageWords } from '../../web/state/help';
 import { quoted } from '../../web/state/quoted';
 import {
   meansOf,
@@ -311,3 +312,12 @@ test('a text of 100 kB is refused at once', () => {
   expect(parse('mean', `${'1'.repeat(100_000)}x`)).toBeUndefined();
   expect(performance.now() - start).toBeLessThan(100);
 });
+
+test.each(['1e999', '-1e999', '1e-999', '2.5e+20', `${'9'.repeat(30)}e99999…`])(
+  'the refusal of %s quotes it as it was typed, and gives the range in the words of the page',
+  (text) => {
+    const message = `temperature: ${text} is not allowed; it must be a number from 1e-06 to 1e+12`;
+    const words = `Temperature: ${text} is not allowed; it must be a number from 10⁻⁶ to 10¹²`;
+    expect(inPageWords('temperature', message)).toBe(words);
+  },
+);

@@ -11,7 +11,7 @@ const urls = import.meta.glob<string>('../../generated/experiments/*.json', {
 const files = new Map<string, ShippedFile>(
   Object.entries(urls).map(([path, url]) => {
     const name = /([\w-]+)\.json$/.exec(path)![1];
-    return [name, { url, name: `results of the experiment ${name}` }];
+    return [name, { url, name: `results file of the experiment ${name}` }];
   }),
 );
 
