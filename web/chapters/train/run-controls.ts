@@ -1,14 +1,14 @@
 import { count } from '../../charts/format';
 import { save } from '../../charts/picture';
 import { withSubscripts } from '../../charts/subscript';
-import type { Pool } from '../../engine/pool';
+import { EngineError, type Pool } from '../../engine/pool';
 import { child } from '../../ui/dom';
 import type { Store } from '../../state/store';
 import { regularizers, table } from '../../state/table';
 import { runsOf, trainingOf } from '../../state/training';
 import type { Happening, RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
-import type { Text, TextSource } from '../shared/text-source';
+import { textOf, type Text, type TextSource } from '../shared/text-source';
 import { verdictOf } from './verdict';
 
 /** No run of this page has a larger file. */
@@ -70,7 +70,7 @@ export class RunControls {
     comparison.changed.subscribe((happening) => this.follow(happening));
     this.follow({ run: null, ended: false });
     addEventListener('beforeunload', (event) => {
-      if (comparison.playing || comparison.pausing) event.preventDefault();
+      if (comparison.losable) event.preventDefault();
     });
   }
 
@@ -82,6 +82,7 @@ export class RunControls {
     }
   }
 
+  /** Reads a file that was picked; `take` replaces nothing before it has read all of it. */
   private onFile(selector: string, take: (file: File) => Promise<void>): void {
     const picker = child<HTMLInputElement>(this.host, selector);
     picker.addEventListener('change', () => {
@@ -95,16 +96,27 @@ export class RunControls {
     });
   }
 
-  /** Takes the text of the published experiments for the next comparison; returns its bytes. */
-  async learnFromBook(): Promise<Uint8Array> {
-    const text = await this.texts.takeBook();
+  /** Takes a text for the next comparison. */
+  learnFrom(text: Text): void {
+    this.texts.take(text);
     this.tellText(text);
-    return text.bytes;
   }
 
   private async takeText(file: File): Promise<void> {
-    this.tellText(await this.texts.take(file));
+    const text = await textOf(file);
+    await this.check(text.bytes);
+    this.learnFrom(text);
     if (!this.comparison.begun) this.comparison.reset();
+  }
+
+  /** Throws what is wrong with a text for the settings of the controls, where the text is to blame. */
+  private async check(text: Uint8Array): Promise<void> {
+    const asked = trainingOf(this.store.state, runsOf(this.store.state)[0]);
+    try {
+      await this.pool.run('train', { ...asked, text, checkpoint: null, more: 0 });
+    } catch (error) {
+      if (!(error instanceof EngineError) || /^(text|validation)$/.test(error.field)) throw error;
+    }
   }
 
   private tellText({ name, bytes }: Text): void {
@@ -116,6 +128,8 @@ export class RunControls {
   private async resume(file: File): Promise<void> {
     if (file.size > MOST_GIB * 2 ** 30)
       throw new Error(`it is larger than ${MOST_GIB} GiB, the largest run that this page reads`);
+    if (file.size === 0)
+      throw new Error('the file must be the .safetensors file of a training run: it has 0 bytes');
     const checkpoint = new Uint8Array(await file.arrayBuffer());
     const asked = trainingOf(this.store.state, 'none');
     const text = await this.comparison.learned;
@@ -130,8 +144,11 @@ export class RunControls {
           `remove a run from the comparison first, which has ${runs.length}; this one is “${regularizers[kind]}”`,
         );
       }
-      this.store.set({ runs: [...runs, kind].join() });
     }
+    const replaced = this.comparison.all.find((run) => run.kind === kind);
+    const question = replaced?.unsaved && `Resume ${file.name} in place of ${runText(replaced)}?`;
+    if (question && !confirm(question)) return;
+    if (!runs.includes(kind)) this.store.set({ runs: [...runs, kind].join() });
     this.comparison.resume(saved);
     this.note.textContent =
       `${regularizers[kind]} goes on at step ${count(saved.step)} of ` +
@@ -228,8 +245,15 @@ export class RunControls {
   }
 }
 
-function saveCheckpoint({ checkpoint, kind, saved }: TrainingRun): void {
+/** How questions call a run. */
+export function runText({ kind, step, training }: TrainingRun): string {
+  return `${regularizers[kind]} (step ${count(step)} of ${count(training.steps)})`;
+}
+
+function saveCheckpoint(run: TrainingRun): void {
+  const { checkpoint, kind, saved } = run;
   if (!checkpoint) return;
+  run.filed = saved;
   const blob = new Blob([checkpoint as Uint8Array<ArrayBuffer>]);
   save(blob, `eigenscope-${kind}-step${saved}.safetensors`);
 }
