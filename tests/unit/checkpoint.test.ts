@@ -116,7 +116,13 @@ test('a brush is the places between its commas', () => {
 });
 
 test('a table as JSON says where it comes from and has one array a row', async () => {
-  const origin = { title: 'T', caption: '', link: 'https://a.host/', parameters: { seed: 1 } };
+  const origin = {
+    title: 'T',
+    caption: '',
+    link: 'https://a.host/',
+    settings: 'Seed: 1',
+    parameters: { seed: 1 },
+  };
   const columns = ['a', 'b'];
   const rows = [
     [1, null],

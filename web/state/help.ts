@@ -1,4 +1,5 @@
 import { short } from '../charts/format';
+import { plainText } from './described';
 import { table, type Limits, type NumberName, type StateName } from './table';
 
 /**
@@ -131,7 +132,7 @@ export function helpOf(name: StateName): string {
  * refused text stays as it was typed.
  */
 export function inPageWords(name: StateName, message: string): string {
-  const label = table[name].label.replace(/<[^>]*>/g, '');
+  const label = plainText(table[name].label);
   return message
     .replace(/^\w+: /, `${label}: `)
     .replace(/\b\d+(?:\.\d+)?e[+-]?\d+\b(?!…?'? is not allowed)/g, (text) => plain(Number(text)));
