@@ -33,6 +33,8 @@ export class RunControls {
   private host = child(document, '[data-comparison]');
   private play = child<HTMLButtonElement>(this.host, '[data-action="play"]');
   private advance = child<HTMLButtonElement>(this.host, '[data-action="advance"]');
+  /** Beside the curves, where a link may lead, while there is nothing on them. */
+  private first = child(document, '[data-action="train-runs"]');
   private status = child(this.host, '[data-comparison-status]');
   private note = child(this.host, '[data-comparison-note]');
   private problem = child(this.host, '[data-comparison-problem]');
@@ -61,6 +63,7 @@ export class RunControls {
       void comparison.advance();
       this.showCurves();
     });
+    this.first.addEventListener('click', () => this.play.click());
     child(this.host, '[data-action="runs-reset"]').addEventListener('click', () => {
       this.fileProblem.textContent = '';
       comparison.reset();
@@ -164,6 +167,7 @@ export class RunControls {
     const { playing, done } = comparison;
     this.play.textContent = playing ? 'Pause' : 'Play';
     this.play.disabled = done;
+    this.first.hidden = comparison.begun || playing;
     this.advance.disabled = done || playing;
     if (!run) this.build();
     comparison.runs.forEach((it, place) => this.tell(it, this.items[place]));
