@@ -318,7 +318,7 @@ export class LeadFigure implements Figure {
       twice > 0 && `Heads of the sample at the same places, not drawn again: ${twice}.`,
       this.chosenText(spots),
       above > 0 && `Heads above this axis: ${above}.`,
-      hidden > 0 && `${hidden} heads whose trace variance is negative have no place on this axis.`,
+      hidden > 0 && `Heads without a place on this axis, their variance is not above 0: ${hidden}.`,
       untraced(this.registry.heads(state.sample), state.sigma),
       refused && `Points left out: ${refused.refused}.`,
       this.result && othersText(this.result.lines),
