@@ -202,11 +202,16 @@ test('heads are measured on opening, and those that stand out are one click away
   await close();
 });
 
-test('a link about a text or model that is not at hand says so in place of the picture', async () => {
+test('a link about a text or model that is not at hand says so, and keeps the picture of the sample', async () => {
   const { page, close } = await visit(browser, `${host.address}#model?reading=Whales+swim`);
   const figure = page.locator('#figure-head-text');
   await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
-  expect(await figure.locator('.chart svg').count()).toBe(0);
+  expect(await caption(page, 'head-text')).toContain('on 8 tokens');
+  expect(await figure.locator('.chart > svg').count()).toBe(1);
+  await page.locator('#field-model-reading').fill('When does attention localize');
+  expect(await figure.locator('.chart > svg').count()).toBe(1);
+  await page.locator('#field-model-reading').fill('When does attention localize?');
+  await expect.poll(() => figure.locator('.message').textContent()).toBe('');
   await page.goto('about:blank');
   await page.goto(`${host.address}#model?model=llama-small&head=file:3.1&reading=Whales+swim`);
   await figure

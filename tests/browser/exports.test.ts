@@ -126,6 +126,24 @@ const DRAWLESS: FigureId[] = [
   'plateaus',
 ];
 
+/** Lines under an exported picture that do not lie within its width. */
+async function outside(page: Page, svg: string): Promise<string[]> {
+  return page.evaluate((text) => {
+    const host = document.createElement('div');
+    host.innerHTML = text.slice(text.indexOf('<svg'));
+    document.body.append(host);
+    const picture = host.querySelector('svg')!;
+    const { left, right } = picture.getBoundingClientRect();
+    const texts = [...picture.children].filter((it) => it.tagName === 'text');
+    const cut = texts.filter((it) => {
+      const box = it.getBoundingClientRect();
+      return box.left < left - 1 || box.right > right + 1;
+    });
+    host.remove();
+    return cut.map((it) => it.textContent);
+  }, svg);
+}
+
 test('every export says which figure it is, with which parameters and seed, and how to find it; pictures stand alone', async () => {
   const training = 'ts=12&td=16&tD=1&tH=2&tT=16&tb=2&tl=4';
   const { page, close } = await visit(browser, `${host.address}#${SOON}&v=0.3&s=7&${training}`);
@@ -141,23 +159,25 @@ test('every export says which figure it is, with which parameters and seed, and 
   for (const id of ALWAYS) {
     await settled(page, id);
     const json = (await exported(page, id, 'json')).toString();
-    const { title, link, parameters } = JSON.parse(json);
+    const { title, link, settings, parameters } = JSON.parse(json);
     expect(title, id).toMatch(new RegExp(`^Figure ${numberOf(id)}\\. \\S`));
     expect(link, id).toBe(page.url());
     expect(Object.keys(parameters).length, id).toBeGreaterThan(0);
+    expect(settings, id).toMatch(/^[A-Z]/);
+    expect(settings, id).not.toMatch(/=|[a-z]{2}_[a-z]|: *(;|$)/);
     expect(parameters.seed, id).toBe(DRAWLESS.includes(id) ? undefined : 7);
     const csvText = (await exported(page, id, 'csv')).toString();
     const svg = (await exported(page, id, 'svg')).toString();
     for (const text of [csvText.slice(0, 20_000), svg].map(bare)) {
       expect(text, id).toContain(bare(title));
       expect(text, id).toContain(new URL(link).hash);
-      for (const [name, value] of Object.entries(parameters))
-        expect(text, id).toContain(bare(`${name}=${value as string}`));
+      expect(text, id).toContain(bare(settings));
     }
     expect(svg, id).not.toContain('var(--');
     expect(svg, id).not.toMatch(/(href|src)="(?!data:|#)/);
     const png = await exported(page, id, 'png');
     expect(png.subarray(1, 4).toString(), id).toBe('PNG');
+    expect(await outside(page, svg), id).toEqual([]);
     const size = await page.evaluate(async (text) => {
       const image = new Image();
       image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;

@@ -144,7 +144,7 @@ const FOLDERS: [Record<string, string>, RegExp][] = [
   [{ 'config.json': '{}' }, /no \.safetensors file beside the JSON/],
 ];
 
-test('a dropped folder without weights that can be read is told what is wrong', async () => {
+test('a dropped folder without weights that can be read is told what is wrong, and replaces nothing', async () => {
   const { page, errors, close } = await visit(browser, host.address);
   const report = page.locator('[data-report]');
   await drop(page, [weights, config]);
@@ -154,11 +154,14 @@ test('a dropped folder without weights that can be read is told what is wrong', 
     await dropFolder(page, contents);
     const problem = page.locator('[data-problem]').filter({ hasText: words });
     await problem.waitFor();
-    expect(await report.textContent()).toBe('');
+    expect(await report.textContent()).toContain('72 heads'); // still on the figures
     await expect
       .poll(() => problem.evaluate((it) => Math.round(it.getBoundingClientRect().top)))
       .toBeLessThan(500);
   }
+  // What could not be read has replaced nothing: the controls are those of the checkpoint that is open.
+  await page.locator('input[name="field-model-frame"][value="embeddings"]').check();
+  await report.filter({ hasText: 'with the covariance of the token embeddings' }).waitFor();
   expect(errors).toEqual([]);
   await close();
 });

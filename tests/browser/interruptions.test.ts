@@ -9,6 +9,7 @@ import {
   host,
   openBrowser,
   QUICK,
+  saved,
   settled,
   showView,
   SOON,
@@ -119,8 +120,8 @@ test('a lost result is computed again', async () => {
   await close();
 });
 
-test('leaving the page while it trains asks for confirmation', async () => {
-  const { page, close } = await visit(browser, `${host.address}#train`);
+test('leaving the page asks for confirmation while a run trains, or rests with steps that no file has', async () => {
+  const { page, close } = await visit(browser, `${host.address}#train?runs=none`);
   const asked: string[] = [];
   page.on('dialog', (dialog) => {
     asked.push(dialog.type());
@@ -133,6 +134,16 @@ test('leaving the page while it trains asks for confirmation', async () => {
   await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
   await page.reload();
   expect(asked).toEqual(['beforeunload']);
+  await page.locator('[data-action="advance"]').click();
+  await page.locator('[data-comparison-status]', { hasText: 'Paused' }).waitFor();
+  await page.reload();
+  expect(asked).toEqual(['beforeunload', 'beforeunload']);
+  await page.locator('[data-action="advance"]').click();
+  await page.locator('[data-comparison-status]', { hasText: 'Paused' }).waitFor();
+  await page.locator('.comparison-files summary').click();
+  await saved(page.getByRole('button', { name: 'Save .safetensors of baseline' }));
+  await page.reload();
+  expect(asked).toEqual(['beforeunload', 'beforeunload']);
   await close();
 });
 

@@ -366,3 +366,17 @@ test('Collapse opens on a stack that collapses, with lines that part', async () 
   );
   await close();
 });
+
+test('the handle of the lead figure goes as far as the slider, and its axis grows', async () => {
+  const { page, close } = await visit(browser, `${host.address}#localize?variance=90&samples=100`);
+  const handle = page.locator('#figure-lead .handle');
+  for (let i = 0; i < 10; i++) await handle.press('Shift+ArrowRight');
+  const ticks = page.locator('#figure-lead [data-mark="x-axis tick label"] text');
+  await expect.poll(() => ticks.allTextContents()).toContain('10⁴');
+  expect(await page.locator('#field-localize-variance').inputValue()).toBe('10000');
+  await settled(page, 'lead');
+  expect(await caption(page, 'lead')).not.toContain('of this axis');
+  await page.locator('#field-localize-variance').fill('0.1');
+  await expect.poll(() => ticks.allTextContents()).not.toContain('10⁴');
+  await close();
+});

@@ -83,6 +83,19 @@ test('nor while a slider of the stacks is dragged or their maps refine', async (
   await close();
 });
 
+test('nor while the variance or the depth of the stacks that the section begins with is dragged', async () => {
+  const { page, close } = await visit(browser, `${host.address}#collapse`);
+  const tasks = await tasksOf(page, async () => {
+    for (const name of ['variance', 'depth']) {
+      await dragSlider(page, 'collapse', name);
+      await page.waitForTimeout(1000);
+    }
+  });
+  expect(tasks.length).toBeGreaterThan(100);
+  expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
+  await close();
+});
+
 test('nor while four runs train and are drawn', async () => {
   const runs = 'ts=100000&td=32&tl=5&tr=none,locater,sigma-reparam,qk-decay';
   const { page, close } = await visit(browser, `${host.address}#${runs}`, { settle: false });

@@ -215,6 +215,10 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(own.length));
   const elsewhere = { ...buffer, buffer: Buffer.concat([length, own, file.subarray(8 + size)]) };
+  other.page.once('dialog', (dialog) => {
+    expect(dialog.message()).toBe('Resume run.safetensors in place of LocAteR (step 12 of 12)?');
+    void dialog.accept();
+  });
   await other.page.locator('[data-resume]').setInputFiles([elsewhere]);
   const said = 'Its validation text was wiki.valid.tokens; here it is the last tenth of the text.';
   await other.page.locator('[data-comparison-note]', { hasText: said }).waitFor();
@@ -248,8 +252,14 @@ test('a file that is no run is refused in words, and the page lives on', async (
   await problem.filter({ hasText: /x\.safetensors: .*header/i }).waitFor();
   const short = { name: 'short.txt', mimeType: 'text/plain', buffer: Buffer.from('too short') };
   await page.locator('input[data-text]').setInputFiles([short]);
-  await press(page, 'play');
-  await page.locator('[data-comparison-problem]', { hasText: /text/ }).waitFor();
+  await problem.filter({ hasText: /short\.txt: .*text/ }).waitFor();
+  await page.locator('input[data-text]').setInputFiles([{ ...short, buffer: Buffer.alloc(0) }]);
+  await problem.filter({ hasText: 'at least 1 byte: it has 0' }).waitFor();
+  await press(page, 'advance'); // on the text that was there
+  await status(page, 'Paused');
+  await page.locator('[data-resume]').setInputFiles([{ ...garbage, buffer: Buffer.alloc(0) }]);
+  await problem.filter({ hasText: /x\.safetensors: .* 0 bytes/ }).waitFor();
+  expect(await steps(page)).toEqual([4, 4]);
   const text = { ...short, buffer: Buffer.from('a text that is long enough. '.repeat(40)) };
   await page.locator('input[data-text]').setInputFiles([text]);
   await press(page, 'play');
@@ -316,7 +326,23 @@ test('a published run is chosen by pointing at it, trained here to the same loss
   };
   await expect.poll(() => fromCorner().catch(() => NaN)).toBeLessThan(20);
   await lists.nth(0).selectOption('pre');
-  await figure.getByRole('button', { name: 'Train this run here' }).click();
+  // The link's settings, and steps that were trained with them, are replaced when the question is answered.
+  await press(page, 'advance');
+  await status(page, 'Paused');
+  const train = figure.getByRole('button', { name: 'Train this run here' });
+  const questions: string[] = [];
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.message());
+    void (questions.length === 1 ? dialog.dismiss() : dialog.accept());
+  });
+  const before = page.url();
+  await train.click();
+  expect(await steps(page)).toEqual([4, 4]);
+  expect(page.url()).toBe(before);
+  await train.click();
+  const question =
+    'Train this run in place of baseline (step 4 of 12), LocAteR (step 4 of 12), the settings of the controls?';
+  expect(questions).toEqual([question, question]);
   const said = figure.locator('[data-picker] [role="status"]');
   await said.filter({ hasText: /Here: [\d.]+ bits/ }).waitFor({ timeout: 150_000 });
   const [published, here] = (await said.textContent())!.match(/\d+\.\d+/g)!;
@@ -384,6 +410,7 @@ test('a run of the plateaus is chosen by pointing at it, in its own experiment',
   await lists.nth(0).selectOption('16');
   await expect.poll(place).not.toBe(first);
   await lists.nth(0).selectOption('8');
+  page.once('dialog', (dialog) => void dialog.accept()); // it replaces the link's settings
   await figure.getByRole('button', { name: 'Train this run here' }).click();
   await said.filter({ hasText: /Here: step \d+ of/ }).waitFor({ timeout: 60_000 });
   expect(await page.evaluate(() => location.hash)).toContain('alpha=');

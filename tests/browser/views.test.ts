@@ -227,3 +227,16 @@ test('paper has all views with their charts drawn, and no heading parts from its
   expect(errors).toEqual([]);
   await close();
 });
+
+test('a file field is cut off by its label, beyond which some browsers lay it out', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model`);
+  const labels = await page.locator('label:has(input[type="file"])').evaluateAll((all) =>
+    all.map((it) => {
+      const { overflowX, position } = getComputedStyle(it);
+      return `${overflowX} ${position}`;
+    }),
+  );
+  expect(labels.length).toBeGreaterThan(3);
+  expect(new Set(labels)).toEqual(new Set(['hidden relative']));
+  await close();
+});

@@ -13,6 +13,8 @@ test.each([
   [123456, '1.23·10⁵'],
   [0.00001, '1·10⁻⁵'],
   [-4.5e-12, '−4.5·10⁻¹²'],
+  [Infinity, '∞'],
+  [-Infinity, '−∞'],
   [NaN, 'none'],
   [null, 'none'],
 ])('%d is shown as %s', (value, text) => {
@@ -20,12 +22,16 @@ test.each([
 });
 
 test('ticks of a logarithmic axis are plain near 1 and powers of ten elsewhere', () => {
-  expect([0.001, 0.01, 1, 100, 1000, 0.02].map(decade)).toEqual([
+  expect([0.001, 0.01, 1, 100, 1000, 0.02, 0, -1, Infinity, NaN].map(decade)).toEqual([
     '10⁻³',
     '0.01',
     '1',
     '100',
     '10³',
+    '',
+    '',
+    '',
+    '',
     '',
   ]);
 });
@@ -40,13 +46,14 @@ const origin = {
   title: 'Figure 1. Localization',
   caption: 'One\n line of caption.',
   link: 'https://a.host/#m=0.25',
+  settings: 'Mean m: 0.25, Seed: 1',
   parameters: { mean: 0.25, seed: 1 },
 };
 
 test('the text under an exported chart breaks at spaces, and a link anywhere', () => {
   expect(wrapped('one two three', 7)).toEqual(['one two', 'three']);
   expect(wrapped('https://a.host/', 8)).toEqual(['https://', 'a.host/']);
-  expect(linesOf({ ...origin, caption: '', parameters: {} })).toEqual([origin.title, origin.link]);
+  expect(linesOf({ ...origin, caption: '', settings: '' })).toEqual([origin.title, origin.link]);
 });
 
 test('CSV keeps every digit, leaves nothing where there is none, and quotes what needs it', async () => {
@@ -58,9 +65,9 @@ test('CSV keeps every digit, leaves nothing where there is none, and quotes what
     ],
   };
   const text = await csvOf(table, origin).text();
-  const [title, caption, parameters, link, ...lines] = text.split('\n');
+  const [title, caption, settings, link, ...lines] = text.split('\n');
   expect([title, caption]).toEqual(['# Figure 1. Localization', '# One line of caption.']);
-  expect([parameters, link]).toEqual(['# mean=0.25, seed=1', '# https://a.host/#m=0.25']);
+  expect([settings, link]).toEqual(['# Mean m: 0.25, Seed: 1', '# https://a.host/#m=0.25']);
   expect(lines.join('\n')).toBe('a,"b,c"\n0.3333333333333333,\n"say ""so""",1e-300\n');
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jsonOf } from '../../web/charts/table.ts';
 import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
+import { quoted } from '../../web/state/quoted';
 import { checkpointsOf, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
 import { wordsOf } from '../../web/chapters/model/head-words.ts';
 import { readText } from '../../web/chapters/model/scan.ts';
@@ -104,6 +105,9 @@ test('rows are ordered by a column either way, what is not known last', () => {
   expect(ordered(list, '-x', (it) => it)).toEqual([3, 2, 1, NaN]);
   expect(columnOf('-mean').name).toBe('mean');
   expect(() => columnOf('depth')).toThrow("order: 'depth' is not allowed; it must be a column");
+  const long = 'a'.repeat(20_000);
+  expect(() => columnOf(long)).toThrow(`order: '${quoted(long)}' is not allowed`);
+  expect(() => conditionsOf(long)).toThrow(`filter: '${quoted(long)}' is not allowed`);
 });
 
 test('a brush is the places between its commas', () => {
@@ -112,7 +116,13 @@ test('a brush is the places between its commas', () => {
 });
 
 test('a table as JSON says where it comes from and has one array a row', async () => {
-  const origin = { title: 'T', caption: '', link: 'https://a.host/', parameters: { seed: 1 } };
+  const origin = {
+    title: 'T',
+    caption: '',
+    link: 'https://a.host/',
+    settings: 'Seed: 1',
+    parameters: { seed: 1 },
+  };
   const columns = ['a', 'b'];
   const rows = [
     [1, null],

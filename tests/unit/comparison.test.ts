@@ -215,7 +215,7 @@ describe('a comparison', () => {
     ]);
   });
 
-  test('a run that joins has the settings of the comparison, and one that leaves is forgotten', async () => {
+  test('a run that joins has the settings of the comparison, and one that comes back has its steps', async () => {
     const comparison = new RunComparison(engine().train, text);
     comparison.configure(settings('none', 'locater'));
     await comparison.advance();
@@ -226,6 +226,48 @@ describe('a comparison', () => {
       ...first.training,
       regularizer: 'sigma-reparam',
     });
+    const [, joined] = comparison.runs;
+    comparison.configure(settings('locater', 'sigma-reparam'));
+    expect(comparison.runs[0]).not.toBe(first);
+    expect(comparison.runs[1]).toBe(joined);
+    expect(comparison.runs.map(({ step }) => step)).toEqual([10, 0]);
+    comparison.reset();
+    comparison.configure(settings('none'));
+    expect(comparison.runs.map(({ step }) => step)).toEqual([0]);
+  });
+
+  test('a run that is taken out rests after its piece, and a comparison of fresh runs keeps it', async () => {
+    const { asked, train, close, open } = engine();
+    const comparison = new RunComparison(train, text);
+    comparison.configure(settings('none'));
+    close();
+    const played = comparison.play();
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    comparison.configure(settings('locater'));
+    comparison.pause();
+    open();
+    await played;
+    comparison.configure(settings('locater').map((it) => ({ ...it, batch: 2 })));
+    comparison.configure(settings('none', 'locater'));
+    expect(comparison.runs.map(({ step }) => step)).toEqual([asked[0].more, 0]);
+  });
+
+  test('leaving loses runs that are not over and whose steps no file has', async () => {
+    const comparison = new RunComparison(engine().train, text);
+    comparison.configure(settings('none', 'locater'));
+    expect(comparison.losable).toBe(false);
+    await comparison.advance();
+    expect(comparison.losable).toBe(true);
+    for (const run of comparison.runs) run.filed = run.saved;
+    expect(comparison.losable).toBe(false);
+    await comparison.advance();
+    comparison.configure(settings('sigma-reparam'));
+    expect(comparison.losable).toBe(true);
+    comparison.configure(settings('none', 'locater'));
+    const played = comparison.play();
+    expect(comparison.losable).toBe(true);
+    await played;
+    expect(comparison.losable).toBe(false);
   });
 
   test('a run that breaks keeps its curve and its last good checkpoint; the others go on', async () => {

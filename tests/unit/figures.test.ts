@@ -9,6 +9,7 @@ import {
 } from '../../web/chapters/localize/lead-questions';
 import { othersText, risesOf } from '../../web/chapters/localize/lead-claim';
 import { borders, cellsAround, labelPlaces } from '../../web/charts/regions';
+import { distinct, type Spot } from '../../web/heads/head-dots';
 import { viewNames } from '../../web/state/views';
 import { FIGURES, referTo } from '../../web/ui/registry';
 import { defaults, limitsOf } from '../../web/state/table';
@@ -32,6 +33,12 @@ describe('the variances of the lead figure', () => {
     expect([Math.log10(low), Math.log10(high)]).toEqual([-5, 2]);
     const { length } = lineVariances([low, high], 20);
     expect(length).toBe(141);
+  });
+
+  test('have the present one, where the slider goes beyond them', () => {
+    const upTo = (variance: number) => domainOf({ ...defaults(), variance }, [])[1];
+    expect([0.1, 100, 101, 10_000].map(upTo)).toEqual([100, 100, 1000, 10_000]);
+    expect(domainOf({ ...defaults(), variance: 3e-7 }, [])[0]).toBeCloseTo(1e-7, 15);
   });
 
   test('stay within what the library allows, whatever the setting', () => {
@@ -142,4 +149,13 @@ describe('the registry of figures', () => {
     }
     expect(referTo('phase-map')).toBe('figure 2');
   });
+});
+
+test('heads of the sample are left out where the same heads of the opened checkpoint lie', () => {
+  const spot = (key: string, head: number, x: number) =>
+    ({ head: { model: { key }, stack: '', layer: 0, head }, x, y: 2 }) as unknown as Spot;
+  const sample = [spot('sample', 0, 1), spot('sample', 1, 1), spot('sample', 2, 1)];
+  const file = [spot('file', 0, 1.00001), spot('file', 1, 1.1)];
+  expect(distinct(sample)).toEqual(sample);
+  expect(distinct([...sample, ...file])).toEqual([sample[1], sample[2], ...file]);
 });

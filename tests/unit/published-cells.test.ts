@@ -471,12 +471,16 @@ describe('runs of this tab', () => {
   };
   async function trained(text: Uint8Array): Promise<Trials> {
     const comparison = new RunComparison(engine, async () => text);
-    const trials = new Trials(comparison, async (asked) => {
-      comparison.reset();
-      comparison.configure([asked]);
-      await comparison.play();
-      return book;
-    });
+    const trials = new Trials(
+      comparison,
+      () => true,
+      async (asked) => {
+        comparison.reset();
+        comparison.configure([asked]);
+        await comparison.play();
+        return book;
+      },
+    );
     trials.train(training);
     await expect.poll(() => comparison.done).toBe(true);
     await new Promise((done) => setTimeout(done));
@@ -498,13 +502,45 @@ describe('runs of this tab', () => {
     expect(trials.ofExperiment(published('rank-escape'))).toEqual([]);
   });
 
+  test('ask before they replace runs that have begun and are no trials', async () => {
+    const comparison = new RunComparison(engine, async () => book);
+    comparison.configure([{ ...training, steps: training.steps + 1 }]);
+    await comparison.play();
+    const asked: number[] = [];
+    const started: number[] = [];
+    const trials = new Trials(
+      comparison,
+      (_, lost) => asked.push(lost.length) > 1,
+      async ({ steps }) => {
+        started.push(steps);
+        comparison.reset();
+        comparison.configure([training]);
+        await comparison.play();
+        return book;
+      },
+    );
+    trials.train(training);
+    expect([asked, started]).toEqual([[1], []]);
+    trials.train(training);
+    await expect.poll(() => trials.find(training)).toBeDefined();
+    trials.train(training);
+    expect([asked, started]).toEqual([
+      [1, 1, 0],
+      [training.steps, training.steps],
+    ]);
+  });
+
   test('say what is wrong where the text does not come', async () => {
     const comparison = new RunComparison(engine, async () => book);
     const told: string[] = [];
     comparison.changed.subscribe(({ error }) => error && told.push(error.message));
-    const trials = new Trials(comparison, async () => {
-      throw new Error('no book');
-    });
+    const trials = new Trials(
+      comparison,
+      () => true,
+      async () => {
+        throw new Error('no book');
+      },
+    );
     trials.train(training);
     await expect.poll(() => told).toEqual(['no book']);
   });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readLink, writeLink } from '../../web/state/link';
+import { described } from '../../web/state/described';
+import { inPageWords } from '../../web/state/help';
 import { quoted } from '../../web/state/quoted';
 import {
   meansOf,
@@ -312,4 +314,33 @@ test('a text of 100 kB is refused at once', () => {
   const start = performance.now();
   expect(parse('mean', `${'1'.repeat(100_000)}x`)).toBeUndefined();
   expect(performance.now() - start).toBeLessThan(100);
+});
+
+test.each(['1e999', '-1e999', '1e-999', '2.5e+20', `${'9'.repeat(30)}e99999…`])(
+  'the refusal of %s quotes it as it was typed, and gives the range in the words of the page',
+  (text) => {
+    const message = `temperature: ${text} is not allowed; it must be a number from 1e-06 to 1e+12`;
+    const words = `Temperature: ${text} is not allowed; it must be a number from 10⁻⁶ to 10¹²`;
+    expect(inPageWords('temperature', message)).toBe(words);
+  },
+);
+
+test('settings are told by labels and names of choices, without what is empty or of no use', () => {
+  const { mean, tokens, correlation, brush } = defaults();
+  const settings = {
+    mean,
+    variance: 0.5,
+    tokens,
+    correlation,
+    brush,
+    head: '',
+    runs: 'none,locater',
+  };
+  expect(described({ ...settings, beta1: 0.9, experiment: 'regularizers' })).toBe(
+    'Mean m: 0.25; Variance v: 0.5; Tokens: random walk; Runs: baseline and LocAteR; Adam β_1: 0.9; ' +
+      'Experiment: regularizers',
+  );
+  expect(described({ tokens: 'ar1', correlation })).toBe(
+    'Tokens: stationary AR(1); Correlation a: 0.9',
+  );
 });

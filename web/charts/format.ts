@@ -13,10 +13,11 @@ const { format } = formatLocale({
 const threeDigits = format('.3~r');
 const powerDigits = format('.2~e');
 
-/** Three significant digits, a true minus sign, no superfluous zeros. */
+/** Three significant digits, a true minus sign, no superfluous zeros; ∞ for what is infinite. */
 export function short(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return 'none';
   if (value === 0) return '0';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '\u2212∞';
   const size = Math.abs(value);
   return size >= 1e5 || size < 1e-4 ? powerOf(value) : threeDigits(value);
 }
@@ -31,10 +32,10 @@ function raised(exponent: number): string {
   return (exponent < 0 ? '⁻' : '') + digits.join('');
 }
 
-/** Ticks of a logarithmic axis: plain numbers near 1, powers of ten elsewhere. */
+/** Ticks of a logarithmic axis: plain numbers near 1, powers of ten elsewhere; '' for what is none. */
 export function decade(value: number): string {
   const exponent = Math.log10(value);
-  if (Math.abs(exponent - Math.round(exponent)) > 1e-9) return '';
+  if (!(Math.abs(exponent - Math.round(exponent)) <= 1e-9)) return '';
   return Math.abs(exponent) <= 2 ? String(value) : `10${raised(Math.round(exponent))}`;
 }
 

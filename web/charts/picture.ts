@@ -40,7 +40,7 @@ function resolveVariables(text: string): string {
 const FONT = 11;
 const LINE = 15;
 /** Width of a character of that text, about. */
-const LETTER = 0.56 * FONT;
+const LETTER = 0.62 * FONT;
 
 /**
  * A chart as one SVG that needs nothing from the page, with where it comes from in text below; bitmaps
@@ -63,7 +63,8 @@ export function standalone(svg: SVGSVGElement, bitmaps: Bitmap[], provenance: Pr
     const image = { ...frame, href, preserveAspectRatio: 'none' };
     copy.prepend(element('image', { ...image, style: 'image-rendering: pixelated' }));
   }
-  const text = { x: 0, 'font-size': FONT, fill: 'var(--muted)' };
+  // The anchor too: a chart may have set one for all of its texts.
+  const text = { x: 0, 'text-anchor': 'start', 'font-size': FONT, fill: 'var(--muted)' };
   lines.forEach((it, i) => {
     const style = { 'font-weight': i === 0 ? 600 : 400 };
     copy.append(element('text', { ...text, ...style, y: chart + (i + 1) * LINE }, it));

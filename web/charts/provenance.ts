@@ -6,14 +6,15 @@ export interface Provenance {
   caption: string;
   /** Opens the page in the state that the figure shows. */
   link: string;
-  /** The parameters on which the figure depends, the seed among them where it draws random numbers. */
+  /** The settings on which the figure depends, for a person. */
+  settings: string;
+  /** The same by the names of the parameters, the seed among them where the figure draws random numbers. */
   parameters: Record<string, string | number>;
 }
 
 /** The same in lines of text. */
-export function linesOf({ title, caption, link, parameters }: Provenance): string[] {
-  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
-  return [title, caption, values.join(', '), link]
+export function linesOf({ title, caption, settings, link }: Provenance): string[] {
+  return [title, caption, settings, link]
     .map((line) => line.replace(/\s+/g, ' ').trim())
     .filter(Boolean);
 }

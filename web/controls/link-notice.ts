@@ -1,5 +1,6 @@
 import type { Link } from '../state/link';
 import type { PageState } from '../state/page-state';
+import { plainText } from '../state/described';
 import { quoted } from '../state/quoted';
 import { table } from '../state/table';
 import { VIEWS } from '../state/views';
@@ -20,7 +21,7 @@ function shown(text: string): string {
 /** What a link says that the page does not follow, in sentences; '' for nothing. */
 export function problemsOf({ view, unknown, repeated, refused }: Link): string {
   const wrong = [...refused].map(
-    ([name, text]) => `${table[name].label.replace(/<[^>]*>/g, '')} ${shown(text)}`,
+    ([name, text]) => `${plainText(table[name].label)} ${shown(text)}`,
   );
   const sentences = [
     unknown.length > 0 &&

@@ -2,7 +2,6 @@ import { operationWith } from '../engine/operations';
 import { EngineError, type Pool } from '../engine/pool';
 import { child } from '../ui/dom';
 import type { Signal } from '../state/signal';
-import { tokenProcesses } from '../state/setting';
 import type { Store } from '../state/store';
 import { quoted } from '../state/quoted';
 import { inPageWords } from '../state/help';
@@ -11,10 +10,10 @@ import {
   table,
   type NumberName,
   type SeveralRow,
-  type State,
   type StateName,
 } from '../state/table';
-import { parameterOf, runsOf } from '../state/training';
+import { parameterOf } from '../state/training';
+import { isUsed } from '../state/used';
 import { showHelp } from './help';
 import { checkboxes, numberField, segments, selectField, textField, type Control } from './field';
 
@@ -34,43 +33,6 @@ function placeOf(name: StateName): HTMLElement {
   host.dataset.control = name;
   return host;
 }
-
-function hasLocater(state: Readonly<State>): boolean {
-  return runsOf(state).some((run) => run.startsWith('locater'));
-}
-
-/** Controls that only some states have a use for; all others are always there. */
-const USED: Partial<Record<StateName, (state: Readonly<State>) => boolean>> = {
-  head_width: ({ ensemble }) => ensemble === 'factored',
-  correlation: ({ tokens }) => tokenProcesses[tokens].correlation,
-  eigenvalues: ({ ensemble }) => ensemble === 'list',
-  width: ({ ensemble }) => ensemble !== 'list',
-  query: ({ queries }) => queries === 'one',
-  window: ({ mask }) => mask === 'window',
-  blocks: ({ mask }) => mask === 'blocks',
-  prefix: ({ mask }) => mask === 'blocks',
-  selected: ({ mask }) => mask === 'blocks',
-  rows: ({ mask }) => mask === 'blocks',
-  norm: ({ layer_norm }) => layer_norm !== 'none',
-  shear: ({ values }) => values === 'shear',
-  mean_weight: hasLocater,
-  scale_weight: hasLocater,
-  target_kind: hasLocater,
-  target: (state) => hasLocater(state) || state.initialization.startsWith('mimetic'),
-  target_heads: (state) => hasLocater(state) || state.initialization.startsWith('mimetic'),
-  target_steps: hasLocater,
-  alpha: ({ initialization }) => initialization === 'correlated',
-  query_key_bias: ({ linear_bias }) => linear_bias === 'with',
-  mlp_kind: ({ model_mlp }) => model_mlp > 0,
-  init_scale: ({ initialization }) => initialization === 'correlated',
-  offset: ({ offset_kind }) => offset_kind === 'one',
-  tokens_order: ({ tokens_source }) => tokens_source !== 'text',
-  zipf_exponent: ({ tokens_source }) => tokens_source === 'zipf',
-  zipf_offset: ({ tokens_source }) => tokens_source === 'zipf',
-  min_count: ({ tokenizer }) => tokenizer === 'words',
-  tame: ({ intervention }) => intervention === 'tame',
-  qk_decay: (state) => runsOf(state).includes('qk-decay'),
-};
 
 /** The control of a field of a setting or stack. */
 function ofSetting(field: string): string {
@@ -137,17 +99,17 @@ export class Controls {
       const text = store.refused.get(name);
       if (text === undefined) this.complain(host, control, this.failures.get(name) ?? '');
       else void this.explain(host, control, text);
-      host.hidden = !this.isUsed(host, name);
+      host.hidden = !this.isShown(host, name);
     }
     const root = this.root.querySelector<HTMLElement>('[data-action="root"]');
-    if (root) root.hidden = USED.head_width?.(store.state) === false;
+    if (root) root.hidden = !isUsed('head_width', store.state);
     for (const group of this.root.querySelectorAll<HTMLElement>('.panel .group')) {
       group.hidden = !group.querySelector('.field:not([hidden])');
     }
   }
 
-  private isUsed(host: HTMLElement, name: StateName): boolean {
-    if (USED[name]?.(this.store.state) === false) return false;
+  private isShown(host: HTMLElement, name: StateName): boolean {
+    if (!isUsed(name, this.store.state)) return false;
     if (!this.useful || this.useful.has(name) || !host.closest('.panel')) return true;
     return host.contains(document.activeElement); // what is in use stays
   }

@@ -15,6 +15,23 @@ export interface Spot {
   y: number;
 }
 
+/** Parts of a coordinate by which the same head of two files may differ: the page rounds the sample's. */
+const SAME = 1e-3;
+
+function isSame(a: number, b: number): boolean {
+  return Object.is(a, b) || Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b));
+}
+
+/** Leaves out the heads of the sample that lie where the same heads of the opened checkpoint do. */
+export function distinct<S extends Spot>(spots: S[]): S[] {
+  const opened = spots.filter(({ head }) => head.model.key === 'file');
+  const own = new Map(opened.map((spot) => [placeOf(spot.head), spot]));
+  return spots.filter(({ head, x, y }) => {
+    const other = head.model.key === 'sample' ? own.get(placeOf(head)) : undefined;
+    return !other || !isSame(x, other.x) || !isSame(y, other.y);
+  });
+}
+
 /**
  * Marks of heads: round for the sample, diamonds for a file; the chosen one has a ring. Where some are
  * brushed the others are faint.
@@ -43,9 +60,10 @@ export function headMarks(spots: Spot[], chosen: string, brushes: ReadonlySet<st
   return [...marks, dot(ring, { ...look, ariaDescription: 'chosen head' })];
 }
 
-/** Legend entries of the models. */
-export function modelEntries(registry: Model[]): Entry[] {
-  return registry.map(({ key, name, layers }) => ({
+/** Legend entries of the models: those that are drawn, or all before there are spots. */
+export function modelEntries(registry: Model[], spots: readonly Spot[]): Entry[] {
+  const drawn = registry.filter(({ key }) => spots.some(({ head }) => head.model.key === key));
+  return (spots.length > 0 ? drawn : registry).map(({ key, name, layers }) => ({
     text: `heads of ${name}, layer 0 to ${layers - 1}`,
     kind: key === 'sample' ? 'dots' : 'diamonds',
     colours: Array.from({ length: layers }, (_, layer) => layerColour(layer, layers)),

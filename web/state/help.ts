@@ -1,4 +1,5 @@
 import { short } from '../charts/format';
+import { plainText } from './described';
 import { table, type Limits, type NumberName, type StateName } from './table';
 
 /**
@@ -130,10 +131,13 @@ export function helpOf(name: StateName): string {
   return `${meaning || limits.meaning}.${typical} Allowed: ${allowedText(limits)}.`;
 }
 
-/** A refusal in the page's words: the control's label for the parameter's name, no powers as 1e+12. */
+/**
+ * A refusal in the page's words: the control's label for the parameter's name, no powers as 1e+12; the
+ * refused text stays as it was typed.
+ */
 export function inPageWords(name: StateName, message: string): string {
-  const label = table[name].label.replace(/<[^>]*>/g, '');
+  const label = plainText(table[name].label);
   return message
     .replace(/^\w+: /, `${label}: `)
-    .replace(/\b\d+(?:\.\d+)?e[+-]?\d+\b/g, (text) => plain(Number(text)));
+    .replace(/\b\d+(?:\.\d+)?e[+-]?\d+\b(?!…?'? is not allowed)/g, (text) => plain(Number(text)));
 }

@@ -2,6 +2,7 @@ import type { Provenance } from '../charts/provenance';
 import { png, save, standalone, type Bitmap } from '../charts/picture';
 import { withSubscripts } from '../charts/subscript';
 import { csvOf, jsonOf, type Table } from '../charts/table';
+import { described } from '../state/described';
 import { child } from './dom';
 import { referTo, type FigureId } from './registry';
 
@@ -196,7 +197,8 @@ export class Frame {
   /** Of what is shown at present. */
   private provenance(): Provenance {
     const { title, said: caption } = this;
-    return { title, caption, link: location.href, parameters: this.parameters() };
+    const parameters = this.parameters();
+    return { title, caption, link: location.href, settings: described(parameters), parameters };
   }
 
   private async export(kind: (typeof KINDS)[number]): Promise<void> {

@@ -36,6 +36,9 @@ export function startLocalize({ state, pool, heads }: Page, lead: LeadFigure): C
   const { 'row-entropy': onEntropy, 'self-attention': onSelf } = figures.runners;
   heads.changed.subscribe(() => [onLead, onMap, onEntropy].forEach((runner) => runner.repaint()));
   heads.added.subscribe(() => [onLead, onMap, onSelf].forEach((runner) => runner.request('full')));
+  store.changed.subscribe(({ names, settled }) => {
+    if (settled && names.has('variance') && lead.outgrown()) onLead.request('full');
+  });
   heads.hovering.subscribe(() => onSpectrum.repaint());
   const grid = new HeadGrid(store, heads);
   return {

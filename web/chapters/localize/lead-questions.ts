@@ -13,7 +13,7 @@ export interface Lines extends Pick<Output<'lines'>, 'value' | 'error'> {
 
 /**
  * The variances worth showing: from below where the logits' spread begins to reach the lower clip
- * to beyond where it reaches the upper one, and where the heads are.
+ * to beyond where it reaches the upper one, where the heads are, and the present one.
  */
 export function domainOf(
   state: Readonly<State>,
@@ -27,7 +27,7 @@ export function domainOf(
     head.variance_modulus,
     head.variance_frobenius,
   ]);
-  const known = variances.filter((value) => value > 0);
+  const known = [state.variance, ...variances].filter((value) => value > 0);
   const low = Math.min(0.2 * unit, ...known);
   const high = Math.max(100 * unit * length ** 2, ...known);
   const decade = (value: number, round: (x: number) => number) =>

@@ -12,9 +12,9 @@ import { covarianceNames, traced, untraced } from '../../heads/traces';
 import { askPredictions } from '../../heads/predictions';
 import { meansOf, QUERY, queryOf, SETTING, settingOf } from '../../state/setting';
 import type { Store } from '../../state/store';
-import type { State } from '../../state/table';
+import { sliderOf, type State } from '../../state/table';
 import { Frame, type Shape } from '../../ui/frame';
-import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import { distinct, HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import { AXES, fails, othersText, risesOf, titleOf } from './lead-claim';
 import { errorOf, lineEntries, lineMarks, pointMarks, riseEntry, riseMark } from './lead-marks';
 import {
@@ -74,11 +74,7 @@ export class LeadFigure implements Figure {
 
   async compute(context: FigureContext): Promise<void> {
     const { state, quality } = context;
-    const heads = traced(this.registry.heads(state.sample), state.sigma);
-    const domain = domainOf(
-      state,
-      heads.map(({ traces }) => traces),
-    );
+    const domain = this.domainOf(state);
     const [lines] = await Promise.all([
       askLines(context, domain),
       askPredictions(context, this.registry),
@@ -96,6 +92,22 @@ export class LeadFigure implements Figure {
       this.fresh = true;
       context.show(0.1 + (0.9 * fewest(found)) / state.samples);
     });
+  }
+
+  private domainOf(state: Readonly<State>): [number, number] {
+    const heads = traced(this.registry.heads(state.sample), state.sigma);
+    return domainOf(
+      state,
+      heads.map(({ traces }) => traces),
+    );
+  }
+
+  /** Whether the axis is another one for the present variance. */
+  outgrown(): boolean {
+    const [low, high] = this.domainOf(this.store.state);
+    return (
+      this.result !== null && (low !== this.result.domain[0] || high !== this.result.domain[1])
+    );
   }
 
   /** Whether there are enough sequences behind every point of a domain: points hold all measures. */
@@ -119,7 +131,7 @@ export class LeadFigure implements Figure {
     const known = points.filter(
       (point) => point.refused === '' && point[lines.measure] !== null && inside(point.variance),
     );
-    const entries = [...lineEntries(lines.means), ...modelEntries(this.shownModels())];
+    const entries = [...lineEntries(lines.means), ...modelEntries(this.shownModels(), spots)];
     if (spots.length > 0) entries.push({ text: 'rank floor', kind: 'line', colours: [FLOOR] });
     if (rises.length > 0) entries.push(riseEntry(lines));
     const key = legend(entries, 52, this.frame.width - 8, 22);
@@ -211,7 +223,7 @@ export class LeadFigure implements Figure {
    */
   private spots(): (Spot & { floor: number })[] {
     const top = this.top();
-    return this.placed().filter(({ x, y }) => x > 0 && y <= top);
+    return distinct(this.placed().filter(({ x, y }) => x > 0 && y <= top));
   }
 
   private top(): number {
@@ -270,16 +282,25 @@ export class LeadFigure implements Figure {
     const top = Number.isFinite(y) ? y : 0;
     const { variance } = this.store.state;
     const text = `variance ${short(variance)}, ${AXES[lines.measure]} ${short(y)}`;
-    const [from, to] = [lines.variances[0], lines.variances[lines.variances.length - 1]];
+    const [from, to] = this.travel([
+      lines.variances[0],
+      lines.variances[lines.variances.length - 1],
+    ]);
     const value = { now: variance, from, to, text };
     this.handle.place(this.chart.x.apply(x), this.chart.y.apply(top), value);
   }
 
   private move(variance: number): void {
     if (!this.result || !Number.isFinite(variance)) return;
-    const [low, high] = this.result.domain;
-    const inside = Math.min(high, Math.max(low, variance)); // the domain is one the library allows
+    const [low, high] = this.travel(this.result.domain);
+    const inside = Math.min(high, Math.max(low, variance)); // the library allows both ends
     this.store.set({ variance: Number(inside.toPrecision(3)) }, false);
+  }
+
+  /** Where the handle may be: on the axis, or where the slider goes, to which the axis then grows. */
+  private travel([low, high]: [number, number]): [number, number] {
+    const slider = sliderOf('variance', this.store.state);
+    return slider ? [Math.min(low, slider.from), Math.max(high, slider.to)] : [low, high];
   }
 
   private caption(known: SweepPoint[], spots: Spot[]): string {
@@ -288,14 +309,16 @@ export class LeadFigure implements Figure {
     const placed = this.placed();
     const hidden = placed.filter(({ x }) => x <= 0).length;
     const above = placed.filter(({ x, y }) => x > 0 && y > this.top()).length;
+    const twice = placed.length - distinct(placed).length;
     const sentences = [
       known.length > 0 &&
         `Points: ${count(fewest(known))} of ${count(this.result?.wanted ?? 0)} sequences.`,
       spots.length > 0 &&
         `Dots: ${spots.length} heads by ${spreadNames[state.spread]}, ${covarianceNames[state.sigma]}.`,
+      twice > 0 && `Heads of the sample at the same places, not drawn again: ${twice}.`,
       this.chosenText(spots),
       above > 0 && `Heads above this axis: ${above}.`,
-      hidden > 0 && `${hidden} heads whose trace variance is negative have no place on this axis.`,
+      hidden > 0 && `Heads without a place on this axis, their variance is not above 0: ${hidden}.`,
       untraced(this.registry.heads(state.sample), state.sigma),
       refused && `Points left out: ${refused.refused}.`,
       this.result && othersText(this.result.lines),

@@ -12,7 +12,7 @@ import { SETTING, settingOf, widthOf } from '../../state/setting';
 import type { Store } from '../../state/store';
 import { allowed, type State } from '../../state/table';
 import { Frame } from '../../ui/frame';
-import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import {
   axesOf,
   cellsOf,
@@ -174,7 +174,7 @@ export class PhaseMapFigure implements Figure {
     return [
       ...[stripEntry(this.result as Result), levelEntry],
       ...[LIMITS.width, ...(this.floorWidth() ? [LIMITS.rank] : [])],
-      ...modelEntries(registry),
+      ...modelEntries(registry, this.spots()),
     ];
   }
 
@@ -208,10 +208,11 @@ export class PhaseMapFigure implements Figure {
 
   private spots(): Spot[] {
     const { sample, sigma } = this.store.state;
-    return traced(this.registry.heads(sample), sigma).map(({ head, traces }) => {
+    const spots = traced(this.registry.heads(sample), sigma).map(({ head, traces }) => {
       const temperature = Math.sqrt(head.head_width);
       return { head, x: traces.xi / temperature, y: Math.sqrt(traces.eta_f) / temperature };
     });
+    return distinct(spots);
   }
 
   /** Room for the point, the heads, and what is worth seeing in any case. */

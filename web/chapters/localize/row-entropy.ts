@@ -6,7 +6,7 @@ import { chart, dot, gridX, gridY, line, ruleX } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Output } from '../../engine/protocol';
 import { brushed } from '../../heads/brush';
-import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, logitSpread, traced, untraced } from '../../heads/traces';
 import type { Store } from '../../state/store';
@@ -122,7 +122,7 @@ export class RowEntropyFigure implements Figure {
       ...lengths,
       { text: 'random energy model', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
       { text: 'simulation', kind: 'ring', colours: ['var(--ink)'] },
-      ...modelEntries(models),
+      ...modelEntries(models, spots),
     ];
   }
 
@@ -149,11 +149,12 @@ export class RowEntropyFigure implements Figure {
   /** Heads whose attention was measured, at the spread that the theory gives their logits. */
   private spots(): Spot[] {
     const { sample, sigma } = this.store.state;
-    return traced(this.registry.heads(sample), sigma)
+    const spots = traced(this.registry.heads(sample), sigma)
       .map(({ head, traces }) => ({
         ...{ head, x: logitSpread(traces, head), y: head.measured?.entropy ?? NaN },
       }))
       .filter(({ x, y }) => x >= DOMAIN[0] && x <= DOMAIN[1] && Number.isFinite(y));
+    return distinct(spots);
   }
 
   private caption(spots: Spot[]): string {

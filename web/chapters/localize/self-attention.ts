@@ -3,7 +3,7 @@ import { legend } from '../../charts/legend';
 import { chart, gridX, gridY, ruleX, ruleY } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { brushed } from '../../heads/brush';
-import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, selfLogit, traced, untraced } from '../../heads/traces';
 import type { Store } from '../../state/store';
@@ -39,7 +39,7 @@ export class SelfAttentionFigure implements Figure {
     const { width } = this.frame;
     const { state } = this.store;
     const spots = this.spots();
-    const key = legend(modelEntries(this.registry.shown(state.sample)), 60, width - 8, 22);
+    const key = legend(modelEntries(this.registry.shown(state.sample), spots), 60, width - 8, 22);
     const drawn = chart({
       label: `Excess of a token’s attention to itself. ${this.caption(spots)}`,
       width,
@@ -75,11 +75,12 @@ export class SelfAttentionFigure implements Figure {
 
   private spots(): Spot[] {
     const { sample, sigma } = this.store.state;
-    return traced(this.registry.heads(sample), sigma)
+    const spots = traced(this.registry.heads(sample), sigma)
       .map(({ head, traces }) => ({
         ...{ head, x: selfLogit(traces, head), y: head.measured?.self_weight ?? NaN },
       }))
       .filter(({ y }) => Number.isFinite(y));
+    return distinct(spots);
   }
 
   private caption(spots: Spot[]): string {

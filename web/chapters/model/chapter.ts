@@ -4,7 +4,7 @@ import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import { hintScroll } from '../../ui/scroll-hint';
 import type { Chapter, Page } from '../page';
-import { TextSource } from '../shared/text-source';
+import { textOf, TextSource } from '../shared/text-source';
 import { sourceOf } from './checkpoint-files';
 import { Checkpoints } from './checkpoints';
 import { measuredEntropy } from './columns';
@@ -65,10 +65,14 @@ export function startModel({ state, pool, heads }: Page): Chapter {
   another.addEventListener('change', () => {
     const [file] = another.files ?? [];
     if (!file) return;
-    void texts.take(file).then(() => {
-      onPredictors.request('full');
-      traces.forget();
-    });
+    textOf(file).then(
+      (read) => {
+        texts.take(read);
+        onPredictors.request('full');
+        traces.forget();
+      },
+      (error: Error) => predictors.frame.complain(`${file.name}: ${error.message}`),
+    );
     another.value = '';
   });
   checkpoints.changed.subscribe((fresh) => {

@@ -1,6 +1,7 @@
 import { referTo } from '../../ui/registry';
 import { indexOf, rowOf, type HeadMeasurements } from './measurements';
 import type { PlacedHead } from '../../heads/registry';
+import { quoted } from '../../state/quoted';
 import { LEVELS, VERDICTS } from './predictor-levels';
 
 /** A column of the table of heads. */
@@ -155,7 +156,7 @@ export function columnOf(order: string): Column {
   const found = columns.find(({ name }) => name === order.replace(/^-/, ''));
   if (found) return found;
   throw new Error(
-    `order: '${order}' is not allowed; it must be a column, with a minus for the largest first: ` +
+    `order: '${quoted(order)}' is not allowed; it must be a column, with a minus for the largest first: ` +
       known(),
   );
 }
@@ -202,7 +203,7 @@ export function conditionsOf(filter: string): Condition[] {
     const [, name, sign, number] = CONDITION.exec(part) ?? [];
     if (!columns.some((column) => column.name === name)) {
       throw new Error(
-        `filter: '${part}' is not allowed; it must be conditions such as layer=3 entropy<0.5, ` +
+        `filter: '${quoted(part)}' is not allowed; it must be conditions such as layer=3 entropy<0.5, ` +
           `of the columns ${known()}`,
       );
     }

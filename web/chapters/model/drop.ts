@@ -60,6 +60,8 @@ export class Dropped {
   private picked: Checkpoint[] = [];
   /** Those whose heads are on the figures. */
   private shown: Checkpoint[] = [];
+  /** What there is to say of them. */
+  private told = '';
   /** How many heads a layer has, as it was typed; '' for what config.json says. */
   private heads = '';
 
@@ -135,9 +137,7 @@ export class Dropped {
   private async take(files: FolderFile[]): Promise<void> {
     const checkpoints = checkpointsOf(files);
     if (checkpoints.length > 0) return this.open(checkpoints);
-    this.controller?.abort();
-    this.form.hidden = this.mapping.hidden = true;
-    this.say('', withoutCheckpoint(files));
+    this.problem.textContent = withoutCheckpoint(files); // what is open or read stays
   }
 
   /** Asks another host for a checkpoint. */
@@ -195,7 +195,8 @@ export class Dropped {
         reports.push(report);
       }
       this.put(picked, opened);
-      this.say(reports.join(' '), '');
+      this.told = reports.join(' ');
+      this.say(this.told, '');
     } catch (error) {
       this.fail(error, signal);
     } finally {
@@ -284,11 +285,12 @@ export class Dropped {
 
   private fail(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) {
-      if (this.controller?.signal === signal) this.say('Cancelled.', '');
-      return;
+      if (this.controller?.signal !== signal) return;
+      this.say(`Cancelled. ${this.told}`.trim(), '');
+      return this.keepShown();
     }
     const { message } = error as Error;
-    this.say('', message);
+    this.say(this.told, message);
     const named = error instanceof EngineError ? error.field : '';
     const isKnown = this.mapping.hidden;
     if (isKnown && /^(key_)?heads$/.test(named)) {
@@ -298,6 +300,12 @@ export class Dropped {
     }
     if (named === 'offset') this.rotary.hidden = false;
     if (this.hooks.failed(error as Error)) this.options.hidden = false;
+    else this.keepShown();
+  }
+
+  /** What could not be read, and has no control to be read in another way, leaves the checkpoints that are open. */
+  private keepShown(): void {
+    if (this.form.hidden && this.mapping.hidden) this.picked = this.shown;
   }
 
   private say(report: string, problem: string): void {

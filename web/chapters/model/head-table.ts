@@ -6,6 +6,7 @@ import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
 import { hintScroll } from '../../ui/scroll-hint';
 import type { Store } from '../../state/store';
+import { described } from '../../state/described';
 import type { State } from '../../state/table';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
@@ -73,11 +74,13 @@ export class HeadTable {
   private provenance(): Provenance {
     const { state } = this.store;
     const names = ['order', 'filter', 'level', 'length', 'tokens', 'correlation'] as const;
+    const parameters = Object.fromEntries(names.map((name) => [name, state[name]]));
     return {
       title: `Heads of ${this.checkpoints.model.name}`,
       caption: '',
       link: location.href,
-      parameters: Object.fromEntries(names.map((name) => [name, state[name]])),
+      settings: described(parameters),
+      parameters,
     };
   }
 

@@ -55,7 +55,7 @@ export class HeadTextFigure implements Figure {
   async compute(context: FigureContext): Promise<void> {
     const { reading } = context.state;
     const { files } = this.checkpoints;
-    if (!files) return this.takeSample();
+    if (!files) return this.showSample();
     const { model, index, config, tokenizer } = files;
     if (!config || !tokenizer) {
       return this.measurements.set({ text: null, unreadable: missingOf(files) });
@@ -72,26 +72,19 @@ export class HeadTextFigure implements Figure {
     }
   }
 
-  /**
-   * Shows the sample’s answer to the only text of which it is known, unless a model is opened meanwhile.
-   * Resolves to whether it is the text that is asked for.
-   */
-  async showSample(): Promise<boolean> {
+  /** Shows the sample’s answer to the only text of which it is known, unless a model is opened meanwhile. */
+  async showSample(): Promise<void> {
     const text = await loadSampleText();
-    const isKnown = this.store.state.reading === defaults().reading;
-    if (!this.checkpoints.files) this.measurements.set({ text: isKnown ? text : null });
-    return isKnown;
+    if (!this.checkpoints.files) this.measurements.set({ text });
   }
 
-  private async takeSample(): Promise<void> {
-    if ((await this.showSample()) || this.isElsewhere) return;
-    throw new Error(this.sampleText());
-  }
-
+  /** Says whose text the figure keeps where another one is typed; '' where that is not so. */
   private sampleText(): string {
+    const isKnown = this.store.state.reading === defaults().reading;
+    if (isKnown || this.checkpoints.files) return '';
     return (
-      `The page has no weights of the sample, only its answer to “${defaults().reading}”: ` +
-      'for another text open a folder with model.safetensors, config.json and tokenizer.json.'
+      `The page has no weights of the sample: the figure shows its attention on “${defaults().reading}”. ` +
+      'For another text open a folder with model.safetensors, config.json and tokenizer.json.'
     );
   }
 
@@ -106,10 +99,10 @@ export class HeadTextFigure implements Figure {
     const weights = text && this.weights(text);
     if (!text || !weights) {
       frame.clear();
-      const isOther = this.store.state.reading !== defaults().reading;
-      if (!this.checkpoints.files && isOther) frame.complain(this.sampleText());
       return;
     }
+    const note = this.sampleText();
+    if (note) frame.complain(note);
     const length = tokensOf(text).length;
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
     const key = legend(

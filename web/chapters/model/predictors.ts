@@ -191,7 +191,7 @@ export class PredictorsFigure implements Figure {
     const axis = { domain, tickFormat: tick, ticks: 5, nice: true };
     const steps = this.steps();
     const spots = steps.map(({ head, measured, after }) => ({ head, x: measured, y: after }));
-    const key = legend(modelEntries([this.checkpoints.model]), 48, width - 8, 22);
+    const key = legend(modelEntries([this.checkpoints.model], spots), 48, width - 8, 22);
     const side = Math.min(width, 520);
     this.chart = chart({
       label: this.caption(),

@@ -28,18 +28,14 @@ export class TextSource {
     return text;
   }
 
-  /** Takes the text of the published experiments, the same bytes each time. */
-  async takeBook(): Promise<Text> {
-    const text = { name: BOOK, bytes: await load({ ...book, name: 'book' }) };
+  take(text: Text): void {
     this.text = Promise.resolve(text);
-    return text;
   }
+}
 
-  async take(file: File): Promise<Text> {
-    const text = await textOf(file);
-    this.text = Promise.resolve(text);
-    return text;
-  }
+/** The text of the published experiments, the same bytes each time. */
+export async function bookText(): Promise<Text> {
+  return { name: BOOK, bytes: await load({ ...book, name: 'book' }) };
 }
 
 /** The text that comes with the page. */
@@ -48,7 +44,8 @@ async function ownText(): Promise<Text> {
 }
 
 /** A file that a person picked; it is read here and sent nowhere. */
-async function textOf(file: File): Promise<Text> {
+export async function textOf(file: File): Promise<Text> {
+  if (file.size === 0) throw new Error('the text must have at least 1 byte: it has 0');
   const bytes = new Uint8Array(await file.slice(0, MOST_BYTES).arrayBuffer());
   const cut = file.size > MOST_BYTES ? `, first ${MOST_BYTES / 1e6} MB` : '';
   return { name: `${file.name}${cut}`, bytes };

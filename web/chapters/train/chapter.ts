@@ -1,10 +1,13 @@
 import { Controls } from '../../controls/panel';
+import type { Training } from '../../engine/protocol';
+import type { State } from '../../state/table';
 import { controlOf, runsOf, TRAINING, trainingOf } from '../../state/training';
+import { defaultsOf } from '../../state/views';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../page';
-import { TextSource } from '../shared/text-source';
+import { bookText, TextSource } from '../shared/text-source';
 import { RunComparison } from './comparison';
 import { escapeFigure } from './escape-figure';
 import { GeneratedText } from './generated-text';
@@ -14,12 +17,13 @@ import { plateausFigure } from './plateaus-figure';
 import { stateOfTraining } from './published-cells';
 import { ratesFigure } from './rates-figure';
 import { RunAttentionFigure } from './run-attention';
-import { RunControls } from './run-controls';
+import { RunControls, runText } from './run-controls';
 import { RunCurvesFigure } from './run-curves';
 import { RunLogitsFigure } from './run-logits';
 import { RunMapFigure } from './run-map';
 import { strengthFigure } from './strength-figure';
 import { trainabilityFigure } from './trainability-figure';
+import type { TrainingRun } from './training-run';
 import { Trials } from './trials';
 
 /** Milliseconds between two drawings of training runs. */
@@ -44,12 +48,23 @@ export function startTrain({ state, pool }: Page): Chapter {
   const attention = new RunAttentionFigure(store, comparison);
   const failed = (error: Error) => controls.failed(error);
   const runControls = new RunControls(store, pool, comparison, texts, failed);
-  const trials = new Trials(comparison, async (training) => {
+  /** The settings that the page has set itself. */
+  let own: Partial<State> = defaultsOf('train');
+  const differ = (other: Partial<State>) =>
+    (['runs', ...TRAINING] as const).some((name) => store.state[name] !== other[name]);
+  const allows = (training: Training, lost: readonly TrainingRun[]) => {
+    const isTyped = differ(own) && differ(stateOfTraining(training));
+    const replaced = [...lost.map(runText), ...(isTyped ? ['the settings of the controls'] : [])];
+    return replaced.length === 0 || confirm(`Train this run in place of ${replaced.join(', ')}?`);
+  };
+  const trials = new Trials(comparison, allows, async (training) => {
+    const book = await bookText();
     comparison.reset(); // what was under way is let go of
-    const book = await runControls.learnFromBook();
-    store.set(stateOfTraining(training));
+    runControls.learnFrom(book);
+    own = stateOfTraining(training);
+    store.set(own);
     void comparison.play();
-    return book;
+    return book.bytes;
   });
   const experiments = {
     published: new MethodsFigure('published', {

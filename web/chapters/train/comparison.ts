@@ -15,6 +15,8 @@ export interface Happening {
 /** One to four runs with the same seed, and so the same batches, each with its own regularizer. */
 export class RunComparison {
   runs: TrainingRun[] = [];
+  /** Runs that were taken out since the last reset: chosen again, they go on from where they were. */
+  private aside: TrainingRun[] = [];
   /** Runs go on until this step: 0 at rest, Infinity while playing. */
   private goal = 0;
   private asked: Training[] = [];
@@ -46,12 +48,22 @@ export class RunComparison {
   }
 
   get begun(): boolean {
-    return this.runs.some((run) => run.begun);
+    return this.all.some((run) => run.begun);
+  }
+
+  /** The runs, and those that were taken out. */
+  get all(): readonly TrainingRun[] {
+    return [...this.runs, ...this.aside];
   }
 
   /** The settings asked for are not those of the runs: they hold after a reset. */
   get stale(): boolean {
     return !this.runs.every((run, i) => areEqual(run.training, this.asked[i]));
+  }
+
+  /** Leaving the page would end a run, or lose its steps. */
+  get losable(): boolean {
+    return this.all.some((run) => !run.done && run.unsaved);
   }
 
   get done(): boolean {
@@ -67,16 +79,21 @@ export class RunComparison {
     return text;
   }
 
-  /** Sets the runs. A comparison that has begun keeps its settings and runs; new ones join with its settings. */
+  /**
+   * Sets the runs. A comparison that has begun keeps its settings and runs; new ones join with its settings.
+   * A run that is taken out rests after its steps under way.
+   */
   configure(asked: Training[]): void {
     this.asked = asked;
     if (!this.begun) return this.reset();
     const [first] = this.runs;
-    const kept = asked.map(({ regularizer }) => this.find(regularizer));
-    for (const run of this.runs) if (!kept.includes(run)) run.cancel();
+    const { all } = this;
     this.runs = asked.map(
-      ({ regularizer }, i) => kept[i] ?? this.make({ ...first.training, regularizer }),
+      ({ regularizer }) =>
+        all.find(({ kind }) => kind === regularizer) ??
+        this.make({ ...first.training, regularizer }),
     );
+    this.aside = all.filter((run) => !this.runs.includes(run));
     if (this.goal > 0) void this.drive();
     this.changed.send({ run: null, ended: false });
   }
@@ -99,9 +116,10 @@ export class RunComparison {
 
   /** Forgets everything, and takes the settings last asked for. */
   reset(): void {
-    for (const run of this.runs) run.cancel();
+    for (const run of this.all) run.cancel();
     this.goal = 0;
     this.text = null;
+    this.aside = [];
     this.runs = this.asked.map((training) => this.make(training));
     this.changed.send({ run: null, ended: false });
   }
@@ -132,10 +150,9 @@ export class RunComparison {
   private make(training: Training, saved?: SavedRun): TrainingRun {
     const changed = (run: TrainingRun, ended: boolean, error?: Error) => {
       if (!error) this.failedLoads = 0;
+      const isRefused = error && this.runs.includes(run); // the others would be too
       if (error instanceof NetworkError) this.retry();
-      else if (error)
-        this.goal = 0; // what one was refused the others would be too
-      else if (!this.waiting && this.runs.every(({ busy }) => !busy)) this.goal = 0;
+      else if (isRefused || (!this.waiting && this.runs.every(({ busy }) => !busy))) this.goal = 0;
       this.changed.send({ run, ended, ...(error && { error }) });
     };
     return new TrainingRun(training, this.train, changed, saved);
@@ -152,7 +169,8 @@ export class RunComparison {
     try {
       const bytes = await text;
       if (this.text !== text) return; // a reset came between
-      await Promise.all(this.runs.map((run) => run.go(bytes, () => this.goal)));
+      const goalOf = (run: TrainingRun) => () => (this.runs.includes(run) ? this.goal : 0);
+      await Promise.all(this.runs.map((run) => run.go(bytes, goalOf(run))));
     } catch (error) {
       if (error instanceof NetworkError) this.retry();
       else this.goal = 0;

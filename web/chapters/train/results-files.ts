@@ -11,7 +11,7 @@ const assets = import.meta.glob<Omit<ShippedFile, 'name'>>('../../generated/expe
 const files = new Map<string, ShippedFile>(
   Object.entries(assets).map(([path, asset]) => {
     const name = /([\w-]+)\.json$/.exec(path)![1];
-    return [name, { ...asset, name: `results of the experiment ${name}` }];
+    return [name, { ...asset, name: `results file of the experiment ${name}` }];
   }),
 );
 

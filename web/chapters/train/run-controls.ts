@@ -2,7 +2,7 @@ import { count } from '../../charts/format';
 import { save } from '../../charts/picture';
 import { withSubscripts } from '../../charts/subscript';
 import { retryText } from '../../engine/network';
-import type { Pool } from '../../engine/pool';
+import { EngineError, type Pool } from '../../engine/pool';
 import { NetworkError } from '../../engine/shipped';
 import { child } from '../../ui/dom';
 import type { Store } from '../../state/store';
@@ -10,7 +10,7 @@ import { regularizers, table } from '../../state/table';
 import { runsOf, trainingOf } from '../../state/training';
 import type { Happening, RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
-import type { Text, TextSource } from '../shared/text-source';
+import { textOf, type Text, type TextSource } from '../shared/text-source';
 import { verdictOf } from './verdict';
 
 /** No run of this page has a larger file. */
@@ -35,6 +35,8 @@ export class RunControls {
   private host = child(document, '[data-comparison]');
   private play = child<HTMLButtonElement>(this.host, '[data-action="play"]');
   private advance = child<HTMLButtonElement>(this.host, '[data-action="advance"]');
+  /** Beside the curves, where a link may lead, while there is nothing on them. */
+  private first = child(document, '[data-action="train-runs"]');
   private status = child(this.host, '[data-comparison-status]');
   private note = child(this.host, '[data-comparison-note]');
   private problem = child(this.host, '[data-comparison-problem]');
@@ -63,6 +65,7 @@ export class RunControls {
       void comparison.advance();
       this.showCurves();
     });
+    this.first.addEventListener('click', () => this.play.click());
     child(this.host, '[data-action="runs-reset"]').addEventListener('click', () => {
       this.fileProblem.textContent = '';
       comparison.reset();
@@ -72,7 +75,7 @@ export class RunControls {
     comparison.changed.subscribe((happening) => this.follow(happening));
     this.follow({ run: null, ended: false });
     addEventListener('beforeunload', (event) => {
-      if (comparison.playing || comparison.pausing) event.preventDefault();
+      if (comparison.losable) event.preventDefault();
     });
   }
 
@@ -84,6 +87,7 @@ export class RunControls {
     }
   }
 
+  /** Reads a file that was picked; `take` replaces nothing before it has read all of it. */
   private onFile(selector: string, take: (file: File) => Promise<void>): void {
     const picker = child<HTMLInputElement>(this.host, selector);
     picker.addEventListener('change', () => {
@@ -97,16 +101,27 @@ export class RunControls {
     });
   }
 
-  /** Takes the text of the published experiments for the next comparison; returns its bytes. */
-  async learnFromBook(): Promise<Uint8Array> {
-    const text = await this.texts.takeBook();
+  /** Takes a text for the next comparison. */
+  learnFrom(text: Text): void {
+    this.texts.take(text);
     this.tellText(text);
-    return text.bytes;
   }
 
   private async takeText(file: File): Promise<void> {
-    this.tellText(await this.texts.take(file));
+    const text = await textOf(file);
+    await this.check(text.bytes);
+    this.learnFrom(text);
     if (!this.comparison.begun) this.comparison.reset();
+  }
+
+  /** Throws what is wrong with a text for the settings of the controls, where the text is to blame. */
+  private async check(text: Uint8Array): Promise<void> {
+    const asked = trainingOf(this.store.state, runsOf(this.store.state)[0]);
+    try {
+      await this.pool.run('train', { ...asked, text, checkpoint: null, more: 0 });
+    } catch (error) {
+      if (!(error instanceof EngineError) || /^(text|validation)$/.test(error.field)) throw error;
+    }
   }
 
   private tellText({ name, bytes }: Text): void {
@@ -118,6 +133,8 @@ export class RunControls {
   private async resume(file: File): Promise<void> {
     if (file.size > MOST_GIB * 2 ** 30)
       throw new Error(`it is larger than ${MOST_GIB} GiB, the largest run that this page reads`);
+    if (file.size === 0)
+      throw new Error('the file must be the .safetensors file of a training run: it has 0 bytes');
     const checkpoint = new Uint8Array(await file.arrayBuffer());
     const asked = trainingOf(this.store.state, 'none');
     const text = await this.comparison.learned;
@@ -132,8 +149,11 @@ export class RunControls {
           `remove a run from the comparison first, which has ${runs.length}; this one is “${regularizers[kind]}”`,
         );
       }
-      this.store.set({ runs: [...runs, kind].join() });
     }
+    const replaced = this.comparison.all.find((run) => run.kind === kind);
+    const question = replaced?.unsaved && `Resume ${file.name} in place of ${runText(replaced)}?`;
+    if (question && !confirm(question)) return;
+    if (!runs.includes(kind)) this.store.set({ runs: [...runs, kind].join() });
     this.comparison.resume(saved);
     this.note.textContent =
       `${regularizers[kind]} goes on at step ${count(saved.step)} of ` +
@@ -150,6 +170,7 @@ export class RunControls {
     const { playing, done } = comparison;
     this.play.textContent = playing ? 'Pause' : 'Play';
     this.play.disabled = done;
+    this.first.hidden = comparison.begun || playing;
     this.advance.disabled = done || playing;
     if (!run) this.build();
     comparison.runs.forEach((it, place) => this.tell(it, this.items[place]));
@@ -233,8 +254,15 @@ export class RunControls {
   }
 }
 
-function saveCheckpoint({ checkpoint, kind, saved }: TrainingRun): void {
+/** How questions call a run. */
+export function runText({ kind, step, training }: TrainingRun): string {
+  return `${regularizers[kind]} (step ${count(step)} of ${count(training.steps)})`;
+}
+
+function saveCheckpoint(run: TrainingRun): void {
+  const { checkpoint, kind, saved } = run;
   if (!checkpoint) return;
+  run.filed = saved;
   const blob = new Blob([checkpoint as Uint8Array<ArrayBuffer>]);
   save(blob, `eigenscope-${kind}-step${saved}.safetensors`);
 }

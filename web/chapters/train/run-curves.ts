@@ -38,9 +38,13 @@ export class RunCurvesFigure implements Figure {
       `Training over the steps. ${text}`,
     );
     this.frame.say(text);
+    const isEmpty = styles.every(({ run }) => run.rows.length === 0);
     for (const [at, panel] of panels.entries()) {
       yield;
-      this.picture.put(at, panel.main, (size) => drawPanel(panel, styles, stepsOf(styles), size));
+      const note = isEmpty && at === 0 ? 'Not trained yet' : '';
+      this.picture.put(at, panel.main, (size) =>
+        drawPanel(panel, styles, stepsOf(styles), size, note),
+      );
     }
   }
 

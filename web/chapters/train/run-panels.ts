@@ -101,11 +101,11 @@ function roundUp(value: number): number {
   return unit * ([1, 2, 5, 10].find((it) => it * unit >= value * (1 - 1e-9)) ?? 10);
 }
 
-/** The common axis: it ends at a round number of steps, or at the end of the comparison. */
+/** The common axis: it ends at a round number of steps, or at the end of the comparison, which has to begin. */
 export function stepsOf(styles: RunStyle[]): [number, number] {
-  const reached = Math.max(1, ...styles.flatMap(({ run }) => run.rows.at(-1)?.step ?? 0));
+  const steps = styles.flatMap(({ run }) => run.rows.at(-1)?.step ?? []);
   const end = Math.max(1, ...styles.map(({ run }) => run.training.steps));
-  return [0, Math.min(end, roundUp(reached))];
+  return [0, steps.length === 0 ? end : Math.min(end, roundUp(Math.max(1, ...steps)))];
 }
 
 /** The points after the first tenth of a line's steps, where there are some. */
@@ -136,12 +136,13 @@ export function aboveText(top: number, points: [number, number][]): string {
   return highest > top ? `above this axis: up to ${short(highest)}` : '';
 }
 
-/** One chart; `steps` is the axis that it shares with the others. */
+/** One chart; `steps` is the axis that it shares with the others, `note` stands in the middle. */
 export function drawPanel(
   panel: Panel,
   styles: RunStyle[],
   steps: [number, number],
   size: { width: number; height: number },
+  note = '',
 ): SVGSVGElement {
   const thick = styles.map((style) => pointsOf(style, panel.main, panel.log));
   const { thin } = panel;
@@ -179,6 +180,7 @@ export function drawPanel(
         ariaDescription: 'above the axis',
       }),
       ...(last ? referenceMarks(referencesOf(last), domain) : []),
+      text([note], { frameAnchor: 'middle', fontSize: 14, ariaDescription: 'note' }),
       ...lines(fine, false),
       ...lines(thick, true).reverse(),
     ],

@@ -40,6 +40,8 @@ export class TrainingRun {
   failure = '';
   /** Why the last piece was refused or lost, or ''. */
   problem = '';
+  /** The step of the checkpoint that is in a file too; null while none is. */
+  filed: number | null;
   /** The step from which the run resumed after its worker stopped; null while none has. */
   resumed: number | null = null;
   private old: Row[] = [];
@@ -59,6 +61,7 @@ export class TrainingRun {
     this.step = this.saved = saved?.step ?? 0;
     this.checkpoint = saved?.checkpoint ?? null;
     this.config = saved?.config ?? '';
+    this.filed = saved?.step ?? null;
   }
 
   /** What was logged so far, the piece under way included. */
@@ -77,6 +80,11 @@ export class TrainingRun {
 
   get done(): boolean {
     return this.failure !== '' || (this.step >= this.training.steps && this.checkpoint !== null);
+  }
+
+  /** Steps were trained that no file has. */
+  get unsaved(): boolean {
+    return this.working || (this.checkpoint !== null && this.saved !== this.filed);
   }
 
   /** Goes on, piece by piece, while `goal` (which may change meanwhile) is ahead. */

@@ -4,6 +4,7 @@ import type { RunComparison } from './comparison';
 import type { Row } from './log-rows';
 import { choicesOf, keyOf, trainingOfCell, type CellChoice } from './published-cells';
 import type { PublishedResults } from './published-results';
+import type { TrainingRun } from './training-run';
 
 /** A run of an experiment that was trained in this tab. */
 export interface Trial {
@@ -25,9 +26,13 @@ export class Trials {
   private done = new Map<string, Trial>();
   private book: Promise<Uint8Array> | null = null;
 
-  /** `start` trains one run anew, with the bytes that it returns. */
+  /**
+   * `allows` asks whether one run may take the place of others, and of the controls' settings; `start` trains
+   * it anew, with the bytes that it returns.
+   */
   constructor(
     private comparison: RunComparison,
+    private allows: (training: Training, lost: readonly TrainingRun[]) => boolean,
     private start: (training: Training) => Promise<Uint8Array>,
   ) {
     comparison.changed.subscribe(({ ended }) => {
@@ -38,6 +43,8 @@ export class Trials {
 
   /** Trains a run from its first step on, in place of the comparison. */
   train(training: Training): void {
+    const lost = this.comparison.all.filter((run) => run.begun && !this.find(run.training));
+    if (!this.allows(training, lost)) return;
     this.book = this.start(training);
     this.book.catch((error: Error) =>
       this.comparison.changed.send({ run: null, ended: false, error }),
