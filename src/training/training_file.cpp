@@ -177,7 +177,9 @@ TrainingState read_training_header(const Safetensors& file) {
     state.step = static_cast<Index>(parse_parameter("steps", text));
   });
   if (file.metadata().contains("lowest_loss")) {
-    state.lowest_loss = numbers_of(file, "lowest_loss").at(0);
+    const std::vector<double> lowest = numbers_of(file, "lowest_loss");
+    if (lowest.size() != 1) throw FormatError("lowest_loss", "it must be one number");
+    state.lowest_loss = lowest.front();
     read_entry(file, "lowest_step", false, [&](const std::string& text) {
       state.lowest_step = static_cast<Index>(parse_parameter("steps", text));
     });
