@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <map>
@@ -24,6 +25,30 @@ const Json& needed(const Json& of, const char* key) {
   return of.at(key);
 }
 
+template <class T>
+T value_as(const Json& value, const std::string& name, const char* what) {
+  try {
+    return value.get<T>();
+  } catch (const Json::exception&) {
+    throw InvalidArgument("analysis",
+                          "'" + name + "' must be " + what + ", but is " + write_json(value));
+  }
+}
+std::string text_of(const Json& of, const char* key) {
+  return value_as<std::string>(needed(of, key), key, "a text");
+}
+double number_of(const Json& of, const char* key) {
+  return value_as<double>(needed(of, key), key, "a number");
+}
+using Texts = std::vector<std::string>;
+Texts texts_of(const Json& of, const char* key) {
+  return value_as<Texts>(needed(of, key), key, "a list of texts");
+}
+/// Empty where the key is absent.
+Texts optional_texts(const Json& of, const char* key) {
+  return of.contains(key) ? texts_of(of, key) : Texts();
+}
+
 bool failed(const Json& cell) { return !cell.at("failure").get<std::string>().empty(); }
 
 std::optional<double> number(const Json& object, const std::string& name) {
@@ -37,6 +62,17 @@ std::string label(const Json& cell, const std::string& axis) {
   if (!cell.at("axes").contains(axis))
     throw InvalidArgument("analysis", "there is no axis '" + axis + "'");
   return cell.at("axes").at(axis).get<std::string>();
+}
+
+double number_label(const Json& cell, const std::string& axis) {
+  const std::string text = label(cell, axis);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size() || !std::isfinite(value)) {
+    throw InvalidArgument("analysis", "the labels of the axis '" + axis +
+                                          "' must be numbers, but one is '" + text + "'");
+  }
+  return value;
 }
 
 // Cells by the labels of some axes, in the order in which the labels come.
@@ -96,7 +132,8 @@ Json reached(const std::vector<const Json*>& cells, const std::string& measure,
   for (const Json& level : levels) {
     std::vector<double> steps;
     for (const Json* cell : cells) {
-      const auto step = step_below(*cell, measure, level.get<double>());
+      const auto step =
+          step_below(*cell, measure, value_as<double>(level, "reach", "a list of numbers"));
       if (step && !failed(*cell)) steps.push_back(*step);
     }
     list.push_back({{"level", level},
@@ -108,14 +145,13 @@ Json reached(const std::vector<const Json*>& cells, const std::string& measure,
 }
 
 Json sensitivity(const Grid& grid, const Json& of, Cells cells) {
-  const auto axis = needed(of, "axis").get<std::string>(),
-             group = needed(of, "group").get<std::string>();
-  const double tolerance = needed(of, "tolerance").get<double>();
+  const std::string axis = text_of(of, "axis"), group = text_of(of, "group");
+  const double tolerance = number_of(of, "tolerance");
   const std::string& measure = grid.measures.at(0);
   Json rows = Json::array();
   for (const Group& own : grouped(cells, {group})) {
     std::map<double, std::vector<const Json*>> by_value;
-    for (const Json* cell : own.cells) by_value[std::stod(label(*cell, axis))].push_back(cell);
+    for (const Json* cell : own.cells) by_value[number_label(*cell, axis)].push_back(cell);
     Json points = Json::array();
     double best = std::numeric_limits<double>::infinity();
     std::vector<Point> all;
@@ -153,7 +189,7 @@ Json sensitivity(const Grid& grid, const Json& of, Cells cells) {
 }
 
 Json share(const Grid& grid, const Json& of, Cells cells) {
-  const double below = needed(of, "below").get<double>();
+  const double below = number_of(of, "below");
   Json rows = Json::array();
   for (const Group& own : grouped(cells, grid.axes)) {
     int count = 0;
@@ -227,12 +263,10 @@ void add_prediction(const CellMeans& means, Json& row) {
 
 Json predictors(const Grid& grid, const Json& of, Cells cells) {
   Json rows = Json::array();
-  const auto by = needed(of, "by").get<std::vector<std::string>>();
+  const Texts by = texts_of(of, "by");
   for (const Group& part : grouped(cells, by)) {
-    for (const Json& name : needed(of, "predictors")) {
-      const auto value = [&](const Json& cell) {
-        return number(cell.at("initial"), name.get<std::string>());
-      };
+    for (const std::string& name : texts_of(of, "predictors")) {
+      const auto value = [&](const Json& cell) { return number(cell.at("initial"), name); };
       const CellMeans means = cell_means(grid, cells, value, part.labels);
       if (means.outcome.empty()) continue;
       Json row = {{"axes", part.labels}, {"predictor", name}};
@@ -266,7 +300,7 @@ double unlike_of(const Grid& grid, const std::vector<const Json*>& cells) {
 
 Json freezing(const Grid& grid, const Json& of, Cells cells) {
   Json rows = Json::array();
-  const auto by = needed(of, "by").get<std::vector<std::string>>();
+  const Texts by = texts_of(of, "by");
   for (const Group& part : grouped(cells, by)) {
     const double unlike = unlike_of(grid, part.cells);
     std::map<double, double> scales;
@@ -324,14 +358,14 @@ Json plateau_row(const Grid& grid, const std::vector<const Json*>& cells, const 
 }
 
 Json plateau(const Grid& grid, const Json& of, Cells cells) {
-  const double below = needed(of, "below").get<double>();
-  const auto by = of.value("by", std::vector<std::string>());
+  const double below = number_of(of, "below");
+  const Texts by = optional_texts(of, "by");
   Json rows = Json::array();
   for (const Group& part : grouped(cells, by)) {
-    for (const Json& driver : needed(of, "drivers")) {
+    for (const std::string& driver : texts_of(of, "drivers")) {
       Json row = Json::object();
       if (!by.empty()) row["axes"] = part.labels;
-      row.update(plateau_row(grid, part.cells, driver.get<std::string>(), below));
+      row.update(plateau_row(grid, part.cells, driver, below));
       rows.push_back(row);
     }
   }
@@ -354,8 +388,8 @@ CurvePair curve_pair(const Json& cell, const std::array<std::string, 2>& names) 
 }
 
 Json relation(const Json& of, Cells cells) {
-  const auto names = needed(of, "of").get<std::array<std::string, 2>>();
-  const auto by = of.value("by", std::vector<std::string>());
+  const auto names = value_as<std::array<std::string, 2>>(needed(of, "of"), "of", "two texts");
+  const Texts by = optional_texts(of, "by");
   Json rows = Json::array();
   for (const Group& part : grouped(cells, by)) {
     CurvePair all;
@@ -401,7 +435,7 @@ double area_under_curve(const std::vector<double>& low, const std::vector<double
 
 OrderedJson analyse(const Grid& grid, const Json& of, Cells cells) {
   if (grid.measures.empty()) throw InvalidArgument("measures", "an analysis needs one");
-  const auto kind = needed(of, "kind").get<std::string>();
+  const std::string kind = text_of(of, "kind");
   Json result = of;
   if (kind == "sensitivity") {
     result["rows"] = sensitivity(grid, of, cells);
