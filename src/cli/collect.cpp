@@ -4,6 +4,8 @@
 
 #include "cli/checkpoint_grid.h"
 #include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/runs_folder.h"
 #include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"
@@ -27,12 +29,18 @@ std::string text_of(Json results) {
 
 struct CollectCommand {
   explicit CollectCommand(CLI::App& app) {
-    app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required();
-    app.add_option("--cells", cells, "folder of the cells, the --out of the command that made them")
-        ->required();
-    app.add_option("--restore", restore,
-                   "results file whose cells are written to the folder first, where it lacks them");
-    app.add_option("--out", out, "file for the results instead of standard output");
+    refuse_empty(
+        app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required());
+    refuse_empty(app.add_option("--cells", cells,
+                                "folder of the cells, the --out of the command that made them")
+                     ->required());
+    refuse_empty(app.add_option(
+        "--restore", restore,
+        "results file whose cells are written to the folder first, where it lacks them"));
+    refuse_empty(app.add_option(
+        "--out", out,
+        "file for the results instead of standard output; an existing one is replaced only by "
+        "results of the same experiment that lack none of its cells"));
   }
 
   void run() const {
@@ -43,7 +51,12 @@ struct CollectCommand {
                              ? collected_checkpoints(parse_checkpoint_grid(source))
                              : collected_runs(parse_grid(source));
     const std::string text = text_of(results);
-    out.empty() ? void(std::cout << text) : replace_file(out, text);
+    if (out.empty()) {
+      std::cout << text;
+    } else {
+      check_replaces(out, results);
+      replace_file(out, text);
+    }
     const std::size_t missing = results.at("missing").size();
     if (missing > 0) {
       std::cerr << "eigenscope: " << missing << " of " << missing + results.at("cells").size()
@@ -59,7 +72,7 @@ struct CollectCommand {
   Json collected_runs(const Grid& parsed) const {
     const CellFolder folder(cells);
     if (!restore.empty()) {
-      const auto others = folder.restore(parsed, read_json(read_text(restore)));
+      const auto others = folder.restore(parsed, read_json(read_text(restore), restore));
       if (!others.empty()) {
         std::cerr << "eigenscope: " << others.size() << " cells of " << restore
                   << " are not cells of this grid and are ignored, such as "
