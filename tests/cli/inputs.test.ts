@@ -95,6 +95,7 @@ describe('the checkpoint of a training run', () => {
     expect(refused(empty)).toContain('but this file has 0 bytes in all');
     expect(refused(out)).toContain('checkpoint: the folder has 2 checkpoints, such as');
     expect(refused('')).toContain('checkpoint: an empty text is not allowed');
+    expect(refused(MINILM)).toContain("of a checkpoint of `eigenscope train`, but is 'pt' in ");
     const bare = join(folder, 'bare');
     mkdirSync(bare, { recursive: true });
     expect(refused(bare)).toContain(`${bare}: there is no .safetensors file in it`);
