@@ -135,6 +135,17 @@ TEST_CASE("the length of the header is checked before it is believed", "[checkpo
   }
 }
 
+TEST_CASE("bytes that cannot be a header are shown, and not taken for a length", "[checkpoint]") {
+  Bytes bytes;
+  append(bytes, std::uint64_t{0xb84dc28b11a64fd3});
+  append(bytes, std::uint16_t{0x927e});
+  const Failure failure = failure_of([&] { open(bytes); });
+  CHECK(failure.item == "test.safetensors");
+  CHECK_THAT(failure.message, ContainsSubstring("it is not a .safetensors file"));
+  CHECK_THAT(failure.message, ContainsSubstring("the bytes d3 4f a6 11 8b c2 4d b8"));
+  CHECK_THAT(failure.message, !ContainsSubstring("claims"));
+}
+
 TEST_CASE("text that is not a JSON object in UTF-8 is refused", "[checkpoint]") {
   const std::string file = "test.safetensors";
   check_refused({"", 0, file, "begin with '{'"});

@@ -63,6 +63,20 @@ std::vector<Sample> samples() {
        "xz archive", "unpack"},
       {"Zstandard", std::string("\x28\xb5\x2f\xfd\x04\x58\0\0"sv), "Zstandard", "unpack"},
       {"tar", tar, "tar archive", "unpack"},
+      // Eight bytes that would be the length of a header of any size.
+      {"JPEG", std::string("\xff\xd8\xff\xe0\0\x10JFIF\0\1\1"sv), "JPEG picture", "weights"},
+      {"PNG", std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"sv), "PNG picture", "weights"},
+      {"GIF", "GIF89a\1\1\1\1\1", "GIF picture", "weights"},
+      {"WebP", std::string("RIFF\x24\0\0\0WEBPVP8 "sv), "WebP picture", "weights"},
+      {"PDF", "%PDF-1.7\n%\xe2\xe3\xcf\xd3", "PDF document", "weights"},
+      {"MP4",
+       std::string("\0\0\0\x20"
+                   "ftypisom\0\0\2\0"sv),
+       "video", "weights"},
+      {"ELF",
+       std::string("\x7f"
+                   "ELF\2\1\1\0\0\0"sv),
+       "program", "weights"},
       {"Git LFS", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 548105171\n",
        "Git LFS pointer", "git lfs pull"},
       {"HTML", "<!DOCTYPE html>\n<html lang=\"en\"><title>404</title>", "web page", "/resolve/"},

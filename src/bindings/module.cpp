@@ -29,6 +29,10 @@ auto guarded(Body body) {
     throw_to_script("InvalidArgument", error.field(), error.what());
   } catch (const FormatError& error) {
     throw_to_script("FormatError", error.item(), error.what());
+  } catch (const std::bad_alloc&) {
+    throw_to_script("Error", "", kOutOfMemory);
+  } catch (const std::length_error&) {
+    throw_to_script("Error", "", kOutOfMemory);
   } catch (const std::exception& error) {
     throw_to_script("Error", "", error.what());
   }

@@ -72,8 +72,8 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
 }
 
 /// Throws FormatError also for a file of another known format.
-std::shared_ptr<FileSource> open_file(const fs::path& path) {
-  auto source = std::make_shared<FileSource>(path.string());
+std::shared_ptr<ByteSource> open_file(const fs::path& path) {
+  auto source = open_source(path.string());
   refuse_foreign_format(*source);
   return source;
 }
@@ -94,8 +94,9 @@ fs::path weights_in(const fs::path& folder) {
 std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::string& config_path,
                                         bool look_beside) {
   const fs::path beside = weights.parent_path() / "config.json";
-  if (config_path.empty() && !(look_beside && is_file(beside))) return nullptr;
-  return std::make_shared<FileSource>(config_path.empty() ? beside.string() : config_path);
+  if (!config_path.empty()) return open_source(config_path);
+  if (!look_beside || !is_file(weights) || !is_file(beside)) return nullptr;
+  return std::make_shared<FileSource>(beside.string());
 }
 
 bool holds_weights(const fs::path& folder) {
@@ -121,7 +122,7 @@ CheckpointFiles find_files(const std::string& path, const std::string& config_pa
                            bool look_beside) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw FormatError(path, "there is no such file or folder");
+  if (path != "-") refuse_absent(path, status, error, "there is no such file or folder");
   const fs::path weights = fs::is_directory(status) ? weights_in(path) : fs::path(path);
   CheckpointFiles files;
   if (weights.string().ends_with(kIndex)) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "io/json_events.h"
@@ -16,13 +18,37 @@ constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 20;
 constexpr Eigen::Index kBlockElements = Eigen::Index{1} << 17;  // 1 MiB of double
 
+std::string hexadecimal(std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    const auto value = std::to_integer<std::size_t>(byte);
+    text += {' ', kDigits[value / 16], kDigits[value % 16]};
+  }
+  return text;
+}
+
 std::uint64_t read_header_length(ByteSource& source) {
   const auto fail = [&](const std::string& message) { throw FormatError(source.name(), message); };
-  if (source.size() < kLengthBytes) fail("it is shorter than the 8 bytes of a header's length");
+  if (source.size() < kLengthBytes) {
+    fail(
+        "a .safetensors file must begin with the 8 bytes of its header's length, but this file "
+        "has " +
+        std::to_string(source.size()) + " bytes in all");
+  }
   std::array<std::byte, kLengthBytes> raw;
   source.read(0, raw);
   std::uint64_t length = 0;
   std::memcpy(&length, raw.data(), sizeof length);
+  const bool fits = length <= Safetensors::kLargestHeader && length <= source.size() - kLengthBytes;
+  std::array<std::byte, 1> next{};  // of a file that was cut short it is still a '{'
+  if (!fits && source.size() > kLengthBytes) source.read(kLengthBytes, next);
+  if (!fits && next.front() != std::byte{'{'}) {
+    fail(
+        "it is not a .safetensors file: it must begin with the length of a header in 8 bytes and a "
+        "'{', but it begins with the bytes" +
+        hexadecimal(raw));
+  }
   const std::string claim = "its header claims " + std::to_string(length) + " bytes";
   if (length > Safetensors::kLargestHeader) {
     fail(claim + "; the format allows at most " + std::to_string(Safetensors::kLargestHeader));

@@ -282,7 +282,7 @@ std::string shape_text(const TensorInfo& tensor) {
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size,
                                            const std::string& file) {
   if (!text.starts_with('{')) {
-    throw FormatError(file, "its header does not begin with '{'; is it a .safetensors file?");
+    throw FormatError(file, "it is not a .safetensors file: its header must begin with '{'");
   }
   HeaderReader reader(file);
   parse_json(text, file, reader);

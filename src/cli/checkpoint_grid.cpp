@@ -105,7 +105,8 @@ Json description(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell) {
 std::optional<Json> result_of_cell(const CheckpointGrid& grid, const CheckpointGrid::Cell& cell,
                                    const std::string& folder) {
   const std::string path = cell_path(folder, cell);
-  const std::optional<Json> json = read_cell(path, {"result"});
+  const std::optional<Json> json =
+      read_cell(path, [](const Json& found) { return found.contains("result"); });
   if (!json) return std::nullopt;
   const Json described = description(grid, cell);
   for (const auto& [key, value] : described.items()) {
@@ -125,7 +126,7 @@ bool has_checkpoints(const std::string& json) {
 }
 
 CheckpointGrid parse_checkpoint_grid(const std::string& json) {
-  const Json source = read_json(json);
+  const Json source = read_json(json, "grid");
   if (!source.is_object()) throw InvalidArgument("grid", "it must be a JSON object");
   check_keys("", source, "a grid of checkpoints",
              {"experiment", "operation", "checkpoints", "options"});
@@ -185,9 +186,11 @@ void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
       },
       "JSON file of many checkpoints and their options (docs/cluster.md); their results go to "
       "--out");
-  app.add_option("--shard", shard_, "share of the grid's checkpoints, such as 2/8: every eighth")
+  refuse_empty(grid_option_);
+  refuse_empty(app.add_option("--shard", shard_,
+                              "share of the grid's checkpoints, such as 2/8: every eighth"))
       ->needs(grid_option_);
-  app.add_option("--out", out_, "folder for the results of the grid's checkpoints")
+  refuse_empty(app.add_option("--out", out_, "folder for the results of the grid's checkpoints"))
       ->needs(grid_option_);
 }
 

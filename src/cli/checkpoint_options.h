@@ -16,7 +16,7 @@ class CheckpointOptions {
   void add_to(CLI::App& app, const Operation& operation, bool several = false);
 
   /// The checkpoints that were named: a folder of folders stands for those in it. Throws
-  /// InvalidArgument for an empty path, and for a config.json given for more than one checkpoint.
+  /// InvalidArgument for a config.json given for more than one checkpoint.
   std::vector<std::string> paths() const;
   /// Gives an input the files of one of them. `look_beside` false: a config.json beside the weights is
   /// left alone. Throws FormatError for files that are missing.
@@ -28,7 +28,9 @@ class CheckpointOptions {
   bool any_ = false, text_ = false;
   std::vector<std::string> models_;
   std::string config_, tokenizer_;
-  CLI::Option *config_option_ = nullptr, *tokenizer_option_ = nullptr;
 };
+
+/// The one that was found (find_checkpoints). Throws InvalidArgument (`name`) for several.
+std::string only_checkpoint(const std::string& name, const std::vector<std::string>& found);
 
 }  // namespace eigenscope::cli

@@ -4,6 +4,8 @@
 
 #include "cli/checkpoint_grid.h"
 #include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/runs_folder.h"
 #include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"
@@ -27,10 +29,15 @@ std::string text_of(Json results) {
 
 struct CollectCommand {
   explicit CollectCommand(CLI::App& app) {
-    app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required();
-    app.add_option("--cells", cells, "folder of the cells, the --out of the command that made them")
-        ->required();
-    app.add_option("--out", out, "file for the results instead of standard output");
+    refuse_empty(
+        app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required());
+    refuse_empty(app.add_option("--cells", cells,
+                                "folder of the cells, the --out of the command that made them")
+                     ->required());
+    refuse_empty(app.add_option(
+        "--out", out,
+        "file for the results instead of standard output; an existing one is replaced only by "
+        "results of the same experiment that lack none of its cells"));
   }
 
   void run() const {
@@ -40,7 +47,12 @@ struct CollectCommand {
                              ? collect_checkpoints(parse_checkpoint_grid(source), cells)
                              : collected_runs(parse_grid(source));
     const std::string text = text_of(results);
-    out.empty() ? void(std::cout << text) : replace_file(out, text);
+    if (out.empty()) {
+      std::cout << text;
+    } else {
+      check_replaces(out, results);
+      replace_file(out, text);
+    }
     const std::size_t missing = results.at("missing").size();
     if (missing > 0) {
       std::cerr << "eigenscope: " << missing << " of " << missing + results.at("cells").size()

@@ -1,10 +1,14 @@
 // `eigenscope`: every computation of the page, from a terminal. Results on standard output,
 // messages on standard error; exit status 0, 1 for a file that is not what it should be, 2 for bad
 // options or values.
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
 #include <exception>
 #include <iostream>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,6 +25,30 @@ constexpr int kFailure = 1;
 int fail(const std::exception& error, int status) {
   std::cerr << "eigenscope: " << error.what() << '\n';
   return status;
+}
+
+/// What was asked for, as it was typed: its sizes decide how much memory is needed.
+std::string asked(const CLI::App& app) {
+  std::string text;
+  for (const CLI::App* command : app.get_subcommands()) {
+    text = command->get_name();
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->count() == 0) continue;
+      text += " " + option->get_name();
+      for (const std::string& value : option->results()) text += " " + value;
+    }
+  }
+  return text;
+}
+
+int fail_of_memory(const CLI::App& app) {
+  std::cerr << "eigenscope: " << eigenscope::kOutOfMemory << " (" << asked(app);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    std::cerr << "; this process may have " << limit.rlim_cur / 1'000'000 << " MB";
+  }
+  std::cerr << ")\n";
+  return kFailure;
 }
 
 /// `status`, unless what was printed did not arrive.
@@ -96,7 +124,15 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? finish(0) : kBadInput;
   } catch (const eigenscope::InvalidArgument& error) {
     return fail(error, kBadInput);
-  } catch (const std::exception& error) {
+  } catch (const eigenscope::FormatError& error) {
     return fail(error, kFailure);
+  } catch (const std::bad_alloc&) {
+    return fail_of_memory(app);
+  } catch (const std::length_error&) {
+    return fail_of_memory(app);
+  } catch (const std::exception& error) {
+    std::cerr << "eigenscope: " << asked(app) << ": a defect of eigenscope: " << error.what()
+              << '\n';
+    return kFailure;
   }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "checkpoint/open_checkpoint.h"
 #include "cli/checkpoint_grid.h"
 #include "cli/checkpoint_options.h"
 #include "cli/json_result.h"
@@ -57,6 +58,16 @@ std::string rows_of(const Operation& operation) {
   return ", one row for each " + arrays + "entry of `" + operation.rows + "`";
 }
 
+/// All of a checkpoint, which is named as MODEL is: a file or a folder.
+std::string read_checkpoint(const std::string& field, const std::string& path) {
+  constexpr std::uint64_t kLargest = 4'000'000'000;
+  const std::string one = only_checkpoint(field, find_checkpoints(path));
+  const CheckpointFiles files = find_files(one, "", /*look_beside=*/false);
+  if (files.index) throw InvalidArgument(field, one + " is sharded; it must be a single file");
+  const Safetensors opened(files.model.front());  // so that a refusal names the path
+  return files.model.front()->read_text(kLargest, "a checkpoint");
+}
+
 bool is_file(const InputField& field) {
   return field.kind == FieldKind::file || field.kind == FieldKind::files;
 }
@@ -92,6 +103,7 @@ void TypedFields::add_to(CLI::App& app, const Operation& operation) {
     typed.option = field.kind == FieldKind::flag ? app.add_flag(name, typed.flag, help_of(field))
                                                  : app.add_option(name, typed.text, help_of(field));
     if (field.is_number()) typed.option->type_name("NUMBER");
+    if (field.kind == FieldKind::bytes) refuse_empty(typed.option);
   };
   operation.describe_input(options);
   for (const auto& [name, other] : options.rivals) {
@@ -118,7 +130,9 @@ void TypedFields::Reader::visit(const InputField& field) {
   if (!typed_.given(field.name)) return set_default(field);
   const std::string& text = typed_.typed_.find(field.name)->second.text;
   if (field.kind == FieldKind::bytes) {
-    const std::string content = cli::read_text(text);
+    const std::string content = std::string_view(field.name) == "checkpoint"
+                                    ? read_checkpoint(field.name, text)
+                                    : cli::read_text(text);
     const auto bytes = std::as_bytes(std::span(content));
     *static_cast<std::vector<std::byte>*>(field.at) = {bytes.begin(), bytes.end()};
   } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contract/input.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {
@@ -11,6 +12,25 @@ std::string option_name(std::string_view name) {
   std::string text = "--" + std::string(name);
   std::replace(text.begin(), text.end(), '_', '-');
   return text;
+}
+
+CLI::Option* refuse_empty(CLI::Option* option) {
+  return option->check([option](const std::string& value) {
+    if (value.empty()) {
+      throw InvalidArgument(option->get_single_name(),
+                            "an empty text is not allowed; it must be a path or a name");
+    }
+    return std::string();
+  });
+}
+
+std::vector<std::string> distinct_items(const std::string& name, const std::string& list) {
+  std::vector<std::string> items = list_items(list);
+  for (auto item = items.begin(); item != items.end(); ++item) {
+    if (std::find(items.begin(), item, *item) == item) continue;
+    throw InvalidArgument(name, "each item must be there once, but '" + *item + "' is there twice");
+  }
+  return items;
 }
 
 const Parameter& described_parameter(std::string_view name) {

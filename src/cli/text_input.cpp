@@ -21,8 +21,7 @@ std::string read_field(const char* field, const std::string& path) {
 }  // namespace
 
 std::string read_text(const std::string& path) {
-  FileSource source(path);
-  return source.read_text(kLargestText, "a text");
+  return open_source(path)->read_text(kLargestText, "a text");
 }
 
 Text read_training_text(const std::string& text, const std::string& validation,

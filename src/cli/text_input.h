@@ -8,7 +8,7 @@
 
 namespace eigenscope::cli {
 
-/// All of a file. Throws FormatError naming it when it cannot be read or is larger than 1 GB.
+/// All of a file or stream (open_source). Throws FormatError naming it when it cannot be read or is larger than 1 GB.
 std::string read_text(const std::string& path);
 
 /// The texts of a training run. `validation` is the path of its own validation text; empty for the last tenth

@@ -1,14 +1,16 @@
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <sstream>
 
 #include "checkpoint/write_safetensors.h"
 #include "cli/commands.h"
 #include "cli/grid_runs.h"
 #include "cli/operation_command.h"
 #include "cli/options.h"
+#include "cli/runs_folder.h"
 #include "cli/shard.h"
 #include "cli/text_input.h"
 #include "cli/training_runs.h"
@@ -42,13 +44,14 @@ void check_default_text(const std::string& path) {
 
 // The values of a JSON file as texts, by option names with underscores.
 std::map<std::string, std::string> read_config(const std::string& path) {
-  const Json json = read_json(read_text(path));
+  const Json json = read_json(read_text(path), path);
   if (!json.is_object()) throw FormatError(path, "it must be a JSON object");
   std::map<std::string, std::string> values;
   for (const auto& [key, value] : json.items()) {
     if (!value.is_string() && !value.is_number()) {
       throw FormatError(key, "in " + path + " it must be a number or a text");
     }
+    if (value == "") throw FormatError(key, "in " + path + " an empty text is not allowed");
     values[key] = value.is_string() ? value.get<std::string>() : write_json(value);
   }
   return values;
@@ -77,20 +80,27 @@ struct TrainCommand {
                std::string(field.meaning.text()) + ": " + field.names.joined("|") +
                    (several ? "; several with commas" : ""));
     }
-    app.add_option("--out", out, "folder for logs and checkpoints, one folder a run in it");
-    config_option = app.add_option("--config", config, "JSON file with any of these options");
-    app.add_option("--intervention", interventions,
-                   "also evaluate the trained models with hard|tame attention; both with a comma");
-    app.add_option("--export", exported,
-                   "also write each trained model for other programs to <run>/export, with GPT-2's "
-                   "or LLaMA's names and numbers: f32|f16|bf16");
-    app.add_flag("--resume", resume, "go on with the runs that --out has");
-    grid_option = app.add_option("--grid", grid,
-                                 "JSON file of many runs, each a cell; their results go to --out");
-    app.add_option("--shard", shard, "share of the grid's cells to run, such as 2/8: every eighth")
+    refuse_empty(app.add_option("--out", out,
+                                "folder for logs and checkpoints, one folder a run in it; one that "
+                                "has runs is refused without --resume or --grid"));
+    config_option =
+        refuse_empty(app.add_option("--config", config, "JSON file with any of these options"));
+    refuse_empty(app.add_option(
+        "--intervention", interventions,
+        "also evaluate the trained models with hard|tame attention; both with a comma"));
+    refuse_empty(app.add_option(
+        "--export", exported,
+        "also write each trained model for other programs to <run>/export, with GPT-2's "
+        "or LLaMA's names and numbers: f32|f16|bf16"));
+    app.add_flag("--resume", resume, "resume the runs in --out, and make those that it lacks");
+    grid_option = refuse_empty(app.add_option(
+        "--grid", grid, "JSON file of many runs, each a cell; their results go to --out"));
+    refuse_empty(app.add_option("--shard", shard,
+                                "share of the grid's cells to run, such as 2/8: every eighth"))
         ->needs(grid_option);
-    app.add_option("--preset", preset,
-                   "table: tune every regularizer, then compare them on 5 seeds; tune: only tune");
+    refuse_empty(app.add_option(
+        "--preset", preset,
+        "table: tune every regularizer, then compare them on 5 seeds; tune: only tune"));
     csv_flag = app.add_flag("--csv", csv, "logs and table as CSV");
     app.add_flag("--json", json, "logs as lines of JSON, the result as JSON (default)")
         ->excludes(csv_flag);
@@ -108,9 +118,11 @@ struct TrainCommand {
         texts["text"], texts["validation"], texts["tokenizer"], numbers.integer("min_count")));
     const TrainSettings settings = settings_of();
     const RunOptions common = run_options();
+    std::optional<RunsFolder> folder;
+    if (!out.empty()) folder.emplace(out, resume);
     if (preset.empty()) {
       std::vector<RunPlan> plans;
-      for (const std::string& name : list_items(texts["regularizer"])) {
+      for (const std::string& name : distinct_items("regularizer", texts["regularizer"])) {
         add_plans(plans, with_regularizer(settings, name), settings.seed, numbers.integer("seeds"));
       }
       return print(make_runs(plans, common, "steps"));
@@ -127,7 +139,8 @@ struct TrainCommand {
  private:
   void add_text(CLI::App& app, const std::string& name, const std::string& meaning) {
     const std::string standard = texts[name].empty() ? "" : " (default " + texts[name] + ")";
-    options[name] = app.add_option(option_name(name), texts[name], meaning + standard);
+    options[name] =
+        refuse_empty(app.add_option(option_name(name), texts[name], meaning + standard));
   }
 
   void load_config() {
@@ -154,7 +167,7 @@ struct TrainCommand {
     }
     if (!interventions.empty()) {
       const Model<float> smallest(ModelSettings{.depth = 0});
-      for (const std::string& name : list_items(interventions)) {
+      for (const std::string& name : distinct_items("intervention", interventions)) {
         intervention_of_name(name, numbers.number("tame"), smallest);  // refuses before training
       }
     }
@@ -213,9 +226,9 @@ struct TrainCommand {
   void print(const std::vector<FinishedRun>& runs) const {
     const Json table = table_of(runs);
     if (!out.empty()) {
-      std::ofstream file(out + (csv ? "/table.csv" : "/table.json"), std::ios::trunc);
-      csv ? write_csv(file, table) : void(file << write_json(table, 2) << '\n');
-      if (!file.flush()) throw FormatError(out, "the table cannot be written");
+      std::ostringstream text;
+      csv ? write_csv(text, table) : void(text << write_json(table, 2) << '\n');
+      replace_file(out + (csv ? "/table.csv" : "/table.json"), text.str());
     }
     if (csv) {
       write_csv(std::cout, table);
@@ -250,7 +263,10 @@ void add_train(CLI::App& app) {
       "a folder: its log, its checkpoint model.safetensors with GPT-2's names (for `eigenscope "
       "heads`\n"
       "and the page) and config.json, for bytes also tokenizer.json (for `eigenscope attend` and\n"
-      "`predict`); --resume goes on exactly where a killed run was.\n" +
+      "`predict`); --resume goes on exactly where a killed run was. A folder that has runs is\n"
+      "refused without --resume, and while another process trains in it. In place of a path `-` "
+      "is\n"
+      "standard input; pipes are read too.\n" +
       footer_of(train_operation));
   const auto options = std::make_shared<TrainCommand>(*command);
   command->callback([options] { options->run(); });

@@ -1,5 +1,7 @@
 #include "cli/training_log.h"
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -17,15 +19,72 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The step of a line of a log; nothing for the header of a CSV and for a line cut short.
-std::optional<long long> step_of(const std::string& line, bool csv) {
-  if (csv) {
-    if (line.empty() || line.find_first_not_of("0123456789") != line.find(',')) return std::nullopt;
-    return std::stoll(line);
-  }
+using Steps = std::optional<long long>;
+
+// The step of a row of a CSV log with this header.
+Steps csv_step(const std::string& line, const std::string& header) {
+  long long step = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), step);
+  const bool is_row =
+      error == std::errc() && step >= 0 && *end == ',' &&
+      line.find_first_not_of("0123456789+-.e,") == std::string::npos &&
+      std::count(line.begin(), line.end(), ',') == std::count(header.begin(), header.end(), ',');
+  return is_row ? Steps(step) : std::nullopt;
+}
+
+Steps json_step(const std::string& line) {
   const Json row = read_json(line);
-  if (!row.is_object() || !row.contains("step")) return std::nullopt;
-  return row["step"].get<long long>();
+  const Json step = row.is_object() ? row.value("step", Json()) : Json();
+  return step.is_number_unsigned() ? Steps(step.get<long long>()) : std::nullopt;
+}
+
+/// The rows of a log up to the step at which its run resumes.
+struct LogRows {
+  std::string text;
+  Steps first, last;
+};
+
+[[noreturn]] void refuse_log(const std::string& path, const std::string& found) {
+  throw FormatError(path, "it must have every row up to the checkpoint's step, but " + found +
+                              "; repair it, or move it away to resume with a new log");
+}
+
+LogRows read_rows(const std::string& path, bool csv, long long step, long long between) {
+  std::ifstream in(path, std::ios::binary);
+  LogRows rows;
+  std::string header, line;
+  for (int number = 1; std::getline(in, line) && !in.eof();
+       ++number) {  // without a line end: cut short
+    if (csv && number == 1) {
+      if (!line.starts_with("step,")) refuse_log(path, "line 1 is no header that begins with step");
+      rows.text = (header = line) + "\n";
+      continue;
+    }
+    const Steps own = csv ? csv_step(line, header) : json_step(line);
+    if (!own) refuse_log(path, "line " + std::to_string(number) + " is no row of a log");
+    if (*own > step) break;
+    const long long next = rows.last ? *rows.last - *rows.last % between + between : *own;
+    if (*own != next && !(*own == step && *own < next)) {
+      refuse_log(path, "line " + std::to_string(number) + " is of step " + std::to_string(*own) +
+                           " where step " + std::to_string(next) + " is due");
+    }
+    if (!rows.first) rows.first = own;
+    rows.last = own;
+    rows.text += line + "\n";
+  }
+  return rows;
+}
+
+// Of the lines that are rows; 0 for none.
+long long last_step(const std::string& path, bool csv) {
+  std::ifstream in(path, std::ios::binary);
+  std::string header, line;
+  if (csv) std::getline(in, header);
+  long long last = 0;
+  while (std::getline(in, line)) {
+    last = std::max(last, (csv ? csv_step(line, header) : json_step(line)).value_or(0));
+  }
+  return last;
 }
 
 // The columns of the CSV log that is there; none of a new one.
@@ -83,16 +142,38 @@ std::optional<Safetensors> RunFolder::checkpoint() const {
   return Safetensors(std::make_shared<FileSource>(file));
 }
 
-void RunFolder::cut_log(Eigen::Index step) const {
-  std::ifstream in(log_path(), std::ios::binary);
-  std::string kept, line;
-  while (step >= 0 && std::getline(in, line)) {
-    if (in.eof()) break;  // no line end: cut short by a kill
-    const auto own = step_of(line, csv_);
-    if (own ? *own <= step : csv_ && kept.empty()) kept += line + "\n";
+void RunFolder::begin_log() const {
+  // A run writes its first checkpoint after the row of step 0.
+  for (const bool csv : {true, false}) {
+    const long long last = last_step(log_path(csv), csv);
+    if (last == 0) continue;
+    throw FormatError(path_ + "/model.safetensors",
+                      "it must be there to resume the run, whose log " + log_path(csv) +
+                          " has rows up to step " + std::to_string(last) +
+                          "; put it back, or remove the log to begin at step 0");
   }
-  in.close();
-  replace_file(log_path(), kept);
+  replace_file(log_path(), std::string());
+}
+
+std::string RunFolder::resume_log(Eigen::Index step, const TrainSettings& settings) const {
+  std::error_code error;
+  const bool has_log = fs::exists(log_path(), error);
+  if (const std::string other = log_path(!csv_); !has_log && fs::exists(other, error)) {
+    throw InvalidArgument("csv", "it must be as when the run began, whose log is " + other +
+                                     "; resume it " + (csv_ ? "without" : "with") + " --csv");
+  }
+  const LogRows rows = read_rows(log_path(), csv_, step, settings.log_every);
+  const Eigen::Index last =
+      step == settings.optimizer.steps ? step : step - step % settings.log_every;
+  if (rows.last && *rows.last != last) {
+    refuse_log(log_path(), "its last row is of step " + std::to_string(*rows.last) +
+                               " where step " + std::to_string(last) + " is due");
+  }
+  replace_file(log_path(), rows.text);
+  if (!rows.first)
+    return log_path() + ": the rows up to step " + std::to_string(step) + " are missing";
+  if (*rows.first == 0) return "";
+  return log_path() + ": the rows before step " + std::to_string(*rows.first) + " are missing";
 }
 
 void RunFolder::append(const std::vector<LogRow>& rows) const {

@@ -25,15 +25,20 @@ class RunFolder {
 
   /// The checkpoint, opened; nothing when there is none.
   std::optional<Safetensors> checkpoint() const;
-  /// Keeps the rows of the log up to `step` and drops the rest; -1 for an empty log.
-  void cut_log(Eigen::Index step) const;
+  /// The empty log of a new run. Throws FormatError where a log shows that a checkpoint is missing.
+  void begin_log() const;
+  /// The log of a run with these settings that resumes at `step`: keeps its rows up to there and drops what follows,
+  /// which a kill may have cut short. Returns a note where earlier rows are missing, empty for none. Throws FormatError
+  /// naming the line that is damaged or the row that is missing; nothing is written then.
+  std::string resume_log(Eigen::Index step, const TrainSettings& settings) const;
   void append(const std::vector<LogRow>& rows) const;
   void save(const Trainer& trainer) const;
   /// The model alone for other programs, in a folder export of its own. Throws as export_model.
   void export_as(const Trainer& trainer, TensorFormat format) const;
 
  private:
-  std::string log_path() const { return path_ + (csv_ ? "/log.csv" : "/log.jsonl"); }
+  std::string log_path() const { return log_path(csv_); }
+  std::string log_path(bool csv) const { return path_ + (csv ? "/log.csv" : "/log.jsonl"); }
   std::string path_, validation_;
   bool csv_;
 };

@@ -104,7 +104,12 @@ FinishedRun make_one(const RunPlan& plan, const RunOptions& options, Begun begun
     check_same(plan.settings, trainer.settings());
     check_validation(options.validation, validation_of(*checkpoint));
   }
-  if (folder) folder->cut_log(checkpoint ? trainer.steps_done() : -1);
+  if (checkpoint) {
+    const std::string note = folder->resume_log(trainer.steps_done(), trainer.settings());
+    if (!note.empty()) std::cerr << "eigenscope: " << note << '\n';
+  } else if (folder) {
+    folder->begin_log();
+  }
   begun(trainer);
   train(trainer, folder, run, show);
   evaluate(trainer, plan, options, run);

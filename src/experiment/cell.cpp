@@ -90,6 +90,30 @@ Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
   return result;
 }
 
+bool is_curve(const Json& curve) {
+  if (!curve.is_object() || !curve.contains("step")) return false;
+  const Json& steps = curve.at("step");
+  const auto is_number = [](const Json& step) { return step.is_number(); };
+  return steps.is_array() && std::all_of(steps.begin(), steps.end(), is_number) &&
+         std::all_of(curve.begin(), curve.end(), [&](const Json& values) {
+           return values.is_array() && values.size() == steps.size();
+         });
+}
+
+// Whether it has what result_of gives, of the kind that it has there.
+bool is_result(const GridCell& cell, const Json& json) {
+  Json axes = Json::object();
+  for (const auto& [name, label] : cell.axes) axes[name] = label;
+  const auto row = [&](const char* key) {
+    const Json found = json.value(key, Json(0));
+    return found.is_object() || found.is_null();
+  };
+  return json.is_object() && json.value("id", Json()) == cell.id &&
+         json.value("axes", Json()) == axes && json.value("settings", Json()).is_object() &&
+         json.value("failure", Json()).is_string() && row("initial") && row("final") &&
+         is_curve(json.value("curve", Json())) && json.value(kValidation, Json("")).is_string();
+}
+
 }  // namespace
 
 CellFolder::CellFolder(std::string path) : path_(std::move(path)) {
@@ -104,7 +128,8 @@ std::string CellFolder::file(const GridCell& cell, const char* ending) const {
 
 std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) const {
   const std::string path = file(cell, ".json");
-  const std::optional<Json> json = read_cell(path, {"settings", "final"});
+  const std::optional<Json> json =
+      read_cell(path, [&](const Json& found) { return is_result(cell, found); });
   if (!json) return std::nullopt;
   if (json->at("settings") != changed_settings(cell.settings) ||
       json->value("experiment", Json()) != grid.experiment ||
@@ -128,8 +153,8 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     const double share = static_cast<double>(run.trainer.steps_done()) /
                          static_cast<double>(std::max<Eigen::Index>(1, run.trainer.steps_wanted()));
     if (pause(share) && !done) {
-      replace_file(partial, run.trainer.checkpoint(
-                                {{"rows", write_json(run.rows)}, {kValidationKey, grid.validation}}));
+      replace_file(partial, run.trainer.checkpoint({{"rows", write_json(run.rows)},
+                                                    {kValidationKey, grid.validation}}));
     }
   }
   Json result{{"experiment", grid.experiment}};

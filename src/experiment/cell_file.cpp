@@ -1,22 +1,25 @@
 #include "experiment/cell_file.h"
 
-#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include "support/error.h"
 
 namespace eigenscope {
 
 std::optional<OrderedJson> read_cell(const std::string& path,
-                                     std::initializer_list<const char*> keys) {
+                                     const std::function<bool(const OrderedJson&)>& is_result) {
+  // Not a FileSource, which refuses a file that another process replaces with the same bytes.
   std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
+  std::error_code error;
+  if (!in && !std::filesystem::exists(path, error)) return std::nullopt;
+  if (!in) throw FormatError(path, "it cannot be opened for reading");
   std::ostringstream text;
   text << in.rdbuf();
   OrderedJson json = read_json(text.str());
-  const auto has = [&](const char* key) { return json.contains(key); };
-  if (!json.is_object() || !std::all_of(keys.begin(), keys.end(), has)) {
+  if (!json.is_object() || !is_result(json)) {
     throw FormatError(path, "it is not the result of a cell; remove it to run the cell again");
   }
   return json;

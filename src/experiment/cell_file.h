@@ -1,7 +1,7 @@
 // The file of a finished cell.
 #pragma once
 
-#include <initializer_list>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -9,9 +9,9 @@
 
 namespace eigenscope {
 
-/// The JSON object in the file; nothing when there is no file. Throws FormatError when it is no object
-/// with all of `keys`.
+/// The JSON object in the file; nothing when there is no file. Throws FormatError when it cannot be read, or is no
+/// object that `is_result` accepts.
 std::optional<OrderedJson> read_cell(const std::string& path,
-                                     std::initializer_list<const char*> keys);
+                                     const std::function<bool(const OrderedJson&)>& is_result);
 
 }  // namespace eigenscope

@@ -50,7 +50,8 @@ void set_options(TrainSettings& settings, const Json& options) {
   }
 }
 
-std::string label_of(const Json& value) {
+std::string label_of(const std::string& axis, const Json& value) {
+  if (!value.is_number() && !value.is_string()) refuse(axis, "its values must be numbers or texts");
   return value.is_number() ? shown(value.get<double>()) : value.get<std::string>();
 }
 
@@ -72,9 +73,7 @@ Axis axis_of(const std::string& name, const Json& values) {
     for (const auto& [label, options] : values.items()) axis.labels.push_back({label, options});
   } else if (values.is_array()) {
     for (const Json& value : values) {
-      if (!value.is_number() && !value.is_string())
-        refuse(name, "its values must be numbers or texts");
-      axis.labels.push_back({label_of(value), Json{{name, value}}});
+      axis.labels.push_back({label_of(name, value), Json{{name, value}}});
     }
   } else {
     refuse(name, "it must be an array of values, or an object of labels with their options");
@@ -88,7 +87,7 @@ Axis axis_of(const std::string& name, const Json& values) {
 Axis restricted(Axis axis, const Json& only) {
   if (!only.contains(axis.name)) return axis;
   std::set<std::string> wanted;
-  for (const Json& value : only.at(axis.name)) wanted.insert(label_of(value));
+  for (const Json& value : only.at(axis.name)) wanted.insert(label_of(axis.name, value));
   std::erase_if(axis.labels, [&](const Label& label) { return wanted.erase(label.name) == 0; });
   if (!wanted.empty())
     refuse(axis.name, "a stage names the label '" + *wanted.begin() + "', which it has not");
@@ -145,6 +144,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
   for (const Json& stage : required(grid.source, "stages", "an array", &Json::is_array)) {
     check_keys("stages: ", stage, kFile, {"seeds", "first_seed", "only"});
     const Json only = stage.value("only", Json::object());
+    if (!only.is_object()) refuse("only", "it must be an object of axes and their labels");
     std::vector<Axis> own;
     for (const Axis& axis : axes) own.push_back(restricted(axis, only));
     for (const auto& [name, labels] : only.items()) {
@@ -169,7 +169,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
 
 Grid parse_grid(const std::string& json) {
   Grid grid;
-  grid.source = read_json(json);
+  grid.source = read_json(json, "grid");
   if (!grid.source.is_object()) refuse("grid", "it must be a JSON object");
   check_keys("", grid.source, kFile,
              {"experiment", "hypothesis", "text", "validation", "tokenizer", "min_count",

@@ -8,6 +8,9 @@ namespace eigenscope {
 
 void check_keys(const std::string& where, const OrderedJson& object, const char* file,
                 std::initializer_list<std::string_view> known) {
+  if (!object.is_object()) {
+    throw InvalidArgument(where.substr(0, where.find(':')), "each entry must be an object");
+  }
   for (const auto& [key, value] : object.items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string names;

@@ -1,10 +1,10 @@
 #include "io/byte_source.h"
 
-#ifdef __linux__
 #include <fcntl.h>
 #include <unistd.h>
-#endif
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -31,7 +31,36 @@ int open_descriptor([[maybe_unused]] const std::string& path) {
 #endif
 }
 
+constexpr std::size_t kLargestStream = 1'000'000'000;
+
+std::vector<std::byte> read_stream(int descriptor, const std::string& name) {
+  std::vector<std::byte> bytes;
+  for (std::size_t size = 0;;) {
+    bytes.resize(std::max<std::size_t>(2 * size, 1 << 16));
+    const ssize_t count = ::read(descriptor, bytes.data() + size, bytes.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      throw FormatError(name, "it cannot be read: " + std::generic_category().message(errno));
+    }
+    size += static_cast<std::size_t>(count);
+    if (size > kLargestStream) {
+      throw FormatError(name, "a stream must have at most " + std::to_string(kLargestStream) +
+                                  " bytes, and this one has more; save it as a file");
+    }
+    if (count > 0) continue;
+    bytes.resize(size);
+    return bytes;
+  }
+}
+
 }  // namespace
+
+void refuse_absent(const std::string& path, const std::filesystem::file_status& status,
+                   const std::error_code& error, const char* absent) {
+  if (std::filesystem::exists(status)) return;
+  const bool is_absent = status.type() == std::filesystem::file_type::not_found;
+  throw FormatError(path, is_absent ? absent : "it cannot be read: " + error.message());
+}
 
 ByteSource::ByteSource(std::string name, std::uint64_t size)
     : name_(std::move(name)), size_(size) {}
@@ -83,9 +112,13 @@ void FileSource::fetch([[maybe_unused]] std::uint64_t offset,
 FileSource::Opened FileSource::open(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw FormatError(path, "there is no such file");
-  // A pipe would block for ever and a directory opens but never reads.
-  if (!std::filesystem::is_regular_file(status)) throw FormatError(path, "it is not a file");
+  refuse_absent(path, status, error, "there is no such file");
+  // A stream has no ranges, and a directory opens but never reads.
+  if (!std::filesystem::is_regular_file(status)) {
+    throw FormatError(path, std::filesystem::is_directory(status)
+                                ? "it must be a file, but it is a folder"
+                                : "it must be a regular file, but it is a stream or a device");
+  }
   Opened opened{std::ifstream(path, std::ios::binary), 0,
                 std::filesystem::last_write_time(path, error)};
   if (!opened.stream) throw FormatError(path, "it cannot be opened for reading");
@@ -114,6 +147,30 @@ void FileSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
   // The next heads of a layer, which lie behind this one in each of its tensors.
   constexpr std::size_t kLong = 1 << 16;
   if (out.size() >= kLong) fetch(offset + out.size(), 2 * out.size());
+}
+
+std::shared_ptr<ByteSource> open_source(const std::string& path) {
+  if (path == "-") {
+    const std::string name = "standard input";
+    return std::make_shared<MemorySource>(name, read_stream(STDIN_FILENO, name));
+  }
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::is_other(status)) return std::make_shared<FileSource>(path);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    throw FormatError(path,
+                      "it cannot be opened for reading: " + std::generic_category().message(errno));
+  }
+  std::vector<std::byte> bytes;
+  try {
+    bytes = read_stream(descriptor, path);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
+  return std::make_shared<MemorySource>(path, std::move(bytes));
 }
 
 MemorySource::MemorySource(std::string name, std::vector<std::byte> bytes)

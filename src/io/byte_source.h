@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace eigenscope {
@@ -72,6 +74,15 @@ class FileSource final : public ByteSource {
   std::filesystem::file_time_type changed_;
   int descriptor_;  // of the same file, to ask the system to fetch; -1 for none
 };
+
+/// Throws FormatError for a path whose status was asked for: `absent` when nothing is there, else why it cannot be
+/// read, such as a folder above it without permission.
+void refuse_absent(const std::string& path, const std::filesystem::file_status& status,
+                   const std::error_code& error, const char* absent);
+
+/// The bytes at `path`. A pipe, a socket or a device is read to its end, and so is standard input, "-". Throws
+/// FormatError as FileSource does, and for a stream of more than 1 GB.
+std::shared_ptr<ByteSource> open_source(const std::string& path);
 
 /// Bytes already in memory.
 class MemorySource final : public ByteSource {

@@ -35,6 +35,7 @@ constexpr auto kKeras =
     "convert it in Python with transformers 4: transformers.AutoModel.from_pretrained(FOLDER, "
     "from_tf=True).save_pretrained(FOLDER)"sv;
 constexpr auto kUnpack = "unpack it and open the .safetensors file in it"sv;
+constexpr auto kWeights = "open the weights of a model"sv;
 constexpr auto kPage =
     "a host may answer so when it has no such file: download the file itself, from Hugging Face by "
     "an address with /resolve/, not /blob/"sv;
@@ -57,6 +58,16 @@ constexpr std::array kSignatures{
     Signature{0, "\x28\xb5\x2f\xfd", "a Zstandard archive", kUnpack},
     Signature{0, "7z\xbc\xaf\x27\x1c", "a 7-Zip archive", kUnpack},
     Signature{257, "ustar", "a tar archive", kUnpack},
+    Signature{0, "\xff\xd8\xff", "a JPEG picture", kWeights},
+    Signature{0, "\x89PNG\r\n\x1a\n", "a PNG picture", kWeights},
+    Signature{0, "GIF8", "a GIF picture", kWeights},
+    Signature{8, "WEBP", "a WebP picture", kWeights},
+    Signature{0, "%PDF-", "a PDF document", kWeights},
+    Signature{4, "ftyp", "a video (MP4)", kWeights},
+    Signature{0,
+              "\x7f"
+              "ELF",
+              "a program (ELF)", kWeights},
 };
 
 /// What stands in the place of a file of any format.
@@ -154,7 +165,7 @@ std::string foreign_format(std::span<const std::byte> first) {
   const std::size_t begin = std::min(text.find_first_not_of(" \n\r\t"), text.size() - 1);
   return text[begin] == '{' || text[begin] == '['
              ? sentence("JSON text", "open the weights that belong to it")
-             : sentence("plain text", "open the weights of a model");
+             : sentence("plain text", kWeights);
 }
 
 void refuse_foreign_format(ByteSource& source) {

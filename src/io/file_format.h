@@ -15,7 +15,7 @@ inline constexpr std::size_t kFormatBytes = 512;
 
 /// What a file is that begins with `first` (its first kFormatBytes bytes, or all where it has fewer),
 /// and what to do to get .safetensors: "it is a GGUF file (llama.cpp), not .safetensors: ...". Knows
-/// other formats of weights, archives, Git LFS pointers, web pages, JSON and plain text. Empty where
+/// other formats of weights, archives, pictures, Git LFS pointers, web pages, JSON and plain text. Empty where
 /// the format is unknown, and for what begins as .safetensors does.
 std::string foreign_format(std::span<const std::byte> first);
 

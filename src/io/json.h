@@ -14,6 +14,9 @@ using OrderedJson = nlohmann::ordered_json;
 /// The value of a text; one that is neither an object nor anything else (`is_discarded`) where the text is
 /// not JSON.
 OrderedJson read_json(const std::string& text);
+/// The value of the text of `item`, a file or a field. Throws FormatError naming it, with line and column (counted in
+/// bytes, from 1), where the text is not JSON.
+OrderedJson read_json(const std::string& text, const std::string& item);
 
 /// The text of a value, on one line or with `indent` spaces a level. A number that is not finite is null,
 /// what is not UTF-8 the replacement character.

@@ -36,22 +36,50 @@ Beside create_beside(const std::string& path) {
   }
 }
 
-void write_whole(int file, const std::string& path, std::span<const std::byte> bytes) {
+void write_all(int file, const std::string& path, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(file, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) refuse_writing(path);
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
-  if (::fsync(file) != 0) refuse_writing(path);
+}
+
+// A pipe or a device cannot be replaced by a file: /dev/stdout, /dev/null.
+void write_to_stream(const std::string& path, std::span<const std::byte> bytes) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) refuse_writing(path);
+  try {
+    write_all(file, path, bytes);
+  } catch (...) {
+    ::close(file);
+    throw;
+  }
+  ::close(file);
+}
+
+// Where a symbolic link leads, so that the file is replaced and not the link.
+std::string target_of(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
 }
 
 }  // namespace
 
-void replace_file(const std::string& path, std::span<const std::byte> bytes) {
+void replace_file(const std::string& link, std::span<const std::byte> bytes) {
+  std::error_code status_error;
+  const std::filesystem::file_status status = std::filesystem::status(link, status_error);
+  if (std::filesystem::is_other(status)) return write_to_stream(link, bytes);
+  if (std::filesystem::is_directory(status)) {
+    throw FormatError(link, "it must be a file, but it is a folder");
+  }
+  const std::string path = target_of(link);
   const auto [beside, file] = create_beside(path);
   try {
-    write_whole(file, path, bytes);
+    write_all(file, path, bytes);
+    if (::fsync(file) != 0) refuse_writing(path);
   } catch (...) {
     ::close(file);
     ::unlink(beside.c_str());

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "io/file_format.h"
 #include "operations/operations.h"
 #include "support/error.h"
 #include "training/text_sampler.h"
@@ -29,9 +30,8 @@ struct BoundChoice {
 
 void describe(InputFields& f, TrainSettings& settings) {
   for (const NumberField& field : number_fields()) {
-    std::visit(
-        [&](auto* at) { f.number_from(static_cast<double>(*at), field.name.data(), *at); },
-        field.at(settings));
+    std::visit([&](auto* at) { f.number_from(static_cast<double>(*at), field.name.data(), *at); },
+               field.at(settings));
   }
   for (const ChoiceField& field : choice_fields()) {
     BoundChoice bound{&settings, &field};
@@ -88,7 +88,9 @@ std::shared_ptr<const Text> text_of(const TextInput& in) {
 }
 
 Safetensors checkpoint_of(const std::vector<std::byte>& bytes) {
-  return Safetensors(std::make_shared<MemorySource>("the checkpoint", bytes));
+  auto source = std::make_shared<MemorySource>("the checkpoint", bytes);
+  refuse_foreign_format(*source);
+  return Safetensors(std::move(source));
 }
 
 /// A trained model, and what is done to it.
@@ -122,8 +124,8 @@ Eigen::VectorXd table_of(const std::vector<LogRow>& rows, Index places, Entry en
                          std::size_t of = 0) {
   Eigen::VectorXd numbers(static_cast<Index>(rows.size()) * places);
   for (Index i = 0; i < numbers.size(); ++i) {
-    numbers[i] = entry(rows[static_cast<std::size_t>(i / places)], of,
-                       static_cast<std::size_t>(i % places));
+    numbers[i] =
+        entry(rows[static_cast<std::size_t>(i / places)], of, static_cast<std::size_t>(i % places));
   }
   return numbers;
 }
@@ -228,19 +230,16 @@ class TrainJob {
   }
   TrainResult result() const {
     const ModelSettings& model = trainer_.settings().model;
-    return {trainer_.steps_done(),
-            trainer_.steps_wanted(),
-            trainer_.failure(),
-            rows_of(rows_, model),
-            trainer_.settings(),
-            config_text(model),
-            validation_,
-            done_ ? trainer_.checkpoint() : std::vector<std::byte>{}};
+    return {trainer_.steps_done(), trainer_.steps_wanted(),
+            trainer_.failure(),    rows_of(rows_, model),
+            trainer_.settings(),   config_text(model),
+            validation_,           done_ ? trainer_.checkpoint() : std::vector<std::byte>{}};
   }
 
  private:
   TrainJob(const TrainInput& in, const std::optional<Safetensors>& saved)
-      : trainer_(saved ? Trainer(*saved, text_of(in.text)) : Trainer(in.settings, text_of(in.text))),
+      : trainer_(saved ? Trainer(*saved, text_of(in.text))
+                       : Trainer(in.settings, text_of(in.text))),
         validation_(saved ? validation_of(*saved) : ""),
         first_(trainer_.steps_done()),
         more_(std::min(in.more, trainer_.steps_wanted() - first_)) {}
@@ -395,7 +394,8 @@ const Operation generate_operation = operation<GenerateInput, GenerateJob>(
     "generate", "Text sampled from the checkpoint of a training run",
     "eigenscope generate --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
 
-const Operation run_attention_operation = operation<RunAttentionInput, Instant<&compute_run_attention>>(
+const Operation run_attention_operation = operation<RunAttentionInput,
+                                                    Instant<&compute_run_attention>>(
     "run-attention", "Attention of every head of a training run's checkpoint in a sentence",
     "eigenscope run-attention --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
 

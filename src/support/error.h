@@ -20,6 +20,10 @@ class InvalidArgument : public std::invalid_argument {
   std::string field_;
 };
 
+/// What a person is told of std::bad_alloc and std::length_error, whose own texts name neither.
+inline constexpr const char* kOutOfMemory =
+    "memory: the sizes asked for must fit into memory, but they do not; give smaller ones";
+
 /// A file is not what its format promises. `item()` is the tensor, key or file at fault.
 class FormatError : public std::runtime_error {
  public:

@@ -45,8 +45,10 @@ std::string exact(double value) {
 const std::string& entry(const Safetensors& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) {
-    throw FormatError(key, "it is missing in the metadata of " + file.name() +
-                               "; only a checkpoint of `eigenscope train` can be taken up again");
+    throw FormatError(key,
+                      "the metadata must have it, as a checkpoint of `eigenscope train` does, but "
+                      "it is missing in " +
+                          file.name());
   }
   return found->second;
 }
@@ -161,7 +163,9 @@ std::vector<std::byte> write_training_file(const TrainingState& state, const Mod
 TrainingState read_training_header(const Safetensors& file) {
   if (entry(file, "format") != kFormat) {
     throw FormatError("format",
-                      "'" + shown_name(entry(file, "format")) + "' is not '" + kFormat + "'");
+                      std::string("it must be '") + kFormat +
+                          "' in the metadata of a checkpoint of `eigenscope train`, but is '" +
+                          shown_name(entry(file, "format")) + "' in " + file.name());
   }
   TrainingState state;
   for (const NumberField& field : number_fields()) {
@@ -177,7 +181,9 @@ TrainingState read_training_header(const Safetensors& file) {
     state.step = static_cast<Index>(parse_parameter("steps", text));
   });
   if (file.metadata().contains("lowest_loss")) {
-    state.lowest_loss = numbers_of(file, "lowest_loss").at(0);
+    const std::vector<double> lowest = numbers_of(file, "lowest_loss");
+    if (lowest.size() != 1) throw FormatError("lowest_loss", "it must be one number");
+    state.lowest_loss = lowest.front();
     read_entry(file, "lowest_step", false, [&](const std::string& text) {
       state.lowest_step = static_cast<Index>(parse_parameter("steps", text));
     });

@@ -1,0 +1,140 @@
+#include "cli/runs_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "cli/text_input.h"
+#include "support/error.h"
+
+namespace eigenscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 3> kFilesOfRun{"model.safetensors", "log.csv", "log.jsonl"};
+constexpr std::array<std::string_view, 3> kFilesOfAll{"table.json", "table.csv", "tuned.json"};
+constexpr const char* kTuning = "tune";
+
+[[noreturn]] void refuse_to_replace(const std::string& path, const std::string& must,
+                                    const std::string& advice) {
+  throw InvalidArgument("out", path + " " + must + "; " + advice);
+}
+
+template <std::size_t Count>
+std::optional<fs::path> first_of(const fs::path& folder,
+                                 const std::array<std::string_view, Count>& names) {
+  std::error_code error;
+  for (const std::string_view name : names) {
+    if (fs::exists(folder / name, error)) return folder / name;
+  }
+  return std::nullopt;
+}
+
+/// A file of a run below the folder, or of all runs in it.
+std::optional<fs::path> found_in(const fs::path& folder) {
+  if (auto file = first_of(folder, kFilesOfAll)) return file;
+  std::error_code error;
+  for (const fs::path& parent : {folder, folder / kTuning}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
+      if (auto file = first_of(entry.path(), kFilesOfRun)) return file;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string this_process() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return "process " + std::to_string(::getpid()) + " on host " + host.data();
+}
+
+/// What the holder of the lock wrote of itself.
+std::string holder_of(int lock) {
+  std::array<char, 320> text{};
+  const ssize_t count = ::pread(lock, text.data(), text.size() - 1, 0);
+  return count > 0 ? std::string(text.data()) : "another process";
+}
+
+int lock_of(const std::string& path) {
+  const std::string file = path + "/.lock";
+  const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock < 0) {
+    throw FormatError(file, "it cannot be written: " + std::generic_category().message(errno));
+  }
+  if (::flock(lock, LOCK_EX | LOCK_NB) == 0) {
+    const std::string own = this_process();
+    const bool written = ::ftruncate(lock, 0) == 0 && ::pwrite(lock, own.data(), own.size(), 0) > 0;
+    static_cast<void>(written);  // only a message would name it
+    return lock;
+  }
+  if (errno == EWOULDBLOCK) {
+    const std::string holder = holder_of(lock);
+    ::close(lock);
+    refuse_to_replace(path, "must have no other training, but " + holder + " trains in it",
+                      "wait for it, or give another folder; many processes share the runs of one "
+                      "--grid");
+  }
+  std::cerr << "eigenscope: " << path << ": its file system has no locks ("
+            << std::generic_category().message(errno)
+            << "), so that a second training in this folder would not be noticed\n";
+  return lock;
+}
+
+}  // namespace
+
+RunsFolder::RunsFolder(const std::string& path, bool resume) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw FormatError(path, "the folder cannot be made: " + error.message());
+  lock_ = lock_of(path);
+  const std::optional<fs::path> found = resume ? std::nullopt : found_in(path);
+  if (!found) return;
+  ::close(lock_);
+  refuse_to_replace(path,
+                    "must have no training runs without --resume, but it has " +
+                        found->lexically_relative(path).string(),
+                    "give another folder, or resume its runs with --resume, which also makes the "
+                    "runs that it lacks");
+}
+
+RunsFolder::~RunsFolder() { ::close(lock_); }
+
+void check_replaces(const std::string& path, const Json& results) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) == 0) return;
+  const Json old = read_json(read_text(path));
+  const Json& experiment = results.at("experiment");
+  const bool same = old.is_object() && old.value("experiment", Json()) == experiment &&
+                    old.value("cells", Json()).is_array();
+  if (!same) {
+    refuse_to_replace(path,
+                      "must be a new file or have results of the experiment " +
+                          write_json(experiment) + ", but it has other content",
+                      "give another file, or remove it");
+  }
+  std::set<std::string> kept;
+  for (const Json& cell : old.at("cells")) {
+    if (cell.is_object() && cell.value("id", Json()).is_string()) {
+      kept.insert(cell.at("id").get<std::string>());
+    }
+  }
+  for (const Json& id : results.at("missing")) {
+    if (!kept.contains(id.get<std::string>())) continue;
+    refuse_to_replace(
+        path,
+        "must have no result that --cells lacks, but it has the cell " + id.get<std::string>(),
+        "run the missing cells, or give another file");
+  }
+}
+
+}  // namespace eigenscope::cli

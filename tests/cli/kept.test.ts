@@ -1,0 +1,259 @@
+// What exists is kept: runs, tables, results, logs. What is damaged is named with its place.
+import { spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { bash, program, run } from './eigenscope.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eigenscope-kept-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let folders = 0;
+const fresh = () => join(folder, `out-${++folders}`);
+const text = join(folder, 'text.txt');
+writeFileSync(text, 'It was the best of times,\nit was the worst of times.\n'.repeat(40));
+const small = {
+  ...{ text, width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 50, log_every: 10 },
+  eval_batches: 1,
+};
+const train = (out: string, options: object = {}, ...flags: string[]) =>
+  run('train', { ...small, out, ...options }, ...flags);
+const trained = fresh();
+expect(train(trained, {}, '--csv').status).toBe(0);
+const files = (of: string) =>
+  ['table.csv', 'none-seed1/log.csv', 'none-seed1/model.safetensors'].map((name) =>
+    readFileSync(join(of, name), 'utf8'),
+  );
+
+describe('the folder of training runs', () => {
+  test.each([[{}], [{ seed: 2 }], [{ preset: 'table' }]])(
+    'that has a run is refused without --resume, with %j',
+    (options) => {
+      const before = files(trained);
+      const ran = train(trained, { steps: 2, ...options });
+      expect(ran).toMatchObject({ status: 2, stdout: '' });
+      expect(ran.stderr).toContain(
+        `out: ${trained} must have no training runs without --resume, but it has table.csv`,
+      );
+      expect(files(trained)).toEqual(before);
+    },
+  );
+
+  test('that has only the start of a run or of a tuning is refused too', () => {
+    for (const name of ['none-seed1', 'tune/learning_rate-0.001-none-seed1000001']) {
+      const out = fresh();
+      mkdirSync(join(out, name), { recursive: true });
+      writeFileSync(join(out, name, 'log.jsonl'), '{"step":0}\n');
+      expect(train(out).stderr).toContain(`but it has ${name}/log.jsonl`);
+    }
+  });
+
+  test('that has other files is taken', () => {
+    const out = fresh();
+    mkdirSync(join(out, 'notes'), { recursive: true });
+    writeFileSync(join(out, 'notes', 'readme.txt'), 'mine');
+    expect(train(out, { steps: 2 }).status).toBe(0);
+  });
+
+  test('gets further runs with --resume', () => {
+    const out = fresh();
+    cpSync(trained, out, { recursive: true });
+    expect(train(out, { seed: 2 }, '--csv', '--resume').status).toBe(0);
+    expect(readdirSync(out)).toContain('none-seed2');
+    expect(files(out)[2]).toBe(files(trained)[2]);
+  });
+
+  test('is locked while a process trains in it, and free after SIGKILL', async () => {
+    const out = fresh();
+    const options = { ...small, steps: 1_000_000, out };
+    const flags = Object.entries(options).flatMap(([name, value]) => [
+      `--${name.replaceAll('_', '-')}`,
+      String(value),
+    ]);
+    const child = spawn(program, ['train', ...flags], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.on('exit', resolve));
+    const log = join(out, 'none-seed1', 'model.safetensors');
+    for (let i = 0; i < 500 && !lstatSync(log, { throwIfNoEntry: false }); ++i) await wait(20);
+    const second = train(out, { steps: 1_000_000, width: 16 }, '--resume');
+    child.kill('SIGKILL');
+    await ended;
+    expect(second).toMatchObject({ status: 2, stdout: '' });
+    expect(second.stderr).toContain(`out: ${out} must have no other training, but process`);
+    expect(second.stderr).toContain(`process ${child.pid} on host`);
+    const third = train(out, {}, '--resume');
+    expect(third.stderr).toContain('steps: 50 is not allowed; the run to go on with has 1000000');
+  });
+});
+
+describe('the log of a run that resumes', () => {
+  const log = readFileSync(join(trained, 'none-seed1', 'log.csv'), 'utf8');
+  const lines = log.trimEnd().split('\n');
+  const join_ = (rows: string[]) => rows.map((row) => `${row}\n`).join('');
+  const resume = (content: string | null, ...flags: string[]) => {
+    const out = fresh();
+    cpSync(trained, out, { recursive: true });
+    const own = join(out, 'none-seed1', 'log.csv');
+    if (content === null) rmSync(own);
+    else writeFileSync(own, content);
+    const ran = train(out, {}, '--csv', '--resume', ...flags);
+    const after = content === null ? null : readFileSync(own, 'utf8');
+    return { ...ran, after };
+  };
+
+  test.each([
+    ['a row without columns', [...lines.slice(0, 3), '20', ...lines.slice(4)], 'line 4 is no row'],
+    [
+      'a step of 30 digits',
+      [...lines.slice(0, 3), lines[3]!.replace(/^20/, '9'.repeat(30)), ...lines.slice(4)],
+      'line 4 is no row',
+    ],
+    ['binary', ['\u0001\u0002', ...lines], 'line 1 is no header'],
+    ['a lost row', [...lines.slice(0, 3), ...lines.slice(4)], 'line 4 is of step 30 where step 20'],
+    ['a lost end', lines.slice(0, 4), 'its last row is of step 20 where step 50 is due'],
+  ])('is refused with %s, and not written', (_, rows, message) => {
+    const content = join_(rows);
+    const ran = resume(content);
+    expect(ran).toMatchObject({ status: 1, stdout: '', after: content });
+    expect(ran.stderr).toContain('log.csv: it must have every row up to the checkpoint');
+    expect(ran.stderr).toContain(message);
+  });
+
+  test('is refused as JSON that is cut or of other kinds', () => {
+    const out = fresh();
+    expect(train(out).status).toBe(0);
+    const own = join(out, 'none-seed1', 'log.jsonl');
+    const rows = readFileSync(own, 'utf8').trimEnd().split('\n');
+    for (const bad of ['[1', '{"step":"x"}', '{"step":-1}', '{}', 'null']) {
+      writeFileSync(own, join_([rows[0]!, bad, ...rows.slice(2)]));
+      const ran = train(out, {}, '--resume');
+      expect(ran.status, bad).toBe(1);
+      expect(ran.stderr).toContain(`${own}: it must have every row up to the checkpoint's step`);
+      expect(ran.stderr).toContain('line 2 is no row of a log');
+    }
+  });
+
+  test('is named where it is missing or has lost its beginning', () => {
+    for (const content of [null, '']) {
+      const ran = resume(content);
+      expect(ran.status).toBe(0);
+      expect(ran.stderr).toMatch(/log\.csv: the rows up to step 50 are missing\n$/);
+    }
+    const ran = resume(join_([lines[0]!, ...lines.slice(3)]));
+    expect(ran.stderr).toMatch(/log\.csv: the rows before step 20 are missing\n$/);
+    expect(resume(log).stderr).toBe('');
+  });
+
+  test('is not begun anew in another format, nor without its checkpoint', () => {
+    const out = fresh();
+    cpSync(trained, out, { recursive: true });
+    expect(train(out, {}, '--resume').stderr).toContain('resume it with --csv');
+    rmSync(join(out, 'none-seed1', 'model.safetensors'));
+    const ran = train(out, {}, '--csv', '--resume');
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toMatch(/model\.safetensors: it must be there to resume the run, whose log/);
+    expect(readFileSync(join(out, 'none-seed1', 'log.csv'), 'utf8')).toBe(log);
+  });
+});
+
+describe('the file of collected results', () => {
+  const grid = join(folder, 'grid.json');
+  const source = {
+    ...{ experiment: 'kept', text, axes: { method: { none: {} } }, stages: [{ seeds: 2 }] },
+    settings: { width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 2, log_every: 1 },
+    measures: ['bits_per_byte'],
+  };
+  writeFileSync(grid, JSON.stringify(source));
+  const cells = fresh();
+  expect(run('train', { grid, out: cells }).status).toBe(0);
+  const results = join(folder, 'results.json');
+  const collect = (of: string, out: string) => run('collect', { cells: of, out }, grid);
+  expect(collect(cells, results).status).toBe(0);
+  const whole = readFileSync(results, 'utf8');
+
+  test('is replaced by the same', () => {
+    expect(collect(cells, results).status).toBe(0);
+    expect(readFileSync(results, 'utf8')).toBe(whole);
+  });
+
+  test('keeps cells that exist nowhere else', () => {
+    const empty = fresh();
+    mkdirSync(empty);
+    const ran = collect(empty, results);
+    expect(ran).toMatchObject({ status: 2, stdout: '' });
+    expect(ran.stderr).toContain(
+      'must have no result that --cells lacks, but it has the cell method',
+    );
+    expect(readFileSync(results, 'utf8')).toBe(whole);
+  });
+
+  test('is no file of another kind', () => {
+    const copy = join(folder, 'copy.json');
+    copyFileSync(grid, copy);
+    for (const file of [text, copy]) {
+      const before = readFileSync(file, 'utf8');
+      const ran = collect(cells, file);
+      expect(ran.status).toBe(2);
+      expect(ran.stderr).toContain(`out: ${file} must be a new file or have results of the exper`);
+      expect(readFileSync(file, 'utf8')).toBe(before);
+    }
+  });
+
+  test('is followed through a link, and a device or a pipe is written to', () => {
+    const [target, link, device] = ['target.json', 'link.json', 'device.json'].map((name) =>
+      join(folder, name),
+    );
+    writeFileSync(target!, '');
+    symlinkSync(target!, link!);
+    expect(collect(cells, link!).status).toBe(0);
+    expect(lstatSync(link!).isSymbolicLink()).toBe(true);
+    expect(readFileSync(target!, 'utf8')).toBe(whole);
+    symlinkSync('/dev/null', device!);
+    expect(collect(cells, device!).status).toBe(0);
+    expect(lstatSync(device!).isSymbolicLink()).toBe(true);
+    const piped = bash(`"$EIGENSCOPE" collect ${grid} --cells ${cells} --out >(cat) | cat`);
+    expect(piped.stdout).toBe(whole);
+    expect(collect(cells, folder).stderr).toContain('it must be a file, but it is a folder');
+  });
+
+  test.each([
+    ['failure', 7],
+    ['final', []],
+    ['curve', { step: ['x'] }],
+    ['axes', { method: 1 }],
+    ['id', 1],
+    ['validation', 1],
+  ])('is not made of a cell whose %s is damaged', (key, value) => {
+    const damaged = fresh();
+    cpSync(cells, damaged, { recursive: true });
+    const cell = join(damaged, readdirSync(damaged)[0]!);
+    const json = JSON.parse(readFileSync(cell, 'utf8'));
+    writeFileSync(cell, JSON.stringify({ ...json, [key]: value }));
+    const ran = collect(damaged, join(folder, 'damaged.json'));
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain(`${cell}: it is not the result of a cell`);
+  });
+
+  test.each([
+    [{ stages: [1] }, 'stages: each entry must be an object'],
+    [{ stages: [{ seeds: 1, only: 1 }] }, 'only: it must be an object'],
+    [{ stages: [{ seeds: 1, only: { method: [[]] } }] }, 'method: its values must be numbers or'],
+  ])('says what is wrong in a grid with %j', (change, message) => {
+    const own = join(folder, 'wrong.json');
+    writeFileSync(own, JSON.stringify({ ...source, ...change }));
+    const ran = run('collect', { cells }, own);
+    expect(ran.status).toBe(2);
+    expect(ran.stderr).toContain(message);
+  });
+});
