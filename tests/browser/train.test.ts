@@ -249,7 +249,7 @@ test('a file that is no run is refused in words, and the page lives on', async (
   const garbage = { name: 'x.safetensors', mimeType: '', buffer: Buffer.from('no checkpoint') };
   await page.locator('[data-resume]').setInputFiles([garbage]);
   const problem = page.locator('[data-comparison-file-problem]');
-  await problem.filter({ hasText: /x\.safetensors: .*header/i }).waitFor();
+  await problem.filter({ hasText: /x\.safetensors: .*plain text/ }).waitFor();
   const short = { name: 'short.txt', mimeType: 'text/plain', buffer: Buffer.from('too short') };
   await page.locator('input[data-text]').setInputFiles([short]);
   await problem.filter({ hasText: /short\.txt: .*text/ }).waitFor();
