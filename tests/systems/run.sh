@@ -41,16 +41,14 @@ folder=${EIGENSCOPE_SYSTEMS_DIR:-/var/tmp/eigenscope-systems}
 command -v debootstrap >/dev/null || { echo "debootstrap is missing: apt-get install debootstrap" >&2; exit 1; }
 mkdir -p "$folder"
 
-# In namespaces of its own, which end with their first process, however that ends: the mounts are gone and
-# no process of the systems is left.
+# In namespaces that end with their first process, and that ends with this one, however this one ends: no
+# mount and no process of the systems is left.
 if [ -z "${EIGENSCOPE_SYSTEMS_INSIDE:-}" ]; then
   exec 9>"$folder/lock"
   flock -n 9 || { echo "$folder must have one user at a time, found another run" >&2; exit 1; }
-  EIGENSCOPE_SYSTEMS_INSIDE=1 unshare --mount --pid --fork --kill-child --mount-proc \
-    "$0" --until "$until" "${systems[@]}" &
-  inside=$!
-  trap 'kill -KILL $inside 2>/dev/null; exit 130' INT TERM HUP
-  wait $inside
+  EIGENSCOPE_SYSTEMS_INSIDE=1 setpriv --pdeathsig KILL \
+    unshare --mount --pid --fork --kill-child --mount-proc "$0" --until "$until" "${systems[@]}" &
+  wait $!
   exit
 fi
 
@@ -101,7 +99,10 @@ in_system() { chroot "$here" env -i "${variables[@]}" "$@"; }
 install_system() {
   local suite=$1 components=$2 keyring=$3 mirror=$4
   rm -rf --one-file-system "$here"
-  debootstrap --variant=minbase --force-check-gpg --keyring="$keyring" --components="$components" \
+  # debootstrap knows the proxy of apt from the environment alone.
+  local proxy=
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase --force-check-gpg --keyring="$keyring" --components="$components" \
     "$suite" "$here" "$mirror"
   echo "deb $mirror $suite ${components//,/ }" >"$here/etc/apt/sources.list"
   cp /etc/resolv.conf /etc/hosts "$here/etc/"
