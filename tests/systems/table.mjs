@@ -43,8 +43,8 @@ if (command === 'not tried') {
   rows = rows.filter((row) => row[0] !== name || row[1] !== code);
   rows.push([name, code, date, gcc, emscripten, result, minutes]);
 }
-const order = (row) => row[0] + COMMANDS.findIndex((it) => `\`${it}\`` === row[1]);
-rows.sort((a, b) => (order(a) < order(b) ? -1 : 1));
+const order = (row) => COMMANDS.findIndex((it) => `\`${it}\`` === row[1]);
+rows.sort((a, b) => a[0].localeCompare(b[0]) || order(a) - order(b));
 
 const lines = [HEAD, HEAD.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
 lines[1] = lines[1].replaceAll(' ', '');
