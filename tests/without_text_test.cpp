@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
+#include "inference/forward_pass.h"
 #include "inference_models.h"
 #include "paths.h"
 #include "prediction/mean_field.h"

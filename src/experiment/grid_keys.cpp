@@ -21,7 +21,7 @@ void check_keys(const std::string& where, const OrderedJson& object, const char*
   }
 }
 
-const OrderedJson& required(const OrderedJson& object, const std::string& key, const char* what,
+const OrderedJson& required(const OrderedJson& object, const char* key, const char* what,
                             bool (OrderedJson::*is)() const noexcept) {
   if (!object.contains(key) || !(object.at(key).*is)())
     throw InvalidArgument(key, std::string("it must be ") + what);

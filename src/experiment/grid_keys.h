@@ -14,9 +14,9 @@ namespace eigenscope {
 void check_keys(const std::string& where, const OrderedJson& object, const char* file,
                 std::initializer_list<std::string_view> known);
 
-/// The value of `key`. Throws InvalidArgument (the key) "it must be `what`" when it is missing or of
-/// another kind.
-const OrderedJson& required(const OrderedJson& object, const std::string& key, const char* what,
+/// The value of `key` as a reference into `object`. Throws InvalidArgument (the key) "it must be
+/// `what`" when it is missing or of another kind.
+const OrderedJson& required(const OrderedJson& object, const char* key, const char* what,
                             bool (OrderedJson::*is)() const noexcept);
 
 }  // namespace eigenscope

@@ -191,7 +191,7 @@ Around read_template(const Node& node, const Vocabulary& vocabulary) {
       ++sequences;
       continue;
     }
-    const std::string& name = item.at("SpecialToken").at("id").text();
+    const std::string name = item.at("SpecialToken").at("id").text();
     for (const Node& token : node.at("special_tokens").at(name).at("tokens").items()) {
       (sequences == 0 ? around.before : around.after).push_back(known_token(vocabulary, token));
     }
