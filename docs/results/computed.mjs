@@ -1,5 +1,6 @@
-// Numbers in sentences that a command computes when the pages are written.
+// Numbers in sentences that a command computes when the pages are written, or has written elsewhere.
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { written } from './tables.mjs';
 
@@ -31,5 +32,14 @@ export const numbers = {
       );
     if (typeof value !== 'number') throw new Error(`${command} ${options} has no number ${path}`);
     return written(value, Number(digits));
+  },
+  /** The least and the largest median of the rows of docs/performance/ratios.md that begin so. */
+  ratios: (...words) => {
+    const rows = readFileSync(`${root}docs/performance/ratios.md`, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith(`| ${words.join(' ')}`));
+    if (rows.length === 0) throw new Error(`docs/performance/ratios.md has no ${words.join(' ')}`);
+    const medians = rows.map((row) => Number(row.split('|')[2]));
+    return [Math.min(...medians), Math.max(...medians)].map((it) => written(it, 1)).join(' to ');
   },
 };
