@@ -68,30 +68,25 @@ PAPER = [
     for biases in (("with",) if form == "effective" else ("with", "without"))
 ]
 
+# Every measure that is kept of the tuned runs is also compared.
+TUNED = [
+    "bits_per_byte",
+    "entropy",
+    "mean",
+    "variance",
+    "variance_frobenius",
+    "localization",
+    "residual",
+]
+
 # By the name of an experiment: the measures that are kept of its runs, the first of `final` being the outcome, and
 # its analyses; `summary` names those that are compared over runs, `families` those of them whose tests are corrected
 # together (all of them without it).
 EXPERIMENTS = {
     "regularizers": {
         "digits": 6,
-        "final": [
-            "bits_per_byte",
-            "entropy",
-            "mean",
-            "variance",
-            "variance_frobenius",
-            "localization",
-            "residual",
-        ],
-        "summary": [
-            "bits_per_byte",
-            "entropy",
-            "mean",
-            "variance",
-            "variance_frobenius",
-            "localization",
-            "residual",
-        ],
+        "final": TUNED,
+        "summary": TUNED,
     },
     "learning-rate": {
         "digits": 5,

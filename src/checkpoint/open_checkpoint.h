@@ -16,7 +16,8 @@ struct Checkpoint {
   std::optional<Config> config;  ///< nothing when there is no config.json beside the weights
 };
 
-/// The files of the checkpoint at `path`: a .safetensors file, or a stream of one (open_source), which has nothing beside it; the *.safetensors.index.json of a sharded one, beside which its
+/// The files of the checkpoint at `path`: a .safetensors file, or a stream of one (open_source), which
+/// has nothing beside it; the *.safetensors.index.json of a sharded one, beside which its
 /// shards lie; or a folder with model.safetensors, with one index, or else with exactly one
 /// *.safetensors in it. The config is `config_path` when that is not empty, else the config.json
 /// beside the weights, if there is one and `look_beside` is true. Throws FormatError, naming the
