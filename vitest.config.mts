@@ -8,11 +8,7 @@ const strict = { expect: { requireAssertions: true } };
 const TIMED = 'tests/browser/tasks.test.ts';
 
 /** Strict, with time for a page that answers late because other tests run beside it. */
-const patient = {
-  expect: { ...strict.expect, poll: { timeout: 30_000 } },
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-};
+const patient = { expect: { ...strict.expect, poll: { timeout: 30_000 } }, testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -28,29 +24,11 @@ export default defineConfig({
         },
       },
       {
-        test: {
-          ...patient,
-          name: 'browser',
-          include: ['tests/browser/**/*.test.ts'],
-          exclude: [TIMED],
-          maxWorkers: 3,
-        },
+        test: { ...patient, name: 'browser', include: ['tests/browser/**/*.test.ts'], exclude: [TIMED], maxWorkers: 3 },
       },
-      {
-        test: {
-          ...patient,
-          name: 'tasks',
-          include: [TIMED],
-        },
-      },
+      { test: { ...patient, name: 'tasks', include: [TIMED] } },
       { test: { name: 'bench', include: ['tests/browser/bench.ts'], hookTimeout: 60_000 } },
-      {
-        test: {
-          name: 'screenshots',
-          include: ['tests/browser/screenshots.ts'],
-          testTimeout: 60_000,
-        },
-      },
+      { test: { name: 'screenshots', include: ['tests/browser/screenshots.ts'], testTimeout: 60_000 } },
     ],
   },
 });

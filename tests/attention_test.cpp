@@ -75,10 +75,13 @@ TEST_CASE("equal logits give uniform attention in both forms") {
 }
 
 TEST_CASE("unknown names, misshapen matrices and bad temperatures are refused") {
-  CHECK(value_of_name<SoftmaxKind>("softmax", "piecewise-linear", kSoftmaxNames) == SoftmaxKind::piecewise_linear);
+  CHECK(value_of_name<SoftmaxKind>("softmax", "piecewise-linear", kSoftmaxNames) ==
+        SoftmaxKind::piecewise_linear);
   CHECK(value_of_name<MaskKind>("mask", "full", kMaskNames) == MaskKind::full);
-  CHECK_THROWS_WITH(value_of_name<SoftmaxKind>("softmax", "soft", kSoftmaxNames), ContainsSubstring("exact, piecewise-linear, hard"));
-  CHECK_THROWS_WITH(value_of_name<MaskKind>("mask", "none", kMaskNames), ContainsSubstring("full, causal, window, blocks"));
+  CHECK_THROWS_WITH(value_of_name<SoftmaxKind>("softmax", "soft", kSoftmaxNames),
+                    ContainsSubstring("exact, piecewise-linear, hard"));
+  CHECK_THROWS_WITH(value_of_name<MaskKind>("mask", "none", kMaskNames),
+                    ContainsSubstring("full, causal, window, blocks"));
   CHECK_THROWS_AS(attention_logits(MatrixXd(4, 3), MatrixXd(3, 3)), InvalidArgument);
   CHECK_THROWS_AS(
       attention_weights(MatrixXd::Zero(3, 5), 1, SoftmaxKind::exact, {MaskKind::causal}),

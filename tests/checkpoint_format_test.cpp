@@ -151,14 +151,14 @@ TEST_CASE("text that is not a JSON object in UTF-8 is refused", "[checkpoint]") 
   check_refused({"", 0, file, "begin with '{'"});
   check_refused({"[]", 0, file, "begin with '{'"});
   check_refused({" {}", 0, file, "begin with '{'"});
-  check_refused({"{", 0, file, "not valid JSON"});
-  check_refused({"{}}", 0, file, "byte 3"});
-  check_refused({"{} x", 0, file, "not valid JSON"});
-  check_refused({std::string("{}\0{", 4), 0, file, "byte 3"});
+  check_refused({"{", 0, file, "must be JSON in UTF-8; the text is not, at line 1, column 2"});
+  check_refused({"{\n}}", 0, file, "at line 2, column 2"});
+  check_refused({"{} x", 0, file, "must be JSON"});
+  check_refused({std::string("{}\0{", 4), 0, file, "at line 1, column 3"});
   check_refused({"{\"\xff\":1}", 0, file, "UTF-8"});
   check_refused({"{\"\xc0\xaf\":1}", 0, file, "UTF-8"});
-  check_refused({R"({"\ud800":1})", 0, file, "not valid JSON"});
-  check_refused({R"({"a":{"dtype":"F32",})", 0, file, "not valid JSON"});
+  check_refused({R"({"\ud800":1})", 0, file, "must be JSON"});
+  check_refused({R"({"a":{"dtype":"F32",})", 0, file, "must be JSON"});
 }
 
 TEST_CASE("only the nesting of the format is taken", "[checkpoint]") {

@@ -128,10 +128,10 @@ TEST_CASE("the covariance of embeddings is that of its definition, scaled to the
   CHECK(report.moments.traces.xi == Approx(seen.trace()));
   CHECK(report.moments.traces.eta_s == Approx((seen * seen).trace()));
   CHECK(report.moments.traces.eta_f == Approx((seen * w.transpose() * expected).trace()));
-  CHECK(report.eigenvalues.sum().real() == Approx(seen.trace()));
+  CHECK(report.spectrum.eigenvalues.sum().real() == Approx(seen.trace()));
   const HeadReport traces = report_head(head, kernel, {false});
   CHECK(traces.moments.traces.xi == Approx(w.trace()));
-  CHECK(traces.eigenvalues.size() == 0);
+  CHECK(traces.spectrum.eigenvalues.size() == 0);
   CHECK(std::isnan(traces.variance_modulus));
 }
 

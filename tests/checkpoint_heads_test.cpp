@@ -325,7 +325,7 @@ TEST_CASE("a read that fails loses no head and repeats none", "[checkpoint]") {
   for (const HeadFactors& head : heads) check_factors(head);
 }
 
-TEST_CASE("the 72 heads of MiniLM are read without reading the file", "[checkpoint]") {
+TEST_CASE("the 72 heads of MiniLM are read without reading the file", "[checkpoint][sample]") {
   const Checkpoint minilm = open_checkpoint(minilm_folder());
   REQUIRE(minilm.config.has_value());
   HeadScan scan(minilm.tensors, &*minilm.config);

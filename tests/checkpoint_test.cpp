@@ -195,7 +195,7 @@ TEST_CASE("a path without a checkpoint is told what is missing", "[checkpoint]")
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.write("model.gguf", gguf)); }).message,
              ContainsSubstring("a GGUF file"));
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.path()); }).message,
-             ContainsSubstring("no .safetensors file in it; its largest file is " +
+             ContainsSubstring("no .safetensors file in it; the largest file is " +
                                folder.path("model.gguf") + ": it is a GGUF file"));
   const std::string file = folder.write("m.safetensors", small_checkpoint());
   const Failure failure = failure_of([&] { open_checkpoint(file, folder.path("c.json")); });

@@ -10,13 +10,8 @@ export function safetensorsOf(tensors: Tensors, dtype: 'F32' | 'BF16' = 'F32'): 
   const data: Buffer[] = [];
   let end = 0;
   for (const [name, { shape, value }] of Object.entries(tensors)) {
-    const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) =>
-      value(i),
-    );
-    const codes =
-      dtype === 'F32'
-        ? values
-        : Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16);
+    const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => value(i));
+    const codes = dtype === 'F32' ? values : Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16);
     data.push(Buffer.from(codes.buffer));
     header[name] = { dtype, shape, data_offsets: [end, (end += codes.byteLength)] };
   }
@@ -59,10 +54,7 @@ export function shardsOf(tensors: Tensors): { name: string; buffer: Buffer }[] {
   const map = Object.fromEntries(names.map((name, place) => [name, file(place)]));
   const index = { metadata: {}, weight_map: map };
   return [
-    ...names.map((name, place) => ({
-      name: file(place),
-      buffer: safetensorsOf({ [name]: tensors[name] }),
-    })),
+    ...names.map((name, place) => ({ name: file(place), buffer: safetensorsOf({ [name]: tensors[name] }) })),
     { name: 'model.safetensors.index.json', buffer: Buffer.from(JSON.stringify(index)) },
   ];
 }

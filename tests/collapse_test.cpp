@@ -5,6 +5,7 @@
 #include "attention/softmax.h"
 #include "catch.h"
 #include "collapse/geometry.h"
+#include "collapse/stack_run.h"
 #include "support/error.h"
 #include "test_matrices.h"
 
@@ -405,7 +406,24 @@ TEST_CASE("what a stack cannot be is refused by name") {
   CHECK(refused([](auto& s) { s.mask = {MaskKind::window, 500}; }) == "accepted");
   CHECK_THROWS_WITH(Collapse(small_stack(), {kPoint}, {0}), StartsWith("stacks: 0"));
   CHECK_THROWS_WITH(Collapse(small_stack(), {{0, -1}}, {1}), StartsWith("variance: -1"));
-  CHECK_THROWS_WITH(value_of_name<ValueKind>("values", "zero", kValueNames), ContainsSubstring("orthogonal"));
-  CHECK_THROWS_WITH(value_of_name<NormPlace>("layer_norm", "both", kNormPlaceNames), ContainsSubstring("none, pre, post"));
-  CHECK_THROWS_WITH(value_of_name<NormKind>("norm", "batch", kNormNames), ContainsSubstring("rms-norm"));
+  CHECK_THROWS_WITH(value_of_name<ValueKind>("values", "zero", kValueNames),
+                    ContainsSubstring("orthogonal"));
+  CHECK_THROWS_WITH(value_of_name<NormPlace>("layer_norm", "both", kNormPlaceNames),
+                    ContainsSubstring("none, pre, post"));
+  CHECK_THROWS_WITH(value_of_name<NormKind>("norm", "batch", kNormNames),
+                    ContainsSubstring("rms-norm"));
+}
+
+TEST_CASE("one stack layer by layer has the tokens that the statistics of one stack are of") {
+  const StackSettings settings = small_stack();
+  const Collapse statistics = finished(settings, 1);
+  for (Index layer = 0; layer <= settings.depth; ++layer) {
+    StackRun run(settings, kPoint, layer);
+    while (!run.advance(1)) CHECK(run.steps_done() < layer);
+    const MatrixXd cosines = cosine_matrix(run.tokens());
+    const auto tokens = static_cast<double>(cosines.rows());
+    const double mean = (cosines.sum() - cosines.trace()) / (tokens * (tokens - 1));
+    CHECK_THAT(statistics.estimate(0, layer, LayerMeasure::cosine).value, WithinAbs(mean, 1e-12));
+  }
+  CHECK_THROWS_WITH(StackRun(settings, kPoint, 4), ContainsSubstring("at most the depth, 3"));
 }

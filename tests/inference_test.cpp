@@ -128,7 +128,7 @@ class PlainGpt2 {
 
 }  // namespace
 
-TEST_CASE("MiniLM's forward pass has the numbers of an independent script", "[forward]") {
+TEST_CASE("MiniLM's forward pass has the numbers of an independent script", "[forward][sample]") {
   const nlohmann::json expected = reference("minilm-forward.json");
   const Checkpoint minilm = open_checkpoint(minilm_folder());
   const auto model = std::make_shared<const TextModel>(minilm.tensors, *minilm.config);

@@ -10,7 +10,7 @@
 #include "nn/loss.h"
 #include "nn/mlp.h"
 #include "nn/norm.h"
-#include "nn/positions.h"
+#include "nn/rotary.h"
 #include "support/gemm.h"
 #include "support/vector_math.h"
 #include "test_matrices.h"

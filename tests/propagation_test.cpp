@@ -30,6 +30,18 @@ double largest_difference(const VectorXd& a, const VectorXd& b) {
   return largest(a - b);
 }
 
+// The closed form of logit_law for the free random walk (kernel min(s, t)), query at T:
+// mean_i = xi (i - (T+1)/2),
+// std_i^2 = eta_F T [i - i(2T-i+1)/T + (T+1)(2T+1)/(6T)] + eta_S (i - (T+1)/2)^2.
+LogitLaw walk_law(Index length, const Traces& traces) {
+  const auto t = static_cast<double>(length);
+  const Eigen::ArrayXd i = Eigen::ArrayXd::LinSpaced(length, 1, t);
+  const Eigen::ArrayXd offset = i - (t + 1) / 2;
+  const Eigen::ArrayXd token = i - i * (2 * t - i + 1) / t + (t + 1) * (2 * t + 1) / (6 * t);
+  return {(traces.xi * offset).matrix(),
+          (traces.eta_f * t * token + traces.eta_s * offset.square()).max(0.0).sqrt().matrix()};
+}
+
 // Localization of the free walk and a symmetric W with eigenvalue mean m and variance v.
 double walk_localization(Index length, double width, double mean, double variance,
                          double temperature) {
@@ -58,7 +70,7 @@ TEST_CASE("the general kernel formulas equal the closed forms of the free walk")
   for (const Index length : {2, 3, 17, 128, 500}) {
     for (const Traces& traces : {Traces{1.5, 0.7, 0.7}, {-3, -0.5, 2}, {0, 0, 1}, {4, 0, 0}}) {
       const LogitLaw general = logit_law(centred_kernel(walk(length)), traces);
-      const LogitLaw closed = random_walk_logit_law(length, traces);
+      const LogitLaw closed = walk_law(length, traces);
       const double scale = 1e-12 * static_cast<double>(length * length);
       CHECK(largest_difference(general.mean, closed.mean) < scale);
       CHECK(largest_difference(general.std.array().square().matrix(),
@@ -311,7 +323,7 @@ TEST_CASE("below xi/lambda = 2/(T-1) the claim fails: localization starts at 0 a
 TEST_CASE(
     "for a very large variance rho tends to 1/s, and localization forgets mean and variance") {
   for (const Index length : {8, 24, 64, 2048}) {
-    const VectorXd spread = random_walk_logit_law(length, {0, 1, 1}).std;
+    const VectorXd spread = walk_law(length, {0, 1, 1}).std;
     const double limit = localization_index(spread.cwiseInverse());
     CHECK_THAT(limit, WithinAbs(0.0852, 1e-4));  // nearly the same at every length
     for (const double mean : {0.001, 0.1, 0.5}) {

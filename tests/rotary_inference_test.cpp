@@ -193,14 +193,14 @@ TEST_CASE("queries as the keys see them give the logits of turned queries and ke
     const VectorXd query = random_matrix(width, 1, 1), key = random_matrix(width, 1, 2);
     VectorXd scaled = query;
     scaled.head(4) *= factor;
-    const MatrixXd seen = turns.seen(query, 5, length);
+    const MatrixXd seen = turns.rotated_for_keys(query, 5, length);
     REQUIRE(seen.cols() == length);
     for (Index t = 0; t < length; ++t) {
       const double expected = (whole(5) * scaled).dot(whole(static_cast<double>(t)) * key);
       CHECK_THAT(seen.col(t).dot(key), WithinAbs(expected, 1e-12));
     }
   }
-  CHECK(RotaryTurns().seen(VectorXd::Ones(3), 5, length).cols() == 1);
+  CHECK(RotaryTurns().rotated_for_keys(VectorXd::Ones(3), 5, length).cols() == 1);
 }
 
 TEST_CASE("laws of logits with rotary positions are those of turned keys", "[rotary]") {
@@ -313,7 +313,7 @@ TEST_CASE("mean-field attention with keys of no variance is softmax over turned 
   for (Index t = 0; t <= kPlace; ++t) expected += weights[t] * law.value_means.col(t);
   // Content keys pull the read along the covariance of values with keys.
   VectorXd pull = VectorXd::Zero(kHead);
-  const MatrixXd seen = turns.seen(query, kPlace, kLength);
+  const MatrixXd seen = turns.rotated_for_keys(query, kPlace, kLength);
   for (Index t = 1; t < kPlace; ++t) pull += weights[t] * seen.col(t);
   CHECK((read - expected - law.cross_covariance * pull).norm() < 1e-12);
 }

@@ -404,7 +404,7 @@ TEST_CASE("a sweep keeps the points that the ensemble cannot have, and says why"
   settings.ensemble = {EnsembleKind::factored, 32, 8, 1, {}};
   settings.tokens = token_process("random-walk", 16, 0);
   settings.samples = 200;
-  Sweep sweep(settings, {0.1, 0.5}, geometric_range(0.01, 1, 3));
+  Sweep sweep(settings, {0.1, 0.5}, variance_range(0.01, 1, 3));
   sweep.advance(200);
   REQUIRE(sweep.size() == 6);
   CHECK(sweep.point(4).mean == 0.5);
@@ -415,8 +415,8 @@ TEST_CASE("a sweep keeps the points that the ensemble cannot have, and says why"
   CHECK(sweep.refused(2).empty());
   settings.points = {{0.1, 1.0}};
   CHECK(sweep.estimate(2).localization.value == finished(settings).estimate(0).localization.value);
-  CHECK_THROWS_WITH(geometric_range(0, 1, 3), StartsWith("from: 0"));
-  CHECK_THROWS_WITH(geometric_range(2, 1, 3), ContainsSubstring("at most to"));
+  CHECK_THROWS_WITH(variance_range(0, 1, 3), StartsWith("variance_min: 0"));
+  CHECK_THROWS_WITH(variance_range(2, 1, 3), ContainsSubstring("at most variance_max"));
   CHECK_THROWS_WITH(Sweep(settings, {0.1}, {-1}), ContainsSubstring("variance: -1"));
 }
 

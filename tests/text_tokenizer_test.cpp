@@ -20,11 +20,9 @@ using Json = nlohmann::json;
 
 namespace {
 
-const std::string kMiniLmTokenizer = minilm_folder() + "/tokenizer.json";
-
 const TextTokenizer& minilm() {
   static const TextTokenizer tokenizer = [] {
-    FileSource source(kMiniLmTokenizer);
+    FileSource source(minilm_folder() + "/tokenizer.json");
     return TextTokenizer::read(source);
   }();
   return tokenizer;
@@ -33,7 +31,7 @@ const TextTokenizer& minilm() {
 /// The ids of words in lower-case ASCII by a greedy search of the test's own, in the file as JSON.
 std::vector<int> greedy(const std::vector<std::string>& words) {
   static const Json vocab = [] {
-    std::ifstream file(kMiniLmTokenizer);
+    std::ifstream file(minilm_folder() + "/tokenizer.json");
     return Json::parse(file).at("model").at("vocab");
   }();
   std::vector<int> ids;
@@ -85,7 +83,7 @@ using Ids = std::vector<int>;
 
 }  // namespace
 
-TEST_CASE("sentences have the ids of an independent greedy search", "[text]") {
+TEST_CASE("sentences have the ids of an independent greedy search", "[text][sample]") {
   CHECK(minilm().model() == "WordPiece");
   CHECK(minilm().vocabulary().size() == 30522);
   CHECK(minilm().before() == Ids{101});
@@ -97,7 +95,7 @@ TEST_CASE("sentences have the ids of an independent greedy search", "[text]") {
   CHECK(minilm().wrapped(Ids{7592}) == Ids{101, 7592, 102});
 }
 
-TEST_CASE("BERT's normalization strips accents and controls and sets ideographs apart", "[text]") {
+TEST_CASE("BERT's normalization strips accents and controls and sets ideographs apart", "[text][sample]") {
   CHECK(minilm().encode("ÀÉÎõü Ångström naïve") == minilm().encode("aeiou angstrom naive"));
   CHECK(minilm().encode("Cafe\u0301") == minilm().encode("cafe"));
   CHECK(minilm().encode("wh\u200bale\a") == minilm().encode("whale"));
@@ -110,7 +108,7 @@ TEST_CASE("BERT's normalization strips accents and controls and sets ideographs 
   CHECK(minilm().encode("\u0378") == Ids{100});  // no such character
 }
 
-TEST_CASE("an added token is itself wherever it stands", "[text]") {
+TEST_CASE("an added token is itself wherever it stands", "[text][sample]") {
   CHECK(minilm().encode("the [MASK] swam") == Ids{greedy({"the"})[0], 103, greedy({"swam"})[0]});
   CHECK(minilm().encode("[SEP]") == Ids{102});
   CHECK(minilm().encode("").empty());
@@ -159,7 +157,7 @@ TEST_CASE("pieces are those of GPT-2's expression", "[text]") {
   CHECK(pieces("naïve 東京²") == "naïve| 東京|²|");
 }
 
-TEST_CASE("text that is not UTF-8 is refused with its byte", "[text]") {
+TEST_CASE("text that is not UTF-8 is refused with its byte", "[text][sample]") {
   for (const std::string bad : {"ab\xff", "ab\xc3", "ab\xc0\x80", "ab\xed\xa0\x80",
                                 "ab\xf4\x90\x80\x80", "ab\xe2\x82", "ab\x80"}) {
     const Failure failure = failure_of([&] { minilm().encode(bad); });
@@ -242,7 +240,7 @@ TEST_CASE("the tokenizer of bytes that is written reads every byte as itself", "
   CHECK(bytes.after().empty());
 }
 
-TEST_CASE("a text is cut into passages, and a seed chooses among the whole ones", "[text]") {
+TEST_CASE("a text is cut into passages, and a seed chooses among the whole ones", "[text][sample]") {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "low";
   const TextTokenizer tokenizer = parsed(byte_pair_file());

@@ -10,7 +10,7 @@
 #include "small_model.h"
 #include "small_run.h"
 #include "training/export_file.h"
-#include "training/locater.h"
+#include "training/regularizers/head_products.h"
 #include "training/text_sampler.h"
 #include "training/trainer.h"
 

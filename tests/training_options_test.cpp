@@ -1,5 +1,4 @@
 // What a training run may do beside the default: regularizers of the effective W, QK-norm, dropout, clips.
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,16 +11,11 @@
 #include "small_model.h"
 #include "small_run.h"
 #include "spectral_norm.h"
-#include "spectrum/eigenvalues.h"
 #include "spectrum/traces.h"
 #include "support/random.h"
 #include "test_matrices.h"
-#include "training/effective_locater.h"
-#include "training/locater.h"
 #include "training/logit_parts.h"
 #include "training/projections.h"
-#include "training/random_locater.h"
-#include "training/sigma_reparam.h"
 #include "training/step_limits.h"
 #include "training/trainer.h"
 
@@ -39,31 +33,6 @@ MatrixXd matrix_at(const Vector<float>& values, const ProjectionPlace& place) {
   }
   return matrix;
 }
-
-std::vector<ModelSettings> norms_and_positions() {
-  std::vector<ModelSettings> all(4, small_model());
-  all[1].norm = BlockNorm::post;
-  all[2].positions = Positions::rotary;
-  all[2].key_heads = 2;
-  all[3].norm = BlockNorm::post;
-  all[3].mlp = 0;
-  return all;
-}
-
-// A covariance and a mean for every layer.
-std::vector<Matrix<double>> some_moments(const ModelSettings& settings) {
-  std::vector<Matrix<double>> moments;
-  for (Index layer = 0; layer < settings.depth; ++layer) {
-    const auto stream = static_cast<std::uint64_t>(3 + layer);
-    const MatrixXd root = random_matrix(settings.width, settings.width, stream);
-    Matrix<double> own(settings.width, settings.width + 1);
-    own << root * root.transpose() / 8, random_matrix(settings.width, 1, stream + 7);
-    moments.push_back(own);
-  }
-  return moments;
-}
-
-const std::vector<double> kMeans{0.1, 0.2, -0.3, 0.4, 0.5, 0.6, 0.7, 0.8};
 
 // Mean over rows of the variance of log P over the keys: of the logits, which differ by a constant.
 double measured_variance(const Model<double>& model, Index layer, Index head) {
@@ -103,8 +72,8 @@ TEST_CASE("QK-norm, missing biases and dropout: the gradient equals central diff
       loss(true);
       model.backward();
       const Vector<double> gradient = model.gradient();
-      CHECK(gradient_error([&] { return loss(false); }, model.parameters().data(),
-                           gradient.size(), gradient.data()) < 1e-6);
+      CHECK(gradient_error([&] { return loss(false); }, model.parameters().data(), gradient.size(),
+                           gradient.data()) < 1e-6);
       CHECK(std::abs(loss_of(model) - loss(false)) > 1e-3);
     }
   }
@@ -144,135 +113,6 @@ TEST_CASE("dropout drops the share it is told, keeps the mean and depends on the
   // 5 standard deviations of a binomial share of 10,000.
   CHECK_THAT(static_cast<double>((ones.array() == 0).count()), WithinAbs(2500, 217));
   CHECK((ones.array() == 0 || ones.array() == 1 / 0.75).all());
-}
-
-TEST_CASE("effective LocAteR: gradients against central differences, traces by the matrices") {
-  for (const ModelSettings& settings : norms_and_positions()) {
-    Model<double> model = drawn(settings);
-    const std::vector<Matrix<double>> moments = some_moments(settings);
-    for (const auto kind :
-         {RegularizerKind::locater_effective, RegularizerKind::locater_covariance}) {
-      RegularizerSettings penalty;
-      penalty.kind = kind;
-      penalty.mean_weight = 0.7;
-      penalty.scale_weight = 0.3;
-      model.gradient().setZero();
-      add_effective_locater(penalty, kMeans, moments, model);
-      const Vector<double> gradient = model.gradient();
-      CHECK(gradient.norm() > 0);
-      const auto loss = [&] { return add_effective_locater(penalty, kMeans, moments, model); };
-      CHECK(gradient_error(loss, model.parameters().data(), gradient.size(), gradient.data()) <
-            1e-6);
-    }
-  }
-}
-
-TEST_CASE("effective LocAteR sees what the query bias and the norm's gain carry") {
-  const ModelSettings settings = small_model();
-  Model<double> model = drawn(settings);
-  RegularizerSettings penalty;
-  penalty.kind = RegularizerKind::locater_effective;
-  const LayerOffsets& own = model.layout().layers[1];
-  const Vector<double>& p = model.parameters();
-  const HeadFactors head = model.head(1, 2);
-  const Eigen::VectorXd gain = p.segment(own.norm1, 8), beta = p.segment(own.norm1_bias, 8);
-  MatrixXd augmented(9, 8);
-  augmented.topRows(8) = gain.asDiagonal() * head.query * head.key.transpose() * gain.asDiagonal();
-  const Eigen::VectorXd bias = p.segment(own.fused_bias + 4, 2) + head.query.transpose() * beta;
-  augmented.row(8) = (head.key * bias).transpose() * gain.asDiagonal();
-  const EffectiveTraces folded = effective_traces<double>(penalty, {}, model, 1, 2);
-  CHECK_THAT(folded.scale, WithinRel(augmented.squaredNorm(), 1e-10));
-  CHECK_THAT(folded.trace, WithinRel(augmented.topRows(8).trace(), 1e-10));
-
-  // Under S = I, mean 0 and no bias the covariance's scale is ||W||_F^2.
-  model.parameters().segment(own.fused_bias, 8).setZero();
-  penalty.kind = RegularizerKind::locater_covariance;
-  Matrix<double> unit = Matrix<double>::Zero(8, 9);
-  unit.leftCols(8).setIdentity();
-  const EffectiveTraces plain = effective_traces<double>(penalty, {unit, unit}, model, 1, 2);
-  CHECK_THAT(plain.scale, WithinRel(head_traces(model, 1, 2).frobenius, 1e-10));
-  CHECK_THAT(plain.trace, WithinRel(head_traces(model, 1, 2).trace, 1e-10));
-}
-
-TEST_CASE("the covariance's scale is d_h times the variance of the logits of independent tokens",
-          "[long]") {
-  Model<double> model = drawn(small_model());
-  const std::vector<Matrix<double>> moments = some_moments(model.settings());
-  RegularizerSettings penalty;
-  penalty.kind = RegularizerKind::locater_covariance;
-  const double scale = effective_traces(penalty, moments, model, 0, 1).scale;
-  const HeadFactors head = model.head(0, 1);
-  const Eigen::VectorXd bias =
-      model.parameters().segment(model.layout().layers[0].fused_bias + 2, 2);
-  const MatrixXd root = moments[0].leftCols(8).llt().matrixL();
-  const Eigen::VectorXd mean = moments[0].col(8);
-  constexpr Index kDraws = 200000;
-  const MatrixXd queries = root * random_matrix(8, kDraws, 21),
-                 keys = root * random_matrix(8, kDraws, 22);
-  double sum = 0, square = 0;
-  for (Index i = 0; i < kDraws; ++i) {
-    const Eigen::Vector2d query = head.query.transpose() * (queries.col(i) + mean) + bias;
-    const double deviation = query.dot(head.key.transpose() * keys.col(i));
-    sum += deviation * deviation;
-    square += std::pow(deviation, 4);
-  }
-  const double found = sum / kDraws;
-  const double error = std::sqrt((square / kDraws - found * found) / kDraws);
-  CHECK(std::abs(found - scale) < 4 * error);
-}
-
-TEST_CASE("running moments: the first batch as it is, then a share of what is new") {
-  Model<float> model(small_model());
-  initialize(model, {}, 5);
-  model.forward(kTokens, 5);
-  TokenMoments moments;
-  CHECK_FALSE(moments.known());
-  moments.update(model);
-  const MatrixXd x = model.attention_input(1).cast<double>();
-  const MatrixXd centred = x.colwise() - x.rowwise().mean();
-  const MatrixXd covariance = centred * centred.transpose() / 10;
-  CHECK((moments.layers[1].leftCols(8).cast<double>() - covariance).norm() < 1e-5);
-  const Matrix<float> first = moments.layers[0];
-  std::vector<TokenId> others(kTokens.rbegin(), kTokens.rend());
-  model.forward(others, 5);
-  TokenMoments second;
-  second.update(model);
-  moments.update(model);
-  CHECK((moments.layers[0] - (0.95f * first + 0.05f * second.layers[0])).norm() < 1e-5);
-}
-
-TEST_CASE("random LocAteR: the pull of LocAteR on W R, whose mean eigenvalue it does not move") {
-  ModelSettings settings = small_model();
-  Model<double> model = drawn(settings);
-  RegularizerSettings penalty;
-  penalty.kind = RegularizerKind::locater_random;
-  penalty.mean_weight = 0.7;
-  penalty.scale_weight = 0.3;
-  model.gradient().setZero();
-  add_random_locater(penalty, kMeans, 3, model);
-  const Vector<double> gradient = model.gradient();
-  const auto loss = [&] { return add_random_locater(penalty, kMeans, 3, model); };
-  CHECK(gradient_error(loss, model.parameters().data(), gradient.size(), gradient.data()) < 1e-6);
-
-  // One head with a full W, and R from traces against unit matrices: orthogonal, all eigenvalues on the
-  // circle, and none of them at the mean.
-  settings.heads = 1;
-  Model<double> full(settings);
-  const auto& own = full.layout().layers[0];
-  Eigen::Map<MatrixXd> fused(full.parameters().data() + own.fused, 24, 8);
-  fused.middleRows(8, 8).setIdentity();  // W_K = 1, so W = W_Q
-  MatrixXd rotation(8, 8);
-  for (Index i = 0; i < 8; ++i) {
-    for (Index j = 0; j < 8; ++j) {
-      fused.topRows(8).setZero();
-      fused(j, i) = 1;  // W_Q^T
-      rotation(j, i) = random_trace(full, 3, 0, 0);
-    }
-  }
-  CHECK((rotation * rotation.transpose() - MatrixXd::Identity(8, 8)).norm() == 0);
-  CHECK(rotation.trace() == 0);
-  const Eigen::VectorXcd eigenvalues = eigenvalues_of_matrix(rotation);
-  CHECK(std::abs(eigenvalues.sum()) < 1e-10);
 }
 
 TEST_CASE("correlated initialization moves the mean and keeps the norms") {
@@ -372,8 +212,7 @@ TEST_CASE("parts of the logits' variance where only one of them can be") {
   CHECK_THAT(content.parts[0], WithinRel(content.variance, 1e-10));
   for (const std::size_t other : {1, 2, 3, 4}) CHECK(std::abs(content.parts[other]) < 1e-12);
   // Tokens after the first are all alike: only the first differs as a key.
-  const LogitStatistics sink =
-      parts_of([](auto&, auto) {}, {0, 3, 3, 3, 3, 1, 3, 3, 3, 3});
+  const LogitStatistics sink = parts_of([](auto&, auto) {}, {0, 3, 3, 3, 3, 1, 3, 3, 3, 3});
   CHECK(sink.variance > 0);
   CHECK_THAT(sink.parts[4], WithinRel(sink.variance, 1e-10));
   for (const std::size_t other : {0, 1, 2, 3}) CHECK(std::abs(sink.parts[other]) < 1e-12);
@@ -514,9 +353,8 @@ TEST_CASE("the gradient's norms by kind are those of the parameters of that kind
     trainer.advance(1);
     const LogRow row = trainer.take_log().back();
     // After one step the first moment is 1 - beta1 of the gradient.
-    const Vector<float> gradient =
-        read_training_file(*open(trainer.checkpoint())).first /
-        static_cast<float>(1 - settings.optimizer.beta1);
+    const Vector<float> gradient = read_training_file(*open(trainer.checkpoint())).first /
+                                   static_cast<float>(1 - settings.optimizer.beta1);
     std::map<std::string, double> squares;
     std::vector<double> of_layers(2);
     for (const Block& block : trainer.model().layout().blocks) {
@@ -628,48 +466,6 @@ TEST_CASE("QK-Clip and QK-norm exclude each other") {
   CHECK_THAT(refused.message, ContainsSubstring("use 0"));
 }
 
-TEST_CASE("LocAteR acts on the heads and in the steps that it is told to") {
-  for (const RegularizerKind kind :
-       {RegularizerKind::locater, RegularizerKind::locater_frobenius,
-        RegularizerKind::locater_effective, RegularizerKind::locater_random}) {
-    TrainSettings all = small_run();
-    all.regularizer.kind = kind;
-    all.regularizer.target = 1;
-    const auto after = [&](Index steps, Index heads, Index until) {
-      TrainSettings settings = all;
-      settings.regularizer.target_heads = heads;
-      settings.regularizer.target_steps = until;
-      Trainer trainer(settings, small_text());
-      trainer.advance(steps);
-      return Vector<float>(trainer.model().parameters());
-    };
-    const Index heads = all.model.heads;
-    CHECK(after(6, heads, 6) == after(6, 0, 0));
-    CHECK(after(6, 0, 5) != after(6, 0, 0));
-    CHECK(after(5, 0, 5) == after(5, 0, 0));
-    const Model<float> first = Trainer(all, small_text()).model();
-    const auto gradient_rows = [&](Index acting, Index head) {
-      Model<float> model(first);
-      model.gradient().setZero(model.parameters().size());
-      RegularizerSettings own = all.regularizer;
-      own.target_heads = acting;
-      const std::vector<double> targets(static_cast<std::size_t>(heads * all.model.depth), 1.0);
-      add_locater(own, targets, model);
-      add_effective_locater<float>(own, targets, {}, model);
-      add_random_locater(own, targets, 1, model);
-      const Eigen::Map<const Matrix<float>> fused(
-          model.gradient().data() + model.layout().layers.back().fused, all.model.fused_width(),
-          all.model.width);
-      return Matrix<float>(fused.middleRows(head * all.model.head_width(), all.model.head_width()));
-    };
-    for (Index head = 0; head < heads; ++head) {
-      const Matrix<float> whole = gradient_rows(0, head), part = gradient_rows(1, head);
-      CHECK(whole.norm() > 0);
-      CHECK(part == (head == 0 ? whole : Matrix<float>(0 * whole)));
-    }
-  }
-}
-
 TEST_CASE("mimetic initialization gives the target to the heads that it is told to") {
   TrainSettings settings = small_run();
   settings.regularizer.initialization = Initialization::mimetic;
@@ -698,8 +494,8 @@ TEST_CASE("a file from before an option existed goes on with its default") {
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (const char* name :
        {"schedule", "query_key_bias", "query_key_norm", "dropout", "patience", "alpha",
-        "init_scale", "target_heads", "target_steps", "logit_limit", "growth_limit",
-        "attention", "final_evaluation", "lowest_loss", "lowest_step"}) {
+        "init_scale", "target_heads", "target_steps", "logit_limit", "growth_limit", "attention",
+        "final_evaluation", "lowest_loss", "lowest_step"}) {
     // Renamed to a key that nothing reads, of the same length.
     const std::size_t at = text.find("\"" + std::string(name) + "\"");
     REQUIRE(at != std::string::npos);

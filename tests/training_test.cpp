@@ -11,11 +11,11 @@
 #include "checkpoint/heads.h"
 #include "checkpoint_failure.h"
 #include "safetensors_writer.h"
+#include "small_model.h"
 #include "small_run.h"
 #include "spectrum/traces.h"
 #include "support/random.h"
 #include "test_matrices.h"
-#include "training/locater.h"
 #include "training/training_file.h"
 
 using namespace eigenscope;
@@ -48,10 +48,6 @@ std::vector<LogRow> joined(std::vector<LogRow> rows, const std::vector<LogRow>& 
   rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }
-
-constexpr RegularizerKind kKinds[] = {RegularizerKind::none, RegularizerKind::locater,
-                                      RegularizerKind::locater_frobenius,
-                                      RegularizerKind::sigma_reparam, RegularizerKind::qk_decay};
 
 }  // namespace
 
@@ -118,7 +114,7 @@ TEST_CASE("the log has what it says") {
 }
 
 TEST_CASE("a run taken up again gives the same log and weights, bit by bit") {
-  for (const RegularizerKind kind : kKinds) {
+  for (const RegularizerKind kind : regularizer_kinds()) {
     TrainSettings settings = small_run();
     settings.regularizer.kind = kind;
     settings.regularizer.target_kind = TargetKind::own;
@@ -145,65 +141,6 @@ TEST_CASE("a run taken up again gives the same log and weights, bit by bit") {
     CHECK((second.model().parameters().array() == whole.model().parameters().array()).all());
     CHECK(second.checkpoint() == whole.checkpoint());
   }
-}
-
-TEST_CASE("LocAteR alone lowers the scale and keeps the mean at its target", "[long]") {
-  ModelSettings settings;
-  settings.width = 32;
-  settings.heads = 2;
-  settings.depth = 1;
-  RegularizerSettings wanted;
-  wanted.initialization = Initialization::mimetic;
-  wanted.target = 0.5;
-  wanted.mean_weight = 100;
-  wanted.scale_weight = 0.01;
-  for (const auto kind : {RegularizerKind::locater, RegularizerKind::locater_frobenius}) {
-    wanted.kind = kind;
-    Model<float> model(settings);
-    initialize(model, wanted, 1);
-    // Eigenvalues from nearly 0 to nearly twice their mean.
-    Eigen::Map<Matrix<float>> fused(model.parameters().data() + model.layout().layers[0].fused, 96,
-                                    32);
-    for (Index i = 0; i < 32; ++i) fused.row(i) *= 0.1f + 0.12f * static_cast<float>(i % 16);
-    const std::vector<double> targets = head_means(model);
-    std::vector<double> before;
-    for (Index head = 0; head < 2; ++head)
-      before.push_back(head_traces(model, 0, head).trace_square);
-    for (int step = 0; step < 1500; ++step) {
-      model.gradient().setZero();
-      add_locater(wanted, targets, model);
-      model.parameters() -= 0.05f * model.gradient();
-      if (step % 100 != 0) continue;
-      for (Index head = 0; head < 2; ++head) {
-        const double target = targets[static_cast<std::size_t>(head)];
-        CHECK_THAT(head_traces(model, 0, head).trace / 32, WithinRel(target, 0.01));
-      }
-    }
-    for (std::size_t head = 0; head < 2; ++head) {
-      CHECK(head_traces(model, 0, static_cast<Index>(head)).trace_square < 0.97 * before[head]);
-    }
-  }
-}
-
-TEST_CASE("each regularizer does what it is for") {
-  const auto text = small_text();
-  const auto trained = [&](RegularizerKind kind) {
-    TrainSettings settings = small_run();
-    settings.optimizer.steps = 40;
-    settings.optimizer.learning_rate = 1e-2;
-    settings.regularizer.kind = kind;
-    settings.regularizer.scale_weight = 10;
-    settings.regularizer.qk_decay = 20;
-    Trainer trainer(settings, text);
-    trainer.advance(40);
-    CHECK(trainer.failure().empty());
-    return trainer.take_log().back();
-  };
-  const LogRow none = trained(RegularizerKind::none);
-  CHECK(trained(RegularizerKind::locater_frobenius).head_mean("eta_f") < none.head_mean("eta_f"));
-  CHECK(trained(RegularizerKind::locater).head_mean("eta_s") < none.head_mean("eta_s"));
-  CHECK(trained(RegularizerKind::qk_decay).head_mean("eta_f") < none.head_mean("eta_f"));
-  CHECK(trained(RegularizerKind::none).measure("loss") == none.measure("loss"));
 }
 
 TEST_CASE("a learning rate of a million breaks with a message, and the log stays") {

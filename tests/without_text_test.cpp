@@ -443,7 +443,7 @@ TEST_CASE("the decay of attention over distance is the exponent of a power law",
 }
 
 TEST_CASE("random words through MiniLM have the numbers of an independent script",
-          "[without-text]") {
+          "[without-text][sample]") {
   const nlohmann::json expected = reference("minilm-without-text.json");
   const Checkpoint minilm = open_checkpoint(minilm_folder());
   const auto model = std::make_shared<const TextModel>(minilm.tensors, *minilm.config);

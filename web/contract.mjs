@@ -14,12 +14,10 @@ function union(values) {
 /** The TypeScript type of a field's schema. */
 function typeOf(schema, indent) {
   if (schema['x-typed-array']) return schema['x-typed-array'];
-  if (schema['x-content'] === 'bytes')
-    return schema['x-nullable'] ? 'Uint8Array | null' : 'Uint8Array';
+  if (schema['x-content'] === 'bytes') return schema['x-nullable'] ? 'Uint8Array | null' : 'Uint8Array';
   if (schema['x-content'] === 'file') return schema['x-nullable'] ? 'Source | null' : 'Source';
   if (schema.enum) return union(schema.enum);
-  if (Array.isArray(schema.type))
-    return schema.type.map((type) => typeOf({ type }, indent)).join(' | ');
+  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ type }, indent)).join(' | ');
   if (schema.type === 'integer') return 'number';
   if (schema.type === 'array') {
     const inner = typeOf(schema.items, indent).replace(' | null', '');
@@ -60,20 +58,15 @@ export function typesOf({ properties }) {
 const namesOf = (schema) => schema.enum ?? (schema.items && namesOf(schema.items));
 
 /**
- * What the page needs to know of the operations while it runs: shares of the work, input fields with choices and
+ * What the page needs to know of the operations while it runs: partitions of the work, input fields with choices and
  * defaults, and the names behind the numbers in arrays of choices.
  */
 export function factsOf({ properties }) {
   const rows = entries(properties).map(([name, operation]) => {
     const fields = entries(operation.properties.input.properties);
     const having = (key) =>
-      Object.fromEntries(
-        fields.filter(([, field]) => key in field).map(([field, own]) => [field, own[key]]),
-      );
-    const facts = {
-      shares: operation['x-shares'],
-      fields: fields.map(([field]) => field),
-    };
+      Object.fromEntries(fields.filter(([, field]) => key in field).map(([field, own]) => [field, own[key]]));
+    const facts = { partitions: operation['x-partitions'], fields: fields.map(([field]) => field) };
     const arrays = entries(operation.properties.result.properties).filter(
       ([, schema]) => schema['x-typed-array'] && namesOf(schema),
     );
@@ -86,31 +79,6 @@ export function factsOf({ properties }) {
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '\\<');
 
 const optionOf = (name) => `--${name.replaceAll('_', '-')}`;
-
-/** The choices of a result field or of an array of them, in words. */
-function choicesOf(schema) {
-  if (!schema.enum) return schema.items ? choicesOf(schema.items) : '';
-  const named = schema.enum.map((name) => {
-    const label = schema['x-labels'][name];
-    return label ? `\`${name}\` (${label})` : `\`${name}\``;
-  });
-  return `: ${named.join(', ')}`;
-}
-
-/** Rows of a table for the fields of a result; those of objects and lists follow theirs. */
-function resultRows(properties, prefix = '') {
-  return entries(properties).flatMap(([name, schema]) => {
-    const own = schema.type === 'array' && schema.items.type === 'object' ? schema.items : schema;
-    const many = own !== schema ? '[]' : '';
-    const shape = schema['x-shape'] ? `array over ${schema['x-shape'].join(' × ')}` : '';
-    const kind = shape || (many ? 'list' : own.enum ? 'choice' : [own.type ?? 'bytes'].flat()[0]);
-    const range = schema['x-range'] ? ` (${schema['x-range']})` : '';
-    const meaning = `${schema.description}${range}${choicesOf(schema)}`;
-    const row = `| \`${prefix}${name}${many}\` | ${kind} | ${cell(meaning)} |`;
-    if (own.type !== 'object') return [row];
-    return [row, ...resultRows(own.properties, `${prefix}${name}${many}.`)];
-  });
-}
 
 /** A table, or nothing without rows. */
 function table(head, rows) {
@@ -149,31 +117,29 @@ function footerParts(footer) {
 function pageOnly(fields, options) {
   const names = Object.keys(fields).filter((name) => !(optionOf(name) in options));
   const listed = names.map((name) => `\`${name}\``).join(', ');
-  return listed && `Fields that only the page's job takes: ${listed}.\n`;
+  return listed && `Input fields of the page's job only: ${listed}.\n`;
 }
 
-/** docs/commands.md: the options of every command, and what its operation gives. */
+/** docs/commands.md: the options of every command. */
 export function commandsOf(schema) {
   const parts = entries(schema['x-commands']).map(([name, { description, footer, options }]) => {
-    const { input, result } = schema.properties[name]?.properties ?? {};
+    const { input } = schema.properties[name]?.properties ?? {};
     return [
       `## ${name}\n`,
       `${description}.\n`,
       ...footerParts(footer),
       table(['option', 'meaning'], optionRows(options)),
       pageOnly(input?.properties ?? {}, options),
-      table(['result', 'kind', 'meaning'], resultRows(result?.properties)),
     ]
       .filter((part) => part !== '')
       .join('\n');
   });
   return (
     '# Commands\n\n' +
-    'The commands of the terminal with their options, as `eigenscope COMMAND --help` explains them. Those\n' +
-    'that compute are jobs of the page too, with the same result unless the text before the options names\n' +
-    'another, and with fields of input that are called like the options, with underscores. Results are\n' +
-    'JSON; with `--csv` they are one table. This file is written by `npm run commands` from\n' +
-    '`eigenscope schema`.\n\n' +
+    'The options of every command, as `eigenscope COMMAND --help` explains them. `eigenscope schema` has\n' +
+    'the fields of results. Results are JSON; with `--csv` they are one table. A command that computes is\n' +
+    'also a job of the page, with the same result unless the text before its options names another; its\n' +
+    'input fields have the names of the options, with underscores. `npm run commands` writes this file.\n\n' +
     parts.join('\n')
   );
 }

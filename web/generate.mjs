@@ -48,9 +48,7 @@ function rounded(value, digits) {
   if (typeof value === 'number') return Number(value.toPrecision(digits));
   if (Array.isArray(value)) return value.map((part) => rounded(part, digits));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, rounded(part, digits)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, rounded(part, digits)]));
 }
 
 write('parameters.json', eigenscope('parameters'));
@@ -58,6 +56,7 @@ const schema = eigenscope('schema');
 write('operations.ts', typesOf(schema));
 write('operations.json', factsOf(schema));
 write('token-processes.json', schema['x-token-processes']);
+write('regularizers.json', schema['x-regularizers']);
 write('predicted-measures.json', schema['x-predicted-measures']);
 write('predictor-levels.json', schema['x-predictor-levels']);
 write('text.txt', beginning());
@@ -70,29 +69,31 @@ const EXPERIMENTS = `${root}docs/experiments/`;
 const ENDING = '.results.json';
 for (const file of readdirSync(EXPERIMENTS).filter((it) => it.endsWith(ENDING))) {
   const name = file.slice(0, -ENDING.length);
-  const [results, grid] = [file, `${name}.grid.json`].map((it) =>
-    JSON.parse(readFileSync(EXPERIMENTS + it, 'utf8')),
-  );
+  const [results, grid] = [file, `${name}.grid.json`].map((it) => JSON.parse(readFileSync(EXPERIMENTS + it, 'utf8')));
   write(`experiments/${name}.json`, { ...results, grid });
 }
 write('book.txt', readFileSync(`${root}${TEXT}/data.txt`, 'utf8'));
 
-const { defaults } = await load('state/table.ts');
+const { VIEWS } = await load('chapters/views.ts');
 const { meansOf } = await load('state/setting.ts');
-const questions = await load('chapters/localize/lead-questions.ts');
-const state = defaults();
+const questions = await load('chapters/localize/localization-questions.ts');
+const state = VIEWS.localize.defaults;
+const model = VIEWS.model.defaults;
 const { PASSAGE, QUERIES } = await load('chapters/model/reading.ts');
 
 const tokens = ['--length', state.length, '--tokens', state.tokens];
 const { heads } = eigenscope('heads', SAMPLE, '--eigenvalues', ...tokens);
-for (const head of heads) head.eigenvalues = rounded(head.eigenvalues.flat(), 4);
+for (const head of heads) {
+  head.eigenvalues = rounded(head.eigenvalues.flat(), 4);
+  delete head.singular_values; // nothing on the page shows them
+}
 // What the heads do on passages of the text, and their traces with the covariance that tokens have: the
 // first passages are measured, others at random tell the covariance.
 const { FREE_TRACES, MEASURED } = await load('heads/traces.ts');
 const OWN_TEXT = 'web/generated/text.txt';
 const passages = ['--file', OWN_TEXT, '--length', PASSAGE];
-const attention = eigenscope('attend', SAMPLE, ...passages, '--passages', state.passages).heads;
-const drawn = ['--length', PASSAGE, '--passages', state.passages, '--seed', state.seed];
+const attention = eigenscope('attend', SAMPLE, ...passages, '--passages', model.passages).heads;
+const drawn = ['--length', PASSAGE, '--passages', model.passages, '--seed', state.seed];
 const frames = {
   embeddings: eigenscope('heads', SAMPLE, '--frame', 'embeddings').heads,
   layer: eigenscope('layer-spectra', SAMPLE, '--file', OWN_TEXT, ...drawn).heads,
@@ -135,13 +136,49 @@ const SOURCES = {
 };
 const predictionOf = (source) =>
   eigenscope(
-    ...['predict', SAMPLE, ...SOURCES[source], '--length', PASSAGE, '--passages', state.passages],
-    ...['--queries', QUERIES, '--seed', state.seed],
+    'predict',
+    SAMPLE,
+    ...SOURCES[source],
+    '--length',
+    PASSAGE,
+    '--passages',
+    model.passages,
+    '--queries',
+    QUERIES,
+    '--seed',
+    state.seed,
   );
 const sources = Object.fromEntries(Object.keys(SOURCES).map((name) => [name, predictionOf(name)]));
 write('sample-predictions.json', rounded(sources, 4));
 
-const attended = eigenscope('attend', SAMPLE, '--text', state.reading, '--weights');
+// The row entropy of its heads at every level that adds to the one before, for the first screen.
+const nested = schema['x-predictor-levels'].filter(({ explains }) => explains !== '').length;
+const { zipf } = sources;
+const LEVEL = 'entropy_rank_correlation';
+write(
+  'sample-levels.json',
+  rounded(
+    {
+      heads: zipf.layer.map((layer, i) => ({
+        layer,
+        head: zipf.head[i],
+        measured: zipf.measured_entropy[i],
+        predicted: zipf.entropy[i].slice(0, nested),
+      })),
+      summary: zipf.summary
+        .slice(0, nested)
+        .map((row) => ({
+          rank_correlation: row[LEVEL],
+          low: row[`${LEVEL}_low`],
+          high: row[`${LEVEL}_high`],
+          error: row.entropy_mean_absolute_error,
+        })),
+    },
+    4,
+  ),
+);
+
+const attended = eigenscope('attend', SAMPLE, '--text', model.reading, '--weights');
 for (const row of attended.weights) row.weights = rounded(row.weights, 3);
 write('sample-text.json', rounded(attended, 4));
 
@@ -155,15 +192,15 @@ function run(name, input) {
   job.delete();
   return output;
 }
-const { settingOf, stackOf } = await load('state/setting.ts');
-const { defaultsOf } = await load('state/views.ts');
+const { settingOf } = await load('state/setting.ts');
+const { stackOf } = await load('chapters/collapse/state.ts');
 const { localizePresets } = await load('chapters/localize/presets.ts');
 const { localizeFacts } = await load('chapters/localize/facts.ts');
 const { collapsePresets } = await load('chapters/collapse/presets.ts');
 async function ofPresets(view, presets, measure) {
   const found = {};
   for (const { id, state } of presets) {
-    found[id] = await measure({ ...defaultsOf(view), ...state });
+    found[id] = await measure({ ...VIEWS[view].defaults, ...state });
   }
   return found;
 }
@@ -175,12 +212,41 @@ const presetValues = {
     return { localization, rho_mean, entropy: sampled.entropy };
   }),
   collapse: await ofPresets('collapse', collapsePresets, async (state) => {
-    const at = { means: [state.mean], variances: [state.variance], layers: 'all', first: 0 };
+    const at = { means: [state.mean], variances: [state.variance], layers: 'all', first_stack: 0 };
     const found = run('collapse', { ...stackOf(state), ...at });
     const measures = Object.keys(found).filter((name) => `${name}_error` in found);
     return Object.fromEntries(measures.map((name) => [name, [...found[name]]]));
   }),
 };
+// The step of the tour that shows trained heads has no state of its own to measure: its numbers are those of
+// the first and the last level.
+const [firstLevel, lastLevel] = [0, nested - 1].map((level) => zipf.summary[level][LEVEL]);
+presetValues.localize.trained = { first: firstLevel, last: lastLevel };
+// The map of collapses as the chapter opens.
+const { planeOf, CELLS } = await load('chapters/collapse/plane.ts');
+const { cellsInput, linesInput, stacksIn } = await load('chapters/collapse/cell-questions.ts');
+const own = VIEWS.collapse.defaults;
+const plane = planeOf(own);
+const everyCell = Array.from({ length: CELLS * CELLS }, (_, at) => at);
+const cells = run('collapse', cellsInput(own, plane, everyCell, stacksIn(own)));
+const list = (name) => [...cells[name]];
+const index = run('lines', linesInput(own, plane)).value;
+const wide = Math.sqrt(index.length); // one row a mean there, a variance here
+write(
+  'collapse-first.json',
+  rounded(
+    {
+      residual: list('residual'),
+      residual_error: list('residual_error'),
+      entropy: list('entropy'),
+      entropy_error: list('entropy_error'),
+      samples: stacksIn(own),
+      localization: Array.from(index, (_, at) => index[(at % wide) * wide + Math.floor(at / wide)]),
+    },
+    4,
+  ),
+);
+
 const asymmetries = heads.map(({ eta_s, eta_f }) => eta_f / Math.abs(eta_s)).sort((a, b) => a - b);
 const half = asymmetries.length / 2;
 presetValues.heads = {
@@ -198,15 +264,45 @@ const means = meansOf(state);
 const sweep = (variances, samples) =>
   eigenscope(
     'sweep',
-    ...['--means', means.join(), '--variances', variances.join(), '--samples', samples],
-    ...['--ensemble', state.ensemble, '--width', state.width, '--head-width', state.head_width],
-    ...['--temperature', state.temperature, '--seed', state.seed, ...tokens],
+    '--means',
+    means.join(),
+    '--variances',
+    variances.join(),
+    '--samples',
+    samples,
+    '--ensemble',
+    state.ensemble,
+    '--width',
+    state.width,
+    '--head-width',
+    state.head_width,
+    '--temperature',
+    state.temperature,
+    '--seed',
+    state.seed,
+    ...tokens,
   ).rows;
 const variances = questions.lineVariances(domain, questions.FINE);
 const value = sweep(variances, 2).map((row) => row.theory_localization);
 const points = sweep(questions.sweepVariances(domain), FIRST_SAMPLES);
+const spectrum = ['--ensemble', state.ensemble, '--width', state.width, '--seed', state.seed];
+const at = ['--mean', state.mean, '--variance', state.variance];
+const temperature = ['--temperature', state.temperature];
+const found = eigenscope('attention', ...spectrum, ...at, ...tokens, ...temperature);
+const { eigenvalues, ...moments } = eigenscope('spectrum', ...spectrum, ...at);
 write('first.json', {
+  point: {
+    spectrum: { ...moments, eigenvalues: rounded(eigenvalues.flat(), 5) },
+    attention: {
+      length: found.length,
+      entropy: rounded(found.entropy, 4),
+      weights: found.weights.flat().map((weight) => Number(weight.toFixed(3))),
+    },
+    theory: rounded(eigenscope('propagation', ...spectrum, ...at, ...tokens, ...temperature), 6),
+  },
   domain,
-  ...{ means, variances: rounded(variances, 10), value: rounded(value, 6) },
+  means,
+  variances: rounded(variances, 10),
+  value: rounded(value, 6),
   points: rounded(points, 6),
 });

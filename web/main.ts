@@ -8,11 +8,12 @@ import './styles/print.css';
 import { startCollapse } from './chapters/collapse/chapter';
 import { startLocalize } from './chapters/localize/chapter';
 import { firstResult, SAMPLE_NAME, sampleHeads } from './chapters/localize/first-result';
-import { LeadFigure } from './chapters/localize/lead';
+import { LocalizationFigure } from './chapters/localize/localization';
 import { startModel } from './chapters/model/chapter';
 import { sampleFiles } from './chapters/model/sample';
 import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/results-files';
+import { VIEWS } from './chapters/views';
 import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wirePresets, wireButtons, wireSkipLink } from './controls/page';
 import { wirePrint } from './controls/print';
@@ -22,16 +23,13 @@ import { Pool } from './engine/pool';
 import { prefetch } from './engine/shipped';
 import { HeadRegistry } from './heads/registry';
 import { PageState } from './state/page-state';
-import { viewNames } from './state/views';
 import { child } from './ui/dom';
 
 /** Milliseconds until files are loaded that no figure has asked for: by then the first ones are here. */
 const PREFETCH = 4000;
 
-const state = new PageState((id) => {
-  const view = document.getElementById(id)?.closest('.view')?.id;
-  return viewNames.find((name) => name === view);
-});
+const state = new PageState(VIEWS, (id) => document.getElementById(id)?.closest('.view')?.id);
+const { localize, collapse, train, model } = state.stores;
 const heads = new HeadRegistry();
 const page = { state, heads, pool: new Pool() };
 
@@ -41,20 +39,19 @@ followViews(state);
 wireLinkNotice(state);
 state.readAddress();
 heads.add('sample', SAMPLE_NAME, sampleHeads());
-const { localize } = state.stores;
-const lead = new LeadFigure(localize, heads, firstResult(localize.state, heads));
+const lead = new LocalizationFigure(localize, heads, firstResult(localize.state, heads));
 if (state.view === 'localize') lead.paint(); // at once: the first picture waits for nothing else
 
 /** The rest of the page, after the first picture is on the screen. */
 function start(): void {
   const chapters = [
-    startLocalize(page, lead),
-    startCollapse(page),
-    startTrain(page),
-    startModel(page),
+    startLocalize(page, localize, lead),
+    startCollapse(page, collapse),
+    startTrain(page, train),
+    startModel(page, model, localize),
   ];
   repaint = () => chapters.forEach((chapter) => chapter.repaint());
-  for (const view of viewNames) wireButtons(state, view);
+  for (const view of Object.keys(VIEWS)) wireButtons(state, view);
   wireSkipLink();
   wirePresets(state);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));

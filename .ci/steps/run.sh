@@ -16,12 +16,12 @@ build_sanitized() {
 
 run_tests() {
   local status=0 log=build/$1/Testing/Temporary/LastTest.log
-  ctest --preset "$1" -j2 || status=$?
+  ctest --preset "$1" -j2 -E '^consumer$' || status=$? # a step of its own
   # The sums of what passed, which ctest keeps to itself; it shows what failed. A program that ends
   # without a sum ran nothing.
   grep -a 'All tests passed' "$log"
-  if [ "$(grep -ac 'All tests passed' "$log")" != "$(grep -c '^Test Passed' "$log")" ]; then
-    echo "A test program ended without a summary of its tests."
+  if [ "$(grep -ac 'All tests passed' "$log")" != "$(grep -c '^Command:' "$log")" ]; then
+    echo "A test program was skipped or ended without a summary of its tests."
     status=1
   fi
   return $status

@@ -1,5 +1,5 @@
 // Measures what a cell of each experiment costs, over cells at even distances in its grid, and writes times.json
-// beside it; then `npm run experiments` writes the table of README.md. With names of experiments as arguments it
+// beside it; then `npm run experiments` writes the first table of tables.md. With names of experiments as arguments it
 // measures those alone, and keeps the times of the others.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,17 +38,12 @@ const machine = cpus()[0].model;
 const asked = process.argv.slice(2);
 const known = asked.length > 0 ? JSON.parse(readFileSync(file, 'utf8')) : null;
 if (known && known.machine !== machine)
-  throw new Error(
-    `times.json was measured on ${known.machine}; measure all experiments on ${machine}`,
-  );
+  throw new Error(`times.json was measured on ${known.machine}; measure all experiments on ${machine}`);
 const times = {
   command: 'node docs/experiments/measure-times.mjs',
   machine,
   experiments: Object.fromEntries(
-    names.map((name) => [
-      name,
-      known && !asked.includes(name) ? known.experiments[name] : secondsOf(name),
-    ]),
+    names.map((name) => [name, known && !asked.includes(name) ? known.experiments[name] : secondsOf(name)]),
   ),
 };
 writeFileSync(file, `${JSON.stringify(times, null, 2)}\n`);

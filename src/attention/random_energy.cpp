@@ -35,13 +35,13 @@ struct LogitGrid {
 double freezing_point(Index keys) { return std::sqrt(2 * std::log(checked_keys(keys))); }
 
 double random_energy_entropy(double logit_std, Index keys) {
-  const double share = checked("logit_std", logit_std) / freezing_point(keys);
+  const double share = checked(kLogitStd, logit_std) / freezing_point(keys);
   return std::max(0.0, 1 - share * share);
 }
 
 IndependentRow independent_row(double logit_std, Index keys) {
   const double t = checked_keys(keys), log_keys = std::log(t);
-  if (checked("logit_std", logit_std) == 0) return {log_keys, 0, 1 / t, 1};
+  if (checked(kLogitStd, logit_std) == 0) return {log_keys, 0, 1 / t, 1};
   const LogitGrid grid(logit_std);
   constexpr double kStep = 0.25;
   // Below, phi(y)^T and exp(-exp(-y)) vanish; above, both differ from 1 by less than 1e-15.

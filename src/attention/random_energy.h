@@ -4,7 +4,17 @@
 
 #include <Eigen/Core>
 
+#include "support/parameter.h"
+
 namespace eigenscope {
+
+inline constexpr Parameter kLogitStd{
+    .name = "logit_std",
+    .symbol = "s",
+    .minimum = 0,
+    .maximum = 100,
+    .default_value = 1,
+    .meaning = "standard deviation s of independent logits over the temperature"};
 
 /// Expected normalized row entropy H / log T of T independent logits of standard deviation s (after
 /// division by the temperature) as T grows: 1 - s^2 / (2 log T), and 0 from the freezing point

@@ -60,4 +60,11 @@ Eigen::VectorXd sensitivity(const Eigen::VectorXd& weights) {
   return weights.array() * (1 - weights.array());
 }
 
+Eigen::VectorXd piecewise_linear_sensitivity(const Eigen::VectorXd& weights) {
+  const auto keys = static_cast<double>(weights.size());
+  // The row's mean moves with each of its logits: hence the factor 1 - 1/T.
+  return weights.unaryExpr(
+      [&](double weight) { return weight > 0 && weight < 1 ? (1 - 1 / keys) / keys : 0.0; });
+}
+
 }  // namespace eigenscope

@@ -45,4 +45,8 @@ double participation(const Eigen::VectorXd& weights);
 /// p_i (1 - p_i): the derivative of softmax weight i by its own logit, times the temperature.
 Eigen::VectorXd sensitivity(const Eigen::VectorXd& weights);
 
+/// The same derivative of weights of piecewise_linear_softmax: (1 - 1/T)/T inside the linear range, where the
+/// weight lies between 0 and 1, and 0 elsewhere.
+Eigen::VectorXd piecewise_linear_sensitivity(const Eigen::VectorXd& weights);
+
 }  // namespace eigenscope

@@ -1,4 +1,4 @@
-// What the WASM module exports: createJob and createShare, for every operation. Shapes of inputs and results:
+// What the WASM module exports: createJob and createPartition, for every operation. Shapes of inputs and results:
 // `eigenscope schema`.
 #include <emscripten/bind.h>
 
@@ -81,24 +81,24 @@ class ScriptJob {
   std::unique_ptr<Job> job_;
 };
 
-std::unique_ptr<ScriptJob> create_share(const std::string& name, const val& input, int number,
-                                        const val& found) {
+std::unique_ptr<ScriptJob> create_partition(const std::string& name, const val& input, int number,
+                                            const val& found) {
   return guarded([&] {
     if (name == "check") return std::make_unique<ScriptJob>(std::make_unique<CheckJob>(input));
     const Operation& operation = operation_called(name);
-    Share share{number};
+    Partition partition{number};
     const int count = found["length"].as<int>();
-    for (int k = 0; k < count; ++k) share.found.push_back(bytes_of("shares", found[k]));
-    if (number >= operation.shares || (count != 0 && count != operation.shares)) {
-      throw InvalidArgument("shares", "there are " + std::to_string(operation.shares));
+    for (int k = 0; k < count; ++k) partition.found.push_back(bytes_of("partitions", found[k]));
+    if (number >= operation.partitions || (count != 0 && count != operation.partitions)) {
+      throw InvalidArgument("partitions", "there are " + std::to_string(operation.partitions));
     }
     ScriptInput fields(input);
-    return std::make_unique<ScriptJob>(operation.make(fields, share));
+    return std::make_unique<ScriptJob>(operation.make(fields, partition));
   });
 }
 
 std::unique_ptr<ScriptJob> create_job(const std::string& name, const val& input) {
-  return create_share(name, input, Share::kAll, val::array());
+  return create_partition(name, input, Partition::kAll, val::array());
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ EMSCRIPTEN_BINDINGS(eigenscope) {
       .function("output", &ScriptJob::output)
       .function("found", &ScriptJob::found);
   emscripten::function("createJob", &create_job);
-  emscripten::function("createShare", &create_share);
+  emscripten::function("createPartition", &create_partition);
 }
 
 }  // namespace eigenscope::bindings

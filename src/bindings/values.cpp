@@ -34,16 +34,16 @@ void ScriptSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) 
       source_.call<val>("read", static_cast<double>(offset), static_cast<double>(out.size()));
   if (bytes.isString()) throw FormatError(name(), bytes.as<std::string>());
   if (bytes["length"].as<double>() != static_cast<double>(out.size())) {
-    throw FormatError(name(), "it has become shorter while it was read");
+    throw FormatError(name(), "it changed during reading: it is shorter than at the start");
   }
   copy_into(out, bytes);
 }
 
-double checked_value(const char* parameter, const char* field, const val& value) {
+double checked_value(const Parameter& parameter, const char* field, const val& value) {
   return checked(parameter, value.isNumber() ? value.as<double>() : std::nan(""), field);
 }
 
-std::string text_of(const char* field, const val& value) {
+std::string string_of(const char* field, const val& value) {
   if (!value.isString()) throw InvalidArgument(field, "it must be a text");
   return value.as<std::string>();
 }
@@ -65,7 +65,7 @@ val copied(const void* data, std::size_t size) {
 }  // namespace
 
 std::vector<std::byte> bytes_of(const char* field, const val& value) {
-  if (!value.instanceof(val::global("Uint8Array"))) {
+  if (!value.instanceof (val::global("Uint8Array"))) {
     throw InvalidArgument(field, "it must be a Uint8Array");
   }
   std::vector<std::byte> bytes(value["length"].as<std::size_t>());
@@ -85,23 +85,23 @@ void ScriptInput::read(const InputField& field, const val& value) {
   switch (field.kind) {
     case FieldKind::number:
       if (absent && field.optional) return;
-      return field.set(field.at, checked_value(field.parameter, field.name, value));
+      return field.set(field.at, checked_value(*field.parameter, field.name, value));
     case FieldKind::choice:
       return field.set(field.at, static_cast<double>(field.names.index_of(
-                                     field.name, text_of(field.name, value))));
+                                     field.name, string_of(field.name, value))));
     case FieldKind::flag:
       if (!value.isTrue() && !value.isFalse()) {
         throw InvalidArgument(field.name, "it must be true or false");
       }
       return field.set(field.at, value.isTrue() ? 1 : 0);
     case FieldKind::text:
-      *static_cast<std::string*>(field.at) = text_of(field.name, value);
+      *static_cast<std::string*>(field.at) = string_of(field.name, value);
       return;
     case FieldKind::numbers: {
       auto& list = *static_cast<std::vector<double>*>(field.at);
       list.resize(length_of(field, value));
       for (std::size_t i = 0; i < list.size(); ++i) {
-        list[i] = checked_value(field.parameter, field.name, value[i]);
+        list[i] = checked_value(*field.parameter, field.name, value[i]);
       }
       return;
     }
@@ -131,9 +131,7 @@ void ScriptInput::end() {
   }
 }
 
-void ScriptResult::set(const char* name, const val& value) {
-  open_.back().set(name, value);
-}
+void ScriptResult::set(const char* name, const val& value) { open_.back().set(name, value); }
 void ScriptResult::begin(const char* name, val value) {
   set(name, value);
   open_.push_back(std::move(value));
@@ -169,7 +167,7 @@ void ScriptResult::array(const char* name, const ArrayView& array, Help) {
       return set(name, copied<float>(array.data, array.size));
     case ArrayView::Element::choice:
       return set(name, copied<std::uint8_t>(array.data, array.size));
-    case ArrayView::Element::rounded:
+    case ArrayView::Element::as_f32:
       const auto* data = static_cast<const double*>(array.data);
       const std::vector<float> rounded(data, data + array.size);
       return set(name, copied<float>(rounded.data(), array.size));

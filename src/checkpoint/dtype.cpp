@@ -115,7 +115,7 @@ template <class Real>
 void decode(Dtype dtype, std::span<const std::byte> raw, std::span<Real> out) {
   if (!is_decodable(dtype) || raw.size() != out.size() * (dtype_bits(dtype) / 8)) {
     throw InvalidArgument(
-        "dtype", "these bytes cannot be read as numbers of type " + std::string(dtype_name(dtype)));
+        "dtype", "it must be F16, BF16, F32 or F64, not " + std::string(dtype_name(dtype)));
   }
   if (dtype == Dtype::kF16) decode_all<std::uint16_t>(raw.data(), out, half_to_float);
   if (dtype == Dtype::kBF16) decode_all<std::uint16_t>(raw.data(), out, bfloat16_to_float);

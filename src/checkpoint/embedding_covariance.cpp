@@ -20,12 +20,12 @@ EmbeddingCovariance::EmbeddingCovariance(std::shared_ptr<const Safetensors> tens
     : tensors_(std::move(tensors)), name_(std::move(name)) {
   if (name_.empty()) {
     throw InvalidArgument("frame", "'embeddings' is not allowed; " + tensors_->name() +
-                                       " has no token embedding table that all of its stacks read");
+                                       " has no token embedding table shared by all of its stacks");
   }
   const TensorInfo& info = tensors_->tensor(name_);
   if (info.shape.size() != 2 || info.shape[0] < 2 || info.shape[1] < 1 || info.shape[1] > kWidest) {
     throw FormatError(shown_name(name_), "its shape " + shape_text(info) +
-                                             " is not one of token embeddings, at most " +
+                                             " is not that of a token embedding matrix, at most " +
                                              std::to_string(kWidest) + " wide");
   }
   rows_ = info.shape[0];

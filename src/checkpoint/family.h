@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "nn/rotary.h"
+
 namespace eigenscope {
 
 /// How the heads lie along the outputs of a projection's weight. A group is the query heads that
@@ -15,13 +17,6 @@ enum class HeadLayout {
   kConv1D,       ///< one tensor, in x out (GPT-2's Conv1D): all queries, then keys, then values
   kFused,        ///< the same in torch's out x in
   kInterleaved,  ///< one tensor, out x in: by group its queries, its key and its value
-};
-
-/// Which coordinates of a head rotary positions turn together (Su et al., 2021).
-enum class RotaryPairs {
-  kNone,
-  kHalves,     ///< i and i + r/2 of the first r, as in GPT-NeoX and LLaMA
-  kNeighbours  ///< 2i and 2i + 1
 };
 
 /// The attention of one stack of layers. In a tensor's name "{n}" stands for the number of the layer.

@@ -128,8 +128,7 @@ class StackPlanner {
       if (is_list()) {
         throw InvalidArgument("heads", "'" + keys_.path(stack_.names->head_count_key) + "' in " +
                                            keys_.name() +
-                                           " lists the heads of each layer; do not give a count "
-                                           "beside it");
+                                           " lists the heads of each layer; omit the count");
       }
       return static_cast<std::uint64_t>(checked("heads", *given_heads_));
     }

@@ -54,12 +54,13 @@ struct HeadPlan {
 
 /// Layers of one stack may differ in width, as in pruned models. They have heads of one width, that of
 /// the widest layer, but for two cases: a count that `settings` give holds in every layer, and a list in
-/// config.json has a count for each layer. `key_heads` and the offset hold for every stack.
-/// Throws InvalidArgument, naming the setting ("heads", "key_heads", "offset", "length", "map_..."),
-/// when it is out of range or does not fit the weights, or "heads" and "key_heads" when neither they nor
-/// the config give the values that the weights need; FormatError, naming the tensor (or the key of the config), when the family is unknown, a
-/// partner is missing, a weight is not a matrix of numbers, queries and keys have other inputs, a bias
-/// or gain does not fit its weight, or the config does not fit the weights.
+/// config.json has a count for each layer. `key_heads` and the offset hold for every stack. Throws
+/// InvalidArgument, naming the setting ("heads", "key_heads", "offset", "length", "map_..."), when it is
+/// out of range or does not fit the weights, or "heads" and "key_heads" when neither they nor the config
+/// give the values that the weights need; FormatError, naming the tensor (or the key of the config),
+/// when the family is unknown, a partner is missing, a weight is not a matrix of numbers, queries and
+/// keys have other inputs, a bias or gain does not fit its weight, or the config does not fit the
+/// weights.
 HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings);
 
 }  // namespace eigenscope

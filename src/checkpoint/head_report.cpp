@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 
-#include "spectrum/eigenvalues.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -26,9 +25,8 @@ HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProduct
   report.moments = moments_of_products(products);
   report.variance_modulus = std::numeric_limits<double>::quiet_NaN();
   if (eigenvalues) {
-    report.eigenvalues = eigenvalues_of_matrix(products.core);
-    sort_for_display(report.eigenvalues);
-    report.variance_modulus = variance_modulus(report.eigenvalues, report.moments.width);
+    report.spectrum = weighted_spectrum(products);
+    report.variance_modulus = variance_modulus(report.spectrum.eigenvalues, report.moments.width);
   }
   const Propagation predicted =
       propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));

@@ -9,6 +9,7 @@
 #include "checkpoint/heads.h"
 #include "propagation/propagation.h"
 #include "spectrum/traces.h"
+#include "spectrum/weighted_spectrum.h"
 
 namespace eigenscope {
 
@@ -16,12 +17,12 @@ struct HeadReport {
   std::string stack;  ///< empty in a family with one stack
   int layer = 0;
   int head = 0;
-  Eigen::Index head_width = 0;   ///< d_h
-  SpectralMoments moments;       ///< over all d eigenvalues, in the frame of reference
-  double variance_modulus = 0;   ///< E|mu - m|^2 over all d eigenvalues; NaN without these
-  Eigen::VectorXcd eigenvalues;  ///< the d_h that need not be zero, in the order of display
-  double localization = 0;       ///< by the isotropic theory, temperature sqrt(d_h); may be NaN
-  double rho_mean = 0;           ///< likewise, mean of rho
+  Eigen::Index head_width = 0;  ///< d_h
+  SpectralMoments moments;      ///< over all d eigenvalues, in the frame of reference
+  double variance_modulus = 0;  ///< E|mu - m|^2 over all d eigenvalues; NaN without these
+  WeightedSpectrum spectrum;    ///< in the frame of reference; empty without eigenvalues
+  double localization = 0;      ///< by the isotropic theory, temperature sqrt(d_h); may be NaN
+  double rho_mean = 0;          ///< likewise, mean of rho
   Regime regime = Regime::none;
   Signal signal = Signal::none;
   double bias_query = 0, bias_key = 0;  ///< see HeadFactors
@@ -42,9 +43,9 @@ struct ReportSettings {
 /// their traces leave the range of the theory.
 HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel);
 
-/// The same of a head as the scan yields it, by `settings`: products in the precision of the factors (see
-/// products_of_factors), or in double with a covariance, which costs O(d^2 d_h) more. Throws also when the covariance is of
-/// another width.
+/// The same of a head as the scan yields it, by `settings`: products in the precision of the factors
+/// (see products_of_factors), or in double with a covariance, which costs O(d^2 d_h) more. Throws also
+/// when the covariance is of another width.
 HeadReport report_head(const ScannedHead& head, const CentredKernel& kernel,
                        const ReportSettings& settings);
 

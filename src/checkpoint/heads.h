@@ -15,10 +15,11 @@
 
 namespace eigenscope {
 
-/// The factors of one head's query-key matrix W = W_Q W_K^T, without biases and without the
-/// temperature 1/sqrt(d_h), with the gains that were folded, rotary positions at the offset that was
-/// asked for, and what else the model multiplies its logits by. All entries are finite. Norms between projections and attention, where a family has
-/// them, divide queries and keys by their lengths: of these only the gains are in W.
+/// The factors of one head's query-key matrix W = W_Q W_K^T, without biases and without the temperature
+/// 1/sqrt(d_h), with the gains that were folded, rotary positions at the offset that was asked for, and
+/// what else the model multiplies its logits by. All entries are finite. Norms between projections and
+/// attention, where a family has them, divide queries and keys by their lengths: of these only the gains
+/// are in W.
 template <class Scalar>
 struct FactorsOf {
   using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;

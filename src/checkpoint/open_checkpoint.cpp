@@ -65,7 +65,7 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
     try {
       refuse_foreign_format(source);
     } catch (const FormatError& error) {
-      message += "; its largest file is " + std::string(error.what());
+      message += "; the largest file is " + std::string(error.what());
     }
   }
   throw FormatError(folder.string(), message);

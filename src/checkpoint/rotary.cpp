@@ -7,13 +7,6 @@ namespace eigenscope {
 
 using Eigen::Index;
 
-double angle_of(const Rotary& rotary, Index pair) {
-  const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(rotary.turned);
-  const double plain = std::pow(rotary.base, exponent);
-  return rotary.angle_scale.empty() ? plain
-                                    : plain * rotary.angle_scale[static_cast<std::size_t>(pair)];
-}
-
 namespace {
 
 /// exp(i angle D), or its mean over the offsets.
@@ -33,10 +26,8 @@ void turn_queries(Matrix& query, const Rotary& rotary, const RotaryOffset& at) {
   if (rotary.pairs == RotaryPairs::kNone) return;
   if (at.is_none() && rotary.logit_factor == 1) return;
   using Scalar = typename Matrix::Scalar;
-  const bool halves = rotary.pairs == RotaryPairs::kHalves;
   for (Index pair = 0; pair < rotary.turned / 2; ++pair) {
-    const Index first = halves ? pair : 2 * pair;
-    const Index second = halves ? pair + rotary.turned / 2 : first + 1;
+    const auto [first, second] = rotary_places(rotary.pairs, pair, rotary.turned / 2);
     const auto z = std::complex<Scalar>(rotary.logit_factor * turn(angle_of(rotary, pair), at));
     const Eigen::VectorX<Scalar> x = query.col(first), y = query.col(second);
     query.col(first) = z.real() * x - z.imag() * y;

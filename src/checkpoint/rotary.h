@@ -2,26 +2,10 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <vector>
 
-#include "checkpoint/family.h"
+#include "nn/rotary.h"
 
 namespace eigenscope {
-
-/// How positions turn a head: pair p of the first `turned` coordinates by position times
-/// angle_scale[p] base^(-2 p/turned) (Su et al., 2021, arXiv:2104.09864).
-struct Rotary {
-  RotaryPairs pairs = RotaryPairs::kNone;
-  Eigen::Index turned = 0;  ///< r, even, at most d_h
-  double base = 10000;
-  /// r/2 factors of the angles, which models of long contexts have; empty where all are 1.
-  std::vector<double> angle_scale = {};
-  /// Factor of the turned coordinates' part of the logits, at every offset.
-  double logit_factor = 1;
-};
-
-/// The angle by which one position turns a pair.
-double angle_of(const Rotary& rotary, Eigen::Index pair);
 
 /// At which offset, query minus key position, a head is seen.
 struct RotaryOffset {

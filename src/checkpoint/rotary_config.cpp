@@ -130,9 +130,10 @@ void scale_longrope(Rotary& rotary, const Scaling& scaling) {
   });
   const std::string next = factors + std::to_string(rotary.turned / 2);
   if (scaling.keys.has(next)) {
-    throw FormatError(scaling.keys.path(next), "there is a factor too many in " +
-                                                   scaling.keys.name() + ": a head has " +
-                                                   std::to_string(rotary.turned / 2) + " pairs");
+    throw FormatError(scaling.keys.path(next), "it must have one factor for each of the " +
+                                                   std::to_string(rotary.turned / 2) +
+                                                   " coordinate pairs of a head, but " +
+                                                   scaling.keys.name() + " has more");
   }
 }
 
@@ -152,9 +153,8 @@ constexpr std::array kScalingTypes{
   for (const ScalingType& each : kScalingTypes) {
     known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
-  throw InvalidArgument("offset", "only 0 is allowed, and no average: '" + keys.path(key) +
-                                      "' in " + keys.name() + " is '" + shown_name(type) +
-                                      "'; supported: " + known);
+  throw InvalidArgument("offset", "it must be 0: '" + keys.path(key) + "' in " + keys.name() +
+                                      " is '" + shown_name(type) + "'; supported: " + known);
 }
 
 /// The shortest text that has such offsets.

@@ -138,7 +138,8 @@ void Safetensors::read_as(const std::string& name, std::uint64_t first, std::spa
   }
   const std::uint64_t count = element_count(info);
   if (first > count || out.size() > count - first) {
-    throw FormatError(shown_name(name), "it has only " + std::to_string(count) + " elements");
+    throw FormatError(shown_name(name),
+                      "the tensor has only " + std::to_string(count) + " elements");
   }
   const std::uint64_t width = dtype_bits(info.dtype) / 8;
   const auto most =

@@ -222,7 +222,7 @@ void check_tensor(const std::string& name, const TensorInfo& tensor, std::uint64
   const std::string kind =
       "shape " + shape_text(tensor) + " of " + std::string(dtype_name(tensor.dtype));
   const std::optional<std::uint64_t> expected = expected_bytes(tensor);
-  if (!expected) fail("its " + kind + " does not come to a number of bytes that a file can hold");
+  if (!expected) fail("its " + kind + " does not come to a number of bytes that fits into a file");
   if (tensor.end < tensor.begin) {
     fail("its data ends at byte " + std::to_string(tensor.end) + ", before it begins at byte " +
          std::to_string(tensor.begin));

@@ -113,7 +113,7 @@ std::optional<Json> result_of_cell(const CheckpointGrid& grid, const CheckpointG
     if (json->value(key, Json()) == value) continue;
     throw FormatError(path,
                       "it is of another grid: its `" + key +
-                          "` differs; give another --out, or remove it to run the cell again");
+                          "` differs; give another --out, or remove the file to run it again");
   }
   return json;
 }
@@ -149,7 +149,8 @@ CheckpointGrid parse_checkpoint_grid(const std::string& json) {
     for (const std::string& checkpoint : find_checkpoints(path)) {
       grid.cells.push_back({cell_id(checkpoint), checkpoint});
       if (!ids.insert(grid.cells.back().id).second) {
-        throw InvalidArgument("checkpoints", checkpoint + " is there twice");
+        throw InvalidArgument(
+            "checkpoints", "each checkpoint must occur once, but " + checkpoint + " occurs twice");
       }
     }
   }
@@ -184,14 +185,12 @@ void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
         grid_ = path;
         model->required(false);
       },
-      "JSON file of many checkpoints and their options (docs/cluster.md); their results go to "
-      "--out");
+      "grid file: JSON with checkpoints and options (docs/cluster.md); needs --out");
   refuse_empty(grid_option_);
   refuse_empty(app.add_option("--shard", shard_,
-                              "share of the grid's checkpoints, such as 2/8: every eighth"))
+                              "share I/N of the grid's checkpoints, such as 2/8 for every eighth"))
       ->needs(grid_option_);
-  refuse_empty(app.add_option("--out", out_, "folder for the results of the grid's checkpoints"))
-      ->needs(grid_option_);
+  refuse_empty(app.add_option("--out", out_, "folder of the grid's results"))->needs(grid_option_);
 }
 
 void CheckpointGridOptions::run() const {
@@ -199,12 +198,13 @@ void CheckpointGridOptions::run() const {
   const Shard shard = parse_shard(shard_);
   const CheckpointGrid grid = parse_checkpoint_grid(read_text(grid_));
   if (grid.operation != operation_) {
-    throw InvalidArgument("operation", "the grid is of `" + std::string(grid.operation->name) +
-                                           "`, not of `" + operation_->name + "`");
+    throw InvalidArgument("operation", "the operation of the grid must be `" +
+                                           std::string(operation_->name) + "`, not `" +
+                                           std::string(grid.operation->name) + "`");
   }
   std::error_code error;
   std::filesystem::create_directories(out_, error);
-  if (error) throw FormatError(out_, "the folder cannot be made: " + error.message());
+  if (error) throw FormatError(out_, "the folder cannot be created: " + error.message());
   std::size_t failed = 0;
   for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {
     const CheckpointGrid::Cell& cell = grid.cells[i];
@@ -220,8 +220,9 @@ void CheckpointGridOptions::run() const {
     replace_file(cell_path(out_, cell), write_json(json, 1) + "\n");
   }
   if (failed > 0) {
-    throw FormatError(grid_, std::to_string(failed) +
-                                 " of the checkpoints of this share have no result; see above");
+    throw FormatError(
+        grid_, std::to_string(failed) +
+                   " of the checkpoints of this share have no result; their messages are above");
   }
 }
 

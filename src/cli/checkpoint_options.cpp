@@ -36,17 +36,16 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
   if (!any_) return;
   CLI::Option* const model = app.add_option(
       "MODEL", models_,
-      several
-          ? "a .safetensors file, the index of a sharded one, the folder that holds either, or a "
-            "folder of such folders; more than one may be given"
-          : "a .safetensors file, the index of a sharded one, or the folder that holds either");
+      several ? "a .safetensors file, the index of a sharded checkpoint, a folder with either, or "
+                "a folder of such folders; several are allowed"
+              : "a .safetensors file, the index of a sharded checkpoint, or a folder with either");
   refuse_empty(model->required());
   if (!several) model->expected(1);
   refuse_empty(
-      app.add_option("--config", config_, "config.json, where it is not beside the weights"));
+      app.add_option("--config", config_, "config.json; default: the one beside the weights"));
   if (!text_) return;
   refuse_empty(app.add_option("--tokenizer", tokenizer_,
-                              "tokenizer.json, where it is not beside the weights"));
+                              "tokenizer.json; default: the one beside the weights"));
 }
 
 std::vector<std::string> CheckpointOptions::paths() const {
@@ -55,8 +54,8 @@ std::vector<std::string> CheckpointOptions::paths() const {
     for (std::string& checkpoint : find_checkpoints(path)) found.push_back(std::move(checkpoint));
   }
   if (!config_.empty() && found.size() > 1) {
-    throw InvalidArgument(
-        "config", "it is for one checkpoint, but there are " + std::to_string(found.size()));
+    throw InvalidArgument("config", "it is allowed with one checkpoint only, and " +
+                                        std::to_string(found.size()) + " are given");
   }
   return found;
 }

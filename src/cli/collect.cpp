@@ -16,7 +16,7 @@ namespace eigenscope::cli {
 namespace {
 
 // One line for each cell, so that a few more of them are a few more lines.
-std::string text_of(Json results) {
+std::string json_text(Json results) {
   std::string lines;
   for (const Json& cell : results.at("cells")) {
     lines += (lines.empty() ? "\n  " : ",\n  ") + write_json(cell);
@@ -31,13 +31,14 @@ struct CollectCommand {
   explicit CollectCommand(CLI::App& app) {
     refuse_empty(
         app.add_option("GRID", grid, "grid file of `train`, `heads` or `predict`")->required());
-    refuse_empty(app.add_option("--cells", cells,
-                                "folder of the cells, the --out of the command that made them")
-                     ->required());
-    refuse_empty(app.add_option(
-        "--out", out,
-        "file for the results instead of standard output; an existing one is replaced only by "
-        "results of the same experiment that lack none of its cells"));
+    refuse_empty(
+        app.add_option("--cells", cells,
+                       "folder of the grid's results, the --out of `train`, `heads` or `predict`")
+            ->required());
+    refuse_empty(
+        app.add_option("--out", out,
+                       "file for the results; default: standard output. An existing file is "
+                       "replaced only by results of the same experiment with all of its runs"));
   }
 
   void run() const {
@@ -46,7 +47,7 @@ struct CollectCommand {
     const Json results = has_checkpoints(source)
                              ? collect_checkpoints(parse_checkpoint_grid(source), cells)
                              : collected_runs(parse_grid(source));
-    const std::string text = text_of(results);
+    const std::string text = json_text(results);
     if (out.empty()) {
       std::cout << text;
     } else {
@@ -56,8 +57,8 @@ struct CollectCommand {
     const std::size_t missing = results.at("missing").size();
     if (missing > 0) {
       std::cerr << "eigenscope: " << missing << " of " << missing + results.at("cells").size()
-                << " cells have no result yet, such as "
-                << write_json(results.at("missing").front()) << '\n';
+                << " results are missing, such as " << write_json(results.at("missing").front())
+                << '\n';
     }
   }
 
@@ -74,8 +75,7 @@ struct CollectCommand {
 
 void add_collect(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "collect",
-      "Merge the cells of a grid of training runs or checkpoints into one file of results");
+      "collect", "Merge the results of a grid of training runs or checkpoints into one file");
   command->footer(
       "Example:\n"
       "  eigenscope train --grid docs/experiments/learning-rate.grid.json --shard 1/2 --out cells\n"

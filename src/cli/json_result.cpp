@@ -10,7 +10,7 @@ namespace {
 Json entry_of(const ArrayView& array, std::size_t i) {
   switch (array.element) {
     case ArrayView::Element::real:
-    case ArrayView::Element::rounded:
+    case ArrayView::Element::as_f32:
       return static_cast<const double*>(array.data)[i];
     case ArrayView::Element::whole:
       return static_cast<std::int64_t>(static_cast<const double*>(array.data)[i]);

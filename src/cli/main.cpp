@@ -99,15 +99,16 @@ std::string refusal(const CLI::App* app, const CLI::Error& error) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Eigenscope: when does attention localize?\n"
-      "Attention localizes when the eigenspectrum of the query-key matrix W_QK has a non-zero "
-      "mean\n"
-      "and a small variance (Bao, Hataya, Karakida, ICML 2024, arXiv:2402.02098). The commands\n"
-      "compute the theory, its simulation, and the spectra of trained heads.\n",
+      "Eigenscope: attention localization and the eigenspectrum of the query-key matrix\n"
+      "Attention localizes when the eigenspectrum of W_QK has a non-zero mean and a small variance\n"
+      "(Bao, Hataya, Karakida, ICML 2024, arXiv:2402.02098). The commands compute the theory, its\n"
+      "simulation, the spectra of trained heads, and training runs.\n",
       "eigenscope"};
   app.set_version_flag("--version", EIGENSCOPE_VERSION);
   app.require_subcommand(1);
-  app.footer("eigenscope COMMAND --help explains a command. Results are JSON, or CSV with --csv.");
+  app.footer(
+      "`eigenscope COMMAND --help` lists the options of a command. Results are JSON, or CSV with "
+      "--csv.");
   for (const eigenscope::Operation* operation : eigenscope::kOperations) add(app, *operation);
   eigenscope::cli::add_collect(app);
   eigenscope::cli::add_schema(app);
@@ -131,8 +132,7 @@ int main(int argc, char** argv) {
   } catch (const std::length_error&) {
     return fail_of_memory(app);
   } catch (const std::exception& error) {
-    std::cerr << "eigenscope: " << asked(app) << ": a defect of eigenscope: " << error.what()
-              << '\n';
+    std::cerr << "eigenscope: " << asked(app) << ": internal error: " << error.what() << '\n';
     return kFailure;
   }
 }

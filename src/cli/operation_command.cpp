@@ -76,16 +76,16 @@ bool is_file(const InputField& field) {
 
 std::string meaning_of(const InputField& field) {
   if (!field.meaning.text().empty()) return std::string(field.meaning.text());
-  return std::string(described_parameter(field.parameter).meaning);
+  return std::string(field.parameter->meaning);
 }
 
 std::string help_of(const InputField& field) {
   std::string text = meaning_of(field);
   std::string limits;
-  if (field.is_number()) limits = allowed_range(parameter(field.parameter));
+  if (field.is_number()) limits = allowed_range(*field.parameter);
   if (field.kind == FieldKind::numbers) {
     text = "comma-separated " + text;
-    limits = "each " + allowed_range(parameter(field.parameter));
+    limits = "each " + allowed_range(*field.parameter);
   }
   if (field.kind == FieldKind::choice) text += ": " + field.names.joined("|");
   if (const std::string standard = default_of(field); !standard.empty()) {
@@ -94,10 +94,11 @@ std::string help_of(const InputField& field) {
   return limits.empty() ? text : text + " (" + limits + ")";
 }
 
-void TypedFields::add_to(CLI::App& app, const Operation& operation) {
+void TypedFields::add_to(CLI::App& app, const Describe& describe,
+                         const std::set<std::string>& left_out) {
   Options options;
   options.fields = [&](const InputField& field) {
-    if (is_file(field)) return;
+    if (is_file(field) || left_out.contains(field.name)) return;
     Typed& typed = typed_[field.name];
     const std::string name = option_name(field.name);
     typed.option = field.kind == FieldKind::flag ? app.add_flag(name, typed.flag, help_of(field))
@@ -105,7 +106,7 @@ void TypedFields::add_to(CLI::App& app, const Operation& operation) {
     if (field.is_number()) typed.option->type_name("NUMBER");
     if (field.kind == FieldKind::bytes) refuse_empty(typed.option);
   };
-  operation.describe_input(options);
+  describe(options);
   for (const auto& [name, other] : options.rivals) {
     typed_[name].option->excludes(typed_[other].option);
   }
@@ -116,7 +117,16 @@ void TypedFields::add_to(CLI::App& app, const Operation& operation) {
 
 bool TypedFields::given(const std::string& name) const {
   const auto typed = typed_.find(name);
-  return typed != typed_.end() && typed->second.option->count() > 0;
+  return typed != typed_.end() && (typed->second.is_given || typed->second.option->count() > 0);
+}
+
+bool TypedFields::give(const std::string& name, std::string text) {
+  const auto typed = typed_.find(name);
+  if (typed == typed_.end()) return false;
+  if (given(name)) return true;
+  typed->second.text = std::move(text);
+  typed->second.is_given = true;
+  return true;
 }
 
 void TypedFields::Reader::visit(const InputField& field) {

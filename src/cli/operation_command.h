@@ -2,7 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +17,15 @@ namespace eigenscope::cli {
 /// An option's text for each field of an input: `--name-with-dashes`, with meaning, range and default.
 class TypedFields {
  public:
-  /// Adds the options of all fields but files.
-  void add_to(CLI::App& app, const Operation& operation);
-  /// Whether the user wrote the option, be it with an empty text.
+  using Describe = std::function<void(InputFields&)>;
+  /// Adds the options of all fields but files and those in `left_out`.
+  void add_to(CLI::App& app, const Describe& describe, const std::set<std::string>& left_out = {});
+  void add_to(CLI::App& app, const Operation& operation) { add_to(app, operation.describe_input); }
+  /// Gives an option a text, unless the user wrote one. False where there is no such option.
+  bool give(const std::string& name, std::string text);
+  /// Whether the user wrote the option, be it with an empty text, or it was given.
   bool given(const std::string& name) const;
-  /// What the user wrote for an option that is given.
+  /// The text of an option that is given.
   const std::string& text(const std::string& name) const { return typed_.at(name).text; }
 
   /// Fills an input. Throws InvalidArgument naming the field.
@@ -38,12 +44,13 @@ class TypedFields {
   struct Typed {
     std::string text;
     bool flag = false;
+    bool is_given = false;  // by give()
     CLI::Option* option = nullptr;
   };
   std::map<std::string, Typed> typed_;
 };
 
-/// Of the field, or of its row in the table of parameters.
+/// Of the field, or of its parameter.
 std::string meaning_of(const InputField& field);
 /// What an option's help says: "meaning (range; default)".
 std::string help_of(const InputField& field);

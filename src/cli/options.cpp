@@ -28,38 +28,16 @@ std::vector<std::string> distinct_items(const std::string& name, const std::stri
   std::vector<std::string> items = list_items(list);
   for (auto item = items.begin(); item != items.end(); ++item) {
     if (std::find(items.begin(), item, *item) == item) continue;
-    throw InvalidArgument(name, "each item must be there once, but '" + *item + "' is there twice");
+    throw InvalidArgument(name, "each item must occur once, but '" + *item + "' occurs twice");
   }
   return items;
 }
 
-const Parameter& described_parameter(std::string_view name) {
-  parameter(name);  // throws where there is none
-  const auto known = parameters();
-  return *std::find_if(known.begin(), known.end(),
-                       [&](const Parameter& it) { return it.name == name; });
-}
-
-CLI::Option* Numbers::add(CLI::App& app, std::string_view name) {
-  const Parameter& p = described_parameter(name);
-  const std::string& standard =
-      defaults_.try_emplace(std::string(name), shown(p.default_value)).first->second;
-  Typed& typed = typed_[std::string(name)];
-  typed.option = app.add_option(option_name(name), typed.text,
-                                std::string(p.meaning) + " (" + allowed_range(p) + "; default " +
-                                    standard + ")")
-                     ->type_name("NUMBER");
-  return typed.option;
-}
-
-bool Numbers::given(std::string_view name) const {
-  const auto typed = typed_.find(name);
-  return typed != typed_.end() && typed->second.option->count() > 0;
-}
-
-double Numbers::number(std::string_view name) const {
-  if (!given(name)) return parse_parameter(name, defaults_.find(name)->second);
-  return parse_parameter(name, typed_.find(name)->second.text);
+void add_removed(CLI::App& app, const std::string& option, const std::string& instead) {
+  const auto refuse = [option, instead](const std::vector<std::string>&) -> bool {
+    throw InvalidArgument(option.substr(2), "there is no such option any more; " + instead);
+  };
+  app.add_option(option, refuse, instead)->expected(0, 1)->group("");
 }
 
 }  // namespace eigenscope::cli

@@ -8,8 +8,8 @@
 
 namespace eigenscope::cli {
 
-/// Shows "done of all noun" and, after some seconds, the time left, until the end of its scope, before which nothing else should be written
-/// to the terminal; silent when standard error is not one.
+/// Shows "done of all noun" and, after some seconds, the time left, until the end of its scope, before
+/// which nothing else should be written to the terminal; silent when standard error is not one.
 class Progress {
  public:
   explicit Progress(const char* noun = "percent")

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kFilesOfRun{"model.safetensors", "log.csv", "log.jsonl"};
-constexpr std::array<std::string_view, 3> kFilesOfAll{"table.json", "table.csv", "tuned.json"};
-constexpr const char* kTuning = "tune";
+constexpr std::array<std::string_view, 2> kFilesOfAll{"table.json", "table.csv"};
+constexpr const char* kLock = ".lock";
 
 [[noreturn]] void refuse_to_replace(const std::string& path, const std::string& must,
                                     const std::string& advice) {
@@ -44,10 +44,8 @@ std::optional<fs::path> first_of(const fs::path& folder,
 std::optional<fs::path> found_in(const fs::path& folder) {
   if (auto file = first_of(folder, kFilesOfAll)) return file;
   std::error_code error;
-  for (const fs::path& parent : {folder, folder / kTuning}) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
-      if (auto file = first_of(entry.path(), kFilesOfRun)) return file;
-    }
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (auto file = first_of(entry.path(), kFilesOfRun)) return file;
   }
   return std::nullopt;
 }
@@ -66,7 +64,7 @@ std::string holder_of(int lock) {
 }
 
 int lock_of(const std::string& path) {
-  const std::string file = path + "/.lock";
+  const std::string file = path + "/" + kLock;
   const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock < 0) {
     throw FormatError(file, "it cannot be written: " + std::generic_category().message(errno));
@@ -80,13 +78,13 @@ int lock_of(const std::string& path) {
   if (errno == EWOULDBLOCK) {
     const std::string holder = holder_of(lock);
     ::close(lock);
-    refuse_to_replace(path, "must have no other training, but " + holder + " trains in it",
-                      "wait for it, or give another folder; many processes share the runs of one "
-                      "--grid");
+    refuse_to_replace(
+        path, "must have no other training, but " + holder + " trains in it",
+        "wait for it, or give another folder; several processes can share the runs of one --grid");
   }
   std::cerr << "eigenscope: " << path << ": its file system has no locks ("
             << std::generic_category().message(errno)
-            << "), so that a second training in this folder would not be noticed\n";
+            << "); a second training in this folder is not detected\n";
   return lock;
 }
 
@@ -95,16 +93,21 @@ int lock_of(const std::string& path) {
 RunsFolder::RunsFolder(const std::string& path, bool resume) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) throw FormatError(path, "the folder cannot be made: " + error.message());
-  lock_ = lock_of(path);
-  const std::optional<fs::path> found = resume ? std::nullopt : found_in(path);
-  if (!found) return;
-  ::close(lock_);
+  if (error) throw FormatError(path, "the folder cannot be created: " + error.message());
+  // A folder without the lock of a training is refused before it gets one.
+  const auto runs_there = [&] { return resume ? std::nullopt : found_in(path); };
+  std::optional<fs::path> found =
+      fs::exists(fs::path(path) / kLock, error) ? std::nullopt : runs_there();
+  if (!found) {
+    lock_ = lock_of(path);
+    found = runs_there();
+    if (!found) return;
+    ::close(lock_);
+  }
   refuse_to_replace(path,
                     "must have no training runs without --resume, but it has " +
                         found->lexically_relative(path).string(),
-                    "give another folder, or resume its runs with --resume, which also makes the "
-                    "runs that it lacks");
+                    "give another folder, or add --resume, which also starts the missing runs");
 }
 
 RunsFolder::~RunsFolder() { ::close(lock_); }
@@ -130,10 +133,9 @@ void check_replaces(const std::string& path, const Json& results) {
   }
   for (const Json& id : results.at("missing")) {
     if (!kept.contains(id.get<std::string>())) continue;
-    refuse_to_replace(
-        path,
-        "must have no result that --cells lacks, but it has the cell " + id.get<std::string>(),
-        "run the missing cells, or give another file");
+    refuse_to_replace(path,
+                      "must have no result that --cells lacks, but it has " + id.get<std::string>(),
+                      "compute the missing runs, or give another file");
   }
 }
 

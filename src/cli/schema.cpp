@@ -13,6 +13,7 @@
 #include "prediction/levels.h"
 #include "prediction/predicted_measures.h"
 #include "tokens/kernel.h"
+#include "training/regularizers/regularizer.h"
 
 namespace eigenscope::cli {
 namespace {
@@ -40,11 +41,11 @@ Json schema_of(const InputField& field) {
   Json json{{"description", meaning_of(field)}};
   switch (field.kind) {
     case FieldKind::number: {
-      const Parameter& p = parameter(field.parameter);
+      const Parameter& p = *field.parameter;
       json["type"] = type_of(p);
       if (field.optional) json["type"] = Json::array({type_of(p), "null"});
       describe_range(json, p);
-      json["x-parameter"] = field.parameter;
+      json["x-parameter"] = p.name;
       if (field.optional && !field.note.text().empty()) {
         json["x-default"] = field.note.text();
       } else {
@@ -68,11 +69,11 @@ Json schema_of(const InputField& field) {
       if (!field.note.text().empty()) json["x-default"] = field.note.text();
       return json;
     case FieldKind::numbers: {
-      const Parameter& p = parameter(field.parameter);
+      const Parameter& p = *field.parameter;
       json["type"] = "array";
       json["items"] = {{"type", type_of(p)}};
       describe_range(json["items"], p);
-      json["items"]["x-parameter"] = field.parameter;
+      json["items"]["x-parameter"] = p.name;
       json["default"] = *static_cast<const std::vector<double>*>(field.at);
       return json;
     }
@@ -156,7 +157,7 @@ class ResultSchema final : public ResultFields {
     return place;
   }
   void add_setting(const char* name) {
-    const Parameter& p = described_parameter(name);
+    const Parameter& p = parameter(name);
     Json& place = (*open_.back())["properties"][name];
     place = {{"description", p.meaning}, {"type", type_of(p)}, {"x-range", allowed_range(p)}};
     describe_range(place, p);
@@ -193,7 +194,7 @@ Json schema_of(const Operation& operation) {
   return {{"description", operation.meaning.text()},
           {"type", "object"},
           {"properties", {{"input", input.json}, {"result", result.json()}}},
-          {"x-shares", operation.shares}};
+          {"x-partitions", operation.partitions}};
 }
 
 /// The options in the order of their names.
@@ -209,7 +210,7 @@ Json commands_of(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands({})) {
     Json options = Json::object();
     for (const CLI::Option* option : command->get_options()) {
-      if (option == command->get_help_ptr()) continue;
+      if (option == command->get_help_ptr() || option->get_group().empty()) continue;
       options[option->get_name()] = {{"value", option->get_type_name()},
                                      {"required", option->get_required()},
                                      {"needs", names_of(option->get_needs())},
@@ -231,6 +232,17 @@ Json token_processes() {
     rows[kernel.name] = {{"formula", kernel.formula},
                          {"last_variance_power", last_variance_power(kernel)},
                          {"correlation", depends_on_correlation(kernel)}};
+  }
+  return rows;
+}
+
+/// What the page needs of each regularizer beside its name.
+Json regularizers() {
+  Json rows = Json::object();
+  for (const RegularizerRow& row : kRegularizers) {
+    rows[row.name] = {{"settings", row.facts.settings},
+                      {"leaves_bias", row.facts.leaves_bias},
+                      {"shrinks", row.facts.shrinks}};
   }
   return rows;
 }
@@ -260,10 +272,10 @@ Json predictor_levels() {
 }  // namespace
 
 void add_schema(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("schema",
-                                         "Inputs and results of every operation as JSON Schema: "
-                                         "names, ranges, defaults, units, meanings; options of "
-                                         "every command");
+  CLI::App* command =
+      app.add_subcommand("schema",
+                         "JSON Schema of inputs and results of every operation (names, ranges, "
+                         "defaults, units, meanings), and the options of every command");
   command->callback([&app] {
     Json operations = Json::object();
     for (const Operation* operation : kOperations) {
@@ -275,6 +287,7 @@ void add_schema(CLI::App& app) {
                              {"properties", operations},
                              {"x-commands", commands_of(app)},
                              {"x-token-processes", token_processes()},
+                             {"x-regularizers", regularizers()},
                              {"x-predicted-measures", predicted_measures()},
                              {"x-predictor-levels", predictor_levels()}})
               << '\n';

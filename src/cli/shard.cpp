@@ -31,9 +31,10 @@ void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string
     const bool own = other == grid || other->get_needs().contains(grid) ||
                      std::find(also.begin(), also.end(), name) != also.end();
     if (own || other->count() == 0) continue;
-    throw InvalidArgument(name, "it is not allowed beside --grid, whose file has what is run");
+    throw InvalidArgument(name, "it is not allowed with --grid, whose file has the settings");
   }
-  if (out.empty()) throw InvalidArgument("out", "a grid needs --out, the folder of its cells");
+  if (out.empty())
+    throw InvalidArgument("out", "it must be given with --grid: the folder of the grid's results");
 }
 
 }  // namespace eigenscope::cli

@@ -56,17 +56,18 @@ LogRows read_rows(const std::string& path, bool csv, long long step, long long b
   for (int number = 1; std::getline(in, line) && !in.eof();
        ++number) {  // without a line end: cut short
     if (csv && number == 1) {
-      if (!line.starts_with("step,")) refuse_log(path, "line 1 is no header that begins with step");
+      if (!line.starts_with("step,"))
+        refuse_log(path, "line 1 is not a header that begins with step");
       rows.text = (header = line) + "\n";
       continue;
     }
     const Steps own = csv ? csv_step(line, header) : json_step(line);
-    if (!own) refuse_log(path, "line " + std::to_string(number) + " is no row of a log");
+    if (!own) refuse_log(path, "line " + std::to_string(number) + " is not a row of a log");
     if (*own > step) break;
     const long long next = rows.last ? *rows.last - *rows.last % between + between : *own;
     if (*own != next && !(*own == step && *own < next)) {
-      refuse_log(path, "line " + std::to_string(number) + " is of step " + std::to_string(*own) +
-                           " where step " + std::to_string(next) + " is due");
+      refuse_log(path, "line " + std::to_string(number) + " has step " + std::to_string(*own) +
+                           " in place of step " + std::to_string(next));
     }
     if (!rows.first) rows.first = own;
     rows.last = own;
@@ -132,7 +133,7 @@ RunFolder::RunFolder(std::string path, std::string validation, bool csv)
     : path_(std::move(path)), validation_(std::move(validation)), csv_(csv) {
   std::error_code error;
   fs::create_directories(path_, error);
-  if (error) throw FormatError(path_, "the folder cannot be made: " + error.message());
+  if (error) throw FormatError(path_, "the folder cannot be created: " + error.message());
 }
 
 std::optional<Safetensors> RunFolder::checkpoint() const {
@@ -148,9 +149,9 @@ void RunFolder::begin_log() const {
     const long long last = last_step(log_path(csv), csv);
     if (last == 0) continue;
     throw FormatError(path_ + "/model.safetensors",
-                      "it must be there to resume the run, whose log " + log_path(csv) +
+                      "it must exist to resume the run, whose log " + log_path(csv) +
                           " has rows up to step " + std::to_string(last) +
-                          "; put it back, or remove the log to begin at step 0");
+                          "; restore it, or remove the log to start at step 0");
   }
   replace_file(log_path(), std::string());
 }
@@ -159,15 +160,15 @@ std::string RunFolder::resume_log(Eigen::Index step, const TrainSettings& settin
   std::error_code error;
   const bool has_log = fs::exists(log_path(), error);
   if (const std::string other = log_path(!csv_); !has_log && fs::exists(other, error)) {
-    throw InvalidArgument("csv", "it must be as when the run began, whose log is " + other +
+    throw InvalidArgument("csv", "it must be the format of the existing log " + other +
                                      "; resume it " + (csv_ ? "without" : "with") + " --csv");
   }
   const LogRows rows = read_rows(log_path(), csv_, step, settings.log_every);
   const Eigen::Index last =
       step == settings.optimizer.steps ? step : step - step % settings.log_every;
   if (rows.last && *rows.last != last) {
-    refuse_log(log_path(), "its last row is of step " + std::to_string(*rows.last) +
-                               " where step " + std::to_string(last) + " is due");
+    refuse_log(log_path(), "its last row has step " + std::to_string(*rows.last) +
+                               " in place of step " + std::to_string(last));
   }
   replace_file(log_path(), rows.text);
   if (!rows.first)
@@ -203,7 +204,7 @@ void RunFolder::export_as(const Trainer& trainer, TensorFormat format) const {
   const std::string folder = path_ + "/export";
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw FormatError(folder, "the folder cannot be made: " + error.message());
+  if (error) throw FormatError(folder, "the folder cannot be created: " + error.message());
   replace_file(folder + "/config.json", export_config(trainer.settings().model, format));
   if (!trainer.tokenizer().words()) {
     replace_file(folder + "/tokenizer.json", byte_tokenizer_json());

@@ -2,17 +2,25 @@
 
 #include <chrono>
 #include <iostream>
-#include <optional>
 
 #include "cli/progress.h"
+#include "cli/text_input.h"
 #include "cli/training_log.h"
+#include "experiment/cell.h"
+#include "experiment/collect.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "training/export_file.h"
+#include "training/regularizers/regularizer.h"
 #include "training/text_sampler.h"
 
 namespace eigenscope::cli {
 namespace {
+
+std::shared_ptr<const Text> text_of(const Grid& grid) {
+  return std::make_shared<const Text>(
+      read_training_text(grid.text, grid.validation, grid.tokenizer, grid.min_count));
+}
 
 std::string shown_validation(const std::string& path) {
   return path.empty() ? "the last tenth of the text" : path;
@@ -22,24 +30,23 @@ std::string shown_validation(const std::string& path) {
 void check_validation(const std::string& wanted, const std::string& found) {
   if (wanted == found) return;
   throw InvalidArgument("validation", shown_validation(wanted) +
-                                          " is not allowed; the run to go on with has " +
+                                          " is not allowed; it must be that of the resumed run, " +
                                           shown_validation(found));
 }
 void check_same(const TrainSettings& wanted, const TrainSettings& found) {
   for (const NumberField& field : number_fields()) {
     const double a = number_of(wanted, field), b = number_of(found, field);
     if (a != b) {
-      throw InvalidArgument(std::string(field.name), shown(a) +
-                                                         " is not allowed; the run to go on "
-                                                         "with has " +
-                                                         shown(b));
+      throw InvalidArgument(
+          std::string(field.name),
+          shown(a) + " is not allowed; it must be that of the resumed run, " + shown(b));
     }
   }
   for (const ChoiceField& field : choice_fields()) {
     if (field.get(wanted) != field.get(found)) {
       throw InvalidArgument(
           std::string(field.name),
-          "the run to go on with has " + std::string(field.names[field.get(found)].name));
+          "it must be that of the resumed run, " + std::string(field.names[field.get(found)].name));
     }
   }
 }
@@ -69,16 +76,21 @@ void train(Trainer& trainer, const std::optional<RunFolder>& folder, FinishedRun
     show(trainer);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  run.tokens_per_second = static_cast<double>((trainer.steps_done() - first_step) *
-                                              run.settings.batch * run.settings.model.length) /
-                          passed.count();
+  const TrainSettings& own = trainer.settings();
+  run.tokens_per_second =
+      static_cast<double>((trainer.steps_done() - first_step) * own.batch * own.model.length) /
+      passed.count();
   run.failure = trainer.failure();
 }
 
-/// What there is to say of the last state.
-void evaluate(Trainer& trainer, const RunPlan& plan, const RunOptions& options, FinishedRun& run) {
+std::string folder_of(const GridCell& cell) {
+  return cell.axes.front().second + "-seed" + std::to_string(cell.seed);
+}
+
+/// Measures the last state.
+void evaluate(Trainer& trainer, const RunOptions& options, FinishedRun& run) {
   if (!run.failure.empty()) {
-    std::cerr << "\reigenscope: " << plan.folder << ": " << run.failure << '\n';
+    std::cerr << "\reigenscope: " << folder_of(*run.cell) << ": " << run.failure << '\n';
     return;
   }
   for (const std::string& name : options.interventions) {
@@ -90,21 +102,20 @@ void evaluate(Trainer& trainer, const RunPlan& plan, const RunOptions& options, 
 
 /// `begun(trainer)` is called with the state that the folder has; see `train` for `show`.
 template <class Begun, class Show>
-FinishedRun make_one(const RunPlan& plan, const RunOptions& options, Begun begun, Show show) {
-  FinishedRun run{plan.settings, {}, {}, 0, ""};
+FinishedRun make_one(const Grid& grid, const GridCell& cell,
+                     const std::shared_ptr<const Text>& text, const RunOptions& options,
+                     Begun begun, Show show) {
+  FinishedRun run{&cell, {}, {}, 0, ""};
   std::optional<RunFolder> folder;
   if (!options.out.empty()) {
-    folder.emplace(options.out + "/" + plan.folder, options.validation, options.csv);
+    folder.emplace(options.out + "/" + folder_of(cell), grid.validation, options.csv);
   }
   std::optional<Safetensors> checkpoint;
   if (folder && options.resume) checkpoint = folder->checkpoint();
-  Trainer trainer =
-      checkpoint ? Trainer(*checkpoint, options.text) : Trainer(plan.settings, options.text);
+  Trainer trainer = checkpoint ? Trainer(*checkpoint, text) : Trainer(cell.settings, text);
   if (checkpoint) {
-    check_same(plan.settings, trainer.settings());
-    check_validation(options.validation, validation_of(*checkpoint));
-  }
-  if (checkpoint) {
+    check_same(cell.settings, trainer.settings());
+    check_validation(grid.validation, validation_of(*checkpoint));
     const std::string note = folder->resume_log(trainer.steps_done(), trainer.settings());
     if (!note.empty()) std::cerr << "eigenscope: " << note << '\n';
   } else if (folder) {
@@ -112,37 +123,74 @@ FinishedRun make_one(const RunPlan& plan, const RunOptions& options, Begun begun
   }
   begun(trainer);
   train(trainer, folder, run, show);
-  evaluate(trainer, plan, options, run);
+  evaluate(trainer, options, run);
   if (folder && options.exported && run.failure.empty()) {
     folder->export_as(trainer, *options.exported);
   }
   return run;
 }
 
-double steps_of(const RunPlan& plan) { return static_cast<double>(plan.settings.optimizer.steps); }
+double steps_of(const GridCell& cell) { return static_cast<double>(cell.settings.optimizer.steps); }
 
 }  // namespace
 
-void add_plans(std::vector<RunPlan>& plans, TrainSettings settings, std::uint64_t first,
-               Eigen::Index seeds, const std::string& prefix) {
-  for (Eigen::Index k = 0; k < seeds; ++k) {
-    settings.seed = first + static_cast<std::uint64_t>(k);
-    plans.push_back({settings, prefix + std::string(regularizer_name(settings.regularizer.kind)) +
-                                   "-seed" + std::to_string(settings.seed)});
+Grid short_grid(const TrainSettings& settings, const std::vector<RegularizerKind>& regularizers,
+                Eigen::Index seeds) {
+  Grid grid;
+  grid.measures = {"bits_per_byte",    "perplexity",         "entropy",      "mean",    "variance",
+                   "variance_modulus", "variance_frobenius", "localization", "residual"};
+  grid.axes = {"regularizer"};
+  grid.baseline_axis = "regularizer";
+  grid.baseline_label = none_regularizer.name;
+  for (const RegularizerKind kind : regularizers) {
+    GridCell cell{"", {{"regularizer", std::string(regularizer_row(kind).name)}}, 0, settings};
+    cell.settings.regularizer.kind = kind;
+    for (Eigen::Index k = 0; k < seeds; ++k) {
+      cell.seed = cell.settings.seed = settings.seed + static_cast<std::uint64_t>(k);
+      grid.cells.push_back(cell);
+    }
+  }
+  return grid;
+}
+
+void run_cells(const Grid& grid, const Shard& shard, const std::string& out, double save_every) {
+  const std::shared_ptr<const Text> text = text_of(grid);
+  const CellFolder folder(out);
+  std::vector<const GridCell*> own;
+  for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {
+    own.push_back(&grid.cells[i]);
+  }
+  using Clock = std::chrono::steady_clock;
+  const std::chrono::duration<double> between_saves(save_every);
+  const Progress progress("cells");
+  double done = 0, found = 0;
+  for (const GridCell* const cell : own) {
+    if (folder.result(grid, *cell)) {
+      ++found;
+    } else {
+      auto saved = Clock::now();
+      folder.run(grid, *cell, text, [&](double share) {
+        progress.show(done + share, static_cast<double>(own.size()), found);
+        if (Clock::now() - saved < between_saves) return false;
+        saved = Clock::now();
+        return true;
+      });
+    }
+    ++done;
   }
 }
 
-std::vector<FinishedRun> make_runs(const std::vector<RunPlan>& plans, const RunOptions& options,
-                                   const char* noun) {
+std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options) {
+  const std::shared_ptr<const Text> text = text_of(grid);
   double all = 0, before = 0, found = 0;
-  for (const RunPlan& plan : plans) {
-    Trainer(plan.settings, options.text);  // refuses before the first hour
-    if (options.exported) export_family(plan.settings.model);
-    all += steps_of(plan);
+  for (const GridCell& cell : grid.cells) {
+    Trainer(cell.settings, text);  // refuses before the first hour
+    if (options.exported) export_family(cell.settings.model);
+    all += steps_of(cell);
   }
-  const Progress progress(noun);
+  const Progress progress("steps");
   std::vector<FinishedRun> finished;
-  for (const RunPlan& plan : plans) {
+  for (const GridCell& cell : grid.cells) {
     const auto show = [&](const Trainer& trainer) {
       progress.show(before + static_cast<double>(trainer.steps_done()), all, found);
     };
@@ -150,10 +198,48 @@ std::vector<FinishedRun> make_runs(const std::vector<RunPlan>& plans, const RunO
       found += static_cast<double>(trainer.steps_done());
       show(trainer);
     };
-    finished.push_back(make_one(plan, options, begun, show));
-    before += steps_of(plan);
+    finished.push_back(make_one(grid, cell, text, options, begun, show));
+    before += steps_of(cell);
   }
   return finished;
+}
+
+Json runs_json(const std::vector<FinishedRun>& runs, bool rows) {
+  Json list = Json::array();
+  for (const FinishedRun& run : runs) {
+    Json json{{"regularizer", run.cell->axes.front().second},
+              {"seed", run.cell->seed},
+              {"failure", run.failure},
+              {"tokens_per_second", run.tokens_per_second}};
+    if (rows) {
+      json["rows"] = Json::array();
+      for (const LogRow& row : run.rows) json["rows"].push_back(to_json(row));
+    } else if (!run.rows.empty()) {
+      json.update(row_means(run.rows.back()));
+    }
+    for (const auto& [name, row] : run.interventions) json["with_" + name] = row_means(row);
+    list.push_back(json);
+  }
+  return list;
+}
+
+Json table_of(const Grid& grid, const std::vector<FinishedRun>& runs) {
+  const Json results = collect_results(grid, [&](const GridCell& cell) -> std::optional<Json> {
+    const FinishedRun& run = runs[static_cast<std::size_t>(&cell - grid.cells.data())];
+    return Json{{"failure", run.failure},
+                {"final", run.rows.empty() ? Json() : row_means(run.rows.back())}};
+  });
+  Json table = Json::array();
+  for (const Json& group : results.at("summary")) {
+    for (const std::string& measure : grid.measures) {
+      Json row{{"regularizer", group.at("axes").at("regularizer")}, {"measure", measure}};
+      for (const char* const key : {"runs", "mean", "deviation", "difference", "t", "p"}) {
+        row[key] = group.at(measure).value(key, Json());
+      }
+      table.push_back(std::move(row));
+    }
+  }
+  return table;
 }
 
 }  // namespace eigenscope::cli

@@ -1,4 +1,5 @@
-// Training runs one after another, each with a folder that it can go on from.
+// The training runs of a grid one after another: each as a cell with its result, or as a folder with its log and
+// checkpoints.
 #pragma once
 
 #include <memory>
@@ -8,22 +9,26 @@
 #include <vector>
 
 #include "checkpoint/write_safetensors.h"
-#include "training/trainer.h"
+#include "cli/output.h"
+#include "cli/shard.h"
+#include "experiment/grid.h"
+#include "training/log_row.h"
+#include "training/text.h"
 
 namespace eigenscope::cli {
 
-struct RunPlan {
-  TrainSettings settings;
-  std::string folder;  ///< in the one of all runs
-};
+/// The grid of one axis, the regularizer: each is trained from `seeds` seeds, that of `settings` and those that follow,
+/// and compared with the baseline.
+Grid short_grid(const TrainSettings& settings, const std::vector<RegularizerKind>& regularizers,
+                Eigen::Index seeds);
 
-/// Adds the same run from `seeds` seeds, `first` and those that follow; folders are called such as
-/// "locater-seed1", after `prefix`.
-void add_plans(std::vector<RunPlan>& plans, TrainSettings settings, std::uint64_t first,
-               Eigen::Index seeds, const std::string& prefix = "");
+/// Runs the cells of a shard that have no result in the folder `out` yet, in the grid's order; an unfinished run is
+/// saved every `save_every` seconds. Throws InvalidArgument for a bad grid, FormatError for files that cannot be read
+/// or written.
+void run_cells(const Grid& grid, const Shard& shard, const std::string& out, double save_every);
 
 struct FinishedRun {
-  TrainSettings settings;
+  const GridCell* cell;
   std::vector<LogRow> rows;  ///< logged by this process; at least the last one
   std::vector<std::pair<std::string, LogRow>> interventions;  ///< the last state with each of them
   double tokens_per_second = 0;
@@ -32,9 +37,8 @@ struct FinishedRun {
 
 /// What all runs of a command have in common.
 struct RunOptions {
-  std::shared_ptr<const Text> text;
-  std::string validation;  ///< path of the text's own validation text; empty for its last tenth
-  std::string out;         ///< the folder of all; empty for none
+  std::string
+      out;  ///< the folder of all, with one such as "locater-seed1" for each; empty for none
   bool csv = false;
   bool resume = false;
   /// Names, with which the last state is evaluated too.
@@ -43,10 +47,15 @@ struct RunOptions {
   std::optional<TensorFormat> exported = {};  ///< also write each finished model for other programs
 };
 
-/// Makes the runs, with one bar of progress, which counts `noun`. Throws InvalidArgument for settings of
-/// any of them before the first begins, or naming the setting in which a run to go on with has another;
-/// FormatError for a file that cannot be read or written.
-std::vector<FinishedRun> make_runs(const std::vector<RunPlan>& plans, const RunOptions& options,
-                                   const char* noun);
+/// Runs the cells of a short grid, with one bar of progress. Throws InvalidArgument for settings of any of them before
+/// the first begins, or naming the setting in which a run to resume has another; FormatError for a file that cannot be
+/// read or written.
+std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options);
+
+/// Regularizer, seed, failure, speed, and what was logged: with `rows` every row, else means of the last one.
+Json runs_json(const std::vector<FinishedRun>& runs, bool rows);
+/// For each regularizer and measure of a short grid the comparison of collect_results: runs, mean, deviation,
+/// difference, t, p. Runs that failed are left out.
+Json table_of(const Grid& grid, const std::vector<FinishedRun>& runs);
 
 }  // namespace eigenscope::cli

@@ -21,8 +21,8 @@ Collapse::Collapse(const StackSettings& settings, std::vector<SpectrumPoint> poi
       points_(std::move(points)),
       stacks_(stacks),
       rows_(measured == MeasuredLayers::all ? settings.depth + 1 : 1) {
-  checked("stacks", static_cast<double>(stacks_.count));
-  checked("first", static_cast<double>(stacks_.first));
+  checked(kStacks, static_cast<double>(stacks_.count));
+  checked(kFirstStack, static_cast<double>(stacks_.first));
   check_stack(settings_);
   const Ensemble ensemble(settings_.weights.ensemble);
   for (const auto& [mean, variance] : points_) {

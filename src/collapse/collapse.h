@@ -9,8 +9,25 @@
 
 #include "collapse/stack.h"
 #include "statistics/estimate.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
+
+inline constexpr Parameter kStacks{
+    .name = "stacks",
+    .symbol = "n",
+    .minimum = 1,
+    .maximum = 100000,
+    .default_value = 8,
+    .integer = true,
+    .meaning = "number of sampled stacks, each with its own tokens and weights"};
+inline constexpr Parameter kFirstStack{.name = "first_stack",
+                                       .symbol = "first",
+                                       .minimum = 0,
+                                       .maximum = 1e9,
+                                       .default_value = 0,
+                                       .integer = true,
+                                       .meaning = "index of the first sampled stack"};
 
 /// What is measured after each layer, in the order of `kLayerMeasures`. Entropies and what follows
 /// them are of the layer's attention, over the keys that the mask lets a query see; queries that see
@@ -36,9 +53,10 @@ inline constexpr std::array kLayerMeasures{
     Name{"effective_rank", "exp of the entropy of the output's normalized singular values"},
     Name{"cosine", "mean cosine of pairs of tokens of the output"},
     Name{"entropy", "row entropy over the log of the visible keys, mean over queries and heads"},
-    Name{"entropy_minimum", "minimum of that entropy over queries and heads; 0 is entropy collapse"},
-    Name{"entropy_bound", "lower bound of the entropy that the norms of W and tokens imply"},
-    Name{"entropy_final", "entropy of the queries of the last block, or of as many last queries"},
+    Name{"entropy_minimum", "minimum row entropy over queries and heads; 0 is entropy collapse"},
+    Name{"entropy_bound", "lower bound of the row entropy from the norms of W and of the tokens"},
+    Name{"entropy_final",
+         "mean row entropy of the queries of the last block, or of equally many last queries"},
     Name{"participation", "1/(n sum p^2) over the n visible keys, mean over queries and heads"},
     Name{"localization", "localization index of p(1-p) over the visible keys, mean over queries"}};
 

@@ -49,7 +49,7 @@ MatrixXd feed_forward(const LayerDraw& draw, const MatrixXd& x) {
 
 void check_stack(const StackSettings& settings) {
   checked("depth", static_cast<double>(settings.depth));
-  checked("skip", settings.skip);
+  checked(kSkip, settings.skip);
   checked("temperature", settings.temperature);
   checked("window", static_cast<double>(settings.mask.window));
   checked("blocks", static_cast<double>(settings.mask.blocks));

@@ -9,15 +9,25 @@
 #include "attention/attention.h"
 #include "collapse/weights.h"
 #include "nn/norm.h"
+#include "support/parameter.h"
 #include "tokens/kernel.h"
 
 namespace eigenscope {
 
+/// Weight of the skip connection.
+inline constexpr Parameter kSkip{.name = "skip",
+                                 .symbol = "alpha",
+                                 .minimum = 0,
+                                 .maximum = 10,
+                                 .default_value = 1,
+                                 .meaning = "weight of the skip connection; 0 removes it"};
+
 enum class NormPlace { none, pre, post };
 
-inline constexpr std::array kNormPlaceNames{
-    Name{"none", "none"}, Name{"pre", "before attention"}, Name{"post", "after attention"}};
-inline constexpr std::array kNormNames{Name{"layer-norm", "LayerNorm"}, Name{"rms-norm", "RMSNorm"}};
+inline constexpr std::array kNormPlaceNames{Name{"none", "none"}, Name{"pre", "before attention"},
+                                            Name{"post", "after attention"}};
+inline constexpr std::array kNormNames{Name{"layer-norm", "LayerNorm"},
+                                       Name{"rms-norm", "RMSNorm"}};
 
 struct StackSettings {
   WeightSettings weights;

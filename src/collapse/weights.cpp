@@ -70,7 +70,7 @@ Index width_of(const EnsembleSettings& ensemble) {
 
 void check_weights(const WeightSettings& settings) {
   checked("heads", static_cast<double>(settings.heads));
-  checked("shear", settings.shear);
+  checked(kShear, settings.shear);
   checked("mlp", settings.mlp);
   const Ensemble drawn(settings.ensemble);  // refuses what it cannot be
   if (drawn.width() % settings.heads != 0) {

@@ -8,8 +8,17 @@
 
 #include "spectrum/ensemble.h"
 #include "support/names.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
+
+inline constexpr Parameter kShear{
+    .name = "shear",
+    .symbol = "w",
+    .minimum = -1000,
+    .maximum = 1000,
+    .default_value = 8,
+    .meaning = "W_V = I + w S of the shear values, S the shift by one coordinate"};
 
 /// W_V, d x d.
 enum class ValueKind {
@@ -19,10 +28,9 @@ enum class ValueKind {
   gaussian,    ///< independent N(0, 1/d)
   shear,       ///< I + w S, S the shift by one coordinate (Wu et al., 2024, have it with d = 2)
 };
-inline constexpr std::array kValueNames{Name{"identity", "identity"},
-                                        Name{"negative", "minus identity"},
-                                        Name{"orthogonal", "orthogonal"},
-                                        Name{"gaussian", "Gaussian"}, Name{"shear", "shear"}};
+inline constexpr std::array kValueNames{
+    Name{"identity", "identity"}, Name{"negative", "minus identity"},
+    Name{"orthogonal", "orthogonal"}, Name{"gaussian", "Gaussian"}, Name{"shear", "shear"}};
 
 /// How the weights of every layer are drawn.
 struct WeightSettings {

@@ -13,7 +13,7 @@ constexpr std::array kFlags{Name{"false", "no"}, Name{"true", "yes"}};
 std::vector<double> number_list(const InputField& field, const std::string& text) {
   std::vector<double> list;
   for (const std::string& item : list_items(text)) {
-    list.push_back(parse_parameter(field.parameter, item, field.name));
+    list.push_back(parse_parameter(*field.parameter, item, field.name));
   }
   return list;
 }
@@ -21,13 +21,13 @@ std::vector<double> number_list(const InputField& field, const std::string& text
 }  // namespace
 
 double InputField::default_number() const {
-  return std::isnan(own_default) ? eigenscope::parameter(parameter).default_value : own_default;
+  return std::isnan(own_default) ? parameter->default_value : own_default;
 }
 
-void InputFields::visit_number(const char* name, const char* parameter, void* at,
+void InputFields::visit_number(const char* name, const Parameter& parameter, void* at,
                                void (*set)(void*, double), double (*get)(const void*),
                                bool optional, double own_default, Help meaning, Help note) {
-  InputField field{name, FieldKind::number, at, set, get, parameter, optional, own_default};
+  InputField field{name, FieldKind::number, at, set, get, &parameter, optional, own_default};
   field.meaning = meaning;
   field.note = note;
   visit(field);
@@ -46,10 +46,10 @@ void InputFields::text(const char* name, std::string& at, Help meaning, Help not
   visit(field);
 }
 
-void InputFields::numbers(const char* name, const char* element, std::vector<double>& at,
+void InputFields::numbers(const char* name, const Parameter& element, std::vector<double>& at,
                           Help meaning, Help note) {
   InputField field{name, FieldKind::numbers, &at};
-  field.parameter = element;
+  field.parameter = &element;
   field.meaning = meaning;
   field.note = note;
   visit(field);
@@ -90,7 +90,7 @@ void set_default(const InputField& field) {
 void read_text(const InputField& field, const std::string& text) {
   switch (field.kind) {
     case FieldKind::number:
-      return field.set(field.at, parse_parameter(field.parameter, text, field.name));
+      return field.set(field.at, parse_parameter(*field.parameter, text, field.name));
     case FieldKind::choice:
       return field.set(field.at, static_cast<double>(field.names.index_of(field.name, text)));
     case FieldKind::flag:

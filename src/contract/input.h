@@ -8,7 +8,8 @@
 //
 // Whoever has values (the command line, JavaScript) or wants to know the fields (help, schema, the check
 // of one typed value) is an InputFields that this function visits. A number's range, default and meaning
-// are its row's in the table of parameters; a choice's names are its table's.
+// are those of its parameter: a row of the table of shared ones, or a constant beside its use. A choice's
+// names are its table's.
 #pragma once
 
 #include <Eigen/Core>
@@ -46,13 +47,13 @@ struct InputField {
   /// Only for numbers, choices (by their index) and flags.
   void (*set)(void* at, double value) = nullptr;
   double (*get)(const void* at) = nullptr;
-  const char* parameter = nullptr;  ///< row of the table, for number and numbers
+  const Parameter* parameter = nullptr;  ///< of number and numbers
   /// A number without a value is allowed; `note` describes its default.
   bool optional = false;
-  /// Default of a number; NaN for the row's.
+  /// Default of a number; NaN for the parameter's.
   double own_default = std::numeric_limits<double>::quiet_NaN();
   Names names = {};
-  Help meaning = {};  ///< of a number only where it is not the row's
+  Help meaning = {};  ///< of a number only where it is not the parameter's
   Help note = {};     ///< the default in words, where it is no value
 
   bool is_number() const { return kind == FieldKind::number; }
@@ -75,25 +76,31 @@ class InputFields {
   /// Called after the last field.
   virtual void end() {}
 
-  /// `Number` is double, an integer type, or a std::optional of them. The default is the row's.
+  /// `Number` is double, an integer type, or a std::optional of them. Name, range and default are the
+  /// parameter's, which must outlive the fields.
+  template <class Number>
+  void number(const Parameter& parameter, Number& at, Help meaning = {}) {
+    visit_number(parameter.name.data(), parameter, at, kNone, meaning, {});
+  }
+  /// Of the row of this name in the table of shared parameters.
   template <class Number>
   void number(const char* name, Number& at, Help meaning = {}) {
-    visit_number(name, name, at, kNone, meaning, {});
+    number(parameter(name), at, meaning);
   }
   /// Of another row of the table.
   template <class Number>
-  void number_as(const char* parameter, const char* name, Number& at, Help meaning) {
-    visit_number(name, parameter, at, kNone, meaning, {});
+  void number_as(const char* row, const char* name, Number& at, Help meaning) {
+    visit_number(name, parameter(row), at, kNone, meaning, {});
   }
   /// With a default of the operation's own.
   template <class Number>
   void number_from(double own_default, const char* name, Number& at, Help meaning = {}) {
-    visit_number(name, name, at, own_default, meaning, {});
+    visit_number(name, parameter(name), at, own_default, meaning, {});
   }
   /// An optional number whose default is described in words.
   template <class Number>
   void number_or(Help note, const char* name, std::optional<Number>& at, Help meaning = {}) {
-    visit_number(name, name, at, kNone, meaning, note);
+    visit_number(name, parameter(name), at, kNone, meaning, note);
   }
   /// The default is the value that the member has.
   template <class Choice>
@@ -106,9 +113,13 @@ class InputFields {
   /// Off unless given.
   void flag(const char* name, bool& at, Help meaning);
   void text(const char* name, std::string& at, Help meaning, Help note = {});
-  /// Entries are checked as the parameter `element`.
-  void numbers(const char* name, const char* element, std::vector<double>& at, Help meaning,
+  /// Entries are checked as the parameter `element`, or the row of this name.
+  void numbers(const char* name, const Parameter& element, std::vector<double>& at, Help meaning,
                Help note = {});
+  void numbers(const char* name, const char* element, std::vector<double>& at, Help meaning,
+               Help note = {}) {
+    numbers(name, parameter(element), at, meaning, note);
+  }
   void bytes(const char* name, std::vector<std::byte>& at, Help meaning);
   void file(const char* name, File& at, Help meaning);
   void files(const char* name, std::vector<File>& at, Help meaning);
@@ -135,19 +146,19 @@ class InputFields {
   }
 
   template <class T>
-  void visit_number(const char* name, const char* parameter, T& at, double own_default, Help meaning,
-                    Help note) {
+  void visit_number(const char* name, const Parameter& parameter, T& at, double own_default,
+                    Help meaning, Help note) {
     visit_number(name, parameter, &at, &set_as<T>, &get_as<T>, false, own_default, meaning, note);
   }
   template <class T>
-  void visit_number(const char* name, const char* parameter, std::optional<T>& at,
+  void visit_number(const char* name, const Parameter& parameter, std::optional<T>& at,
                     double own_default, Help meaning, Help note) {
     visit_number(name, parameter, &at, &set_optional<T>, &get_optional<T>, true, own_default,
                  meaning, note);
   }
-  void visit_number(const char* name, const char* parameter, void* at, void (*set)(void*, double),
-                    double (*get)(const void*), bool optional, double own_default, Help meaning,
-                    Help note);
+  void visit_number(const char* name, const Parameter& parameter, void* at,
+                    void (*set)(void*, double), double (*get)(const void*), bool optional,
+                    double own_default, Help meaning, Help note);
 };
 
 template <>
@@ -157,18 +168,6 @@ inline void InputFields::set_as<double>(void* at, double value) {
 
 /// Sets the member of a field to its default.
 void set_default(const InputField& field);
-
-/// `Input` with every default.
-template <class Input>
-Input default_input() {
-  struct Defaults final : InputFields {
-    void visit(const InputField& field) override { set_default(field); }
-  };
-  Input input;
-  Defaults fields;
-  describe(fields, input);
-  return input;
-}
 
 /// "1,2.5,3" as its items, at least one; an item may be empty. Not CLI11's delimiter, which drops empty
 /// items before a check can refuse them, and which the page's `check` of a typed list does not have.

@@ -14,10 +14,10 @@
 namespace eigenscope {
 
 /// What is wanted of an operation that divides its work among workers.
-struct Share {
+struct Partition {
   static constexpr int kAll = -1;
-  int number = kAll;  ///< from 0 to Operation::shares - 1
-  /// What each of the shares has found (Job::found), in their order: then no work of them is left.
+  int number = kAll;  ///< from 0 to Operation::partitions - 1
+  /// What each of the partitions has found (Job::found), in their order: then no work of them is left.
   std::vector<std::vector<std::byte>> found = {};
 };
 
@@ -31,7 +31,7 @@ class Job {
   virtual double progress() const = 0;
   /// The result so far; once done, the result.
   virtual void write(ResultFields& out) const = 0;
-  /// Of a share that is done: what the others need of it.
+  /// Of a partition that is done: what the others need of it.
   virtual std::vector<std::byte> found() const { return {}; }
 };
 
@@ -45,9 +45,9 @@ struct Operation {
   void (*describe_input)(InputFields& fields);
   void (*describe_result)(ResultFields& fields);
   /// Reads the input and makes the job; throws what the library throws.
-  std::unique_ptr<Job> (*make)(InputFields& fields, const Share& share);
-  /// Into how many shares the work can be divided, of which a last job makes the result.
-  int shares = 1;
+  std::unique_ptr<Job> (*make)(InputFields& fields, const Partition& partition);
+  /// Into how many partitions the work can be divided, of which a last job makes the result.
+  int partitions = 1;
 
   std::unique_ptr<Job> job(InputFields& fields) const { return make(fields, {}); }
 };
@@ -58,16 +58,16 @@ void check_text(const Operation& operation, const std::string& field, const std:
 
 /// `Own` is made from a const Input&, has advance(work), progress() and result(), whose type a function
 /// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. Where it
-/// divides its work it has kShares, found() and is made from a const Input& and a const Share&.
+/// divides its work it has kPartitions, found() and is made from a const Input& and a const Partition&.
 template <class Input, class Own>
 constexpr Operation operation(const char* name, Help meaning, Help example,
                               const char* rows = nullptr) {
-  constexpr bool kDivides = requires { Own::kShares; };
+  constexpr bool kDivides = requires { Own::kPartitions; };
   struct OwnJob final : Job {
-    OwnJob(const Input& input, const Share& share) : own(own_of(input, share)) {}
-    static Own own_of(const Input& input, [[maybe_unused]] const Share& share) {
+    OwnJob(const Input& input, const Partition& partition) : own(own_of(input, partition)) {}
+    static Own own_of(const Input& input, [[maybe_unused]] const Partition& partition) {
       if constexpr (kDivides)
-        return Own(input, share);
+        return Own(input, partition);
       else
         return Own(input);
     }
@@ -89,23 +89,23 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     using Result = decltype(std::declval<const Own&>().result());
     describe(fields, Result{});
   };
-  made.make = [](InputFields& fields, const Share& share) -> std::unique_ptr<Job> {
+  made.make = [](InputFields& fields, const Partition& partition) -> std::unique_ptr<Job> {
     Input input;
     describe(fields, input);
     fields.end();
-    return std::make_unique<OwnJob>(input, share);
+    return std::make_unique<OwnJob>(input, partition);
   };
-  if constexpr (kDivides) made.shares = Own::kShares;
+  if constexpr (kDivides) made.partitions = Own::kPartitions;
   return made;
 }
 
 /// A computation that is short enough for one step.
 template <auto compute>
-class Instant;
+class OneShotJob;
 template <class Input, class Result, Result (*compute)(const Input&)>
-class Instant<compute> {
+class OneShotJob<compute> {
  public:
-  explicit Instant(const Input& input) : input_(input) {}
+  explicit OneShotJob(const Input& input) : input_(input) {}
   bool advance(double) {
     result_ = compute(input_);
     done_ = true;
@@ -126,7 +126,7 @@ bool advance_by_work(Steps& steps, double work) {
   return steps.advance(1 + static_cast<Eigen::Index>(work / steps.work_per_step()));
 }
 template <class Steps>
-double share_done(const Steps& steps) {
+double progress_of(const Steps& steps) {
   const auto wanted = static_cast<double>(steps.steps_wanted());
   return wanted > 0 ? static_cast<double>(steps.steps_done()) / wanted : 1;
 }

@@ -38,7 +38,7 @@ struct ArrayView {
     real,     ///< double
     whole,    ///< double, integers
     single,   ///< float
-    rounded,  ///< double here, single precision where it goes to JavaScript
+    as_f32,   ///< double here, single precision where it goes to JavaScript
     complex,  ///< std::complex<double>; in JavaScript interleaved real and imaginary parts
     choice,   ///< std::uint8_t, the rows of `names`
   };
@@ -68,9 +68,7 @@ class ResultFields {
   virtual void bytes(const char* name, std::span<const std::byte> value, bool nullable,
                      Help meaning) = 0;
 
-  void number(const char* name, double value, Help meaning) {
-    number(name, value, false, meaning);
-  }
+  void number(const char* name, double value, Help meaning) { number(name, value, false, meaning); }
   /// Of an input: meaning and range are those of its row in the table of parameters.
   void number(const char* name, double value) { number(name, value, false, {}); }
   void nullable(const char* name, double value, Help meaning) {
@@ -100,8 +98,8 @@ class ResultFields {
     visit_array(name, ArrayView::Element::single, values.data(), values.size(), shape, meaning);
   }
   /// Columns of the matrix are rows of the array. Single precision is enough for the page.
-  void rounded(const char* name, const Eigen::MatrixXd& values, Shape shape, Help meaning) {
-    visit_array(name, ArrayView::Element::rounded, values.data(), values.size(), shape, meaning);
+  void array_f32(const char* name, const Eigen::MatrixXd& values, Shape shape, Help meaning) {
+    visit_array(name, ArrayView::Element::as_f32, values.data(), values.size(), shape, meaning);
   }
   void choices(const char* name, const std::vector<std::uint8_t>& values, Names names, Shape shape,
                Help meaning);
@@ -124,8 +122,7 @@ class ResultFields {
   }
   template <class Item>
   void list(const char* name, const std::vector<Item>& items, Help meaning) {
-    list(name, items, meaning,
-         [](ResultFields& out, const Item& item) { describe(out, item); });
+    list(name, items, meaning, [](ResultFields& out, const Item& item) { describe(out, item); });
   }
   template <class Each>
   void object(const char* name, Help meaning, Each each) {
@@ -147,8 +144,8 @@ class ResultFields {
   virtual void end() = 0;
 
  private:
-  void visit_array(const char* name, ArrayView::Element element, const void* data, Eigen::Index size,
-                   Shape shape, Help meaning);
+  void visit_array(const char* name, ArrayView::Element element, const void* data,
+                   Eigen::Index size, Shape shape, Help meaning);
 };
 
 }  // namespace eigenscope

@@ -23,26 +23,13 @@ constexpr const char* kValidation = "validation";
 // Between layers the measures mean something else than for the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
 
-// Everything of a row as means over heads and layers.
-Json row_json(const LogRow& row) {
-  Json json{{"step", row.step}};
-  for (const auto& [name, meaning] : kRunMeasures)
-    json[std::string(name)] = finite(row.measure(name));
-  for (const std::string_view name : kLayerMeans)
-    json[std::string(name)] = finite(row.layer_mean(name));
-  for (const auto& [name, meaning] : kRunHeadMeasures)
-    json[std::string(name)] = finite(row.head_mean(name));
-  if (!row.layers.empty()) json["last_residual"] = finite(row.layers.back()[0]);
-  return json;
-}
-
 // A run with the rows that it has logged.
 struct Run {
   Trainer trainer;
   Json rows = Json::array();
 
   void take_log() {
-    for (const LogRow& row : trainer.take_log()) rows.push_back(row_json(row));
+    for (const LogRow& row : trainer.take_log()) rows.push_back(row_means(row));
   }
 };
 
@@ -116,10 +103,22 @@ bool is_result(const GridCell& cell, const Json& json) {
 
 }  // namespace
 
+OrderedJson row_means(const LogRow& row) {
+  Json json{{"step", row.step}};
+  for (const auto& [name, meaning] : kRunMeasures)
+    json[std::string(name)] = finite(row.measure(name));
+  for (const std::string_view name : kLayerMeans)
+    json[std::string(name)] = finite(row.layer_mean(name));
+  for (const auto& [name, meaning] : kRunHeadMeasures)
+    json[std::string(name)] = finite(row.head_mean(name));
+  if (!row.layers.empty()) json["last_residual"] = finite(row.layers.back()[0]);
+  return json;
+}
+
 CellFolder::CellFolder(std::string path) : path_(std::move(path)) {
   std::error_code error;
   fs::create_directories(path_, error);
-  if (error) throw FormatError(path_, "the folder cannot be made: " + error.message());
+  if (error) throw FormatError(path_, "the folder cannot be created: " + error.message());
 }
 
 std::string CellFolder::file(const GridCell& cell, const char* ending) const {
@@ -136,7 +135,7 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) c
       json->value(kValidation, "") != grid.validation) {
     throw FormatError(path,
                       "it is of another grid: its experiment, settings or validation text differ "
-                      "from the cell's; give another --out, or remove it to run the cell again");
+                      "from the run's; give another --out, or remove the file to run it again");
   }
   return json;
 }

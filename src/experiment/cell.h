@@ -7,9 +7,14 @@
 #include <string>
 
 #include "experiment/grid.h"
+#include "training/log_row.h"
 #include "training/text.h"
 
 namespace eigenscope {
+
+/// A row of the log as the result of a cell has it: step, every measure of the run, and means over heads and layers;
+/// null for NaN.
+OrderedJson row_means(const LogRow& row);
 
 /// The files of an experiment's cells in one folder: `<id>.json` of a finished cell, `<id>.partial` of one
 /// under way (a checkpoint with the log so far in its metadata).

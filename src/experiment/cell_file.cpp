@@ -20,7 +20,7 @@ std::optional<OrderedJson> read_cell(const std::string& path,
   text << in.rdbuf();
   OrderedJson json = read_json(text.str());
   if (!json.is_object() || !is_result(json)) {
-    throw FormatError(path, "it is not the result of a cell; remove it to run the cell again");
+    throw FormatError(path, "it must be the result of a run; remove it to compute the run again");
   }
   return json;
 }

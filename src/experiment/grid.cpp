@@ -45,7 +45,7 @@ void set_option(TrainSettings& settings, const std::string& name, const Json& va
 void set_options(TrainSettings& settings, const Json& options) {
   if (!options.is_object()) refuse("settings", "it must be an object of options");
   for (const auto& [name, value] : options.items()) {
-    if (name == "seed") refuse("seed", "the stages' `seeds` set it");
+    if (name == "seed") refuse("seed", "it is not allowed: `seeds` of the stages sets it");
     set_option(settings, name, value);
   }
 }
@@ -90,7 +90,7 @@ Axis restricted(Axis axis, const Json& only) {
   for (const Json& value : only.at(axis.name)) wanted.insert(label_of(axis.name, value));
   std::erase_if(axis.labels, [&](const Label& label) { return wanted.erase(label.name) == 0; });
   if (!wanted.empty())
-    refuse(axis.name, "a stage names the label '" + *wanted.begin() + "', which it has not");
+    refuse(axis.name, "it must have the label '" + *wanted.begin() + "', which a stage names");
   return axis;
 }
 
@@ -162,7 +162,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
     }
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) maker.add(own, seed);
   }
-  if (grid.cells.empty()) refuse("stages", "there is no cell");
+  if (grid.cells.empty()) refuse("stages", "the grid must have at least one run");
 }
 
 }  // namespace

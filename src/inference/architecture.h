@@ -11,8 +11,9 @@
 namespace eigenscope {
 
 /// One row of the table; `name` is that of a checkpoint's family, which knows the keys of the head
-/// counts and the rotary positions in config.json. "{n}" stands for the number of the layer; a linear layer and a norm are
-/// named without their ".weight" and ".bias". An empty name: the family has no such part.
+/// counts and the rotary positions in config.json. "{n}" stands for the number of the layer; a linear
+/// layer and a norm are named without their ".weight" and ".bias". An empty name: the family has no such
+/// part.
 struct Architecture {
   std::string_view name;
   /// Those of config.json that have this forward pass, between spaces; empty: not asked for. Without any

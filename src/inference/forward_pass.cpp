@@ -10,7 +10,7 @@ namespace eigenscope {
 void check_tokens(const Eigen::MatrixXf& tokens, int layer) {
   if (all_finite(tokens)) return;
   throw FormatError("layer " + std::to_string(layer),
-                    "its tokens leave the range of single precision");
+                    "its tokens exceed the range of single precision");
 }
 
 ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,

@@ -24,14 +24,11 @@ template <class Column>
 void RotaryTurns::turn_column(Index position, Column&& column) const {
   using Scalar = typename std::decay_t<Column>::Scalar;
   const Index pairs = cosine_.rows(), place = std::abs(position);
-  const bool halves = pairs_ == RotaryPairs::kHalves;
   for (Index pair = 0; pair < pairs; ++pair) {
-    const Index first = halves ? pair : 2 * pair, second = halves ? pair + pairs : first + 1;
+    const auto [first, second] = rotary_places(pairs_, pair, pairs);
     const auto cosine = static_cast<Scalar>(cosine_(pair, place));
     const auto sine = static_cast<Scalar>(position < 0 ? -sine_(pair, place) : sine_(pair, place));
-    const Scalar x = column[first], y = column[second];
-    column[first] = cosine * x - sine * y;
-    column[second] = sine * x + cosine * y;
+    turn_pair(cosine, sine, column[first], column[second]);
   }
 }
 
@@ -64,7 +61,8 @@ void RotaryTurns::turn_queries(Index head_width, Index position, Eigen::MatrixXf
   turn_columns(head_width, position, 0, factor_, queries);
 }
 
-Eigen::MatrixXd RotaryTurns::seen(const Eigen::VectorXd& query, Index position, Index keys) const {
+Eigen::MatrixXd RotaryTurns::rotated_for_keys(const Eigen::VectorXd& query, Index position,
+                                              Index keys) const {
   if (is_none()) return query;
   Eigen::MatrixXd turned = query.replicate(1, keys);
   turned.topRows(2 * cosine_.rows()) *= factor_;

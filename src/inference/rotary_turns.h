@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 
-#include "checkpoint/rotary.h"
+#include "nn/rotary.h"
 
 namespace eigenscope {
 
@@ -29,8 +29,8 @@ class RotaryTurns {
   /// A query of d_h numbers at `position`, not turned yet, as each of the `keys` first keys sees it:
   /// R(position - t) query with the model's factor, d_h x keys, so that its product with a key that is not
   /// turned is their logit. One column for all keys where nothing is turned.
-  Eigen::MatrixXd seen(const Eigen::VectorXd& query, Eigen::Index position,
-                       Eigen::Index keys) const;
+  Eigen::MatrixXd rotated_for_keys(const Eigen::VectorXd& query, Eigen::Index position,
+                                   Eigen::Index keys) const;
 
  private:
   /// Column t at position first + step t.

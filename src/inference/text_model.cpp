@@ -112,7 +112,7 @@ void TextModel::find_architecture(const Config& config) {
     }
   }
   throw FormatError(tensors_->name(),
-                    "this architecture cannot be run on text; looked for tensors named " + known);
+                    "this architecture cannot be run on text; it must have tensors named " + known);
 }
 
 void TextModel::read_config(const Config& config) {
@@ -146,7 +146,8 @@ void TextModel::read_heads(const Config& config) {
   rules_.heads = static_cast<int>(*heads);
   const std::string norm = full_name(names.query_norm_gain);
   if (!names.query_norm_gain.empty() && tensors_->tensors().contains(norm)) {
-    throw FormatError(shown_name(norm), "a model that normalizes queries and keys cannot be run");
+    throw FormatError(shown_name(norm),
+                      "models with normalized queries and keys are not supported");
   }
   // As `eigenscope train` writes it for its controls.
   if (const auto fixed = config.text("attention_weights"); fixed == "none" || fixed == "self") {

@@ -1,6 +1,7 @@
 #include "io/byte_source.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,9 +33,18 @@ int open_descriptor([[maybe_unused]] const std::string& path) {
 }
 
 constexpr std::size_t kLargestStream = 1'000'000'000;
+// Devices such as /dev/zero have no end.
+constexpr std::size_t kLargestDevice = 1'000'000;
+
+std::size_t largest_of(int descriptor) {
+  struct stat status {};
+  const bool is_device = ::fstat(descriptor, &status) == 0 && S_ISCHR(status.st_mode);
+  return is_device ? kLargestDevice : kLargestStream;
+}
 
 std::vector<std::byte> read_stream(int descriptor, const std::string& name) {
   std::vector<std::byte> bytes;
+  const std::size_t largest = largest_of(descriptor);
   for (std::size_t size = 0;;) {
     bytes.resize(std::max<std::size_t>(2 * size, 1 << 16));
     const ssize_t count = ::read(descriptor, bytes.data() + size, bytes.size() - size);
@@ -43,9 +53,10 @@ std::vector<std::byte> read_stream(int descriptor, const std::string& name) {
       throw FormatError(name, "it cannot be read: " + std::generic_category().message(errno));
     }
     size += static_cast<std::size_t>(count);
-    if (size > kLargestStream) {
+    if (size > largest) {
       throw FormatError(name, "a stream must have at most " + std::to_string(kLargestStream) +
-                                  " bytes, and this one has more; save it as a file");
+                                  " bytes and a device " + std::to_string(kLargestDevice) +
+                                  ", and this one has more; save it as a file");
     }
     if (count > 0) continue;
     bytes.resize(size);
@@ -68,7 +79,7 @@ ByteSource::ByteSource(std::string name, std::uint64_t size)
 void ByteSource::read(std::uint64_t offset, std::span<std::byte> out) {
   if (offset > size_ || out.size() > size_ - offset) {
     throw FormatError(name_, "it ends at byte " + std::to_string(size_) + ", before the " +
-                                 std::to_string(out.size()) + " bytes wanted from byte " +
+                                 std::to_string(out.size()) + " bytes requested from byte " +
                                  std::to_string(offset) + " on");
   }
   if (out.empty()) return;
@@ -134,7 +145,7 @@ void FileSource::read_exactly(std::uint64_t offset, std::span<std::byte> out) {
   }
   std::error_code error;
   if (std::filesystem::last_write_time(name(), error) != changed_) {
-    throw FormatError(name(), "it changed while it was read: it has been written to since");
+    throw FormatError(name(), "it changed while it was read: it was written to");
   }
   stream_.seekg(static_cast<std::streamoff>(offset));
   stream_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));

@@ -81,7 +81,7 @@ void refuse_absent(const std::string& path, const std::filesystem::file_status& 
                    const std::error_code& error, const char* absent);
 
 /// The bytes at `path`. A pipe, a socket or a device is read to its end, and so is standard input, "-". Throws
-/// FormatError as FileSource does, and for a stream of more than 1 GB.
+/// FormatError as FileSource does, and for a stream of more than 1 GB or a device with more than 1 MB.
 std::shared_ptr<ByteSource> open_source(const std::string& path);
 
 /// Bytes already in memory.

@@ -1,23 +1,8 @@
 #include "io/json.h"
 
-#include <algorithm>
-
-#include "support/error.h"
+#include "io/json_events.h"
 
 namespace eigenscope {
-namespace {
-
-[[noreturn]] void refuse_json(const std::string& text, const std::string& item, std::size_t byte) {
-  const auto before =
-      text.begin() + static_cast<std::ptrdiff_t>(std::min(byte > 0 ? byte - 1 : 0, text.size()));
-  const auto line = std::count(text.begin(), before, '\n') + 1;
-  const auto line_end = std::find(std::make_reverse_iterator(before), text.rend(), '\n');
-  const auto column = before - line_end.base() + 1;
-  throw FormatError(item, "it must be JSON in UTF-8; the text is not, at line " +
-                              std::to_string(line) + ", column " + std::to_string(column));
-}
-
-}  // namespace
 
 OrderedJson read_json(const std::string& text) { return OrderedJson::parse(text, nullptr, false); }
 

@@ -1,5 +1,6 @@
 #include "io/json_events.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,7 +14,8 @@ class Adapter {
  public:
   using Json = nlohmann::json;
 
-  Adapter(const std::string& item, JsonEvents& events) : item_(item), events_(events) {}
+  Adapter(std::string_view text, const std::string& item, JsonEvents& events)
+      : text_(text), item_(item), events_(events) {}
 
   bool null() { return events_.null(), true; }
   bool boolean(bool value) { return events_.other_scalar(value ? "true" : "false"), true; }
@@ -35,23 +37,32 @@ class Adapter {
   [[noreturn]] bool parse_error(std::size_t position, const std::string&,
                                 const nlohmann::detail::exception&) {
     // The parser's own words quote the input raw, so only the place is passed on.
-    throw FormatError(item_, "it is not valid JSON in UTF-8, at byte " + std::to_string(position));
+    refuse_json(text_, item_, position);
   }
 
  private:
+  std::string_view text_;
   const std::string& item_;
   JsonEvents& events_;
 };
 
 }  // namespace
 
+void refuse_json(std::string_view text, const std::string& item, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_end = before.rfind('\n');
+  const std::size_t column =
+      before.size() - (line_end == std::string_view::npos ? 0 : line_end + 1) + 1;
+  throw FormatError(item, "it must be JSON in UTF-8; the text is not, at line " +
+                              std::to_string(line) + ", column " + std::to_string(column));
+}
+
 void parse_json(std::string_view text, const std::string& item, JsonEvents& events) {
   // The parser takes a NUL for the end of its input and would ignore all that follows.
   const std::size_t nul = text.find('\0');
-  if (nul != std::string_view::npos) {
-    throw FormatError(item, "it is not valid JSON in UTF-8, at byte " + std::to_string(nul + 1));
-  }
-  Adapter adapter(item, events);
+  if (nul != std::string_view::npos) refuse_json(text, item, nul + 1);
+  Adapter adapter(text, item, events);
   nlohmann::json::sax_parse(text.begin(), text.end(), &adapter);
 }
 

@@ -2,6 +2,7 @@
 // and size would be the file's to choose.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,9 +28,12 @@ class JsonEvents {
   virtual void null() = 0;
 };
 
-/// Sends all of `text` to `events`. Throws FormatError naming `item` when the text is not one JSON
-/// value in UTF-8, with the byte (counted from 1) where it goes wrong. Uses memory for the longest
-/// string and one bit for each level of nesting that `events` lets pass.
+/// Throws FormatError naming `item`, with the line and column (counted in bytes, from 1) of a byte (counted from 1)
+/// at which `text` stops being JSON.
+[[noreturn]] void refuse_json(std::string_view text, const std::string& item, std::size_t byte);
+
+/// Sends all of `text` to `events`. Throws as refuse_json does when the text is not one JSON value in UTF-8.
+/// Uses memory for the longest string and one bit for each level of nesting that `events` lets pass.
 void parse_json(std::string_view text, const std::string& item, JsonEvents& events);
 
 /// `name` fit to stand in a message: at most about 100 bytes, control characters replaced.

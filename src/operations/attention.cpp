@@ -32,7 +32,7 @@ struct AttentionResult {
 void describe(ResultFields& out, const AttentionResult& result) {
   const Dimension query{"query", result.entropy.size()}, key{"key", result.entropy.size()};
   out.integer("length", query.size, "sequence length T");
-  out.rounded("weights", result.weights, {query, key}, "attention weights; masked entries are 0");
+  out.array_f32("weights", result.weights, {query, key}, "attention weights; masked entries are 0");
   out.array("entropy", result.entropy, {query},
             "row entropy over the log of the visible keys; NaN for one key");
 }
@@ -51,7 +51,7 @@ AttentionResult compute_attention(const AttentionInput& in) {
 
 }  // namespace
 
-const Operation attention_operation = operation<AttentionInput, Instant<&compute_attention>>(
+const Operation attention_operation = operation<AttentionInput, OneShotJob<&compute_attention>>(
     "attention", "One sampled attention matrix with its normalized row entropies",
     "# Attention that localizes on late tokens\n"
     "eigenscope attention --mean 0.02 --variance 0.0001 --length 12 --csv");

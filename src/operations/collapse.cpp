@@ -7,6 +7,7 @@
 #include <string>
 
 #include "collapse/geometry.h"
+#include "collapse/stack_run.h"
 #include "operations/operations.h"
 #include "operations/settings.h"
 #include "support/error.h"
@@ -17,7 +18,15 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr std::array kSharingNames{Name{"fresh", "new each layer"}, Name{"shared", "shared by all"}};
+constexpr Parameter kLayer{.name = "layer",
+                           .symbol = "layer",
+                           .minimum = 0,
+                           .maximum = 512,
+                           .default_value = 12,
+                           .integer = true,
+                           .meaning = "layer of the stack; 0 is the input; at most the depth"};
+constexpr std::array kSharingNames{Name{"fresh", "new each layer"},
+                                   Name{"shared", "shared by all"}};
 
 struct StackInput {
   EnsembleInput ensemble;
@@ -39,12 +48,12 @@ void describe(InputFields& f, StackInput& in) {
   describe(f, s.mask);
   f.number("depth", s.depth);
   f.number("heads", s.weights.heads);
-  f.number("skip", s.skip);
+  f.number(kSkip, s.skip);
   f.number("mlp", s.weights.mlp);
   f.choice("layer_norm", s.place, kNormPlaceNames, "place of the normalization");
   f.choice("norm", s.norm, kNormNames, "kind of normalization");
   f.choice("values", s.weights.values, kValueNames, "value matrix W_V");
-  f.number("shear", s.weights.shear);
+  f.number(kShear, s.weights.shear);
   f.choice("weights", s.weights.shared, kSharingNames, "weights of the layers");
   f.choice("softmax", s.softmax, kSoftmaxNames, "form of the softmax");
   f.number("temperature", s.temperature);
@@ -59,9 +68,9 @@ struct StacksInput {
 
 void describe(InputFields& f, StacksInput& in) {
   describe(f, in.stack);
-  f.number("stacks", in.range.count);
-  f.number("first", in.range.first);
-  f.choice("layers", in.layers, kMeasuredLayersNames, "layers that are measured");
+  f.number(kStacks, in.range.count);
+  f.number(kFirstStack, in.range.first);
+  f.choice("layers", in.layers, kMeasuredLayersNames, "layers to measure");
 }
 
 struct CollapseResult {
@@ -82,15 +91,17 @@ void describe(ResultFields& out, const CollapseResult& result) {
   }
   out.array("mean", means, {point}, "mean of the eigenspectrum");
   out.array("variance", variances, {point}, "variance of the eigenspectrum");
-  out.counts("layer", result.layer, {layer}, "number of the layer; 0 is the input, which has no attention");
-  out.counts("samples", result.samples, {point, layer}, "stacks so far whose layer is finite");
+  out.counts("layer", result.layer, {layer}, "layer; 0 is the input, which has no attention");
+  out.counts("samples", result.samples, {point, layer},
+             "sampled stacks with finite values in this layer");
   for (std::size_t k = 0; k < kLayerMeasures.size(); ++k) {
     const std::string name(kLayerMeasures[k].name);
     out.array(name.c_str(), result.value[k], {point, layer}, kLayerMeasures[k].label);
     out.array((name + "_error").c_str(), result.error[k], {point, layer}, "its standard error");
   }
-  out.texts("refused", result.refused, point, "why the ensemble cannot have this point, or empty");
-  out.counts("overflow", result.overflow, {point}, "first layer whose numbers overflowed, or 0");
+  out.texts("refused", result.refused, point,
+            "reason why the ensemble does not exist at this point; empty if it does");
+  out.counts("overflow", result.overflow, {point}, "first layer with overflow; 0 without overflow");
   for (Index i = 0; i < result.overflow.size(); ++i) {
     if (result.overflow[i] == 0) continue;
     out.note("at mean " + shown(means[i]) + " and variance " + shown(variances[i]) +
@@ -105,7 +116,7 @@ class StacksJob {
       : collapse_(in.stack.stack(), std::move(points), in.range, in.layers) {}
 
   bool advance(double work) { return advance_by_work(collapse_, work); }
-  double progress() const { return share_done(collapse_); }
+  double progress() const { return progress_of(collapse_); }
   CollapseResult result() const {
     const Index rows = collapse_.rows();
     CollapseResult result{collapse_.points(), VectorXd(rows), {}, {}, {}, {}, {}};
@@ -155,8 +166,8 @@ struct CollapseInput {
 void describe(InputFields& f, CollapseInput& in) {
   f.number("mean", in.mean);
   f.number("variance", in.variance);
-  f.numbers("means", "mean", in.means, "means of several points, instead of one mean");
-  f.numbers("variances", "variance", in.variances, "variances of the same points");
+  f.numbers("means", "mean", in.means, "means of several points, in place of one mean");
+  f.numbers("variances", "variance", in.variances, "variances of these points");
   f.excludes("means", "mean");
   f.excludes("variances", "variance");
   describe(f, in.stacks);
@@ -173,7 +184,8 @@ std::vector<SpectrumPoint> points_of(const CollapseInput& in) {
     throw InvalidArgument("variances", "there must be one for every mean, and at least one");
   }
   std::vector<SpectrumPoint> points;
-  for (std::size_t i = 0; i < in.means.size(); ++i) points.push_back({in.means[i], in.variances[i]});
+  for (std::size_t i = 0; i < in.means.size(); ++i)
+    points.push_back({in.means[i], in.variances[i]});
   return points;
 }
 
@@ -215,7 +227,7 @@ void describe(InputFields& f, CosinesInput& in) {
   f.number("mean", in.mean);
   f.number("variance", in.variance);
   describe(f, in.stack);
-  f.number("layer", in.layer);
+  f.number(kLayer, in.layer);
 }
 
 struct CosinesResult {
@@ -225,50 +237,28 @@ struct CosinesResult {
 void describe(ResultFields& out, const CosinesResult& result) {
   const Index length = result.cosines.cols();
   out.integer("length", length, "sequence length T");
-  out.rounded("cosines", result.cosines, {{"token", length}, {"other_token", length}},
+  out.array_f32("cosines", result.cosines, {{"token", length}, {"other_token", length}},
               "cosine of every pair of tokens");
 }
 
 class CosinesJob {
  public:
   explicit CosinesJob(const CosinesInput& in)
-      : settings_(in.stack.stack()), layer_(in.layer), draw_(settings_.weights, kSample) {
-    check_stack(settings_);
-    if (layer_ > settings_.depth) {
-      throw InvalidArgument("layer", std::to_string(layer_) +
-                                         " is not allowed; it must be at most the depth, " +
-                                         std::to_string(settings_.depth));
-    }
-    const SpectrumPoint point = SpectrumInput{in.stack.ensemble, in.mean, in.variance}.point();
-    spectrum_ = Ensemble(settings_.weights.ensemble).weights(point.mean, point.variance);
-    tokens_ = stack_tokens(settings_, kSample);
-  }
+      : run_(in.stack.stack(), SpectrumInput{in.stack.ensemble, in.mean, in.variance}.point(),
+             in.layer) {}
 
-  bool advance(double) {
-    if (done_ < layer_) {
-      tokens_ = run_layer(settings_, draw_.layer(done_), spectrum_, tokens_).tokens;
-      ++done_;
-    }
-    return done_ == layer_;
-  }
-  double progress() const {
-    return layer_ > 0 ? static_cast<double>(done_) / static_cast<double>(layer_) : 1;
-  }
-  CosinesResult result() const { return {cosine_matrix(tokens_)}; }
+  bool advance(double) { return run_.advance(1); }
+  double progress() const { return progress_of(run_); }
+  CosinesResult result() const { return {cosine_matrix(run_.tokens())}; }
 
  private:
-  static constexpr std::uint64_t kSample = 0;
-  StackSettings settings_;
-  Index layer_, done_ = 0;
-  StackDraw draw_;
-  EnsembleWeights spectrum_;
-  Eigen::MatrixXd tokens_;
+  StackRun run_;
 };
 
 }  // namespace
 
 const Operation collapse_operation = operation<CollapseInput, CollapseJob>(
-    "collapse", "Rank and entropy of a stack of attention blocks, layer by layer",
+    "collapse", "Rank and entropy of stacks of random attention blocks, by layer",
     "# Pure attention collapses fast, a skip connection slows it\n"
     "eigenscope collapse --skip 0 --layer-norm none --mask full --tokens ar1 --csv\n"
     "eigenscope collapse --skip 1 --layer-norm none --mask full --tokens ar1 --csv");

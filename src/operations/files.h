@@ -20,7 +20,7 @@ void describe(InputFields& f, CheckpointFiles& files);
 Config needed_config(const CheckpointFiles& files);
 
 /// The bytes of a file as text; not checked to be UTF-8.
-inline std::string_view text_of(std::span<const std::byte> file) {
+inline std::string_view as_text(std::span<const std::byte> file) {
   return {reinterpret_cast<const char*>(file.data()), file.size()};
 }
 

@@ -43,27 +43,30 @@ struct HeadsInput {
 void describe(InputFields& f, HeadsInput& in) {
   describe(f, in.files);
   f.text("heads", in.heads,
-         "attention heads in each layer, N; STACK=N for one stack of a model of several; several with "
-         "commas",
+         "attention heads per layer, N; STACK=N for one of several stacks, separated by commas",
          "from config.json");
   f.number_or("from config.json or the shapes", "key_heads", in.key_heads);
   describe(f, in.query_key);
-  f.choice("frame", in.frame, kFrameNames,
-           "covariance of the tokens in the traces; that of the checkpoint's own token embeddings is "
-           "scaled to the trace d; `layer-spectra` takes that of each layer's tokens");
+  f.choice(
+      "frame", in.frame, kFrameNames,
+      "token covariance in the traces: identity, or covariance of the checkpoint's token "
+      "embeddings, scaled to trace d (`layer-spectra` has the covariance of each layer's tokens)");
   f.text("map_query", in.mapping.query,
-         "for an unrecognized architecture: name of the weights of the queries, or of all "
-         "projections where they are fused, with {n} for the number of the layer");
-  f.text("map_key", in.mapping.key, "name of the weights of the keys, where they are not fused");
+         "for an unrecognized architecture: name of the query weights, or of the fused "
+         "projections, with {n} for the layer number");
+  f.text("map_key", in.mapping.key, "name of the key weights unless they are fused");
   f.text("map_gain", in.mapping.gain, "name of the gain of the norm before the projections");
   f.choice("map_layout", in.mapping.layout, kLayoutNames, "layout of the mapped weights");
   for (const char* name : {"map_key", "map_gain", "map_layout"}) f.needs(name, "map_query");
   describe(f, in.tokens, 128);
-  f.flag("eigenvalues", in.eigenvalues, "list the head_width non-zero eigenvalues of each head");
-  f.flag("traces", in.traces, "traces only, without variance_modulus: faster for wide heads");
+  f.flag("eigenvalues", in.eigenvalues,
+         "list the head_width non-zero eigenvalues and singular values of each head");
+  f.flag("traces", in.traces,
+         "compute traces only, without variance_modulus, components and spectral_norm; faster for "
+         "wide heads");
   f.excludes("traces", "eigenvalues");
   f.flag("measures", in.measures,
-         "predict entropy, participation and localization of the exact softmax's sensitivity");
+         "predict entropy, participation and sensitivity localization of the exact softmax");
   f.number_from(1000, "samples", in.samples);
   f.number("seed", in.seed);
   f.needs("samples", "measures");
@@ -90,26 +93,32 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
   out.text("model", result.model, "the checkpoint");
   describe(out, head);
   out.nullable("bias_query", head.bias_query,
-               "norm of the query bias, which is not in W, over that of the weights; null without one");
-  out.nullable("bias_key", head.bias_key, "the same of the key bias");
-  out.text("folded", head.folded, "names of the norms whose gains are in W");
+               "norm of the query bias over that of the query weights; null without a bias");
+  out.nullable("bias_key", head.bias_key,
+               "norm of the key bias over that of the key weights; null without a bias");
+  out.text("folded", head.folded, "norms whose gains are folded into W");
   out.flag("rotary", head.rotary, "whether W depends on the offset between query and key");
   out.nullable("offset", head.rotary ? result.offset.value_or(kNone) : kNone,
-               "query minus key position of a rotary head; null for an average over them");
+               "query minus key position of a rotary head; null for an average over offsets");
   if (result.measures) describe_softmax(out, row.estimate);
   if (result.eigenvalues) {
-    out.array("eigenvalues", head.eigenvalues, {{"eigenvalue", head.eigenvalues.size()}},
-              "the head_width eigenvalues that need not be 0");
+    const auto& [traces, eigenvalues, singular_values] = head.spectrum;
+    out.array("eigenvalues", eigenvalues, {{"eigenvalue", eigenvalues.size()}},
+              "the head_width eigenvalues of W C that can differ from 0; C is the covariance of "
+              "the frame");
+    out.array("singular_values", singular_values, {{"component", singular_values.size()}},
+              "the head_width singular values of C^(1/2) W C^(1/2) that can differ from 0");
   }
 }
 
 void describe(ResultFields& out, const HeadsResult& result) {
-  out.list("heads", result.rows, "one row for each head; empty until all are read",
+  out.list("heads", result.rows, "one row per head; empty until all heads are read",
            [&](ResultFields& inner, const HeadRow& row) { describe_head(inner, result, row); });
   out.integer("heads_read", result.heads_read, "heads read so far");
   out.number("bytes_read", result.bytes_read, "bytes read so far");
-  out.texts("excluded", result.excluded, {"head", static_cast<Eigen::Index>(result.excluded.size())},
-            "heads that were left out because their weights are not finite");
+  out.texts("excluded", result.excluded,
+            {"head", static_cast<Eigen::Index>(result.excluded.size())},
+            "number of omitted heads with NaN or infinite weights");
 }
 
 /// The files that a person has picked: these operations see them first.
@@ -139,13 +148,13 @@ class HeadsJob {
     return advance_by_work(*rows_, work);
   }
   double progress() const {
-    double sum = heads_.share_done(), parts = 1;
+    double sum = heads_.progress(), parts = 1;
     if (covariance_) {
       sum += static_cast<double>(covariance_->rows_read()) / static_cast<double>(covariance_->rows());
       parts += 1;
     }
     if (in_.measures) {
-      sum += rows_ ? share_done(*rows_) : 0;
+      sum += rows_ ? progress_of(*rows_) : 0;
       parts += 1;
     }
     return sum / parts;
@@ -200,9 +209,9 @@ struct TensorsResult {
 };
 
 void describe(ResultFields& out, const TensorsResult& result) {
-  out.flag("known", result.known, "whether they are of a known family");
+  out.flag("known", result.known, "whether the tensors belong to a known family");
   out.texts("names", result.names, {"tensor", static_cast<Eigen::Index>(result.names.size())},
-            "names of the tensors");
+            "tensor names");
 }
 
 TensorsResult compute_tensors(const CheckpointFiles& files) {
@@ -229,8 +238,8 @@ const Operation heads_operation = operation<HeadsInput, HeadsJob>(
     "--heads 8",
     "heads");
 
-const Operation tensors_operation = operation<CheckpointFiles, Instant<&compute_tensors>>(
-    "tensors", "Names of a checkpoint's tensors, and whether they are of a known family",
+const Operation tensors_operation = operation<CheckpointFiles, OneShotJob<&compute_tensors>>(
+    "tensors", "Tensor names of a checkpoint, and whether they belong to a known family",
     "eigenscope tensors my.safetensors");
 
 }  // namespace eigenscope

@@ -21,29 +21,21 @@ struct LayerSpectraInput {
   ReaderInput reader;
   std::vector<std::byte> file;
   RandomTokensInput random;
-  std::vector<double> ids;  ///< of passages, instead of those of the file or random ones
-  Index leading = 0, trailing = 0;
   Index passages = 0;
   QueryKeyInput query_key;
   TokensInput tokens{.tokens = TokenKind::normalized_walk};
+  bool fit_length = false;
   std::uint64_t seed = 0;
 };
 
 void describe(InputFields& f, LayerSpectraInput& in) {
   describe(f, in.reader);
-  f.bytes("file", in.file, "text whose passages the model reads, UTF-8; random tokens without it");
+  f.bytes("file", in.file, "text to run through the model, UTF-8; random tokens if omitted");
   describe(f, in.random);
-  f.numbers("ids", "token_id", in.ids,
-            "token ids of passages of equal length that `passages` has drawn, instead of a text or "
-            "random tokens");
-  f.excludes("ids", "file");
-  f.number_as("special_tokens", "leading", in.leading,
-              "special tokens at the start of each passage of `ids`");
-  f.number_as("special_tokens", "trailing", in.trailing, "the same at the end");
-  for (const char* name : {"leading", "trailing"}) f.needs(name, "ids");
   f.number("passages", in.passages);
   describe(f, in.query_key);
   describe(f, in.tokens, 128);
+  describe_fit_length(f, in.fit_length);
   f.number("seed", in.seed);
 }
 
@@ -53,26 +45,30 @@ struct LayerSpectraResult {
 };
 
 void describe(ResultFields& out, const LayerSpectraResult& result) {
-  out.list("heads", result.heads, "one row for each head; empty until all are read",
+  out.list("heads", result.heads, "one row per head; empty until all heads are read",
            [&](ResultFields& inner, const HeadReport& head) {
              inner.text("model", result.model, "the checkpoint");
              describe(inner, head);
            });
 }
 
-std::vector<Passage> chosen_passages(const LayerSpectraInput& in) {
-  if (!in.ids.empty()) return passages_of_ids(in.ids, in.passages, in.leading, in.trailing);
-  const Reader reader = open_reader(in.reader);
+/// Tokens of the theory and passages have this length.
+LayerSpectraInput fitted(LayerSpectraInput in, const TextModel& model) {
+  in.tokens.length = length_for(in.tokens.length, in.fit_length, model);
+  return in;
+}
+
+std::vector<Passage> chosen_passages(const LayerSpectraInput& in, const Reader& reader) {
   const Index length = in.tokens.length;
   if (in.file.empty()) return made_passages(in.random, reader, in.passages, length, in.seed);
-  return choose_passages(cut_passages(reader.tokenizer, text_of(in.file), length), in.passages,
+  return choose_passages(cut_passages(reader.tokenizer, as_text(in.file), length), in.passages,
                          length, in.seed);
 }
 
 class LayerSpectraJob {
  public:
   explicit LayerSpectraJob(const LayerSpectraInput& in)
-      : LayerSpectraJob(in, open_model(in.reader.files), needed_config(in.reader.files)) {}
+      : LayerSpectraJob(in, open_reader(in.reader)) {}
 
   bool advance(double work) {
     if (!measured_) {
@@ -85,7 +81,7 @@ class LayerSpectraJob {
     }
     return heads_.advance(work);
   }
-  double progress() const { return (share_done(layers_) + heads_.share_done()) / 2; }
+  double progress() const { return (progress_of(layers_) + heads_.progress()) / 2; }
   LayerSpectraResult result() const {
     LayerSpectraResult result{tensors_->name(), {}};
     if (heads_.scan().done()) result.heads = heads_.reports();
@@ -93,10 +89,11 @@ class LayerSpectraJob {
   }
 
  private:
-  LayerSpectraJob(const LayerSpectraInput& in, std::shared_ptr<const TextModel> model,
-                  const Config& config)
+  LayerSpectraJob(const LayerSpectraInput& given, const Reader& reader)
+      : LayerSpectraJob(fitted(given, *reader.model), reader, needed_config(given.reader.files)) {}
+  LayerSpectraJob(const LayerSpectraInput& in, const Reader& reader, const Config& config)
       : tensors_(open_tensors(in.reader.files)),
-        layers_(std::move(model), chosen_passages(in), in.query_key.fold_gains == 0),
+        layers_(reader.model, chosen_passages(in, reader), in.query_key.fold_gains == 0),
         heads_(HeadScan(tensors_, &config, in.query_key.settings(in.tokens.length)),
                centred_kernel(in.tokens.process())) {}
 
@@ -109,8 +106,7 @@ class LayerSpectraJob {
 }  // namespace
 
 const Operation layer_spectra_operation = operation<LayerSpectraInput, LayerSpectraJob>(
-    "layer-spectra",
-    "Eigenspectrum of every head with the covariance that the tokens of its layer have",
+    "layer-spectra", "Eigenspectrum of every head under the token covariance of its layer",
     "eigenscope layer-spectra all-MiniLM-L6-v2 --file moby-dick.txt --csv\n"
     "eigenscope layer-spectra all-MiniLM-L6-v2 --tokens-law zipf --csv",
     "heads");

@@ -7,6 +7,47 @@
 namespace eigenscope {
 namespace {
 
+constexpr Parameter kLeft{.name = "x_from",
+                          .symbol = "xi/lambda",
+                          .minimum = -10000,
+                          .maximum = 10000,
+                          .default_value = -8,
+                          .meaning = "smallest xi/lambda of a map"};
+constexpr Parameter kRight{.name = "x_to",
+                           .symbol = "xi/lambda",
+                           .minimum = -10000,
+                           .maximum = 10000,
+                           .default_value = 8,
+                           .meaning = "largest xi/lambda of a map"};
+constexpr Parameter kColumns{.name = "x_count",
+                             .symbol = "n",
+                             .minimum = 2,
+                             .maximum = 1000,
+                             .default_value = 25,
+                             .integer = true,
+                             .meaning = "columns of a map"};
+constexpr Parameter kBottom{.name = "y_from",
+                            .symbol = "sqrt(eta_F)/lambda",
+                            .minimum = 0,
+                            .maximum = 10000,
+                            .default_value = 0.01,
+                            .open_minimum = true,
+                            .meaning = "smallest sqrt(eta_F)/lambda of a map"};
+constexpr Parameter kTop{.name = "y_to",
+                         .symbol = "sqrt(eta_F)/lambda",
+                         .minimum = 0,
+                         .maximum = 10000,
+                         .default_value = 100,
+                         .open_minimum = true,
+                         .meaning = "largest sqrt(eta_F)/lambda of a map"};
+constexpr Parameter kRows{.name = "y_count",
+                          .symbol = "n",
+                          .minimum = 2,
+                          .maximum = 1000,
+                          .default_value = 25,
+                          .integer = true,
+                          .meaning = "rows of a map"};
+
 struct MapInput {
   TokensInput tokens;
   double asymmetry = 0;
@@ -15,13 +56,13 @@ struct MapInput {
 
 void describe(InputFields& f, MapInput& in) {
   describe(f, in.tokens);
-  f.number("asymmetry", in.asymmetry);
-  f.number("x_from", in.x.from);
-  f.number("x_to", in.x.to);
-  f.number("x_count", in.x.count);
-  f.number("y_from", in.y.from);
-  f.number("y_to", in.y.to);
-  f.number("y_count", in.y.count);
+  f.number(kAsymmetry, in.asymmetry);
+  f.number(kLeft, in.x.from);
+  f.number(kRight, in.x.to);
+  f.number(kColumns, in.x.count);
+  f.number(kBottom, in.y.from);
+  f.number(kTop, in.y.to);
+  f.number(kRows, in.y.count);
 }
 
 struct MapResult {
@@ -31,7 +72,8 @@ struct MapResult {
 };
 
 void describe(ResultFields& out, const MapResult& map) {
-  const Dimension row{"sqrt_eta_f_over_lambda", map.y.size()}, column{"xi_over_lambda", map.x.size()};
+  const Dimension row{"sqrt_eta_f_over_lambda", map.y.size()},
+      column{"xi_over_lambda", map.x.size()};
   out.array("xi_over_lambda", map.x, {column}, "xi/lambda of each column");
   out.array("sqrt_eta_f_over_lambda", map.y, {row}, "sqrt(eta_F)/lambda of each row");
   out.array("localization", map.localization, {row, column},
@@ -39,7 +81,7 @@ void describe(ResultFields& out, const MapResult& map) {
   out.array("rho_mean", map.rho_mean, {row, column}, "mean of rho over the keys");
   out.choices("regime", map.regime, kRegimeNames, {row, column}, "where rho is large");
   out.choices("signal", map.signal, kSignalNames, {row, column},
-              "localized, uniform and alive, or uniform and dead");
+              "localized, uniform-alive or uniform-dead");
 }
 
 void check_order(const char* field, const char* other, const Axis& axis) {
@@ -57,8 +99,12 @@ class MapJob {
   }
   double progress() const { return map_.progress(); }
   MapResult result() const {
-    MapResult result{Eigen::VectorXd(map_.columns()), Eigen::VectorXd(map_.rows()),
-                     map_.localization(), map_.rho_mean(), map_.regime(), map_.signal()};
+    MapResult result{Eigen::VectorXd(map_.columns()),
+                     Eigen::VectorXd(map_.rows()),
+                     map_.localization(),
+                     map_.rho_mean(),
+                     map_.regime(),
+                     map_.signal()};
     for (Eigen::Index i = 0; i < map_.columns(); ++i) result.x[i] = map_.x(i);
     for (Eigen::Index i = 0; i < map_.rows(); ++i) result.y[i] = map_.y(i);
     return result;

@@ -25,7 +25,6 @@
   row(heads)                       \
   row(tensors)                     \
   row(attend)                      \
-  row(passages)                    \
   row(layer_spectra)               \
   row(predict)                     \
   row(train)                       \

@@ -1,20 +1,19 @@
 // Predicted against measured attention of a checkpoint, head by head and level by level.
 #include "prediction/prediction.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "operations/operations.h"
 #include "operations/prediction_passages.h"
 #include "prediction/rotary_decay.h"
+#include "prediction/spectral_expectations.h"
 #include "prediction/summary.h"
 #include "prediction/verdict.h"
 #include "support/error.h"
@@ -27,98 +26,38 @@ using Eigen::VectorXd;
 
 struct PredictInput {
   PassagesInput drawn;
-  /// Passages as `passages` gives them, instead of its inputs; then length and passages are those of it.
-  std::vector<double> ids;
-  Index leading = 0, trailing = 0;
-  bool same_text = false;
   Index queries = 0, resamples = 0;
-  bool summary = false;
+  bool spectra = false, summary = false;
 };
 
 void describe(InputFields& f, PredictInput& in) {
   describe(f, in.drawn);
-  f.numbers(
-      "ids", "token_id", in.ids,
-      "token ids of passages that `passages` has drawn with this length and number, instead of "
-      "texts or random tokens");
-  f.number_as("special_tokens", "leading", in.leading,
-              "special tokens at the start of each passage of `ids`");
-  f.number_as("special_tokens", "trailing", in.trailing, "the same at the end");
-  f.flag("same_text", in.same_text, "`ids` are all of the measured text");
-  for (const char* text : {"file", "measure_file"}) f.excludes("ids", text);
-  for (const char* name : {"leading", "trailing", "same_text"}) f.needs(name, "ids");
   f.number("queries", in.queries);
-  f.number("resamples", in.resamples);
-  f.flag("summary", in.summary, "leave out the heads, so that CSV is the summary");
+  f.number(kResamples, in.resamples);
+  f.flag("spectra", in.spectra, "list eigenvalues and singular values of each head in each metric");
+  f.flag("summary", in.summary, "omit the heads; CSV is then the summary");
 }
-
-/// `passages` for the statistics, then as many to measure, then as many for the ceiling.
-PredictionPassages passages_of_ids(const PredictInput& in) {
-  const auto length = static_cast<std::size_t>(in.drawn.length);
-  const auto count = static_cast<std::size_t>(in.drawn.passages);
-  if (!in.drawn.file.empty() || !in.drawn.measure_file.empty()) {
-    throw InvalidArgument("ids", "give either passages as ids or texts, not both");
-  }
-  if (in.ids.size() % (count * length) != 0 || in.ids.size() > 3 * count * length) {
-    throw InvalidArgument("ids", "they must be one, two or three times " + std::to_string(count) +
-                                     " passages of " + std::to_string(length) + " tokens");
-  }
-  PredictionPassages passages;
-  const std::array<std::vector<Passage>*, 3> groups{&passages.statistics, &passages.measured,
-                                                    &passages.ceiling};
-  for (std::size_t k = 0; k * length < in.ids.size(); ++k) {
-    const auto at = in.ids.begin() + static_cast<std::ptrdiff_t>(k * length);
-    groups[k / count]->push_back(
-        {{at, at + static_cast<std::ptrdiff_t>(length)}, in.leading, in.trailing});
-  }
-  passages.same_text = in.same_text;
-  return passages;
-}
-
-struct Opened {
-  std::shared_ptr<const TextModel> model;
-  PredictionPassages passages;
-};
-
-Opened opened(const PredictInput& in) {
-  if (!in.ids.empty()) {
-    PredictionPassages passages = passages_of_ids(in);
-    return {open_model(in.drawn.reader.files), std::move(passages)};
-  }
-  const Reader reader = open_reader(in.drawn.reader);
-  return {reader.model, drawn_passages(in.drawn, reader)};
-}
-
-constexpr std::string_view kRotaryBase = "rotary-base", kCeiling = "ceiling", kNull = "null";
-
-/// A level, the base of rotary positions, the ceiling or the null against the measurement.
-struct SummaryRow {
-  std::optional<Index> level;
-  std::string_view name;
-  Index heads = 0;
-  std::array<Agreement, kPredictedMeasures.size()> measures;
-};
 
 void describe(ResultFields& out, const std::string& name, const Interval& interval, Help meaning) {
   out.nullable(name.c_str(), interval.value, meaning);
-  out.nullable((name + "_low").c_str(), interval.low, "start of its 95% bootstrap interval");
-  out.nullable((name + "_high").c_str(), interval.high, "end of the interval");
+  out.nullable((name + "_low").c_str(), interval.low, "lower end of its 95% bootstrap interval");
+  out.nullable((name + "_high").c_str(), interval.high, "upper end of the interval");
 }
 
-void describe(ResultFields& out, const SummaryRow& row) {
-  out.nullable("level", row.level, "predictor level; null for the rows after the levels");
+void describe_row(ResultFields& out, const SummaryRow& row) {
+  out.nullable("level", row.level, "predictor level; null for `rotary-base`, `ceiling` and `null`");
   out.text("name", row.name,
-           "the level's; `rotary-base` for `rotary_decay`, of models with such positions, which "
-           "only predicts "
-           "`decay`; `ceiling` for other passages of the measured text; `null` for one constant");
+           "name of the level; `rotary-base` predicts `decay` from the rotary base; `ceiling` is "
+           "measured on other passages of the measured text, `transfer` on `transfer_file`; `null` "
+           "is the best constant for all heads");
   out.integer("heads", row.heads, "heads of the model");
   for (std::size_t k = 0; k < kPredictedMeasures.size(); ++k) {
     const std::string start = std::string(kPredictedMeasures[k].name) + "_";
     const Agreement& agreement = row.measures[k];
     out.integer((start + "pairs").c_str(), agreement.pairs,
-                "heads of which the measure is both predicted and measured");
+                "number of heads with a predicted and a measured value");
     describe(out, start + "rank_correlation", agreement.rank_correlation,
-             "rank correlation of predicted and measured");
+             "rank correlation of predicted and measured values");
     describe(out, start + "mean_absolute_error", agreement.error, "mean |predicted - measured|");
   }
 }
@@ -129,10 +68,34 @@ const std::vector<HeadPrediction>& no_heads() {
   return none;
 }
 
+/// Before the names of quantities in a metric: `bare_`, `weighted_`, `mean_field_`.
+std::string prefix_of(std::size_t metric) {
+  std::string name(kMetricNames[metric].name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name + '_';
+}
+
+void describe_expectation(ResultFields& out, const SpectralAgreement& row) {
+  const SpectralExpectation& expected = *row.expectation;
+  out.choice("metric", static_cast<std::size_t>(row.metric), kMetricNames,
+             "source of the token covariance C");
+  out.text("quantity", expected.quantity->name, "quantity of the spectrum");
+  out.text("measured", expected.measured,
+           "`entropy`, `sink`, `self_logit`, `logit_components` or `largest_logit`");
+  out.integer("sign", expected.sign, "expected sign of the rank correlation, 1 or -1");
+  out.integer("pairs", row.agreement.pairs, "number of heads with both values");
+  describe(out, "rank_correlation", row.agreement.rank_correlation,
+           "rank correlation over heads of the quantity and the measured value");
+  out.nullable("ratio", row.ratio, "median over heads of the quantity over the measured value");
+}
+
 struct PredictResult {
   const std::vector<HeadPrediction>* heads = &no_heads();
+  Index length = 0;         ///< of a passage
   double rotary_decay = 0;  ///< of the model
   std::vector<SummaryRow> summary;
+  std::vector<SpectralAgreement> expectations;
+  bool spectra = true;
 };
 
 void describe_profile(ResultFields& out, const HeadPrediction& head) {
@@ -142,9 +105,52 @@ void describe_profile(ResultFields& out, const HeadPrediction& head) {
   out.integer("layer", head.layer, "layer, from 0");
   out.integer("head", head.head, "head in the layer, from 0");
   profile("measured", head.measured_by_distance,
-          "mean weight of a key that is no sink, at distance 1, 2, ... from the query; none where "
-          "no text is measured");
-  profile("gaussian", head.gaussian_by_distance, "the same as level neighbours predicts it");
+          "mean weight of content keys at distance 1, 2, ... from the query; empty without a "
+          "measured text");
+  profile("gaussian", head.gaussian_by_distance,
+          "mean weight of content keys predicted by level neighbours");
+}
+
+/// The spectra of a head.
+void describe_spectra(ResultFields& out, const HeadPrediction& head) {
+  out.integer("layer", head.layer, "layer, from 0");
+  out.integer("head", head.head, "head in the layer, from 0");
+  for (std::size_t metric = 0; metric < kMetricNames.size(); ++metric) {
+    const HeadInMetric& own = head.metrics[metric];
+    out.array((prefix_of(metric) + "singular_values").c_str(), own.singular_values,
+              {{"component", own.singular_values.size()}},
+              "those of C^(1/2) W C^(1/2) that need not be 0; none while not known");
+    out.array((prefix_of(metric) + "eigenvalues").c_str(), own.eigenvalues,
+              {{"eigenvalue", own.eigenvalues.size()}},
+              "those of W C that need not be 0, likewise");
+  }
+}
+
+/// Quantities of the spectrum in each metric, and what they are expected to order.
+void describe_metrics(ResultFields& out, const std::vector<HeadPrediction>& heads, Dimension head) {
+  const auto each = [&](const std::string& name, auto value, Help meaning) {
+    VectorXd values(head.size);
+    for (Index i = 0; i < head.size; ++i) values[i] = value(heads[static_cast<std::size_t>(i)]);
+    out.array(name.c_str(), values, {head}, meaning);
+  };
+  for (std::size_t metric = 0; metric < kMetricNames.size(); ++metric) {
+    for (const SpectralQuantity& quantity : kSpectralQuantities) {
+      if (metric == static_cast<std::size_t>(Metric::bare) && !quantity.bare) continue;
+      const auto of = [&](const HeadPrediction& it) { return quantity.value(it.metrics[metric]); };
+      each(prefix_of(metric) + std::string(quantity.name), of, quantity.label);
+    }
+  }
+  each(
+      "measured_self_logit", [](const HeadPrediction& it) { return it.measured.self_logit; },
+      "measured self-attention excess: logit of a token with itself minus the mean of its other "
+      "logits");
+  each(
+      "measured_logit_components",
+      [](const HeadPrediction& it) { return it.measured_logits.components; },
+      "components of a passage's content logits, without the means of rows and columns");
+  each(
+      "measured_largest_logit", [](const HeadPrediction& it) { return it.measured_logits.largest; },
+      "largest |logit| of the measured passages");
 }
 
 void describe(ResultFields& out, const PredictResult& result) {
@@ -160,7 +166,7 @@ void describe(ResultFields& out, const PredictResult& result) {
     localization[i] = it.measured.localization;
     verdicts.push_back(static_cast<std::uint8_t>(verdict(it)));
   }
-  out.counts("layer", layers, {head}, "layer of each head so far, from 0");
+  out.counts("layer", layers, {head}, "layer of each finished head, from 0");
   out.counts("head", heads, {head}, "head in the layer, from 0");
   for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = static_cast<std::uint8_t>(k);
   out.counts("level", VectorXd::LinSpaced(level.size, 0, static_cast<double>(level.size - 1)),
@@ -175,35 +181,47 @@ void describe(ResultFields& out, const PredictResult& result) {
     }
     const std::string name(measure.name);
     out.array(name.c_str(), predicted, {head, level}, measure.meaning);
-    out.array(("measured_" + name).c_str(), measured, {head}, "the same, measured");
+    out.array(("measured_" + name).c_str(), measured, {head}, "the measured value");
   }
   out.choices(
       "verdict", verdicts, kVerdictNames, {head},
-      "what the first level adds from which on all nested ones predict the entropy to 0.05");
+      "ingredient of the lowest level after which the error of the entropy stays below 0.05");
   out.array("theory_localization", theory, {head}, "localization index of the isotropic theory");
   out.array("measured_localization", localization, {head},
-            "localization index of the share of queries for which a key lies in the linear range");
+            "localization index of the share of queries with the key in the linear range");
+  describe_metrics(out, *result.heads, head);
+  out.integer("length", result.length, "tokens of a passage");
   out.nullable("rotary_decay", result.rotary_decay,
-               "`decay` of every head as the base of rotary positions alone predicts it; null "
-               "without them");
-  out.list("profiles", *result.heads, "attention of each head over distance", describe_profile);
-  out.list(
-      "summary", result.summary,
-      "one row for each level, then the rotary base, the ceiling and the null; fewer until done, "
-      "none where no text is measured");
+               "`decay` predicted from the rotary base alone; null without rotary positions");
+  if (result.spectra) {
+    out.list("spectra", *result.heads, "spectra of each head, in units of logits",
+             describe_spectra);
+  }
+  out.list("profiles", *result.heads, "mean attention of each head over distance",
+           describe_profile);
+  out.list("summary", result.summary,
+           "one row per level, then rotary base, ceiling, transfer from another text and null; "
+           "empty without a measured text",
+           describe_row);
+  out.list("expectations", result.expectations,
+           "one row per quantity of the spectrum, metric and measure that it is expected to order; "
+           "empty until done or without a measured text",
+           describe_expectation);
 }
 
 class PredictJob {
  public:
-  static constexpr int kShares = kPredictionShares;
+  static constexpr int kPartitions = kPredictionPartitions;
 
-  PredictJob(const PredictInput& in, const Share& share) : PredictJob(in, opened(in), share) {}
+  PredictJob(const PredictInput& in, const Partition& partition)
+      : PredictJob(in, open_reader(in.drawn.reader), partition) {}
 
   bool advance(double work) {
     for (double left = work; left >= 0 && !done();) {
       if (predicted()) {
-        compare();
-        left -= resample_work_ * static_cast<double>(heads().size());
+        left -= summary_->work_per_step(heads().size());
+        summary_->advance(heads());
+        if (summary_->done()) expectations_ = spectral_agreements(heads(), resamples_);
       } else {
         left -= prediction_->work_per_step();
         prediction_->advance(1);
@@ -211,84 +229,60 @@ class PredictJob {
     }
     return done();
   }
-  double progress() const { return prediction_ ? share_done(*prediction_) : 1; }
+  double progress() const { return prediction_ ? progress_of(*prediction_) : 1; }
   std::vector<std::byte> found() const { return bytes_of(heads()); }
   PredictResult result() const {
-    // Rows of which every measure is compared.
-    const auto whole = static_cast<std::ptrdiff_t>(compared_ / kPredictedMeasures.size());
     return {only_summary_ ? &no_heads() : &heads(),
+            length_,
             rotary_decay_,
-            {summary_.begin(), summary_.begin() + whole}};
+            summary_ ? summary_->rows() : std::vector<SummaryRow>{},
+            expectations_,
+            spectra_};
   }
 
  private:
-  PredictJob(const PredictInput& in, const Opened& opened, const Share& share)
+  PredictJob(const PredictInput& in, const Reader& reader, const Partition& partition)
       : resamples_(in.resamples, in.drawn.seed),
-        resample_work_(50 * static_cast<double>(in.resamples)),
         only_summary_(in.summary),
-        rotary_decay_(rotary_decay(opened.model->rules().rotary,
-                                   opened.passages.statistics.front().length())) {
-    if (share.found.empty()) {
-      const bool whole = share.number == Share::kAll;
-      prediction_.emplace(opened.model, opened.passages,
+        spectra_(in.spectra),
+        length_(length_for(in.drawn.length, in.drawn.fit_length, *reader.model)),
+        rotary_decay_(rotary_decay(reader.model->rules().rotary, length_)) {
+    if (partition.found.empty()) {
+      const bool whole = partition.number == Partition::kAll;
+      prediction_.emplace(reader.model, drawn_passages(in.drawn, reader),
                           PredictionSettings{in.queries, in.drawn.seed},
-                          whole ? PredictionShare::all : PredictionShare{share.number});
+                          whole ? PredictionPartition::all : PredictionPartition{partition.number});
       if (!whole) return;
     } else {
-      joined_ = joined(heads_of(share.found.front()), heads_of(share.found.back()));
+      joined_ = joined(heads_of(partition.found.front()), heads_of(partition.found.back()));
     }
-    if (opened.passages.measured.empty()) return;
-    for (std::size_t level = 0; level < kLevels.size(); ++level) {
-      summary_.push_back({static_cast<Index>(level), kLevels[level].name, 0, {}});
-    }
-    if (!std::isnan(rotary_decay_)) summary_.push_back({std::nullopt, kRotaryBase, 0, {}});
-    for (const auto name : {kCeiling, kNull}) summary_.push_back({std::nullopt, name, 0, {}});
+    if (in.drawn.file.empty() && in.drawn.measure_file.empty()) return;
+    const bool transfer = !in.drawn.transfer_file.empty();
+    summary_.emplace(in.resamples, in.drawn.seed, rotary_decay_, transfer);
   }
 
   const std::vector<HeadPrediction>& heads() const {
     return prediction_ ? prediction_->heads() : joined_;
   }
   bool predicted() const { return !prediction_ || prediction_->done(); }
-  bool done() const {
-    return predicted() && compared_ == summary_.size() * kPredictedMeasures.size();
-  }
-
-  // The next measure of the next row.
-  void compare() {
-    const std::size_t k = compared_++ % kPredictedMeasures.size();
-    const PredictedMeasure& measure = kPredictedMeasures[k];
-    SummaryRow& row = summary_[(compared_ - 1) / kPredictedMeasures.size()];
-    row.heads = static_cast<Index>(heads().size());
-    row.measures[k] = agreement_of(row, measure);
-  }
-
-  Agreement agreement_of(const SummaryRow& row, const PredictedMeasure& measure) const {
-    if (row.level) {
-      const auto level = static_cast<std::size_t>(*row.level);
-      return level_agreement(heads(), level, measure, resamples_);
-    }
-    if (row.name == kCeiling) return ceiling_agreement(heads(), measure, resamples_);
-    if (row.name == kNull) return null_agreement(heads(), measure, resamples_);
-    const double predicted =
-        measure.name == "decay" ? rotary_decay_ : std::numeric_limits<double>::quiet_NaN();
-    return constant_agreement(heads(), measure, predicted, resamples_);
-  }
+  bool done() const { return predicted() && (!summary_ || summary_->done()); }
 
   Resamples resamples_;
-  double resample_work_;  // of a head
-  bool only_summary_;
+  bool only_summary_, spectra_;
+  Index length_;  // of a passage
   double rotary_decay_;
-  std::optional<Prediction> prediction_;  // none where its shares are done
+  std::optional<Prediction> prediction_;  // none where its partitions are done
   std::vector<HeadPrediction> joined_;    // what these have found
-  std::vector<SummaryRow> summary_;       // none of a share
-  std::size_t compared_ = 0;              // measures of rows
+  std::optional<Summary> summary_;        // none of a partition, and where no text is measured
+  std::vector<SpectralAgreement> expectations_;  // with the last step of the summary
 };
 
 }  // namespace
 
 const Operation predict_operation = operation<PredictInput, PredictJob>(
     "predict",
-    "Predicted attention of every head, level by level, against what is measured on a text",
+    "Predicted attention of every head, by predictor level, against the attention measured on a "
+    "text",
     "eigenscope predict all-MiniLM-L6-v2 --csv\n"
     "eigenscope predict all-MiniLM-L6-v2 --measure-file moby-dick.txt --summary --csv\n"
     "eigenscope predict gpt2 --file train.txt --measure-file test.txt --passages 24",

@@ -12,10 +12,10 @@ using Eigen::Index;
 
 void describe(InputFields& f, RandomTokensInput& in) {
   f.choice("tokens_law", in.law, kTokenLawNames,
-           "law of the random tokens, or text that the language model writes itself");
+           "distribution of the random tokens, or text sampled from the language model itself");
   f.choice("tokens_order", in.order, kTokenOrderNames,
-           "order of the random tokens by frequency: that of the words in the vocabulary, or one "
-           "fitted to the token embeddings, for punctuation too");
+           "frequency ranks of the random tokens: order of the vocabulary, or an order fitted to "
+           "the token embeddings, which includes punctuation");
   f.number("zipf_exponent", in.exponent);
   f.number("zipf_offset", in.offset);
 }
@@ -44,11 +44,14 @@ std::vector<Passage> made_passages(const RandomTokensInput& in, const Reader& re
 
 void describe(InputFields& f, PassagesInput& in) {
   describe(f, in.reader);
-  f.bytes(
-      "file", in.file,
-      "text for the statistics of the tokens, UTF-8, and to measure on; random tokens without it");
+  f.bytes("file", in.file,
+          "text for the token statistics and the measurement, UTF-8; random tokens if omitted");
   f.bytes("measure_file", in.measure_file,
-          "text to measure on, instead of other passages of `file`");
+          "text for the measurement, in place of other passages of `file`");
+  f.bytes("transfer_file", in.transfer_file,
+          "another text for the transfer null: its measured attention is compared with that on "
+          "`measure_file`");
+  f.needs("transfer_file", "measure_file");
   describe(f, in.random);
   f.number_from(128, "length", in.length);
   describe_fit_length(f, in.fit_length);
@@ -59,7 +62,7 @@ void describe(InputFields& f, PassagesInput& in) {
 PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader) {
   const Index length = length_for(in.length, in.fit_length, *reader.model);
   const auto drawn = [&](std::span<const std::byte> text, Index count) {
-    return choose_passages(cut_passages(reader.tokenizer, text_of(text), length), count, length,
+    return choose_passages(cut_passages(reader.tokenizer, as_text(text), length), count, length,
                            in.seed);
   };
   const auto halves = [&](std::span<const std::byte> text, std::vector<Passage>& first,
@@ -68,6 +71,9 @@ PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader)
     first.assign(both.begin(), both.begin() + in.passages);
     second.assign(both.begin() + in.passages, both.end());
   };
+  if (!in.transfer_file.empty() && in.measure_file.empty()) {
+    throw InvalidArgument("transfer_file", "it is compared with `measure_file`, which must be given");
+  }
   PredictionPassages passages;
   passages.same_text = !in.file.empty() && in.measure_file.empty();
   if (passages.same_text) {
@@ -75,25 +81,11 @@ PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader)
     return passages;
   }
   if (!in.measure_file.empty()) halves(in.measure_file, passages.measured, passages.ceiling);
+  if (!in.transfer_file.empty()) passages.transfer = drawn(in.transfer_file, in.passages);
   passages.statistics = in.file.empty()
                             ? made_passages(in.random, reader, in.passages, length, in.seed)
                             : drawn(in.file, in.passages);
   return passages;
-}
-
-std::vector<Passage> passages_of_ids(const std::vector<double>& ids, Index count, Index leading,
-                                     Index trailing) {
-  const auto passages = static_cast<std::size_t>(count);
-  if (ids.empty() || ids.size() % passages != 0) {
-    throw InvalidArgument("ids", std::to_string(ids.size()) + " ids cannot be split into " +
-                                     std::to_string(count) + " passages of equal length");
-  }
-  const std::size_t length = ids.size() / passages;
-  std::vector<Passage> found;
-  for (auto at = ids.begin(); at != ids.end(); at += static_cast<std::ptrdiff_t>(length)) {
-    found.push_back({{at, at + static_cast<std::ptrdiff_t>(length)}, leading, trailing});
-  }
-  return found;
 }
 
 }  // namespace eigenscope

@@ -26,7 +26,8 @@ std::vector<Passage> made_passages(const RandomTokensInput& in, const Reader& re
 struct PassagesInput {
   ReaderInput reader;
   std::vector<std::byte> file;  ///< for the statistics, and to measure on; else random tokens
-  std::vector<std::byte> measure_file;  ///< to measure on, instead of other passages of `file`
+  std::vector<std::byte> measure_file;   ///< to measure on, instead of other passages of `file`
+  std::vector<std::byte> transfer_file;  ///< another text to measure on, for the transfer null
   RandomTokensInput random;
   Eigen::Index length = 0;
   bool fit_length = false;
@@ -36,12 +37,7 @@ struct PassagesInput {
 void describe(InputFields& f, PassagesInput& in);
 
 /// Of one text: `passages` for the statistics and as many to measure. Of two texts, or of random tokens
-/// and a text: as many of the second to measure, and as many others of it for the ceiling.
+/// and a text: as many of the second to measure, and as many others of it for the ceiling. Of `transfer_file` as many for the transfer null.
 PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader);
-
-/// `count` passages of equal length from their ids, one after another. Throws InvalidArgument ("ids") for a
-/// number of ids that is not a positive multiple of `count`.
-std::vector<Passage> passages_of_ids(const std::vector<double>& ids, Eigen::Index count,
-                                     Eigen::Index leading, Eigen::Index trailing);
 
 }  // namespace eigenscope

@@ -19,7 +19,7 @@ struct PropagationInput {
 void describe(InputFields& f, PropagationInput& in) {
   describe(f, in.spectrum);
   for (const auto& [name, at] : {std::pair{"xi", &in.xi}, {"eta_s", &in.eta_s}, {"eta_f", &in.eta_f}}) {
-    f.number_or("of the ensemble", name, *at);
+    f.number_or("from the ensemble", name, *at);
   }
   describe(f, in.tokens);
   describe(f, in.query);
@@ -34,7 +34,8 @@ struct PropagationResult {
 void describe(ResultFields& out, const PropagationResult& result) {
   const Propagation& found = result.found;
   const Dimension position{"position", found.rho.size()};
-  out.object("moments", "moments of W_QK; of given traces those that follow from them and the width",
+  out.object("moments",
+             "moments of W_QK; with given traces, the moments that follow from traces and width",
              [&](ResultFields& inner) { describe(inner, result.moments); });
   out.array("mean", found.law.mean, {position}, "mean of the centred logit of each key");
   out.array("std", found.law.std, {position}, "its standard deviation");
@@ -64,11 +65,12 @@ PropagationResult compute_propagation(const PropagationInput& in) {
 
 }  // namespace
 
-const Operation propagation_operation = operation<PropagationInput, Instant<&compute_propagation>>(
-    "propagation",
-    "Theory of one head: law of the logits, signal propagation probability rho, localization index, "
-    "regime",
-    "# A head of width 64 with mean eigenvalue 0.25 and no spread\n"
-    "eigenscope propagation --length 48 --xi 16 --eta-s 4 --eta-f 4 --temperature 8");
+const Operation propagation_operation =
+    operation<PropagationInput, OneShotJob<&compute_propagation>>(
+        "propagation",
+        "Theory of one head: distribution of the logits, signal propagation probability rho, "
+        "localization index, regime",
+        "# A head of width 64 with mean eigenvalue 0.25 and no spread\n"
+        "eigenscope propagation --length 48 --xi 16 --eta-s 4 --eta-f 4 --temperature 8");
 
 }  // namespace eigenscope

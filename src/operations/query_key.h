@@ -3,13 +3,10 @@
 
 #include <Eigen/Core>
 #include <cstddef>
-#include <memory>
-#include <vector>
 
-#include "checkpoint/head_report.h"
+#include "checkpoint/head_reader.h"
 #include "contract/input.h"
 #include "contract/result.h"
-#include "support/in_order.h"
 
 namespace eigenscope {
 
@@ -26,34 +23,5 @@ void describe(InputFields& f, QueryKeyInput& in);
 
 /// Place, traces, moments and theory of a head.
 void describe(ResultFields& out, const HeadReport& head);
-
-/// Reads heads and reports on them, several at a time where there are processors.
-class HeadReader {
- public:
-  /// `kernel` is that of the tokens of the theory.
-  HeadReader(HeadScan scan, CentredKernel kernel);
-
-  /// For the layers from 0 on; the last entry is for all layers from its own on. At least one.
-  void set_settings(std::vector<ReportSettings> settings) { settings_ = std::move(settings); }
-  /// Reads heads of about `work` multiply-adds; true when all are read. Throws as HeadScan::advance and
-  /// report_head do.
-  bool advance(double work);
-
-  const HeadScan& scan() const { return scan_; }
-  double share_done() const {
-    return static_cast<double>(scan_.heads_read()) / scan_.total_heads();
-  }
-  /// Those that are ready, in the order of the checkpoint.
-  const std::vector<HeadReport>& reports() const { return reports_; }
-
- private:
-  const ReportSettings& settings_of(const ScannedHead& head) const;
-
-  HeadScan scan_;
-  CentredKernel kernel_;
-  std::vector<ReportSettings> settings_;
-  std::vector<HeadReport> reports_;
-  InOrder<HeadReport> running_;  // last: its tasks use the others
-};
 
 }  // namespace eigenscope

@@ -2,19 +2,27 @@
 #include <vector>
 
 #include "operations/operations.h"
+#include "operations/settings.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
 
 namespace eigenscope {
 namespace {
 
+constexpr Parameter kValue{.name = "value",
+                           .symbol = "x",
+                           .minimum = -1e300,
+                           .maximum = 1e300,
+                           .default_value = 0,
+                           .meaning = "number of a compared list"};
+
 struct RankCorrelationInput {
   std::vector<double> a, b;
 };
 
 void describe(InputFields& f, RankCorrelationInput& in) {
-  f.numbers("a", "value", in.a, "one list");
-  f.numbers("b", "value", in.b, "the other, of the same length");
+  f.numbers("a", kValue, in.a, "first list of numbers");
+  f.numbers("b", kValue, in.b, "second list, of the same length");
 }
 
 struct RankCorrelationResult {
@@ -23,22 +31,18 @@ struct RankCorrelationResult {
 
 void describe(ResultFields& out, const RankCorrelationResult& result) {
   out.nullable("rank_correlation", result.value,
-               "in [-1, 1]; null for fewer than two pairs, or where one list is constant");
+               "in [-1, 1]; null for fewer than two pairs or a constant list");
 }
 
 RankCorrelationResult compute_rank_correlation(const RankCorrelationInput& in) {
   if (in.a.size() != in.b.size()) throw InvalidArgument("b", "it must be as long as a");
-  const auto list = [](const std::vector<double>& values) {
-    return Eigen::Map<const Eigen::VectorXd>(values.data(),
-                                             static_cast<Eigen::Index>(values.size()));
-  };
-  return {rank_correlation(list(in.a), list(in.b))};
+  return {rank_correlation(vector_of(in.a), vector_of(in.b))};
 }
 
 }  // namespace
 
 const Operation rank_correlation_operation =
-    operation<RankCorrelationInput, Instant<&compute_rank_correlation>>(
+    operation<RankCorrelationInput, OneShotJob<&compute_rank_correlation>>(
         "rank-correlation", "Spearman's rank correlation of two lists of numbers",
         "eigenscope rank-correlation --a 1,2,3,4 --b 2,1,4,8");
 

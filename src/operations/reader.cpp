@@ -12,11 +12,6 @@ void describe(InputFields& f, ReaderInput& in) {
   f.file("tokenizer", in.tokenizer, "tokenizer.json");
 }
 
-std::shared_ptr<const TextModel> open_model(const CheckpointFiles& files) {
-  const Config config = needed_config(files);
-  return std::make_shared<const TextModel>(open_tensors(files), config);
-}
-
 Reader open_reader(const ReaderInput& in) {
   const Config config = needed_config(in.files);
   if (!in.tokenizer) throw FormatError("tokenizer.json", "it is missing");
@@ -25,7 +20,7 @@ Reader open_reader(const ReaderInput& in) {
 }
 
 void describe_fit_length(InputFields& f, bool& fit_length) {
-  f.flag("fit_length", fit_length, "shorten the length to what the model takes");
+  f.flag("fit_length", fit_length, "shorten the length to the model's maximum");
 }
 
 Eigen::Index length_for(Eigen::Index length, bool fit_length, const TextModel& model) {

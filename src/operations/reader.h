@@ -17,9 +17,6 @@ struct ReaderInput {
 };
 void describe(InputFields& f, ReaderInput& in);
 
-/// Throws FormatError naming the config.json that is missing, and as TextModel does.
-std::shared_ptr<const TextModel> open_model(const CheckpointFiles& files);
-
 struct Reader {
   std::shared_ptr<const TextModel> model;
   TextTokenizer tokenizer;

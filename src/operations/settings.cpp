@@ -5,25 +5,15 @@
 #include "support/error.h"
 
 namespace eigenscope {
-namespace {
-
-using Values = Eigen::Map<const Eigen::ArrayXd>;
-
-Values array_of(const std::vector<double>& list) {
-  return {list.data(), static_cast<Eigen::Index>(list.size())};
-}
-
-}  // namespace
-
 EnsembleSettings EnsembleInput::settings() const {
   if (kind != EnsembleKind::list && !eigenvalues.empty()) {
-    throw InvalidArgument("eigenvalues", "they are only used with --ensemble list");
+    throw InvalidArgument("eigenvalues", "they are allowed with --ensemble list only");
   }
   return {kind, width, head_width, seed, eigenvalues};
 }
 
 void describe(InputFields& f, EnsembleInput& in) {
-  f.choice("ensemble", in.kind, kEnsembleNames, "law of W_QK");
+  f.choice("ensemble", in.kind, kEnsembleNames, "ensemble of W_QK");
   f.numbers("eigenvalues", "eigenvalue", in.eigenvalues,
             "eigenvalues of the ensemble 'list'; a given mean or variance rescales them");
   f.number("width", in.width);
@@ -36,8 +26,8 @@ SpectrumPoint SpectrumInput::point() const {
   const std::vector<double>& list = ensemble.eigenvalues;
   SpectrumPoint own{parameter("mean").default_value, parameter("variance").default_value};
   if (!list.empty()) {
-    const double centre = array_of(list).mean();
-    own = {centre, (array_of(list) - centre).square().mean()};
+    const double centre = vector_of(list).mean();
+    own = {centre, (vector_of(list).array() - centre).square().mean()};
   }
   return {mean.value_or(own.mean), variance.value_or(own.variance)};
 }
@@ -72,14 +62,13 @@ QueryRange QueryInput::range(const TokenProcess& process) const {
 
 void describe(InputFields& f, QueryInput& in) {
   f.number_or("the last position", "query", in.query);
-  f.flag("all_queries", in.all_queries,
-         "average over the queries 2 to T, as causal training sees them");
+  f.flag("all_queries", in.all_queries, "average over the queries 2 to T, as in causal training");
   f.excludes("all_queries", "query");
 }
 
 void describe(InputFields& f, Mask& mask) {
   mask.kind = MaskKind::causal;
-  f.choice("mask", mask.kind, kMaskNames, "keys that a query sees");
+  f.choice("mask", mask.kind, kMaskNames, "mask: visible keys of a query");
   f.number("window", mask.window);
   f.number("blocks", mask.blocks);
   f.number("prefix", mask.prefix);
@@ -95,9 +84,10 @@ void describe(ResultFields& out, const SpectralMoments& m) {
   out.number("variance", m.variance(), "tr(W^2)/d - mean^2; negative for mostly imaginary spectra");
   out.number("variance_frobenius", m.variance_frobenius(), "||W||_F^2/d - mean^2");
   out.nullable("fourth_moment", m.fourth_moment(),
-             "tr(W^4)/tr(W^2)^2; logits are near Gaussian where it is small");
+               "tr(W^4)/tr(W^2)^2; the logits are nearly Gaussian if small");
   out.nullable("fourth_moment_frobenius", m.fourth_moment_frobenius(),
-             "tr((W W^T)^2)/||W||_F^4, in [1/rank, 1]; the same test for a W far from symmetric");
+               "tr((W W^T)^2)/||W||_F^4, in [1/rank, 1]; the logits are nearly Gaussian if small, "
+               "also for a non-symmetric W");
 }
 
 void describe_profile(ResultFields& out, Regime regime, Signal signal, const char* prefix) {
@@ -105,7 +95,8 @@ void describe_profile(ResultFields& out, Regime regime, Signal signal, const cha
   out.choice((start + "regime").c_str(), static_cast<std::size_t>(regime), kRegimeNames,
              "where rho is large");
   out.choice((start + "signal").c_str(), static_cast<std::size_t>(signal), kSignalNames,
-             "localized from an index of 0.1 on; below, alive from a mean of rho of 1/4 on");
+             "localized for an index of at least 0.1; otherwise alive for a mean of rho of at "
+             "least 1/4, else dead");
 }
 
 void describe_theory(ResultFields& out, const Propagation& theory, const char* prefix) {

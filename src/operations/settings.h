@@ -13,6 +13,11 @@
 
 namespace eigenscope {
 
+/// A list of numbers as a vector, which refers to it.
+inline Eigen::Map<const Eigen::VectorXd> vector_of(const std::vector<double>& list) {
+  return {list.data(), static_cast<Eigen::Index>(list.size())};
+}
+
 /// ensemble, eigenvalues, width, head_width, seed.
 struct EnsembleInput {
   EnsembleKind kind = EnsembleKind::normal;

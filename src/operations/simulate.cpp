@@ -35,7 +35,7 @@ void describe(ResultFields& out, const SimulateResult& result) {
   out.integer("samples", e.samples, "sequences sampled so far");
   out.array("mean", e.mean, {position}, "mean of the centred logit of each key");
   out.array("mean_error", e.mean_error, {position}, "its standard error");
-  out.array("std", e.std, {position}, "standard deviation of the centred logit");
+  out.array("std", e.std, {position}, "standard deviation of the centred logit of each key");
   out.array("std_error", e.std_error, {position}, "its standard error");
   out.array("rho", e.rho, {position}, "share of rows with the key in the linear range");
   out.array("rho_error", e.rho_error, {position}, "its standard error");
@@ -66,7 +66,7 @@ class Simulate {
                      .queries = in.query.range(in.tokens.process())}) {}
 
   bool advance(double work) { return advance_by_work(simulation_, work); }
-  double progress() const { return share_done(simulation_); }
+  double progress() const { return progress_of(simulation_); }
   SimulateResult result() const {
     return {simulation_.estimate(0), simulation_.ensemble().moments(point_.mean, point_.variance),
             simulation_.theory(0)};
@@ -80,7 +80,7 @@ class Simulate {
 }  // namespace
 
 const Operation simulate_operation = operation<SimulateInput, Simulate>(
-    "simulate", "Monte Carlo of attention rows beside the theory, with standard errors",
+    "simulate", "Monte Carlo simulation of attention rows with standard errors, and their theory",
     "# Does a small variance localize?\n"
     "eigenscope simulate --mean 0.25 --variance 0.001 --samples 10000\n"
     "eigenscope simulate --mean 0.25 --variance 1 --samples 10000");

@@ -1,13 +1,20 @@
 // One row of attention: softmax, its clipped expansion, and the gradients of both.
-#include <algorithm>
 #include <vector>
 
 #include "attention/softmax.h"
 #include "operations/operations.h"
+#include "operations/settings.h"
 #include "support/error.h"
 
 namespace eigenscope {
 namespace {
+
+constexpr Parameter kLogit{.name = "logit",
+                           .symbol = "omega",
+                           .minimum = -1e6,
+                           .maximum = 1e6,
+                           .default_value = 3,
+                           .meaning = "one logit of a row of attention"};
 
 struct SoftmaxRowInput {
   std::vector<double> logits;
@@ -15,7 +22,7 @@ struct SoftmaxRowInput {
 };
 
 void describe(InputFields& f, SoftmaxRowInput& in) {
-  f.numbers("logits", "logit", in.logits,
+  f.numbers("logits", kLogit, in.logits,
             "logits of the keys, before division by the temperature; at least two");
   f.number("temperature", in.temperature);
 }
@@ -40,23 +47,19 @@ void describe(ResultFields& out, const SoftmaxRow& row) {
 
 SoftmaxRow compute_softmax_row(const SoftmaxRowInput& in) {
   if (in.logits.size() < 2) throw InvalidArgument("logits", "there must be at least two");
-  const Eigen::Map<const Eigen::VectorXd> logits(in.logits.data(),
-                                                 static_cast<Eigen::Index>(in.logits.size()));
-  const auto keys = static_cast<double>(logits.size());
+  const Eigen::VectorXd logits = vector_of(in.logits);
   SoftmaxRow row;
   row.centred = (logits.array() - logits.mean()) / in.temperature;
   row.weight = softmax(logits, in.temperature);
   row.gradient = sensitivity(row.weight);
   row.clipped = piecewise_linear_softmax(logits, in.temperature);
-  // The row's mean moves with each of its logits: hence the factor 1 - 1/T.
-  row.clipped_gradient = row.clipped.unaryExpr(
-      [&](double weight) { return weight > 0 && weight < 1 ? (1 - 1 / keys) / keys : 0.0; });
+  row.clipped_gradient = piecewise_linear_sensitivity(row.clipped);
   return row;
 }
 
 }  // namespace
 
-const Operation softmax_row_operation = operation<SoftmaxRowInput, Instant<&compute_softmax_row>>(
+const Operation softmax_row_operation = operation<SoftmaxRowInput, OneShotJob<&compute_softmax_row>>(
     "softmax-row", "One row of attention: exact and clipped softmax with their gradients",
     "eigenscope softmax-row --logits 12,-3,0,2,-11 --temperature 4 --csv");
 

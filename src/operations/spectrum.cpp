@@ -32,7 +32,7 @@ SpectrumResult compute_spectrum(const SpectrumInput& in) {
 
 }  // namespace
 
-const Operation spectrum_operation = operation<SpectrumInput, Instant<&compute_spectrum>>(
+const Operation spectrum_operation = operation<SpectrumInput, OneShotJob<&compute_spectrum>>(
     "spectrum", "Moments and eigenvalues of one member of an ensemble of W_QK",
     "eigenscope spectrum --ensemble factored --width 64 --head-width 16 --variance 0.3 --csv");
 

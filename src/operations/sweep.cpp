@@ -13,7 +13,7 @@ namespace {
 struct SweepInput {
   SpectrumInput spectrum;
   std::vector<double> means, variances;
-  double from = 0, to = 0;
+  double variance_min = 0, variance_max = 0;
   Eigen::Index count = 0;
   TokensInput tokens;
   QueryInput query;
@@ -25,19 +25,19 @@ struct SweepInput {
 void describe(InputFields& f, SweepInput& in) {
   describe(f, in.spectrum.ensemble);
   describe_mean(f, in.spectrum);
-  f.numbers("means", "mean", in.means, "means, instead of one mean");
+  f.numbers("means", "mean", in.means, "means, in place of one mean");
   f.numbers("variances", "variance", in.variances,
-            "variances, instead of a range of count variances at equal ratios");
-  f.number("from", in.from);
-  f.number("to", in.to);
-  f.number("count", in.count);
+            "variances, in place of a geometric range of `count` points");
+  f.number(kVarianceMin, in.variance_min);
+  f.number(kVarianceMax, in.variance_max);
+  f.number(kVarianceCount, in.count);
   f.excludes("means", "mean");
-  for (const char* name : {"from", "to", "count"}) f.excludes("variances", name);
+  for (const char* name : {"variance_min", "variance_max", "count"}) f.excludes("variances", name);
   describe(f, in.tokens);
   describe(f, in.query);
   f.number("temperature", in.temperature);
   f.number("samples", in.samples);
-  f.flag("simulation_only", in.simulation_only, "leave out the theory");
+  f.flag("simulation_only", in.simulation_only, "omit the theory");
 }
 
 struct SweepRow {
@@ -58,7 +58,8 @@ void describe(ResultFields& out, const SweepRow& row) {
   out.integer("samples", row.sampled.samples, "sequences sampled so far");
   describe_sampled(out, row.sampled);
   describe_softmax(out, row.sampled);
-  out.text("refused", row.refused, "why the ensemble cannot have this point, or empty");
+  out.text("refused", row.refused,
+           "reason why the ensemble does not exist at this point; empty if it does");
 }
 
 void describe(ResultFields& out, const SweepResult& result) {
@@ -75,7 +76,8 @@ class SweepJob {
                 .points = {},
                 .queries = in.query.range(in.tokens.process())},
                in.means.empty() ? std::vector{in.spectrum.point().mean} : in.means,
-               in.variances.empty() ? geometric_range(in.from, in.to, in.count) : in.variances) {
+               in.variances.empty() ? variance_range(in.variance_min, in.variance_max, in.count)
+                                    : in.variances) {
     if (!in.simulation_only) add_theory(in);
   }
 
@@ -87,14 +89,17 @@ class SweepJob {
     return advance_by_work(*limit_, work);
   }
   double progress() const {
-    const double sampled = share_done(sweep_);
-    return limit_ ? (sampled + share_done(*limit_)) / 2 : sampled;
+    const double sampled = progress_of(sweep_);
+    return limit_ ? (sampled + progress_of(*limit_)) / 2 : sampled;
   }
   SweepResult result() const {
     SweepResult result;
     for (std::size_t i = 0; i < sweep_.size(); ++i) {
-      result.rows.push_back({sweep_.point(i), limit_ ? sweep_.theory(i) : Propagation{}, {},
-                             sweep_.estimate(i), sweep_.refused(i)});
+      result.rows.push_back({sweep_.point(i),
+                             limit_ ? sweep_.theory(i) : Propagation{},
+                             {},
+                             sweep_.estimate(i),
+                             sweep_.refused(i)});
     }
     for (std::size_t k = 0; k < places_.size(); ++k) {
       result.rows[places_[k]].limit = limit_->estimate(k);
@@ -125,11 +130,10 @@ class SweepJob {
 }  // namespace
 
 const Operation sweep_operation = operation<SweepInput, SweepJob>(
-    "sweep",
-    "Localization, entropy and participation over means and variances: the data of the page's main "
-    "plot",
+    "sweep", "Localization, entropy and participation over means and variances",
     "eigenscope sweep --mean 0.25 --variances 0.001,0.01,0.1,1,10 --csv\n"
-    "eigenscope sweep --means 0.1,0.5 --from 0.001 --to 10 --count 20 --ensemble two-point",
+    "eigenscope sweep --means 0.1,0.5 --variance-min 0.001 --variance-max 10 --count 20 --ensemble "
+    "two-point",
     "rows");
 
 }  // namespace eigenscope

@@ -12,6 +12,7 @@
 
 #include "io/file_format.h"
 #include "operations/operations.h"
+#include "operations/train_input.h"
 #include "support/error.h"
 #include "training/text_sampler.h"
 #include "training/trainer.h"
@@ -59,32 +60,10 @@ void describe(ResultFields& out, const TrainSettings& settings) {
   }
 }
 
-/// The text that a run learns from.
-struct TextInput {
-  std::vector<std::byte> text;
-  std::size_t tokenizer = 0;
-  Index min_count = 0;
-};
-
-void describe(InputFields& f, TextInput& in) {
-  f.bytes("text", in.text, "text to train on; its last tenth is the validation text");
-  f.choice("tokenizer", in.tokenizer, kTokenizerNames, "tokens of the text");
-  f.number("min_count", in.min_count);
-}
-
-// The text of the last job is kept: the pieces of a run ask for the same one again and again, and
-// cutting a long text into words takes longer than a piece.
 std::shared_ptr<const Text> text_of(const TextInput& in) {
-  static TextInput last;
-  static std::shared_ptr<const Text> kept;
-  const bool same = kept != nullptr && in.text == last.text && in.tokenizer == last.tokenizer &&
-                    in.min_count == last.min_count;
-  if (same) return kept;
   const std::string_view text(reinterpret_cast<const char*>(in.text.data()), in.text.size());
-  kept = std::make_shared<const Text>(
+  return std::make_shared<const Text>(
       tokenized_text(kTokenizerNames[in.tokenizer].name, text, in.min_count));
-  last = in;
-  return kept;
 }
 
 Safetensors checkpoint_of(const std::vector<std::byte>& bytes) {
@@ -107,7 +86,7 @@ struct TrainedInput {
 void describe(InputFields& f, TrainedInput& in) {
   f.bytes("checkpoint", in.checkpoint, "model.safetensors of a training run");
   f.choice("intervention", in.intervention, kInterventionNames,
-           "what is done to attention when the model is evaluated");
+           "change of the attention at evaluation");
   f.number("tame", in.tame);
 }
 
@@ -144,7 +123,7 @@ void describe(ResultFields& out, const RowsResult& log) {
   const Dimension row{"row", static_cast<Index>(log.rows.size())};
   const Dimension layer{"layer", log.layers}, head{"head", log.heads};
   const Entry step = [](Row it, Place, Place) { return static_cast<double>(it.step); };
-  out.counts("step", table_of(log.rows, 1, step), {row}, "steps done");
+  out.counts("step", table_of(log.rows, 1, step), {row}, "completed steps");
   out.object("run", "measures of the run", [&](ResultFields& inner) {
     describe_tables(inner, log, 1, {row}, kRunMeasures,
                     [](Row it, Place of, Place) { return it.run[of]; });
@@ -155,9 +134,9 @@ void describe(ResultFields& out, const RowsResult& log) {
   });
   out.object(
       "heads",
-      "measures of each head: of W = W_Q W_K^T without LayerNorm's gain, and from entropy on "
-      "means over the rows of attention S in the measured sequences, without the first row "
-      "of each; logits are those after division by sqrt(d_h)",
+      "measures of each head: traces are those of W = W_Q W_K^T without the gain of the norm; "
+      "measures from `entropy` on are means over the attention rows of the measured sequences "
+      "without the first row; logits include the division by sqrt(d_h)",
       [&](ResultFields& inner) {
         describe_tables(inner, log, log.layers * log.heads, {row, layer, head}, kRunHeadMeasures,
                         [](Row it, Place of, Place place) { return it.heads[place][of]; });
@@ -166,21 +145,6 @@ void describe(ResultFields& out, const RowsResult& log) {
 
 RowsResult rows_of(std::vector<LogRow> rows, const ModelSettings& model) {
   return {std::move(rows), model.depth, model.heads};
-}
-
-struct TrainInput {
-  TrainSettings settings;
-  TextInput text;
-  std::vector<std::byte> checkpoint;
-  Index more = 0;
-};
-
-void describe(InputFields& f, TrainInput& in) {
-  describe(f, in.settings);
-  describe(f, in.text);
-  f.bytes("checkpoint", in.checkpoint,
-          "checkpoint to resume, whose settings then hold instead of these; none for a new run");
-  f.number_as("steps", "more", in.more, "steps of this piece, which ends earlier at the run's end");
 }
 
 struct TrainResult {
@@ -193,21 +157,21 @@ struct TrainResult {
 };
 
 void describe(ResultFields& out, const TrainResult& result) {
-  out.integer("step", result.step, "steps done");
+  out.integer("step", result.step, "completed steps");
   out.integer("steps", result.steps, "steps of the whole run");
-  out.text("failure", result.failure, "at which step the run stopped, and why; empty for none");
+  out.text("failure", result.failure, "step and reason of a failure; empty without one");
   out.integer("layers", result.rows.layers, "number of layers");
   out.integer("heads", result.rows.heads, "heads in each layer");
-  out.object("rows", "the log of this piece, NaN where there is nothing",
+  out.object("rows", "log of this part of the run; NaN for missing values",
              [&](ResultFields& inner) { describe(inner, result.rows); });
-  out.object("settings", "settings of the run, which are the checkpoint's where one was given",
+  out.object("settings", "settings of the run; those of the checkpoint if one was given",
              [&](ResultFields& inner) { describe(inner, result.settings); });
-  out.text("config", result.config, "config.json that belongs beside the checkpoint");
-  out.text("validation", result.validation,
-           "path of the validation text of the checkpoint given, which is not used here; empty for "
-           "none");
+  out.text("config", result.config, "config.json of the checkpoint");
+  out.text(
+      "validation", result.validation,
+      "path of the validation text in the given checkpoint, for information; empty without one");
   out.bytes("checkpoint", result.checkpoint, /*nullable=*/true,
-            "model.safetensors of the state reached; null until done");
+            "model.safetensors of the current state; null until done");
 }
 
 class TrainJob {
@@ -266,7 +230,7 @@ struct EvaluateResult {
 };
 
 void describe(ResultFields& out, const EvaluateResult& result) {
-  out.object("rows", "one row of the log; the measures of training are NaN",
+  out.object("rows", "one row of the log; training measures are NaN",
              [&](ResultFields& inner) { describe(inner, result.rows); });
 }
 
@@ -299,7 +263,7 @@ struct GenerateInput {
 
 void describe(InputFields& f, GenerateInput& in) {
   describe(f, in.trained);
-  f.text("prompt", in.prompt, "text that the model continues");
+  f.text("prompt", in.prompt, "prompt that the model continues");
   f.number("generated", in.generated);
   f.number_from(1, "temperature", in.temperature);
   f.number("seed", in.seed);
@@ -319,7 +283,7 @@ class GenerateJob {
   explicit GenerateJob(const GenerateInput& in) : sampler_(made(in)) {}
 
   bool advance(double work) { return advance_by_work(sampler_, work); }
-  double progress() const { return share_done(sampler_); }
+  double progress() const { return progress_of(sampler_); }
   GenerateResult result() const { return {sampler_.text()}; }
 
  private:
@@ -340,7 +304,7 @@ struct RunAttentionInput {
 
 void describe(InputFields& f, RunAttentionInput& in) {
   describe(f, in.trained);
-  f.text("prompt", in.prompt, "sentence, of which as many tokens are read as the model takes");
+  f.text("prompt", in.prompt, "sentence, cut at the model's maximum length");
 }
 
 struct TokenBytes {
@@ -348,7 +312,7 @@ struct TokenBytes {
 };
 
 void describe(ResultFields& out, const TokenBytes& it) {
-  out.bytes("token", std::as_bytes(std::span(it.token)), false, "the token as UTF-8");
+  out.bytes("token", std::as_bytes(std::span(it.token)), false, "token as UTF-8");
 }
 
 struct RunAttentionResult {
@@ -368,7 +332,7 @@ void describe(ResultFields& out, const RunAttentionResult& result) {
   const Eigen::VectorXd entropy = Eigen::Map<const Eigen::VectorXd>(
       found.entropies.data(), static_cast<Index>(found.entropies.size()));
   out.array("entropy", entropy, {layer, head},
-            "row entropy over the log of the keys, mean over the queries");
+            "row entropy over the log of the number of visible keys, mean over the queries");
 }
 
 RunAttentionResult compute_run_attention(const RunAttentionInput& in) {
@@ -380,10 +344,25 @@ RunAttentionResult compute_run_attention(const RunAttentionInput& in) {
 
 }  // namespace
 
+void describe(InputFields& f, TextInput& in) {
+  f.bytes("text", in.text, "text to train on; its last tenth is the validation text");
+  f.choice("tokenizer", in.tokenizer, kTokenizerNames, "tokenization of the text");
+  f.number("min_count", in.min_count);
+}
+
+void describe(InputFields& f, TrainInput& in) {
+  describe(f, in.settings);
+  describe(f, in.text);
+  f.bytes("checkpoint", in.checkpoint,
+          "checkpoint to resume, with its own settings in place of these; empty for a new run");
+  f.number_as("steps", "more", in.more,
+              "steps of this part of the run, at most to the end of the run");
+}
+
 const Operation train_operation = operation<TrainInput, TrainJob>(
     "train", "Train small language models, with and without regularizers of the eigenspectrum",
     "eigenscope train --steps 500 --regularizer none,locater --seeds 2 --out runs --csv\n"
-    "eigenscope train --preset table --out table --resume --csv");
+    "eigenscope train --grid docs/experiments/regularizers.grid.json --out cells --shard 1/2");
 
 const Operation evaluate_operation = operation<EvaluateInput, EvaluateJob>(
     "evaluate", "Evaluate the checkpoint of a training run on the validation text",
@@ -395,8 +374,8 @@ const Operation generate_operation = operation<GenerateInput, GenerateJob>(
     "eigenscope generate --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
 
 const Operation run_attention_operation = operation<RunAttentionInput,
-                                                    Instant<&compute_run_attention>>(
-    "run-attention", "Attention of every head of a training run's checkpoint in a sentence",
+                                                    OneShotJob<&compute_run_attention>>(
+    "run-attention", "Attention of every head of a training run's checkpoint on a sentence",
     "eigenscope run-attention --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
 
 }  // namespace eigenscope

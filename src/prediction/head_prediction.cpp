@@ -15,7 +15,7 @@ void append(std::vector<std::byte>& bytes, const void* from, std::size_t size) {
   bytes.insert(bytes.end(), first, first + size);
 }
 
-[[noreturn]] void refuse() { throw InvalidArgument("shares", "they are cut short"); }
+[[noreturn]] void refuse() { throw InvalidArgument("partitions", "they must be complete"); }
 
 void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
   if (size > bytes.size()) refuse();
@@ -30,6 +30,9 @@ void each_part(Head& head, const Visit& visit) {
   visit(head.head);
   HeadMeasures::each(head.measured, visit);
   HeadMeasures::each(head.ceiling, visit);
+  HeadMeasures::each(head.transfer, visit);
+  visit(head.measured_logits.components);
+  visit(head.measured_logits.largest);
   HeadMeter::each_sum(head.ceiling_rows, visit);
   auto& [width, traces, quartic_s, quartic_f] = head.report.moments;
   visit(width);
@@ -37,6 +40,7 @@ void each_part(Head& head, const Visit& visit) {
                        &head.report.localization}) {
     visit(*number);
   }
+  for (auto& metric : head.metrics) HeadInMetric::each(metric, visit);
   for (auto& level : head.levels) HeadMeasures::each(level, visit);
   visit(head.measured_by_distance);
   visit(head.gaussian_by_distance);
@@ -51,7 +55,7 @@ struct Writer {
       append(bytes, &part, sizeof part);
     } else {
       (*this)(part.size());
-      append(bytes, part.data(), static_cast<std::size_t>(part.size()) * sizeof(double));
+      append(bytes, part.data(), static_cast<std::size_t>(part.size()) * sizeof(*part.data()));
     }
   }
 };
@@ -66,10 +70,10 @@ struct Reader {
     } else {
       Index count = 0;
       (*this)(count);
-      const std::size_t most = bytes.size() / sizeof(double);
+      const std::size_t most = bytes.size() / sizeof(*part.data());
       if (count < 0 || static_cast<std::size_t>(count) > most) refuse();
       part.resize(count);
-      take(bytes, part.data(), static_cast<std::size_t>(count) * sizeof(double));
+      take(bytes, part.data(), static_cast<std::size_t>(count) * sizeof(*part.data()));
     }
   }
 };
@@ -78,7 +82,7 @@ struct Reader {
 
 HeadPrediction::HeadPrediction(int of_layer, int number) : layer(of_layer), head(number) {
   const HeadMeasures unknown = HeadMeter().measures();
-  measured = ceiling = unknown;
+  measured = ceiling = transfer = unknown;
   levels.fill(unknown);
 }
 

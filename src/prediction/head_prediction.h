@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inference/head_measures.h"
+#include "prediction/head_metrics.h"
 #include "prediction/levels.h"
 #include "spectrum/traces.h"
 
@@ -25,13 +26,17 @@ struct HeadPrediction {
 
   int layer, head;
   HeadMeasures measured, ceiling;  ///< all NaN without passages, and before they are measured
+  HeadMeasures transfer;           ///< likewise; on the passages of another text
+  MeasuredLogits measured_logits;  ///< of the measured passages
   HeadMeter ceiling_rows;          ///< those that `ceiling` is of, but for the statistics' own
   HeadTheory report;
+  std::array<HeadInMetric, kMetricNames.size()> metrics;  ///< by Metric
   std::array<HeadMeasures, kLevels.size()> levels;  ///< by Level; NaN for what a level does not say
   /// Mean weights by distance, as HeadMeter::by_distance: measured, empty without passages, and those of the
   /// Gaussian model that knows most, level neighbours.
   Eigen::VectorXd measured_by_distance, gaussian_by_distance;
 
+  HeadInMetric& in(Metric metric) { return metrics[static_cast<std::size_t>(metric)]; }
   HeadMeasures& at(Level level) { return levels[static_cast<std::size_t>(level)]; }
   /// Measures of the ceiling are then of these rows too.
   void add_ceiling(const HeadMeter& rows);
@@ -39,7 +44,7 @@ struct HeadPrediction {
 
 /// The heads as bytes, for another process of the same build.
 std::vector<std::byte> bytes_of(const std::vector<HeadPrediction>& heads);
-/// The heads again. Throws InvalidArgument ("shares") for other bytes.
+/// The heads again. Throws InvalidArgument ("partitions") for other bytes.
 std::vector<HeadPrediction> heads_of(std::span<const std::byte> bytes);
 
 }  // namespace eigenscope

@@ -145,7 +145,7 @@ void HeadPredictor::set_sink(RowLaw& law, const MatrixXd& query, const VectorXd&
 
 RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
   const Index place = query.position;
-  const auto seen = [&] { return turns_.seen(query.query, place, length()); };
+  const auto seen = [&] { return turns_.rotated_for_keys(query.query, place, length()); };
   switch (level) {
     case Level::spectrum:
       return spectrum(place);
@@ -167,7 +167,7 @@ RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
     case Level::sequences:
       break;
   }
-  throw InvalidArgument("level", "it is no law of independent normal logits");
+  throw InvalidArgument("level", "it must be a level of independent normal logits");
 }
 
 VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query,
@@ -183,7 +183,8 @@ VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query,
 
 VectorXd real_logits(const RotaryTurns& turns, const std::vector<MatrixXd>& keys,
                      const HeadQuery& query, Index passage, std::span<const float> normal) {
-  const MatrixXd seen = turns.seen(query.query, query.position, static_cast<Index>(normal.size()));
+  const MatrixXd seen =
+      turns.rotated_for_keys(query.query, query.position, static_cast<Index>(normal.size()));
   const auto passages = static_cast<Index>(keys.size());
   VectorXd logits(static_cast<Index>(normal.size()));
   for (Index t = 0; t < logits.size(); ++t) {
@@ -203,7 +204,7 @@ RowLaw HeadPredictor::spectrum(Index place) const { return by_distance(spectrum_
 RowLaw HeadPredictor::covariance(Index place) const { return by_distance(covariance_, place); }
 
 RowLaw HeadPredictor::mean(Index place) const {
-  const MatrixXd centre = turns_.seen(queries_.mean, place, length());
+  const MatrixXd centre = turns_.rotated_for_keys(queries_.mean, place, length());
   RowLaw law = by_distance(covariance_, place);
   const VectorXd own = deviations(centre, keys_.all.covariance, length());
   double* const deviation = law.std.data();

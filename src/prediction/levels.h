@@ -51,16 +51,16 @@ inline constexpr std::array<LevelInfo, 11> kLevels{{
      Verdict::weights},
     {{"covariance", "the covariance of the layer's tokens"}, Verdict::token_statistics},
     {{"mean", "the mean token and the query bias"}, Verdict::token_statistics},
-    {{"sink", "the tokens at the start as a sink, with logits of their own"}, Verdict::sink},
+    {{"sink", "the tokens at the start as a sink, with their own logits"}, Verdict::sink},
     {{"position", "the mean token by position"}, Verdict::position},
     {{"separator", "the special tokens at the end as a second sink"}, Verdict::sink},
     {{"neighbours", "the token itself and its correlation with its neighbours"},
      Verdict::token_statistics},
     {{"keys", "real tokens of the same position instead of Gaussian ones"},
      Verdict::token_statistics},
-    {{"mean-field", "keys, on states from mean-field attention: no sequence is run"}, std::nullopt},
-    {{"sequences", "the head itself, on the sequences that the statistics come from"},
+    {{"mean-field", "as keys, on states from mean-field attention instead of a forward pass"},
      std::nullopt},
+    {{"sequences", "the head itself, measured on the sequences of the statistics"}, std::nullopt},
 }};
 inline constexpr std::size_t kNestedLevels = static_cast<std::size_t>(Level::mean_field);
 

@@ -68,7 +68,7 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
     const Index others = end - begin - (own_is_content ? 1 : 0);
     const double frozen = 2 * std::log(static_cast<double>(std::max<Index>(1, others)));
     const MatrixXd own_seen =
-        turned ? turns.seen(queries.col(position), position, visible) : MatrixXd();
+        turned ? turns.rotated_for_keys(queries.col(position), position, visible) : MatrixXd();
     const MatrixXd own_product = turned ? times(law.key_covariance, own_seen) : MatrixXd();
     // The query as key t sees it, and Sigma_k times that.
     const auto seen = [&](Index t) {

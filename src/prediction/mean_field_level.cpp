@@ -33,8 +33,9 @@ void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
     for (const Eigen::MatrixXf& states : states_) {
       own.add(head_tokens(weights_, model_->rules(), head_, states));
     }
-    heads[static_cast<std::size_t>(layer_ * model_->heads() + head_)].at(Level::mean_field) =
-        rows_.over_keys(own, rows_.queries(own));
+    HeadPrediction& head = heads[static_cast<std::size_t>(layer_ * model_->heads() + head_)];
+    head.at(Level::mean_field) = rows_.over_keys(own, rows_.queries(own));
+    head.in(Metric::mean_field) = head_in_metric(own, rows_.sinks());
     if (layer_ + 1 < model_->layers()) population_->read_head(head_, own);
     ++head_;
   } else {

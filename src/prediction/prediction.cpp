@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "prediction/mean_field_level.h"
@@ -19,10 +20,11 @@ constexpr Index kFewestContent = 4;
 /// Refuses passages that differ in what their statistics or measurements need alike.
 void check_passages(const PredictionPassages& passages) {
   if (passages.statistics.empty()) {
-    throw InvalidArgument("passages", "there must be some for the statistics");
+    throw InvalidArgument("passages", "there must be at least one for the statistics");
   }
   const Passage& first = passages.statistics.front();
-  for (const auto* group : {&passages.statistics, &passages.measured, &passages.ceiling}) {
+  for (const auto* group :
+       {&passages.statistics, &passages.measured, &passages.ceiling, &passages.transfer}) {
     for (const Passage& other : *group) {
       if (other.length() != first.length() || other.leading != first.leading ||
           other.trailing != first.trailing) {
@@ -41,7 +43,7 @@ void check_passages(const PredictionPassages& passages) {
 
 Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
                        const PredictionPassages& passages, const PredictionSettings& settings,
-                       PredictionShare share) {
+                       PredictionPartition partition) {
   check_passages(passages);
   const auto measure = [&](auto begin, auto end, Measured measured) {
     if (begin == end) return;
@@ -50,7 +52,7 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
   };
   const std::vector<Passage>& ceiling = passages.ceiling;
   const auto middle = ceiling.begin() + std::ssize(ceiling) / 2;
-  if (share != PredictionShare::others) {
+  if (partition != PredictionPartition::others) {
     parts_.push_back(std::make_unique<StatisticsLevels>(model, passages, settings));
     measure(ceiling.begin(), middle, Measured::ceiling);
   } else {
@@ -58,10 +60,11 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
       for (int head = 0; head < model->heads(); ++head) heads_.emplace_back(layer, head);
     }
   }
-  if (share == PredictionShare::levels) return;
+  if (partition == PredictionPartition::levels) return;
   parts_.push_back(std::make_unique<MeanFieldLevel>(model, passages, settings));
   measure(passages.measured.begin(), passages.measured.end(), Measured::compared);
   measure(middle, ceiling.end(), Measured::ceiling);
+  measure(passages.transfer.begin(), passages.transfer.end(), Measured::transfer);
 }
 
 PredictionPart* Prediction::current() const {
@@ -96,13 +99,16 @@ double Prediction::work_per_step() const {
 std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
                                    std::vector<HeadPrediction> others) {
   if (levels.size() != others.size()) {
-    throw InvalidArgument("shares", "they are of different heads");
+    throw InvalidArgument("partitions", "they are of different heads");
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     HeadPrediction &head = levels[i], &other = others[i];
     head.at(Level::mean_field) = other.at(Level::mean_field);
     head.add_ceiling(other.ceiling_rows);
+    head.in(Metric::mean_field) = std::move(other.in(Metric::mean_field));
+    head.transfer = other.transfer;
     head.measured = other.measured;
+    head.measured_logits = other.measured_logits;
     head.measured_by_distance.swap(other.measured_by_distance);
   }
   return levels;

@@ -9,10 +9,10 @@
 
 namespace eigenscope {
 
-/// Two shares of about the same work, for two workers: the levels that need the statistics, and the others (the
+/// Two partitions of about the same work, for two workers: the levels that need the statistics, and the others (the
 /// mean field and what they are compared with), each with half of the passages of the ceiling.
-enum class PredictionShare { levels, others, all };
-inline constexpr int kPredictionShares = 2;
+enum class PredictionPartition { levels, others, all };
+inline constexpr int kPredictionPartitions = 2;
 
 /// Predicts the heads of a model and measures them: a job that advances in steps. Level 0 is the theory for
 /// the normalized random walk of the passages' length, at temperature sqrt(d_h), the gain of a pre-norm
@@ -24,7 +24,8 @@ class Prediction {
   /// special tokens. Throws InvalidArgument: "passages" when they differ or there are none for the
   /// statistics, "queries".
   Prediction(const std::shared_ptr<const TextModel>& model, const PredictionPassages& passages,
-             const PredictionSettings& settings, PredictionShare share = PredictionShare::all);
+             const PredictionSettings& settings,
+             PredictionPartition partition = PredictionPartition::all);
 
   /// Does up to `steps` steps; true when all is done. Throws FormatError as ForwardPass::advance does,
   /// and for weights too large for the theory.
@@ -36,7 +37,7 @@ class Prediction {
   double work_per_step() const;
 
   /// The heads that are predicted, in the order of their layers. When all are, what is measured and their mean
-  /// field follow. Of the share without levels: all heads.
+  /// field follow. Of the partition without levels: all heads.
   const std::vector<HeadPrediction>& heads() const { return heads_; }
 
  private:
@@ -47,7 +48,7 @@ class Prediction {
   std::vector<HeadPrediction> heads_;
 };
 
-/// The heads of both shares as one job would give them.
+/// The heads of both partitions as one job would give them.
 std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
                                    std::vector<HeadPrediction> others);
 

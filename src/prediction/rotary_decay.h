@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 
-#include "checkpoint/rotary.h"
+#include "nn/rotary.h"
 
 namespace eigenscope {
 

@@ -1,5 +1,6 @@
 #include "prediction/statistics_levels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -19,15 +20,35 @@ using Eigen::VectorXd;
 
 TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
 
-/// The weights of a head, the gain of a norm before them folded in.
-HeadProjections folded_head(const LayerWeights& weights, const LayerRules& rules, int head) {
+/// The weights of a head as the checkpoint has them, or the gain of a norm before them folded in.
+HeadProjections projections_of(const LayerWeights& weights, const LayerRules& rules, int head,
+                               bool folded) {
   const Index width = rules.head_width;
   const auto rows = [&](const Linear& from, Index first) {
     MatrixXd own = from.weight.middleRows(first * width, width).cast<double>();
-    if (rules.pre_norm) own *= weights.attention_norm.gain.cast<double>().asDiagonal();
+    if (folded && rules.pre_norm) own *= weights.attention_norm.gain.cast<double>().asDiagonal();
     return own;
   };
   return {rows(weights.query, head), rows(weights.key, rules.key_head(head))};
+}
+
+/// Of W_QK / sqrt(d_h).
+FactorProducts products_of(const HeadProjections& head) {
+  FactorProducts products =
+      products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
+  const auto width = static_cast<double>(head.query.rows());
+  products.core /= std::sqrt(width);
+  products.gram /= width;
+  return products;
+}
+
+/// The largest squared norm of a token.
+double largest_square(const std::vector<MatrixXf>& states) {
+  double most = 0;
+  for (const MatrixXf& passage : states) {
+    most = std::max(most, passage.cast<double>().colwise().squaredNorm().maxCoeff());
+  }
+  return most;
 }
 
 /// Throws FormatError naming layer and head for weights whose traces leave the range of the theory.
@@ -131,8 +152,14 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& own,
                                               const HeadMeasures& sequences) const {
   HeadPrediction prediction(layer_, head_);
   if (same_text_) prediction.ceiling = sequences;
-  const HeadProjections folded = folded_head(weights_, model_->rules(), head_);
+  const HeadProjections folded = projections_of(weights_, model_->rules(), head_, true);
+  const HeadProjections plain = projections_of(weights_, model_->rules(), head_, false);
   prediction.report = theory_of(folded, kernel_, layer_, head_);
+  // The states have the gain of a pre-norm already.
+  const double largest_singular = weighted_spectrum(products_of(plain)).singular_values[0];
+  prediction.in(Metric::bare) =
+      head_in_identity(products_of(folded), largest_singular * largest_square(states_));
+  prediction.in(Metric::weighted) = head_in_metric(own, rows_.sinks());
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
   const std::vector<HeadQuery> queries = rows_.queries(own);
   predict_normal({own, rows_.sinks(), *correlations_, rows_.turns(), folded}, queries, prediction);

@@ -1,6 +1,9 @@
 #include "prediction/text_measurement.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "prediction/head_metrics.h"
 
 namespace eigenscope {
 
@@ -23,22 +26,48 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
   const std::size_t passage = pass_->passage();
   const auto layer = static_cast<std::size_t>(pass_->layer());
   const auto all = static_cast<std::size_t>(model_->heads());
+  if (passage == 0) {
+    meters_.assign(all, HeadMeter());
+    logits_.assign(all, {0, 0});
+  }
+  if (measured_ == Measured::compared) add_components();
   const AttentionTrace trace = pass_->advance();
-  if (passage == 0) meters_.assign(all, HeadMeter());
   const SinkKeys sinks = SinkKeys::of(passages_.front());
   for (std::size_t number = 0; number < all; ++number) {
     meters_[number].add(trace.logits[number], trace.weights[number], model_->rules().causal, sinks);
+    double& largest = logits_[number].largest;
+    largest = std::max(largest, static_cast<double>(trace.logits[number].cwiseAbs().maxCoeff()));
   }
   if (passage + 1 < passages_.size()) return;
   for (std::size_t number = 0; number < all; ++number) {
     HeadPrediction& head = heads[layer * all + number];
     const HeadMeter& meter = meters_[number];
-    if (measured_ == Measured::ceiling) {
-      head.add_ceiling(meter);
-    } else {
-      head.measured = meter.measures();
-      head.measured_by_distance = meter.by_distance();
+    switch (measured_) {
+      case Measured::ceiling:
+        head.add_ceiling(meter);
+        break;
+      case Measured::transfer:
+        head.transfer = meter.measures();
+        break;
+      case Measured::compared:
+        head.measured = meter.measures();
+        head.measured_by_distance = meter.by_distance();
+        head.measured_logits = logits_[number];
+        head.measured_logits.components /= static_cast<double>(passages_.size());
     }
+  }
+}
+
+void TextMeasurement::add_components() {
+  const LayerWeights& weights = pass_->weights();
+  const LayerRules& rules = model_->rules();
+  const Eigen::MatrixXf states = states_of(weights, rules, pass_->tokens(pass_->passage()));
+  const SinkKeys sinks = SinkKeys::of(passages_.front());
+  for (std::size_t number = 0; number < logits_.size(); ++number) {
+    HeadStates own;
+    own.add(head_tokens(weights, rules, static_cast<int>(number), states));
+    logits_[number].components +=
+        static_cast<double>(weighted_spectrum(content_products(own, sinks)).components());
   }
 }
 

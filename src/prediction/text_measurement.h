@@ -10,8 +10,8 @@
 
 namespace eigenscope {
 
-/// What is measured: that with which predictions are compared, or the ceiling.
-enum class Measured { compared, ceiling };
+/// What is measured: that with which predictions are compared, the ceiling, or another text.
+enum class Measured { compared, ceiling, transfer };
 
 /// A step is a passage through a layer.
 class TextMeasurement final : public PredictionPart {
@@ -25,12 +25,15 @@ class TextMeasurement final : public PredictionPart {
 
  private:
   void do_step(std::vector<HeadPrediction>& heads) override;
+  /// Adds the components of the next passage's logits.
+  void add_components();
 
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
   Measured measured_;
-  std::optional<ForwardPass> pass_;  // embeds the passages in the first step
-  std::vector<HeadMeter> meters_;    // of the heads of a layer
+  std::optional<ForwardPass> pass_;     // embeds the passages in the first step
+  std::vector<HeadMeter> meters_;       // of the heads of a layer
+  std::vector<MeasuredLogits> logits_;  // likewise; sums of components
 };
 
 }  // namespace eigenscope

@@ -9,7 +9,7 @@
 
 #include "support/error.h"
 #include "support/gemm.h"
-#include "support/order.h"
+#include "support/argsort.h"
 #include "text/byte_pair.h"
 
 namespace eigenscope {
@@ -85,7 +85,8 @@ VocabularyLayout vocabulary_layout(const TextTokenizer& tokenizer, Index vocabul
     if (is_separate(token, tokenizer.word_piece())) layout.separate.push_back(id);
     if (!word && is_word(token)) word = id;
   }
-  if (layout.ordinary.empty()) throw FormatError("tokenizer.json", "it has no ordinary token");
+  if (layout.ordinary.empty())
+    throw FormatError("tokenizer.json", "it must have at least one ordinary token");
   if (layout.separate.empty()) layout.separate = layout.ordinary;
   layout.first_word = word.value_or(layout.ordinary.front());
   return layout;
@@ -108,7 +109,8 @@ VocabularyLayout vocabulary_layout(const Config& config, const TextModel& model)
                          std::count(layout.after.begin(), layout.after.end(), id) > 0;
     if (!special) layout.ordinary.push_back(id);
   }
-  if (layout.ordinary.empty()) throw FormatError(config.name(), "it leaves no ordinary token");
+  if (layout.ordinary.empty())
+    throw FormatError(config.name(), "it must leave at least one ordinary token");
   layout.separate = layout.ordinary;
   layout.first_word = layout.ordinary.front();
   return layout;
@@ -130,7 +132,7 @@ std::vector<int> ids_by_frequency(TokenOrder order, double offset, const Vocabul
   std::vector<double> ranks;
   for (const int id : layout.separate) ranks.push_back(logarithms[id]);
   std::vector<int> ids;
-  for (const std::size_t place : ascending_order(ranks)) ids.push_back(layout.separate[place]);
+  for (const std::size_t place : argsort(ranks)) ids.push_back(layout.separate[place]);
   return ids;
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "support/error.h"
-#include "support/parameter.h"
 
 namespace eigenscope {
 namespace {
@@ -98,17 +97,6 @@ LogitLaw logit_law(std::span<const CentredKernel> kernels, const Traces& traces)
   }
   const Eigen::ArrayXd mean = sum / seen;
   return {mean, (square / seen - mean.square()).max(0.0).sqrt()};
-}
-
-LogitLaw random_walk_logit_law(Eigen::Index length, const Traces& traces) {
-  checked("length", static_cast<double>(length));
-  check_traces(traces);
-  const auto t = static_cast<double>(length);
-  const Eigen::ArrayXd i = Eigen::ArrayXd::LinSpaced(length, 1, t);
-  const Eigen::ArrayXd offset = i - (t + 1) / 2;
-  const Eigen::ArrayXd token = i - i * (2 * t - i + 1) / t + (t + 1) * (2 * t + 1) / (6 * t);
-  return {(traces.xi * offset).matrix(),
-          (traces.eta_f * t * token + traces.eta_s * offset.square()).max(0.0).sqrt().matrix()};
 }
 
 }  // namespace eigenscope

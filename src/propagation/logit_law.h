@@ -61,9 +61,4 @@ LogitLaw logit_law(const CentredKernel& kernel, const Traces& traces);
 /// longest.
 LogitLaw logit_law(std::span<const CentredKernel> kernels, const Traces& traces);
 
-/// The closed form of logit_law for the free random walk (kernel min(s, t)), query at T:
-/// mean_i = xi (i - (T+1)/2),
-/// std_i^2 = eta_F T [i - i(2T-i+1)/T + (T+1)(2T+1)/(6T)] + eta_S (i - (T+1)/2)^2.
-LogitLaw random_walk_logit_law(Eigen::Index length, const Traces& traces);
-
 }  // namespace eigenscope

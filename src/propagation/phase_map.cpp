@@ -25,7 +25,7 @@ double fraction(const Axis& axis, Eigen::Index i) {
 
 PhaseMap::PhaseMap(const PhaseMapSettings& settings)
     : settings_(settings), kernel_(centred_kernel(settings.tokens)) {
-  checked("asymmetry", settings.asymmetry);
+  checked(kAsymmetry, settings.asymmetry);
   check_axis("x", settings.x);
   check_axis("y", settings.y);
   if (!(settings.y.from > 0)) throw InvalidArgument("y", "it must start above 0");

@@ -6,8 +6,16 @@
 #include <vector>
 
 #include "propagation/propagation.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
+
+inline constexpr Parameter kAsymmetry{.name = "asymmetry",
+                                      .symbol = "eta_S/eta_F",
+                                      .minimum = -1,
+                                      .maximum = 1,
+                                      .default_value = 1,
+                                      .meaning = "eta_S/eta_F; 1 for a symmetric W"};
 
 /// `count` >= 2 numbers from `from` to `to`.
 struct Axis {

@@ -5,7 +5,6 @@
 #include <array>
 #include <limits>
 #include <span>
-#include <string_view>
 
 #include "propagation/logit_law.h"
 #include "support/names.h"
@@ -34,7 +33,6 @@ enum class Regime { uniform, late, middle, early, none };
 inline constexpr std::array kRegimeNames{
     Name{"uniform", "uniform"}, Name{"late", "late tokens"}, Name{"middle", "middle tokens"},
     Name{"early", "early tokens"}, Name{"none", "no propagation"}};
-inline std::string_view regime_name(Regime regime) { return name_of(regime, kRegimeNames); }
 
 /// Below this index a profile counts as uniform. It lies above 0.085, the value to which L tends
 /// for the free walk as the variance grows without bound, whatever the mean.
@@ -51,7 +49,6 @@ enum class Signal { localized, alive, dead, none };
 inline constexpr std::array kSignalNames{
     Name{"localized", "localized"}, Name{"uniform-alive", "uniform, alive"},
     Name{"uniform-dead", "uniform, dead"}, Name{"none", "no propagation"}};
-inline std::string_view signal_name(Signal signal) { return name_of(signal, kSignalNames); }
 
 /// Below this mean of rho a uniform profile counts as dead. Logits far wider than lambda, but not yet
 /// than lambda (T - 1), leave a mean of 1/2: the keys below the row's mean are clipped at 0, those

@@ -36,11 +36,11 @@ class RowStatistics {
   /// One row: at least two finite numbers with mean 0, at most T, of the first keys.
   void add(const Eigen::VectorXd& centred_logits);
 
-  /// Needs at least two rows; before that every number is NaN, and every error before
-  /// kRowsForErrors: from fewer rows an error is itself too uncertain to be shown. The two localization
-  /// indices, which are NaN until every key was seen, are ratios of sampled numbers: their bias of order 1/samples is removed, and their
-  /// standard error found, by a jackknife over groups of samples; so an index near 0 can come out
-  /// slightly negative.
+  /// Needs at least two rows; before that every number is NaN, and every error before kRowsForErrors:
+  /// from fewer rows an error is itself too uncertain to be shown. The two localization indices, which
+  /// are NaN until every key was seen, are ratios of sampled numbers: their bias of order 1/samples is
+  /// removed, and their standard error found, by a jackknife over groups of samples; so an index near 0
+  /// can come out slightly negative.
   RowEstimate estimate() const;
   /// Those of estimate(), without the rest; at least two samples.
   Estimate entropy() const;

@@ -7,18 +7,20 @@
 
 namespace eigenscope {
 
-std::vector<double> geometric_range(double from, double to, Eigen::Index count) {
-  checked("from", from);
-  checked("to", to);
-  checked("count", static_cast<double>(count));
-  if (from > to) {
-    throw InvalidArgument(
-        "from", shown(from) + " is not allowed; it must be at most to, which is " + shown(to));
+std::vector<double> variance_range(double least, double most, Eigen::Index count) {
+  checked(kVarianceMin, least);
+  checked(kVarianceMax, most);
+  checked(kVarianceCount, static_cast<double>(count));
+  if (least > most) {
+    throw InvalidArgument("variance_min", shown(least) +
+                                              " is not allowed; it must be at most variance_max, "
+                                              "which is " +
+                                              shown(most));
   }
   std::vector<double> numbers(static_cast<std::size_t>(count));
   const auto steps = static_cast<double>(count - 1);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = from * std::pow(to / from, static_cast<double>(i) / steps);
+    numbers[i] = least * std::pow(most / least, static_cast<double>(i) / steps);
   }
   return numbers;
 }

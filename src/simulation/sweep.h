@@ -5,12 +5,36 @@
 #include <vector>
 
 #include "simulation/simulation.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
 
-/// `count` numbers from `from` to `to` at equal ratios. Throws InvalidArgument ("from", "to",
-/// "count") when out of range or from > to.
-std::vector<double> geometric_range(double from, double to, Eigen::Index count);
+/// Of a range of variances.
+inline constexpr Parameter kVarianceMin{.name = "variance_min",
+                                        .symbol = "v",
+                                        .minimum = 0,
+                                        .maximum = 1e+06,
+                                        .default_value = 0.0001,
+                                        .open_minimum = true,
+                                        .meaning = "smallest variance of a range"};
+inline constexpr Parameter kVarianceMax{.name = "variance_max",
+                                        .symbol = "v",
+                                        .minimum = 0,
+                                        .maximum = 1e+06,
+                                        .default_value = 100,
+                                        .open_minimum = true,
+                                        .meaning = "largest variance of a range"};
+inline constexpr Parameter kVarianceCount{.name = "count",
+                                          .symbol = "n",
+                                          .minimum = 2,
+                                          .maximum = 1000,
+                                          .default_value = 25,
+                                          .integer = true,
+                                          .meaning = "points of a range"};
+
+/// `count` variances from `least` to `most` at equal ratios. Throws InvalidArgument ("variance_min",
+/// "variance_max", "count") when out of range or least > most.
+std::vector<double> variance_range(double least, double most, Eigen::Index count);
 
 /// Simulation on the grid means x variances (one mean after the other). A point that the ensemble
 /// cannot have is kept, without numbers and with the reason, so that a figure can show the gap.

@@ -56,7 +56,7 @@ VectorXd raw_eigenvalues(const EnsembleSettings& settings) {
 
 void check_list(const std::vector<double>& eigenvalues) {
   if (eigenvalues.size() < 2) {
-    throw InvalidArgument("eigenvalues", "the list needs at least two numbers");
+    throw InvalidArgument("eigenvalues", "there must be at least two numbers");
   }
   checked("width", static_cast<double>(eigenvalues.size()));
   double least = eigenvalues.front(), largest = least;
@@ -171,9 +171,10 @@ EnsembleWeights Ensemble::weights(double mean, double variance) const {
   const double least = minimum_variance(mean);
   if (!allows(mean, variance)) {
     throw InvalidArgument(
-        "variance", shown(variance) + " is not allowed; with mean " + shown(mean) +
-                        " and a head narrower than the width it must be at least " + shown(least) +
-                        ", which the zero eigenvalues outside the head's subspace alone cause");
+        "variance",
+        shown(variance) + " is not allowed; with mean " + shown(mean) +
+            " and a head narrower than the width it must be at least " + shown(least) +
+            ", the rank floor: the variance from the zero eigenvalues outside the head's subspace");
   }
   const double share = static_cast<double>(width_) / static_cast<double>(core_width());
   return {mean * share, std::sqrt(share * std::max(0.0, variance - least))};

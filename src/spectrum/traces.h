@@ -44,20 +44,6 @@ struct SpectralMoments {
 /// trace variance has this floor where the eigenvalues are real.
 double rank_floor(const SpectralMoments& moments, Eigen::Index rank);
 
-/// Calls visit(name, value) for each moment that the command line and the page report.
-template <class Visit>
-void visit_moments(const SpectralMoments& m, Visit visit) {
-  visit("width", static_cast<double>(m.width));
-  visit("xi", m.traces.xi);
-  visit("eta_s", m.traces.eta_s);
-  visit("eta_f", m.traces.eta_f);
-  visit("mean", m.mean());
-  visit("variance", m.variance());
-  visit("variance_frobenius", m.variance_frobenius());
-  visit("fourth_moment", m.fourth_moment());
-  visit("fourth_moment_frobenius", m.fourth_moment_frobenius());
-}
-
 /// The d_h x d_h products through which one sees W = query key^T without forming it, at O(d d_h^2).
 struct FactorProducts {
   Eigen::Index width = 0;  ///< d

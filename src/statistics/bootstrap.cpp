@@ -31,7 +31,7 @@ std::vector<Index> resample(Index count, std::uint64_t seed, std::uint64_t k) {
 }
 
 Resamples::Resamples(Index number, std::uint64_t seed) : number_(number), seed_(seed) {
-  checked("resamples", static_cast<double>(number));
+  checked(kResamples, static_cast<double>(number));
 }
 
 const std::vector<std::vector<Index>>& Resamples::of(Index count) const {

@@ -1,6 +1,6 @@
-// One table of every numeric field: its range, default and meaning. The library checks its inputs
-// against it, the command line makes its options from it, and the page its controls, so that a bad
-// value is refused in the same words everywhere.
+// Numeric fields: range, default and meaning. The library checks its inputs against them, the command line makes
+// its options from them, and the page its controls, so that a bad value is refused in the same words everywhere.
+// Fields that several operations or rooms have are rows of one table; another is a constant beside its use.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace eigenscope {
 
 /// A numeric input. `minimum` and `maximum` are inclusive unless `open_minimum` / `open_maximum`.
 struct Parameter {
-  std::string_view name;    ///< canonical name, snake_case; `--snake-case` on the command line
+  std::string_view name;    ///< a literal, snake_case; `--snake-case` on the command line
   std::string_view symbol;  ///< as in theory and captions
   double minimum;
   double maximum;
@@ -22,10 +22,10 @@ struct Parameter {
   std::string_view meaning;  ///< one line, with units where there are any
 };
 
-/// All parameters, in the order in which a person meets them.
+/// The table of shared parameters, in the order in which a person meets them.
 std::span<const Parameter> parameters();
 
-/// The parameter called `name`, without symbol and meaning. Throws InvalidArgument for an unknown name.
+/// The shared parameter called `name`. Throws InvalidArgument for an unknown name.
 const Parameter& parameter(std::string_view name);
 
 /// A number as messages show it: the fewest significant digits that give it back exactly.
@@ -52,9 +52,12 @@ void visit_fields(const Parameter& p, Visit visit) {
 /// `value` itself when it is finite and in range; otherwise throws InvalidArgument with a message
 /// such as "width: -3 is not allowed; it must be an integer from 2 to 4096".
 /// `field` is the name under which an interface has it, where that is another.
+double checked(const Parameter& parameter, double value, std::string_view field = {});
 double checked(std::string_view name, double value, std::string_view field = {});
 
 /// The same for a text a person typed; the whole text must be one number.
+double parse_parameter(const Parameter& parameter, std::string_view text,
+                       std::string_view field = {});
 double parse_parameter(std::string_view name, std::string_view text, std::string_view field = {});
 
 }  // namespace eigenscope

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "support/error.h"
-#include "support/order.h"
+#include "support/argsort.h"
 #include "support/random.h"
 
 namespace eigenscope {
@@ -19,7 +19,7 @@ std::vector<std::size_t> random_order(std::size_t size, std::uint64_t seed, std:
   // The order of independent numbers is a random order.
   std::vector<float> drawn(size);
   NormalStream(seed, stream).fill(drawn);
-  return ascending_order(std::vector<double>(drawn.begin(), drawn.end()));
+  return argsort(std::vector<double>(drawn.begin(), drawn.end()));
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::vector<Passage> cut_passages(const TextTokenizer& tokenizer, std::string_vi
                       " special tokens it must be an integer from " + std::to_string(special + 1));
   }
   const std::vector<int> ids = tokenizer.encode(text);
-  if (ids.empty() && special == 0) throw InvalidArgument("text", "it gives no token");
+  if (ids.empty() && special == 0) throw InvalidArgument("text", "it must have at least one token");
   const std::size_t room = static_cast<std::size_t>(length) - special;
   std::vector<Passage> passages;
   for (std::size_t start = 0; start < std::max<std::size_t>(1, ids.size()); start += room) {

@@ -30,23 +30,27 @@ inline constexpr std::array kRunMeasures{
         "standard error of bits_per_byte over the evaluated sequences, as a sample of such "
         "text; bits per byte"},
     LoggedMeasure{"unigram_loss",
-                  "loss on the evaluated tokens of a table of the frequencies of tokens in the "
-                  "training text; nats per token"},
-    LoggedMeasure{"bigram_loss", "the same, given the token before"},
-    LoggedMeasure{"trigram_loss", "the same, given the two tokens before"},
+                  "unigram loss: loss on the evaluated tokens of a table of the training text's "
+                  "token frequencies; nats per token"},
+    LoggedMeasure{"bigram_loss",
+                  "bigram loss: loss on the evaluated tokens of a table of the training text's "
+                  "frequencies given the previous token; nats per token"},
+    LoggedMeasure{"trigram_loss",
+                  "trigram loss: loss on the evaluated tokens of a table of the training text's "
+                  "frequencies given the two previous tokens; nats per token"},
     LoggedMeasure{"perplexity", "exp(loss), at least 1"},
     LoggedMeasure{"learning_rate", "learning rate of the last step"},
     LoggedMeasure{"gradient_norm",
                   "Euclidean norm of the gradient in the last step, before clipping"},
     LoggedMeasure{"lowest_loss", "lowest validation loss so far; nats per token"},
     LoggedMeasure{"lowest_step", "step of lowest_loss"},
-    LoggedMeasure{"gradient_embedding",
-                  "norm of the gradient by the embeddings of tokens and positions, and by the "
-                  "output weights where they are free"},
-    LoggedMeasure{"gradient_query_key", "norm of the gradient by W_Q and W_K of all layers"},
-    LoggedMeasure{"gradient_value", "norm of the gradient by W_V and W_O of all layers"},
-    LoggedMeasure{"gradient_mlp", "norm of the gradient by the MLP matrices of all layers"},
-    LoggedMeasure{"gradient_vectors", "norm of the gradient by all gains and biases"},
+    LoggedMeasure{
+        "gradient_embedding",
+        "gradient norm of the token and position embeddings and of untied output weights"},
+    LoggedMeasure{"gradient_query_key", "gradient norm of W_Q and W_K in all layers"},
+    LoggedMeasure{"gradient_value", "gradient norm of W_V and W_O in all layers"},
+    LoggedMeasure{"gradient_mlp", "gradient norm of the MLP matrices in all layers"},
+    LoggedMeasure{"gradient_vectors", "gradient norm of all gains and biases"},
 };
 /// Of a layer's output over the measured sequences (token_geometry), and of its gradient.
 inline constexpr std::array kRunLayerMeasures{
@@ -56,8 +60,8 @@ inline constexpr std::array kRunLayerMeasures{
     LoggedMeasure{"effective_rank",
                   "exp of the entropy of the normalized singular values of X, from 1 to min(d, T); "
                   "mean over the measured sequences"},
-    LoggedMeasure{"gradient_norm", "norm of the gradient by the layer's parameters"},
-    LoggedMeasure{"gradient_query_key", "norm of the gradient by the layer's W_Q and W_K"},
+    LoggedMeasure{"gradient_norm", "gradient norm of the layer's parameters"},
+    LoggedMeasure{"gradient_query_key", "gradient norm of the layer's W_Q and W_K"},
 };
 /// Of a head: of W = W_Q W_K^T without LayerNorm's gain, and from `entropy` on means over the rows S of
 /// its attention in the measured sequences, without the first row of each, which has one key. Logits are
@@ -73,7 +77,7 @@ inline constexpr std::array kRunHeadMeasures{
     LoggedMeasure{"localization",
                   "localization index L in [0, 1 - 1/T] of the theory for these traces, the "
                   "normalized walk and the temperature sqrt(d_h); NaN where no signal propagates"},
-    LoggedMeasure{"entropy", "row entropy over the log of the keys that the query sees, in [0, 1]"},
+    LoggedMeasure{"entropy", "row entropy over the log of the number of visible keys, in [0, 1]"},
     LoggedMeasure{
         "entropy_bound",
         "lower bound of the entropy (Zhai et al., 2023, theorem 3.1), in [0, 1], for "
@@ -81,27 +85,26 @@ inline constexpr std::array kRunHeadMeasures{
         "token of X; NaN for rotary positions, with QK-norm and for attention other than softmax"},
     LoggedMeasure{"self_mass", "attention weight of a token on itself, in [0, 1]"},
     LoggedMeasure{"self_excess",
-                  "Delta, logit of a token with itself minus its mean logit with the keys before"},
-    LoggedMeasure{
-        "self_reference",
-        "1/(1 + t exp(-Delta)) for t keys before the query and the batch's mean Delta, in [0, 1]: "
-        "self_mass if the logits with all keys before were equal"},
-    LoggedMeasure{"sensitivity",
-                  "1 - sum S_i^2, the sum of S_i (1 - S_i) over the keys, in [0, 1)"},
+                  "self-attention excess Delta: logit of a token with itself minus its mean logit "
+                  "with the previous keys"},
+    LoggedMeasure{"self_reference",
+                  "1/(1 + t exp(-Delta)) for t previous keys and the batch's mean Delta, in [0, "
+                  "1]; self_mass if all previous keys had equal logits"},
+    LoggedMeasure{"sensitivity", "sensitivity: sum of S_i (1 - S_i) over the keys, in [0, 1)"},
     LoggedMeasure{"logit_variance",
-                  "variance of a row's logits over the keys; its five parts follow"},
-    LoggedMeasure{"content_content",
-                  "part of logit_variance: content of the query with content of the key; parts may "
-                  "be negative and add up to it"},
+                  "variance of a row's logits over the keys, the sum of the five parts below"},
+    LoggedMeasure{
+        "content_content",
+        "part of logit_variance: content of the query with content of the key; can be negative"},
     LoggedMeasure{"content_position",
-                  "part of logit_variance: content of one with position of the other"},
+                  "part of logit_variance: content of query or key with position of the other"},
     LoggedMeasure{"position_position",
                   "part of logit_variance: position of the query with position of the key"},
     LoggedMeasure{"bias_part",
                   "part of logit_variance: query bias with content and position of the key"},
     LoggedMeasure{
         "sink_part",
-        "part of logit_variance: any query with what the first token has beyond position"},
+        "part of logit_variance: query with the part of the first key beyond position (sink)"},
 };
 
 /// One row of the log: the state after `step` steps.

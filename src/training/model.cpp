@@ -7,7 +7,7 @@
 #include "nn/linear.h"
 #include "nn/loss.h"
 #include "nn/norm.h"
-#include "nn/positions.h"
+#include "nn/rotary.h"
 #include "nn/rms_norm.h"
 #include "support/error.h"
 #include "support/gemm.h"

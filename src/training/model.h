@@ -145,8 +145,8 @@ class Model {
   Matrix<Scalar> dropped_;  // flow_ through a mask
 };
 
-/// Draws every matrix from streams of `seed`, W_Q and W_K by the settings; gains 1, biases 0. What writes to the residual stream is
-/// smaller by sqrt(2 depth), as in GPT-2.
+/// Draws every matrix from streams of `seed`, W_Q and W_K by the settings; gains 1, biases 0. The matrices that write to
+/// the residual stream are smaller by sqrt(2 depth), as in GPT-2.
 template <class Scalar>
 void initialize(Model<Scalar>& model, const RegularizerSettings& settings, std::uint64_t seed);
 

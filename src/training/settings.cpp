@@ -6,6 +6,7 @@
 
 #include "support/error.h"
 #include "support/parameter.h"
+#include "training/regularizers/regularizer.h"
 
 namespace eigenscope {
 namespace {
@@ -59,14 +60,6 @@ constexpr std::array kNumberFields{
 constexpr std::array kNorms{Name{"pre", "before each block"}, Name{"post", "after it"}};
 constexpr std::array kPositions{Name{"learned", "learned"}, Name{"rotary", "rotary"}};
 constexpr std::array kOutputs{Name{"tied", "tied"}, Name{"free", "free"}};
-constexpr std::array kRegularizers{Name{"none", "baseline"},
-                                   Name{"locater", "LocAteR"},
-                                   Name{"locater-frobenius", "LocAteR, Frobenius"},
-                                   Name{"sigma-reparam", "sigmaReparam"},
-                                   Name{"qk-decay", "QK weight decay"},
-                                   Name{"locater-effective", "LocAteR, effective W"},
-                                   Name{"locater-covariance", "LocAteR, token covariance"},
-                                   Name{"locater-random", "control: random direction"}};
 constexpr std::array kTargets{Name{"given", "the target"}, Name{"own", "each head’s first"}};
 constexpr std::array kInitializations{Name{"normal", "normal"}, Name{"mimetic", "mimetic"},
                                       Name{"correlated", "correlated"},
@@ -98,43 +91,44 @@ constexpr ChoiceField choice(std::string_view name, Names names, Help meaning, b
 }
 
 constexpr std::array kChoiceFields{
-    choice<&TrainSettings::model, &ModelSettings::norm>("layer_norm", kNorms, "place of LayerNorm"),
+    choice<&TrainSettings::model, &ModelSettings::norm>("layer_norm", kNorms,
+                                                        "place of the normalization"),
     choice<&TrainSettings::model, &ModelSettings::positions>("positions", kPositions,
-                                                             "positions of the tokens"),
+                                                             "position embeddings"),
     choice<&TrainSettings::model, &ModelSettings::output>(
-        "output", kOutputs, "output weights: the token embeddings, or free"),
+        "output", kOutputs, "output weights: tied to the token embeddings, or free"),
     choice<&TrainSettings::regularizer, &RegularizerSettings::kind>(
-        "regularizer", kRegularizers, "regularizer of W_QK, or reparametrization of the weights"),
+        "regularizer", kRegularizers, "regularizer of W_QK or reparametrization of the weights"),
     choice<&TrainSettings::regularizer, &RegularizerSettings::target_kind>(
-        "target_kind", kTargets, "the mean to keep: the target, or each head's at initialization"),
+        "target_kind", kTargets,
+        "LocAteR target: the given one, or each head's own mean at initialization"),
     choice<&TrainSettings::regularizer, &RegularizerSettings::initialization>(
         "initialization", kInitializations,
-        "initialization of W_QK; mimetic has the target as its mean, mimetic-zero the same norms "
-        "with "
-        "mean zero, correlated is set by alpha and init_scale"),
+        "initialization of W_QK: normal; mimetic with the target as mean; mimetic-zero with the "
+        "same norms and mean 0; correlated with alpha and init_scale"),
     choice<&TrainSettings::optimizer, &OptimizerSettings::schedule>(
-        "schedule", kSchedules, "learning rate after the warm-up", true),
+        "schedule", kSchedules, "learning-rate schedule after the warm-up", true),
     choice<&TrainSettings::model, &ModelSettings::query_key_bias>(
         "query_key_bias", kBiases, "biases of the query and key projections", true),
     choice<&TrainSettings::model, &ModelSettings::query_key_norm>(
         "query_key_norm", kQueryKeyNorms, "normalization of each head's queries and keys", true),
     choice<&TrainSettings::model, &ModelSettings::normalization>(
-        "normalization", kNormalizations, "normalization of the tokens: LayerNorm or RMSNorm",
-        true),
+        "normalization", kNormalizations, "kind of normalization: LayerNorm or RMSNorm", true),
     choice<&TrainSettings::model, &ModelSettings::mlp_kind>(
-        "mlp_kind", kMlpKinds, "the MLP: GPT-2's, or LLaMA's with a gate", true),
+        "mlp_kind", kMlpKinds, "MLP: GELU as in GPT-2, or gated as in LLaMA", true),
     choice<&TrainSettings::model, &ModelSettings::linear_bias>("linear_bias", kBiases,
-                                                               "biases of all linear layers", true),
+                                                               "biases of the linear layers", true),
     choice<&TrainSettings::model, &ModelSettings::attention>(
         "attention", kAttentionKinds,
-        "attention weights: softmax, or as a control all zero (none) or on the token itself (self)",
+        "attention weights: softmax; as controls all zero (none) or each token on itself (self)",
         true),
     ChoiceField{"final_evaluation", kFinalEvaluations,
                 [](const TrainSettings& s) { return static_cast<std::size_t>(s.final_evaluation); },
                 [](TrainSettings& s, std::size_t index) {
                   s.final_evaluation = static_cast<FinalEvaluation>(index);
                 },
-                "validation text after the last step: the batches of the other evaluations, or all",
+                "validation text of the last evaluation: the batches of the other evaluations, or "
+                "the whole text",
                 true},
 };
 
@@ -159,8 +153,13 @@ void check_controls(const TrainSettings& settings) {
     throw InvalidArgument(field, value + " is not allowed with attention " + name +
                                      ", which does not depend on W_Q and W_K; use " + instead);
   };
-  refuse_unless(own.kind == RegularizerKind::none || own.kind == RegularizerKind::sigma_reparam,
-                "regularizer", std::string(regularizer_name(own.kind)), "none or sigma-reparam");
+  std::string others;
+  for (const RegularizerRow& row : kRegularizers) {
+    if (!row.facts.of_query_key) others += (others.empty() ? "" : " or ") + std::string(row.name);
+  }
+  const RegularizerRow& regularizer = regularizer_row(own.kind);
+  refuse_unless(!regularizer.facts.of_query_key, "regularizer", std::string(regularizer.name),
+                others);
   refuse_unless(own.initialization == Initialization::normal, "initialization",
                 std::string(kInitializations[static_cast<std::size_t>(own.initialization)].name),
                 "normal");
@@ -195,27 +194,22 @@ void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_v
   field.put(settings, field.names.index_of(field.name, name));
 }
 
-std::string_view regularizer_name(RegularizerKind kind) {
-  return kRegularizers[static_cast<std::size_t>(kind)].name;
-}
-
 void check_model(const ModelSettings& settings) {
   const auto width = static_cast<double>(settings.width);
   const double parameters = width * (static_cast<double>(settings.vocabulary + settings.length) +
                                      static_cast<double>(settings.depth) *
                                          (4 * width + 3 * static_cast<double>(settings.hidden())));
   if (parameters > kMostNumbers) {
-    throw InvalidArgument("width", std::to_string(settings.width) + " makes a model of about " +
-                                       shown(parameters) + " parameters; at most " +
-                                       shown(kMostNumbers) + " fit");
+    throw InvalidArgument("width", std::to_string(settings.width) + " gives a model of about " +
+                                       shown(parameters) + " parameters; it must give at most " +
+                                       shown(kMostNumbers));
   }
   must_divide("heads", settings.heads, "width", settings.width);
   must_divide("key_heads", settings.groups(), "heads", settings.heads);
   if (settings.positions == Positions::rotary && settings.head_width() % 2 != 0) {
     throw InvalidArgument("heads",
                           std::to_string(settings.heads) +
-                              " is not allowed; rotary positions turn pairs of coordinates, "
-                              "and the head width " +
+                              " is not allowed; rotary positions need an even head width, but " +
                               std::to_string(settings.head_width()) + " is odd");
   }
 }
@@ -223,16 +217,8 @@ void check_model(const ModelSettings& settings) {
 void check_training(const TrainSettings& settings) {
   for (const NumberField& field : kNumberFields) checked(field.name, number_of(settings, field));
   check_model(settings.model);
-  if (settings.regularizer.kind == RegularizerKind::sigma_reparam) {
-    const OptimizerSettings& own = settings.optimizer;
-    for (const auto& [name, value] :
-         {std::pair{"logit_limit", own.logit_limit}, std::pair{"growth_limit", own.growth_limit}}) {
-      if (value == 0) continue;
-      throw InvalidArgument(name, shown(value) +
-                                      " is not allowed with sigma-reparam, which sets the norm of "
-                                      "every matrix itself; use 0, or another regularizer");
-    }
-  }
+  const RegularizerFacts& regularizer = regularizer_row(settings.regularizer.kind).facts;
+  if (regularizer.check != nullptr) regularizer.check(settings);
   if (settings.optimizer.logit_limit > 0 && settings.model.query_key_norm != QueryKeyNorm::none) {
     throw InvalidArgument("logit_limit",
                           shown(settings.optimizer.logit_limit) +
@@ -247,11 +233,11 @@ void check_training(const TrainSettings& settings) {
   }
   check_controls(settings);
   if (settings.final_evaluation == FinalEvaluation::whole && settings.patience > 0) {
-    throw InvalidArgument("patience",
-                          std::to_string(settings.patience) +
-                              " is not allowed with final_evaluation whole: which "
-                              "evaluation is the last is known only after it; use 0, or "
-                              "final_evaluation sample");
+    throw InvalidArgument(
+        "patience",
+        std::to_string(settings.patience) +
+            " is not allowed with final_evaluation whole, because early stopping makes the last "
+            "evaluation unknown in advance; use 0, or final_evaluation sample");
   }
   if (settings.regularizer.initialization == Initialization::mimetic_zero &&
       settings.model.head_width() < 2) {
@@ -269,8 +255,8 @@ void check_training(const TrainSettings& settings) {
                 depth * (9 * width + 2 * hidden + static_cast<double>(m.heads) * length));
   if (numbers > kMostNumbers) {
     throw InvalidArgument("batch", std::to_string(settings.batch) + " sequences of " +
-                                       std::to_string(m.length) + " would keep " + shown(numbers) +
-                                       " numbers; at most " + shown(kMostNumbers) + " fit");
+                                       std::to_string(m.length) + " keep " + shown(numbers) +
+                                       " numbers; they must keep at most " + shown(kMostNumbers));
   }
 }
 

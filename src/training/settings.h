@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "support/names.h"
+#include "training/regularizers/table.h"
 
 namespace eigenscope {
 
@@ -87,16 +88,6 @@ struct OptimizerSettings {
   double growth_limit = 0;
 };
 
-enum class RegularizerKind {
-  none,
-  locater,            ///< LocAteR with the scale tr(W^2), the paper's
-  locater_frobenius,  ///< LocAteR with the scale ||W||_F^2
-  sigma_reparam,      ///< every projection matrix over its spectral norm, times a learned gain
-  qk_decay,           ///< weight decay of W_Q and W_K alone, beside the optimizer's
-  locater_effective,  ///< LocAteR-Frobenius of [W_Q; b_Q^T] W_K^T, the norm's gain and bias folded in
-  locater_covariance,  ///< LocAteR of tr(W S) and the logits' variance under a running covariance S
-  locater_random,  ///< control: LocAteR-Frobenius of W R, R a random orthogonal matrix of zero mean
-};
 enum class TargetKind {
   given,  ///< m* is `target`
   own,    ///< m* is each head's mean at initialization
@@ -181,14 +172,12 @@ struct ChoiceField {
 std::span<const ChoiceField> choice_fields();
 /// Throws InvalidArgument that lists the names.
 void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_view name);
-std::string_view regularizer_name(RegularizerKind kind);
 
-/// Throws InvalidArgument: a number out of range; "heads" that do not divide the width, or, with
-/// rotary positions, leave an odd head width; "key_heads" that do not divide the heads; "logit_limit" or
-/// "growth_limit" together with sigmaReparam, whose matrices have their norm from elsewhere; "logit_limit"
-/// together with QK-norm, which it cannot change; more "target_heads" than heads; a setting of W_QK together
-/// with an "attention" that does not read it; "patience" together with a final evaluation on the whole text;
-/// "heads" that leave mimetic_zero a head width of 1.
+/// Throws InvalidArgument: a number out of range; "heads" that do not divide the width, or, with rotary
+/// positions, leave an odd head width; "key_heads" that do not divide the heads; what the regularizer's row
+/// refuses; "logit_limit" together with QK-norm, which it cannot change; more "target_heads" than heads; a setting
+/// of W_QK together with an "attention" that does not read it; "patience" together with a final evaluation on the
+/// whole text; "heads" that leave mimetic_zero a head width of 1.
 void check_model(const ModelSettings& settings);
 void check_training(const TrainSettings& settings);
 

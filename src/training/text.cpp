@@ -99,8 +99,8 @@ Text cut_text(std::string_view text, bool words, Index min_count) {
   Text out = encoded(text.substr(0, cut), text.substr(cut), words, min_count);
   if (out.training.empty() || out.validation.empty()) {
     throw InvalidArgument("text", "its " + std::to_string(text.size()) +
-                                      " bytes are too few: the first nine tenths are learned, the "
-                                      "last tenth is for validation, and one of them has no token");
+                                      " bytes are too few: the first nine tenths, for training, "
+                                      "and the last tenth, for validation, must each have a token");
   }
   return out;
 }
@@ -183,7 +183,8 @@ Tokenizer Tokenizer::parse(std::string_view serialized) {
     const std::size_t next = serialized.find('\n', at + 1);
     std::string word = unescaped(serialized.substr(at + 1, next - at - 1));
     if (word.empty() || tokenizer.ids_.contains(word)) {
-      throw FormatError("tokenizer", "the word '" + shown_name(word) + "' is empty or there twice");
+      throw FormatError("tokenizer", "each word must occur once and not be empty, but '" +
+                                         shown_name(word) + "' does not");
     }
     tokenizer.add(std::move(word));
     at = next;
@@ -202,13 +203,13 @@ Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::str
                      Index min_count) {
   Text out = encoded(text, validation, is_words(tokenizer), min_count);
   out.own_validation = true;
-  if (out.training.empty()) throw InvalidArgument("text", "it has no token");
-  if (out.validation.empty()) throw InvalidArgument("validation", "it has no token");
+  if (out.training.empty()) throw InvalidArgument("text", "it must have at least one token");
+  if (out.validation.empty())
+    throw InvalidArgument("validation", "it must have at least one token");
   const auto known = [&](TokenId token) { return token != kUnknown && token != kEnd; };
   if (out.tokenizer.words() && std::none_of(out.validation.begin(), out.validation.end(), known)) {
     throw InvalidArgument("validation",
-                          "none of its words is in the vocabulary, which has the words that the "
-                          "training text has at least " +
+                          "it must have a word that occurs in the training text at least " +
                               std::to_string(min_count) + " times (min_count)");
   }
   return out;

@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/random.h"
-#include "training/locater.h"
+#include "training/regularizers/head_products.h"
 
 namespace eigenscope {
 namespace {
@@ -16,15 +16,29 @@ using Eigen::Index;
 
 constexpr std::uint64_t kSpeechStream = std::uint64_t{1} << 42;
 
+// The logit factors gamma log(tr(W^2) + 1e-6)/sqrt(tr(W^2)) of TAME (Tang et al., ICLR 2025), layer by layer a head; 1
+// where tr(W^2) is not positive, for which TAME says nothing.
+std::vector<float> tame_factors(const Model<float>& model, double gamma) {
+  std::vector<float> factors;
+  for (Index layer = 0; layer < model.settings().depth; ++layer) {
+    for (Index head = 0; head < model.settings().heads; ++head) {
+      const double scale = head_traces(model, layer, head).trace_square;
+      factors.push_back(
+          static_cast<float>(scale > 0 ? gamma * std::log(scale + 1e-6) / std::sqrt(scale) : 1.0));
+    }
+  }
+  return factors;
+}
+
 }  // namespace
 
 Intervention<float> intervention_of_name(std::string_view name, double gamma,
                                          const Model<float>& model) {
   const std::size_t kind = Names(kInterventionNames).index_of("intervention", name);
   if (kind > 0 && model.settings().attention != AttentionKind::softmax) {
-    throw InvalidArgument("intervention", std::string(name) +
-                                              " is not allowed for a model whose attention is not "
-                                              "softmax: its weights are fixed; use none");
+    throw InvalidArgument(
+        "intervention",
+        std::string(name) + " is not allowed for a model with fixed attention weights; use none");
   }
   switch (kind) {
     case 1:

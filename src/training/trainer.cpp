@@ -11,8 +11,6 @@
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/random.h"
-#include "training/locater.h"
-#include "training/random_locater.h"
 #include "training/step_limits.h"
 #include "training/training_file.h"
 
@@ -83,7 +81,7 @@ Trainer::Trainer(const TrainSettings& settings, std::shared_ptr<const Text> text
   initialize(model_, settings_.regularizer, settings_.seed);
   prepare();
   if (reparam_) {
-    reparam_->converge(raw_);
+    reparam_->begin(raw_);
     reparam_->apply(raw_, model_.parameters());
   }
   set_targets();
@@ -91,23 +89,16 @@ Trainer::Trainer(const TrainSettings& settings, std::shared_ptr<const Text> text
 }
 
 void Trainer::set_targets() {
-  const RegularizerSettings& own = settings_.regularizer;
-  if (own.kind == RegularizerKind::locater_covariance) {
+  if (regularizer_->observes()) {
     read_batch();
-    moments_.update(model_);
+    regularizer_->observe(model_, /*first=*/true);
   }
-  targets_ = head_means(model_);
-  for (std::size_t i = 0; i < targets_.size(); ++i) {
-    const auto number = static_cast<Index>(i);
-    const Index layer = number / settings_.model.heads, head = number % settings_.model.heads;
-    const auto d = static_cast<double>(settings_.model.width);
-    if (own.target_kind == TargetKind::given) {
-      targets_[i] = own.target;
-    } else if (own.kind == RegularizerKind::locater_effective ||
-               own.kind == RegularizerKind::locater_covariance) {
-      targets_[i] = effective_traces(own, moments_.layers, model_, layer, head).trace / d;
-    } else if (own.kind == RegularizerKind::locater_random) {
-      targets_[i] = random_trace(model_, settings_.seed, layer, head) / d;
+  const RegularizerSettings& own = settings_.regularizer;
+  for (Index layer = 0; layer < settings_.model.depth; ++layer) {
+    for (Index head = 0; head < settings_.model.heads; ++head) {
+      targets_.push_back(own.target_kind == TargetKind::given
+                             ? own.target
+                             : regularizer_->mean(model_, layer, head));
     }
   }
 }
@@ -123,13 +114,13 @@ Trainer::Trainer(TrainingState state, std::shared_ptr<const Text> text)
       gradients_(settings_.model.depth) {
   if (!(state.tokenizer == text_->tokenizer)) {
     throw FormatError("tokenizer",
-                      "it differs from the text's: the run was trained on another text");
+                      "it must be that of the text, but the run was trained on another text");
   }
   check_text(*text_, settings_);
   prepare();
+  std::copy(state.regularizer.begin(), state.regularizer.end(), regularizer_->state().begin());
   if (reparam_) {
     raw_ = std::move(state.parameters);
-    reparam_->vectors() = std::move(state.vectors);
     reparam_->apply(raw_, model_.parameters());
   } else {
     model_.parameters() = std::move(state.parameters);
@@ -137,7 +128,6 @@ Trainer::Trainer(TrainingState state, std::shared_ptr<const Text> text)
   optimizer_.first = std::move(state.first);
   optimizer_.second = std::move(state.second);
   targets_ = std::move(state.targets);
-  moments_.layers = std::move(state.moments);
   step_ = state.step;
   lowest_loss_ = state.lowest_loss;
   lowest_step_ = state.lowest_step;
@@ -147,30 +137,23 @@ Trainer::Trainer(TrainingState state, std::shared_ptr<const Text> text)
 void Trainer::prepare() {
   kernel_ = centred_kernel(token_process("normalized-walk", settings_.model.length, 0));
   train_loss_ = rate_ = gradient_norm_ = lowest_loss_ = kNaN;
-  if (settings_.regularizer.kind == RegularizerKind::sigma_reparam) {
-    reparam_.emplace(settings_.model, model_.layout(), settings_.seed);
-    raw_.resize(model_.layout().size + reparam_->matrices());
-    raw_ << model_.parameters(), Vector<float>::Ones(reparam_->matrices());
+  regularizer_ = make_regularizer<float>(settings_, model_.layout());
+  reparam_ = regularizer_->reparametrization();
+  if (reparam_) {
+    raw_.resize(model_.layout().size + reparam_->gains());
+    raw_ << model_.parameters(), Vector<float>::Ones(reparam_->gains());
   }
   optimizer_ = AdamW(settings_.optimizer, decay());
 }
 
 Vector<float> Trainer::decay() const {
   const ParameterLayout& layout = model_.layout();
-  Vector<float> decay = Vector<float>::Zero(layout.size + (reparam_ ? reparam_->matrices() : 0));
+  Vector<float> decay = Vector<float>::Zero(layout.size + (reparam_ ? reparam_->gains() : 0));
   const auto general = static_cast<float>(settings_.optimizer.weight_decay);
   for (const Block& block : layout.blocks) {
     if (!block.vector) decay.segment(block.offset, block.size()).setConstant(general);
   }
-  if (settings_.regularizer.kind != RegularizerKind::qk_decay) return decay;
-  const Index fused = settings_.model.fused_width();
-  const Index query_key = fused - settings_.model.groups() * settings_.model.head_width();
-  for (const LayerOffsets& layer : layout.layers) {
-    for (Index column = 0; column < settings_.model.width; ++column) {
-      decay.segment(layer.fused + column * fused, query_key).array() +=
-          static_cast<float>(settings_.regularizer.qk_decay);
-    }
-  }
+  regularizer_->add_decay(decay);
   return decay;
 }
 
@@ -195,8 +178,8 @@ bool Trainer::stopped_early() const {
 void Trainer::stop_at(Index step, const std::string& what) {
   failure_ =
       "step " + std::to_string(step) + ": " + what +
-      "; the run stops here, and keeps what was logged before. A smaller learning_rate (it is " +
-      shown(settings_.optimizer.learning_rate) + ") may help";
+      "; the run stops at this step, and the log has the steps before it. A learning_rate below " +
+      shown(settings_.optimizer.learning_rate) + " may help";
 }
 
 // The forward pass of the batch of the next step.
@@ -220,22 +203,18 @@ void Trainer::read_batch() {
 void Trainer::step() {
   read_batch();
   const double loss = model_.loss(outputs_, true);
-  if (!std::isfinite(loss)) return stop_at(step_ + 1, "the loss is not a finite number");
+  if (!std::isfinite(loss)) return stop_at(step_ + 1, "the loss is NaN or infinite");
   if (loss > kLargestLoss)
-    return stop_at(step_ + 1, "the loss of " + shown(loss) + " nats a token has run away");
+    return stop_at(step_ + 1, "the loss of " + shown(loss) + " nats per token diverges");
   model_.backward();
-  if (moments_.known()) moments_.update(model_);
-  const RegularizerSettings& own = settings_.regularizer;
-  if (own.target_steps == 0 || step_ < own.target_steps) {
-    add_locater(own, targets_, model_);
-    add_effective_locater(own, targets_, moments_.layers, model_);
-    add_random_locater(own, targets_, settings_.seed, model_);
-  }
+  regularizer_->observe(model_, /*first=*/false);
+  const Index acting = settings_.regularizer.target_steps;
+  if (acting == 0 || step_ < acting) regularizer_->add_penalty(targets_, model_);
   Vector<float> pulled;
   if (reparam_) reparam_->pull_back(raw_, model_.gradient(), pulled);
   const Vector<float>& gradient = reparam_ ? pulled : model_.gradient();
   const double norm = gradient_norm(gradient.data(), gradient.size());
-  if (!std::isfinite(norm)) return stop_at(step_ + 1, "the gradient is not a finite number");
+  if (!std::isfinite(norm)) return stop_at(step_ + 1, "the gradient is NaN or infinite");
   const double clip = settings_.optimizer.clip;
   move(gradient, static_cast<float>(clip > 0 && norm > clip ? clip / norm : 1));
   train_loss_ = loss;
@@ -255,7 +234,7 @@ void Trainer::move(const Vector<float>& gradient, float shrink) {
   const Vector<float> before = own.growth_limit > 0 ? trained : Vector<float>();
   optimizer_.step(step_, shrink, gradient, trained);
   if (reparam_) {
-    reparam_->iterate(raw_, 1);
+    reparam_->follow(raw_);
     reparam_->apply(raw_, model_.parameters());
   }
   if (own.growth_limit > 0) limit_growth(own.growth_limit, model_, before, trained);
@@ -273,7 +252,7 @@ void Trainer::log_state() {
       }
       return log_.push_back(std::move(row));
     }
-    stop_at(step_, "the validation loss is not a finite number");
+    stop_at(step_, "the validation loss is NaN or infinite");
   } catch (const FormatError& error) {
     stop_at(step_, error.what());
   }
@@ -374,8 +353,8 @@ std::vector<std::byte> Trainer::checkpoint(const std::map<std::string, std::stri
   state.parameters = reparam_ ? raw_ : model_.parameters();
   state.first = optimizer_.first;
   state.second = optimizer_.second;
-  if (reparam_) state.vectors = reparam_->vectors();
-  state.moments = moments_.layers;
+  const std::span<float> kept = regularizer_->state();
+  state.regularizer.assign(kept.begin(), kept.end());
   state.lowest_loss = lowest_loss_;
   state.lowest_step = lowest_step_;
   return write_training_file(state, model_, extra);

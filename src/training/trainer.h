@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +11,10 @@
 #include "checkpoint/safetensors.h"
 #include "propagation/logit_law.h"
 #include "training/adamw.h"
-#include "training/effective_locater.h"
 #include "training/log_row.h"
 #include "training/measures.h"
 #include "training/model.h"
-#include "training/sigma_reparam.h"
+#include "training/regularizers/regularizer.h"
 #include "training/text.h"
 #include "training/training_file.h"
 
@@ -77,11 +75,11 @@ class Trainer {
   TrainSettings settings_;
   std::shared_ptr<const Text> text_;
   Model<float> model_;
-  std::optional<SigmaReparam<float>> reparam_;
-  Vector<float> raw_;  // with sigmaReparam: what the optimizer trains
+  std::unique_ptr<Regularizer<float>> regularizer_;
+  Reparametrization<float>* reparam_ = nullptr;  // the regularizer's; null for none
+  Vector<float> raw_;  // with a reparametrization: what the optimizer trains
   AdamW optimizer_;
-  std::vector<double> targets_;  // m* of LocAteR, layer by layer a head
-  TokenMoments moments_;         // of locater_covariance
+  std::vector<double> targets_;  // m* of every head, layer by layer
   CentredKernel kernel_;
   Eigen::Index step_ = 0;
   double train_loss_, rate_, gradient_norm_;  // of the last step

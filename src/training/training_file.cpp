@@ -8,7 +8,7 @@
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/parameter.h"
-#include "training/sigma_reparam.h"
+#include "training/regularizers/regularizer.h"
 
 namespace eigenscope {
 namespace {
@@ -20,8 +20,6 @@ constexpr const char* kFormat = "eigenscope training 1";
 constexpr const char* kParameters = "training.parameters";
 constexpr const char* kFirst = "training.first_moment";
 constexpr const char* kSecond = "training.second_moment";
-constexpr const char* kVectors = "training.vectors";
-constexpr const char* kMoments = "training.token_moments";
 
 // A column-major rows x columns block is a row-major columns x rows tensor.
 Shape shape_of(const Block& block) {
@@ -85,7 +83,7 @@ void read_floats(const Safetensors& file, const std::string& name, const Shape& 
     TensorInfo wanted;
     wanted.shape = shape;
     throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not " +
-                                            shape_text(wanted) + ", which the settings say");
+                                            shape_text(wanted) + ", the shape of these settings");
   }
   std::vector<double> values(out.size());
   file.read_elements(name, 0, values);
@@ -135,12 +133,10 @@ std::vector<std::byte> write_training_file(const TrainingState& state, const Mod
   tensors.push_back(flat(kParameters, span_of(state.parameters)));
   tensors.push_back(flat(kFirst, span_of(state.first)));
   tensors.push_back(flat(kSecond, span_of(state.second)));
-  if (!state.vectors.empty()) tensors.push_back(flat(kVectors, state.vectors));
-  std::vector<float> moments;
-  for (const Matrix<float>& layer : state.moments) {
-    moments.insert(moments.end(), layer.data(), layer.data() + layer.size());
+  if (!state.regularizer.empty()) {
+    const RegularizerRow& row = regularizer_row(state.settings.regularizer.kind);
+    tensors.push_back(flat(row.facts.state, state.regularizer));
   }
-  if (!moments.empty()) tensors.push_back(flat(kMoments, moments));
   std::map<std::string, std::string> metadata = extra;
   metadata["format"] = kFormat;
   metadata["tokenizer"] = state.tokenizer.serialized();
@@ -206,28 +202,21 @@ TrainingState read_training_file(const Safetensors& file) {
   TrainingState state = read_training_header(file);
   const ParameterLayout layout(state.settings.model);
   check_shapes(file, layout);
+  const auto own = make_regularizer<float>(state.settings, layout);
   auto count = static_cast<std::uint64_t>(layout.size);
-  if (state.settings.regularizer.kind == RegularizerKind::sigma_reparam) {
-    const SigmaReparam<float> reparam(state.settings.model, layout, 0);
-    count += static_cast<std::uint64_t>(reparam.matrices());
-    const Vector<float> vectors = read_vector(file, kVectors, reparam.vectors().size());
-    state.vectors.assign(vectors.begin(), vectors.end());
+  if (const auto* const reparam = own->reparametrization()) {
+    count += static_cast<std::uint64_t>(reparam->gains());
+  }
+  if (const std::size_t size = own->state().size(); size > 0) {
+    const RegularizerRow& row = regularizer_row(state.settings.regularizer.kind);
+    const Vector<float> kept = read_vector(file, row.facts.state, size);
+    state.regularizer.assign(kept.begin(), kept.end());
   }
   state.parameters = read_vector(file, kParameters, count);
   state.first = read_vector(file, kFirst, count);
   state.second = read_vector(file, kSecond, count);
   if (count > 0 && state.second.minCoeff() < 0) {
     throw FormatError(kSecond, "a mean of squares is negative");
-  }
-  if (state.settings.regularizer.kind == RegularizerKind::locater_covariance) {
-    const ModelSettings& own = state.settings.model;
-    const Index size = own.width * (own.width + 1);
-    const Vector<float> moments =
-        read_vector(file, kMoments, static_cast<std::uint64_t>(own.depth * size));
-    for (Index layer = 0; layer < own.depth; ++layer) {
-      state.moments.push_back(
-          Eigen::Map<const Matrix<float>>(moments.data() + layer * size, own.width, own.width + 1));
-    }
   }
   state.targets = numbers_of(file, "targets");
   const auto heads =

@@ -3,11 +3,12 @@
 //
 // Tensors: wte, wpe, h.N.ln_1, h.N.attn.c_attn (d x 3 d, queries, keys, values), ..., ln_f, lm_head as
 // Hugging Face's GPT2LMHeadModel has them, without prefix; training.parameters, training.first_moment and
-// training.second_moment, each all the numbers that the optimizer trains in one vector; training.vectors
-// of sigmaReparam; training.token_moments of LocAteR under a covariance. With sigmaReparam the named weights are the effective ones, W_hat. Grouped keys have
-// no name in GPT-2: their c_attn has (H + 2 G) d_h columns, which `heads` refuses. With rotary positions
-// there is no wpe; QK-norm adds attn.q_norm and attn.k_norm. Metadata: format, every setting by its name, tokenizer, step,
-// targets, lowest_loss and lowest_step; a setting that is younger than the file has its default.
+// training.second_moment, each all the numbers that the optimizer trains in one vector; the state of the
+// regularizer, by the name in its row. With sigmaReparam the named weights are the effective ones, W_hat.
+// Grouped keys have no name in GPT-2: their c_attn has (H + 2 G) d_h columns, which `heads` refuses. With rotary
+// positions there is no wpe; QK-norm adds attn.q_norm and attn.k_norm. Metadata: format, every setting by its
+// name, tokenizer, step, targets, lowest_loss and lowest_step; a setting that is younger than the file has its
+// default.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,7 @@ struct TrainingState {
   Eigen::Index step = 0;
   std::vector<double> targets;              ///< m* of every head
   Vector<float> parameters, first, second;  ///< as trained, with their AdamW state
-  std::vector<float> vectors;               ///< of sigmaReparam
-  std::vector<Matrix<float>> moments;       ///< of TokenMoments
+  std::vector<float> regularizer;           ///< Regularizer::state
   double lowest_loss = std::numeric_limits<double>::quiet_NaN();  ///< NaN in files without it
   Eigen::Index lowest_step = 0;
 };

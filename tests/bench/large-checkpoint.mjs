@@ -2,15 +2,7 @@
 // of the same query and key tensors in pieces of 1 MiB, in turn, each after the system forgot the files;
 // and the scan's peak memory.
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,11 +31,7 @@ function ranges() {
           {
             data_offsets: [from, to],
           },
-        ]) => ({
-          path: join(folder, name),
-          from: 8 + text.length + from,
-          bytes: to - from,
-        }),
+        ]) => ({ path: join(folder, name), from: 8 + text.length + from, bytes: to - from }),
       );
   });
 }

@@ -73,11 +73,9 @@ function nativeAgainstWasm() {
 async function workersTake(count) {
   const workers = Array.from(
     { length: count },
-    (_, seed) =>
-      new Worker(new URL('bench-worker.mjs', import.meta.url), { workerData: { root, seed } }),
+    (_, seed) => new Worker(new URL('bench-worker.mjs', import.meta.url), { workerData: { root, seed } }),
   );
-  const next = (worker) =>
-    new Promise((done, fail) => worker.once('message', done).once('error', fail));
+  const next = (worker) => new Promise((done, fail) => worker.once('message', done).once('error', fail));
   await Promise.all(workers.map(next)); // instances are made
   const start = performance.now();
   await Promise.all(
@@ -93,8 +91,7 @@ async function workersTake(count) {
 
 async function oneAgainstTwoWorkers() {
   const ratios = [];
-  for (let i = 0; i < PAIRS; ++i)
-    ratios.push((2 * (await workersTake(1))) / (await workersTake(2)));
+  for (let i = 0; i < PAIRS; ++i) ratios.push((2 * (await workersTake(1))) / (await workersTake(2)));
   row('throughput of two workers over one', ratios, 'at least 1.7');
 }
 
@@ -116,16 +113,11 @@ function factorsForScript() {
       key.endsWith(`encoder.layer.${layer}.attention.self.${kind}.weight`),
     );
     const { shape, data_offsets } = header[name];
-    const at = (row, column) =>
-      half(file.readUInt16LE(start + data_offsets[0] + 2 * (row * shape[1] + column)));
+    const at = (row, column) => half(file.readUInt16LE(start + data_offsets[0] + 2 * (row * shape[1] + column)));
     return { at, width: shape[1] };
   };
   const headOf = ({ at, width }, head) =>
-    new Matrix(
-      Array.from({ length: width }, (_, i) =>
-        Array.from({ length: 32 }, (_, j) => at(32 * head + j, i)),
-      ),
-    );
+    new Matrix(Array.from({ length: width }, (_, i) => Array.from({ length: 32 }, (_, j) => at(32 * head + j, i))));
   return Array.from({ length: 72 }, (_, k) => {
     const [query, key] = ['query', 'key'].map((kind) => weight(Math.floor(k / 12), kind));
     return [headOf(query, k % 12), headOf(key, k % 12)];
@@ -138,13 +130,7 @@ function spectrumByMlMatrix([query, key]) {
   const core = keyTransposed.mmul(query);
   const gram = query.transpose().mmul(query).mmul(keyTransposed.mmul(key));
   const { realEigenvalues, imaginaryEigenvalues } = new EVD(core);
-  return [
-    core.trace(),
-    core.mmul(core).trace(),
-    gram.trace(),
-    realEigenvalues,
-    imaginaryEigenvalues,
-  ];
+  return [core.trace(), core.mmul(core).trace(), gram.trace(), realEigenvalues, imaginaryEigenvalues];
 }
 
 /** ml-matrix has its factors in memory; our scan also reads and decodes them from the file. */
@@ -168,12 +154,7 @@ async function spectraAgainstMlMatrix() {
     return performance.now() - start;
   };
   const ours = () => {
-    const job = native.createJob('heads', {
-      model: [model],
-      heads: '12',
-      eigenvalues: true,
-      ...tokens,
-    });
+    const job = native.createJob('heads', { model: [model], heads: '12', eigenvalues: true, ...tokens });
     while (!job.advance(1e9));
     job.delete();
   };
@@ -263,11 +244,7 @@ async function trainingAgainstPeers() {
   for (const step of steps) await fastest(step); // warm
   const rounds = [];
   for (let i = 0; i < PAIRS; ++i) {
-    const [ours, jax, tfjs] = [
-      await fastest(steps[0]),
-      await fastest(steps[1]),
-      await fastest(steps[2]),
-    ];
+    const [ours, jax, tfjs] = [await fastest(steps[0]), await fastest(steps[1]), await fastest(steps[2])];
     rounds.push({ ours, jax: jax / ours, tfjs: tfjs / ours });
   }
   const over = (name) => rounds.map((round) => round[name]);

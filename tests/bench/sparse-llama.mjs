@@ -15,10 +15,7 @@ const LAYERS_A_SHARD = 8;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    dense: { type: 'boolean', default: false },
-    layers: { type: 'string', default: '32' },
-  },
+  options: { dense: { type: 'boolean', default: false }, layers: { type: 'string', default: '32' } },
 });
 const [folder] = positionals;
 const layers = Number(values.layers);
@@ -51,9 +48,7 @@ function someNumbers(seed) {
     }
     singles[i] = 0.04 * sum;
   }
-  return Buffer.from(
-    Uint16Array.from(new Uint32Array(singles.buffer), (bits) => bits >>> 16).buffer,
-  );
+  return Buffer.from(Uint16Array.from(new Uint32Array(singles.buffer), (bits) => bits >>> 16).buffer);
 }
 
 function writeShard(path, tensors) {

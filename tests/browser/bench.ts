@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { spread, writeReport } from '../bench/report.mjs';
 import { MOST, sizes } from '../page-size';
-import { browser, checkpoint, csv, host, openBrowser, settled, visit } from './browser';
+import { blocks, browser, checkpoint, csv, host, openBrowser, settled, visit } from './browser';
 import { dropPicked, pick } from './drop';
 
 openBrowser();
@@ -24,8 +24,7 @@ const size: string[][] = [];
 
 /** A row of the table. */
 function row(what: string, values: number[], unit: string, limit = ''): string[] {
-  const shown = (value: number) =>
-    Number.isInteger(value) ? String(value) : value.toFixed(unit === 's' ? 2 : 1);
+  const shown = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(unit === 's' ? 2 : 1));
   const { median, low, high } = spread(values);
   const range = values.length > 1 ? `${shown(low)} to ${shown(high)}` : '';
   return [what, `${shown(median)}${unit && ` ${unit}`}`, range, limit];
@@ -69,23 +68,26 @@ async function leadPainted(): Promise<number> {
 
 /** Seconds from a change of the mean to the first new picture of figure 6, and to its last. */
 async function stackSettled(): Promise<{ first: number; last: number }> {
-  const setting = '#D=24&T=128&d=64&H=4&S=8';
-  const { page, close } = await visit(browser, `${host.address}${setting}&m=0.5`);
+  const setting = 'depth=24&length=128&width=64&heads=4&stacks=8';
+  const { page, close } = await visit(browser, `${host.address}#${blocks(`${setting}&mean=0.5`)}`);
   await settled(page, 'depth');
-  const waited = await page.evaluate(async (hash) => {
-    const figure = document.querySelector('#figure-depth');
-    const until = (there: () => boolean) =>
-      new Promise<number>((done) => {
-        const look = (time: number) => (there() ? done(time) : requestAnimationFrame(look));
-        requestAnimationFrame(look);
-      });
-    const before = figure?.querySelector('svg[role="img"]');
-    const start = performance.now();
-    location.hash = hash;
-    const first = await until(() => figure?.querySelector('svg[role="img"]') !== before);
-    const last = await until(() => !!figure?.querySelector('.progress.done'));
-    return { first: (first - start) / 1000, last: (last - start) / 1000 };
-  }, `${setting}&m=0.6`);
+  const waited = await page.evaluate(
+    async (hash) => {
+      const figure = document.querySelector('#figure-depth');
+      const until = (there: () => boolean) =>
+        new Promise<number>((done) => {
+          const look = (time: number) => (there() ? done(time) : requestAnimationFrame(look));
+          requestAnimationFrame(look);
+        });
+      const before = figure?.querySelector('svg[role="img"]');
+      const start = performance.now();
+      location.hash = hash;
+      const first = await until(() => figure?.querySelector('svg[role="img"]') !== before);
+      const last = await until(() => !!figure?.querySelector('.progress.done'));
+      return { first: (first - start) / 1000, last: (last - start) / 1000 };
+    },
+    `#${blocks(`${setting}&mean=0.6`)}`,
+  );
   await close();
   return waited;
 }
@@ -136,9 +138,7 @@ async function chosenToPredictions(): Promise<{ first: number; last: number }> {
   await page.evaluate(() => {
     const notes = document.querySelector('[data-prediction-notes]');
     const isPredicted = () => {
-      const title = document.querySelector(
-        'th:has([data-sort="predicted"])',
-      ) as HTMLTableCellElement;
+      const title = document.querySelector('th:has([data-sort="predicted"])') as HTMLTableCellElement;
       const rows = [...(title?.closest('table')?.tBodies[0].rows ?? [])];
       return rows.some(({ cells }) => /\d/.test(cells[title.cellIndex].textContent));
     };
@@ -151,23 +151,16 @@ async function chosenToPredictions(): Promise<{ first: number; last: number }> {
       await until(() => notes?.classList.contains('waiting') && !isPredicted()); // no more the sample
       const first = await until(isPredicted);
       const last = await until(() => !notes?.classList.contains('waiting'));
-      Object.assign(window, {
-        waited: { first: (first - start) / 1000, last: (last - start) / 1000 },
-      });
+      Object.assign(window, { waited: { first: (first - start) / 1000, last: (last - start) / 1000 } });
     };
-    document.addEventListener('change', ({ timeStamp }) => void measure(timeStamp), {
-      capture: true,
-      once: true,
-    });
+    document.addEventListener('change', ({ timeStamp }) => void measure(timeStamp), { capture: true, once: true });
   });
   const asked = page.waitForEvent('filechooser');
   await page.locator('[data-files]').click();
   const chooser = await asked;
   await page.waitForTimeout(500); // a person is not faster
   await chooser.setFiles(
-    ['model.fp16.safetensors', 'config.json', 'tokenizer.json'].map((name) =>
-      join(checkpoint, name),
-    ),
+    ['model.fp16.safetensors', 'config.json', 'tokenizer.json'].map((name) => join(checkpoint, name)),
   );
   const waited = await page.waitForFunction(
     () => (window as { waited?: { first: number; last: number } }).waited,
@@ -226,9 +219,7 @@ async function scanOf(folder: string) {
   const memory = await memoryMeter();
   const before = await memory();
   const start = performance.now();
-  await page
-    .locator('[data-files]')
-    .setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
+  await page.locator('[data-files]').setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
   const report = page.locator('[data-report]', { hasText: /^1.024 heads of / });
   let most = before;
   while ((await report.count()) === 0) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { ViewName } from '../../web/state/views';
+import type { ViewName } from '../../web/chapters/views';
 import { entryOf, FIGURES, type FigureId } from '../../web/ui/registry';
 import { parseCsv } from '../csv';
 import { launch, serve, type Host } from './host';
@@ -14,8 +14,14 @@ export const ALWAYS: FigureId[] = FIGURES.map(({ id }) => id).filter((id) => id 
 /** A link to the view of stacks, with one that is soon computed. */
 export const QUICK = 'collapse?depth=2&stacks=2&width=16&length=16';
 
-/** What a link gives to have every figure soon. */
-export const SOON = 'D=2&S=2&d=16&T=16';
+/** A link to stacks of blocks with skip connection and normalization on random walks, and what differs. */
+export function blocks(own: string): string {
+  const all = new URLSearchParams(
+    'variance=0.1&length=48&tokens=random-walk&correlation=0.9&mask=causal&skip=1&layer_norm=pre',
+  );
+  new URLSearchParams(own).forEach((value, name) => all.set(name, value));
+  return `collapse?${all}`;
+}
 
 /** The browser and the host of one file's tests, there once they have begun. */
 export let browser: Browser;
@@ -77,10 +83,26 @@ export async function showView(page: Page, view: ViewName): Promise<void> {
   if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
 }
 
+/** Opens what a place is folded into. */
+export async function unfold(place: Locator): Promise<void> {
+  await place.evaluate((it) => {
+    for (let around = it.closest('details'); around; around = around.parentElement!.closest('details'))
+      around.open = true;
+  });
+}
+
+/** Opens the controls of Localize that are not always in sight. */
+export async function openMore(page: Page): Promise<void> {
+  await page.locator('#localize .more-controls').evaluate((it: HTMLDetailsElement) => {
+    it.open = true;
+  });
+}
+
 /** Waits until a figure has the engine's full answer. */
 export async function settled(page: Page, id: FigureId): Promise<void> {
   await showView(page, entryOf(id).chapter);
   const figure = page.locator(`#figure-${id}`);
+  await unfold(figure);
   await figure.scrollIntoViewIfNeeded();
   await figure.locator('.progress.done').waitFor({ state: 'attached', timeout: 30_000 });
 }
@@ -102,6 +124,7 @@ export async function caption(page: Page, id: FigureId): Promise<string | null> 
 
 /** Presses a button that saves a file, and returns it. Chromium drops downloads beyond ten a second. */
 export async function saved(button: Locator): Promise<Buffer> {
+  await unfold(button);
   for (let tries = 0; ; ++tries) {
     const waiting = button.page().waitForEvent('download', { timeout: tries < 3 ? 2000 : 30_000 });
     const [download] = await Promise.allSettled([waiting, button.click()]);

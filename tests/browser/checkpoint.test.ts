@@ -5,15 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import {
-  LLAMA,
-  LLAMA_CONFIG,
-  safetensorsOf,
-  shardsOf,
-  waves,
-  WHISPER,
-  WHISPER_CONFIG,
-} from '../checkpoints';
+import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf, waves, WHISPER, WHISPER_CONFIG } from '../checkpoints';
 import { json, root } from '../cli/eigenscope';
 import {
   browser,
@@ -53,51 +45,42 @@ function column(page: Page, title: string): Promise<string[]> {
 
 const number = (text: string) => Number(text.replace('−', '-').replace(/·10.*/, 'e-5'));
 
-test(
-  'a folder is opened, and its text read as the command line reads it',
-  { timeout: 180_000 },
-  async () => {
-    const { page, errors, foreign, close } = await visit(
-      browser,
-      `${host.address}#model?passages=2&tokens_source=text`,
+test('a folder is opened, and its text read as the command line reads it', { timeout: 180_000 }, async () => {
+  const { page, errors, foreign, close } = await visit(browser, `${host.address}#model?passages=2&tokens_source=text`);
+  await page.locator('[data-folder]').setInputFiles(checkpoint);
+  await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
+  const predictors = page.locator('#figure-predictors');
+  await predictors.scrollIntoViewIfNeeded();
+  await predictors.locator('[data-live]', { hasText: /72 heads of model: rank/ }).waitFor({ timeout: 120_000 });
+  const { summary, measured_entropy, entropy } = json(
+    'predict',
+    { file: `${root}web/generated/text.txt`, passages: 2, queries: 300 },
+    checkpoint,
+  );
+  for (const level of [0, 1, 4, 7]) {
+    await page.locator('#field-model-level').fill(String(level));
+    await page.locator('#field-model-level').press('Enter');
+    await predictors.locator('[data-live]', { hasText: `Level ${level} of 10` }).waitFor();
+    const said = /rank correlation (\S+) \[(\S+), (\S+)\], mean absolute error (\S+) /.exec(
+      (await caption(page, 'predictors')) ?? '',
     );
-    await page.locator('[data-folder]').setInputFiles(checkpoint);
-    await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
-    const predictors = page.locator('#figure-predictors');
-    await predictors.scrollIntoViewIfNeeded();
-    await predictors.locator('[data-live]', { hasText: /72 heads of model: rank/ }).waitFor({
-      timeout: 120_000,
-    });
-    const { summary, measured_entropy, entropy } = json(
-      'predict',
-      { file: `${root}web/generated/text.txt`, passages: 2, queries: 300 },
-      checkpoint,
-    );
-    for (const level of [0, 1, 4, 7]) {
-      await page.locator('#field-model-level').fill(String(level));
-      await page.locator('#field-model-level').press('Enter');
-      await predictors.locator('[data-live]', { hasText: `Level ${level} of 10` }).waitFor();
-      const said = /rank correlation (\S+) \[(\S+), (\S+)\], mean absolute error (\S+) /.exec(
-        (await caption(page, 'predictors')) ?? '',
-      );
-      const row = summary[level];
-      const terminal = [
-        ...[row.entropy_rank_correlation, row.entropy_rank_correlation_low],
-        ...[row.entropy_rank_correlation_high, row.entropy_mean_absolute_error],
-      ];
-      terminal.forEach((value, i) => expect(Number(said?.[i + 1])).toBeCloseTo(value, 2));
-    }
-    const rows = await csv(page, 'predictors');
-    expect(rows).toHaveLength(72);
-    rows.forEach((row, i) => {
-      expect(Number(row.measured)).toBeCloseTo(measured_entropy[i], 3);
-      expect(Number(row.level_7)).toBeCloseTo(entropy[i][7], 3);
-    });
-    expect(errors).toEqual([]);
-    expect(foreign).toEqual([]);
-    await close();
-  },
-);
+    const row = summary[level];
+    const terminal = [
+      ...[row.entropy_rank_correlation, row.entropy_rank_correlation_low],
+      ...[row.entropy_rank_correlation_high, row.entropy_mean_absolute_error],
+    ];
+    terminal.forEach((value, i) => expect(Number(said?.[i + 1])).toBeCloseTo(value, 2));
+  }
+  const rows = await csv(page, 'predictors');
+  expect(rows).toHaveLength(72);
+  rows.forEach((row, i) => {
+    expect(Number(row.measured)).toBeCloseTo(measured_entropy[i], 3);
+    expect(Number(row.level_7)).toBeCloseTo(entropy[i][7], 3);
+  });
+  expect(errors).toEqual([]);
+  expect(foreign).toEqual([]);
+  await close();
+});
 
 test('a typed text is read by every head', async () => {
   const { page, close } = await visit(browser, `${host.address}#model`);
@@ -134,9 +117,7 @@ test('a typed text is read by every head', async () => {
 test('without tokenizer.json the spectra are there, and what is missing is named', async () => {
   const { page, close } = await visit(browser, `${host.address}#model`);
   await open(page, ALL.slice(0, 2));
-  const notice = page.locator('[data-no-text]', {
-    hasText: 'tokenizer.json is not among the files',
-  });
+  const notice = page.locator('[data-no-text]', { hasText: 'tokenizer.json is not among the files' });
   await notice.waitFor();
   expect(await notice.textContent()).toContain('BERT, GPT-2 and LLaMA can');
   for (const id of ['predictors', 'head-text'] as const) {
@@ -162,9 +143,7 @@ test('a model of a family that reads no text says which do', async () => {
     ]);
   await page.locator('[data-no-text]', { hasText: 'cannot be run on text' }).waitFor();
   expect(await page.locator('#figure-head-text').isVisible()).toBe(false);
-  await expect
-    .poll(() => page.locator('[data-picks] button').filter({ visible: true }).count())
-    .toBe(0);
+  await expect.poll(() => page.locator('[data-picks] button').filter({ visible: true }).count()).toBe(0);
   expect(errors).toEqual([]);
   await close();
 });
@@ -178,9 +157,7 @@ test('heads are measured on opening, and those that stand out are one click away
   const entropies = (await known()).map(number);
   const sinks = (await column(page, 'Sink, text')).map(number);
   const chosen = () =>
-    page
-      .locator('[data-head-table] tbody tr')
-      .evaluateAll((list) => list.findIndex((it) => it.ariaCurrent === 'true'));
+    page.locator('[data-head-table] tbody tr').evaluateAll((list) => list.findIndex((it) => it.ariaCurrent === 'true'));
   await pick('Sharpest').click();
   await expect.poll(async () => entropies[await chosen()]).toBe(Math.min(...entropies));
   await pick('Most uniform').click();
@@ -215,9 +192,7 @@ test('a link about a text or model that is not at hand says so, and keeps the pi
   await page.goto('about:blank');
   await page.goto(`${host.address}#model?model=llama-small&head=file:3.1&reading=Whales+swim`);
   await figure
-    .locator('[data-live]', {
-      hasText: 'head 3.1 (layer.head) of “llama-small”, which is not open',
-    })
+    .locator('[data-live]', { hasText: 'head 3.1 (layer.head) of “llama-small”, which is not open' })
     .waitFor();
   expect(await figure.locator('.chart svg').count()).toBe(0);
   expect(await figure.locator('.message').textContent()).toBe(''); // the sample is not meant
@@ -237,16 +212,12 @@ test('the link names the model that is open, and the caption one that is another
   await figure.locator('[data-live]', { hasText: 'entropy' }).waitFor();
   expect(await caption(page, 'head-text')).not.toContain('not the model that is open');
   await go(page, 'model?model=another&head=file:1.2');
-  await figure
-    .locator('[data-live]', { hasText: 'The link is about “another”, which is not the model' })
-    .waitFor();
+  await figure.locator('[data-live]', { hasText: 'The link is about “another”, which is not the model' }).waitFor();
   await close();
 });
 
 test('what the chosen head does is said in words, and the terms of table and caption are explained', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`, {
-    viewport: { width: 1280, height: 800 },
-  });
+  const { page, close } = await visit(browser, `${host.address}#model`, { viewport: { width: 1280, height: 800 } });
   await settled(page, 'head-text');
   const words = page.locator('[data-head-words]');
   await page.locator('[data-head-select]').selectOption('0.2');
@@ -293,9 +264,7 @@ test('a file that is dragged over the window is answered over all of it', async 
   await page.evaluate(() => {
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(new File(['{}'], 'config.json'));
-    document.body.dispatchEvent(
-      new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }),
-    );
+    document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }));
   });
   await overlay.waitFor();
   const box = await overlay.boundingBox();
@@ -340,9 +309,7 @@ test('the table is sorted, filtered and gone through by keys', async () => {
   await page.keyboard.press('Space');
   await page.locator(`tr[data-row="${second}"][aria-selected="true"]`).waitFor();
   await page.keyboard.press('End');
-  expect(await focused()).toBe(
-    await page.locator('tbody tr[data-row]').nth(71).getAttribute('data-row'),
-  );
+  expect(await focused()).toBe(await page.locator('tbody tr[data-row]').nth(71).getAttribute('data-row'));
   await close();
 });
 
@@ -362,17 +329,13 @@ test('brushed heads stay clear in every figure', async () => {
   await page.mouse.move(box.x + 0.7 * box.width, box.y + 0.9 * box.height, { steps: 5 });
   await page.mouse.up();
   await page.waitForFunction(() => location.hash.includes('brush='));
-  const places = new URLSearchParams(new URL(page.url()).hash.split('?')[1])
-    .get('brush')
-    ?.split(',');
+  const places = new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('brush')?.split(',');
   const count = places?.length ?? 0;
   expect(count).toBeGreaterThan(2);
   expect(count).toBeLessThan(72);
   expect(new URL(page.url()).hash).not.toContain('head=sample'); // no head was chosen on the way
   await expect.poll(() => clear('predictors')).toBe(count);
-  await expect
-    .poll(() => page.locator('[data-head-table] tr[aria-selected="true"]').count())
-    .toBe(count);
+  await expect.poll(() => page.locator('[data-head-table] tr[aria-selected="true"]').count()).toBe(count);
   for (const id of ['phase-map', 'lead'] as const) {
     await settled(page, id);
     await expect.poll(() => clear(id)).toBe(count);
@@ -400,9 +363,7 @@ test('a head is chosen in the small spectra', async () => {
 test('numbers are saved as JSON too', async () => {
   const { page, close } = await visit(browser, `${host.address}#model`);
   await settled(page, 'predictors');
-  const { columns, rows, parameters } = JSON.parse(
-    (await exported(page, 'predictors', 'json')).toString(),
-  );
+  const { columns, rows, parameters } = JSON.parse((await exported(page, 'predictors', 'json')).toString());
   expect(parameters).toMatchObject({ quantity: 'entropy', seed: 1 });
   expect(rows).toHaveLength(72);
   const first = (name: string) => rows[0][columns.indexOf(name)];
@@ -440,28 +401,30 @@ const picked = (name: string, content: Buffer | string) => ({
   ...{ name, mimeType: '', buffer: Buffer.from(content) },
 });
 
-test(
-  'another text can be given, and one that is too short is refused',
-  {
-    timeout: 180_000,
-  },
-  async () => {
-    const { page, close } = await visit(browser, `${host.address}#lp=1`);
-    await open(page, trainedModel());
-    const figure = page.locator('#figure-predictors');
-    await figure.scrollIntoViewIfNeeded();
-    const give = (name: string, text: string) =>
-      page.locator('[data-predictors-text]').setInputFiles([picked(name, text)]);
-    await give('short.txt', 'Call me Ishmael.');
-    await figure.locator('.message', { hasText: 'passages: the text has 0 passages' }).waitFor();
-    await give('long.txt', 'A whale swam by. '.repeat(200));
-    await figure.locator('[data-live]', { hasText: 'of long.txt, seed' }).waitFor({
-      timeout: 120_000,
-    });
-    await expect.poll(() => figure.locator('.message').textContent()).toBe('');
-    await close();
-  },
-);
+/** Texts that give no passages, and what is said of them. */
+const UNREADABLE: [string, Buffer, string][] = [
+  ['short.txt', Buffer.from('a'), 'passages: the text has 0 passages of 64 tokens, but 2 are needed'],
+  ['empty.txt', Buffer.alloc(0), 'empty.txt: the text must have at least 1 byte: it has 0'],
+  ['picture.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'text: it is not UTF-8, at byte 1'],
+];
+
+test('another text can be given, and one that is short, empty or binary is refused', async () => {
+  const { page, errors, close } = await visit(browser, `${host.address}#model?passages=1`);
+  await open(page, trainedModel());
+  const figure = page.locator('#figure-predictors');
+  await figure.scrollIntoViewIfNeeded();
+  const give = (name: string, buffer: Buffer) =>
+    page.locator('[data-predictors-text]').setInputFiles([{ name, mimeType: '', buffer }]);
+  for (const [name, buffer, words] of UNREADABLE) {
+    await give(name, buffer);
+    await figure.locator('.message', { hasText: words }).waitFor();
+  }
+  await give('long.txt', Buffer.from('A whale swam by. '.repeat(200)));
+  await figure.locator('[data-live]', { hasText: 'of long.txt, seed' }).waitFor();
+  await expect.poll(() => figure.locator('.message').textContent()).toBe('');
+  expect(errors).toEqual([]);
+  await close();
+});
 
 test('several checkpoints are put side by side', async () => {
   const { page, errors, close } = await visit(browser, `${host.address}#model`);
@@ -507,10 +470,7 @@ test('heads of several stacks keep their names', async () => {
   const { page, errors, close } = await visit(browser, `${host.address}#model`);
   await page
     .locator('[data-files]')
-    .setInputFiles([
-      picked('model.safetensors', safetensorsOf(WHISPER)),
-      picked('config.json', WHISPER_CONFIG),
-    ]);
+    .setInputFiles([picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
   await page.locator('[data-report]', { hasText: '6 heads' }).waitFor();
   const stacks = ['encoder', 'decoder', 'cross'].flatMap((name) => [name, name]);
   await expect.poll(() => column(page, 'Stack')).toEqual(stacks);
@@ -537,7 +497,7 @@ async function openLlama(page: Page): Promise<void> {
 }
 
 test('a change of the options reads the heads again, as the command line does', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#cg=no`);
+  const { page, errors, close } = await visit(browser, `${host.address}#model?fold_gains=no`);
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-options-'));
   writeFileSync(join(folder, 'model.safetensors'), safetensorsOf(LLAMA));
   writeFileSync(join(folder, 'config.json'), LLAMA_CONFIG);
@@ -570,10 +530,7 @@ test('a change of the options reads the heads again, as the command line does', 
   await expectMeans({ length: 48, frame: 'embeddings' }, '--average');
   await page
     .locator('[data-files]')
-    .setInputFiles([
-      picked('model.safetensors', safetensorsOf(WHISPER)),
-      picked('config.json', WHISPER_CONFIG),
-    ]);
+    .setInputFiles([picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
   await page.locator('[data-control="frame"] .error', { hasText: 'Covariance Σ: ' }).waitFor();
   await page.locator('[data-control="frame"] label', { hasText: 'identity' }).click();
   await report('6 heads of model.safetensors');
@@ -584,14 +541,11 @@ test('a change of the options reads the heads again, as the command line does', 
 });
 
 test('a scaling of rotary angles that is not known is named, and read at offset 0', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#cd=3`);
+  const { page, errors, close } = await visit(browser, `${host.address}#model?offset=3`);
   const config = { ...JSON.parse(LLAMA_CONFIG), rope_scaling: { rope_type: 'spiral' } };
   await page
     .locator('[data-files]')
-    .setInputFiles([
-      picked('model.safetensors', safetensorsOf(LLAMA)),
-      picked('config.json', JSON.stringify(config)),
-    ]);
+    .setInputFiles([picked('model.safetensors', safetensorsOf(LLAMA)), picked('config.json', JSON.stringify(config))]);
   const text = "'rope_scaling.rope_type' in config.json is 'spiral'";
   await page.locator('#error-model-offset', { hasText: text }).waitFor();
   await page.locator('#field-model-offset').fill('0');
@@ -612,8 +566,7 @@ test('an unrecognized architecture is read by the names that a person gives', as
   const give = async () => page.locator('[data-files]').setInputFiles([weights]);
   const form = page.locator('[data-map-form]');
   const fill = (name: string, text: string) => page.locator(`#field-model-${name}`).fill(text);
-  const refused = (name: string, text: string) =>
-    page.locator(`#error-model-${name}`, { hasText: text }).waitFor();
+  const refused = (name: string, text: string) => page.locator(`#error-model-${name}`, { hasText: text }).waitFor();
   expect(await form.isVisible()).toBe(false);
   await give();
   await form.waitFor();
@@ -651,14 +604,12 @@ test('key heads that no file gives are asked for, and kept in the link', async (
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-grouped-'));
   const file = join(folder, 'model.safetensors');
   // Four heads of width 2 that share two keys: 8 rows of queries, 4 of keys, 4 of values.
-  const write = (name: string) =>
-    writeFileSync(file, safetensorsOf({ [name]: { shape: [16, 8], value: waves(1) } }));
+  const write = (name: string) => writeFileSync(file, safetensorsOf({ [name]: { shape: [16, 8], value: waves(1) } }));
   const give = () => page.locator('[data-files]').setInputFiles([file]);
   const report = page.locator('[data-report]', { hasText: '4 heads of model.safetensors' });
   const heads = page.locator('#heads-count');
   const keyHeads = page.locator('#field-model-map_key_heads');
-  const refused = (text: string) =>
-    page.locator('#error-model-map_key_heads', { hasText: text }).waitFor();
+  const refused = (text: string) => page.locator('#error-model-map_key_heads', { hasText: text }).waitFor();
   write('model.layers.0.self_attn.qkv_proj.weight');
   expect(await keyHeads.isVisible()).toBe(false);
   await give();
@@ -683,7 +634,7 @@ test('key heads that no file gives are asked for, and kept in the link', async (
   // A link holds them for a mapping too.
   write('blk.0.mine.weight');
   await page.goto('about:blank');
-  await page.goto(`${host.address}#xq=blk.{n}.mine.weight&xl=fused&xh=4&xG=2`);
+  await page.goto(`${host.address}#model?map_query=blk.{n}.mine.weight&map_layout=fused&map_heads=4&map_key_heads=2`);
   await give();
   await report.waitFor();
   await expect.poll(async () => (await column(page, 'Mean')).map(number)).toEqual(means);
@@ -779,14 +730,8 @@ test('a file that changes on its host while it is read is refused', async () => 
   type Versions = (before: number) => Record<string, string>;
   const changing: [Versions, string][] = [
     [(n) => ({ etag: n < 2 ? '"one"' : '"two"' }), 'its ETag was "one" and is "two"'],
-    [
-      (n) => ({ 'last-modified': time(n < 2 ? 1 : 2) }),
-      `its time of change was ${time(1)} and is ${time(2)}`,
-    ],
-    [
-      (n): Record<string, string> => (n < 2 ? {} : { 'content-range': 'bytes 0-9/10' }),
-      'its size was',
-    ],
+    [(n) => ({ 'last-modified': time(n < 2 ? 1 : 2) }), `its time of change was ${time(1)} and is ${time(2)}`],
+    [(n): Record<string, string> => (n < 2 ? {} : { 'content-range': 'bytes 0-9/10' }), 'its size was'],
   ];
   for (const [version, said] of changing) {
     const other = await read(version);

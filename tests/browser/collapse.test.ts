@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
+  blocks,
   browser,
   caption,
   csv,
@@ -11,18 +12,19 @@ import {
   marks,
   openBrowser,
   settled,
-  SOON,
   visit,
 } from './browser';
 
 openBrowser();
 
-const SECTION = ['depth', 'entropy-depth', 'collapse-map', 'cosines'] as const;
+const SECTION = ['collapse-map', 'depth', 'cosines'] as const;
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
+/** Blocks that are soon computed. */
+const SOON = 'depth=2&stacks=2&width=16&length=16';
 const field = (page: Page, name: string) => page.locator(`#field-collapse-${name}`);
 
 test('figures out of sight wait until they are seen', async () => {
-  const { page, close } = await open(SOON);
+  const { page, close } = await open(blocks(SOON));
   expect(await page.locator('#figure-cosines .chart > svg').count()).toBe(0);
   await settled(page, 'cosines');
   await expect.poll(() => page.locator('#figure-cosines .chart > svg').count()).toBe(1);
@@ -30,25 +32,20 @@ test('figures out of sight wait until they are seen', async () => {
 });
 
 test('the figures over depth export the numbers of their rings', async () => {
-  const { page, close } = await open('D=4&S=3&r=0.5');
+  const { page, close } = await open(blocks('depth=4&stacks=3&skip=0.5'));
   await settled(page, 'depth');
   const ranks = await csv(page, 'depth');
   expect(ranks.length).toBe(3 * 5);
   expect(ranks.every((row) => row.samples === '3')).toBe(true);
   const own = ranks.filter((row) => row.variance === '0.1');
-  const rings = await marks(
-    page,
-    (await exported(page, 'depth', 'svg')).toString(),
-    'variance 0.1',
-  );
+  const rings = await marks(page, (await exported(page, 'depth', 'svg')).toString(), 'variance 0.1');
   expectStraight(
     own.map((row) => Math.log(Number(row.residual))),
-    rings.map(({ y }) => y),
+    rings.slice(0, 5).map(({ y }) => y), // of the first of both charts
   );
-  await settled(page, 'entropy-depth');
-  const rows = (await csv(page, 'entropy-depth')).filter((row) => row.variance === '10');
-  const picture = (await exported(page, 'entropy-depth', 'svg')).toString();
-  const means = await marks(page, picture, 'variance 10');
+  const rows = ranks.filter((row) => row.variance === '10');
+  const picture = (await exported(page, 'depth', 'svg')).toString();
+  const means = (await marks(page, picture, 'variance 10')).slice(5); // of the second chart
   expect(rows[0].entropy).toBe(''); // the input has no attention
   expectStraight(
     rows.slice(1).map((row) => Number(row.entropy)),
@@ -77,54 +74,89 @@ test('a sentence says whether the paper’s claim holds in the stack, by the num
 
 test('the axis of the first figure is on the first screen', async () => {
   const { page, close } = await open('collapse', { viewport: { width: 1280, height: 800 } });
-  await settled(page, 'depth');
+  await settled(page, 'collapse-map');
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   const bottom = () =>
     page
-      .locator('#figure-depth [data-mark="x-axis label"] text')
+      .locator('#figure-collapse-map [data-mark="x-axis label"] text')
       .evaluate((it) => it.getBoundingClientRect().bottom);
   await expect.poll(bottom).toBeLessThanOrEqual(800);
   await close();
 });
 
 test('the bound is drawn for the exact softmax alone, and the last block on demand', async () => {
-  const { page, close } = await open(`${SOON}&f=hard&k=blocks&b=3`);
-  await settled(page, 'entropy-depth');
-  const first = (await csv(page, 'entropy-depth'))[1];
+  const { page, close } = await open(blocks(`${SOON}&softmax=hard&mask=blocks&blocks=3`));
+  await settled(page, 'depth');
+  const first = (await csv(page, 'depth'))[1];
   expect(Object.keys(first)).not.toContain('entropy_bound');
   expect(first.entropy).toBe('0');
   await page.locator('input[name="field-collapse-rows"][value="last"]').check();
-  await settled(page, 'entropy-depth');
-  expect(Object.keys((await csv(page, 'entropy-depth'))[1])).toContain('entropy_final');
+  await settled(page, 'depth');
+  expect(Object.keys((await csv(page, 'depth'))[1])).toContain('entropy_final');
   await close();
 });
 
-test('the maps export their cells, whose colours the pictures have', async () => {
-  const { page, close } = await open(`${SOON}&r=0&N=none`);
+test('the map exports its cells, and its pictures have their colours', async () => {
+  const { page, close } = await open(blocks(`${SOON}&skip=0&layer_norm=none`));
   await settled(page, 'collapse-map');
   const rows = await csv(page, 'collapse-map');
   expect(rows.length).toBe(576);
   expect(rows.every((row) => row.samples === '2')).toBe(true);
-  for (const [i, measure] of ['residual', 'entropy'].entries()) {
-    const canvas = page.locator('#figure-collapse-map canvas').nth(1 - i); // the last is put first
-    const red = await canvas.evaluate((it) => {
-      const { data } = (it as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, 24, 24);
-      return Array.from({ length: 576 }, (_, at) => data[4 * at]);
+  const canvas = page.locator('#figure-collapse-map canvas');
+  const at = (place: number) => [Math.floor(place / 24), place % 24] as const;
+  // In the middle of each cell the colour of its fate, one for each: what the floor makes of its numbers.
+  const fates = rows.map((row) => {
+    const [residual, entropy] = [Number(row.residual) >= 0.2, Number(row.entropy) >= 0.2];
+    return `${residual} ${entropy}`;
+  });
+  const colours = await canvas.evaluate((it) => {
+    const { data, width } = (it as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, 288, 288);
+    const cell = width / 24;
+    return Array.from({ length: 576 }, (_, i) => {
+      const [row, column] = [Math.floor(i / 24), i % 24];
+      const x = Math.floor((column + 0.5) * cell);
+      const pixel = 4 * (Math.floor((23 - row + 0.5) * cell) * width + x);
+      return [...data.slice(pixel, pixel + 3)].join();
     });
-    const seen = rows.map((row, at) => ({
-      value: Number(row[measure]),
-      red: red[(23 - Math.floor(at / 24)) * 24 + (at % 24)],
-    }));
-    seen.sort((a, b) => a.value - b.value);
-    expect(seen.filter((it, at) => at > 0 && it.red > seen[at - 1].red).length, measure).toBe(0);
-  }
+  });
+  const byFate = new Map<string, Set<string>>();
+  fates.forEach((fate, i) => {
+    if (!byFate.has(fate)) byFate.set(fate, new Set());
+    byFate.get(fate)!.add(colours[i]!);
+  });
+  expect(byFate.size).toBeGreaterThan(1);
+  // Half a pixel from the middle of a cell another fate may begin.
+  const most = [...byFate].map(([fate]) => {
+    const own = fates.flatMap((it, i) => (it === fate ? [colours[i]!] : []));
+    const [first] = [...new Set(own)].sort(
+      (a, b) => own.filter((it) => it === b).length - own.filter((it) => it === a).length,
+    );
+    expect(own.filter((it) => it === first).length).toBeGreaterThan(0.9 * own.length);
+    return first;
+  });
+  expect(new Set(most).size).toBe(byFate.size);
   const safe = rows.filter((row) => Math.min(Number(row.residual), Number(row.entropy)) >= 0.2);
   expect(await caption(page, 'collapse-map')).toContain(`${safe.length} keep both at 0.2 or more`);
+  for (const measure of ['residual', 'entropy']) {
+    await page.locator(`input[name="field-collapse-shade"][value="${measure}"]`).check();
+    await expect.poll(() => canvas.getAttribute('width')).toBe('24');
+    await page.waitForTimeout(300);
+    const red = await canvas.evaluate((it) => {
+      const { data } = (it as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, 24, 24);
+      return Array.from({ length: 576 }, (_, i) => data[4 * i]);
+    });
+    const seen = rows.map((row, i) => {
+      const [line, column] = at(i);
+      return { value: Number(row[measure]), red: red[(23 - line) * 24 + column] };
+    });
+    seen.sort((a, b) => a.value - b.value);
+    expect(seen.filter((it, i) => i > 0 && it.red! > seen[i - 1]!.red!).length, measure).toBe(0);
+  }
   await close();
 });
 
 test('the cosines follow the slider over depth, which ends at the depth', async () => {
-  const { page, close } = await open('D=2&S=2&T=9&t=ar1&a=0');
+  const { page, close } = await open(blocks('depth=2&stacks=2&length=9&tokens=ar1&correlation=0'));
   await settled(page, 'cosines');
   const rows = await csv(page, 'cosines');
   expect(rows.length).toBe(9);
@@ -141,7 +173,9 @@ test('the cosines follow the slider over depth, which ends at the depth', async 
 });
 
 test('a link reproduces the view', async () => {
-  const first = await open('D=3&S=2&m=0.5&N=post&V=gaussian&R=effective_rank&c=0.3&L=1');
+  const first = await open(
+    blocks('depth=3&stacks=2&mean=0.5&layer_norm=post&values=gaussian&rank=effective_rank&floor=0.3&layer=1'),
+  );
   await settled(first.page, 'depth');
   await field(first.page, 'skip').fill('0.25');
   await field(first.page, 'skip').press('Enter');
@@ -168,27 +202,25 @@ test('a link reproduces the view', async () => {
 });
 
 test('a change of the state cancels what is under way', async () => {
-  const { page, close } = await open('D=200&T=256&H=4&S=1000', { settle: false });
+  const { page, close } = await open(blocks('depth=200&length=256&heads=4&stacks=1000'), { settle: false });
   await page.locator('#figure-collapse-map').scrollIntoViewIfNeeded();
   await page.locator('#figure-depth').scrollIntoViewIfNeeded();
-  await page.locator('#figure-depth .chart svg').waitFor();
-  await go(page, SOON);
+  await page.locator('#figure-depth .chart svg[role="img"]').waitFor();
+  await go(page, blocks(SOON));
   const start = Date.now();
   await settled(page, 'depth');
-  await page.locator('#figure-depth [data-live]', { hasText: '2 of 2 stacks' }).waitFor();
+  await page.locator('#figure-depth [data-live]', { hasText: '2 of 2 stacks' }).waitFor({ state: 'attached' });
   expect(Date.now() - start).toBeLessThan(5000);
   await close();
 });
 
 test('bad values show the words of the library at the control, and the page lives on', async () => {
-  const { page, errors, close } = await open(`${SOON}&H=2`);
+  const { page, errors, close } = await open(blocks(`${SOON}&heads=2`));
   await settled(page, 'depth');
-  await go(page, 'D=-1&H=5');
+  await go(page, blocks('depth=-1&heads=5'));
   const depth = page.locator('#error-collapse-depth');
   await depth.filter({ hasText: /\S/ }).waitFor();
-  expect(await depth.textContent()).toBe(
-    'Depth: -1 is not allowed; it must be an integer from 0 to 512',
-  );
+  expect(await depth.textContent()).toBe('Depth: -1 is not allowed; it must be an integer from 0 to 512');
   const heads = page.locator('#error-collapse-heads');
   await heads.filter({ hasText: /\S/ }).waitFor();
   expect(await heads.textContent()).toMatch(/^Heads: 5 .*width/);
@@ -197,7 +229,7 @@ test('bad values show the words of the library at the control, and the page live
   await heads.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
   await settled(page, 'depth');
   expect(await page.locator('#figure-depth .message').textContent()).toBe('');
-  await go(page, `${SOON}&N=sometimes`);
+  await go(page, blocks(`${SOON}&layer_norm=sometimes`));
   const place = page.locator('#error-collapse-layer_norm');
   await place.filter({ hasText: /\S/ }).waitFor();
   expect(await place.textContent()).toMatch(/^Normalization: 'sometimes' .*none/);
@@ -206,7 +238,7 @@ test('bad values show the words of the library at the control, and the page live
 });
 
 test('numbers that overflow are said, and those before are drawn', async () => {
-  const { page, close } = await open('D=200&S=2&T=8&d=8&r=10&N=none');
+  const { page, close } = await open(blocks('depth=200&stacks=2&length=8&width=8&skip=10&layer_norm=none'));
   await settled(page, 'depth');
   expect(await caption(page, 'depth')).toMatch(/the numbers overflow in layer \d+/);
   const rings = page.locator('#figure-depth [data-mark="variance 0.1"] circle');
@@ -215,7 +247,7 @@ test('numbers that overflow are said, and those before are drawn', async () => {
 });
 
 test('a stack without layers shows its input', async () => {
-  const { page, close } = await open('D=0&S=2');
+  const { page, close } = await open(blocks('depth=0&stacks=2'));
   await settled(page, 'depth');
   expect((await csv(page, 'depth')).length).toBe(3);
   await settled(page, 'cosines');
@@ -228,16 +260,13 @@ test('a stack without layers shows its input', async () => {
 });
 
 test('only controls that are of use are shown', async () => {
-  const { page, close } = await open(SOON);
+  const { page, close } = await open(blocks(SOON));
   await settled(page, 'depth');
   const visible = async (...names: string[]) => {
-    const all = names.map((name) =>
-      page.locator(`#collapse .panel [data-control="${name}"]`).isVisible(),
-    );
+    const all = names.map((name) => page.locator(`#collapse .panel [data-control="${name}"]`).isVisible());
     return Promise.all(all);
   };
-  const show = (names: string[], expected: boolean[]) =>
-    expect.poll(() => visible(...names)).toEqual(expected);
+  const show = (names: string[], expected: boolean[]) => expect.poll(() => visible(...names)).toEqual(expected);
   await show(['skip', 'norm', 'shear', 'window', 'blocks'], [true, true, false, false, false]);
   await field(page, 'layer_norm').selectOption('none');
   await field(page, 'values').selectOption('shear');
@@ -258,25 +287,25 @@ async function restingBox(page: Page, element: Locator) {
   }
 }
 
-test('keys and a drag move the present point of the maps', async () => {
-  const { page, errors, close } = await open(SOON);
+test('keys and a drag move the present point of the map', async () => {
+  const { page, errors, close } = await open(blocks(SOON));
   await settled(page, 'collapse-map');
   const value = (name: string) => field(page, name).inputValue().then(Number);
-  const [left, right] = await page.locator('#figure-collapse-map .handle').all();
-  await left.focus();
+  const handle = page.locator('#figure-collapse-map .handle');
+  await handle.focus();
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Shift+ArrowUp');
   expect(await value('mean')).toBeGreaterThan(0.25);
   expect(await value('variance')).toBeGreaterThan(0.15);
-  await right.scrollIntoViewIfNeeded();
-  const box = await restingBox(page, right);
+  await handle.scrollIntoViewIfNeeded();
+  const box = await restingBox(page, handle);
   await page.mouse.move(box.x + 22, box.y + 22);
   await page.mouse.down();
   await page.mouse.move(box.x - 38, box.y + 52, { steps: 5 });
   await page.mouse.up();
   await page.waitForFunction(() => /mean=-.*&variance=/.test(location.hash));
   await settled(page, 'collapse-map');
-  const moved = await right.boundingBox();
+  const moved = await handle.boundingBox();
   expect(Math.abs(moved!.x - box.x + 60)).toBeLessThan(4);
   expect(errors).toEqual([]);
   await close();

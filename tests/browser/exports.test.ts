@@ -5,14 +5,13 @@ import {
   browser,
   csv,
   exported,
+  go,
   expectStraight,
   ALWAYS,
   host,
   marks,
   openBrowser,
   settled,
-  showView,
-  SOON,
   visit,
 } from './browser';
 
@@ -28,7 +27,7 @@ describe('of the page as it opens', () => {
   test('the lead figure exports the numbers of its marks', async () => {
     const rows = await csv(page, 'lead');
     const svg = (await exported(page, 'lead', 'svg')).toString();
-    const dots = rows.filter((row) => row.kind === 'head');
+    const dots = rows.filter((row) => row.kind === 'head predicted');
     const heads = await marks(page, svg, 'heads of the sample');
     expect(dots.length).toBe(72);
     expectStraight(
@@ -49,16 +48,29 @@ describe('of the page as it opens', () => {
     expect(simulated.every((row) => row.samples === '2000')).toBe(true);
   });
 
-  test('the profile exports the numbers of its marks', async () => {
-    await settled(page, 'profile');
-    const rows = await csv(page, 'profile');
-    const svg = (await exported(page, 'profile', 'svg')).toString();
-    const circles = await marks(page, svg, 'simulation, signal propagation probability ρ');
-    expect(rows.length).toBe(48);
-    expectStraight(
-      rows.map((row) => Number(row.rho)),
-      circles.map(({ y }) => y),
-    );
+  test('the lead figure exports eigenvalues, keys and the matrix, whose rows add up to one', async () => {
+    await settled(page, 'lead');
+    const rows = await csv(page, 'lead');
+    const own = (kind: string) => rows.filter((row) => row.kind === kind);
+    expect(own('eigenvalue').length).toBe(64);
+    const keys = own('key');
+    expect(keys.length).toBe(48);
+    for (const { rho_theory, rho, rho_error, samples } of keys) {
+      expect(Math.abs(Number(rho) - Number(rho_theory))).toBeLessThan(5 * Number(rho_error) + 0.03);
+      expect(samples).toBe('2000');
+    }
+    const sums = new Map<string, number>();
+    for (const { query, key, weight } of own('weight')) {
+      if (Number(key) > Number(query)) expect(weight).toBe('0'); // causal
+      sums.set(query!, (sums.get(query!) ?? 0) + Number(weight));
+    }
+    expect(sums.size).toBe(48);
+    for (const sum of sums.values()) expect(sum).toBeCloseTo(1, 5);
+    expect(
+      own('query')
+        .map(({ row_entropy }) => row_entropy)
+        .slice(1),
+    ).not.toContain('');
   });
 
   test('the map exports its cells, whose colours the picture has', async () => {
@@ -70,11 +82,7 @@ describe('of the page as it opens', () => {
       const canvas = it as HTMLCanvasElement;
       const { width, height } = canvas;
       const pixels = canvas.getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
-      return {
-        width,
-        height,
-        red: Array.from({ length: width * height }, (_, i) => pixels[4 * i]),
-      };
+      return { width, height, red: Array.from({ length: width * height }, (_, i) => pixels[4 * i]) };
     });
     expect(cells.length).toBe(shades.width * shades.height);
     const { width, height } = shades;
@@ -88,40 +96,25 @@ describe('of the page as it opens', () => {
     expect(rises).toBe(0);
     expect(rows.filter((row) => row.kind === 'head').length).toBe(72);
   });
-
-  test('the attention matrix exports rows that add up to one', async () => {
-    await settled(page, 'attention');
-    const rows = await csv(page, 'attention');
-    expect(rows.length).toBe(48);
-    rows.forEach((row, query) => {
-      const weights = Array.from({ length: 48 }, (_, key) => Number(row[`key_${key + 1}`]));
-      expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 5);
-      expect(weights.slice(query + 1).every((weight) => weight === 0)).toBe(true); // causal
-    });
-  });
 });
 
-test('the spectrum exports the eigenvalues, and those of the chosen head', async () => {
-  const { page, close } = await visit(browser, `${host.address}#e=shifted-gaussian&p=sample:0.3`);
-  await settled(page, 'spectrum');
-  const rows = await csv(page, 'spectrum');
-  const svg = (await exported(page, 'spectrum', 'svg')).toString();
-  const own = rows.filter((row) => row.kind === 'ensemble');
-  const circles = await marks(page, svg, 'eigenvalues of the ensemble');
+test('the lead figure exports complex eigenvalues, and those of the chosen head', async () => {
+  const { page, close } = await visit(browser, `${host.address}#localize?ensemble=shifted-gaussian&head=sample:0.3`);
+  await settled(page, 'lead');
+  const rows = await csv(page, 'lead');
+  const own = rows.filter((row) => row.kind === 'eigenvalue');
   expect(own.length).toBe(64);
-  expectStraight(
-    own.map((row) => Number(row.im)),
-    circles.map(({ y }) => y),
-  );
-  expect(rows.filter((row) => row.kind === 'sample:0.3').length).toBe(32);
-  const shares = rows.filter((row) => row.kind === 'ensemble histogram');
-  expect(shares.reduce((sum, row) => sum + Number(row.share), 0)).toBeCloseTo(1, 9);
+  expect(own.filter(({ im }) => Math.abs(Number(im)) > 0.01).length).toBeGreaterThan(40);
+  expect(rows.filter((row) => row.kind === 'eigenvalue of head').length).toBe(32);
+  const svg = (await exported(page, 'lead', 'svg')).toString();
+  expect(svg).toContain('data-mark="eigenvalues of the head"');
   await close();
 });
 
 /** Figures without random draws: of one row, of published results, of a model that is read. */
 const DRAWLESS: FigureId[] = [
-  ...(['softmax-row', 'self-attention', 'head-text', 'head-spectra', 'head-distance'] as const),
+  ...(['softmax-row', 'self-attention', 'head-text', 'head-spectra', 'token-metric'] as const),
+  'head-distance',
   ...(['published', 'high-rate', 'rates', 'escape', 'strength', 'trainability'] as const),
   'plateaus',
 ];
@@ -145,9 +138,11 @@ async function outside(page: Page, svg: string): Promise<string[]> {
 }
 
 test('every export says which figure it is, with which parameters and seed, and how to find it; pictures stand alone', async () => {
-  const training = 'ts=12&td=16&tD=1&tH=2&tT=16&tb=2&tl=4';
-  const { page, close } = await visit(browser, `${host.address}#${SOON}&v=0.3&s=7&${training}`);
-  await showView(page, 'train');
+  const small = 'width=16&length=16&seed=7';
+  const { page, close } = await visit(browser, `${host.address}#localize?${small}&variance=0.3`);
+  await go(page, `collapse?${small}&depth=2&stacks=2&variance=0.3`);
+  await go(page, 'model?seed=7');
+  await go(page, `train?${small}&steps=12&depth=1&heads=2&batch=2&log_every=4`);
   await page.locator('[data-action="play"]').click();
   await page.locator('[data-comparison-status]', { hasText: 'All runs have ended' }).waitFor();
   const bare = (text: string) =>

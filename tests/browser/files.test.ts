@@ -1,16 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  browser,
-  checkpoint,
-  fileAddress,
-  host,
-  openBrowser,
-  settled,
-  showView,
-  visit,
-} from './browser';
+import { safetensorsOf, waves } from '../checkpoints';
+import { browser, caption, checkpoint, fileAddress, host, openBrowser, settled, showView, visit } from './browser';
 import { drop, dropFolder } from './drop';
 
 openBrowser();
@@ -35,9 +27,7 @@ describe.each([
     await drop(page, [weights, config]);
     const report = page.locator('[data-report]', { hasText: '72 heads' });
     await report.waitFor();
-    const read = /read ([\d.]+) of ([\d.]+) MB in ([\d.]+) s/.exec(
-      (await report.textContent()) ?? '',
-    );
+    const read = /read ([\d.]+) of ([\d.]+) MB in ([\d.]+) s/.exec((await report.textContent()) ?? '');
     expect(Number(read?.[1])).toBeLessThan(10);
     expect(Number(read?.[2])).toBeGreaterThan(45);
     await settled(page, 'lead');
@@ -85,6 +75,51 @@ test('without config.json the head count is asked for, and a wrong one refused',
   await close();
 });
 
+/** Heads of each of two layers, and their width. */
+const [HEADS, WIDTH] = [4, 4];
+const MODEL = HEADS * WIDTH;
+
+/** A model of 8 heads. The queries of head 0 in layer 1 are zero, as after pruning. */
+const PRUNED = safetensorsOf(
+  Object.fromEntries(
+    [0, 1].flatMap((layer) =>
+      ['q_proj', 'k_proj'].map((kind, at) => {
+        const isPruned = (i: number) => layer === 1 && kind === 'q_proj' && i < WIDTH * MODEL;
+        const value = (i: number) => (isPruned(i) ? 0 : waves(2 * layer + at)(i));
+        return [`model.layers.${layer}.self_attn.${kind}.weight`, { shape: [MODEL, MODEL], value }];
+      }),
+    ),
+  ),
+);
+const CONFIG = JSON.stringify({ ...{ model_type: 'llama', num_attention_heads: HEADS, hidden_size: MODEL } });
+
+test('a head whose queries are zero is read with variance 0, and counted where it has no place', async () => {
+  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  await page.locator('[data-files]').setInputFiles([
+    { name: 'pruned.safetensors', mimeType: '', buffer: PRUNED },
+    { name: 'config.json', mimeType: '', buffer: Buffer.from(CONFIG) },
+  ]);
+  await page.locator('[data-report]', { hasText: '8 heads' }).waitFor();
+  const rows = page.locator('[data-head-table] tbody tr');
+  await expect.poll(() => rows.count()).toBe(8);
+  const cells = await rows.evaluateAll((all) =>
+    all.map((row) => [...row.querySelectorAll('th, td')].map((it) => it.textContent)),
+  );
+  const pruned = cells.filter(([layer, head]) => layer === '1' && head === '0');
+  expect(pruned.map((row) => row.slice(2, 8))).toEqual([Array(6).fill('0')]);
+  expect(cells.flat().join()).not.toMatch(/NaN|∞|none/);
+  await settled(page, 'head-spectra');
+  expect(await caption(page, 'head-spectra')).toContain('2 layers (rows), 8 heads.');
+  await settled(page, 'lead');
+  await expect
+    .poll(() => caption(page, 'lead'))
+    .toContain('Heads without a place on this axis, their variance is not above 0: 1.');
+  const dots = page.locator('#figure-lead [data-mark="heads of the file"] path');
+  expect(await dots.count()).toBe(7);
+  expect(errors).toEqual([]);
+  await close();
+});
+
 const QUERY = 'encoder.layer.0.attention.self.query.weight';
 const huge = Buffer.alloc(16, 0x20);
 huge.writeBigUInt64LE(2n ** 63n);
@@ -103,11 +138,7 @@ const HOSTILE: [string, Buffer, RegExp][] = [
     safetensors(`{"${QUERY}":${tensor('F32', '[8,8]', 0, 256)}}`, 100),
     new RegExp(`${QUERY}: its data ends at byte 256`),
   ],
-  [
-    'unknown type',
-    safetensors(`{"${QUERY}":${tensor('Q9', '[8,8]', 0, 256)}}`, 256),
-    new RegExp(`${QUERY}: .*Q9`),
-  ],
+  ['unknown type', safetensors(`{"${QUERY}":${tensor('Q9', '[8,8]', 0, 256)}}`, 256), new RegExp(`${QUERY}: .*Q9`)],
 ];
 
 test('hostile files are named, one after the other, and the page lives on', async () => {
@@ -119,9 +150,7 @@ test('hostile files are named, one after the other, and the page lives on', asyn
     await expect.poll(() => problem.textContent(), { message: what }).toMatch(words);
   }
   await settled(page, 'lead');
-  await expect
-    .poll(() => page.locator('#figure-lead [data-mark="heads of the sample"] circle').count())
-    .toBe(72);
+  await expect.poll(() => page.locator('#figure-lead [data-mark="heads of the sample"] circle').count()).toBe(72);
   await page.locator('#field-localize-mean').fill('0.5');
   await page.locator('#figure-lead svg[aria-label*="means 0.5"]').waitFor();
   expect(errors).toEqual([]);
@@ -135,10 +164,7 @@ const TORCH = `PK\x03\x04${'\0'.repeat(22)}\x10\0\0\0archive/data.pkl`;
 const FOLDERS: [Record<string, string>, RegExp][] = [
   [{}, /There is no file in what was dropped/],
   [{ 'notes.txt': 'some notes' }, /notes\.txt: it is plain text/],
-  [
-    { 'config.json': '{}', 'model.gguf': `GGUF\x03${'\0'.repeat(60)}` },
-    /model\.gguf: it is a GGUF file.*gguf_file=/,
-  ],
+  [{ 'config.json': '{}', 'model.gguf': `GGUF\x03${'\0'.repeat(60)}` }, /model\.gguf: it is a GGUF file.*gguf_file=/],
   [{ 'weights.pt': TORCH }, /weights\.pt: it is a PyTorch file.*torch\.load/],
   [{ 'pytorch_model.bin': TORCH }, /pytorch_model\.bin: it is a PyTorch file.*torch\.load/],
   [{ 'config.json': '{}' }, /no \.safetensors file beside the JSON/],
@@ -155,9 +181,7 @@ test('a dropped folder without weights that can be read is told what is wrong, a
     const problem = page.locator('[data-problem]').filter({ hasText: words });
     await problem.waitFor();
     expect(await report.textContent()).toContain('72 heads'); // still on the figures
-    await expect
-      .poll(() => problem.evaluate((it) => Math.round(it.getBoundingClientRect().top)))
-      .toBeLessThan(500);
+    await expect.poll(() => problem.evaluate((it) => Math.round(it.getBoundingClientRect().top))).toBeLessThan(500);
   }
   // What could not be read has replaced nothing: the controls are those of the checkpoint that is open.
   await page.locator('input[name="field-model-frame"][value="embeddings"]').check();
@@ -171,9 +195,10 @@ test('reading can be cancelled', async () => {
   await page.evaluate(() => {
     // The scan is too quick for a hand: the test presses the button as soon as it shows.
     const busy = document.querySelector<HTMLElement>('[data-busy]');
-    new MutationObserver(
-      () => busy?.hidden === false && busy.querySelector('button')?.click(),
-    ).observe(document.body, { attributes: true, subtree: true });
+    new MutationObserver(() => busy?.hidden === false && busy.querySelector('button')?.click()).observe(document.body, {
+      attributes: true,
+      subtree: true,
+    });
   });
   await page.locator('[data-files]').setInputFiles([weights, config]);
   await page.locator('[data-report]', { hasText: 'Cancelled' }).waitFor();
@@ -184,13 +209,10 @@ test('reading can be cancelled', async () => {
 
 test('the sample can be hidden', async () => {
   const { page, close } = await visit(browser, host.address);
-  await settled(page, 'attention'); // figures that come into sight grow, and the control moves
+  await settled(page, 'phase-map'); // figures that come into sight grow, and the control moves
   await page.locator('input[name="field-localize-sample"][value="hidden"]').check();
   await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it waits
-  await page
-    .locator('#figure-lead [data-mark="heads of the sample"] circle')
-    .first()
-    .waitFor({ state: 'detached' });
+  await page.locator('#figure-lead [data-mark="heads of the sample"] circle').first().waitFor({ state: 'detached' });
   expect(await page.locator('[data-heads] button').count()).toBe(0);
   await close();
 });

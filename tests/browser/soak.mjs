@@ -10,10 +10,7 @@ import { writeReport } from '../bench/report.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values: options } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '5' },
-    seed: { type: 'string', default: '1' },
-  },
+  options: { minutes: { type: 'string', default: '5' }, seed: { type: 'string', default: '1' } },
 });
 const minutes = numberOf('minutes', (value) => value > 0, 'a positive number');
 const seed = numberOf('seed', (value) => Number.isInteger(value) && value >= 0, 'an integer >= 0');

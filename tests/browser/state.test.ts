@@ -1,21 +1,20 @@
 import { expect, test } from 'vitest';
-import { browser, caption, go, host, openBrowser, settled, visit } from './browser';
+import { browser, caption, go, host, openBrowser, openMore, settled, visit } from './browser';
 
 openBrowser();
 
 test('a bad text shows the words of the library, and the figures keep what they show', async () => {
   const { page, close } = await visit(browser, host.address);
-  await settled(page, 'profile');
-  const before = await caption(page, 'profile');
+  await settled(page, 'lead');
+  await openMore(page);
+  const before = await caption(page, 'lead');
   const field = page.locator('#field-localize-width');
   await field.fill('-3');
   const error = page.locator('#error-localize-width');
   await error.filter({ hasText: /\S/ }).waitFor();
-  expect(await error.textContent()).toBe(
-    'Width: -3 is not allowed; it must be an integer from 2 to 4096',
-  );
+  expect(await error.textContent()).toBe('Width: -3 is not allowed; it must be an integer from 2 to 4096');
   expect(await field.getAttribute('aria-invalid')).toBe('true');
-  expect(await caption(page, 'profile')).toBe(before);
+  expect(await caption(page, 'lead')).toBe(before);
   await field.fill('32');
   await error.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
   expect(await field.getAttribute('aria-invalid')).toBeNull();
@@ -24,12 +23,10 @@ test('a bad text shows the words of the library, and the figures keep what they 
 });
 
 test('a bad link shows the words of the library beside its text', async () => {
-  const { page, close } = await visit(browser, `${host.address}#T=2.5&v=0.5&e=normally`);
+  const { page, close } = await visit(browser, `${host.address}#localize?length=2.5&variance=0.5&ensemble=normally`);
   const error = page.locator('#error-localize-length');
   await error.filter({ hasText: /\S/ }).waitFor();
-  expect(await error.textContent()).toMatch(
-    /^Length: 2\.5 is not allowed; it must be an integer from 2 to \d+$/,
-  );
+  expect(await error.textContent()).toMatch(/^Length: 2\.5 is not allowed; it must be an integer from 2 to \d+$/);
   expect(await page.locator('#field-localize-length').inputValue()).toBe('2.5');
   expect(await page.locator('#field-localize-variance').inputValue()).toBe('0.5');
   expect(await page.locator('#error-localize-ensemble').textContent()).toMatch(
@@ -40,26 +37,27 @@ test('a bad link shows the words of the library beside its text', async () => {
 
 test('values that do not go together are refused at the field at fault', async () => {
   const { page, close } = await visit(browser, host.address);
-  await go(page, 'e=factored&d=16&dh=64');
+  await go(page, 'localize?ensemble=factored&width=16&head_width=64');
   const error = page.locator('#error-localize-head_width');
   await error.filter({ hasText: /\S/ }).waitFor();
   expect(await error.textContent()).toMatch(/^Head width: .*at most the width/);
-  await go(page, 'e=factored&d=16&dh=8&v=1');
+  await go(page, 'localize?ensemble=factored&width=16&head_width=8&variance=1');
   await error.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
   await close();
 });
 
 test('a link reproduces its view', async () => {
   const first = await visit(browser, host.address);
+  await openMore(first.page);
   await first.page.locator('#field-localize-mean').fill('0.4');
   await first.page.locator('#field-localize-mean').press('Enter');
   await first.page.locator('#field-localize-samples').fill('500');
   await first.page.locator('#field-localize-samples').press('Enter');
   await first.page.locator('#field-localize-seed').fill('7');
   await first.page.locator('#field-localize-seed').press('Enter');
-  await first.page.locator('input[name="field-localize-measure"][value="participation"]').check();
+  await first.page.locator('#field-localize-measure').selectOption('participation');
   await first.page.locator('#field-localize-tokens').selectOption('ar1');
-  await first.page.locator('[data-head="sample:2.5"]').click();
+  await first.page.locator('[data-head="sample:2.5"]').press('Enter');
   const link = first.page.url();
   expect(new URL(link).hash).toBe(
     '#localize?mean=0.4&tokens=ar1&seed=7&samples=500&measure=participation&head=sample:2.5',
@@ -67,27 +65,22 @@ test('a link reproduces its view', async () => {
   const views = [];
   for (const page of [first.page, (await visit(browser, link)).page]) {
     const view: Record<string, unknown> = {};
-    for (const id of ['lead', 'phase-map', 'profile', 'spectrum'] as const) {
+    for (const id of ['lead', 'phase-map'] as const) {
       await settled(page, id);
       await page.waitForTimeout(300);
       view[id] = await caption(page, id);
-      view[`${id} label`] = await page
-        .locator(`#figure-${id} svg`)
-        .first()
-        .getAttribute('aria-label');
+      view[`${id} label`] = await page.locator(`#figure-${id} svg`).first().getAttribute('aria-label');
     }
-    view.points = await page
-      .locator('#figure-profile [data-mark^="simulation"] circle')
-      .evaluateAll((circles) => circles.map((circle) => circle.getAttribute('cy')));
+    view.keys = await page.locator('#figure-lead [data-mark="propagation probability, simulation"]').getAttribute('d');
     views.push(view);
     await page.context().close();
   }
   expect(views[1]).toEqual(views[0]);
-  expect((views[0].points as string[]).length).toBeGreaterThan(40);
+  expect((views[0].keys as string).length).toBeGreaterThan(40);
 });
 
 test('going back in history restores the state before a preset', async () => {
-  const { page, close } = await visit(browser, `${host.address}#m=0.3`);
+  const { page, close } = await visit(browser, `${host.address}#localize?mean=0.3`);
   await page.getByRole('link', { name: 'Large variance', exact: true }).click();
   const field = (name: string) => page.locator(`#field-localize-${name}`).inputValue();
   // The page hears of an address after it has changed.
@@ -96,7 +89,7 @@ test('going back in history restores the state before a preset', async () => {
   await page.goBack();
   await expect.poll(() => field('mean')).toBe('0.3');
   expect(await field('variance')).toBe('0.1');
-  expect(new URL(page.url()).hash).toBe('#m=0.3');
+  expect(new URL(page.url()).hash).toBe('#localize?mean=0.3');
   await close();
 });
 
@@ -107,35 +100,32 @@ test('a link is not lost when a typed value comes to rest before it is read', as
     if (!field) throw new Error('no field');
     field.value = '64';
     field.dispatchEvent(new Event('input'));
-    location.hash = '#T=32'; // the page hears of it later
+    location.hash = '#localize?length=32'; // the page hears of it later
     field.dispatchEvent(new Event('change'));
   });
-  await page.waitForFunction(
-    () => document.querySelector<HTMLInputElement>('#field-localize-length')?.value === '32',
-  );
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#field-localize-length')?.value === '32');
   await page.waitForTimeout(500);
-  expect(new URL(page.url()).hash).toBe('#T=32');
+  expect(new URL(page.url()).hash).toBe('#localize?length=32');
   await close();
 });
 
 test('reset returns to the defaults and an empty link', async () => {
-  const { page, close } = await visit(browser, `${host.address}#m=0.3&y=entropy`);
+  const { page, close } = await visit(browser, `${host.address}#localize?mean=0.3&measure=entropy`);
   await page.getByRole('button', { name: 'Reset' }).click();
   expect(new URL(page.url()).hash).toBe('');
   expect(await page.locator('#field-localize-mean').inputValue()).toBe('0.25');
-  expect(await page.locator('input[value="localization"]').isChecked()).toBe(true);
+  expect(await page.locator('#field-localize-measure').inputValue()).toBe('localization');
   await close();
 });
 
 test('a computation too long to wait for is abandoned when it is no longer asked for', async () => {
   const { page, close } = await visit(browser, host.address);
-  await go(page, 'e=shifted-gaussian&d=4096'); // its first step alone takes many seconds
+  await go(page, 'localize?ensemble=shifted-gaussian&width=4096'); // its first step alone takes many seconds
   await page.waitForTimeout(500);
-  await go(page, 'v=1');
+  await go(page, 'localize?variance=1');
   const start = Date.now();
   await page.locator('#figure-lead .progress.done').waitFor({ state: 'attached' });
   expect(Date.now() - start).toBeLessThan(10_000);
-  await settled(page, 'spectrum');
-  expect(await caption(page, 'spectrum')).toMatch(/^Ensemble: mean 0.25, variance 1 /);
+  expect(await caption(page, 'lead')).toMatch(/Ensemble: mean 0.25, variance 1 /);
   await close();
 });

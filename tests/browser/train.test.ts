@@ -2,23 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { LOGIT_PARTS } from '../../web/chapters/train/log-rows';
-import {
-  browser,
-  csv,
-  exported,
-  fileAddress,
-  go,
-  host,
-  openBrowser,
-  saved,
-  settled,
-  visit,
-} from './browser';
+import { browser, csv, exported, fileAddress, go, host, openBrowser, saved, settled, visit } from './browser';
 
 openBrowser();
 
 /** A comparison that is soon over: 12 steps of a tiny model, logged at every fourth. */
-const TINY = 'ts=12&td=16&tD=1&tH=2&tT=16&tb=2&tl=4';
+const TINY = 'train?steps=12&width=16&depth=1&heads=2&length=16&batch=2&log_every=4';
 /** Opens the page at the view of training. */
 async function open(hash = TINY) {
   const opened = await visit(browser, `${host.address}#${hash}`, { settle: false });
@@ -28,13 +17,11 @@ async function open(hash = TINY) {
 /** A button that saves a file of a run, once the group of them is open. */
 async function saveButton(page: Page, name: string) {
   const group = page.locator('.comparison-files details');
-  if (!(await group.evaluate((it) => (it as HTMLDetailsElement).open)))
-    await group.locator('summary').click();
+  if (!(await group.evaluate((it) => (it as HTMLDetailsElement).open))) await group.locator('summary').click();
   return page.getByRole('button', { name: `Save ${name}` });
 }
 const press = (page: Page, action: string) => page.locator(`[data-action="${action}"]`).click();
-const status = (page: Page, words: string) =>
-  page.locator('[data-comparison-status]', { hasText: words }).waitFor();
+const status = (page: Page, words: string) => page.locator('[data-comparison-status]', { hasText: words }).waitFor();
 const ended = (page: Page) => status(page, 'All runs have ended');
 
 /** The steps that the list of runs shows. */
@@ -84,9 +71,7 @@ test('Play brings the curves into sight, and the verdict comes into a place that
     const before = (await box.boundingBox())!.height;
     await press(page, 'play');
     const verdict = page.locator('[data-comparison-verdict]');
-    await verdict
-      .filter({ hasText: /^LocAteR against baseline at step 12: loss .* the paper expects/ })
-      .waitFor();
+    await verdict.filter({ hasText: /^LocAteR against baseline at step 12: loss .* the paper expects/ }).waitFor();
     await ended(page);
     expect((await box.boundingBox())!.height).toBe(before);
     // The whole chart of the loss, to the label below its axis, above the sheet of controls of a phone.
@@ -104,9 +89,7 @@ test('Play brings the curves into sight, and the verdict comes into a place that
 });
 
 test('titles of the curves keep clear of their axes, and controls within their column', async () => {
-  const { page, close } = await visit(browser, `${host.address}#${TINY}`, {
-    viewport: { width: 1280, height: 800 },
-  });
+  const { page, close } = await visit(browser, `${host.address}#${TINY}`, { viewport: { width: 1280, height: 800 } });
   await settled(page, 'run-curves');
   const figure = page.locator('#figure-run-curves');
   const boxes = (selector: string) =>
@@ -122,10 +105,7 @@ test('titles of the curves keep clear of their axes, and controls within their c
   for (const title of await boxes('[data-panel] [data-mark="title"] text'))
     for (const tick of ticks)
       expect(
-        tick.top >= title.bottom ||
-          tick.bottom <= title.top ||
-          tick.left >= title.right ||
-          tick.right <= title.left,
+        tick.top >= title.bottom || tick.bottom <= title.top || tick.left >= title.right || tick.right <= title.left,
       ).toBe(true);
   const [tools] = await boxes('.segments');
   const [heading] = await boxes('h2');
@@ -147,7 +127,7 @@ test('same seed, same initial weights: the runs begin at the same loss', async (
 });
 
 test('a step goes to the next row, a pause stops, a reset begins anew', async () => {
-  const { page, close } = await open(TINY.replace('ts=12', 'ts=100000'));
+  const { page, close } = await open(TINY.replace('steps=12', 'steps=100000'));
   await press(page, 'advance');
   await status(page, 'Paused');
   expect(await steps(page)).toEqual([4, 4]);
@@ -162,14 +142,26 @@ test('a step goes to the next row, a pause stops, a reset begins anew', async ()
   expect(await steps(page)).toEqual(paused);
   await page.locator('#field-train-batch').fill('3');
   await status(page, 'Start over trains with them');
+  const answers = [false, true];
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void (answers.shift() ? dialog.accept() : dialog.dismiss());
+  });
+  await press(page, 'runs-reset');
+  expect(await steps(page)).toEqual(paused);
   await press(page, 'runs-reset');
   await status(page, 'Ready');
   expect(await steps(page)).toEqual([0, 0]);
+  const question = `Discard baseline (step ${paused[0]} of 100 000)`;
+  expect(asked.map((text) => text.replace(/\u202f/g, ' '))).toEqual(Array(2).fill(expect.stringContaining(question)));
+  await press(page, 'runs-reset'); // nothing is lost
+  expect(asked.length).toBe(2);
   await close();
 });
 
 test('a hidden tab goes on training', async () => {
-  const { page, close } = await open(TINY.replace('ts=12', 'ts=200'));
+  const { page, close } = await open(TINY.replace('steps=12', 'steps=200'));
   await press(page, 'play');
   await page.evaluate(() => {
     window.requestAnimationFrame = () => 0; // what a hidden tab does not get
@@ -188,21 +180,17 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const header = JSON.parse(file.subarray(8, 8 + size).toString()) as Record<string, unknown>;
   expect(header.__metadata__).toMatchObject({ step: '4', regularizer: 'locater', width: '16' });
   expect(Object.keys(header)).toContain('h.0.attn.c_attn.weight');
-  const config = JSON.parse(
-    (await saved(await saveButton(page, 'config.json of LocAteR'))).toString(),
-  );
+  const config = JSON.parse((await saved(await saveButton(page, 'config.json of LocAteR'))).toString());
   expect(config).toMatchObject({ model_type: 'gpt2', n_embd: 16, n_head: 2, n_layer: 1 });
   await press(page, 'play');
   await ended(page);
   await settled(page, 'run-curves');
   const whole = (await csv(page, 'run-curves')).filter(({ run }) => run === 'locater');
 
-  const other = await open(`${TINY}&tr=none,qk-decay`); // the file's run joins the comparison
+  const other = await open(`${TINY}&runs=none,qk-decay`); // the file's run joins the comparison
   const buffer = { name: 'run.safetensors', mimeType: '', buffer: file };
   await other.page.locator('[data-resume]').setInputFiles([buffer]);
-  await other.page
-    .locator('[data-comparison-note]', { hasText: 'goes on at step 4 of 12' })
-    .waitFor();
+  await other.page.locator('[data-comparison-note]', { hasText: 'goes on at step 4 of 12' }).waitFor();
   expect(await steps(other.page)).toEqual([0, 0, 4]);
   await press(other.page, 'play');
   await ended(other.page);
@@ -234,9 +222,7 @@ test('the file of a run opens among the heads of the page', async () => {
     ['model.safetensors', await saved(await saveButton(page, '.safetensors of baseline'))],
     ['config.json', await saved(await saveButton(page, 'config.json of baseline'))],
   ] as const;
-  await page
-    .locator('[data-files]')
-    .setInputFiles(files.map(([name, buffer]) => ({ name, mimeType: '', buffer })));
+  await page.locator('[data-files]').setInputFiles(files.map(([name, buffer]) => ({ name, mimeType: '', buffer })));
   await page.locator('#tab-model').click();
   const report = page.locator('[data-report]', { hasText: '2 heads of model.safetensors' });
   await report.waitFor();
@@ -269,18 +255,18 @@ test('a file that is no run is refused in words, and the page lives on', async (
 });
 
 test('values that do not go together are refused at their control; mended, the runs start', async () => {
-  const { page, errors, close } = await open(TINY.replace('tH=2', 'tH=3'));
+  const { page, errors, close } = await open(TINY.replace('heads=2', 'heads=3'));
   await press(page, 'play');
-  const error = page.locator('#error-train-model_heads');
+  const error = page.locator('#error-train-heads');
   await error.filter({ hasText: /\S/ }).waitFor();
   expect(await error.textContent()).toMatch(/^Heads: 3 is not allowed; it must divide the width/);
-  await page.locator('#field-train-model_heads').fill('2');
+  await page.locator('#field-train-heads').fill('2');
   await press(page, 'play');
   await ended(page);
-  await page.locator('#field-train-model_width').fill('1');
-  const width = page.locator('#error-train-model_width');
+  await page.locator('#field-train-width').fill('1');
+  const width = page.locator('#error-train-width');
   await width.filter({ hasText: 'Width: 1 is not allowed' }).waitFor();
-  await go(page, `${TINY}&tr=none,wishful&ti=lucky`);
+  await go(page, `${TINY}&runs=none,wishful&initialization=lucky`);
   const runs = page.locator('#error-train-runs');
   await runs.filter({ hasText: /'wishful' .*locater/ }).waitFor();
   await page
@@ -292,7 +278,7 @@ test('values that do not go together are refused at their control; mended, the r
 });
 
 test('a comparison has one to four runs', async () => {
-  const { page, close } = await open(`${TINY}&tr=none`);
+  const { page, close } = await open(`${TINY}&runs=none`);
   await page.locator('input[name="field-train-runs"][value="none"]').click();
   await page.locator('#error-train-runs', { hasText: 'choose 1 to 4' }).waitFor();
   expect(await page.locator('input[name="field-train-runs"][value="none"]').isChecked()).toBe(true);
@@ -419,7 +405,7 @@ test('a run of the plateaus is chosen by pointing at it, in its own experiment',
 }, 120_000);
 
 test('a run that breaks says where and why, and the charts stay', async () => {
-  const { page, errors, close } = await open(`${TINY.replace('ts=12', 'ts=400')}&te=1000000`);
+  const { page, errors, close } = await open(`${TINY.replace('steps=12', 'steps=400')}&learning_rate=1000000`);
   await press(page, 'play');
   const list = page.locator('[data-comparison-runs]');
   await list.filter({ hasText: /baseline.*Stopped at step \d+: .*learning_rate/s }).waitFor();
@@ -445,9 +431,7 @@ test('the figures of the runs show its heads, its attention and its words', asyn
   await page.locator('[data-watch="run"]').selectOption('locater');
   await page.locator('[data-watch="head"]').selectOption('0.1');
   await page.waitForFunction(() => location.hash.includes('watched=locater:0.1'));
-  await page
-    .locator('#figure-run-attention [data-live]', { hasText: 'LocAteR, step 12, layer 0, head 1' })
-    .waitFor();
+  await page.locator('#figure-run-attention [data-live]', { hasText: 'LocAteR, step 12, layer 0, head 1' }).waitFor();
   const rows = await csv(page, 'run-attention');
   expect(rows.length).toBe(16); // the model's length
   rows.forEach((row, query) => {
@@ -457,10 +441,7 @@ test('the figures of the runs show its heads, its attention and its words', asyn
   });
   await page.locator('[data-samples]').scrollIntoViewIfNeeded();
   await page.locator('[data-samples] li:nth-child(2) p', { hasText: /\S/ }).waitFor();
-  expect(await page.locator('[data-samples] h3').allTextContents()).toEqual([
-    'baseline, step 12',
-    'LocAteR, step 12',
-  ]);
+  expect(await page.locator('[data-samples] h3').allTextContents()).toEqual(['baseline, step 12', 'LocAteR, step 12']);
   expect(errors).toEqual([]);
   await close();
 });
@@ -472,9 +453,7 @@ async function drawnShares(page: Page, run: string): Promise<number[]> {
     const numbers = (text: string | null) => (text?.match(/-?[\d.]+/g) ?? []).map(Number);
     const tick = (text: string) => {
       const labels = [...it.querySelectorAll('[data-mark="y-axis tick label"] text')];
-      return numbers(
-        labels.find((label) => label.textContent === text)!.getAttribute('transform'),
-      )[1];
+      return numbers(labels.find((label) => label.textContent === text)!.getAttribute('transform'))[1];
     };
     const unit = tick('0%')! - tick('100%')!;
     const share = (part: string, side: string) => {
@@ -562,9 +541,7 @@ test('trained models are evaluated as trained, with TAME and with hard attention
   await measured.filter({ hasText: /as trained: [\d.]+ bits per byte/ }).waitFor();
   const [, bits] = /([\d.]+) bits per byte/.exec((await measured.textContent()) ?? '') ?? [];
   await settled(page, 'run-curves');
-  const last = (await csv(page, 'run-curves')).find(
-    ({ run, step }) => run === 'none' && step === '12',
-  );
+  const last = (await csv(page, 'run-curves')).find(({ run, step }) => run === 'none' && step === '12');
   expect(Number(bits)).toBeCloseTo(Number(last?.bits_per_byte), 1); // the same evaluation
   await page.locator('#field-train-intervention').selectOption('hard');
   const figure = page.locator('#figure-run-attention');
@@ -600,29 +577,21 @@ test('trained models are evaluated as trained, with TAME and with hard attention
 });
 
 test('another architecture and words for tokens train too, and their file goes on', async () => {
-  const shape = 'tM=2&tG=1&tN=post&tP=rotary&to=free&tz=words&tx=2';
+  const shape = 'mlp=2&key_heads=1&layer_norm=post&positions=rotary&output=free&tokenizer=words&min_count=2';
   const { page, errors, close } = await open(`${TINY}&${shape}`);
   await press(page, 'advance');
   await status(page, 'Paused');
-  const config = JSON.parse(
-    (await saved(await saveButton(page, 'config.json of LocAteR'))).toString(),
-  );
-  expect(config).toMatchObject({
-    n_head: 2,
-    n_head_kv: 1,
-    n_inner: 32,
-    tie_word_embeddings: false,
-  });
+  const config = JSON.parse((await saved(await saveButton(page, 'config.json of LocAteR'))).toString());
+  expect(config).toMatchObject({ n_head: 2, n_head_kv: 1, n_inner: 32, tie_word_embeddings: false });
   expect(config).toMatchObject({ layer_norm: 'post', positions: 'rotary' });
   expect(config.vocab_size).toBeGreaterThan(256); // words, not bytes
   const file = await saved(await saveButton(page, '.safetensors of LocAteR'));
+  page.once('dialog', (dialog) => void dialog.accept()); // the baseline is not saved
   await press(page, 'runs-reset');
   const run = { name: 'run.safetensors', mimeType: '', buffer: file };
   await page.locator('[data-resume]').setInputFiles([run]);
   await page.locator('[data-comparison-note]', { hasText: 'goes on at step 4 of 12' }).waitFor();
-  const taken = JSON.parse(
-    (await saved(await saveButton(page, 'config.json of LocAteR'))).toString(),
-  );
+  const taken = JSON.parse((await saved(await saveButton(page, 'config.json of LocAteR'))).toString());
   expect(taken).toEqual(config);
   await press(page, 'play');
   await ended(page);
@@ -635,22 +604,20 @@ test('what is wrong with a rare setting is said at its control, whose group open
   const { page, close } = await open(TINY);
   const group = page.locator('details:not([data-section])', { hasText: 'More of the model' });
   expect(await group.getAttribute('open')).toBe(null);
-  await go(page, `${TINY}&tG=3&tP=sideways&tM=99`);
+  await go(page, `${TINY}&key_heads=3&positions=sideways&mlp=99`);
   await page.locator('#error-train-positions', { hasText: /'sideways' .*rotary/ }).waitFor();
-  await page
-    .locator('#error-train-model_mlp', { hasText: /^MLP ratio: 99 is not allowed/ })
-    .waitFor();
+  await page.locator('#error-train-mlp', { hasText: /^MLP ratio: 99 is not allowed/ }).waitFor();
   expect(await group.getAttribute('open')).not.toBe(null);
-  await go(page, `${TINY}&tG=3`);
+  await go(page, `${TINY}&key_heads=3`);
   await press(page, 'play');
   await page.locator('#error-train-key_heads', { hasText: /must divide the heads, 2/ }).waitFor();
-  await go(page, `${TINY}&tz=runes`);
+  await go(page, `${TINY}&tokenizer=runes`);
   await page.locator('#error-train-tokenizer', { hasText: /'runes' .*bytes, words/ }).waitFor();
   await close();
 });
 
 test('a link reproduces the settings, and with them the numbers', async () => {
-  const first = await open(`${TINY}&s=7`);
+  const first = await open(`${TINY}&seed=7`);
   await first.page.locator('input[name="field-train-runs"][value="qk-decay"]').click();
   await first.page.locator('#field-train-target').fill('0.5');
   await first.page.locator('#field-train-target').press('Enter');

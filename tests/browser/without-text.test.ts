@@ -13,9 +13,7 @@ test('three sources of statistics stand side by side, with ceiling and null', as
   const { page, errors, close } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
   const notes = page.locator('[data-prediction-notes]');
   await notes.scrollIntoViewIfNeeded();
-  expect(await notes.locator('caption').textContent()).toContain(
-    `Level ${LEVEL}, ${levels[LEVEL].name}: entropy`,
-  );
+  expect(await notes.locator('caption').textContent()).toContain(`Level ${LEVEL}, ${levels[LEVEL].name}: entropy`);
   const rows = await notes.locator('tbody tr').allTextContents();
   expect(rows).toHaveLength(5);
   for (const [i, { summary }] of Object.values(sources).entries()) {
@@ -36,17 +34,13 @@ test('another source and level change the figure and the heads predicted worst',
   const before = await misses.allTextContents();
   expect(before).toHaveLength(6);
   await page.locator('#model [data-control="tokens_source"] label', { hasText: 'uniform' }).click();
-  const predictors = page.locator('#figure-predictors [data-live]', {
-    hasText: 'equally frequent',
-  });
+  const predictors = page.locator('#figure-predictors [data-live]', { hasText: 'equally frequent' });
   await predictors.waitFor({ state: 'attached' });
   expect(await caption(page, 'predictors')).toContain('Ceiling');
   await expect.poll(() => misses.allTextContents()).not.toEqual(before);
   const { entropy, measured_entropy } = sources.uniform;
   const worst = Math.max(...measured_entropy.map((it, i) => Math.abs(entropy[i][LEVEL]! - it)));
-  const [, said, is] = /predicted (\S+), measured (\S+)\. /.exec(
-    (await misses.first().textContent()) ?? '',
-  )!;
+  const [, said, is] = /predicted (\S+), measured (\S+)\. /.exec((await misses.first().textContent()) ?? '')!;
   expect(Math.abs(Number(said) - Number(is))).toBeCloseTo(worst, 2);
   await misses.first().locator('button').click();
   await page.locator('[data-head-table] tr[aria-current="true"]').waitFor();

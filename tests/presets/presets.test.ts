@@ -5,10 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { localizeFacts } from '../../web/chapters/localize/facts.ts';
 import { pathsIn, PRESETS, written } from '../../web/chapters/presets.ts';
 import type { Fact, Preset } from '../../web/chapters/shared/preset.ts';
+import levels from '../../web/generated/sample-levels.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
-import { settingOf, stackOf } from '../../web/state/setting.ts';
-import { parse, type StateName } from '../../web/state/table.ts';
-import { defaultsOf, namesOf, type ViewName } from '../../web/state/views.ts';
+import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
+import type { State as HeadState } from '../../web/chapters/localize/state.ts';
+import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
+import { parse, type Controls } from '../../web/state/control.ts';
+import { settingOf } from '../../web/state/setting.ts';
 import { entryOf } from '../../web/ui/registry.ts';
 import { json, optionsOf } from '../cli/eigenscope.ts';
 
@@ -16,27 +19,33 @@ import { json, optionsOf } from '../cli/eigenscope.ts';
 type Numbers = Record<string, unknown>;
 
 function stateOf(view: ViewName, { state }: Fact) {
-  return { ...defaultsOf(view), ...state };
+  return { ...VIEWS[view].defaults, ...state };
 }
 
 /** The theory of an ensemble with exact traces: xi = d m, eta = d (v + m^2); its rows by simulation. */
 function localizeNumbers(preset: Fact): Numbers {
-  const state = stateOf('localize', preset);
+  const state = stateOf('localize', preset) as HeadState;
+  if (state.plot === 'heads') return levelNumbers();
   const { mean, variance, width, length, temperature, tokens } = settingOf(state);
   const eta = width * (variance + mean * mean);
   const traces = { xi: width * mean, eta_s: eta, eta_f: eta };
-  const { localization, rho_mean } = json('propagation', {
-    ...traces,
-    length,
-    temperature,
-    tokens,
-  });
+  const { localization, rho_mean } = json('propagation', { ...traces, length, temperature, tokens });
   const { entropy } = json('simulate', { ...optionsOf(settingOf(state)), samples: state.samples });
   return { localization, rho_mean, entropy };
 }
 
+/** Rank correlation of predicted with measured entropy over the sample's heads, first and last level. */
+function levelNumbers(): Numbers {
+  const b = levels.heads.map(({ measured }) => measured).join();
+  const rank = (level: number) => {
+    const a = levels.heads.map(({ predicted }) => predicted.at(level)).join();
+    return json('rank-correlation', { a, b }).rank_correlation;
+  };
+  return { first: rank(0), last: rank(-1) };
+}
+
 function collapseNumbers(preset: Fact): Numbers {
-  const stack = stackOf(stateOf('collapse', preset));
+  const stack = stackOf(stateOf('collapse', preset) as StackState);
   const found = json('collapse', optionsOf(stack)) as Record<string, unknown[]>;
   const measures = Object.keys(found).filter((name) => `${name}_error` in found);
   return Object.fromEntries(measures.map((name) => [name, found[name]![0]])); // of one point
@@ -80,8 +89,8 @@ describe.each([
       for (const { figure } of presets) expect(entryOf(figure).chapter).toBe(view);
       for (const { state } of facts) {
         for (const [name, value] of Object.entries(state)) {
-          expect(namesOf(view)).toContain(name);
-          expect(parse(name as StateName, String(value))).toBe(value);
+          const { [name]: control }: Controls = VIEWS[view].controls;
+          expect(control && parse(control, String(value))).toBe(value);
         }
       }
     });
@@ -105,10 +114,7 @@ describe.each([
 
     test('a claim that is false is found false', () => {
       const wrong = Object.fromEntries(
-        facts.map(({ id }) => [
-          id,
-          { localization: NaN, rho_mean: NaN, residual: [], entropy: [], entropy_final: [] },
-        ]),
+        facts.map(({ id }) => [id, { localization: NaN, rho_mean: NaN, residual: [], entropy: [], entropy_final: [] }]),
       );
       for (const fact of facts) expect(fact.claim(wrong as never)).toBe(false);
     });

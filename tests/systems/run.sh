@@ -7,7 +7,7 @@ set -euo pipefail
 usage="usage: npm run test:systems -- [--until demo|check] [SYSTEM...]
   --until STEP  the last step, demo or check (./check --quick); default check
   SYSTEM        debian-12, debian-13, ubuntu-22.04 or ubuntu-24.04; default all
-The root folders are in /var/tmp/eigenscope-systems, or in \$EIGENSCOPE_SYSTEMS_DIR."
+The root folders are in /var/tmp/eigenscope-systems, or in \$EIGENSCOPE_SYSTEMS_DIR, until the end. Logs stay there."
 known="debian-12 debian-13 ubuntu-22.04 ubuntu-24.04"
 until=check
 systems=()
@@ -48,7 +48,23 @@ if [ -z "${EIGENSCOPE_SYSTEMS_INSIDE:-}" ]; then
   flock -n 9 || { echo "$folder must have one user at a time, found another run" >&2; exit 1; }
   EIGENSCOPE_SYSTEMS_INSIDE=1 setpriv --pdeathsig KILL \
     unshare --mount --pid --fork --kill-child --mount-proc "$0" --until "$until" "${systems[@]}" &
-  wait $!
+  inside=$!
+  # shellcheck disable=SC2317,SC2329 # called by the trap
+  remove_roots() {
+    local name
+    kill -KILL $inside 2>/dev/null || true
+    wait $inside 2>/dev/null || true
+    for name in "${systems[@]}" host; do
+      # Twice: the last processes inside may still be ending.
+      rm -rf --one-file-system "${folder:?}/$name" 2>/dev/null ||
+        { sleep 2 && rm -rf --one-file-system "${folder:?}/$name"; }
+    done
+  }
+  trap remove_roots EXIT
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  wait $inside
   exit
 fi
 
@@ -108,6 +124,7 @@ install_system() {
   echo force-unsafe-io >"$here/etc/dpkg/dpkg.cfg.d/unsafe-io" # fewer waits for the disk
   cp /etc/resolv.conf /etc/hosts "$here/etc/"
   git clone --quiet --depth 1 "file://$root" "$here/root/eigenscope"
+  commit=$(git -C "$here/root/eigenscope" rev-parse --short HEAD)
 }
 
 mount_system() {
@@ -146,7 +163,7 @@ record() {
   local versions
   versions=$(in_system sh -c 'c++ -dumpfullversion; sed "s/\"//g" /usr/share/emscripten/emscripten-version.txt' \
     2>/dev/null | paste -sd ' ') || true
-  node "$root/tests/systems/table.mjs" "$system" "$1" "$2" "$3" "$versions"
+  node "$root/tests/systems/table.mjs" "$system" "$1" "$2" "$3" "$commit" "$versions"
 }
 
 failed=0

@@ -8,15 +8,19 @@ const content = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31) % 251)
 /** The part of a worker's FileReaderSync that is used, over parts that know where they are. */
 class Reader {
   readAsArrayBuffer(part: { from: number; to: number }): ArrayBuffer {
-    return content.slice(part.from, part.to).buffer;
+    const bytes = content.slice(part.from, part.to);
+    return bytes.length > 0 ? bytes.buffer : new ArrayBuffer(part.to - part.from);
   }
 }
 
 class Sliced extends Blob {
-  override get size() {
-    return content.length;
+  constructor(private total = content.length) {
+    super();
   }
-  override slice(from = 0, to = content.length): never {
+  override get size() {
+    return this.total;
+  }
+  override slice(from = 0, to = this.total): never {
     return { from, to } as never;
   }
 }
@@ -25,8 +29,8 @@ beforeAll(() => {
   vi.stubGlobal('FileReaderSync', Reader);
 });
 
-function opened(): ByteSource {
-  return (withSources({ file: new Sliced() }).input as { file: ByteSource }).file;
+function opened(file = new Sliced()): ByteSource {
+  return (withSources({ file }).input as { file: ByteSource }).file;
 }
 
 function read(source: ByteSource, offset: number, length: number): Uint8Array {
@@ -56,6 +60,13 @@ test('a long read frees the bytes of the long read before it, and no block', () 
   read(source, 1_000_000, 1_000_000);
   expect(long.buffer.byteLength).toBe(0);
   expect(Buffer.compare(short, content.subarray(100, 108))).toBe(0);
+});
+
+test('32 MiB of blocks are kept, and the oldest beyond them are freed', () => {
+  const blocks = 34;
+  const source = opened(new Sliced(blocks << 20));
+  const reads = Array.from({ length: blocks }, (_, block) => read(source, block << 20, 8));
+  expect(reads.map(({ buffer }) => buffer.byteLength > 0).lastIndexOf(false)).toBe(1);
 });
 
 test('a source that is closed frees what it kept', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { count, decade, short, tick } from '../../web/charts/format';
+import { count, decade, padded, short, tick } from '../../web/charts/format';
 import { layerColour, parts } from '../../web/charts/palette';
 import { linesOf, wrapped } from '../../web/charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
@@ -34,6 +34,10 @@ test('ticks of a logarithmic axis are plain near 1 and powers of ten elsewhere',
     '',
     '',
   ]);
+});
+
+test('numbers that stand side by side keep their zeros', () => {
+  expect([3.4999, 11.26, 104].map(padded)).toEqual(['3.50', '11.3', '104']);
 });
 
 test('ticks have no rounding noise, and thousands a thin space', () => {
@@ -96,9 +100,7 @@ test('cells of a grid are rows in CSV; JSON has axes and arrays once, floats wit
     '',
   ]);
   expect(Math.fround(Number(csv[5].split(',')[3]))).toBe(Math.fround(0.1));
-  const { grid, rows } = JSON.parse(
-    await jsonOf({ ...table, columns: [...table.columns] }, origin).text(),
-  );
+  const { grid, rows } = JSON.parse(await jsonOf({ ...table, columns: [...table.columns] }, origin).text());
   expect(rows).toEqual([['head', 0.5, 2, null, null, '1.2']]);
   expect(grid.axes[1]).toEqual({ name: 'x', at: [0, 0.1] });
   expect(grid.values.value).toEqual([0.100000001, null, 0.300000012, 1]);
@@ -136,18 +138,15 @@ test.each([false, true])('every layer has a contrast of 3 with the paper, dark: 
   }
 });
 
-test.each([false, true])(
-  'parts of a sum stand out from the paper and from each other, dark: %s',
-  (dark) => {
-    const [paper] = coloursOf(/^paper$/, dark);
-    const colours = coloursOf(/^part-\d$/, dark);
-    expect(colours).toHaveLength(parts.length);
-    for (const [i, colour] of colours.entries()) {
-      expect(contrast(colour, paper!), `part ${i + 1}`).toBeGreaterThanOrEqual(3);
-      if (i > 0) expect(contrast(colour, colours[i - 1]!), `${i}, ${i + 1}`).toBeGreaterThan(1.4);
-    }
-  },
-);
+test.each([false, true])('parts of a sum stand out from the paper and from each other, dark: %s', (dark) => {
+  const [paper] = coloursOf(/^paper$/, dark);
+  const colours = coloursOf(/^part-\d$/, dark);
+  expect(colours).toHaveLength(parts.length);
+  for (const [i, colour] of colours.entries()) {
+    expect(contrast(colour, paper!), `part ${i + 1}`).toBeGreaterThanOrEqual(3);
+    if (i > 0) expect(contrast(colour, colours[i - 1]!), `${i}, ${i + 1}`).toBeGreaterThan(1.4);
+  }
+});
 
 test('the axis of the loss leaves out the first tenth of the steps, and says how far up they lie', () => {
   const [loss] = panelsOf('variance');

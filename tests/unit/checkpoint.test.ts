@@ -60,9 +60,7 @@ test('what a head does is told in words, by its measured entropy and sinks', () 
   expect(words(0.93, 0.2)).toBe(
     'On this text the head is nearly uniform: each query spreads its attention over nearly all keys (entropy 0.93).',
   );
-  expect(words(0.05, 0.2)).toMatch(
-    /nearly one-hot: each query reads about one key, on average 1.2 tokens away \(/,
-  );
+  expect(words(0.05, 0.2)).toMatch(/nearly one-hot: each query reads about one key, on average 1.2 tokens away \(/);
   expect(words(0.4, 0.71)).toMatch(/sharp: .* 71% of its attention goes to the first token and/);
   expect(words(0.7, 0.1, 0.95)).toMatch(/broad: .* On the passages of figure \d+ it is nearly/);
   expect(words(0.7, 0.1, NaN)).not.toMatch(/passages/);
@@ -76,10 +74,7 @@ test('files beside an index are the shards of one checkpoint', () => {
   );
   expect(first.name).toBe('b.safetensors');
   expect(second.name).toBe('a');
-  expect(second.model.map(({ name }) => name)).toEqual([
-    'model-1.safetensors',
-    'model-2.safetensors',
-  ]);
+  expect(second.model.map(({ name }) => name)).toEqual(['model-1.safetensors', 'model-2.safetensors']);
   expect(second.index?.name).toBe('model.safetensors.index.json');
   expect([first.index, first.model.length, first.config]).toEqual([null, 1, null]);
 });
@@ -87,9 +82,7 @@ test('files beside an index are the shards of one checkpoint', () => {
 test('a filter is conditions that all hold, and names what it does not know', () => {
   const [layer, entropy] = conditionsOf('layer=3, entropy<=.5');
   expect([layer.name, layer.holds(3), layer.holds(2)]).toEqual(['layer', true, false]);
-  expect([entropy.holds(0.5), entropy.holds(0.51), entropy.holds(NaN)]).toEqual([
-    ...[true, false, false],
-  ]);
+  expect([entropy.holds(0.5), entropy.holds(0.51), entropy.holds(NaN)]).toEqual([...[true, false, false]]);
   const [stack] = conditionsOf('stack=decoder');
   expect([stack.holds(1, 'decoder'), stack.holds(0, 'encoder')]).toEqual([true, false]);
   expect(conditionsOf('  ')).toEqual([]);
@@ -116,13 +109,7 @@ test('a brush is the places between its commas', () => {
 });
 
 test('a table as JSON says where it comes from and has one array a row', async () => {
-  const origin = {
-    title: 'T',
-    caption: '',
-    link: 'https://a.host/',
-    settings: 'Seed: 1',
-    parameters: { seed: 1 },
-  };
+  const origin = { title: 'T', caption: '', link: 'https://a.host/', settings: 'Seed: 1', parameters: { seed: 1 } };
   const columns = ['a', 'b'];
   const rows = [
     [1, null],

@@ -1,27 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Collapsed } from '../../web/engine/protocol';
-import { decades, layerAxis, rankDomain } from '../../web/chapters/shared/depth-axes';
+import { layerAxis, rankDomain } from '../../web/chapters/collapse/depth-axes';
+import { decades } from '../../web/charts/format';
 import { levelPlaces } from '../../web/charts/level-labels';
-import type { FigureContext, Quality } from '../../web/ui/figure';
-import {
-  cellAt,
-  CELLS,
-  centres,
-  planeOf,
-  stages,
-  standIn,
-  widened,
-} from '../../web/chapters/collapse/plane';
+import type { Quality } from '../../web/ui/figure';
+import { cellAt, CELLS, centres, planeOf, stages, standIn, widened } from '../../web/chapters/collapse/plane';
 import { claimText } from '../../web/chapters/collapse/collapse-claim';
 import { pooled } from '../../web/chapters/collapse/pooled';
-import {
-  pointsOf,
-  StackCurves,
-  stacksOf,
-  type Curve,
-} from '../../web/chapters/collapse/stack-curves';
-import { variancesOf } from '../../web/state/setting';
-import { defaults, limitsOf, type State } from '../../web/state/table';
+import { pointsOf, StackCurves, stacksOf, type Curve } from '../../web/chapters/collapse/stack-curves';
+import { collapseView, variancesOf, type FigureContext, type State } from '../../web/chapters/collapse/state';
+import { limitsOf } from '../../web/state/control';
 
 describe('the plane of the maps', () => {
   test('holds the present point, whatever the state', () => {
@@ -33,7 +21,7 @@ describe('the plane of the maps', () => {
       { mean: 0, variance: 0, temperature: 1e-6 },
     ];
     for (const change of changes) {
-      const state = { ...defaults(), ...change };
+      const state = { ...collapseView.defaults, ...change };
       const { x, y } = planeOf(state);
       expect(x[0]).toBe(-x[1]);
       expect(Math.abs(state.mean)).toBeLessThanOrEqual(x[1]);
@@ -44,13 +32,13 @@ describe('the plane of the maps', () => {
   });
 
   test('does not change while the point moves inside it', () => {
-    const plane = planeOf(defaults());
-    expect(planeOf({ ...defaults(), mean: plane.x[1], variance: plane.y[1] })).toEqual(plane);
-    expect(planeOf({ ...defaults(), mean: 0, variance: plane.y[0] })).toEqual(plane);
+    const plane = planeOf(collapseView.defaults);
+    expect(planeOf({ ...collapseView.defaults, mean: plane.x[1], variance: plane.y[1] })).toEqual(plane);
+    expect(planeOf({ ...collapseView.defaults, mean: 0, variance: plane.y[0] })).toEqual(plane);
   });
 
   test('has cells whose middles lie in them', () => {
-    const plane = planeOf(defaults());
+    const plane = planeOf(collapseView.defaults);
     const { means, variances } = centres(plane);
     expect([means.length, variances.length]).toEqual([CELLS, CELLS]);
     variances.forEach((variance, row) =>
@@ -63,12 +51,12 @@ describe('the plane of the maps', () => {
   });
 
   test('is widened by one cell on every side, but not beyond what the library allows', () => {
-    const plane = planeOf(defaults());
+    const plane = planeOf(collapseView.defaults);
     const inner = centres(plane);
     const outer = centres(widened(plane), CELLS + 2);
     inner.means.forEach((mean, i) => expect(outer.means[i + 1]).toBeCloseTo(mean, 9));
     inner.variances.forEach((it, i) => expect(outer.variances[i + 1] / it).toBeCloseTo(1, 9));
-    const far = planeOf({ ...defaults(), mean: 1e6, variance: 1e12 });
+    const far = planeOf({ ...collapseView.defaults, mean: 1e6, variance: 1e12 });
     const { means, variances } = centres(widened(far), CELLS + 2);
     expect(Math.max(...means)).toBe(limitsOf('mean').maximum);
     expect(Math.max(...variances)).toBe(limitsOf('variance').maximum);
@@ -113,8 +101,7 @@ test('contours are named on their lines, away from the edges and each other', ()
 });
 
 describe('the axes over depth', () => {
-  const points = (...values: number[]) =>
-    values.map((value, layer) => ({ layer, value, error: 0, samples: 1 }));
+  const points = (...values: number[]) => values.map((value, layer) => ({ layer, value, error: 0, samples: 1 }));
 
   test('hold residuals from 1 down to rounding in whole decades', () => {
     expect(rankDomain('residual', points(1, 0.5))).toEqual([0.1, 1]);
@@ -158,13 +145,7 @@ test('what two workers found makes the mean and the error of all samples', () =>
     const error = list.length > 1 ? Math.sqrt(variance / (list.length - 1)) : NaN;
     const samples = Float64Array.of(list.length);
     const measured = { residual: Float64Array.of(mean), residual_error: Float64Array.of(error) };
-    return {
-      layer: Float64Array.of(0),
-      refused: [''],
-      overflow: samples,
-      samples,
-      ...measured,
-    } as Collapsed;
+    return { layer: Float64Array.of(0), refused: [''], overflow: samples, samples, ...measured } as Collapsed;
   };
   const whole = of(draws);
   for (const cut of [1, 2, 5]) {
@@ -209,19 +190,23 @@ describe('the curves that two figures share', () => {
 
   test('are asked for once', async () => {
     const curves = new StackCurves();
-    const [first, second] = [asking(defaults()), asking(defaults())];
+    const [first, second] = [asking(collapseView.defaults), asking(collapseView.defaults)];
     const answers = [curves.ask(first.context), curves.ask(second.context)];
     expect(first.jobs.length).toBe(2); // workers
     expect(second.jobs.length).toBe(0);
     first.jobs.forEach(({ answer }) => answer());
     await Promise.all(answers);
-    expect(curves.known.map(({ variance }) => variance)).toEqual(variancesOf(defaults()));
+    expect(curves.known.map(({ variance }) => variance)).toEqual(variancesOf(collapseView.defaults));
     expect(curves.known.every((curve) => curves.isFresh(curve))).toBe(true);
   });
 
   test('take equally long for all figures that wait for them', async () => {
     const curves = new StackCurves();
-    const [first, second, late] = [asking(defaults()), asking(defaults()), asking(defaults())];
+    const [first, second, late] = [
+      asking(collapseView.defaults),
+      asking(collapseView.defaults),
+      asking(collapseView.defaults),
+    ];
     const answers = [curves.ask(first.context), curves.ask(second.context)];
     first.jobs[0].estimate(40);
     first.jobs[1].estimate(90);
@@ -234,7 +219,7 @@ describe('the curves that two figures share', () => {
 
   test('are asked for by the other figure when the first gives up', async () => {
     const curves = new StackCurves();
-    const [first, second] = [asking(defaults()), asking(defaults())];
+    const [first, second] = [asking(collapseView.defaults), asking(collapseView.defaults)];
     const given = curves.ask(first.context);
     const kept = curves.ask(second.context);
     first.controller.abort();
@@ -246,12 +231,12 @@ describe('the curves that two figures share', () => {
 
   test('lag behind a new question until it is answered', async () => {
     const curves = new StackCurves();
-    const first = asking(defaults());
+    const first = asking(collapseView.defaults);
     const answer = curves.ask(first.context);
     first.jobs.forEach((job) => job.answer());
     await answer;
     expect(curves.known.map(({ output }) => stacksOf(output))).toEqual([8, 8, 8]);
-    const next = asking({ ...defaults(), skip: 0 });
+    const next = asking({ ...collapseView.defaults, skip: 1 });
     const second = curves.ask(next.context);
     expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([false, false, false]);
     next.jobs[1].answer();

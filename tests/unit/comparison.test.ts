@@ -14,12 +14,10 @@ import {
 import { referencesText } from '../../web/chapters/train/panel-parts';
 import { NetworkError } from '../../web/engine/shipped';
 import type { Train } from '../../web/chapters/train/training-run';
-import { trainingOf } from '../../web/state/training';
-import { defaults, type State } from '../../web/state/table';
+import { trainingOf, trainView, type State } from '../../web/chapters/train/state';
 
-const state = { ...defaults(), steps: 40, log_every: 10, model_width: 16, model_heads: 2 };
-const settings = (...kinds: Training['regularizer'][]) =>
-  kinds.map((kind) => trainingOf(state, kind));
+const state = { ...trainView.defaults, steps: 40, log_every: 10, width: 16, heads: 2 };
+const settings = (...kinds: Training['regularizer'][]) => kinds.map((kind) => trainingOf(state, kind));
 
 /** A log of these steps, with two layers of two heads. */
 function logOf(steps: number[]): RunRows {
@@ -44,8 +42,7 @@ function logOf(steps: number[]): RunRows {
 }
 
 const checkpointOf = (step: number) => new TextEncoder().encode(String(step));
-const stepOf = (checkpoint: Uint8Array | null) =>
-  Number(new TextDecoder().decode(checkpoint ?? checkpointOf(0)));
+const stepOf = (checkpoint: Uint8Array | null) => Number(new TextDecoder().decode(checkpoint ?? checkpointOf(0)));
 
 /** An engine that counts steps; the checkpoint is its step. `breaks` is where a run fails. */
 function engine(breaks: Partial<Record<string, number>> = {}) {
@@ -79,8 +76,7 @@ const text = () => Promise.resolve(Uint8Array.of(1, 2, 3));
 const steps = (rows: Row[]) => rows.map(({ step }) => step);
 
 /** An error of a host that cannot be reached. */
-const unreachable = () =>
-  new NetworkError({ url: 'train.wasm', name: 'engine', bytes: 1, crc32: 0 }, 'offline');
+const unreachable = () => new NetworkError({ url: 'train.wasm', name: 'engine', bytes: 1, crc32: 0 }, 'offline');
 
 describe('a comparison without a connection', () => {
   /** What happens when the connection returns. */
@@ -105,8 +101,7 @@ describe('a comparison without a connection', () => {
     const { train } = engine();
     let connected = false;
     const comparison = new RunComparison(
-      (input, options) =>
-        missing === 'engine' && !connected ? Promise.reject(unreachable()) : train(input, options),
+      (input, options) => (missing === 'engine' && !connected ? Promise.reject(unreachable()) : train(input, options)),
       () => (missing === 'text' && !connected ? Promise.reject(unreachable()) : text()),
     );
     comparison.configure(settings('none', 'locater'));
@@ -222,10 +217,7 @@ describe('a comparison', () => {
     const [first] = comparison.runs;
     comparison.configure(settings('none', 'sigma-reparam').map((it) => ({ ...it, batch: 2 })));
     expect(comparison.runs[0]).toBe(first);
-    expect(comparison.runs[1].training).toEqual({
-      ...first.training,
-      regularizer: 'sigma-reparam',
-    });
+    expect(comparison.runs[1].training).toEqual({ ...first.training, regularizer: 'sigma-reparam' });
     const [, joined] = comparison.runs;
     comparison.configure(settings('locater', 'sigma-reparam'));
     expect(comparison.runs[0]).not.toBe(first);
@@ -327,14 +319,12 @@ describe('a comparison', () => {
 
 test('what a comparison keeps grows with its models, not with its steps', async () => {
   const [training] = settings('none');
-  const last = 10 * MOST_ROWS;
+  const last = 3 * MOST_ROWS;
   const long = { ...training, steps: last, log_every: 1 };
   const comparison = new RunComparison(engine().train, text);
   comparison.configure([long, { ...long, regularizer: 'locater' }]);
   let most = 0;
-  comparison.changed.subscribe(
-    () => (most = Math.max(most, ...comparison.runs.map(({ rows }) => rows.length))),
-  );
+  comparison.changed.subscribe(() => (most = Math.max(most, ...comparison.runs.map(({ rows }) => rows.length))));
   await comparison.play();
   for (const { step, rows } of comparison.runs) {
     expect(step).toBe(last);
@@ -400,24 +390,8 @@ describe('the rows of a run', () => {
 });
 
 test('a run is asked for with everything that the controls hold', () => {
-  const held = {
-    ...defaults(),
-    model_mlp: 2,
-    key_heads: 2,
-    block_norm: 'post',
-    tokenizer: 'words',
-  };
+  const held = { ...trainView.defaults, mlp: 2, key_heads: 2, layer_norm: 'post', tokenizer: 'words' };
   const asked = trainingOf(held as State, 'qk-decay');
-  expect(asked).toMatchObject({
-    mlp: 2,
-    key_heads: 2,
-    layer_norm: 'post',
-    regularizer: 'qk-decay',
-  });
-  expect(asked).toMatchObject({
-    tokenizer: 'words',
-    min_count: 3,
-    positions: 'learned',
-    beta2: 0.99,
-  });
+  expect(asked).toMatchObject({ mlp: 2, key_heads: 2, layer_norm: 'post', regularizer: 'qk-decay' });
+  expect(asked).toMatchObject({ tokenizer: 'words', min_count: 3, positions: 'learned', beta2: 0.99 });
 });

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { placeOf, stepped, valueAt } from '../../web/controls/slider';
-import { names, table, type Slider } from '../../web/state/table';
+import { VIEWS } from '../../web/chapters/views';
+import type { Control, Slider } from '../../web/state/control';
 
-const sliders = names.flatMap((name) => {
-  const row = table[name];
-  return row.kind === 'number' && row.slider ? [[name, row.slider, row.limits] as const] : [];
-});
+const sliders = Object.entries(VIEWS).flatMap(([view, { controls }]) =>
+  Object.entries<Control>(controls).flatMap(([name, control]) =>
+    control.kind === 'number' && control.slider
+      ? [[`${name} in ${view}`, control.slider, control.limits] as const]
+      : [],
+  ),
+);
 
 test('there are sliders to test', () => {
   expect(sliders.length).toBeGreaterThan(0);

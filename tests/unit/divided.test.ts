@@ -1,12 +1,12 @@
 // A job that is divided among workers.
 import { expect, test, vi } from 'vitest';
 import { divided } from '../../web/engine/divided';
-import type { RunOptions } from '../../web/engine/pool';
-import type { Share } from '../../web/engine/protocol';
+import type { RunOptions } from '../../web/engine/run-options';
+import type { Partition } from '../../web/engine/protocol';
 
-/** A share that was asked for, and how to answer it. */
+/** A partition that was asked for, and how to answer it. */
 interface Asked {
-  share: Share;
+  partition: Partition;
   options: RunOptions<'predict'>;
   answer: (found: never) => void;
   fail: (error: Error) => void;
@@ -15,10 +15,10 @@ interface Asked {
 function started(options: RunOptions<'predict'> = {}) {
   const asked: Asked[] = [];
   const result = divided<'predict'>(
-    (share, own) =>
+    (partition, own) =>
       new Promise((answer, fail) => {
         own.signal?.addEventListener('abort', () => fail(own.signal?.reason));
-        asked.push({ share, options: own, answer: answer as Asked['answer'], fail });
+        asked.push({ partition, options: own, answer: answer as Asked['answer'], fail });
       }),
     2,
     options,
@@ -28,18 +28,18 @@ function started(options: RunOptions<'predict'> = {}) {
 
 const pause = () => new Promise((done) => setTimeout(done));
 
-test('the result is made of what the shares have found, in their order', async () => {
+test('the result is made of what the partitions have found, in their order', async () => {
   const { asked, result } = started();
-  expect(asked.map(({ share }) => share)).toEqual([{ number: 0 }, { number: 1 }]);
+  expect(asked.map(({ partition }) => partition)).toEqual([{ number: 0 }, { number: 1 }]);
   asked[1].answer('second' as never);
   asked[0].answer('first' as never);
   await pause();
-  expect(asked[2].share).toEqual({ found: ['first', 'second'] });
+  expect(asked[2].partition).toEqual({ found: ['first', 'second'] });
   asked[2].answer('both' as never);
   expect(await result).toBe('both');
 });
 
-test('what is shown is the first share, with the progress of all', () => {
+test('what is shown is the first partition, with the progress of all', () => {
   const onPartial = vi.fn();
   const { asked } = started({ onPartial });
   asked[1].options.onPartial?.('other' as never, 0.5);
@@ -50,7 +50,7 @@ test('what is shown is the first share, with the progress of all', () => {
   expect(onPartial).toHaveBeenLastCalledWith('own', 0.4);
 });
 
-test('the failure of a share ends the other', async () => {
+test('the failure of a partition ends the other', async () => {
   const { asked, result } = started();
   asked[1].fail(new Error('broken'));
   await expect(result).rejects.toThrow('broken');
@@ -58,7 +58,7 @@ test('the failure of a share ends the other', async () => {
   expect(asked).toHaveLength(2);
 });
 
-test('a cancel ends both shares', async () => {
+test('a cancel ends both partitions', async () => {
   const controller = new AbortController();
   const { asked, result } = started({ signal: controller.signal });
   controller.abort(new Error('enough'));

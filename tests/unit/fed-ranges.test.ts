@@ -12,11 +12,7 @@ function content(from: number, length: number): Uint8Array {
 }
 
 /** Reads a range as a job does: again after each part that was missing. Returns how often it asked. */
-function read(
-  ranges: FedRanges,
-  offset: number,
-  length: number,
-): { bytes: Uint8Array; asked: number } {
+function read(ranges: FedRanges, offset: number, length: number): { bytes: Uint8Array; asked: number } {
   for (let asked = 0; ; asked++) {
     try {
       return { bytes: ranges.range(offset, length), asked };

@@ -6,13 +6,14 @@ import {
   sweepVariances,
   valueOn,
   type Lines,
-} from '../../web/chapters/localize/lead-questions';
-import { othersText, risesOf } from '../../web/chapters/localize/lead-claim';
+} from '../../web/chapters/localize/localization-questions';
+import { othersText, risesOf } from '../../web/chapters/localize/localization-claim';
 import { borders, cellsAround, labelPlaces } from '../../web/charts/regions';
 import { distinct, type Spot } from '../../web/heads/head-dots';
-import { viewNames } from '../../web/state/views';
+import { viewNames } from '../../web/chapters/views';
 import { FIGURES, referTo } from '../../web/ui/registry';
-import { defaults, limitsOf } from '../../web/state/table';
+import { localizeView } from '../../web/chapters/localize/state';
+import { limitsOf } from '../../web/state/control';
 
 test('the lead figure names the lines on which the index rises, and shades those of the first', () => {
   const lines = {
@@ -21,30 +22,28 @@ test('the lead figure names the lines on which the index rises, and shades those
   } as unknown as Lines;
   expect(risesOf(lines)).toEqual([]);
   expect(risesOf(lines, 1)).toEqual([[10, 100]]);
-  expect(othersText(lines)).toBe(
-    'L rises, against the claim, for m = 0.1 from v = 10 to 100; only m = 0.5 is shaded.',
-  );
+  expect(othersText(lines)).toBe('L rises, against the claim, for m = 0.1 from v = 10 to 100; only m = 0.5 is shaded.');
   expect(othersText({ ...lines, measure: 'entropy' })).toBe('');
 });
 
 describe('the variances of the lead figure', () => {
   test('cover whole decades around where the logits meet the clips', () => {
-    const [low, high] = domainOf(defaults(), []);
+    const [low, high] = domainOf(localizeView.defaults, []);
     expect([Math.log10(low), Math.log10(high)]).toEqual([-5, 2]);
     const { length } = lineVariances([low, high], 20);
     expect(length).toBe(141);
   });
 
   test('have the present one, where the slider goes beyond them', () => {
-    const upTo = (variance: number) => domainOf({ ...defaults(), variance }, [])[1];
+    const upTo = (variance: number) => domainOf({ ...localizeView.defaults, variance }, [])[1];
     expect([0.1, 100, 101, 10_000].map(upTo)).toEqual([100, 100, 1000, 10_000]);
-    expect(domainOf({ ...defaults(), variance: 3e-7 }, [])[0]).toBeCloseTo(1e-7, 15);
+    expect(domainOf({ ...localizeView.defaults, variance: 3e-7 }, [])[0]).toBeCloseTo(1e-7, 15);
   });
 
   test('stay within what the library allows, whatever the setting', () => {
     for (const temperature of [1e-6, 1, 1e6]) {
       for (const length of [2, 2048]) {
-        const domain = domainOf({ ...defaults(), temperature, length, tokens: 'ar1' }, []);
+        const domain = domainOf({ ...localizeView.defaults, temperature, length, tokens: 'ar1' }, []);
         const variances = [...lineVariances(domain, 5), ...sweepVariances(domain)];
         expect(Math.max(...variances)).toBeLessThanOrEqual(limitsOf('variance').maximum);
         expect(Math.min(...variances)).toBeGreaterThan(0);
@@ -104,9 +103,7 @@ describe('the regions of the map', () => {
     const taken = cellsAround(map, points, [1, 3.5]);
     const cells = [...taken.keys()].filter((at) => taken[at] === 1);
     expect(new Set(cells.map((at) => at % columns))).toEqual(new Set([2, 3]));
-    expect(new Set(cells.map((at) => Math.floor(at / columns)))).toEqual(
-      new Set([2, 3, 4, 5, 6, 7, 8]),
-    );
+    expect(new Set(cells.map((at) => Math.floor(at / columns)))).toEqual(new Set([2, 3, 4, 5, 6, 7, 8]));
     const [left] = labelPlaces(map, 0, [2, 2], taken).filter((it) => it.region === 1);
     expect(taken[left!.row * columns + left!.column]).toBe(0);
     const everywhere = new Uint8Array(columns * rows).fill(1);

@@ -49,8 +49,7 @@ describe('the sentence on a run’s logits', () => {
 
   test('says which part carries most, and the variance of the baseline at the same step', () => {
     expect(logitsText(baseline, baseline)).toBe(
-      'none, step 50: variance of the logits 4, 75% of it from content–content; ' +
-        'self-mass 0.2 (reference 0.1).',
+      'none, step 50: variance of the logits 4, 75% of it from content–content; ' + 'self-mass 0.2 (reference 0.1).',
     );
     const early = run('locater', row(50, [1, 0, 0, 0, 0]), row(60, [0, 0, 2, 0, 0]));
     expect(logitsText(early, baseline)).toMatch(/logits 2, 100% of it from position–position;/);
@@ -71,9 +70,7 @@ describe('the sentence on a run’s logits', () => {
   test('claims no escape where the bias carries less than half, or is not there', () => {
     const of = (...parts: number[]) => logitsText(run('locater', row(50, parts)), undefined);
     expect(of(0.2, 0.2, 0.1, 0.4, 0.1)).toContain('logits 1, 40% of it from the query bias; ');
-    expect(of(0.9, 0, 0, 0.1, 0)).toContain(
-      '90% of it from content–content and 10% from the query',
-    );
+    expect(of(0.9, 0, 0, 0.1, 0)).toContain('90% of it from content–content and 10% from the query');
     expect(of(0.997, 0, 0, 0.003, 0)).toContain('and less than 1% from the query bias;');
     expect(of(1.2, 0, 0, -0.2, 0)).toContain('120% of it from content–content and −20% from the');
     expect(of(0, 0, 0, 0, 1)).toContain('100% of it from the first token;');

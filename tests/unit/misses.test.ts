@@ -8,9 +8,7 @@ const KEYS = place('keys');
 
 /** Heads of layer 0 with a measured entropy of 0.5; predictions of 0.5 + error, by level's name. */
 function predictionsOf(...heads: Record<string, number>[]) {
-  const predicted = heads.flatMap((errors) =>
-    LEVELS.map(({ name }) => 0.5 + (errors[name] ?? errors.keys)),
-  );
+  const predicted = heads.flatMap((errors) => LEVELS.map(({ name }) => 0.5 + (errors[name] ?? errors.keys)));
   return {
     layer: new Float64Array(heads.length),
     head: Float64Array.from(heads, (_, i) => i),
@@ -28,14 +26,9 @@ test('the largest errors come first, over or under alike', () => {
 });
 
 test('each reason is that of its numbers', () => {
-  const reason = (errors: Record<string, number>) =>
-    missesOf(predictionsOf(errors), 'entropy', KEYS, 1)[0].reason;
-  expect(reason({ keys: 0.2, sequences: 0.15 })).toMatch(
-    /still has an error of 0\.15: those sequences differ/,
-  );
-  expect(reason({ keys: 0.2, sequences: 0.01 })).toMatch(
-    /an error of only 0\.01: .* share a sequence/,
-  );
+  const reason = (errors: Record<string, number>) => missesOf(predictionsOf(errors), 'entropy', KEYS, 1)[0].reason;
+  expect(reason({ keys: 0.2, sequences: 0.15 })).toMatch(/still has an error of 0\.15: those sequences differ/);
+  expect(reason({ keys: 0.2, sequences: 0.01 })).toMatch(/an error of only 0\.01: .* share a sequence/);
   expect(reason({ keys: 0.2, position: 0.04, sequences: 0.01 })).toBe(
     `Level ${place('position')}, position, has an error of 0.04: it adds ${LEVELS[place('position')].adds}.`,
   );

@@ -7,8 +7,7 @@ const dist = new URL('../../dist/', import.meta.url);
 
 function policyOf(file: string): string {
   const html = readFileSync(new URL(file, dist), 'utf8');
-  const [, policy] =
-    /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
+  const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
   return policy ?? '';
 }
 
@@ -17,14 +16,11 @@ test('the page of a host has the documented policy', () => {
   expect(documented).toBe(`${policyOf('index.html')}; frame-ancestors 'self'`);
 });
 
-test.each(['index.html', 'eigenscope.html'])(
-  '%s allows no evaluated and no inline script',
-  (file) => {
-    const scripts = /script-src ([^;]+)/.exec(policyOf(file))?.[1] ?? '';
-    expect(scripts).toContain("'wasm-unsafe-eval'");
-    expect(scripts).not.toMatch(/'unsafe-(eval|inline)'|\*|https?:|data:|blob:/);
-  },
-);
+test.each(['index.html', 'eigenscope.html'])('%s allows no evaluated and no inline script', (file) => {
+  const scripts = /script-src ([^;]+)/.exec(policyOf(file))?.[1] ?? '';
+  expect(scripts).toContain("'wasm-unsafe-eval'");
+  expect(scripts).not.toMatch(/'unsafe-(eval|inline)'|\*|https?:|data:|blob:/);
+});
 
 test('no script of the page evaluates text', () => {
   expect(readFileSync(new URL('eigenscope.html', dist), 'utf8')).not.toMatch(/\bnew Function\(/);

@@ -138,16 +138,14 @@ test('bytes that a worker cannot read are read for it', async () => {
   expect(new TextDecoder().decode(sent?.bytes ?? undefined)).toBe('3456');
 });
 
-test('shares of one job go to workers of their own', async () => {
+test('partitions of one job go to workers of their own', async () => {
   const pool = new Pool();
   const controller = new AbortController();
   const answer = pool.run('predict', { model: [] }, { signal: controller.signal });
   await pause();
   expect(users()).toHaveLength(2);
-  const shares = users().flatMap(({ posted }) =>
-    posted.flatMap((it) => (it.kind === 'run' ? [it.share] : [])),
-  );
-  expect(shares).toEqual([{ number: 0 }, { number: 1 }]);
+  const partitions = users().flatMap(({ posted }) => posted.flatMap((it) => (it.kind === 'run' ? [it.partition] : [])));
+  expect(partitions).toEqual([{ number: 0 }, { number: 1 }]);
   controller.abort(new Error('enough'));
   await expect(answer).rejects.toThrow('enough');
 });
@@ -274,7 +272,7 @@ test('a worker that rests with much memory is replaced, one with little is not',
   await answer;
   const { length } = FakeWorker.made;
   await vi.advanceTimersByTimeAsync(11_000);
-  for (const it of FakeWorker.made) it.pong([], it === worker ? 100e6 : 17e6);
+  for (const it of FakeWorker.made) it.pong([], it === worker ? 40e6 : 17e6);
   expect(FakeWorker.made).toHaveLength(length + 1);
   vi.useRealTimers();
 });

@@ -2,12 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import operations from '../../web/generated/operations.json';
 import type { PublishedResults } from '../../web/chapters/train/published-results';
-import {
-  claimText,
-  byLoss,
-  METHOD_NAMES,
-  methodsOf,
-} from '../../web/chapters/train/published-rows';
+import { claimText, byLoss, METHOD_NAMES, methodsOf } from '../../web/chapters/train/published-rows';
+import { differencesText, sensitivityText } from '../../web/chapters/train/rates-rows';
 import { verdictOf, type JudgedRun } from '../../web/chapters/train/verdict';
 import type { Row, Shown } from '../../web/chapters/train/log-rows';
 
@@ -50,18 +46,14 @@ describe('the verdict of a comparison', () => {
         row(100, { bits_per_byte: 3.5, entropy: 0.8, variance_frobenius: to, variance: trace }),
       ],
     });
-    const rose =
-      ' LocAteR should shrink W_QK, but the Frobenius variance rose 3 times, ' +
-      'to 1.5 (Baseline: 9)';
+    const rose = ' LocAteR should shrink W_QK, but the Frobenius variance rose 3 times, ' + 'to 1.5 (Baseline: 9)';
     expect(verdictOf([baseline, grown('locater', 1.5)])).toContain(
       `${rose}; the trace variance, which it penalizes, went from 0.02 to 0.01.`,
     );
     expect(verdictOf([baseline, grown('locater', 1.5, 0.03)])).toContain(
       `${rose}; the trace variance, which it penalizes, went from 0.02 to 0.03.`,
     );
-    expect(verdictOf([baseline, grown('locater-frobenius', 1.5)])).toContain(
-      `${rose}, which it penalizes.`,
-    );
+    expect(verdictOf([baseline, grown('locater-frobenius', 1.5)])).toContain(`${rose}, which it penalizes.`);
     expect(verdictOf([baseline, grown('locater', 0.6)])).not.toContain('rose');
     expect(verdictOf([baseline, grown('qk-decay', 1.5)])).not.toContain('rose');
   });
@@ -69,10 +61,7 @@ describe('the verdict of a comparison', () => {
   test('names the runs above the loss of a bigram table, and none where it is unknown', () => {
     const at = (name: string, loss: number, bigram: number): JudgedRun => ({
       ...{ kind: 'none', name },
-      rows: [
-        row(0, { bits_per_byte: 8, bigram_bits: bigram }),
-        row(50, { bits_per_byte: loss, bigram_bits: bigram }),
-      ],
+      rows: [row(0, { bits_per_byte: 8, bigram_bits: bigram }), row(50, { bits_per_byte: loss, bigram_bits: bigram })],
     });
     const sentence =
       'Above the loss of a bigram table on the same text (3.48 bits per byte), which needs no attention: high.';
@@ -138,6 +127,38 @@ describe('the published comparison', () => {
   });
 });
 
+test('the caption of the learning rates has those named, the best of all, and differences', () => {
+  const row = (method: string, mean_excess: number, best: number, largest_stable: number | null) => ({
+    ...{ method, values: 2, mean_excess, best, largest_stable, points: [] },
+  });
+  const cell = (method: string, learning_rate: string, difference: number) => ({
+    ...{ axes: { method, learning_rate }, runs: 4, failures: 0, entropy: {} },
+    bits_per_byte: { runs: 4, mean: 3, deviation: 0.2, pairs: 4, difference, p: 0.01 },
+  });
+  const rates = ['0.003', '0.02'];
+  const results = {
+    grid: { axes: { method: { none: {}, 'frobenius-m1': {} }, learning_rate: rates } },
+    analysis: [
+      {
+        ...{ kind: 'sensitivity', tolerance: 0.25 },
+        rows: [row('none', 0.5, 3, 0.02), row('frobenius-m1', 0.2, 3.1, null), row('x', 0.3, 2.9, 1)],
+      },
+    ],
+    summary: rates.map((rate, at) => cell('frobenius-m1', rate, at - 0.5)),
+  } as unknown as PublishedResults;
+  expect(sensitivityText(results, ['none', 'frobenius-m1'], (method) => `<${method}>`)).toBe(
+    'Mean excess of the loss over the method’s own best, in bits per byte: 0.500 (<none>), ' +
+      '0.200 (<frobenius-m1>); the smallest is 0.200 (<frobenius-m1>). Lowest loss over the learning rates: ' +
+      '3.000 (<none>), 3.100 (<frobenius-m1>); the lowest is 2.900 (<x>). ' +
+      'Largest learning rate within 0.25 of it: 0.02 (<none>), none (<frobenius-m1>).',
+  );
+  const name = METHOD_NAMES['frobenius-m1']!;
+  expect(differencesText(results, [name], rates)).toBe(
+    `Difference from no regularizer in bits per byte at 0.003 and 0.02: ${name} −0.500 (p = 0.010), ` +
+      '+0.500 (p = 0.010).',
+  );
+});
+
 const docs = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
 test('every method of the published experiments has a name of the page', () => {
@@ -157,14 +178,10 @@ test('names of methods that act on some heads or steps say on how many', () => {
     target_heads?: number;
     target_steps?: number;
   }
-  const partial = Object.entries<Own>(grid.axes.method).filter(
-    ([, own]) => own.target_heads || own.target_steps,
-  );
+  const partial = Object.entries<Own>(grid.axes.method).filter(([, own]) => own.target_heads || own.target_steps);
   expect(partial).toHaveLength(4);
   for (const [method, own] of partial) {
-    const part = own.target_heads
-      ? `${own.target_heads} of ${heads} heads`
-      : `steps 1–${own.target_steps}`;
+    const part = own.target_heads ? `${own.target_heads} of ${heads} heads` : `steps 1–${own.target_steps}`;
     expect(METHOD_NAMES[method]).toContain(part);
   }
 });

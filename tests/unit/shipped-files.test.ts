@@ -1,13 +1,7 @@
 // What arrives in place of a file of the page, and what the page says of it. Each test has a file of its own.
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  downloads,
-  load,
-  LoadError,
-  NetworkError,
-  type ShippedFile,
-} from '../../web/engine/shipped';
+import { downloads, load, LoadError, NetworkError, type ShippedFile } from '../../web/engine/shipped';
 
 const content = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 7, 8, 9);
 let count = 0;
@@ -56,20 +50,17 @@ describe('what is not the file', () => {
     ['a changed file', () => file(flipped), /must have the CRC-32 [0-9a-f]{8}, and what arrived/],
     ['no file', () => new Response('', { status: 404 }), /status 404.*reload the page/],
     ['a refusal', () => new Response('', { status: 403 }), /status 403\.$/],
-  ])(
-    '%s is named with its address, and asked for without the cache once',
-    async (_, host, text) => {
-      const asked = answer(host);
-      const it = fileOf();
-      const error = await failure(it);
-      expect(error).toBeInstanceOf(LoadError);
-      expect(error).not.toBeInstanceOf(NetworkError);
-      expect(error.message).toMatch(text);
-      expect(error.message).toContain(it.url);
-      expect(error.message).not.toMatch(/policy/i);
-      expect(asked).toEqual(['default', 'reload']);
-    },
-  );
+  ])('%s is named with its address, and asked for without the cache once', async (_, host, text) => {
+    const asked = answer(host);
+    const it = fileOf();
+    const error = await failure(it);
+    expect(error).toBeInstanceOf(LoadError);
+    expect(error).not.toBeInstanceOf(NetworkError);
+    expect(error.message).toMatch(text);
+    expect(error.message).toContain(it.url);
+    expect(error.message).not.toMatch(/policy/i);
+    expect(asked).toEqual(['default', 'reload']);
+  });
 
   test('does not stay: a damaged copy in the cache is replaced at once', async () => {
     const asked = answer(() => file(content.slice(0, 5)), file);

@@ -10,9 +10,7 @@ test('durations are told in the largest unit of which there are two', () => {
 
 test('the time left follows from the work so far', () => {
   expect(waitText(30, 0.25, 0.9, 7)).toBe('Computing for 30 s; about 90 s left.');
-  expect(waitText(60, 0, 0.01, 7)).toBe(
-    'Computing for 60 s; the first values come in about 99 min.',
-  );
+  expect(waitText(60, 0, 0.01, 7)).toBe('Computing for 60 s; the first values come in about 99 min.');
   expect(waitText(5, 0, 0, NaN)).toBe('Computing for 5 s; the first step is not done yet.');
   expect(waitText(5, 0, 0, 605)).toBe(
     'Computing for 5 s; about 10 min left, estimated from a problem an eighth as large.',
@@ -21,10 +19,10 @@ test('the time left follows from the work so far', () => {
 
 test('a large problem is estimated from one an eighth as large, with all its parts', () => {
   expect(shrunk({ width: 512, length: 64, depth: 100, stacks: 8 })).toBeNull();
-  const input = { width: 4096, length: 2048, depth: 512, stacks: 4, heads: 8, first: 4 };
+  const input = { width: 4096, length: 2048, depth: 512, stacks: 4, heads: 8, first_stack: 4 };
   expect(shrunk({ ...input, means: [0, 0], variances: [1, 10], tokens: 'ar1' })).toEqual({
     small: {
-      ...{ width: 512, length: 256, depth: 1, stacks: 1, heads: 1, first: 0 },
+      ...{ width: 512, length: 256, depth: 1, stacks: 1, heads: 1, first_stack: 0 },
       ...{ means: [0], variances: [1], tokens: 'ar1' },
     },
     times: 512 * 512 * 4 * 2,
@@ -33,7 +31,5 @@ test('a large problem is estimated from one an eighth as large, with all its par
 
 test('a download is told with how much of it is there', () => {
   const file = { url: 'train.wasm', name: 'engine (train.wasm)', bytes: 349_990, crc32: 0 };
-  expect(downloadText([{ file, received: 1500, wanted: true }])).toBe(
-    'Loading the engine (train.wasm), 2 of 350 kB.',
-  );
+  expect(downloadText([{ file, received: 1500, wanted: true }])).toBe('Loading the engine (train.wasm), 2 of 350 kB.');
 });

@@ -1,10 +1,12 @@
 import values from '../generated/preset-values.json';
 import { writeLink } from '../state/link';
-import { defaultsOf } from '../state/views';
+import type { View } from '../state/view';
+import type { Values } from '../state/control';
 import { entryOf, referTo, type FigureId } from '../ui/registry';
 import { collapsePresets } from './collapse/presets';
 import { localizePresets } from './localize/presets';
 import type { Preset } from './shared/preset';
+import { VIEWS, type ViewName } from './views';
 
 /** The presets of each view that has some. */
 export const PRESETS = { localize: localizePresets, collapse: collapsePresets };
@@ -20,8 +22,7 @@ export function written(value: number): string {
 /** A number of the file of values, by its path such as collapse.pure.residual.12. */
 function valueAt(path: string): number {
   let found: unknown = values;
-  for (const part of path.split('.'))
-    found = (found as Record<string, unknown> | undefined)?.[part];
+  for (const part of path.split('.')) found = (found as Record<string, unknown> | undefined)?.[part];
   if (typeof found !== 'number') throw new Error(`no value was measured for {${path}}`);
   return found;
 }
@@ -36,26 +37,59 @@ export function valueText(path: string): string {
   return written(valueAt(path));
 }
 
-/** The presets of a figure as links, with the sentence of the one that is chosen; '' for none. */
+/** Where the tour of a chapter ends: a place of the page and what the link to it says. */
+const ENDS: Partial<Record<ViewName, { href: string; name: string }>> = {
+  localize: { href: '#figure-head-text', name: 'Type your sentence' },
+};
+
+function hrefOf(view: ViewName, state: Preset['state'], id: FigureId): string {
+  const { [view]: declared } = VIEWS;
+  const full = { ...declared.defaults, ...state } as Values;
+  return writeLink(view, declared as View, full, id).replaceAll('&', '&amp;');
+}
+
+/** The sentence of a preset, with its numbers. */
+function textOf(view: ViewName, preset: Preset): string {
+  return pathsIn(preset.text).reduce(
+    (html, path) => html.replace(`{${path}}`, valueText(`${view}.${path}`)),
+    preset.text,
+  );
+}
+
+/** Below a step of a tour: the way to the next one, and out of the tour. */
+function wayOn(view: ViewName, id: FigureId, steps: readonly Preset[], at: number): string {
+  const next = steps[at + 1];
+  const end = ENDS[view];
+  const link = next
+    ? `<a class="next" href="${hrefOf(view, next.state, id)}">Next: ${next.name}</a>`
+    : end && `<a href="${end.href}">${end.name}</a>`;
+  const skip = `<a class="next" href="${hrefOf(view, {}, id)}">${next ? 'Skip the tour' : 'Back to the start'}</a>`;
+  return ` <span class="way">${link ?? ''} ${skip}</span>`;
+}
+
+/** The presets of a figure as links, its tour first, with the sentence of the one that is chosen; '' for none. */
 export function presetsHtml(id: FigureId): string {
   const view = entryOf(id).chapter;
   const all: readonly Preset[] = view in PRESETS ? PRESETS[view as keyof typeof PRESETS] : [];
   const own = all.filter(({ figure }) => figure === id);
   if (own.length === 0) return '';
-  const links = own.map((preset) => {
-    const hash = writeLink(view, { ...defaultsOf(view), ...preset.state }, id);
-    const href = hash.replaceAll('&', '&amp;');
-    return `<li><a class="preset" data-text="preset-${view}-${preset.id}" href="${href}">${preset.name}</a></li>`;
+  const steps = own.filter(({ step }) => step !== undefined);
+  const links = own.map(({ id: name, name: text, state, step, free = [] }) => {
+    const place = step ? `<span aria-hidden="true">${step}</span> ` : '';
+    return `<li><a class="preset${step ? ' step' : ''}" data-text="preset-${view}-${name}" data-free="${free.join(' ')}" href="${hrefOf(view, state, id)}">${place}${text}</a></li>`;
   });
   const texts = own.map((preset) => {
-    const text = pathsIn(preset.text).reduce(
-      (html, path) => html.replace(`{${path}}`, valueText(`${view}.${path}`)),
-      preset.text,
-    );
-    return `<p id="preset-${view}-${preset.id}" hidden><b>${preset.name}.</b> ${text}</p>`;
+    const { step, name } = preset;
+    const said = `<b>${step ? `${step} of ${steps.length}. ` : ''}${name}.</b> ${textOf(view, preset)}`;
+    const way = step ? wayOn(view, id, steps, steps.indexOf(preset)) : '';
+    return `<p id="preset-${view}-${preset.id}" hidden>${said}${way}</p>`;
   });
-  return `<div class="presets">
-    <ul aria-label="Presets of ${referTo(id)}">${links.join('')}</ul>
-    <div class="preset-text" role="status"><p class="hint">Choose one to see what it shows.</p>${texts.join('')}</div>
+  const [first] = steps;
+  const hint = first
+    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">start with ${first.name.toLowerCase()}</a>, or drag the handles of the spectrum.`
+    : 'Choose one to see what it shows.';
+  return `<div class="presets${first ? ' tour' : ''}">
+    <ul aria-label="${first ? 'Tour and presets' : 'Presets'} of ${referTo(id)}">${links.join('')}</ul>
+    <div class="preset-text" role="status"><p class="hint">${hint}</p>${texts.join('')}</div>
   </div>`;
 }

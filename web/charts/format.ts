@@ -11,6 +11,7 @@ const { format } = formatLocale({
   minus: '\u2212',
 });
 const threeDigits = format('.3~r');
+const paddedDigits = format('.3r');
 const powerDigits = format('.2~e');
 
 /** Three significant digits, a true minus sign, no superfluous zeros; ∞ for what is infinite. */
@@ -20,6 +21,11 @@ export function short(value: number | null | undefined): string {
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '\u2212∞';
   const size = Math.abs(value);
   return size >= 1e5 || size < 1e-4 ? powerOf(value) : threeDigits(value);
+}
+
+/** Three significant digits with their zeros, 3.50: for finite numbers above 0 that are listed side by side. */
+export function padded(value: number): string {
+  return paddedDigits(value);
 }
 
 function powerOf(value: number): string {
@@ -44,3 +50,11 @@ export const tick = format('.12~r');
 
 /** Integers with a thin space between thousands. */
 export const count = format(',d');
+
+/** Decades of an axis from the top down, no more than its labels have room for. */
+export function decades([low, high]: [number, number]): number[] {
+  const [from, to] = [Math.round(Math.log10(low)), Math.round(Math.log10(high))];
+  const step = Math.ceil((to - from) / 8) || 1;
+  const count = Math.floor((to - from) / step) + 1;
+  return Array.from({ length: count }, (_, i) => Number(`1e${to - i * step}`));
+}

@@ -4,6 +4,8 @@ export interface HandleMoves {
   step(dx: number, dy: number): void;
   /** The hand let go. */
   rest(): void;
+  /** Home and End: the value goes to one end of the range that was given with the place. */
+  end(value: number): void;
 }
 
 const STEPS: Record<string, [number, number]> = {
@@ -24,6 +26,7 @@ export interface HandleValue {
 /** A thing on a chart that mouse, finger and arrow keys move. It outlives redrawing, so focus stays. */
 export class Handle {
   readonly element = document.createElement('div');
+  private range = { from: 0, to: 1 };
   /** True while a pointer holds it: scales should not move under the hand. */
   held = false;
 
@@ -51,6 +54,7 @@ export class Handle {
 
   private tell({ now, from, to, text }: HandleValue): void {
     const { element } = this;
+    this.range = { from, to };
     element.setAttribute('aria-valuenow', String(now));
     element.setAttribute('aria-valuemin', String(from));
     element.setAttribute('aria-valuemax', String(to));
@@ -77,6 +81,12 @@ export class Handle {
   }
 
   private press(event: KeyboardEvent): void {
+    const { from, to } = this.range;
+    if (event.key === 'Home' || event.key === 'End') {
+      event.preventDefault();
+      this.moves.end(event.key === 'Home' ? from : to);
+      return;
+    }
     const step = STEPS[event.key];
     if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();

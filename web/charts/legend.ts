@@ -10,6 +10,8 @@ type Mark = 'ring' | 'triangle' | 'cross' | 'dot' | 'diamond';
 export interface Entry {
   text: string;
   kind: 'line' | 'dots' | 'diamonds' | 'area' | 'strip' | Mark;
+  /** Of three marks: only their outlines. */
+  hollow?: boolean;
   colours: string[];
   dash?: string;
 }
@@ -52,9 +54,7 @@ function swatch(entry: Entry): SVGElement {
       const strip = element('g');
       const width = 20 / entry.colours.length;
       entry.colours.forEach((fill, i) => {
-        strip.append(
-          element('rect', { x: i * width, y: -5, width: width + 0.2, height: 10, fill }),
-        );
+        strip.append(element('rect', { x: i * width, y: -5, width: width + 0.2, height: 10, fill }));
       });
       return strip;
     }
@@ -66,16 +66,16 @@ function outline(stroke: string) {
 }
 
 /** A mark in the first, the middle and the last of the colours. */
-function marks({ kind, colours }: Entry): SVGElement {
+function marks({ kind, colours, hollow }: Entry): SVGElement {
   const group = element('g');
   const last = colours.length - 1;
   [0, Math.floor(last / 2), last].forEach((at, i) => {
-    const fill = colours[at];
     const x = 3 + 8 * i;
+    const look = hollow ? outline(colours[at]) : { fill: colours[at] };
     group.append(
       kind === 'dots'
-        ? element('circle', { cx: x, r: 3.5, fill })
-        : element('path', { d: `M${x},-5L${x + 4},0L${x},5L${x - 4},0Z`, fill }),
+        ? element('circle', { cx: x, r: hollow ? 3 : 3.5, ...look })
+        : element('path', { d: `M${x},-5L${x + 4},0L${x},5L${x - 4},0Z`, ...look }),
     );
   });
   return group;
@@ -83,12 +83,7 @@ function marks({ kind, colours }: Entry): SVGElement {
 
 /** Entries laid out in rows from `top` on: the picture and the height it takes. */
 export function legend(entries: Entry[], left: number, right: number, top = 0) {
-  const group = element('g', {
-    'aria-hidden': 'true',
-    'font-size': 12,
-    fill: 'currentColor',
-    'text-anchor': 'start',
-  });
+  const group = element('g', { 'aria-hidden': 'true', 'font-size': 12, fill: 'currentColor', 'text-anchor': 'start' });
   let x = left;
   let row = 0;
   for (const entry of entries) {

@@ -30,20 +30,12 @@ function* crossings({ columns, rows, value }: Levels, level: number): Generator<
  */
 export function levelPlaces(grid: Levels, levels: number[], room: [number, number]): LevelPlace[] {
   const depth = ({ column, row }: LevelPlace) =>
-    Math.min(
-      column / grid.columns,
-      1 - (column + 1) / grid.columns,
-      row / grid.rows,
-      1 - (row + 1) / grid.rows,
-    );
+    Math.min(column / grid.columns, 1 - (column + 1) / grid.columns, row / grid.rows, 1 - (row + 1) / grid.rows);
   const places: LevelPlace[] = [];
   for (const level of levels) {
     const found = [...crossings(grid, level)].sort((a, b) => depth(b) - depth(a));
     const clear = found.find((it) =>
-      places.every(
-        ({ column, row }) =>
-          Math.abs(it.column - column) > room[0] || Math.abs(it.row - row) > room[1],
-      ),
+      places.every(({ column, row }) => Math.abs(it.column - column) > room[0] || Math.abs(it.row - row) > room[1]),
     );
     if (clear) places.push(clear);
   }

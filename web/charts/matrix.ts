@@ -19,6 +19,8 @@ export interface MatrixLabels {
   name?: (place: number) => string;
   /** Pixels that long names need on either axis. */
   room?: number;
+  /** Pixels around the cells, where they differ from the usual ones. */
+  margin?: Partial<typeof MARGIN>;
 }
 
 /** A cell of a matrix; row and column count from 0. */
@@ -81,9 +83,11 @@ export class MatrixPicture {
   }
 
   /** The axes, in a square of `side` pixels. */
-  chart(length: number, side: number, { label, x, y, name, room }: MatrixLabels): Chart {
+  chart(length: number, side: number, labels: MatrixLabels): Chart {
+    const { label, x, y, name, room } = labels;
     this.cells.setAttribute('aria-label', `${label}: arrow keys choose a cell`);
-    const margin = room ? { ...MARGIN, marginLeft: room, marginBottom: room } : MARGIN;
+    const forNames = room ? { marginLeft: room, marginBottom: room } : {};
+    const margin = { ...MARGIN, ...forNames, ...labels.margin };
     const places = Array.from({ length }, (_, i) => i + 1);
     const named = name && { ticks: places, tickFormat: name, tickSize: 0 };
     const turned = room ? { tickRotate: -45, label: null } : {};
@@ -92,14 +96,7 @@ export class MatrixPicture {
       width: side,
       height: side,
       ...margin,
-      x: {
-        domain: [0.5, length + 0.5],
-        label: x,
-        labelAnchor: 'center',
-        ticks: 6,
-        ...named,
-        ...turned,
-      },
+      x: { domain: [0.5, length + 0.5], label: x, labelAnchor: 'center', ticks: 6, ...named, ...turned },
       y: { domain: [length + 0.5, 0.5], label: y, ticks: 6, labelArrow: 'none', ...named },
       marks: [
         () =>
@@ -116,16 +113,10 @@ export class MatrixPicture {
   }
 
   /**
-   * Paints the cells, if they or the colours are new; returns their place below a chart's axes. `top` is
-   * where the axes are in the picture.
+   * Paints the cells, if they or the colours are new; returns their place below a chart's axes. `top` and
+   * `left` are where the axes are in the picture.
    */
-  paint(
-    matrix: Matrix,
-    ramp: Ramp,
-    shade: (value: number) => number,
-    axes: Chart,
-    top: number,
-  ): Bitmap {
+  paint(matrix: Matrix, ramp: Ramp, shade: (value: number) => number, axes: Chart, top: number, left = 0): Bitmap {
     const { length, values } = matrix;
     const { canvas } = this;
     const isNew = this.painted !== values;
@@ -136,9 +127,9 @@ export class MatrixPicture {
       canvas.dataset.ramp = String(ramp(1));
       void paintGrid(canvas, { columns: length, rows: length, values }, ramp, shade);
     }
-    const [left, right] = [axes.x.apply(0.5), axes.x.apply(length + 0.5)];
+    const [first, last] = [axes.x.apply(0.5), axes.x.apply(length + 0.5)];
     const [upper, lower] = [axes.y.apply(0.5), axes.y.apply(length + 0.5)];
-    this.place = { x: left, y: top + upper, width: right - left, height: lower - upper };
+    this.place = { x: left + first, y: top + upper, width: last - first, height: lower - upper };
     if (isNew) this.tell();
     this.mark();
     return { canvas, ...this.place };
@@ -182,8 +173,7 @@ export class MatrixPicture {
     const { picked } = this;
     if (!picked) return this.choose(this.first() ?? { row: 0, column: 0 });
     const last = this.matrix.length - 1;
-    const moved = (from: number, by: number) =>
-      Math.max(0, Math.min(last, from + (event.shiftKey ? 5 : 1) * by));
+    const moved = (from: number, by: number) => Math.max(0, Math.min(last, from + (event.shiftKey ? 5 : 1) * by));
     this.choose({ row: moved(picked.row, step[0]), column: moved(picked.column, step[1]) });
   }
 
@@ -255,20 +245,14 @@ export class MatrixPicture {
 }
 
 /** Puts an element at a place of its area, in pixels. */
-function lay(
-  { style }: HTMLElement,
-  place: { x: number; y: number; width: number; height: number },
-): void {
+function lay({ style }: HTMLElement, place: { x: number; y: number; width: number; height: number }): void {
   const { x, y, width, height } = place;
   const pixels = { left: x, top: y, width, height };
   for (const [name, value] of Object.entries(pixels)) style.setProperty(name, `${value}px`);
 }
 
 /** The rows of a matrix as those of a CSV file: each after what `head` says of it. */
-export function* matrixRows(
-  { length, values }: Matrix,
-  head: (row: number) => number[],
-): Generator<(number | null)[]> {
+export function* matrixRows({ length, values }: Matrix, head: (row: number) => number[]): Generator<(number | null)[]> {
   for (let row = 0; row < length; row++) {
     const whole = [...head(row), ...values.subarray(row * length, (row + 1) * length)];
     yield whole.map((value) => (Number.isNaN(value) ? null : value));

@@ -2,9 +2,7 @@
 export type Ramp = (t: number) => [number, number, number];
 
 function rampOf(stops: string[]): Ramp {
-  const colours = stops.map((hex) =>
-    [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255),
-  );
+  const colours = stops.map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255));
   return (t) => {
     const place = Math.min(1, Math.max(0, t)) * (colours.length - 1);
     const at = Math.min(colours.length - 2, Math.floor(place));
@@ -55,6 +53,20 @@ const layers = {
 export function layerColour(layer: number, count: number, dark = isDark()): string {
   const ramp = dark ? layers.dark : layers.light;
   return `rgb(${ramp(count > 1 ? layer / (count - 1) : 0.5).join(' ')})`;
+}
+
+/** What becomes of a stack: neither collapse, rank collapse, entropy collapse, both. */
+export type Fate = 'alive' | 'rank' | 'entropy' | 'both';
+
+// Green, blue and orange of Okabe and Ito, pale on light paper and dim on dark.
+const fates: Record<'light' | 'dark', Record<Fate, string>> = {
+  light: { alive: '#8fd3b6', rank: '#a9c9e8', entropy: '#f3c58f', both: '#c9c3cc' },
+  dark: { alive: '#1d6d52', rank: '#1e3f63', entropy: '#6b431a', both: '#3c3944' },
+};
+
+/** The colour of a fate, as hexadecimal red, green, blue. */
+export function fateColour(fate: Fate): string {
+  return fates[isDark() ? 'dark' : 'light'][fate];
 }
 
 /** Lines that are compared (Okabe and Ito's colours, which all kinds of colour vision part). */

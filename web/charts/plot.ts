@@ -2,18 +2,7 @@ import { plot, type PlotOptions, type Scale } from '@observablehq/plot';
 import { element } from './picture';
 import { subscriptParts } from './subscript';
 
-export {
-  contour,
-  dot,
-  gridX,
-  gridY,
-  line,
-  link,
-  rect,
-  ruleX,
-  ruleY,
-  text,
-} from '@observablehq/plot';
+export { contour, dot, gridX, gridY, line, link, rect, ruleX, ruleY, text } from '@observablehq/plot';
 
 /** A drawn chart with the scales that place things on it. */
 export interface Chart {
@@ -71,6 +60,15 @@ export function chart(options: PlotOptions & { label: string }): Chart {
   for (const text of svg.querySelectorAll('text')) lower(text);
   describe(svg, label);
   return { svg, x: position(made.scale('x')), y: position(made.scale('y')) };
+}
+
+/** The same chart in the pixels of a picture in which it stands at (dx, dy). */
+export function shifted({ svg, x, y }: Chart, dx: number, dy: number): Chart {
+  const moved = (scale: Position, by: number): Position => ({
+    apply: (value) => by + scale.apply(value),
+    invert: (pixel) => scale.invert(pixel - by),
+  });
+  return { svg, x: moved(x, dx), y: moved(y, dy) };
 }
 
 /** Makes a chart a part of a picture, whose own text is read in its place. */

@@ -14,9 +14,7 @@ export interface Provenance {
 
 /** The same in lines of text. */
 export function linesOf({ title, caption, settings, link }: Provenance): string[] {
-  return [title, caption, settings, link]
-    .map((line) => line.replace(/\s+/g, ' ').trim())
-    .filter(Boolean);
+  return [title, caption, settings, link].map((line) => line.replace(/\s+/g, ' ').trim()).filter(Boolean);
 }
 
 /** Breaks a text into lines of at most `most` characters, at spaces where there are any. */

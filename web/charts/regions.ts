@@ -15,10 +15,8 @@ export function borders(
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++) {
       const at = r * columns + c;
-      if (c + 1 < columns && region[at] !== region[at + 1])
-        parts.push(`M${x(c + 1)},${y(r)}V${y(r + 1)}`);
-      if (r + 1 < rows && region[at] !== region[at + columns])
-        parts.push(`M${x(c)},${y(r + 1)}H${x(c + 1)}`);
+      if (c + 1 < columns && region[at] !== region[at + 1]) parts.push(`M${x(c + 1)},${y(r)}V${y(r + 1)}`);
+      if (r + 1 < rows && region[at] !== region[at + columns]) parts.push(`M${x(c)},${y(r + 1)}H${x(c + 1)}`);
     }
   }
   return parts.join('');
@@ -75,21 +73,14 @@ export function cellsAround(
  * placed, `room` columns and rows around them, and of the cells `taken` where it can. Regions too thin
  * for a name get none.
  */
-export function labelPlaces(
-  regions: Regions,
-  thinnest: number,
-  room: [number, number],
-  taken: Uint8Array,
-): Place[] {
+export function labelPlaces(regions: Regions, thinnest: number, room: [number, number], taken: Uint8Array): Place[] {
   const depth = depths(regions);
   const { columns, region } = regions;
   const places: Place[] = [];
   const named = new Uint8Array(256);
   const isClear = (at: number) =>
     places.every(
-      (it) =>
-        Math.abs(it.column - (at % columns)) > room[0] ||
-        Math.abs(it.row - Math.floor(at / columns)) > room[1],
+      (it) => Math.abs(it.column - (at % columns)) > room[0] || Math.abs(it.row - Math.floor(at / columns)) > room[1],
     );
   // A round for each name instead of sorting all cells, of which there are many more than names.
   for (;;) {

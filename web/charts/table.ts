@@ -74,10 +74,7 @@ export function csvOf(table: Table, provenance: Provenance): Blob {
 function gridOf({ kind, axes, values, choices }: Grid) {
   const numbers = (list: ArrayLike<number>) => Array.from(list, (_, at) => digits(list, at));
   const entries = Object.entries(values).map(([name, list]) => [name, numbers(list)]);
-  const chosen = Object.entries(choices).map(([name, { index, names }]) => [
-    name,
-    { names, index: Array.from(index) },
-  ]);
+  const chosen = Object.entries(choices).map(([name, { index, names }]) => [name, { names, index: Array.from(index) }]);
   return { kind, axes, values: Object.fromEntries([...entries, ...chosen]) };
 }
 

@@ -1,12 +1,19 @@
 import { html } from '../ui/dom';
 import type { Store } from '../state/store';
-import { helpOf } from '../state/help';
-import { sliderOf, table, type NumberName, type StateName } from '../state/table';
+import { helpOf } from './help-text';
+import {
+  sliderOf,
+  type ChoiceControl,
+  type Control,
+  type NumberControl,
+  type SeveralControl,
+  type TextControl,
+} from '../state/control';
 import { placeOf, stepped, valueAt } from './slider';
 
-/** A control on the page: follows the state, and shows why a text was refused. */
-export interface Control {
-  name: StateName;
+/** A control's place on the page: follows the state, and shows why a text was refused. */
+export interface Field {
+  name: string;
   follow(): void;
   complain(message: string): void;
 }
@@ -22,14 +29,11 @@ const KEYS: Record<string, number> = {
 };
 
 /** The parts that fields of every kind have: a label, an explanation, a place for refusals. */
-function dress(host: HTMLElement, { view }: Store, name: StateName, label: string) {
+function dress(host: HTMLElement, { name: view }: Store, name: string, control: Control) {
+  const label = control.kind === 'number' ? `${control.label} ${control.sign}` : control.label;
   host.classList.add('field');
   const title = html('label', { htmlFor: `field-${view}-${name}`, innerHTML: label });
-  const explanation = html('p', {
-    id: `help-${view}-${name}`,
-    className: 'help hidden',
-    innerHTML: helpOf(name),
-  });
+  const explanation = html('p', { id: `help-${view}-${name}`, className: 'help hidden', innerHTML: helpOf(control) });
   const error = html('p', { id: `error-${view}-${name}`, className: 'error' });
   error.setAttribute('role', 'status');
   host.append(title);
@@ -45,28 +49,24 @@ function complainer(input: HTMLElement, error: HTMLElement) {
 }
 
 /** A text field for a parameter; every keystroke is offered to the state. */
-function textInput(store: Store, name: StateName): HTMLInputElement {
-  const input = html('input', {
-    id: `field-${store.view}-${name}`,
-    type: 'text',
-    autocomplete: 'off',
-  });
+function textInput(store: Store, name: string): HTMLInputElement {
+  const input = html('input', { id: `field-${store.name}-${name}`, type: 'text', autocomplete: 'off' });
   input.spellcheck = false;
-  input.setAttribute('aria-describedby', `help-${store.view}-${name} error-${store.view}-${name}`);
+  input.setAttribute('aria-describedby', `help-${store.name}-${name} error-${store.name}-${name}`);
   input.addEventListener('input', () => store.offer(name, input.value.trim(), false));
   input.addEventListener('change', () => store.offer(name, input.value.trim(), true));
   return input;
 }
 
 /** A number: exact in a text field, and by a slider over the range that is worth exploring. */
-export function numberField(host: HTMLElement, store: Store, name: NumberName): Control {
-  const { label, sign } = table[name];
-  const travel = () => sliderOf(name, store.state);
-  const { explanation, error } = dress(host, store, name, `${label} ${sign}`);
+export function numberField(host: HTMLElement, store: Store, name: string, control: NumberControl): Field {
+  const valueOf = () => Number(store.state[name]);
+  const travel = () => sliderOf(control, store.state);
+  const { explanation, error } = dress(host, store, name, control);
   const input = textInput(store, name);
   input.inputMode = 'decimal';
   const range = html('input', { type: 'range', min: '0', max: String(TRAVEL), step: '1' });
-  range.setAttribute('aria-label', label);
+  range.setAttribute('aria-label', control.label);
   range.addEventListener('input', () => {
     const slider = travel();
     if (slider) store.set({ [name]: valueAt(slider, Number(range.value) / TRAVEL) }, false);
@@ -77,11 +77,11 @@ export function numberField(host: HTMLElement, store: Store, name: NumberName): 
     const slider = travel();
     if (!slider || !steps) return;
     event.preventDefault();
-    store.set({ [name]: stepped(slider, store.state[name], steps) }, false);
+    store.set({ [name]: stepped(slider, valueOf(), steps) }, false);
   });
   host.append(input, ...(travel() ? [range] : []), explanation, error);
   const follow = () => {
-    const value = store.state[name];
+    const value = valueOf();
     const text = store.refused.get(name) ?? String(value);
     if (input.value.trim() !== text && !isSame(input, value)) input.value = text;
     const slider = travel();
@@ -99,8 +99,8 @@ function isSame(input: HTMLInputElement, value: number): boolean {
 }
 
 /** A text, such as a list of numbers or a sentence. */
-export function textField(host: HTMLElement, store: Store, name: StateName): Control {
-  const { explanation, error } = dress(host, store, name, table[name].label);
+export function textField(host: HTMLElement, store: Store, name: string, control: TextControl): Field {
+  const { explanation, error } = dress(host, store, name, control);
   const input = textInput(store, name);
   host.append(input, explanation, error);
   const follow = () => {
@@ -110,18 +110,13 @@ export function textField(host: HTMLElement, store: Store, name: StateName): Con
   return { name, follow, complain: complainer(input, error) };
 }
 
-function choicesOf(name: StateName): Record<string, string> {
-  const row = table[name];
-  return row.kind === 'choice' || row.kind === 'several' ? row.choices : {};
-}
-
 /** One of a few, as a list that opens. */
-export function selectField(host: HTMLElement, store: Store, name: StateName): Control {
-  const { explanation, error } = dress(host, store, name, table[name].label);
+export function selectField(host: HTMLElement, store: Store, name: string, control: ChoiceControl): Field {
+  const { explanation, error } = dress(host, store, name, control);
   host.classList.add('choice');
-  const select = html('select', { id: `field-${store.view}-${name}` });
-  select.setAttribute('aria-describedby', `help-${store.view}-${name} error-${store.view}-${name}`);
-  for (const [value, text] of Object.entries(choicesOf(name))) select.add(new Option(text, value));
+  const select = html('select', { id: `field-${store.name}-${name}` });
+  select.setAttribute('aria-describedby', `help-${store.name}-${name} error-${store.name}-${name}`);
+  for (const [value, text] of Object.entries(control.choices)) select.add(new Option(text, value));
   select.addEventListener('change', () => store.offer(name, select.value, true));
   host.append(select, explanation, error);
   const follow = () => (select.value = String(store.state[name]));
@@ -129,19 +124,17 @@ export function selectField(host: HTMLElement, store: Store, name: StateName): C
 }
 
 /** One of a few, all of them in sight. */
-export function segments(host: HTMLElement, store: Store, name: StateName): Control {
+export function segments(host: HTMLElement, store: Store, name: string, control: ChoiceControl): Field {
   // Not a fieldset: WebKit does not lay out its legend beside the buttons.
   const group = html('div', { className: 'segments' });
   const error = html('p', { className: 'error' });
   error.setAttribute('role', 'status');
-  const title = html('span', {
-    ...{ id: `title-${store.view}-${name}`, className: 'legend', textContent: table[name].label },
-  });
+  const title = html('span', { id: `title-${store.name}-${name}`, className: 'legend', textContent: control.label });
   group.setAttribute('role', 'radiogroup');
   group.setAttribute('aria-labelledby', title.id);
   group.append(title);
-  const inputs = Object.entries(choicesOf(name)).map(([value, text]) => {
-    const input = html('input', { type: 'radio', name: `field-${store.view}-${name}`, value });
+  const inputs = Object.entries(control.choices).map(([value, text]) => {
+    const input = html('input', { type: 'radio', name: `field-${store.name}-${name}`, value });
     const label = html('label', {});
     label.append(input, html('span', { textContent: text }));
     input.addEventListener('change', () => store.offer(name, value, true));
@@ -154,14 +147,14 @@ export function segments(host: HTMLElement, store: Store, name: StateName): Cont
 }
 
 /** Several of a few, each with a box; the names stand in the order in which they were chosen. */
-export function checkboxes(host: HTMLElement, store: Store, name: StateName): Control {
+export function checkboxes(host: HTMLElement, store: Store, name: string, control: SeveralControl): Field {
   const group = html('fieldset', { className: 'boxes' });
-  const error = html('p', { id: `error-${store.view}-${name}`, className: 'error' });
+  const error = html('p', { id: `error-${store.name}-${name}`, className: 'error' });
   error.setAttribute('role', 'status');
-  group.append(html('legend', { textContent: table[name].label }));
+  group.append(html('legend', { textContent: control.label }));
   const chosen = () => String(store.state[name]).split(',');
-  const inputs = Object.entries(choicesOf(name)).map(([value, text]) => {
-    const input = html('input', { type: 'checkbox', name: `field-${store.view}-${name}`, value });
+  const inputs = Object.entries(control.choices).map(([value, text]) => {
+    const input = html('input', { type: 'checkbox', name: `field-${store.name}-${name}`, value });
     const label = html('label', {});
     label.append(input, html('span', { textContent: text }));
     input.addEventListener('change', () => {

@@ -2,8 +2,7 @@ import type { Link } from '../state/link';
 import type { PageState } from '../state/page-state';
 import { plainText } from '../state/described';
 import { quoted } from '../state/quoted';
-import { table } from '../state/table';
-import { VIEWS } from '../state/views';
+import type { Views } from '../state/view';
 import { child } from '../ui/dom';
 
 /** Problems of one kind that are listed before the others are only counted. */
@@ -19,15 +18,12 @@ function shown(text: string): string {
 }
 
 /** What a link says that the page does not follow, in sentences; '' for nothing. */
-export function problemsOf({ view, unknown, repeated, refused }: Link): string {
-  const wrong = [...refused].map(
-    ([name, text]) => `${plainText(table[name].label)} ${shown(text)}`,
-  );
+export function problemsOf({ view, unknown, repeated, refused }: Link, views: Views): string {
+  const { title, controls } = views[view];
+  const wrong = [...refused].map(([name, text]) => `${plainText(controls[name].label)} ${shown(text)}`);
   const sentences = [
-    unknown.length > 0 &&
-      `Unknown in a link to ${VIEWS[view].title}: ${listed(unknown.map(shown))}.`,
-    repeated.length > 0 &&
-      `Given more than once, the first is used: ${listed(repeated.map(shown))}.`,
+    unknown.length > 0 && `Unknown in a link to ${title}: ${listed(unknown.map(shown))}.`,
+    repeated.length > 0 && `Given more than once, the first is used: ${listed(repeated.map(shown))}.`,
     wrong.length > 0 && `Not allowed, the present value is kept: ${listed(wrong)}.`,
   ];
   return sentences.filter(Boolean).join(' ');
@@ -37,7 +33,9 @@ export function problemsOf({ view, unknown, repeated, refused }: Link): string {
 export function wireLinkNotice(state: PageState): void {
   const place = child(document, '[data-link-notice]');
   state.read.subscribe((link) => {
-    const problems = problemsOf(link);
-    place.textContent = problems && `This link is not followed in full. ${problems}`;
+    const problems = problemsOf(link, state.views);
+    place.textContent = link.isOld
+      ? 'This link is of an earlier version of the page and too old to be read. The page begins with its defaults.'
+      : problems && `This link is not followed in full. ${problems}`;
   });
 }

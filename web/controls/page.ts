@@ -1,11 +1,8 @@
-import { short } from '../charts/format';
 import { child } from '../ui/dom';
 import { hintScroll } from '../ui/scroll-hint';
-import { readLink } from '../state/link';
-import type { PageState } from '../state/page-state';
-import type { State } from '../state/table';
+import { SHARED, type PageState } from '../state/page-state';
+import type { Values } from '../state/control';
 import type { Store } from '../state/store';
-import { defaultsOf, VIEWS, type ViewName } from '../state/views';
 
 const THEME = 'eigenscope-theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -47,17 +44,16 @@ export function followTheme(repaint: () => void): void {
 }
 
 /** The buttons of one view: reset, copy link, and the sheet of controls that opens on a phone. */
-export function wireButtons(page: PageState, view: ViewName): void {
+export function wireButtons(page: PageState, view: string): void {
   const root = child(document, `#${view}`);
-  const store = page.stores[view];
+  const store = page.storeOf(view);
   const announcer = child(document, '#announcer');
   const on = (action: string, act: () => void) => {
-    for (const button of root.querySelectorAll(`[data-action="${action}"]`))
-      button.addEventListener('click', act);
+    for (const button of root.querySelectorAll(`[data-action="${action}"]`)) button.addEventListener('click', act);
   };
   on('reset', () => store.reset());
   on('root', () => {
-    const temperature = Number(Math.sqrt(store.state.head_width).toPrecision(6));
+    const temperature = Number(Math.sqrt(Number(store.state.head_width)).toPrecision(6));
     store.set({ temperature });
   });
   const copied = (text: string) => {
@@ -93,7 +89,7 @@ function flash(button: HTMLElement, text: string): void {
 }
 
 /** The figure that is nearest to the middle of the screen. */
-function figureInView(view: ViewName): Element | undefined {
+function figureInView(view: string): Element | undefined {
   const figures = [...document.querySelectorAll<HTMLElement>(`#${view} .figure:not([hidden])`)];
   const distance = (figure: HTMLElement) => {
     const { top, bottom } = figure.getBoundingClientRect();
@@ -103,31 +99,18 @@ function figureInView(view: ViewName): Element | undefined {
   return figures.find((figure) => distance(figure) === least);
 }
 
-function settingText({ mean, variance, length, temperature }: Readonly<State>): string {
-  return `m ${short(mean)} · v ${short(variance)} · T ${length} · λ ${short(temperature)}`;
-}
-
-/** What the closed sheet of a view says of its controls. */
-const SUMMARIES: Record<ViewName, (state: Readonly<State>) => string> = {
-  localize: settingText,
-  collapse: settingText,
-  train: ({ model_width, model_depth, steps, learning_rate }) =>
-    `d ${model_width} · ${model_depth} layers · ${steps} steps · rate ${short(learning_rate)}`,
-  model: ({ tokens, length }) => `${tokens} · T ${length}`,
-};
-
 /** The sheet leaves the upper part of the screen to the figure whose controls it has. */
 function wireSheet(sheet: Element, store: Store): void {
-  const { view } = store;
+  const { name, view } = store;
   const toggle = child(sheet, '[data-action="sheet"]');
   toggle.addEventListener('click', () => {
     const open = sheet.classList.toggle('open');
     toggle.setAttribute('aria-expanded', String(open));
-    if (open) figureInView(view)?.querySelector('.chart')?.scrollIntoView({ block: 'start' });
+    if (open) figureInView(name)?.querySelector('.chart')?.scrollIntoView({ block: 'start' });
   });
   const summary = child(toggle, '[data-summary]');
   const summarise = () => {
-    summary.textContent = SUMMARIES[view](store.state);
+    summary.textContent = view.summary(store.state);
   };
   store.changed.subscribe(summarise);
   summarise();
@@ -142,20 +125,19 @@ export function wirePresets(page: PageState): void {
     const presets = [...strip.querySelectorAll<HTMLAnchorElement>('a.preset')].map((link) => ({
       link,
       text: child(document, `#${link.dataset.text}`),
-      ...readLink(link.hash, (it) => page.stores[it].state),
+      free: [...SHARED, ...(link.dataset.free?.split(' ') ?? [])],
+      ...page.linkOf(link.hash),
     }));
-    const view = presets[0]?.view;
-    if (!view) continue;
+    if (presets.length === 0) continue;
     hintScroll(child(strip, 'ul'));
-    const store = page.stores[view];
-    const { names } = VIEWS[view];
-    const same = (one: Readonly<State>, other: Readonly<State> | undefined) =>
-      names.every((name) => one[name] === other?.[name]);
+    const store = page.storeOf(presets[0].view);
+    const isPresent = (state: Readonly<Values>, free: readonly string[] = SHARED) =>
+      Object.keys(state).every((name) => store.state[name] === state[name] || free.includes(name));
     let last: HTMLElement | null = null;
     const mark = () => {
-      const current = presets.find(({ states }) => same(store.state, states.get(view)));
+      const current = presets.find(({ state, free }) => isPresent(state, free));
       if (current) last = current.text;
-      else if (same(store.state, defaultsOf(view))) last = null;
+      else if (isPresent(store.view.defaults)) last = null;
       for (const preset of presets) {
         if (preset === current) preset.link.setAttribute('aria-current', 'true');
         else preset.link.removeAttribute('aria-current');
@@ -163,7 +145,8 @@ export function wirePresets(page: PageState): void {
       }
       strip.classList.toggle('left', !current && last !== null);
     };
-    for (const { link } of presets) {
+    const others = strip.querySelectorAll<HTMLAnchorElement>('a.next');
+    for (const link of [...presets.map(({ link }) => link), ...others]) {
       link.addEventListener('click', (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a tab of the browser
         event.preventDefault();

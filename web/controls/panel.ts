@@ -4,31 +4,24 @@ import { child } from '../ui/dom';
 import type { Signal } from '../state/signal';
 import type { Store } from '../state/store';
 import { quoted } from '../state/quoted';
-import { inPageWords } from '../state/help';
-import {
-  plainSettings,
-  table,
-  type NumberName,
-  type SeveralRow,
-  type StateName,
-} from '../state/table';
-import { parameterOf } from '../state/training';
-import { isUsed } from '../state/used';
+import { inPageWords } from './help-text';
+import type { SeveralControl } from '../state/control';
+import { isUsed } from '../state/view';
 import { showHelp } from './help';
-import { checkboxes, numberField, segments, selectField, textField, type Control } from './field';
+import { checkboxes, numberField, segments, selectField, textField, type Field } from './field';
 
-function build(host: HTMLElement, store: Store, name: StateName): Control {
-  const { kind } = table[name];
-  if (kind === 'number') return numberField(host, store, name as NumberName);
-  if (kind === 'text') return textField(host, store, name);
-  if (kind === 'several') return checkboxes(host, store, name);
+function build(host: HTMLElement, store: Store, name: string): Field {
+  const control = store.view.controls[name];
+  if (control.kind === 'number') return numberField(host, store, name, control);
+  if (control.kind === 'text') return textField(host, store, name, control);
+  if (control.kind === 'several') return checkboxes(host, store, name, control);
   return host.dataset.look === 'segments'
-    ? segments(host, store, name)
-    : selectField(host, store, name);
+    ? segments(host, store, name, control)
+    : selectField(host, store, name, control);
 }
 
 /** A place for a control that the markup does not name. */
-function placeOf(name: StateName): HTMLElement {
+function placeOf(name: string): HTMLElement {
   const host = document.createElement('div');
   host.dataset.control = name;
   return host;
@@ -41,24 +34,28 @@ function ofSetting(field: string): string {
 
 /** Builds a control at every `data-control` of a view, and shows at each why its value was refused. */
 export class Controls {
-  private controls: { host: HTMLElement; control: Control }[] = [];
+  private fields: { host: HTMLElement; field: Field }[] = [];
   private failures = new Map<string, string>();
   private root: HTMLElement;
   /** What the controls of the panel must be among; null for all. */
-  private useful: ReadonlySet<StateName> | null = null;
+  private useful: ReadonlySet<string> | null = null;
 
-  /** `controlOf` names the control of a field that the engine refuses. */
+  /**
+   * `controlOf` names the control of a field that the engine refuses; `others` are controls that stand in
+   * the place for others unless the markup names them.
+   */
   constructor(
     private store: Store,
     private pool: Pool,
     private controlOf: (field: string) => string | undefined = ofSetting,
+    others: readonly string[] = [],
   ) {
-    this.root = child(document, `#${store.view}`);
-    const rest = this.root.querySelector<HTMLElement>('[data-controls="plain"]');
-    rest?.append(...plainSettings.map(placeOf));
+    this.root = child(document, `#${store.name}`);
+    const isPlaced = (name: string) => this.root.querySelector(`[data-control="${name}"]`) !== null;
+    const rest = this.root.querySelector<HTMLElement>('[data-controls="others"]');
+    rest?.append(...others.filter((name) => !isPlaced(name)).map(placeOf));
     for (const host of this.root.querySelectorAll<HTMLElement>('[data-control]')) {
-      const name = host.dataset.control as StateName;
-      this.controls.push({ host, control: build(host, store, name) });
+      this.fields.push({ host, field: build(host, store, host.dataset.control ?? '') });
     }
     const panel = this.root.querySelector<HTMLElement>('.controls');
     if (panel) showHelp(panel);
@@ -71,7 +68,7 @@ export class Controls {
   }
 
   /** Shows in the panel only the controls that change a figure in sight. */
-  showOnlyFor(inSight: Signal<ReadonlySet<StateName>>): void {
+  showOnlyFor(inSight: Signal<ReadonlySet<string>>): void {
     inSight.subscribe((names) => {
       this.useful = names;
       this.follow();
@@ -84,84 +81,71 @@ export class Controls {
     return this.refuse(this.controlOf(named) ?? '', error);
   }
 
-  private refuse(field: string, error: Error): boolean {
-    if (!this.controls.some(({ control }) => control.name === field)) return false;
-    this.failures.set(field, inPageWords(field as StateName, error.message));
+  private refuse(control: string, error: Error): boolean {
+    if (!this.fields.some(({ field: { name } }) => name === control)) return false;
+    const { label } = this.store.view.controls[control];
+    this.failures.set(control, inPageWords(label, error.message));
     this.follow();
     return true;
   }
 
   private follow(): void {
     const { store } = this;
-    for (const { host, control } of this.controls) {
-      const { name } = control;
-      control.follow();
+    for (const { host, field } of this.fields) {
+      const { name } = field;
+      field.follow();
       const text = store.refused.get(name);
-      if (text === undefined) this.complain(host, control, this.failures.get(name) ?? '');
-      else void this.explain(host, control, text);
+      if (text === undefined) this.complain(host, field, this.failures.get(name) ?? '');
+      else void this.explain(host, field, text);
       host.hidden = !this.isShown(host, name);
     }
     const root = this.root.querySelector<HTMLElement>('[data-action="root"]');
-    if (root) root.hidden = !isUsed('head_width', store.state);
+    if (root) root.hidden = !isUsed(store.view, 'head_width', store.state);
     for (const group of this.root.querySelectorAll<HTMLElement>('.panel .group')) {
       group.hidden = !group.querySelector('.field:not([hidden])');
     }
   }
 
-  private isShown(host: HTMLElement, name: StateName): boolean {
-    if (!isUsed(name, this.store.state)) return false;
+  private isShown(host: HTMLElement, name: string): boolean {
+    if (!isUsed(this.store.view, name, this.store.state)) return false;
     if (!this.useful || this.useful.has(name) || !host.closest('.panel')) return true;
     return host.contains(document.activeElement); // what is in use stays
   }
 
   /** Groups that are closed open: what is wrong must be seen. */
-  private complain(host: HTMLElement, control: Control, message: string): void {
-    control.complain(message);
+  private complain(host: HTMLElement, field: Field, message: string): void {
+    field.complain(message);
     if (!message) return;
     const around = (element: Element) => element.parentElement?.closest('details');
     for (let group = around(host); group; group = around(group)) group.open = true;
   }
 
   /** Asks the library why it does not allow a text. */
-  private async explain(host: HTMLElement, control: Control, text: string): Promise<void> {
-    const message = await this.refusal(control.name, text);
-    if (this.store.refused.get(control.name) === text) this.complain(host, control, message);
+  private async explain(host: HTMLElement, field: Field, text: string): Promise<void> {
+    const message = await this.refusal(field.name, text);
+    if (this.store.refused.get(field.name) === text) this.complain(host, field, message);
   }
 
-  private async refusal(name: StateName, given: string): Promise<string> {
-    const row = table[name];
+  private async refusal(name: string, given: string): Promise<string> {
+    const control = this.store.view.controls[name];
+    const { label } = control;
     const text = quoted(given);
     try {
-      if (row.kind === 'several') return await this.refusalOfSeveral(row, given);
-      const operation = 'train';
-      const field = parameterOf(name);
-      if (field) await this.pool.run('check', { operation, field, text });
-      else if (row.kind === 'number') {
-        await this.check(row.limits.name, text);
-        return inPageWords(
-          name,
-          `${name}: '${text}' is not allowed; it must be ${row.limits.range}`,
-        );
-      } else {
-        await this.check(name, text);
-      }
-      return `${row.label}: '${text}' is not allowed`;
+      if (control.kind === 'several') return await this.refusalOfSeveral(control, given);
+      const operation = control.operation ?? operationWith(name);
+      if (operation) await this.pool.run('check', { operation, field: name, text });
+      const range = control.kind === 'number' ? `; it must be ${control.limits.range}` : '';
+      return inPageWords(label, `${name}: '${text}' is not allowed${range}`);
     } catch (error) {
-      return inPageWords(name, (error as Error).message);
+      return inPageWords(label, (error as Error).message);
     }
   }
 
-  /** Throws what the library says of a text in a field. */
-  private async check(field: string, text: string): Promise<void> {
-    const operation = operationWith(field);
-    if (operation) await this.pool.run('check', { operation, field, text });
-  }
-
   /** A name that the library does not know is for the library to say; how many there may be is not. */
-  private async refusalOfSeveral(row: SeveralRow, text: string): Promise<string> {
-    const unknown = text.split(',').find((part) => part && !Object.hasOwn(row.choices, part));
-    const asked = { operation: 'train', field: 'regularizer' } as const;
-    if (unknown !== undefined) await this.pool.run('check', { ...asked, text: unknown });
-    return `${row.label}: choose ${row.least} to ${row.most}, each once`;
+  private async refusalOfSeveral(control: SeveralControl, text: string): Promise<string> {
+    const { choices, operation, field, label, least, most } = control;
+    const unknown = text.split(',').find((part) => part && !Object.hasOwn(choices, part));
+    if (unknown !== undefined) await this.pool.run('check', { operation, field, text: unknown });
+    return `${label}: choose ${least} to ${most}, each once`;
   }
 }

@@ -10,6 +10,11 @@ export function wirePrint(runners: readonly Runner[]): void {
   const announcer = child(document, '#announcer');
   const lay = (onPaper: boolean) => {
     document.documentElement.classList.toggle('printing', onPaper);
+    for (const details of document.querySelectorAll<HTMLDetailsElement>('details.folded')) {
+      details.dataset.open ??= String(details.open);
+      details.open = onPaper || details.dataset.open === 'true';
+      if (!onPaper) delete details.dataset.open;
+    }
     for (const runner of runners) runner.drawNow();
   };
   addEventListener('beforeprint', () => lay(true));

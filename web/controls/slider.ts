@@ -1,4 +1,4 @@
-import type { Slider } from '../state/table';
+import type { Slider } from '../state/control';
 
 /** The slider's place in [0, 1] for a value; values outside its travel sit at the end. */
 export function placeOf({ scale, from, to }: Slider, value: number): number {

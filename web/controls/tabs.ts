@@ -1,20 +1,18 @@
 import type { PageState } from '../state/page-state';
-import { viewNames, type ViewName } from '../state/views';
 import { child } from '../ui/dom';
 
 const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
 
 /** Shows the view that the state names, and lets the tabs choose it by pointer and by keys. */
 export function followViews(state: PageState): void {
-  const tabs = new Map(
-    viewNames.map((view) => [view, child<HTMLElement>(document, `#tab-${view}`)]),
-  );
+  const viewNames = Object.keys(state.views);
+  const tabs = new Map(viewNames.map((view) => [view, child<HTMLElement>(document, `#tab-${view}`)]));
   const panels = new Map(viewNames.map((view) => [view, child(document, `#${view}`)]));
   /** How far down each view was left. */
-  const left = new Map<ViewName, number>();
+  const left = new Map<string, number>();
   let shown = state.view;
 
-  const show = (view: ViewName, place: string) => {
+  const show = (view: string, place: string) => {
     if (view !== shown) left.set(shown, scrollY);
     const other = view !== shown;
     shown = view;
@@ -24,6 +22,8 @@ export function followViews(state: PageState): void {
       panels.get(name)?.toggleAttribute('hidden', name !== view);
     }
     const target = place ? document.getElementById(place) : null;
+    const folded = target?.closest('details');
+    if (folded) folded.open = true;
     if (other) scrollTo({ top: target ? 0 : (left.get(view) ?? 0), behavior: 'instant' });
     if (target && !isInSight(target)) target.scrollIntoView({ behavior: 'instant' });
   };

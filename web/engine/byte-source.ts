@@ -1,4 +1,5 @@
 import { FedRanges, Refused } from './fed-ranges';
+import { hostPatience } from './patience';
 import type { ByteSource, Remote } from './protocol';
 
 /**
@@ -9,8 +10,8 @@ const SMALL = 1 << 17;
 const BLOCK = 1 << 20;
 /** A block of a file that another host has: what is read too much takes time there. */
 const REMOTE_BLOCK = 1 << 18;
-/** Bytes of blocks that are kept of one source: all of a fused matrix whose columns are read in turn. */
-const KEPT = 1 << 26;
+/** Bytes of blocks that are kept of one source: most fused matrices, whose columns are read in turn, fit in. */
+const KEPT = 1 << 25;
 
 /** Takes what is sent to it, and nobody receives it. */
 const { port1: nobody, port2: closed } = new MessageChannel();
@@ -43,8 +44,7 @@ abstract class RangeSource implements ByteSource {
   read(offset: number, length: number): Uint8Array | string {
     try {
       const within = offset % this.blockSize;
-      if (length >= this.small || within + length > this.blockSize)
-        return this.once(offset, length);
+      if (length >= this.small || within + length > this.blockSize) return this.once(offset, length);
       return this.block(offset - within).subarray(within, within + length);
     } catch (error) {
       return error instanceof Refused ? error.message : 'it could not be read; is it still there?';
@@ -73,8 +73,11 @@ abstract class RangeSource implements ByteSource {
     const found = this.blocks.get(start) ?? this.range(start, this.blockSize);
     this.blocks.delete(start);
     this.blocks.set(start, found);
-    const [oldest] = this.blocks.keys();
-    if (this.blocks.size * this.blockSize > KEPT) this.blocks.delete(oldest);
+    const [[oldest, bytes]] = this.blocks;
+    if (this.blocks.size * this.blockSize > KEPT) {
+      this.blocks.delete(oldest);
+      free(bytes);
+    }
     return found;
   }
 }
@@ -121,10 +124,6 @@ export class BlobSource extends RangeSource {
   }
 }
 
-/** A host is given up that sends less than so many bytes a second, after so many milliseconds. */
-const LEAST_SPEED = 20_000;
-const REMOTE_PATIENCE = 30_000;
-
 class RemoteSource extends RangeSource {
   constructor(private remote: Remote) {
     super(remote.name, remote.size, REMOTE_BLOCK, REMOTE_BLOCK); // a request costs more than what is read too much
@@ -137,7 +136,7 @@ class RemoteSource extends RangeSource {
     const last = Math.min(offset + length, this.size) - 1;
     request.setRequestHeader('Range', `bytes=${offset}-${last}`);
     const wanted = last - offset + 1;
-    request.timeout = REMOTE_PATIENCE + (1000 * wanted) / LEAST_SPEED;
+    request.timeout = hostPatience(wanted);
     try {
       request.send();
     } catch (error) {
@@ -170,8 +169,7 @@ class RemoteSource extends RangeSource {
     ]) {
       if (before && after && before !== after) {
         throw new Refused(
-          `it was changed while it was read: its ${what} was ${before} and is ${after}; ` +
-            'ask for it again',
+          `it was changed while it was read: its ${what} was ${before} and is ${after}; ` + 'ask for it again',
         );
       }
     }

@@ -1,31 +1,28 @@
-import type { RunOptions } from './pool';
-import type { JobName, Output, Share } from './protocol';
+import type { RunOptions } from './run-options';
+import type { JobName, Output, Partition } from './protocol';
 
-/** Runs a share of a job, which gives what it has found, or the job that makes the result of these. */
-type RunShare<J extends JobName> = <Answer>(
-  share: Share,
-  options: RunOptions<J>,
-) => Promise<Answer>;
+/** Runs a partition of a job, which gives what it has found, or the job that makes the result of these. */
+type RunPartition<J extends JobName> = <Answer>(partition: Partition, options: RunOptions<J>) => Promise<Answer>;
 
 /**
- * Divides a job among workers. Partial results are those of the first share; progress is that of all.
- * What fails of one share ends the others.
+ * Divides a job among workers. Partial results are those of the first partition; progress is that of all.
+ * What fails of one partition ends the others.
  */
 export async function divided<J extends JobName>(
-  run: RunShare<J>,
-  shares: number,
+  run: RunPartition<J>,
+  partitions: number,
   { signal, onPartial, onRestart, onStart, expected }: RunOptions<J>,
 ): Promise<Output<J>> {
   const ending = new AbortController();
   const abort = () => ending.abort(signal?.reason);
   signal?.throwIfAborted();
   signal?.addEventListener('abort', abort, { once: true });
-  const progress = new Array<number>(shares).fill(0);
+  const progress = new Array<number>(partitions).fill(0);
   let shown: Output<J> | null = null;
   const take = (number: number, output: Output<J>, own: number) => {
     progress[number] = own;
     if (number === 0) shown = output;
-    if (shown) onPartial?.(shown, progress.reduce((sum, it) => sum + it) / shares);
+    if (shown) onPartial?.(shown, progress.reduce((sum, it) => sum + it) / partitions);
   };
   try {
     const found = await Promise.all(
@@ -33,16 +30,16 @@ export async function divided<J extends JobName>(
         run<Uint8Array>(
           { number },
           {
-            ...{ signal: ending.signal, onRestart, onStart, expected },
+            signal: ending.signal,
+            onRestart,
+            onStart,
+            expected,
             onPartial: (output, own) => take(number, output, own),
           },
         ),
       ),
     );
-    return await run<Output<J>>(
-      { found },
-      { signal: ending.signal, onPartial, onRestart, expected },
-    );
+    return await run<Output<J>>({ found }, { signal: ending.signal, onPartial, onRestart, expected });
   } catch (error) {
     ending.abort(error);
     throw error;

@@ -20,7 +20,5 @@ export function whenReachable(attempts: number): Promise<void> {
 
 /** What whoever waits for that adds to the message of a NetworkError. */
 export function retryText(): string {
-  return navigator.onLine
-    ? 'The page tries again.'
-    : 'The page tries again when the connection returns.';
+  return navigator.onLine ? 'The page tries again.' : 'The page tries again when the connection returns.';
 }

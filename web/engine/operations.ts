@@ -4,7 +4,7 @@ import type { Operations } from '../generated/operations';
 import type { JobName } from './protocol';
 
 interface Facts {
-  shares: number;
+  partitions: number;
   fields: readonly string[];
 }
 const facts: Readonly<Record<string, Facts>> = operations;
@@ -15,9 +15,9 @@ export function operationWith(field: string): JobName | undefined {
   return found as JobName | undefined;
 }
 
-/** Into how many shares the work of a job can be divided. */
-export function sharesOf(job: JobName): number {
-  return facts[job]?.shares ?? 1; // `check` is no operation
+/** Into how many partitions the work of a job can be divided. */
+export function partitionsOf(job: JobName): number {
+  return facts[job]?.partitions ?? 1; // `check` is no operation
 }
 
 /** Those of some values that are fields of an operation's input. */

@@ -1,5 +1,6 @@
-// How long a worker may be silent before it counts as stuck. Seconds in which the page was seen and its timers
-// ran: a page in the background, or a machine that slept, has not waited.
+// How long a worker or a host may be silent.
+// A worker that is silent for longer counts as stuck. Its seconds are those in which the page was seen and its
+// timers ran: a page in the background, or a machine that slept, has not waited.
 import type { JobName } from './protocol';
 
 /** A step is many times as long as the longest of its job so far only when something is wrong. */
@@ -37,6 +38,15 @@ function isRemote(input: unknown): boolean {
   return values.some((it) => typeof it === 'object' && it !== null && 'url' in it);
 }
 
+/** A host that does not answer within so many milliseconds, or sends fewer bytes a second, is given up. */
+const HOST = 30_000;
+const HOST_SPEED = 20_000;
+
+/** Milliseconds that a host may take to send so many bytes. */
+export function hostPatience(bytes: number): number {
+  return HOST + (1000 * bytes) / HOST_SPEED;
+}
+
 /** The longest text that tells kinds of jobs apart; longer ones are data. */
 const LONGEST_TEXT = 100;
 
@@ -44,8 +54,7 @@ const LONGEST_TEXT = 100;
 export function kindOf(job: JobName, input: unknown): string {
   const settings = Object.entries(input as object).filter(
     ([name, value]) =>
-      name !== 'more' &&
-      (typeof value === 'number' || (typeof value === 'string' && value.length < LONGEST_TEXT)),
+      name !== 'more' && (typeof value === 'number' || (typeof value === 'string' && value.length < LONGEST_TEXT)),
   );
   return JSON.stringify([job, settings]);
 }

@@ -1,26 +1,15 @@
 import { crashOf, EngineError, notStarted, stalledFor, VANISHED } from './engine-error';
 import { blobsOf } from './file-inputs';
 import { compileEngine } from './modules';
-import type { EngineFailure, FromWorker, Input, JobName, Output, Share } from './protocol';
+import type { EngineFailure, FromWorker, Input, JobName, Output, Partition } from './protocol';
 import { kindOf } from './patience';
 import { Seat, type Call } from './seat';
 import { everySeenSecond } from './seen-clock';
 import { divided } from './divided';
-import { sharesOf } from './operations';
+import { partitionsOf } from './operations';
+import type { RunOptions } from './run-options';
 
 export { EngineError } from './engine-error';
-
-export interface RunOptions<J extends JobName> {
-  /** Cancels the job; the promise then rejects with an AbortError. */
-  signal?: AbortSignal;
-  onPartial?: (output: Output<J>, progress: number) => void;
-  /** The worker vanished or was stuck, and the job starts again in another. */
-  onRestart?: () => void;
-  /** The engine is loaded, and a worker has the job. */
-  onStart?: () => void;
-  /** Seconds that the job takes by an estimate: a step of it may take as long. */
-  expected?: number;
-}
 
 /** Workers that may fail to start one after the other before none is made any more. */
 const MOST_FAILED_STARTS = 4;
@@ -58,23 +47,18 @@ export class Pool {
    * Runs a job. Rejects with EngineError, with the signal's reason when it was cancelled, or with
    * the reason why the engine cannot be loaded.
    */
-  async run<J extends JobName>(
-    job: J,
-    input: Input<J>,
-    options: RunOptions<J> = {},
-  ): Promise<Output<J>> {
-    const shares = sharesOf(job);
-    if (shares === 1) return this.call(job, input, null, options);
-    const run = <Answer>(share: Share, own: RunOptions<J>) =>
-      this.call<J, Answer>(job, input, share, own);
-    return divided(run, shares, options);
+  async run<J extends JobName>(job: J, input: Input<J>, options: RunOptions<J> = {}): Promise<Output<J>> {
+    const partitions = partitionsOf(job);
+    if (partitions === 1) return this.call(job, input, null, options);
+    const run = <Answer>(partition: Partition, own: RunOptions<J>) => this.call<J, Answer>(job, input, partition, own);
+    return divided(run, partitions, options);
   }
 
-  /** Runs a job, or a share of it, in one worker. */
+  /** Runs a job, or a partition of it, in one worker. */
   private async call<J extends JobName, Answer = Output<J>>(
     job: J,
     input: Input<J>,
-    share: Share | null,
+    partition: Partition | null,
     options: RunOptions<J>,
   ): Promise<Answer> {
     const { signal, onPartial, onRestart, onStart, expected = 0 } = options;
@@ -86,7 +70,7 @@ export class Pool {
     try {
       return await new Promise<Answer>((resolve, reject) => {
         const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
-        const call = { id, job, input, share, slowest, expected, restarts: 0, stalls: 0 };
+        const call = { id, job, input, partition, slowest, expected, restarts: 0, stalls: 0 };
         this.send(engine, { ...call, onPartial, onRestart, resolve, reject });
         onStart?.();
       });
@@ -106,9 +90,7 @@ export class Pool {
   private send(engine: WebAssembly.Module, call: Call): void {
     const [first, ...others] = this.seats;
     if (!first) return call.reject(new EngineError(notStarted(this.whyNotStarted)));
-    others
-      .reduce((best, it) => (it.reluctance(call) < best.reluctance(call) ? it : best), first)
-      .send(engine, call);
+    others.reduce((best, it) => (it.reluctance(call) < best.reluctance(call) ? it : best), first).send(engine, call);
   }
 
   private cancel(id: number, reason: unknown): void {

@@ -29,28 +29,22 @@ export interface EngineFailure {
 }
 
 /**
- * What is wanted of a job that is divided among workers: the share of this number, or with what all shares
+ * What is wanted of a job that is divided among workers: the partition of this number, or with what all partitions
  * have found the result.
  */
-export type Share = { number: number } | { found: Uint8Array[] };
+export type Partition = { number: number } | { found: Uint8Array[] };
 
 /** Main thread to worker. The engine is compiled once and shared; it precedes the first job. */
 export type ToWorker =
   | { kind: 'load'; engine: WebAssembly.Module }
-  /** `share` is null for a job that is not divided. Of a share the final output is what it has found. */
-  | { kind: 'run'; id: number; job: JobName; input: unknown; share: Share | null }
+  /** `partition` is null for a job that is not divided. Of a partition the final output is what it has found. */
+  | { kind: 'run'; id: number; job: JobName; input: unknown; partition: Partition | null }
   | { kind: 'cancel'; id: number }
   /** Asks which jobs the worker has; the answer has the same number. */
   | { kind: 'ping'; number: number }
   /** Bytes of the job's file number `file` from `offset` on, which the worker could not read; null
    * where the main thread cannot either. */
-  | {
-      kind: 'bytes';
-      id: number;
-      file: number;
-      offset: number;
-      bytes: Uint8Array<ArrayBuffer> | null;
-    };
+  | { kind: 'bytes'; id: number; file: number; offset: number; bytes: Uint8Array<ArrayBuffer> | null };
 
 /**
  * Worker to main thread. `progress` is in [0, 1]. `slowest` are the milliseconds of the longest step of the job
@@ -88,12 +82,12 @@ export interface NativeJob {
   advance(work: number): boolean;
   progress(): number;
   output(): unknown;
-  /** Of a share that is done: what the job that joins the shares needs of it. */
+  /** Of a partition that is done: what the job that joins the partitions needs of it. */
   found(): Uint8Array;
   delete(): void;
 }
 export interface NativeEngine {
   createJob(job: JobName, input: unknown): NativeJob;
-  /** Share number `share`; -1 with what all of them have found, for the result. */
-  createShare(job: JobName, input: unknown, share: number, found: Uint8Array[]): NativeJob;
+  /** Partition number `partition`; -1 with what all of them have found, for the result. */
+  createPartition(job: JobName, input: unknown, partition: number, found: Uint8Array[]): NativeJob;
 }

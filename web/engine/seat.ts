@@ -1,5 +1,5 @@
 import { patienceOf, type Pace } from './patience';
-import type { FromWorker, JobName, Share, ToWorker } from './protocol';
+import type { FromWorker, JobName, Partition, ToWorker } from './protocol';
 import EngineWorker from './worker?worker&inline';
 
 /** A job that was asked for and has not answered yet. */
@@ -7,7 +7,7 @@ export interface Call extends Pace {
   id: number;
   job: JobName;
   /** Null for a job that is not divided. */
-  share: Share | null;
+  partition: Partition | null;
   /** How often its worker vanished, or lost it. */
   restarts: number;
   onPartial: ((output: never, progress: number) => void) | undefined;
@@ -42,8 +42,8 @@ const PING = 5;
 const START = 60;
 /** Seconds without a job after which a worker is asked for its memory. */
 const REST = 10;
-/** Bytes of WASM memory that a worker may keep while it rests. */
-const MOST_KEPT = 1 << 26;
+/** Bytes of WASM memory, which never shrinks, that a worker may keep while it rests: twice what it begins with. */
+const MOST_KEPT = 1 << 25;
 
 /** One worker, and the jobs that it runs. */
 export class Seat {
@@ -74,7 +74,7 @@ export class Seat {
     };
   }
 
-  /** How little this worker is the one for a job: shares of one work are for workers of their own. */
+  /** How little this worker is the one for a job: partitions of one work are for workers of their own. */
   reluctance({ input }: Call): number {
     const others = [...this.calls.values()].filter((call) => call.input === input);
     return this.calls.size + MANY * others.length;
@@ -89,9 +89,9 @@ export class Seat {
   /** Starts a job; the engine goes first where the worker does not have it. */
   send(engine: WebAssembly.Module, call: Call): void {
     this.calls.set(call.id, call);
-    const { id, job, input, share } = call;
+    const { id, job, input, partition } = call;
     this.load(engine);
-    this.post({ kind: 'run', id, job, input, share });
+    this.post({ kind: 'run', id, job, input, partition });
   }
 
   /** Lets a job go, and says so when the worker does not listen. */

@@ -119,10 +119,7 @@ async function fetched(file: ShippedFile, cache: RequestCache): Promise<Fetched>
 }
 
 /** The whole body; `progress` hears of the bytes so far whenever some came. */
-async function received(
-  response: Response,
-  progress: (length: number) => void,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function received(response: Response, progress: (length: number) => void): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   progress(length);
@@ -150,8 +147,7 @@ const MARKUP = /^\s*<(!doctype|html|head|body|script|meta)\b/i;
 function flawOf(file: ShippedFile, response: Response, bytes: Uint8Array): string {
   const { url } = file;
   if (!response.ok) {
-    const advice =
-      response.status === 404 ? ' The site may have been updated: reload the page.' : '';
+    const advice = response.status === 404 ? ' The site may have been updated: reload the page.' : '';
     return `the host answered ${url} with status ${response.status}.${advice}`;
   }
   const start = new TextDecoder().decode(bytes.subarray(0, 200));
@@ -162,8 +158,7 @@ function flawOf(file: ShippedFile, response: Response, bytes: Uint8Array): strin
       'Log in where the host asks for it, then try again.'
     );
   }
-  const damaged =
-    'The file on the host is damaged or of another build, or something on the way changed it.';
+  const damaged = 'The file on the host is damaged or of another build, or something on the way changed it.';
   const count = (value: number) => value.toLocaleString('en');
   if (bytes.length !== file.bytes) {
     return `${url} must have ${count(file.bytes)} bytes, and ${count(bytes.length)} arrived. ${damaged}`;

@@ -10,9 +10,7 @@ type Whole<J extends keyof Operations> = {
 
 /** One experiment: an ensemble of W_QK at one mean and variance, and a token process. */
 export type Setting =
-  Whole<'propagation'> extends infer All
-    ? Omit<All, 'xi' | 'eta_s' | 'eta_f' | 'query' | 'all_queries'>
-    : never;
+  Whole<'propagation'> extends infer All ? Omit<All, 'xi' | 'eta_s' | 'eta_f' | 'query' | 'all_queries'> : never;
 export type TokenProcess = Setting['tokens'];
 export type Ensemble = Setting['ensemble'];
 
@@ -35,7 +33,7 @@ export type SweepPoint = Operations['sweep']['output']['rows'][number];
 /** One head of a checkpoint, as `eigenscope heads --eigenvalues` prints it. */
 export type Head = Omit<
   Operations['heads']['output']['heads'][number],
-  'model' | 'offset' | SoftmaxMeasure | `${SoftmaxMeasure}_error`
+  'model' | 'offset' | 'singular_values' | SoftmaxMeasure | `${SoftmaxMeasure}_error`
 >;
 type SoftmaxMeasure = Exclude<Measure, 'localization' | 'rho_mean'>;
 
@@ -45,18 +43,12 @@ export type Stack = Omit<Whole<'cosines'>, 'layer'> & Pick<Whole<'collapse'>, 's
 /** Stacks at several points of the plane of eigenspectra, all with the same draws. */
 export type Collapsed = Operations['collapse']['output'];
 /** What is measured after each layer. */
-export type LayerMeasure = {
-  [K in keyof Collapsed]: K extends `${infer M}_error` ? M : never;
-}[keyof Collapsed];
+export type LayerMeasure = { [K in keyof Collapsed]: K extends `${infer M}_error` ? M : never }[keyof Collapsed];
 
 /** A training run: its settings, and how its text is cut into tokens. */
 export type Training = Omit<Whole<'train'>, 'text' | 'checkpoint' | 'more'>;
 /** A piece of a training run, from its checkpoint on. */
-export type TrainingPiece = Training & {
-  text: Uint8Array;
-  checkpoint: Uint8Array | null;
-  more: number;
-};
+export type TrainingPiece = Training & { text: Uint8Array; checkpoint: Uint8Array | null; more: number };
 export type TrainSettings = Operations['train']['output']['settings'];
 export type Regularizer = Training['regularizer'];
 export type Intervention = Whole<'evaluate'>['intervention'];
@@ -113,7 +105,7 @@ export type Agreement = Predicted['summary'][number];
 
 /** Where the statistics of the tokens come from: a law of independent tokens, or a text. A model's own text
  *  needs a language model: on the command line alone. */
-export type TokensSource = Exclude<Whole<'passages'>['tokens_law'], 'sampled'> | 'text';
+export type TokensSource = Exclude<Whole<'predict'>['tokens_law'], 'sampled'> | 'text';
 
 /** Which random tokens are frequent. */
-export type TokensOrder = Whole<'passages'>['tokens_order'];
+export type TokensOrder = Whole<'predict'>['tokens_order'];

@@ -1,13 +1,13 @@
 import createEigenscope from '../../build/wasm/engine.js';
 import { withSources, type Sources } from './byte-source';
-import type { FromWorker, JobName, NativeEngine, NativeJob, Share, ToWorker } from './protocol';
+import type { FromWorker, JobName, NativeEngine, NativeJob, Partition, ToWorker } from './protocol';
 
 interface Task {
   id: number;
   engine: NativeEngine;
   name: JobName;
   sources: Sources;
-  share: Share | null;
+  partition: Partition | null;
   /** Made by the first step, which reads the headers of files. */
   job: NativeJob | null;
   work: number;
@@ -59,10 +59,14 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
   try {
     const native = await engine;
     if (!waiting.delete(message.id) || !native) return; // cancelled before the engine was there
-    const { id, job: name, input, share } = message;
+    const { id, job: name, input, partition } = message;
     const sources = withSources(input);
     tasks.push({
-      ...{ id, engine: native, name, sources, share },
+      id,
+      engine: native,
+      name,
+      sources,
+      partition,
       job: null,
       work: 1e6,
       shown: performance.now(),
@@ -85,24 +89,24 @@ function cancel(id: number): void {
   post({ kind: 'cancelled', id });
 }
 
-function created({ engine, name, sources: { input }, share }: Task): NativeJob {
-  if (!share) return engine.createJob(name, input);
-  return 'number' in share
-    ? engine.createShare(name, input, share.number, [])
-    : engine.createShare(name, input, -1, share.found);
+function created({ engine, name, sources: { input }, partition }: Task): NativeJob {
+  if (!partition) return engine.createJob(name, input);
+  return 'number' in partition
+    ? engine.createPartition(name, input, partition.number, [])
+    : engine.createPartition(name, input, -1, partition.found);
 }
 
 /** Advances the task whose turn it is, and measures with the clock how much work a slice holds. */
 function step(task: Task): boolean {
   const start = performance.now();
   task.job ??= created(task);
-  const { id, job, share } = task;
+  const { id, job, partition } = task;
   const done = job.advance(task.work);
   const now = performance.now();
   const slowest = (task.slowest = Math.max(task.slowest, now - start));
   task.work = Math.min(1e10, Math.max(1e3, task.work * clamp(SLICE / (now - start))));
   if (done) {
-    const output = share && 'number' in share ? job.found() : job.output();
+    const output = partition && 'number' in partition ? job.found() : job.output();
     post({ kind: 'done', id, output, slowest });
     job.delete();
     task.sources.close();

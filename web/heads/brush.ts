@@ -1,4 +1,5 @@
 import type { Head } from '../engine/protocol';
+import type { HeadState } from '../state/heads';
 import type { Store } from '../state/store';
 
 /** Where a head is, as layer.head, or stack.layer.head in a model with several stacks. */
@@ -12,12 +13,12 @@ export function brushed({ brush }: { brush: string }): ReadonlySet<string> {
 }
 
 /** Brushes these heads alone. */
-export function brushOnly(store: Store, heads: Iterable<string>): void {
+export function brushOnly(store: Store<HeadState>, heads: Iterable<string>): void {
   store.set({ brush: [...new Set(heads)].join() });
 }
 
 /** Adds a head to the brushed ones, or takes it away. */
-export function toggle(store: Store, place: string): void {
+export function toggle(store: Store<HeadState>, place: string): void {
   const rest = new Set(brushed(store.state));
   if (!rest.delete(place)) rest.add(place);
   brushOnly(store, rest);

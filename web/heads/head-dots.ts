@@ -6,6 +6,7 @@ import { withSubscripts } from '../charts/subscript';
 import { makeTip, placeTip } from '../charts/tip';
 import { isBrushing, placeOf, toggle } from './brush';
 import { nameOf, type Model, type HeadRegistry, type PlacedHead } from './registry';
+import type { HeadState, Origin } from '../state/heads';
 import type { Store } from '../state/store';
 
 /** A head at its place in a chart's units. */
@@ -33,11 +34,19 @@ export function distinct<S extends Spot>(spots: S[]): S[] {
 }
 
 /**
- * Marks of heads: round for the sample, diamonds for a file; the chosen one has a ring. Where some are
- * brushed the others are faint.
+ * Marks of heads: round for the sample, diamonds for a file, hollow where nothing is measured; the chosen one
+ * has a ring. Where some are brushed the others are faint.
  */
-export function headMarks(spots: Spot[], chosen: string, brushes: ReadonlySet<string>): Markish[] {
-  const colour = ({ head }: Spot) => layerColour(head.layer, head.model.layers);
+export function headMarks(
+  spots: Spot[],
+  chosen: string,
+  brushes: ReadonlySet<string>,
+  origin: Origin = 'measured',
+): Markish[] {
+  const colour = { value: ({ head }: Spot) => layerColour(head.layer, head.model.layers), scale: null };
+  const full = { fill: colour, stroke: 'var(--paper)', strokeWidth: 0.75 };
+  const hollow = { fill: 'var(--paper)', fillOpacity: 0.6, stroke: colour, strokeWidth: 1.75 };
+  const look = origin === 'measured' ? { ...full, r: 4 } : { ...hollow, r: 3.5 };
   const clear = ({ head }: Spot) => (brushes.size === 0 || brushes.has(placeOf(head)) ? 1 : 0.15);
   const marks = (['sample', 'file'] as const).map((key) =>
     dot(
@@ -45,26 +54,27 @@ export function headMarks(spots: Spot[], chosen: string, brushes: ReadonlySet<st
       {
         x: 'x',
         y: 'y',
-        r: 4,
+        ...look,
         symbol: key === 'sample' ? 'circle' : 'diamond',
-        fill: { value: colour, scale: null },
         opacity: { value: clear, scale: null },
-        stroke: 'var(--paper)',
-        strokeWidth: 0.75,
         ariaDescription: `heads of the ${key}`,
       },
     ),
   );
   const ring = spots.filter(({ head }) => head.id === chosen);
-  const look = { x: 'x', y: 'y', r: 8, stroke: 'var(--ink)', strokeWidth: 2 };
-  return [...marks, dot(ring, { ...look, ariaDescription: 'chosen head' })];
+  const around = { x: 'x', y: 'y', r: 8, stroke: 'var(--ink)', strokeWidth: 2 };
+  return [...marks, dot(ring, { ...around, ariaDescription: 'chosen head' })];
 }
 
-/** Legend entries of the models: those that are drawn, or all before there are spots. */
-export function modelEntries(registry: Model[], spots: readonly Spot[]): Entry[] {
+/**
+ * Legend entries of the models: those that are drawn, or all before there are spots. With `origin` they say
+ * what the places are made of.
+ */
+export function modelEntries(registry: Model[], spots: readonly Spot[], origin?: Origin): Entry[] {
   const drawn = registry.filter(({ key }) => spots.some(({ head }) => head.model.key === key));
   return (spots.length > 0 ? drawn : registry).map(({ key, name, layers }) => ({
-    text: `heads of ${name}, layer 0 to ${layers - 1}`,
+    text: `${origin ? `${origin}: ` : ''}heads of ${name}, layer 0 to ${layers - 1}`,
+    hollow: origin === 'predicted',
     kind: key === 'sample' ? 'dots' : 'diamonds',
     colours: Array.from({ length: layers }, (_, layer) => layerColour(layer, layers)),
   }));
@@ -87,14 +97,16 @@ export class HeadPointer {
   constructor(
     private area: HTMLElement,
     private registry: HeadRegistry,
-    private store: Store,
+    private store: Store<HeadState>,
     private describe: (spot: Spot) => string,
   ) {
     this.ring.className = 'ring';
     this.ring.hidden = true;
     area.append(this.ring);
     this.label = makeTip(area);
-    area.addEventListener('pointermove', (event) => registry.hover(this.near(event)));
+    area.addEventListener('pointermove', (event) => {
+      if (this.places.length > 0) registry.hover(this.near(event)); // others may share the area
+    });
     area.addEventListener('pointerleave', () => registry.hover(''));
     area.addEventListener('click', (event) => {
       const id = this.near(event);
@@ -107,9 +119,9 @@ export class HeadPointer {
     registry.hovering.subscribe(() => this.show());
   }
 
-  /** Takes the places where the heads were drawn. */
-  place(spots: Spot[], { x, y }: Chart): void {
-    this.places = spots.map((spot) => ({ spot, x: x.apply(spot.x), y: y.apply(spot.y) }));
+  /** Takes the places where the heads were drawn; null where they are not. */
+  place(spots: Spot[], chart: Chart | null): void {
+    this.places = chart ? spots.map((spot) => ({ spot, x: chart.x.apply(spot.x), y: chart.y.apply(spot.y) })) : [];
     this.show();
   }
 

@@ -1,13 +1,14 @@
 import type { FigureContext } from '../ui/figure';
 import type { HeadRegistry } from './registry';
 import { traced } from './traces';
-import { queryOf } from '../state/setting';
+import type { Measure } from '../engine/protocol';
+import type { Covariance } from '../state/heads';
+import { queryOf, type QueryState, type SettingState } from '../state/setting';
+
+type AskedState = SettingState & QueryState & { measure: Measure; sigma: Covariance };
 
 /** Asks what the theory predicts of every head at the page's length and tokens. */
-export async function askPredictions(
-  context: FigureContext,
-  registry: HeadRegistry,
-): Promise<void> {
+export async function askPredictions(context: FigureContext<AskedState>, registry: HeadRegistry): Promise<void> {
   const { length, tokens, correlation, measure, sigma, seed } = context.state;
   const heads = traced(registry.heads('shown'), sigma); // hidden ones too: they may be shown again
   const traces = {
@@ -20,9 +21,7 @@ export async function askPredictions(
   const query = queryOf(context.state);
   const common = { length, tokens, correlation, measure, seed, samples, ...query };
   const { value } =
-    heads.length > 0
-      ? await context.run('head-theory', { ...common, ...traces })
-      : { value: [] as number[] };
+    heads.length > 0 ? await context.run('head-theory', { ...common, ...traces }) : { value: [] as number[] };
   const found = new Map(heads.map(({ head }, i) => [head.id, value[i]]));
   registry.predict({ measure, covariance: sigma, value: found });
 }

@@ -1,6 +1,6 @@
 import type { Head, Measure } from '../engine/protocol';
 import { Signal } from '../state/signal';
-import type { Covariance, Spread } from '../state/table';
+import type { Covariance, Spread } from '../state/heads';
 import { placeOf } from './brush';
 import type { HeadTraces, Measured } from './traces';
 
@@ -54,17 +54,10 @@ export class HeadRegistry {
   readonly added = new Signal();
   /** Another head is pointed at. */
   readonly hovering = new Signal();
-  predictions: Predictions = {
-    ...{ measure: 'localization', covariance: 'identity', value: new Map() },
-  };
+  predictions: Predictions = { measure: 'localization', covariance: 'identity', value: new Map() };
 
   /** Adds a model, in place of one of the same key. */
-  add(
-    key: Model['key'],
-    name: string,
-    heads: KnownHead[],
-    covariance: Covariance = 'identity',
-  ): void {
+  add(key: Model['key'], name: string, heads: KnownHead[], covariance: Covariance = 'identity'): void {
     const rows = [...new Set(heads.map(layerOf))];
     const stacks = [...new Set(heads.map(({ stack }) => stack))];
     const model: Model = { key, name, covariance, layers: 0, refused: {}, stacks, rows, heads: [] };

@@ -1,4 +1,4 @@
-import type { Covariance } from '../state/table';
+import type { Covariance } from '../state/heads';
 
 /** How sentences call the covariance Sigma of the tokens. */
 export const covarianceNames: Record<Covariance, string> = {
@@ -10,8 +10,14 @@ export const covarianceNames: Record<Covariance, string> = {
 
 /** What the theory sees of a head, for one covariance of the tokens: traces and moments of W Sigma. */
 export const TRACES = [
-  ...(['xi', 'eta_s', 'eta_f', 'mean'] as const),
-  ...(['variance', 'variance_modulus', 'variance_frobenius', 'rank_floor'] as const),
+  'xi',
+  'eta_s',
+  'eta_f',
+  'mean',
+  'variance',
+  'variance_modulus',
+  'variance_frobenius',
+  'rank_floor',
 ] as const;
 export type HeadTraces = Record<(typeof TRACES)[number], number>;
 
@@ -50,10 +56,7 @@ export function tracesOf(head: TracedHead, covariance: Covariance): HeadTraces |
 }
 
 /** Heads whose traces are known for a covariance, with these. */
-export function traced<H extends TracedHead>(
-  heads: H[],
-  covariance: Covariance,
-): { head: H; traces: HeadTraces }[] {
+export function traced<H extends TracedHead>(heads: H[], covariance: Covariance): { head: H; traces: HeadTraces }[] {
   return heads.flatMap((head) => {
     const traces = tracesOf(head, covariance);
     return traces ? [{ head, traces }] : [];

@@ -7,10 +7,7 @@ const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&
 
 function render(tex: string, displayMode: boolean): string {
   const plain = tex.replace(/&(lt|gt|amp);/g, (entity) => ENTITIES[entity]);
-  const html = katex.renderToString(plain.replace(/\s+/g, ' ').trim(), {
-    output: 'mathml',
-    displayMode,
-  });
+  const html = katex.renderToString(plain.replace(/\s+/g, ' ').trim(), { output: 'mathml', displayMode });
   // The wrapper and the TeX source inside are of no use without KaTeX's own style sheet.
   return asLetters(html)
     .replace(/^<span class="katex">|<\/span>$/g, '')
@@ -19,16 +16,13 @@ function render(tex: string, displayMode: boolean): string {
 }
 
 /** Double-struck letters that Unicode has outside its block of mathematical letters. */
-const DOUBLE_STRUCK: Record<string, string> = {
-  ...{ C: 'ℂ', H: 'ℍ', N: 'ℕ', P: 'ℙ', Q: 'ℚ', R: 'ℝ', Z: 'ℤ' },
-};
+const DOUBLE_STRUCK: Record<string, string> = { C: 'ℂ', H: 'ℍ', N: 'ℕ', P: 'ℙ', Q: 'ℚ', R: 'ℝ', Z: 'ℤ' };
 const DOUBLE_STRUCK_A = 0x1d538;
 
 /** The letters themselves: browsers that follow MathML Core know no `mathvariant` but `normal`. */
 function asLetters(mathml: string): string {
   const struck = (letter: string) =>
-    DOUBLE_STRUCK[letter] ??
-    String.fromCodePoint(DOUBLE_STRUCK_A + letter.charCodeAt(0) - 'A'.charCodeAt(0));
+    DOUBLE_STRUCK[letter] ?? String.fromCodePoint(DOUBLE_STRUCK_A + letter.charCodeAt(0) - 'A'.charCodeAt(0));
   const plain = mathml.replace(
     /<mi mathvariant="double-struck">([A-Z]+)<\/mi>/g,
     (_, letters: string) => `<mi>${[...letters].map(struck).join('')}</mi>`,

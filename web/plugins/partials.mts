@@ -3,15 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { runnerImport, type Plugin } from 'vite';
 import type * as Correlations from '../chapters/localize/correlations';
 import type * as Presets from '../chapters/presets';
+import type * as Views from '../chapters/views';
 import type * as Registry from '../ui/registry';
-import type * as Views from '../state/views';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const INCLUDE = /<x-include src="([^"]+)"\s*>\s*<\/x-include\s*>/g;
-const FIGURE = /<x-figure name="([\w-]+)"( hidden)?\s*>([\s\S]*?)<\/x-figure\s*>/g;
+const FIGURE = /<x-figure name="([\w-]+)"( hidden| folded)?\s*>([\s\S]*?)<\/x-figure\s*>/g;
+const DETAILS = /<x-details\s*>([\s\S]*?)<\/x-details\s*>/;
 const TOOLS = /<x-tools\s*>([\s\S]*?)<\/x-tools\s*>/;
-const PANEL = /<x-panel view="(\w+)"\s*>([\s\S]*?)<\/x-panel\s*>/g;
+const PANEL = /<x-panel view="(\w+)"( bar)?\s*>([\s\S]*?)<\/x-panel\s*>/g;
 const CONTENTS = /<x-contents view="(\w+)"(?: section="(\w+)")?\s*>\s*<\/x-contents\s*>/g;
+const CHAPTERS = /<x-chapters\s*>\s*<\/x-chapters\s*>/;
 const TABS = /<x-tabs\s*>\s*<\/x-tabs\s*>/g;
 const CORRELATIONS = /<x-correlations\s*>\s*<\/x-correlations\s*>/g;
 const VALUE = /\{\{value\s+([\w.-]+)\s*\}\}/g;
@@ -25,9 +27,7 @@ async function load<T>(path: string): Promise<T> {
 
 /** Includes partials: each may include others, by paths from this folder's parent. */
 function included(html: string): string {
-  return html.replace(INCLUDE, (_, path: string) =>
-    included(readFileSync(`${web}${path}`, 'utf8')),
-  );
+  return html.replace(INCLUDE, (_, path: string) => included(readFileSync(`${web}${path}`, 'utf8')));
 }
 
 function tabsOf({ VIEWS, viewNames }: Tables): string {
@@ -44,8 +44,7 @@ function contentsOf(
   view: Registry.FigureEntry['chapter'],
   listed?: Registry.SectionId,
 ): string {
-  const sectionOf = (entry: Registry.FigureEntry) =>
-    'section' in entry ? entry.section : undefined;
+  const sectionOf = (entry: Registry.FigureEntry) => ('section' in entry ? entry.section : undefined);
   const item = (target: string, text: string) => `<li><a href="#${target}">${text}</a></li>`;
   const figures = figuresOf(view);
   const own = figures
@@ -60,8 +59,9 @@ function contentsOf(
   return `<nav class="contents" aria-label="Figures${listed ? `: ${SECTIONS[listed]}` : ''}"><ul>${[...own, ...sections].join('')}</ul></nav>`;
 }
 
-function panelOf(view: string, controls: string): string {
-  return `<section class="controls" aria-label="Controls">
+/** The controls of a view: a panel beside its figures, or a bar below them. */
+function panelOf(view: string, look: string, controls: string): string {
+  return `<section class="controls${look}" aria-label="Controls">
     <button type="button" class="sheet" data-action="sheet" aria-expanded="false" aria-controls="panel-${view}">
       <span>Controls</span> <span data-summary></span>
     </button>
@@ -77,20 +77,31 @@ function panelOf(view: string, controls: string): string {
   </section>`;
 }
 
-function figureOf(tables: Tables, id: Registry.FigureId, hidden: string, inner: string): string {
+/**
+ * A figure with its heading, presets, place for the picture and caption. What its caption has in `x-details`,
+ * and the numbers of the picture with it, is folded below; a figure that is `folded` is so as a whole.
+ */
+function figureOf(tables: Tables, id: Registry.FigureId, look: string, inner: string): string {
   const { title } = tables.entryOf(id);
   const [, tools] = TOOLS.exec(inner) ?? [];
-  return `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}"${hidden}>
+  const [, details] = DETAILS.exec(inner) ?? [];
+  const number = `<span>Figure ${tables.numberOf(id)}.</span>`;
+  const live = '<span data-live></span>';
+  const below = details && `<details class="more"><summary>Details</summary>${details}<p>${live}</p></details>`;
+  const caption = inner.replace(TOOLS, '').replace(DETAILS, '').trim();
+  const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}"${look === ' hidden' ? look : ''}>
     <div class="figure-head">
-      <h2 id="title-${id}"><span>Figure ${tables.numberOf(id)}.</span> ${title}</h2>
+      <h2 id="title-${id}">${number} ${title}</h2>
       ${tools === undefined ? '' : `<div class="tools">${tools}</div>`}
     </div>
     ${tables.presetsHtml(id)}
     <div class="chart"></div>
     <div class="progress"></div>
     <p class="message"></p>
-    <figcaption>${inner.replace(TOOLS, '').trim()} <span data-live></span></figcaption>
+    <figcaption>${caption} ${below ?? live}</figcaption>
   </figure>`;
+  if (look !== ' folded') return figure;
+  return `<details class="folded"><summary>${number} ${title}</summary>${figure}</details>`;
 }
 
 /**
@@ -107,13 +118,14 @@ export function partials(): Plugin {
           ...(await load<typeof Presets>('chapters/presets.ts')),
           ...(await load<typeof Correlations>('chapters/localize/correlations.ts')),
           ...(await load<typeof Registry>('ui/registry.ts')),
-          ...(await load<typeof Views>('state/views.ts')),
+          ...(await load<typeof Views>('chapters/views.ts')),
         };
-        return included(html)
+        const chapters = tables.viewNames.map((view) => `<x-include src="chapters/${view}/view.html"></x-include>`);
+        return included(html.replace(CHAPTERS, chapters.join('\n')))
           .replace(TABS, () => tabsOf(tables))
           .replace(CONTENTS, (_, view, section) => contentsOf(tables, view, section))
-          .replace(PANEL, (_, view: string, inner: string) => panelOf(view, inner))
-          .replace(FIGURE, (_, id, hidden, inner) => figureOf(tables, id, hidden ?? '', inner))
+          .replace(PANEL, (_, view: string, look = '', inner: string) => panelOf(view, look, inner))
+          .replace(FIGURE, (_, id, look, inner) => figureOf(tables, id, look ?? '', inner))
           .replace(CORRELATIONS, () => tables.correlationsHtml())
           .replace(VALUE, (_, path: string) => tables.valueText(path))
           .replace(REFERENCE, (_, kind: string, id) =>

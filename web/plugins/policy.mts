@@ -43,9 +43,6 @@ export function policy(): Plugin {
   return {
     name: 'eigenscope-policy',
     apply: 'build',
-    transformIndexHtml: {
-      order: 'post',
-      handler: (html) => withPolicy(html, { kind: 'host' }),
-    },
+    transformIndexHtml: { order: 'post', handler: (html) => withPolicy(html, { kind: 'host' }) },
   };
 }

@@ -1,31 +1,31 @@
-import { defaults, table, type State, type StateName } from './table';
-import { isUsed } from './used';
+import type { Control, Values } from './control';
+import { isUsed, type View } from './view';
 
-/** A label of the table without its markup; a subscript follows an underscore. */
+/** A label without its markup; a subscript follows an underscore. */
 export function plainText(html: string): string {
   return html.replace(/<sub>/g, '_').replace(/<[^>]*>/g, '');
 }
 
 /** Settings as a person reads them: "Width d: 64; Tokens: random walk". What is empty or of no use is left out. */
-export function described(settings: Readonly<Record<string, string | number>>): string {
-  const state = { ...defaults(), ...settings } as State;
+export function described(view: View, settings: Readonly<Values>): string {
+  const { controls, defaults } = view;
+  const state = { ...defaults, ...settings };
   return Object.entries(settings)
-    .filter(([name, value]) => value !== '' && isUsed(name as StateName, state))
-    .map(([name, value]) => `${nameOf(name)}: ${valueOf(name, String(value))}`)
+    .filter(([name, value]) => value !== '' && isUsed(view, name, state))
+    .map(([name, value]) => `${nameOf(name, controls[name])}: ${valueOf(String(value), controls[name])}`)
     .join('; ');
 }
 
-function nameOf(name: string): string {
-  if (!Object.hasOwn(table, name))
-    return name[0].toUpperCase() + name.slice(1).replaceAll('_', ' ');
-  const row = table[name as StateName];
-  return plainText(row.kind === 'number' ? `${row.label} ${row.sign}` : row.label).trim();
+/** What a control is called, or a setting without one. */
+function nameOf(name: string, control?: Control): string {
+  if (!control) return name[0].toUpperCase() + name.slice(1).replaceAll('_', ' ');
+  const { label } = control;
+  return plainText(control.kind === 'number' ? `${label} ${control.sign}` : label).trim();
 }
 
-function valueOf(name: string, value: string): string {
-  const row = Object.hasOwn(table, name) ? table[name as StateName] : null;
-  if (row?.kind === 'choice') return row.choices[value] ?? value;
-  if (row?.kind !== 'several') return value;
-  const names = value.split(',').map((it) => row.choices[it] ?? it);
+function valueOf(value: string, control?: Control): string {
+  if (control?.kind === 'choice') return control.choices[value] ?? value;
+  if (control?.kind !== 'several') return value;
+  const names = value.split(',').map((it) => control.choices[it] ?? it);
   return names.join(' and ');
 }

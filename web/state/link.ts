@@ -1,106 +1,64 @@
-import { defaults, names, parse, table, type State, type StateName } from './table';
-import { defaultsOf, linkName, namesOf, viewNames, type ViewName } from './views';
+import { parse, type Values } from './control';
+import type { View, Views } from './view';
 
-/** What a link says: a view, the figure to begin at ('' for the first), and states of views. */
+/** What a link says: a view, the figure to begin at ('' for the first), and the view's state. */
 export interface Link {
-  view: ViewName;
+  view: string;
   figure: string;
-  states: Map<ViewName, State>;
-  /** The texts that the table of parameters refuses. */
-  refused: Map<StateName, string>;
-  /** Names that no parameter of the view has. */
+  state: Values;
+  /** It is of an earlier page, which wrote no view: the state is the one in which the view begins. */
+  isOld: boolean;
+  /** The texts that the controls refuse, by the names of these. */
+  refused: Map<string, string>;
+  /** Names that no control of the view has. */
   unknown: string[];
   /** Names that occur more than once, of which the first counts. */
   repeated: string[];
 }
-
-/** The states that views have at present: what a refused text leaves as it is. */
-type Present = (view: ViewName) => Readonly<State>;
 
 /** Whether a fragment holds values; without any it names a view or another place of the page. */
 export function hasValues(hash: string): boolean {
   return hash.includes('=');
 }
 
-/** Reads the link to a view, such as `#collapse?depth=24&figure=depth`, or one of the short form. */
-export function readLink(hash: string, present: Present): Link {
-  const [, name, values] = /^#?([a-z]+)\?(.*)$/.exec(hash) ?? [];
-  const view = viewNames.find((it) => it === name);
-  return view ? readView(view, values, present) : readShort(hash, present);
-}
-
-function readView(view: ViewName, values: string, present: Present): Link {
-  const given = new URLSearchParams(values);
-  const own = new Map(namesOf(view).map((name) => [linkName(view, name), name]));
-  const link = emptyLink(view, given);
-  const state = defaultsOf(view);
-  link.figure = given.get('figure') ?? '';
-  link.unknown = link.unknown.filter((name) => name !== 'figure' && !own.has(name));
-  for (const [name, parameter] of own) {
-    const text = given.get(name);
-    if (text !== null) take(link, state, parameter, text, present(view));
-  }
-  link.states.set(view, state);
-  return link;
-}
-
 /**
- * The links of the page when it was one: short names, one state for everything, which began with the
- * table's defaults. Each view takes what it
- * has a parameter for; the view that is shown is the one that most names belong to alone.
+ * Reads the link to a view, such as `#collapse?depth=24&figure=depth`. `present` is the state that a view
+ * has: what a refused text leaves as it is.
  */
-function readShort(hash: string, present: Present): Link {
-  const given = new URLSearchParams(hash.replace(/^#/, ''));
-  const named = names.filter((name) => given.has(table[name].key));
-  const link = emptyLink(viewOf(named), given);
-  const keys = new Set(named.map((name) => table[name].key));
-  link.unknown = link.unknown.filter((name) => !keys.has(name));
-  for (const view of viewNames) {
-    const state = defaults();
-    for (const name of namesOf(view)) {
-      const text = given.get(table[name].key);
-      if (text !== null) take(link, state, name, text, present(view));
-    }
-    link.states.set(view, state);
+export function readLink(hash: string, views: Views, present: (view: string) => Readonly<Values>): Link {
+  const [, name = '', values = ''] = /^#?([a-z]+)\?(.*)$/.exec(hash) ?? [];
+  const isOld = !Object.hasOwn(views, name);
+  const view = isOld ? Object.keys(views)[0] : name;
+  const given = new URLSearchParams(isOld ? '' : values);
+  const all = [...given.keys()];
+  const { controls, defaults } = views[view];
+  const link: Link = {
+    view,
+    figure: given.get('figure') ?? '',
+    state: { ...defaults },
+    isOld,
+    refused: new Map(),
+    unknown: [...new Set(all)].filter((it) => it !== 'figure' && !Object.hasOwn(controls, it)),
+    repeated: all.filter((it, i) => all.indexOf(it) === i && all.includes(it, i + 1)),
+  };
+  for (const [name, control] of Object.entries(controls)) {
+    const text = given.get(name);
+    if (text === null) continue;
+    const value = parse(control, text);
+    if (value === undefined) link.refused.set(name, text);
+    link.state[name] = value ?? present(view)[name];
   }
   return link;
 }
 
-function viewOf(named: StateName[]): ViewName {
-  const alone = (name: StateName, view: ViewName) =>
-    viewNames.every((it) => (namesOf(it) as StateName[]).includes(name) === (it === view));
-  const count = (view: ViewName) => named.filter((name) => alone(name, view)).length;
-  return viewNames.reduce((best, view) => (count(view) > count(best) ? view : best));
-}
-
-function emptyLink(view: ViewName, given: URLSearchParams): Link {
-  const all = [...given.keys()];
-  const repeated = all.filter((name, i) => all.indexOf(name) === i && all.includes(name, i + 1));
-  const unknown = [...new Set(all)];
-  return { view, figure: '', states: new Map(), refused: new Map(), unknown, repeated };
-}
-
-function take(
-  { refused }: Link,
-  state: State,
-  name: StateName,
-  text: string,
-  present: Readonly<State>,
-): void {
-  const value = parse(name, text);
-  if (value === undefined) refused.set(name, text);
-  Object.assign(state, { [name]: value ?? present[name] });
-}
-
-/** Writes what differs from where the view begins; '' for the first view as it begins. */
-export function writeLink(view: ViewName, state: Readonly<State>, figure = ''): string {
-  const plain = defaultsOf(view);
-  const given = namesOf(view).filter((name) => state[name] !== plain[name]);
+/** Writes what differs from where the view begins; just the view's name for its beginning. */
+export function writeLink(name: string, { controls, defaults }: View, state: Readonly<Values>, figure = ''): string {
   // Only what a fragment would misread is escaped: a person should be able to read the link.
   const text = (value: string | number) =>
     encodeURIComponent(value).replace(/%2C/g, ',').replace(/%3A/g, ':').replace(/%20/g, '+');
-  const values = given.map((name) => `${linkName(view, name)}=${text(state[name])}`);
+  const values = Object.keys(controls)
+    .filter((control) => state[control] !== defaults[control])
+    .map((control) => `${control}=${text(state[control])}`);
   if (figure) values.push(`figure=${figure}`);
-  if (values.length > 0) return `#${view}?${values.join('&')}`;
-  return view === viewNames[0] ? '' : `#${view}`;
+  return values.length > 0 ? `#${name}?${values.join('&')}` : `#${name}`;
 }

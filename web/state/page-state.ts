@@ -1,12 +1,16 @@
+import { namesOf, pick, type StateOf } from './control';
+import { headControls } from './heads';
 import { hasValues, readLink, writeLink, type Link } from './link';
 import { Signal } from './signal';
 import { Store } from './store';
-import type { State } from './table';
-import { SHARED, viewNames, type ViewName } from './views';
+import type { Views } from './view';
+
+/** What all views have in common. */
+export const SHARED = namesOf(headControls);
 
 /** Where the page was asked to go: a figure or another place by its id ('' for the view's top). */
 export interface Destination {
-  view: ViewName;
+  view: string;
   place: string;
 }
 
@@ -14,36 +18,46 @@ export interface Destination {
  * The state of the page: one store a view, the view that is shown, and the address bar, which holds the
  * state of that view. What the views share is kept equal in all stores.
  */
-export class PageState {
+export class PageState<V extends Views = Views> {
   /** Another view is shown, or another place of it was asked for. */
   readonly moved = new Signal<Destination>();
   /** A link was read, which may hold what is unknown. */
   readonly read = new Signal<Link>();
-  readonly stores: Readonly<Record<ViewName, Store>>;
-  private shown: ViewName = viewNames[0];
+  readonly stores: { readonly [N in keyof V]: Store<StateOf<V[N]['controls']>> };
+  private readonly all: ReadonlyMap<string, Store>;
+  private readonly first: string;
+  private shown: string;
   /** The fragment as it was last read or written. */
   private known = '';
   private reading = false;
 
   /** `viewOf` says in which view a place of the page is, by its id; undefined for none. */
-  constructor(private viewOf: (id: string) => ViewName | undefined) {
-    const stores = viewNames.map((view) => [view, new Store(view)]);
-    this.stores = Object.fromEntries(stores) as Record<ViewName, Store>;
-    for (const store of Object.values(this.stores)) {
+  constructor(
+    readonly views: V,
+    private viewOf: (id: string) => string | undefined,
+  ) {
+    this.all = new Map(Object.entries(views).map(([name, view]) => [name, new Store(name, view)]));
+    this.stores = Object.fromEntries(this.all) as unknown as PageState<V>['stores'];
+    [this.first] = this.all.keys();
+    this.shown = this.first;
+    for (const store of this.all.values()) {
       store.changed.subscribe(({ names, settled }) => {
         if (SHARED.some((name) => names.has(name))) this.share(store, settled);
-        if (settled && store.view === this.shown) this.writeAddress();
+        if (settled && store.name === this.shown) this.writeAddress();
       });
     }
     addEventListener('hashchange', () => this.readAddress());
   }
 
-  get view(): ViewName {
+  get view(): string {
     return this.shown;
   }
 
-  get store(): Store {
-    return this.stores[this.shown];
+  /** The store of a view, by the view's name. */
+  storeOf(view: string): Store {
+    const store = this.all.get(view);
+    if (!store) throw new Error(`the page has no view ${view}`);
+    return store;
   }
 
   /** Reads the address bar: a link with values sets states, one without only goes to its place. */
@@ -51,17 +65,18 @@ export class PageState {
     const { hash } = location;
     this.known = hash;
     if (!hasValues(hash)) return this.goTo(hash.slice(1));
-    const link = readLink(hash, (view) => this.stores[view].state);
-    this.shown = link.view;
+    const link = this.linkOf(hash);
+    const { view, figure, state, refused } = link;
+    this.shown = view;
     this.reading = true; // the link stays as it was given
-    link.states.forEach((state, view) => this.stores[view].load(state, link.refused));
+    this.storeOf(view).load(state, refused);
     this.reading = false;
     this.read.send(link);
-    this.moved.send({ view: link.view, place: link.figure && `figure-${link.figure}` });
+    this.moved.send({ view, place: figure && `figure-${figure}` });
   }
 
   /** Shows a view as it was left; the way back leads to the one before. */
-  show(view: ViewName): void {
+  show(view: string): void {
     if (view === this.shown) return;
     this.shown = view;
     history.pushState(null, '', this.addressOf(view));
@@ -69,40 +84,47 @@ export class PageState {
     this.moved.send({ view, place: '' });
   }
 
+  /** What a link says, with the present values in place of what is not allowed. */
+  linkOf(hash: string): Link {
+    return readLink(hash, this.views, (view) => this.storeOf(view).state);
+  }
+
   /** Follows a link of the page itself: what the views share stays as it is. */
   follow(hash: string): void {
-    const link = readLink(hash, (view) => this.stores[view].state);
+    const { view, figure, state, refused } = this.linkOf(hash);
     history.pushState(null, '', this.addressOf(this.shown));
     this.known = location.hash;
-    const { store } = this;
-    const shared = Object.fromEntries(SHARED.map((name) => [name, store.state[name]]));
-    this.shown = link.view;
-    link.states.forEach((state, view) => {
-      this.stores[view].load({ ...state, ...shared }, link.refused);
-    });
-    this.moved.send({ view: link.view, place: link.figure && `figure-${link.figure}` });
+    const shared = pick(this.storeOf(this.shown).state, SHARED);
+    this.shown = view;
+    this.storeOf(view).load({ ...state, ...shared }, refused);
+    this.moved.send({ view, place: figure && `figure-${figure}` });
   }
 
   /** The address of a view as it is now, and of a figure in it. */
-  addressOf(view: ViewName, figure = ''): string {
-    const hash = writeLink(view, this.stores[view].state, figure);
-    return hash || location.pathname + location.search;
+  addressOf(view: string, figure = ''): string {
+    return this.hashOf(view, figure) || location.pathname + location.search;
+  }
+
+  /** The fragment of that address: '' for the first view as it begins. */
+  private hashOf(view: string, figure: string): string {
+    const { view: declared, state } = this.storeOf(view);
+    const hash = writeLink(view, declared, state, figure);
+    return hash === `#${this.first}` ? '' : hash;
   }
 
   private goTo(id: string): void {
-    const named = viewNames.find((view) => view === id);
-    const view = named ?? this.viewOf(id) ?? (id ? this.shown : viewNames[0]);
+    const isView = this.all.has(id);
+    const view = isView ? id : (this.viewOf(id) ?? (id ? this.shown : this.first));
     this.shown = view;
-    this.moved.send({ view, place: named ? '' : id });
+    this.moved.send({ view, place: isView ? '' : id });
     const [, figure = ''] = /^figure-(.*)$/.exec(id) ?? [];
     this.writeAddress(figure);
   }
 
   private share(from: Store, settled: boolean): void {
-    const { state } = from;
-    const patch = Object.fromEntries(SHARED.map((name) => [name, state[name]])) as Partial<State>;
-    for (const store of Object.values(this.stores)) {
-      if (SHARED.some((name) => store.state[name] !== state[name])) store.set(patch, settled);
+    const shared = pick(from.state, SHARED);
+    for (const store of this.all.values()) {
+      if (SHARED.some((name) => store.state[name] !== shared[name])) store.set(shared, settled);
     }
   }
 
@@ -110,7 +132,7 @@ export class PageState {
     // A link that was followed a moment ago, and is about to be read, is not written over.
     if (location.hash !== this.known && hasValues(location.hash)) return;
     if (this.reading) return;
-    const hash = writeLink(this.shown, this.store.state, figure);
+    const hash = this.hashOf(this.shown, figure);
     if (location.hash !== hash) history.replaceState(null, '', this.addressOf(this.shown, figure));
     this.known = location.hash;
   }

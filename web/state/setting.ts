@@ -1,52 +1,117 @@
 import processes from '../generated/token-processes.json';
 import type { Setting, Stack, TokenProcess } from '../engine/protocol';
-import { allowed, limitsOf, type State, type StateName } from './table';
+import {
+  allowed,
+  choice,
+  choiceOf,
+  integers,
+  limitsOf,
+  linear,
+  log,
+  namesOf,
+  number,
+  pick,
+  square,
+  text,
+  type StateOf,
+  type Values,
+} from './control';
 
-/** The names of the state that make up the engine's setting. */
-export const SETTING = [
-  'mean',
-  'variance',
-  'width',
-  'head_width',
-  'length',
-  'temperature',
-  'tokens',
-  'correlation',
-  'ensemble',
-  'eigenvalues',
-  'seed',
-] as const;
+/** Of each token process: K(T, T) is T to this power, and whether K has the parameter a. */
+export const tokenProcesses: Record<TokenProcess, { last_variance_power: number; correlation: boolean }> = processes;
 
-/** Those that make up the eigenvalues themselves. */
-export const SPECTRUM = [
-  ...(['mean', 'variance', 'width', 'head_width', 'ensemble', 'eigenvalues', 'seed'] as const),
-] as const;
+/** The controls of the engine's setting: an ensemble of W at a mean and variance, and a token process. */
+export const settingControls = {
+  mean: number('mean', 'Mean', square(-2, 2), {
+    sign: '<i>m</i>',
+    help: 'Mean <i>m</i> of the eigenvalues of <i>W</i>, tr(<i>W</i>)/<i>d</i>',
+  }),
+  variance: number('variance', 'Variance', log(1e-5, 1e4), {
+    sign: '<i>v</i>',
+    help:
+      'Variance <i>v</i> of the eigenvalues of <i>W</i>; for ensembles that are not ' +
+      'symmetric the Frobenius variance',
+  }),
+  width: number('width', 'Width', log(4, 512, { integer: true }), {
+    sign: '<i>d</i>',
+    help: 'Number of components <i>d</i> of a token, which is the size of <i>W</i>',
+    used: ({ ensemble }) => ensemble !== 'list',
+  }),
+  head_width: number('head_width', 'Head width', log(2, 512, { integer: true }), {
+    sign: '<i>d<sub>h</sub></i>',
+    help: 'Width <i>d<sub>h</sub></i> of a head, which is the rank of <i>W</i>; at most the width <i>d</i>',
+    used: ({ ensemble }) => ensemble === 'factored',
+  }),
+  length: number('length', 'Length', log(4, 256, { integer: true }), {
+    sign: '<i>T</i>',
+    help: 'Number of tokens <i>T</i> in a sequence',
+  }),
+  temperature: number('temperature', 'Temperature', log(0.1, 100), {
+    sign: '<i>λ</i>',
+    help: 'The logits are divided by <i>λ</i> before the softmax; usual is √<i>d<sub>h</sub></i>',
+  }),
+  tokens: choiceOf('propagation', 'tokens', 'Tokens', { help: 'The Gaussian process from which the tokens are drawn' }),
+  correlation: number('correlation', 'Correlation', linear(0, 0.99), {
+    sign: '<i>a</i>',
+    help: 'Correlation <i>a</i> of neighbouring tokens of the AR(1) process',
+    used: ({ tokens }) => tokenProcesses[tokens as TokenProcess].correlation,
+  }),
+  ensemble: choiceOf('propagation', 'ensemble', 'Ensemble', { help: 'How the random matrix <i>W</i> is drawn' }),
+  eigenvalues: text('Eigenvalues', {
+    help: 'The eigenvalues of <i>W</i>, separated by commas or spaces; they also set the width',
+    default: '2, 1, 1, 0, -1',
+    used: ({ ensemble }) => ensemble === 'list',
+  }),
+  seed: number('seed', 'Seed', null, { help: 'Seed of the random numbers: the same seed gives the same draws' }),
+};
+export type SettingState = StateOf<typeof settingControls>;
+export const SETTING = namesOf(settingControls);
 
-/** Whose rows of attention are meant. */
-export const QUERY = ['queries', 'query'] as const;
+/** The names of the state that make up the eigenvalues themselves. */
+export const SPECTRUM = ['mean', 'variance', 'width', 'head_width', 'ensemble', 'eigenvalues', 'seed'] as const;
+
+/** Whose rows of attention are meant: the last query's, that of one position, or the mean over all. */
+export const queryControls = {
+  queries: choice(
+    'Queries',
+    { last: 'the last', one: 'one position', all: 'mean over all' },
+    'Queries whose rows of attention are measured; the mean over all queries is what causal training sees',
+  ),
+  query: number('query', 'Position', integers(2, 256, { within: 'length' }), {
+    sign: '<i>q</i>',
+    help: 'Position <i>q</i> of the query, which sees the keys 1 to <i>q</i>; at most <i>T</i>',
+    used: ({ queries }) => queries === 'one',
+  }),
+};
+export type QueryState = StateOf<typeof queryControls>;
+export const QUERY = namesOf(queryControls);
+
+/** Whether tokens are in blocks that do not see each other. */
+export const hasBlocks = ({ mask }: Readonly<Values>) => mask === 'blocks';
 
 /** Which keys a query sees, and what it makes of their logits. */
-export const MASKING = ['softmax', 'mask', 'window', 'blocks', 'prefix', 'selected'] as const;
-
-const BLOCK = [
-  'depth',
-  'heads',
-  'skip',
-  'layer_norm',
-  'norm',
-  'values',
-  'shear',
-  'weights',
-  'mlp',
-  'stacks',
-] as const;
-
-/** The names of the state that make up the engine's stack. */
-export const STACK = [...SETTING, ...MASKING, ...BLOCK] as const;
-
-function pick<N extends StateName>(state: Readonly<State>, names: readonly N[]): Pick<State, N> {
-  return Object.fromEntries(names.map((name) => [name, state[name]])) as Pick<State, N>;
-}
+export const maskingControls = {
+  softmax: choiceOf('attention', 'softmax', 'Softmax', { help: 'How the logits become weights' }),
+  mask: choiceOf('attention', 'mask', 'Mask', { help: 'Which keys a query sees' }),
+  window: number('window', 'Window', log(1, 128, { integer: true }), {
+    help: 'Number of keys that a query sees, itself included',
+    used: ({ mask }) => mask === 'window',
+  }),
+  blocks: number('blocks', 'Blocks', integers(1, 16), {
+    help: 'Number of blocks that do not see each other; the last one sees all',
+    used: hasBlocks,
+  }),
+  prefix: number('prefix', 'Shared prefix', integers(0, 64), {
+    help: 'Number of first tokens that every block sees',
+    used: hasBlocks,
+  }),
+  selected: number('selected', 'Blocks selected', integers(0, 16), {
+    help: 'Number of earlier blocks that a query of the last block reads: those it attends to most',
+    used: hasBlocks,
+  }),
+};
+export type MaskingState = StateOf<typeof maskingControls>;
+export const MASKING = namesOf(maskingControls);
 
 /** A text of numbers separated by commas, semicolons or spaces. */
 export function parseList(text: string): number[] {
@@ -55,63 +120,41 @@ export function parseList(text: string): number[] {
 }
 
 /** What the engine is asked about. */
-export function settingOf(state: Readonly<State>): Setting {
+export function settingOf(state: Readonly<SettingState>): Setting {
   const eigenvalues = state.ensemble === 'list' ? parseList(state.eigenvalues) : [];
   return { ...pick(state, SETTING), eigenvalues };
 }
 
 /** Whose rows of attention the engine is asked about. */
-export function queryOf({ queries, query }: Readonly<State>): {
-  query?: number;
-  all_queries?: boolean;
-} {
+export function queryOf({ queries, query }: Readonly<QueryState>): { query?: number; all_queries?: boolean } {
   if (queries === 'last') return {};
   return queries === 'one' ? { query } : { all_queries: true };
 }
 
 /** A setting without its point, for jobs over several means and variances. */
-export function gridSettingOf(state: Readonly<State>): Omit<Setting, 'mean' | 'variance'> {
+export function gridSettingOf(state: Readonly<SettingState>): Omit<Setting, 'mean' | 'variance'> {
   const { mean: _, variance: __, ...rest } = settingOf(state);
   return rest;
 }
 
 /** The part of the engine's question that says which keys are seen, and how. */
-export function maskingOf(state: Readonly<State>): Pick<Stack, (typeof MASKING)[number]> {
+export function maskingOf(state: Readonly<MaskingState>): Pick<Stack, (typeof MASKING)[number]> {
   return pick(state, MASKING);
 }
 
-/** What the engine is asked about a stack of attention blocks. */
-export function stackOf(state: Readonly<State>): Stack {
-  return { ...settingOf(state), ...maskingOf(state), ...pick(state, BLOCK) };
-}
-
 /** Number of eigenvalues: the list's own length, or the width. */
-export function widthOf(state: Readonly<State>): number {
+export function widthOf(state: Readonly<SettingState>): number {
   return state.ensemble === 'list' ? parseList(state.eigenvalues).length : state.width;
 }
 
 /** The means that the lead figure compares: the chosen one, a quarter and twice of it. */
-export function meansOf(state: Readonly<State>): number[] {
-  const { mean } = state;
+export function meansOf({ mean }: Readonly<SettingState>): number[] {
   const { default: plain } = limitsOf('mean');
   const means = mean === 0 ? [0, plain, -plain] : [mean, mean / 4, allowed('mean', 2 * mean)];
   return [...new Set(means)];
 }
 
-/** The variances that the figures over depth compare: the chosen one, a hundredth and 100 times. */
-export function variancesOf(state: Readonly<State>): number[] {
-  const middle = state.variance || limitsOf('variance').default;
-  const others = [middle / 100, allowed('variance', 100 * middle)];
-  return [...new Set([state.variance, ...others.map((value) => Number(value.toPrecision(12)))])];
-}
-
-/** Of each token process: K(T, T) is T to this power, and whether K has the parameter a. */
-export const tokenProcesses: Record<
-  TokenProcess,
-  { last_variance_power: number; correlation: boolean }
-> = processes;
-
 /** K(T, T): the scale of the last token's covariance under the token process. */
-export function lastVariance({ tokens, length }: Readonly<State>): number {
+export function lastVariance({ tokens, length }: Readonly<SettingState>): number {
   return length ** tokenProcesses[tokens].last_variance_power;
 }

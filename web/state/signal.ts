@@ -6,7 +6,16 @@ export class Signal<T = void> {
     this.listeners.push(listener);
   }
 
+  /** Calls every listener, then throws the first error of one. */
   send(value: T): void {
-    for (const listener of this.listeners) listener(value);
+    const errors: unknown[] = [];
+    for (const listener of this.listeners) {
+      try {
+        listener(value);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
   }
 }

@@ -1,30 +1,33 @@
+import { parse, type Values } from './control';
 import { Signal } from './signal';
-import { parse, type State, type StateName } from './table';
-import { defaultsOf, namesOf, type ViewName } from './views';
+import type { View } from './view';
 
-/** What happened: the parameters that changed, and whether more of the same is coming (not settled). */
+/** What happened: the controls whose values changed, and whether more of the same is coming (not settled). */
 export interface Change {
-  names: ReadonlySet<StateName>;
+  names: ReadonlySet<string>;
   settled: boolean;
 }
 
 /** A patch that does not settle by itself does so after this many milliseconds without another. */
 const REST = 250;
 
-/** The state of one view. Parameters that the view does not have stay as they begin. */
-export class Store {
+/** The state of one view. */
+export class Store<S extends Values = Values> {
   readonly changed = new Signal<Change>();
-  private current: State;
+  private current: S;
   private resting: number | undefined;
-  private unsettled = new Set<StateName>();
-  /** Texts given for parameters that the table does not allow, as they were typed. */
-  readonly refused = new Map<StateName, string>();
+  private unsettled = new Set<string>();
+  /** Texts given for controls that do not allow them, as they were typed. */
+  readonly refused = new Map<string, string>();
 
-  constructor(readonly view: ViewName) {
-    this.current = defaultsOf(view);
+  constructor(
+    readonly name: string,
+    readonly view: View,
+  ) {
+    this.current = { ...view.defaults } as S;
   }
 
-  get state(): Readonly<State> {
+  get state(): Readonly<S> {
     return this.current;
   }
 
@@ -33,16 +36,17 @@ export class Store {
     return this.unsettled.size > 0;
   }
 
-  /** Changes parameters. Not settled: more of the same is coming, as while a slider is dragged. */
-  set(patch: Partial<State>, settled = true): void {
-    for (const name of Object.keys(patch) as StateName[]) this.refused.delete(name);
-    this.apply({ ...this.current, ...patch }, settled, Object.keys(patch) as StateName[]);
+  /** Changes values. Not settled: more of the same is coming, as while a slider is dragged. */
+  set(patch: Partial<S>, settled = true): void {
+    const names = Object.keys(patch);
+    for (const name of names) this.refused.delete(name);
+    this.apply({ ...this.current, ...patch }, settled, names);
   }
 
   /** Takes a text a person typed; keeps the old value and remembers the text if it is not allowed. */
-  offer(name: StateName, text: string, settled: boolean): void {
-    const value = parse(name, text);
-    if (value !== undefined) return this.set({ [name]: value }, settled);
+  offer(name: string, text: string, settled: boolean): void {
+    const value = parse(this.view.controls[name], text);
+    if (value !== undefined) return this.set({ [name]: value } as Partial<S>, settled);
     this.refused.set(name, text);
     this.changed.send({ names: new Set(), settled: false }); // nothing changed but what was typed
   }
@@ -53,20 +57,21 @@ export class Store {
   }
 
   reset(): void {
+    const { defaults, controls } = this.view;
     this.refused.clear();
-    this.apply(defaultsOf(this.view), true, [...namesOf(this.view)]);
+    this.apply({ ...defaults } as S, true, Object.keys(controls));
   }
 
   /** Puts in the state of a link, with the texts in it that are not allowed. */
-  load(state: State, refused: ReadonlyMap<StateName, string>): void {
+  load(state: S, refused: ReadonlyMap<string, string>): void {
     this.refused.clear();
     refused.forEach((text, name) => this.refused.set(name, text));
     this.apply(state, true, []);
   }
 
-  private apply(next: State, settled: boolean, touched: StateName[]): void {
+  private apply(next: S, settled: boolean, touched: string[]): void {
     const changed = new Set(touched);
-    for (const name of namesOf(this.view)) {
+    for (const name of Object.keys(this.view.controls)) {
       if (next[name] !== this.current[name]) changed.add(name);
     }
     this.current = next;

@@ -33,12 +33,12 @@ export function shrunk(input: object): { small: object; times: number } | null {
     if (Array.isArray(given[name])) small[name] = given[name].slice(0, 1);
   }
   const points = POINTS.map((name) => (Array.isArray(given[name]) ? given[name].length : 1));
-  if ('first' in given) small.first = 0;
+  if ('first_stack' in given) small.first_stack = 0;
   return { small, times: times * Math.max(...points) };
 }
 
 /** What the time of a small problem does not depend on. */
-const IDLE = new Set([...POINTS, 'mean', 'variance', 'first', 'layers', 'layer', 'stacks']);
+const IDLE = new Set([...POINTS, 'mean', 'variance', 'first_stack', 'layers', 'layer', 'stacks']);
 
 /** What small problems of equal work have in common: all jobs on stacks take their time for the layers. */
 function kindOf(job: JobName, small: object): string {
@@ -50,12 +50,7 @@ function kindOf(job: JobName, small: object): string {
 const measured = new Map<string, Promise<number>>();
 
 /** Seconds of the faster of two runs: the first one compiles. */
-async function secondsOf<J extends JobName>(
-  pool: Pool,
-  job: J,
-  input: Input<J>,
-  signal: AbortSignal,
-): Promise<number> {
+async function secondsOf<J extends JobName>(pool: Pool, job: J, input: Input<J>, signal: AbortSignal): Promise<number> {
   const times = [];
   for (let i = 0; i < 2; i++) {
     const start = performance.now();

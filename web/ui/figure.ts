@@ -1,15 +1,15 @@
 import type { Drawing } from './queue';
 import type { FigureId } from './registry';
 import type { Input, JobName, Output } from '../engine/protocol';
-import type { State, StateName } from '../state/table';
+import type { Values } from '../state/control';
 import type { Table } from '../charts/table';
 
 /** `quick` while a control is dragged: small problems that answer at once. `full` at rest. */
 export type Quality = 'quick' | 'full';
 
 /** What a figure may do while it computes. All of it stops when the question is stale. */
-export interface FigureContext {
-  state: Readonly<State>;
+export interface FigureContext<S extends Values = Values> {
+  state: Readonly<S>;
   quality: Quality;
   /** Number of workers among which a job may be split. */
   workers: number;
@@ -28,15 +28,15 @@ export interface FigureContext {
 }
 
 /** One figure: what it asks of the engine and what it draws. */
-export interface Figure {
+export interface Figure<S extends Values = Values> {
   readonly id: FigureId;
   /** A change of these asks the engine again. */
-  readonly inputs: readonly StateName[];
+  readonly inputs: readonly (keyof S & string)[];
   /** A change of these only draws again. */
-  readonly repaintOn: readonly StateName[];
+  readonly repaintOn: readonly (keyof S & string)[];
   /** The controls worth showing beside it, where these are not all of both lists. */
-  readonly beside?: readonly StateName[];
-  compute(context: FigureContext): Promise<void>;
+  readonly beside?: readonly (keyof S & string)[];
+  compute(context: FigureContext<S>): Promise<void>;
   /** Draws what is known into the frame, at its present width; what takes long yields between its steps. */
   paint: Drawing;
   /** The numbers shown; null while there are none. */

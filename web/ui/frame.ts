@@ -2,7 +2,6 @@ import type { Provenance } from '../charts/provenance';
 import { png, save, standalone, type Bitmap } from '../charts/picture';
 import { withSubscripts } from '../charts/subscript';
 import { csvOf, jsonOf, type Table } from '../charts/table';
-import { described } from '../state/described';
 import { child } from './dom';
 import { referTo, type FigureId } from './registry';
 
@@ -29,12 +28,16 @@ export class Frame {
   width: number;
   /** Pixels from the top of the page to the picture. */
   top: number;
+  /** Pixels at the foot of the screen that controls cover. */
+  private foot: number;
   /** Its number and name: "Figure 1. Localization". */
   get title(): string {
     return child(this.root, '.figure-head h2').textContent.replace(/\s+/g, ' ').trim();
   }
   /** The parameters on which the picture depends, for those who export it. */
   parameters: () => Provenance['parameters'] = () => ({});
+  /** These parameters in words. */
+  describe: (parameters: Provenance['parameters']) => string = () => '';
   private readonly live: HTMLElement;
   /** Holds what went wrong. */
   readonly message: HTMLElement;
@@ -51,40 +54,46 @@ export class Frame {
   ) {
     this.root = child(document.body, `#figure-${id}`);
     this.chart = child(this.root, '.chart');
-    [this.width, this.top] = this.measured();
+    [this.width, this.top, this.foot] = this.measured();
     this.live = child(this.root, '[data-live]');
     this.message = child(this.root, '.message');
     this.progress = child(this.root, '.progress');
     this.root.append(this.exports());
   }
 
-  /** Buttons that save the picture and its numbers. */
+  /** A menu of buttons that save the picture and its numbers. */
   private exports(): HTMLElement {
-    const row = Object.assign(document.createElement('div'), { className: 'exports' });
+    const menu = Object.assign(document.createElement('details'), { className: 'exports' });
+    const row = document.createElement('div');
+    const summary = Object.assign(document.createElement('summary'), { textContent: 'Export' });
+    menu.append(summary, row);
+    menu.addEventListener('keydown', ({ key }) => {
+      if (key !== 'Escape' || !menu.open) return;
+      menu.open = false;
+      summary.focus();
+    });
     const name = referTo(this.id);
     const figure = name[0].toUpperCase() + name.slice(1);
     for (const kind of KINDS) {
       const textContent = kind.toUpperCase();
-      const button = Object.assign(document.createElement('button'), {
-        type: 'button',
-        textContent,
-      });
+      const button = Object.assign(document.createElement('button'), { type: 'button', textContent });
       const thing = kind in NUMBERS ? `Numbers of ${name}` : figure;
       button.dataset.export = kind;
       button.setAttribute('aria-label', `${thing} as ${textContent}`);
       button.addEventListener('click', () => void this.export(kind));
       row.append(button);
     }
-    return row;
+    summary.setAttribute('aria-label', `Export ${name}`);
+    return menu;
   }
 
   /** Calls back when the place has another width than before. */
   onResize(listener: () => void): void {
     new ResizeObserver(() => {
       // Kept, not asked for at every drawing: asking makes the browser lay out the whole page.
-      const [width, top] = this.measured();
+      const [width, top, foot] = this.measured();
       if (width === this.width) return;
-      [this.width, this.top] = [width, top];
+      [this.width, this.top, this.foot] = [width, top, foot];
       listener();
     }).observe(this.chart);
   }
@@ -99,7 +108,7 @@ export class Frame {
 
   /** Takes the present width of the place. */
   measure(): void {
-    [this.width, this.top] = this.measured();
+    [this.width, this.top, this.foot] = this.measured();
   }
 
   /** Height of a picture without its legend, in pixels. */
@@ -112,12 +121,14 @@ export class Frame {
    * the legend's pixels.
    */
   heightInSight(shape: Shape, legend: number): number {
-    const room = Math.floor(innerHeight - this.top - legend - DESCENT);
+    const room = Math.floor(innerHeight - this.top - this.foot - legend - DESCENT);
     return Math.max(shape.least, Math.min(room, this.height(shape)));
   }
 
-  private measured(): [width: number, top: number] {
-    return [this.chart.clientWidth, this.chart.getBoundingClientRect().top + scrollY];
+  private measured(): [width: number, top: number, foot: number] {
+    const { scrollPaddingBottom } = getComputedStyle(document.documentElement);
+    const { top } = this.chart.getBoundingClientRect();
+    return [this.chart.clientWidth, top + scrollY, parseFloat(scrollPaddingBottom) || 0];
   }
 
   /** Gives the figure another name than the registry's; its number stays. */
@@ -173,10 +184,16 @@ export class Frame {
     this.message.textContent = text;
     if (!again) return;
     const button = Object.assign(document.createElement('button'), {
-      ...{ type: 'button', className: 'quiet small', textContent: 'Try again' },
+      type: 'button',
+      className: 'quiet small',
+      textContent: 'Try again',
     });
     button.setAttribute('aria-label', `Try again: ${this.title}`);
-    button.addEventListener('click', again);
+    button.addEventListener('click', () => {
+      this.root.tabIndex = -1; // the button goes, and the focus would fall to the document
+      this.root.focus({ preventScroll: true });
+      again();
+    });
     this.message.append(' ', button);
   }
 
@@ -198,7 +215,7 @@ export class Frame {
   private provenance(): Provenance {
     const { title, said: caption } = this;
     const parameters = this.parameters();
-    return { title, caption, link: location.href, settings: described(parameters), parameters };
+    return { title, caption, link: location.href, settings: this.describe(parameters), parameters };
   }
 
   private async export(kind: (typeof KINDS)[number]): Promise<void> {

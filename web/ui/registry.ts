@@ -1,7 +1,5 @@
 // The figures of the page. Their numbers, headings, cross-references, places and tests follow from here.
 
-import type { ViewName } from '../state/views';
-
 /** Sections of a chapter with a list of figures of their own, and their names in the chapter's list. */
 export const SECTIONS = { experiments: 'Experiments' } as const;
 export type SectionId = keyof typeof SECTIONS;
@@ -9,7 +7,7 @@ export type SectionId = keyof typeof SECTIONS;
 /** One figure: where it is and what its heading and its entry in a list of figures say. */
 interface Entry {
   id: string;
-  chapter: ViewName;
+  chapter: string;
   title: string;
   /** A word or two for lists of figures. */
   brief: string;
@@ -19,73 +17,19 @@ interface Entry {
 
 /** All figures in the order of their numbers: the first is figure 1. */
 export const FIGURES = [
-  {
-    id: 'lead',
-    chapter: 'localize',
-    title: 'Localization falls with the variance',
-    brief: 'Localization',
-  },
+  { id: 'lead', chapter: 'localize', title: 'Localization falls with the variance', brief: 'Localization' },
   { id: 'phase-map', chapter: 'localize', title: 'Phase map of localization', brief: 'Map' },
-  {
-    id: 'softmax-row',
-    chapter: 'localize',
-    title: 'One row, exact and clipped softmax',
-    brief: 'Softmax',
-  },
-  { id: 'profile', chapter: 'localize', title: 'Signal propagation by position', brief: 'Profile' },
-  {
-    id: 'spectrum',
-    chapter: 'localize',
-    title: 'Eigenvalues of the query-key matrix',
-    brief: 'Spectrum',
-  },
-  { id: 'attention', chapter: 'localize', title: 'One attention matrix', brief: 'Attention' },
-  {
-    id: 'row-entropy',
-    chapter: 'localize',
-    title: 'Row entropy against the spread of the logits',
-    brief: 'Freezing',
-  },
-  {
-    id: 'self-attention',
-    chapter: 'localize',
-    title: 'Attention of a token to itself',
-    brief: 'Diagonal',
-  },
-  { id: 'depth', chapter: 'collapse', title: 'Rank collapse over the layers', brief: 'Rank' },
-  {
-    id: 'entropy-depth',
-    chapter: 'collapse',
-    title: 'Attention entropy over the layers',
-    brief: 'Entropy',
-  },
-  {
-    id: 'collapse-map',
-    chapter: 'collapse',
-    title: 'Residual and entropy over mean and variance',
-    brief: 'Map',
-  },
+  { id: 'softmax-row', chapter: 'localize', title: 'One row, exact and clipped softmax', brief: 'Softmax' },
+  { id: 'row-entropy', chapter: 'localize', title: 'Row entropy against the spread of the logits', brief: 'Freezing' },
+  { id: 'self-attention', chapter: 'localize', title: 'Attention of a token to itself', brief: 'Diagonal' },
+  { id: 'collapse-map', chapter: 'collapse', title: 'Between two collapses a band stays alive', brief: 'Map' },
+  { id: 'depth', chapter: 'collapse', title: 'Rank and entropy over the layers', brief: 'Layers' },
   { id: 'cosines', chapter: 'collapse', title: 'Cosines of pairs of tokens', brief: 'Tokens' },
-  {
-    id: 'published',
-    chapter: 'train',
-    title: 'Published runs: loss and attention entropy',
-    brief: 'Published',
-  },
+  { id: 'published', chapter: 'train', title: 'Published runs: loss and attention entropy', brief: 'Published' },
   { id: 'run-curves', chapter: 'train', title: 'Training curves', brief: 'Curves' },
-  {
-    id: 'run-logits',
-    chapter: 'train',
-    title: 'Variance of the logits and its parts',
-    brief: 'Logits',
-  },
+  { id: 'run-logits', chapter: 'train', title: 'Variance of the logits and its parts', brief: 'Logits' },
   { id: 'run-map', chapter: 'train', title: 'Heads on the phase map', brief: 'Map' },
-  {
-    id: 'run-attention',
-    chapter: 'train',
-    title: 'Attention of a head during training',
-    brief: 'Attention',
-  },
+  { id: 'run-attention', chapter: 'train', title: 'Attention of a head during training', brief: 'Attention' },
   {
     id: 'high-rate',
     chapter: 'train',
@@ -130,28 +74,24 @@ export const FIGURES = [
   },
   { id: 'head-text', chapter: 'model', title: 'Attention of a head in a text', brief: 'Attention' },
   { id: 'head-spectra', chapter: 'model', title: 'Eigenvalues of every head', brief: 'Spectra' },
+  { id: 'predictors', chapter: 'model', title: 'Predicted against measured attention', brief: 'Predictors' },
   {
-    id: 'predictors',
+    id: 'token-metric',
     chapter: 'model',
-    title: 'Predicted against measured attention',
-    brief: 'Predictors',
+    title: 'The spectrum in the metric of the tokens orders trained heads',
+    brief: 'Metric',
   },
-  {
-    id: 'head-distance',
-    chapter: 'model',
-    title: 'Attention over distance',
-    brief: 'Distance',
-  },
+  { id: 'head-distance', chapter: 'model', title: 'Attention over distance', brief: 'Distance' },
   { id: 'compare', chapter: 'model', title: 'Heads of two checkpoints', brief: 'Compare' },
 ] as const satisfies readonly Entry[];
 
 export type FigureEntry = (typeof FIGURES)[number];
 export type FigureId = FigureEntry['id'];
 /** The figures of one chapter. */
-export type FigureOf<C extends ViewName> = Extract<FigureEntry, { chapter: C }>['id'];
+export type FigureOf<C extends FigureEntry['chapter']> = Extract<FigureEntry, { chapter: C }>['id'];
 
 /** The figures of a chapter, in their order. */
-export function figuresOf(chapter: ViewName): FigureEntry[] {
+export function figuresOf(chapter: string): FigureEntry[] {
   return FIGURES.filter((entry) => entry.chapter === chapter);
 }
 

@@ -1,20 +1,20 @@
 import type { Pool } from '../engine/pool';
 import { Signal } from '../state/signal';
 import type { Store } from '../state/store';
-import type { StateName } from '../state/table';
+import type { Values } from '../state/control';
 import type { Figure } from './figure';
 import type { Frame } from './frame';
 import type { FigureId } from './registry';
 import { Runner, type RunnerOptions } from './runner';
 
 /** A figure with its place on the page. */
-export type FramedFigure = Figure & { frame: Frame };
+export type FramedFigure<S extends Values = Values> = Figure<S> & { frame: Frame };
 
 /** What keeps the figures of a view running. */
 export interface RunningFigures<Id extends FigureId> {
   runners: Readonly<Record<Id, Runner>>;
   /** Other figures are in sight, with all parameters that change one of them. */
-  inSight: Signal<ReadonlySet<StateName>>;
+  inSight: Signal<ReadonlySet<string>>;
   /** Draws all figures again, as after a change of the colours. */
   repaint(): void;
 }
@@ -23,13 +23,13 @@ export interface RunningFigures<Id extends FigureId> {
 const BAND = '-30% 0px -40% 0px';
 
 /** Runs the figures of a view; `optionsOf` are those of one of them. */
-export function runFigures<Id extends FigureId>(
-  figures: Record<Id, FramedFigure>,
-  store: Store,
+export function runFigures<Id extends FigureId, S extends Values>(
+  figures: Readonly<Record<Id, FramedFigure<S>>>,
+  store: Store<S>,
   pool: Pool,
   optionsOf: (id: Id) => RunnerOptions,
 ): RunningFigures<Id> {
-  const all = Object.entries(figures) as [Id, FramedFigure][];
+  const all = Object.entries(figures) as [Id, FramedFigure<S>][];
   const runners = Object.fromEntries(
     all.map(([id, figure]) => [id, new Runner(figure, figure.frame, store, pool, optionsOf(id))]),
   ) as Record<Id, Runner>;
@@ -40,8 +40,8 @@ export function runFigures<Id extends FigureId>(
   };
 }
 
-function followSight(figures: FramedFigure[]): Signal<ReadonlySet<StateName>> {
-  const changed = new Signal<ReadonlySet<StateName>>();
+function followSight(figures: FramedFigure[]): Signal<ReadonlySet<string>> {
+  const changed = new Signal<ReadonlySet<string>>();
   const seen = new Set<FramedFigure>();
   const sight = new IntersectionObserver(
     (entries) => {
@@ -50,9 +50,7 @@ function followSight(figures: FramedFigure[]): Signal<ReadonlySet<StateName>> {
         if (figure && isIntersecting) seen.add(figure);
         else if (figure) seen.delete(figure);
       }
-      const names = [...seen].flatMap(
-        ({ inputs, repaintOn, beside }) => beside ?? [...inputs, ...repaintOn],
-      );
+      const names = [...seen].flatMap(({ inputs, repaintOn, beside }) => beside ?? [...inputs, ...repaintOn]);
       if (seen.size > 0) changed.send(new Set(names)); // between figures the last ones count
     },
     { rootMargin: BAND },

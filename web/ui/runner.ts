@@ -2,6 +2,7 @@ import type { Provenance } from '../charts/provenance';
 import { retryText, whenReachable } from '../engine/network';
 import { EngineError, type Pool } from '../engine/pool';
 import { downloads, LoadError, NetworkError } from '../engine/shipped';
+import { described } from '../state/described';
 import { Signal } from '../state/signal';
 import type { Change, Store } from '../state/store';
 import type { Frame } from './frame';
@@ -54,6 +55,7 @@ export class Runner {
       { rootMargin: '200px' },
     );
     sight.observe(frame.root);
+    frame.describe = (parameters) => described(store.view, parameters);
     frame.parameters = () => {
       const names = [...figure.inputs, ...figure.repaintOn];
       const values = Object.fromEntries(names.map((name) => [name, store.state[name]]));
@@ -122,7 +124,7 @@ export class Runner {
   }
 
   private onChange({ names, settled }: Change): void {
-    const touches = (list: readonly string[]) => list.some((name) => names.has(name as never));
+    const touches = (list: readonly string[]) => list.some((name) => names.has(name));
     if (touches(this.figure.inputs)) this.request(settled ? 'full' : 'quick');
     if (touches(this.figure.inputs) || touches(this.figure.repaintOn)) this.repaint();
   }

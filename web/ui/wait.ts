@@ -29,12 +29,7 @@ export function durationText(seconds: number): string {
  * work that is done, `first` that of the work until the first values; both in [0, 1].
  * `expected` is the estimate of the seconds of all work, NaN where there is none.
  */
-export function waitText(
-  seconds: number,
-  progress: number,
-  first: number,
-  expected: number,
-): string {
+export function waitText(seconds: number, progress: number, first: number, expected: number): string {
   const spent = `Computing for ${durationText(seconds)}`;
   const left = (share: number) => durationText((seconds * (1 - share)) / share);
   if (progress > 0) return `${spent}; about ${left(progress)} left.`;
@@ -47,9 +42,7 @@ export function waitText(
 /** What is being loaded, and how much of it is there. */
 export function downloadText(downloads: readonly Download[]): string {
   const kB = (bytes: number) => Math.round(bytes / 1000).toLocaleString('en');
-  const parts = downloads.map(
-    ({ file, received }) => `the ${file.name}, ${kB(received)} of ${kB(file.bytes)} kB`,
-  );
+  const parts = downloads.map(({ file, received }) => `the ${file.name}, ${kB(received)} of ${kB(file.bytes)} kB`);
   return `Loading ${parts.join('; ')}.`;
 }
 
@@ -143,9 +136,7 @@ export class Wait {
     const loading = this.started ? [] : this.downloads();
     if (spent < (loading.length > 0 ? SHORT_DOWNLOAD : SHORT)) return;
     this.text.textContent =
-      loading.length > 0
-        ? downloadText(loading)
-        : waitText(spent / SECOND, this.progress, this.first, this.expected);
+      loading.length > 0 ? downloadText(loading) : waitText(spent / SECOND, this.progress, this.first, this.expected);
     this.label('Cancel');
     this.host.hidden = false;
   }

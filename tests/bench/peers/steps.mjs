@@ -55,11 +55,7 @@ export async function jaxStep() {
     const [query, key, value] = np
       .split(fused, 3, 2)
       .map((part) => np.transpose(part.reshape([B, T, H, D / H]), [0, 2, 1, 3]));
-    const unseen = np.where(
-      np.tril(np.ones([T, T])).equal(1),
-      np.zeros([T, T]),
-      np.full([T, T], -1e9),
-    );
+    const unseen = np.where(np.tril(np.ones([T, T])).equal(1), np.zeros([T, T]), np.full([T, T], -1e9));
     const logits = np.matmul(query, np.transpose(key, [0, 1, 3, 2])).mul((D / H) ** -0.5);
     const moved = np.matmul(nn.softmax(logits.add(unseen), -1), value);
     return linear(np.transpose(moved, [0, 2, 1, 3]).reshape([B * T, D]), layer.projection);
@@ -81,8 +77,7 @@ export async function jaxStep() {
     const [value, slope] = jax.valueAndGrad(loss)(tree.ref(p), inputs, targets);
     const m = tree.map((a, g) => a.mul(0.9).add(g.mul(0.1)), first, tree.ref(slope));
     const v = tree.map((a, g) => a.mul(0.99).add(np.square(g).mul(0.01)), second, slope);
-    const moved = (a, mean, square) =>
-      a.mul(1 - RATE * DECAY).sub(mean.div(np.sqrt(square).add(1e-8)).mul(RATE));
+    const moved = (a, mean, square) => a.mul(1 - RATE * DECAY).sub(mean.div(np.sqrt(square).add(1e-8)).mul(RATE));
     return [tree.map(moved, p, tree.ref(m), tree.ref(v)), m, v, value];
   });
 
@@ -128,9 +123,7 @@ export async function tfjsStep() {
   );
   function attend(x, layer) {
     const parts = tf.split(linear(norm(x, layer.norm1), layer.fused), 3, -1);
-    const [query, key, value] = parts.map((part) =>
-      tf.transpose(tf.reshape(part, [B, T, H, D / H]), [0, 2, 1, 3]),
-    );
+    const [query, key, value] = parts.map((part) => tf.transpose(tf.reshape(part, [B, T, H, D / H]), [0, 2, 1, 3]));
     const logits = tf.add(tf.mul(tf.matMul(query, key, false, true), (D / H) ** -0.5), unseen);
     const moved = tf.transpose(tf.matMul(tf.softmax(logits), value), [0, 2, 1, 3]);
     return linear(tf.reshape(moved, [B * T, D]), layer.projection);

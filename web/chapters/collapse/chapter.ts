@@ -1,23 +1,22 @@
 import { Controls } from '../../controls/panel';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
-import type { Chapter, Page } from '../page';
+import type { Chapter, Page } from '../shared/page';
+import { firstCells } from './first-cells';
 import { CollapseMapFigure } from './collapse-map';
 import { CosinesFigure } from './cosines';
 import { DepthFigure } from './depth';
-import { EntropyDepthFigure } from './entropy-depth';
 import { StackCurves } from './stack-curves';
+import type { State, Store } from './state';
 
 /** Rank collapse and entropy collapse in stacks of attention blocks. */
-export function startCollapse({ state, pool }: Page): Chapter {
-  const store = state.stores.collapse;
+export function startCollapse({ pool }: Page, store: Store): Chapter {
   const controls = new Controls(store, pool);
   const curves = new StackCurves();
-  const figures = runFigures<FigureOf<'collapse'>>(
+  const figures = runFigures<FigureOf<'collapse'>, State>(
     {
+      'collapse-map': new CollapseMapFigure(store, firstCells(store.state)),
       depth: new DepthFigure(store, curves),
-      'entropy-depth': new EntropyDepthFigure(store, curves),
-      'collapse-map': new CollapseMapFigure(store),
       cosines: new CosinesFigure(),
     },
     store,

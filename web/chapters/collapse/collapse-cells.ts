@@ -1,9 +1,8 @@
 import type { Collapsed, Output } from '../../engine/protocol';
-import { gridSettingOf, stackOf } from '../../state/setting';
-import type { State } from '../../state/table';
-import type { FigureContext } from '../../ui/figure';
-import { CELLS, centres, planeOf, stages, WIDE, widened, type Plane } from './plane';
+import { cellsInput, linesInput, stacksIn } from './cell-questions';
+import { CELLS, planeOf, stages, WIDE, type Plane } from './plane';
 import { throttle } from '../../ui/throttle';
+import { type FigureContext, type State, stackOf } from './state';
 
 /** What one cell of the map knows: the last layer of its stacks, means and standard errors. */
 export interface Cell {
@@ -16,8 +15,6 @@ export interface Cell {
   overflow: number;
 }
 
-/** More stacks than this change little, since all cells share their draws. */
-const MOST_STACKS = 4;
 /** Milliseconds between two drawings of an answer under way. */
 const STEADY = 150;
 
@@ -31,15 +28,17 @@ export class CollapseCells {
   wanted: number;
   readonly key: string;
 
-  constructor(state: Readonly<State>, plane: Plane) {
+  /** `first` are cells that are known from the start. */
+  constructor(state: Readonly<State>, plane: Plane, first: readonly Cell[] = []) {
     this.plane = plane;
+    first.forEach((cell, at) => (this.cells[at] = cell));
     this.key = keyOf(state, plane);
-    this.wanted = Math.min(MOST_STACKS, state.stacks);
+    this.wanted = stacksIn(state);
   }
 
   /** Asks for what is missing, coarse cells first. A quick look takes the coarse ones alone. */
   async ask(context: FigureContext): Promise<void> {
-    this.wanted = Math.min(MOST_STACKS, context.state.stacks);
+    this.wanted = stacksIn(context.state);
     const show = throttle(STEADY, () => context.show(0.98 * this.progress()));
     if (!this.localization) await this.askLocalization(context);
     const quick = context.quality === 'quick';
@@ -69,29 +68,13 @@ export class CollapseCells {
     return cell === null || (cell.refused === '' && cell.samples < stacks);
   }
 
-  private async askCells(
-    context: FigureContext,
-    share: number[],
-    stacks: number,
-    show: () => void,
-  ) {
+  private async askCells(context: FigureContext, share: number[], stacks: number, show: () => void) {
     if (share.length === 0) return;
-    const all = centres(this.plane);
-    const points = {
-      means: share.map((at) => all.means[at % CELLS]),
-      variances: share.map((at) => all.variances[Math.floor(at / CELLS)]),
-    };
     const take = (output: Output<'collapse'>) => {
       share.forEach((at, place) => this.take(at, cellOf(output, place)));
       show();
     };
-    const input = {
-      ...stackOf(context.state),
-      stacks,
-      first: 0,
-      ...points,
-      layers: 'last' as const,
-    };
+    const input = cellsInput(context.state, this.plane, share, stacks);
     take(await context.run('collapse', input, take));
   }
 
@@ -102,9 +85,7 @@ export class CollapseCells {
   }
 
   private async askLocalization(context: FigureContext): Promise<void> {
-    const setting = { ...gridSettingOf(context.state), measure: 'localization' as const };
-    const points = centres(widened(this.plane), WIDE);
-    const { value } = await context.run('lines', { ...setting, ...points });
+    const { value } = await context.run('lines', linesInput(context.state, this.plane));
     // One row a mean: turned, so that rows are variances.
     this.localization = value.map((_, at) => value[(at % WIDE) * WIDE + Math.floor(at / WIDE)]);
   }
@@ -117,17 +98,13 @@ export class CollapseCells {
 }
 
 /** The cells that a state asks for: those at hand if they are the ones. */
-export function cellsFor(
-  state: Readonly<State>,
-  present: CollapseCells | null,
-  held: boolean,
-): CollapseCells {
+export function cellsFor(state: Readonly<State>, present: CollapseCells | null, held: boolean): CollapseCells {
   const plane = held && present ? present.plane : planeOf(state);
   return present?.key === keyOf(state, plane) ? present : new CollapseCells(state, plane);
 }
 
 /** The question but for the present point, which only moves on the map. */
-function keyOf(state: Readonly<State>, plane: Plane): string {
+export function keyOf(state: Readonly<State>, plane: Plane): string {
   return JSON.stringify([{ ...stackOf(state), mean: 0, variance: 0, stacks: 0 }, plane]);
 }
 

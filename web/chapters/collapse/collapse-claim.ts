@@ -5,7 +5,7 @@ import { pointsOf, type Curve } from './stack-curves';
 /** Values within so many standard errors of the floor are on neither side of it. */
 const ERRORS = 2;
 
-const CLAIM = 'The paper’s claim that a small variance prevents both collapses';
+const CLAIM = 'The claim of Bao et al. (2024) that a small variance prevents both collapses';
 
 /** What a measure does at the end of a stack: stays at the floor or above, falls below, or cannot be told. */
 type Side = 'kept' | 'lost' | 'open';
@@ -62,7 +62,7 @@ export function claimText(curves: readonly Curve[], mean: number, floor: number)
   const where = `after ${small.layer} layers, floor ${short(floor)}`;
   if (mean === 0) {
     const what = losesOne(small) ? `there is ${lostIn(small)}` : 'neither collapse is seen';
-    return `The paper’s claim is about a mean away from zero; here m = 0, and with ${told(small)} ${what} (${where}).`;
+    return `The claim of Bao et al. (2024) is about a mean away from zero; here m = 0, and with ${told(small)} ${what} (${where}).`;
   }
   if (losesOne(small)) {
     const better = larger.filter(keepsBoth);
@@ -82,5 +82,8 @@ export function claimText(curves: readonly Curve[], mean: number, floor: number)
   }
   const open = larger.find((end) => !keepsBoth(end));
   if (open) return unsure(open);
-  return `${CLAIM} is not put to the test in this stack: ${told(small)} prevents both, but so do the larger variances shown (${where}).`;
+  return (
+    `${CLAIM} is not put to the test in this stack: ${told(small)} prevents both, but so do ` +
+    `the larger variances shown (${where}).`
+  );
 }

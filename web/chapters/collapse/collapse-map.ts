@@ -1,58 +1,67 @@
+import type { Markish } from '@observablehq/plot';
 import { count, decade, short, tick } from '../../charts/format';
 import { Handle } from '../../charts/handle';
 import { paintGrid } from '../../charts/heatmap';
-import { legend, type Entry } from '../../charts/legend';
-import { fieldRamp, stripOf } from '../../charts/palette';
-import { element } from '../../charts/picture';
-import { chart, compose, contour, dot, text, type Chart } from '../../charts/plot';
+import { legend, textWidth, type Entry } from '../../charts/legend';
+import { fateColour, fieldRamp, stripOf } from '../../charts/palette';
+import { element, type Bitmap } from '../../charts/picture';
+import { chart, contour, dot, text, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
-import { STACK } from '../../state/setting';
-import type { Store } from '../../state/store';
+import { makeTip, placeTip } from '../../charts/tip';
 import { cellsFor, type Cell, type CollapseCells } from './collapse-cells';
-import { Frame } from '../../ui/frame';
+import { Frame, type Shape } from '../../ui/frame';
 import { levelPlaces } from '../../charts/level-labels';
-import type { FigureContext, Figure } from '../../ui/figure';
-import { cellAt, CELLS, centres, standIn, WIDE, widened } from './plane';
-import { borders } from '../../charts/regions';
+import { FATE_NAMES, fateOf, FATES, fatesOf, paintFates } from './fates';
+import { cellAt, CELLS, centres, standIn, WIDE, widened, type Plane } from './plane';
+import { borders, labelPlaces } from '../../charts/regions';
+import { type Figure, type FigureContext, STACK, type Store } from './state';
 
-type Measure = 'residual' | 'entropy';
-
-const TITLES: Record<Measure, string> = {
-  residual: 'relative residual, last layer',
-  entropy: 'row entropy, last layer',
-};
 const LEVELS = [0.1, 0.2, 0.4, 0.6, 0.8];
 /** Columns and rows that the name of a contour keeps clear of others. */
 const ROOM: [number, number] = [3, 1.5];
 
-/** One of the two maps: its canvas, its handle, and where it was drawn. */
-interface Half {
-  measure: Measure;
-  canvas: HTMLCanvasElement;
-  handle: Handle;
-  chart: Chart | null;
-  left: number;
-  top: number;
-}
+/** Of the picture. */
+const SHAPE: Shape = { share: 0.56, least: 320, most: 470 };
+/** Cells that a region's name keeps clear of others, and that a region needs for one. */
+const NAME_ROOM: [number, number] = [6, 2];
+const THINNEST = 0.9;
+/** Below this width a name on the map has only its first word. */
+const NARROW = 560;
 
 /** Rank collapse and entropy collapse over the plane of eigenspectra. */
 export class CollapseMapFigure implements Figure {
   readonly id = 'collapse-map';
   readonly inputs = STACK;
-  readonly repaintOn = ['floor'] as const;
+  readonly repaintOn = ['floor', 'shade'] as const;
   readonly frame = new Frame(this.id, () => this.table());
-  private halves: Half[];
+  private canvas = document.createElement('canvas');
+  private tip = makeTip(this.frame.chart);
+  private handle: Handle;
+  private chart: Chart | null = null;
   /** The newest question, and what is shown: the one before it until it has its first cells. */
-  private asked: CollapseCells | null = null;
+  private asked: CollapseCells | null;
   private known: CollapseCells | null = null;
 
-  constructor(private store: Store) {
-    this.halves = (['residual', 'entropy'] as const).map((measure) => this.half(measure));
+  /** `first` are cells that are known already. */
+  constructor(
+    private store: Store,
+    first: CollapseCells | null,
+  ) {
+    const { chart } = this.frame;
+    this.asked = first;
+    this.canvas.className = 'bitmap';
+    this.handle = new Handle(chart, 'Mean and variance of the eigenspectrum', {
+      drag: (x, y) => this.drag(x, y),
+      step: (dx, dy) => this.step(dx, dy),
+      end: (mean) => this.moveTo(mean, store.state.variance),
+      rest: () => store.settle(),
+    });
+    chart.addEventListener('pointermove', (event) => this.point(event));
+    chart.addEventListener('pointerleave', () => (this.tip.hidden = true));
   }
 
   async compute(context: FigureContext): Promise<void> {
-    const held = this.halves.some(({ handle }) => handle.held);
-    this.asked = cellsFor(context.state, this.asked, held);
+    this.asked = cellsFor(context.state, this.asked, this.handle.held);
     await this.asked.ask(context);
   }
 
@@ -61,22 +70,11 @@ export class CollapseMapFigure implements Figure {
     const { known, frame } = this;
     if (!known) return;
     const shown = this.shown(known);
-    const wide = frame.width >= 640;
-    const width = wide ? frame.width / 2 : frame.width;
-    const height = Math.round(Math.min(420, Math.max(280, 0.9 * width)));
-    const key = legend(this.entries(known), 0, frame.width);
-    const parts = this.halves.map((half, i) => {
-      half.chart = this.map(known, shown, half.measure, width, height);
-      half.left = wide ? i * width : 0;
-      half.top = key.height + (wide ? 0 : i * height);
-      return { svg: half.chart.svg, x: half.left, y: half.top };
-    });
-    const size = { width: frame.width, height: key.height + (wide ? height : 2 * height) };
-    const svg = compose(parts, size, this.describe(known));
-    svg.append(key.render());
-    const bitmaps = this.halves.map((half) => this.bitmap(known, shown, half));
-    frame.put(svg, bitmaps);
-    this.halves.forEach((half) => this.placeHandle(known, half));
+    const key = legend(this.entries(known, shown), 48, frame.width - 8, 22);
+    const height = frame.heightInSight(SHAPE, key.height) + key.height;
+    this.chart = this.map(known, shown, key, height);
+    frame.put(this.chart.svg, [this.bitmap(known, shown, this.chart)]);
+    this.placeHandle(known, this.chart);
     frame.say(this.caption(known));
   }
 
@@ -100,20 +98,6 @@ export class CollapseMapFigure implements Figure {
     return { columns: `${names},localization,samples,refused`.split(','), rows };
   }
 
-  private half(measure: Measure): Half {
-    const canvas = document.createElement('canvas');
-    canvas.className = 'bitmap';
-    const half: Omit<Half, 'handle'> = { measure, canvas, chart: null, left: 0, top: 0 };
-    const label = `Mean and variance of the eigenspectrum, on the map of the ${measure}`;
-    const handle = new Handle(this.frame.chart, label, {
-      drag: (x, y) => this.drag(made, x, y),
-      step: (dx, dy) => this.step(dx, dy),
-      rest: () => this.store.settle(),
-    });
-    const made: Half = { ...half, handle };
-    return made;
-  }
-
   /** The cell shown at every place: while the map is coarse, the one that stands for its block. */
   private shown({ cells }: CollapseCells): (Cell | null)[] {
     return cells.map((_, at) => {
@@ -127,39 +111,58 @@ export class CollapseMapFigure implements Figure {
     return cell !== null && cell.residual >= floor && cell.entropy >= floor;
   }
 
-  private map(
-    known: CollapseCells,
-    shown: (Cell | null)[],
-    measure: Measure,
-    width: number,
-    height: number,
-  ): Chart {
+  private map(known: CollapseCells, shown: (Cell | null)[], key: ReturnType<typeof legend>, height: number): Chart {
     const { plane } = known;
+    const isRegions = this.store.state.shade === 'regions';
     return chart({
-      label: TITLES[measure],
-      width,
+      label: this.describe(known),
+      width: this.frame.width,
       height,
+      marginTop: key.height + 12,
       marginLeft: 48,
-      marginTop: 40,
       marginRight: 12,
       marginBottom: 42,
-      x: { domain: plane.x, label: 'mean m →', labelAnchor: 'center', tickFormat: tick, ticks: 5 },
+      x: { domain: plane.x, label: 'mean m →', labelAnchor: 'center', tickFormat: tick, ticks: 9 },
       y: { type: 'log', domain: plane.y, label: 'variance v', tickFormat: decade },
       marks: [
-        text([TITLES[measure]], {
-          ...{ frameAnchor: 'top', lineAnchor: 'bottom', dy: -6, fontSize: 13, fontWeight: 600 },
-          ariaDescription: 'title',
-        }),
+        () => key.render(),
         ...this.contourMarks(known),
-        (_, { x, y }) => this.bandMark(known, shown, x as Scale, y as Scale),
-        dot([this.point(known)], {
+        isRegions ? this.nameMarks(plane, shown) : (_, { x, y }) => this.bandMark(known, shown, x as Scale, y as Scale),
+        dot([this.position(known)], {
           r: 7,
-          fill: 'var(--series-1)',
+          fill: 'var(--ink)',
           stroke: 'var(--paper)',
           strokeWidth: 2.5,
           ariaDescription: 'present point',
         }),
       ],
+    });
+  }
+
+  /** The regions' names, each where its region is widest. */
+  private nameMarks({ x, y }: Plane, shown: (Cell | null)[]): Markish {
+    const regions = { columns: CELLS, rows: CELLS, region: fatesOf(shown, this.store.state.floor) };
+    const taken = new Uint8Array(CELLS * CELLS);
+    const places = labelPlaces(regions, THINNEST, NAME_ROOM, taken).filter(({ region }) => region < FATES.length);
+    const along = (place: number) => (place + 0.5) / CELLS;
+    const nameOf = (region: number) => {
+      const name = FATE_NAMES[FATES[region]];
+      return this.frame.width < NARROW ? name.split(' ')[0] : name;
+    };
+    return text(places, {
+      x: ({ column, region }) => {
+        const half = (1.5 * textWidth(nameOf(region))) / (2 * this.frame.width); // kept on the map
+        const place = Math.min(1 - half, Math.max(half, along(column)));
+        return x[0] + place * (x[1] - x[0]);
+      },
+      y: ({ row }) => y[0] * (y[1] / y[0]) ** along(row),
+      text: ({ region }) => nameOf(region),
+      fontSize: 14,
+      fontWeight: 600,
+      fill: 'var(--ink)',
+      stroke: 'var(--paper)',
+      strokeWidth: 4,
+      ariaDescription: 'regions',
     });
   }
 
@@ -172,10 +175,19 @@ export class CollapseMapFigure implements Figure {
       // Light below dark: seen on light and on dark cells.
       ...(['--paper', '--ink'] as const).map((colour, i) =>
         contour(localization, {
-          ...{ width: WIDE, height: WIDE, thresholds: LEVELS, stroke: `var(${colour})` },
-          ...{ x: null, y: null }, // the cells are equal on the screen, not in the variance
-          ...{ x1: x[0], x2: x[1], y1: y[0], y2: y[1], clip: true },
-          ...{ strokeWidth: i === 0 ? 2.5 : 1, strokeOpacity: i === 0 ? 0.5 : 0.8 },
+          width: WIDE,
+          height: WIDE,
+          thresholds: LEVELS,
+          stroke: `var(${colour})`,
+          x: null,
+          y: null, // the cells are equal on the screen, not in the variance
+          x1: x[0],
+          x2: x[1],
+          y1: y[0],
+          y2: y[1],
+          clip: true,
+          strokeWidth: i === 0 ? 2.5 : 1,
+          strokeOpacity: i === 0 ? 0.5 : 0.8,
           ariaDescription: 'localization index',
         }),
       ),
@@ -212,32 +224,46 @@ export class CollapseMapFigure implements Figure {
     return group;
   }
 
-  private bitmap({ plane }: CollapseCells, shown: (Cell | null)[], half: Half) {
-    const { canvas, chart: drawn, measure, left, top } = half;
-    const values = new Float32Array(CELLS * CELLS);
-    shown.forEach((cell, at) => {
-      const line = CELLS - 1 - Math.floor(at / CELLS); // the canvas counts from the top
-      values[line * CELLS + (at % CELLS)] = cell?.[measure] ?? NaN;
-    });
-    void paintGrid(canvas, { columns: CELLS, rows: CELLS, values }, fieldRamp(), (value) => value);
+  private bitmap({ plane }: CollapseCells, shown: (Cell | null)[], { x, y }: Chart): Bitmap {
+    const { canvas } = this;
+    const { floor, shade } = this.store.state;
+    if (shade === 'regions') paintFates(canvas, shown, floor);
+    else {
+      const values = new Float32Array(CELLS * CELLS);
+      shown.forEach((cell, at) => {
+        const line = CELLS - 1 - Math.floor(at / CELLS); // the canvas counts from the top
+        values[line * CELLS + (at % CELLS)] = cell?.[shade] ?? NaN;
+      });
+      const grid = { columns: CELLS, rows: CELLS, values };
+      void paintGrid(canvas, grid, fieldRamp(), (value) => value);
+    }
     canvas.style.opacity = this.known === this.asked ? '1' : '0.4';
-    if (!drawn) throw new Error('the map is drawn before its cells');
-    const [x1, x2] = plane.x.map(drawn.x.apply);
-    const [y1, y2] = plane.y.map(drawn.y.apply);
-    return { canvas, x: left + x1, y: top + y2, width: x2 - x1, height: y1 - y2 };
+    const [left, right] = plane.x.map(x.apply);
+    const [low, high] = plane.y.map(y.apply);
+    return { canvas, x: left, y: high, width: right - left, height: low - high };
   }
 
-  private entries({ localization }: CollapseCells): Entry[] {
-    const { floor } = this.store.state;
+  private entries({ localization }: CollapseCells, shown: (Cell | null)[]): Entry[] {
+    const { floor, shade } = this.store.state;
     const [least, most] = rangeOf(localization ?? []);
-    const entries: Entry[] = [
-      { text: 'residual, entropy: 0 to 1', kind: 'strip', colours: stripOf(fieldRamp()) },
-      {
-        text: `both at least ${short(floor)}`,
-        kind: 'line',
-        colours: ['var(--series-3)'],
-      },
-    ];
+    const entries: Entry[] = [];
+    if (shade === 'regions') {
+      const seen = new Set(fatesOf(shown, floor));
+      const fates = [...FATES].reverse().filter((fate) => seen.has(FATES.indexOf(fate)));
+      entries.push(
+        ...fates.map((fate): Entry => ({
+          text: `${FATE_NAMES[fate]}${fate === 'alive' ? `: residual and entropy at least ${short(floor)}` : ''}`,
+          kind: 'strip',
+          colours: [fateColour(fate)],
+        })),
+      );
+    } else {
+      const band = `residual and entropy at least ${short(floor)}`;
+      entries.push(
+        { text: `${shade}: 0 to 1`, kind: 'strip', colours: stripOf(fieldRamp()) },
+        { text: band, kind: 'line', colours: ['var(--series-3)'] },
+      );
+    }
     if (LEVELS.some((level) => level > least && level < most)) {
       entries.push({ text: 'localization index L', kind: 'line', colours: ['var(--muted)'] });
     }
@@ -245,29 +271,45 @@ export class CollapseMapFigure implements Figure {
   }
 
   /** The present point, or the nearest one on the map. */
-  private point({ plane }: CollapseCells): [number, number] {
+  private position({ plane }: CollapseCells): [number, number] {
     const { mean, variance } = this.store.state;
     return [inside(mean, plane.x), inside(variance, plane.y)];
   }
 
-  private placeHandle(known: CollapseCells, { chart: drawn, handle, left, top, measure }: Half) {
-    if (!drawn) return;
-    const [x, y] = this.point(known);
-    const { mean, variance } = this.store.state;
-    const value = this.present(known)?.[measure];
-    handle.place(left + drawn.x.apply(x), top + drawn.y.apply(y), {
-      now: mean,
+  private placeHandle(known: CollapseCells, { x, y }: Chart): void {
+    const [mean, variance] = this.position(known);
+    const { state } = this.store;
+    const now = `mean ${short(state.mean)}, variance ${short(state.variance)}`;
+    this.handle.place(x.apply(mean), y.apply(variance), {
+      now: state.mean,
       from: known.plane.x[0],
       to: known.plane.x[1],
-      text: `mean ${short(mean)}, variance ${short(variance)}; ${measure} ${short(value)}`,
+      text: [now, textOf(this.present(known), state.floor)].filter(Boolean).join('; '),
     });
   }
 
-  private drag({ chart: drawn, left, top }: Half, px: number, py: number): void {
-    if (!drawn || !this.known) return;
+  private drag(px: number, py: number): void {
+    if (!this.chart || !this.known) return;
     const { plane } = this.known;
-    const mean = inside(drawn.x.invert(px - left), plane.x);
-    this.moveTo(mean, inside(drawn.y.invert(py - top), plane.y));
+    const mean = inside(this.chart.x.invert(px), plane.x);
+    this.moveTo(mean, inside(this.chart.y.invert(py), plane.y));
+  }
+
+  /** Says the numbers of the cell under the pointer. */
+  private point(event: PointerEvent): void {
+    const { chart: drawn, known, tip, frame } = this;
+    tip.hidden = true;
+    if (!drawn || !known || event.pointerType === 'touch' || this.handle.held) return;
+    const box = frame.chart.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    const [mean, variance] = [drawn.x.invert(px), drawn.y.invert(py)];
+    const { plane } = known;
+    const isOn = (value: number, [low, high]: [number, number]) => value >= low && value <= high;
+    if (!isOn(mean, plane.x) || !isOn(variance, plane.y)) return;
+    const said = textOf(this.shown(known)[cellAt(plane, mean, variance)], this.store.state.floor);
+    if (!said) return;
+    tip.textContent = `m = ${short(mean)}, v = ${short(variance)}: ${said}`;
+    placeTip(tip, frame.chart, px, py, 16);
   }
 
   private step(dx: number, dy: number): void {
@@ -321,8 +363,16 @@ export class CollapseMapFigure implements Figure {
   }
 
   private describe(known: CollapseCells): string {
-    return `Two maps over mean and variance: the residual and the row entropy after the last layer. ${this.caption(known)}`;
+    const what = 'Map over mean and variance: rank collapse, entropy collapse or neither';
+    return `${what}, after the last layer. ${this.caption(known)}`;
   }
+}
+
+/** What becomes of the stacks of a cell, with their numbers; '' where nothing is known. */
+function textOf(cell: Cell | null, floor: number): string {
+  if (!cell || cell.refused !== '') return '';
+  const { residual, entropy } = cell;
+  return `${FATE_NAMES[fateOf(residual, entropy, floor)]}, residual ${short(residual)}, entropy ${short(entropy)}`;
 }
 
 type Scale = (value: number) => number;
@@ -334,8 +384,7 @@ function inside(value: number, [low, high]: [number, number]): number {
 /** Between which values L lies, and why no line of it is there where it is small. */
 function localizationText(values: ArrayLike<number>): string {
   const [least, most] = rangeOf(values);
-  const none =
-    most < LEVELS[0]! ? `, so that none of its lines, from ${LEVELS[0]} on, is here` : '';
+  const none = most < LEVELS[0]! ? `, so that none of its lines, from ${LEVELS[0]} on, is here` : '';
   return `L goes from ${short(least)} to ${short(most)}${none}.`;
 }
 

@@ -6,9 +6,8 @@ import { compose } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { inputOf } from '../../engine/operations';
 import type { Output } from '../../engine/protocol';
-import { STACK, stackOf } from '../../state/setting';
 import { Frame } from '../../ui/frame';
-import type { FigureContext, Figure } from '../../ui/figure';
+import { type Figure, type FigureContext, STACK, stackOf } from './state';
 
 type Answer = Output<'cosines'> & { layer: number; depth: number };
 

@@ -5,7 +5,7 @@ import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line, ruleX } from '../../charts/plot';
 import type { LayerMeasure } from '../../engine/protocol';
 import type { Shape } from '../../ui/frame';
-import { layerAxis } from '../shared/depth-axes';
+import { layerAxis } from './depth-axes';
 import { pointsOf, stacksOf, type Curve, type LayerPoint } from './stack-curves';
 
 /** Error bars reach this many standard errors to either side. */
@@ -27,13 +27,7 @@ export function depthOf(curves: Curve[]): number {
  */
 export function depthChart(
   curves: Curve[],
-  options: {
-    label: string;
-    width: number;
-    height: (legend: number) => number;
-    y: PlotOptions['y'];
-    entries: Entry[];
-  },
+  options: { label: string; width: number; height: (legend: number) => number; y: PlotOptions['y']; entries: Entry[] },
   marks: Markish[][],
 ): SVGSVGElement {
   const { label, width, height, y, entries } = options;
@@ -53,8 +47,8 @@ export function depthChart(
 }
 
 /**
- * A measure as a line through rings, with bars that end where the axis does. What is not fresh lags
- * behind the question, and is pale.
+ * A measure as a line through rings, with bars that end where the axis does; on a logarithmic axis a bar
+ * that includes 0 has its upper half alone. What is not fresh lags behind the question, and is pale.
  */
 export function curveMarks(
   { place, variance }: Curve,
@@ -65,13 +59,17 @@ export function curveMarks(
   const colour = series[place];
   const opacity = fresh ? 1 : 0.3;
   const shown = shownOf(points);
-  const end = (side: number) => (point: LayerPoint) =>
-    Math.min(high, Math.max(low, point.value + side * BARS * point.error));
+  const end = (side: number) => (point: LayerPoint) => {
+    const value = point.value + side * BARS * point.error;
+    return low > 0 && value <= 0 ? point.value : Math.min(high, Math.max(low, value));
+  };
   const at = { x: 'layer', stroke: colour, opacity };
   const name = `variance ${variance}`;
   return [
     line(points, {
-      ...{ ...at, y: 'value', strokeDasharray: dashes[place] },
+      ...at,
+      y: 'value',
+      strokeDasharray: dashes[place],
       strokeWidth: place === 0 ? 2.5 : 1.75,
       ariaDescription: `line, ${name}`,
     }),
@@ -93,11 +91,16 @@ export function thinMarks(
   const at = { x: 'layer', y: 'value', stroke: series[place], opacity: fresh ? 0.9 : 0.3 };
   return [
     line(points, {
-      ...{ ...at, strokeWidth: 1, strokeDasharray: dashes[place] },
+      ...at,
+      strokeWidth: 1,
+      strokeDasharray: dashes[place],
       ariaDescription: `${name}, variance ${variance}`,
     }),
     dot(shownOf(points), {
-      ...{ ...at, r: 3, symbol, strokeWidth: 1.5 },
+      ...at,
+      r: 3,
+      symbol,
+      strokeWidth: 1.5,
       ...(symbol === 'triangle' && { fill: 'var(--paper)' }),
       ariaDescription: `marks of the ${name}, variance ${variance}`,
     }),
@@ -136,7 +139,7 @@ export function sampledText(curves: Curve[]): string {
 }
 
 /** The last value of a measure on every curve, in words. */
-export function endsText(curves: Curve[], measure: LayerMeasure): string {
+export function endsText(curves: readonly Curve[], measure: LayerMeasure): string {
   const ends = curves.flatMap((curve) => {
     const last = pointsOf(curve, measure).at(-1);
     if (!last) return [];
@@ -147,17 +150,11 @@ export function endsText(curves: Curve[], measure: LayerMeasure): string {
 }
 
 /** Rows of the curves for a CSV file: every layer with the measures and their standard errors. */
-export function* curveRows(
-  curves: Curve[],
-  measures: readonly LayerMeasure[],
-): Generator<(number | null)[]> {
+export function* curveRows(curves: Curve[], measures: readonly LayerMeasure[]): Generator<(number | null)[]> {
   const known = (value: number) => (Number.isNaN(value) ? null : value);
   for (const { variance, output } of curves) {
     for (let layer = 0; layer < output.layer.length; layer++) {
-      const numbers = measures.flatMap((name) => [
-        known(output[name][layer]),
-        known(output[`${name}_error`][layer]),
-      ]);
+      const numbers = measures.flatMap((name) => [known(output[name][layer]), known(output[`${name}_error`][layer])]);
       yield [variance, layer, ...numbers, output.samples[layer]];
     }
   }

@@ -1,24 +1,14 @@
-import { decade, tick } from '../../charts/format';
+import { decade, decades, tick } from '../../charts/format';
 import type { Table } from '../../charts/table';
-import { STACK } from '../../state/setting';
-import type { Store } from '../../state/store';
-import type { Rank } from '../../state/table';
-import { decades, rankDomain } from '../shared/depth-axes';
-import {
-  curveColumns,
-  curveMarks,
-  curveRows,
-  depthChart,
-  depthOf,
-  endsText,
-  sampledText,
-  SHAPE,
-} from './depth-chart';
+import { rankDomain } from './depth-axes';
+import { curveColumns, curveMarks, curveRows, depthChart, depthOf, endsText, sampledText, SHAPE } from './depth-chart';
+import { compose } from '../../charts/plot';
+import { entropyChart, entropyMeasures, entropyText } from './entropy-chart';
 import { Frame } from '../../ui/frame';
-import type { FigureContext, Figure } from '../../ui/figure';
 import { child } from '../../ui/dom';
 import { claimText } from './collapse-claim';
 import { pointsOf, type LayerPoint, type StackCurves } from './stack-curves';
+import { type Figure, type FigureContext, type Rank, STACK, type Store } from './state';
 
 const AXES: Record<Rank, string> = {
   residual: 'relative residual',
@@ -27,11 +17,14 @@ const AXES: Record<Rank, string> = {
   cosine: 'mean cosine of two tokens',
 };
 
-/** How alike the tokens become along the layers of a stack. */
+/** Below this width the two charts stand one above the other. */
+const NARROW = 640;
+
+/** Along the layers of a stack: how alike the tokens become, and how sharp attention is. */
 export class DepthFigure implements Figure {
   readonly id = 'depth';
   readonly inputs = STACK;
-  readonly repaintOn = ['rank', 'floor'] as const;
+  readonly repaintOn = ['rank', 'rows', 'floor'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private claim = child(this.frame.root, '[data-claim]');
 
@@ -51,27 +44,39 @@ export class DepthFigure implements Figure {
     const lists = known.map((curve) => this.points(pointsOf(curve, rank)));
     const domain = rankDomain(rank, lists.flat());
     const y = {
-      ...{ domain, label: AXES[rank], clamp: true },
+      domain,
+      label: AXES[rank],
+      clamp: true,
       ...(rank === 'residual'
         ? { type: 'log' as const, ticks: decades(domain), tickFormat: decade }
         : { ticks: 6, tickFormat: tick }),
     };
     this.judge();
-    const { width } = this.frame;
-    const height = (legend: number) => this.frame.heightInSight(SHAPE, legend);
-    const svg = depthChart(
+    const { frame } = this;
+    const wide = frame.width >= NARROW;
+    const width = wide ? Math.floor(frame.width / 2) : frame.width;
+    const height = () => frame.height({ ...SHAPE, share: SHAPE.share * (wide ? 0.5 : 1) });
+    const ranks = depthChart(
       known,
-      { label: this.describe(), width, height, y, entries: [] },
+      { label: AXES[rank], width, height, y, entries: [] },
       known.map((curve, i) => curveMarks(curve, lists[i], domain, this.curves.isFresh(curve))),
     );
-    this.frame.put(svg);
-    this.frame.say(this.caption());
+    const entropies = entropyChart(this.curves, this.store.state, { width, height });
+    const [first, second] = [ranks, entropies].map(({ viewBox }) => viewBox.baseVal.height);
+    const parts = [
+      { svg: ranks, x: 0, y: wide ? Math.max(0, second - first) : 0 },
+      { svg: entropies, x: wide ? width : 0, y: wide ? Math.max(0, first - second) : first },
+    ];
+    const size = { width: frame.width, height: wide ? Math.max(first, second) : first + second };
+    frame.put(compose(parts, size, this.describe()));
+    frame.say(this.caption());
   }
 
   table(): Table | null {
     const { known } = this.curves;
     if (known.length === 0) return null;
-    const measures = [this.store.state.rank];
+    const { state } = this.store;
+    const measures = [state.rank, ...entropyMeasures(state)];
     return { columns: curveColumns(measures), rows: curveRows(known, measures) };
   }
 
@@ -93,11 +98,13 @@ export class DepthFigure implements Figure {
     const { rank } = this.store.state;
     const ends = endsText(known, rank);
     const end = ends && `At the end the ${AXES[rank]} is ${ends}.`;
-    return [sampledText(known), end].filter(Boolean).join(' ');
+    const entropy = entropyText(known, this.store.state);
+    return [sampledText(known), end, entropy].filter(Boolean).join(' ');
   }
 
   private describe(): string {
     const { known } = this.curves;
-    return `${AXES[this.store.state.rank]} over ${depthOf(known)} layers. ${this.caption()}`;
+    const shown = `${AXES[this.store.state.rank]} and row entropy`;
+    return `${shown} over ${depthOf(known)} layers. ${this.caption()}`;
   }
 }

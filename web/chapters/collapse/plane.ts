@@ -1,5 +1,6 @@
 import { lastVariance, widthOf } from '../../state/setting';
-import { allowed, limitsOf, type State } from '../../state/table';
+import { allowed, limitsOf } from '../../state/control';
+import type { State } from './state';
 
 /** Cells of a map along either axis. */
 export const CELLS = 24;

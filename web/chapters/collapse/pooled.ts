@@ -2,9 +2,7 @@ import type { Collapsed, LayerMeasure } from '../../engine/protocol';
 
 /** The measures of a result, each with an error of its own. */
 function measuresOf(collapsed: Collapsed): LayerMeasure[] {
-  return Object.keys(collapsed).filter(
-    (name): name is LayerMeasure => `${name}_error` in collapsed,
-  );
+  return Object.keys(collapsed).filter((name): name is LayerMeasure => `${name}_error` in collapsed);
 }
 
 /** Puts together what several workers found, each from stacks of its own at the same points. */
@@ -33,8 +31,11 @@ export function pointOf(collapsed: Collapsed, place: number): Collapsed {
   const { mean, variance, samples, refused, overflow } = collapsed;
   const point = {
     ...collapsed,
-    ...{ mean: one(mean), variance: one(variance), overflow: one(overflow) },
-    ...{ samples: own(samples), refused: [refused[place]] },
+    mean: one(mean),
+    variance: one(variance),
+    overflow: one(overflow),
+    samples: own(samples),
+    refused: [refused[place]],
   };
   for (const name of measuresOf(collapsed)) {
     point[name] = own(collapsed[name]);

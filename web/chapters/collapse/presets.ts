@@ -1,47 +1,64 @@
 import type { LayerMeasure } from '../../engine/protocol';
-import type { State } from '../../state/table';
 import type { Preset } from '../shared/preset';
+import type { State } from './state';
 
 /** Of each preset's stack: the means over the samples after every layer, 0 for the input. */
 export type Layers = Record<string, Record<LayerMeasure, number[]>>;
 
 /** Blocks with skip connection and normalization, which presets change in one thing or another. */
 const BLOCKS = {
-  ...{ variance: 0.1, length: 48, tokens: 'random-walk' },
-  ...{ mask: 'causal', skip: 1, layer_norm: 'pre' },
+  variance: 0.1,
+  length: 48,
+  tokens: 'random-walk',
+  mask: 'causal',
+  skip: 1,
+  layer_norm: 'pre',
 } as const satisfies Partial<State>;
 /** Independent tokens, all of which each query sees. */
 const INDEPENDENT = {
   ...BLOCKS,
-  ...{ mean: 0.25, variance: 0.1, length: 64, tokens: 'ar1', correlation: 0 },
+  mean: 0.25,
+  variance: 0.1,
+  length: 64,
+  tokens: 'ar1',
+  correlation: 0,
 } as const satisfies Partial<State>;
 const FULL = { ...INDEPENDENT, mask: 'full' } as const;
 /** Uniform attention after which tokens are normalized, without a skip connection. */
 const NORMALIZED = {
   ...BLOCKS,
-  ...{ mean: 0, variance: 0, tokens: 'ar1', correlation: 0 },
-  ...{ skip: 0, layer_norm: 'post', norm: 'rms-norm' },
+  mean: 0,
+  variance: 0,
+  tokens: 'ar1',
+  correlation: 0,
+  skip: 0,
+  layer_norm: 'post',
+  norm: 'rms-norm',
 } as const satisfies Partial<State>;
 const WALK = { ...BLOCKS, mean: 1, variance: 0.1, length: 64, tokens: 'normalized-walk' } as const;
 /** Documents in blocks, and queries that see them all. */
 const CONTEXTS = {
   ...BLOCKS,
-  ...{ mean: 0.25, variance: 0.1, length: 128, tokens: 'normalized-walk', depth: 4 },
-  ...{ blocks: 8, rows: 'last' },
+  mean: 0.25,
+  variance: 0.1,
+  length: 128,
+  tokens: 'normalized-walk',
+  depth: 4,
+  blocks: 8,
+  rows: 'last',
 } as const satisfies Partial<State>;
 const DEEP = { ...WALK, depth: 24, floor: 0.3 } as const;
 
 const close = (a: number, b: number, most: number) => Math.abs(a - b) < most;
 
-export const collapsePresets: readonly Preset<Layers>[] = [
+export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'pure',
     figure: 'depth',
     name: 'Attention alone',
     text: 'It collapses fast: three layers take the residual from {pure.residual.0} to {pure.residual.3}, after four nothing is left but rounding. A larger variance widens the logits, which only delays it. <em>The claim of Dong et al. (2021) holds.</em>',
     state: { ...FULL, variance: 1, skip: 0, layer_norm: 'none' },
-    claim: ({ pure }) =>
-      pure.residual[0] > 0.9 && pure.residual[3] < 1e-3 && pure.residual[4] < 1e-9,
+    claim: ({ pure }) => pure.residual[0] > 0.9 && pure.residual[3] < 1e-3 && pure.residual[4] < 1e-9,
   },
   {
     id: 'skipped',
@@ -50,9 +67,7 @@ export const collapsePresets: readonly Preset<Layers>[] = [
     text: 'It slows the collapse: after twelve layers the residual is still {skipped.residual.12}. <em>The claim holds</em>, but the tokens grow, and with them the logits: the entropy falls to {skipped.entropy.12}, which is the other collapse.',
     state: { ...FULL, layer_norm: 'none' },
     claim: ({ skipped }) =>
-      skipped.residual[12] > 0.2 &&
-      skipped.residual[12] < skipped.residual[4] &&
-      skipped.entropy[12] < 0.2,
+      skipped.residual[12] > 0.2 && skipped.residual[12] < skipped.residual[4] && skipped.entropy[12] < 0.2,
   },
   {
     id: 'normed',
@@ -92,10 +107,7 @@ export const collapsePresets: readonly Preset<Layers>[] = [
     figure: 'depth',
     name: 'Shear values',
     text: 'With these normalization helps. In two dimensions a shear has a second, stable end where the tokens stay opposite each other. Which one a stack meets depends on its first tokens: about one in eight stays apart for ever, and the mean residual stays at {sheared.residual.160}. <em>The claim of Wu et al. (2024) holds:</em> it is the values that decide.',
-    state: {
-      ...{ ...NORMALIZED, width: 2, length: 2, depth: 160, stacks: 256 },
-      ...{ values: 'shear', shear: 200 },
-    },
+    state: { ...NORMALIZED, width: 2, length: 2, depth: 160, stacks: 256, values: 'shear', shear: 200 },
     claim: ({ sheared }) =>
       sheared.residual[160] > 0.08 &&
       sheared.residual[160] < 0.18 &&
@@ -106,9 +118,7 @@ export const collapsePresets: readonly Preset<Layers>[] = [
     figure: 'depth',
     name: 'Values that push away',
     text: 'With a skip connection, values that push away from the average keep every stack at residual {away.residual.160}. <em>The claim of Wu et al. (2024) holds.</em>',
-    state: {
-      ...{ ...INDEPENDENT, depth: 160, layer_norm: 'post', norm: 'rms-norm', values: 'negative' },
-    },
+    state: { ...INDEPENDENT, depth: 160, layer_norm: 'post', norm: 'rms-norm', values: 'negative' },
     claim: ({ away }) => away.residual[160] > 0.9,
   },
   {
@@ -117,8 +127,7 @@ export const collapsePresets: readonly Preset<Layers>[] = [
     name: 'Hard attention',
     text: 'It is the end of localization (<a href="https://arxiv.org/abs/2009.14658">arXiv:2009.14658</a>): one key a query, entropy {hard.entropy.12}, and nothing is averaged away. The residual keeps {hard.residual.12} of {hard.residual.0}.',
     state: { ...WALK, softmax: 'hard' },
-    claim: ({ hard, soft }) =>
-      hard.entropy[12] === 0 && hard.residual[12] > soft.residual[12] + 0.1,
+    claim: ({ hard, soft }) => hard.entropy[12] === 0 && hard.residual[12] > soft.residual[12] + 0.1,
   },
   {
     id: 'soft',
@@ -130,34 +139,31 @@ export const collapsePresets: readonly Preset<Layers>[] = [
   },
   {
     id: 'parallel',
-    figure: 'entropy-depth',
+    figure: 'depth',
     name: 'Parallel contexts',
     text: 'Contexts encoded in parallel are said to raise the entropy of the queries that see them all (<a href="https://arxiv.org/abs/2412.16545">arXiv:2412.16545</a>). With random weights this <em>does not show:</em> {parallel.entropy_final.4} after four layers, against {serial.entropy_final.4} after one long context. That paper measured trained models.',
     state: { ...CONTEXTS, mask: 'blocks' },
-    claim: ({ parallel, serial }) =>
-      close(parallel.entropy_final[4], serial.entropy_final[4], 0.01),
+    claim: ({ parallel, serial }) => close(parallel.entropy_final[4], serial.entropy_final[4], 0.01),
   },
   {
     id: 'serial',
-    figure: 'entropy-depth',
+    figure: 'depth',
     name: 'One long context',
     text: 'The same queries after one long context have entropy {serial.entropy_final.4}.',
     state: CONTEXTS,
-    claim: ({ parallel, serial }) =>
-      close(parallel.entropy_final[4], serial.entropy_final[4], 0.01),
+    claim: ({ parallel, serial }) => close(parallel.entropy_final[4], serial.entropy_final[4], 0.01),
   },
   {
     id: 'prefixed',
-    figure: 'entropy-depth',
+    figure: 'depth',
     name: 'Shared prefix',
     text: 'A prefix that every context sees does not lower the entropy ({prefixed.entropy_final.4}).',
     state: { ...CONTEXTS, mask: 'blocks', prefix: 8 },
-    claim: ({ prefixed, parallel }) =>
-      close(prefixed.entropy_final[4], parallel.entropy_final[4], 0.01),
+    claim: ({ prefixed, parallel }) => close(prefixed.entropy_final[4], parallel.entropy_final[4], 0.01),
   },
   {
     id: 'chosen',
-    figure: 'entropy-depth',
+    figure: 'depth',
     name: 'Two best contexts',
     text: 'Reading only the two best contexts lowers the entropy, to {chosen.entropy_final.4}.',
     state: { ...CONTEXTS, mask: 'blocks', selected: 2 },
@@ -205,9 +211,7 @@ export const collapsePresets: readonly Preset<Layers>[] = [
     text: 'The entropy falls to {enormous.entropy.24}; the residual stays at {enormous.residual.24}. The variance matters for the entropy alone, and only far up.',
     state: { ...DEEP, variance: 10000 },
     claim: ({ enormous, broad, zero }) =>
-      enormous.entropy[24] < 0.2 &&
-      broad.entropy[24] > 0.5 &&
-      enormous.residual[24] > 1.4 * zero.residual[24],
+      enormous.entropy[24] < 0.2 && broad.entropy[24] > 0.5 && enormous.residual[24] > 1.4 * zero.residual[24],
   },
   {
     id: 'sharp',

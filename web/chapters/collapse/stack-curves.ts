@@ -1,8 +1,7 @@
 import type { Collapsed, LayerMeasure } from '../../engine/protocol';
-import { stackOf, variancesOf } from '../../state/setting';
-import type { FigureContext } from '../../ui/figure';
 import { pointOf, pooled } from './pooled';
 import { throttle } from '../../ui/throttle';
+import { type FigureContext, stackOf, variancesOf } from './state';
 
 /** What a stack's layers measure at one variance. */
 export interface Curve {
@@ -79,7 +78,11 @@ export class StackCurves {
   private begin(context: FigureContext, key: string, stacks: number): Question {
     const lanes = Math.min(context.workers, stacks);
     const question: Question = {
-      ...{ key, stacks, signal: context.signal, askers: new Set(), seconds: NaN },
+      key,
+      stacks,
+      signal: context.signal,
+      askers: new Set(),
+      seconds: NaN,
       parts: new Array(lanes).fill(undefined),
       answer: Promise.resolve(),
     };
@@ -103,8 +106,12 @@ export class StackCurves {
     const variances = variancesOf(state);
     const start = (part: number) => Math.round((part * stacks) / parts.length);
     const input = {
-      ...{ ...stackOf(state), stacks: start(lane + 1) - start(lane), first: start(lane) },
-      ...{ means: variances.map(() => state.mean), variances, layers: 'all' as const },
+      ...stackOf(state),
+      stacks: start(lane + 1) - start(lane),
+      first_stack: start(lane),
+      means: variances.map(() => state.mean),
+      variances,
+      layers: 'all' as const,
     };
     const tellAtTimes = throttle(STEADY, () => {
       for (const { show } of askers) show(0.98 * this.progress(question));

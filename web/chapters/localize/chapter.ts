@@ -1,29 +1,24 @@
 import { Controls } from '../../controls/panel';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
-import type { Chapter, Page } from '../page';
-import { AttentionFigure } from './attention';
+import type { Chapter, Page } from '../shared/page';
 import { HeadGrid } from './head-grid';
-import type { LeadFigure } from './lead';
+import type { LocalizationFigure } from './localization';
+import { LevelPlayer } from './level-player';
 import { PhaseMapFigure } from './phase-map';
-import { ProfileFigure } from './profile';
 import { RowEntropyFigure } from './row-entropy';
 import { SelfAttentionFigure } from './self-attention';
+import type { State, Store } from './state';
 import { SoftmaxRowFigure } from './softmax-row';
-import { SpectrumFigure } from './spectrum';
 
 /** Localization of one head. `lead` is there already: it is drawn before anything else. */
-export function startLocalize({ state, pool, heads }: Page, lead: LeadFigure): Chapter {
-  const store = state.stores.localize;
+export function startLocalize({ pool, heads }: Page, store: Store, lead: LocalizationFigure): Chapter {
   const controls = new Controls(store, pool);
-  const figures = runFigures<FigureOf<'localize'>>(
+  const figures = runFigures<FigureOf<'localize'>, State>(
     {
       lead,
       'phase-map': new PhaseMapFigure(store, heads),
       'softmax-row': new SoftmaxRowFigure(store),
-      profile: new ProfileFigure(),
-      spectrum: new SpectrumFigure(store, heads),
-      attention: new AttentionFigure(store),
       'row-entropy': new RowEntropyFigure(store, heads),
       'self-attention': new SelfAttentionFigure(store, heads),
     },
@@ -32,14 +27,14 @@ export function startLocalize({ state, pool, heads }: Page, lead: LeadFigure): C
     () => ({ failed: (error) => controls.failed(error) }),
   );
   controls.showOnlyFor(figures.inSight);
-  const { lead: onLead, 'phase-map': onMap, spectrum: onSpectrum } = figures.runners;
+  const { lead: onLead, 'phase-map': onMap } = figures.runners;
   const { 'row-entropy': onEntropy, 'self-attention': onSelf } = figures.runners;
-  heads.changed.subscribe(() => [onLead, onMap, onEntropy].forEach((runner) => runner.repaint()));
-  heads.added.subscribe(() => [onLead, onMap, onSelf].forEach((runner) => runner.request('full')));
-  store.changed.subscribe(({ names, settled }) => {
-    if (settled && names.has('variance') && lead.outgrown()) onLead.request('full');
+  heads.changed.subscribe(() => {
+    lead.headsChanged();
+    [onLead, onMap, onEntropy].forEach((runner) => runner.repaint());
   });
-  heads.hovering.subscribe(() => onSpectrum.repaint());
+  heads.added.subscribe(() => [onLead, onMap, onSelf].forEach((runner) => runner.request('full')));
+  new LevelPlayer(store);
   const grid = new HeadGrid(store, heads);
   return {
     runners: figures.runners,

@@ -10,23 +10,14 @@ export const CORRELATIONS: readonly {
   label: string;
   measured: keyof Measured;
 }[] = [
-  {
-    ...{ quantity: 'localization', measured: 'localization' },
-    label: 'localization index <i>L</i> of the theory',
-  },
-  {
-    ...{ quantity: 'localization', measured: 'entropy' },
-    label: 'localization index <i>L</i> of the theory',
-  },
+  { quantity: 'localization', measured: 'localization', label: 'localization index <i>L</i> of the theory' },
+  { quantity: 'localization', measured: 'entropy', label: 'localization index <i>L</i> of the theory' },
   { quantity: 'variance_modulus', measured: 'entropy', label: 'modulus variance' },
   { quantity: 'variance_frobenius', measured: 'entropy', label: 'Frobenius variance' },
   { quantity: 'variance', measured: 'entropy', label: 'trace variance' },
   { quantity: 'mean', measured: 'entropy', label: 'mean <i>m</i>' },
   { quantity: 'mean_modulus', measured: 'entropy', label: '|<i>m</i>|' },
-  {
-    ...{ quantity: 'xi', measured: 'self_weight' },
-    label: '<i>ξ</i> = tr(<i>WΣ</i>)',
-  },
+  { quantity: 'xi', measured: 'self_weight', label: '<i>ξ</i> = tr(<i>WΣ</i>)' },
 ];
 
 /** A quantity of one row of `eigenscope heads`. */

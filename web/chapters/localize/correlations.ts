@@ -1,6 +1,6 @@
 import values from '../../generated/correlations.json';
 import { covarianceNames, type Measured } from '../../heads/traces';
-import type { Covariance } from '../../state/table';
+import type { Covariance } from '../../state/heads';
 import { CORRELATIONS } from './correlation-rows';
 
 /** What the columns of measured attention are called. */

@@ -1,8 +1,9 @@
 import type { Fact } from '../shared/preset';
 import type { Localized } from './presets';
+import type { State } from './state';
 
 /** Settings of which the prose of this view tells numbers, beside those of the presets. */
-export const localizeFacts: readonly Fact<Localized>[] = [
+export const localizeFacts: readonly Fact<State, Localized>[] = [
   {
     id: 'limit',
     state: { variance: 100 },
@@ -11,8 +12,7 @@ export const localizeFacts: readonly Fact<Localized>[] = [
   {
     id: 'short',
     state: { mean: 0.001, variance: 10, length: 24 },
-    claim: ({ short, limit }) =>
-      short.localization > 0.05 && short.localization < 0.8 * limit.localization,
+    claim: ({ short, limit }) => short.localization > 0.05 && short.localization < 0.8 * limit.localization,
   },
   {
     id: 'shorter',

@@ -3,9 +3,10 @@ import sample from '../../generated/sample.json';
 import type { Regime, Signal, SweepPoint } from '../../engine/protocol';
 import type { HeadRegistry, KnownHead } from '../../heads/registry';
 import { tracesFrom } from '../../heads/traces';
-import { QUERY, SETTING } from '../../state/setting';
-import { defaults, type State } from '../../state/table';
-import { questionOf, type FirstResult } from './lead';
+import { MASKING, QUERY, SETTING } from '../../state/setting';
+import { questionOf, type FirstResult } from './localization-answers';
+import type { Point } from './point';
+import { type State, localizeView } from './state';
 
 /** What the sample is called on the page. */
 export const SAMPLE_NAME = 'all-MiniLM-L6-v2';
@@ -25,12 +26,11 @@ export function sampleHeads(): KnownHead[] {
   }));
 }
 
-/** The lead figure of the default state, from the build; null for any other state. */
+/** The first screen of the default state, from the build; null for any other state. */
 export function firstResult(state: Readonly<State>, registry: HeadRegistry): FirstResult | null {
-  const plain = defaults();
-  const asked = [...SETTING, ...QUERY, ...(['samples', 'measure', 'sigma'] as const)];
-  const same = asked.every((name) => name === 'variance' || state[name] === plain[name]);
-  if (!same) return null;
+  const plain = localizeView.defaults;
+  const asked = [...SETTING, ...QUERY, ...MASKING, 'samples', 'measure', 'sigma'] as const;
+  if (asked.some((name) => state[name] !== plain[name])) return null;
   const { domain, means, variances, value } = first;
   const heads = registry.heads('shown');
   registry.predict({
@@ -45,11 +45,35 @@ export function firstResult(state: Readonly<State>, registry: HeadRegistry): Fir
     value: Float64Array.from(value, (it) => it ?? NaN),
     error: new Float64Array(value.length),
   };
-  return {
+  const curves = {
     lines,
     points: first.points as SweepPoint[],
-    domain: [domain[0], domain[1]],
+    domain: [domain[0], domain[1]] as const,
     key: questionOf(state),
     wanted: state.samples,
+    fresh: true,
+  };
+  return { point: pointOf(state), curves };
+}
+
+/** The point of the default state. */
+function pointOf({ mean, variance }: Readonly<State>): Point {
+  const { spectrum, attention, theory } = first.point;
+  const numbers = (list: readonly (number | null)[]) => Float64Array.from(list, (value) => value ?? NaN);
+  return {
+    mean,
+    variance,
+    spectrum: { ...spectrum, eigenvalues: numbers(spectrum.eigenvalues) },
+    attention: {
+      length: attention.length,
+      weights: Float32Array.from(attention.weights),
+      entropy: numbers(attention.entropy),
+    },
+    theory: {
+      ...theory,
+      mean: numbers(theory.mean),
+      std: numbers(theory.std),
+      rho: numbers(theory.rho),
+    } as Point['theory'],
   };
 }

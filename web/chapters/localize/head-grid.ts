@@ -1,27 +1,23 @@
 import { referTo } from '../../ui/registry';
 import { short } from '../../charts/format';
-import { AXES } from './lead-claim';
+import { AXES } from './localization-claim';
 import { withSubscripts } from '../../charts/subscript';
 import { legend } from '../../charts/legend';
 import { fieldRamp, stripOf } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { child } from '../../ui/dom';
 import { draw } from '../../ui/queue';
-import type { Store } from '../../state/store';
-import {
-  nameOf,
-  placeName,
-  type Model,
-  type HeadRegistry,
-  type PlacedHead,
-} from '../../heads/registry';
+import { nameOf, placeName, type Model, type HeadRegistry, type PlacedHead } from '../../heads/registry';
 import { covarianceNames, tracesOf, untraced } from '../../heads/traces';
+import type { Store } from './state';
 
 const MOVES: Record<string, [number, number]> = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1],
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
 };
 
 /** All heads as a table of buttons, layer by layer: the way to a head without a pointer. */
@@ -49,9 +45,7 @@ export class HeadGrid {
   /** Draws the table again after a change of the models, the choice or the colours. */
   follow = (): void => {
     const shown = this.registry.shown(this.store.state.sample);
-    const key = shown
-      .map((model) => `${model.key} ${model.name} ${model.heads.length} ${model.rows.join()}`)
-      .join();
+    const key = shown.map((model) => `${model.key} ${model.name} ${model.heads.length} ${model.rows.join()}`).join();
     if (key !== this.built) this.build(shown);
     this.built = key;
     this.colour();
@@ -119,12 +113,15 @@ export class HeadGrid {
   }
 
   private press(event: KeyboardEvent, model: Model): void {
+    if (event.key === 'Escape') this.store.set({ head: '' });
     const move = MOVES[event.key];
     const here = (event.target as HTMLElement).dataset.head;
     const head = model.heads.find((it) => it.id === here);
     if (!move || !head) return;
     event.preventDefault();
-    const [row, column] = [head.row + move[0], head.head + move[1]];
+    const last = Math.max(...model.heads.filter((it) => it.row === head.row).map((it) => it.head));
+    const row = head.row + move[0];
+    const column = event.key === 'End' ? last : Math.max(0, head.head + move[1]);
     const other = model.heads.find((it) => it.row === row && it.head === column);
     const next = other && this.buttons.get(other.id);
     if (!next) return;
@@ -151,12 +148,7 @@ export class HeadGrid {
   /** What the colours of the buttons mean. */
   private explain(text: string): void {
     const key = legend([{ text, kind: 'strip', colours: stripOf(fieldRamp()) }], 0, 400);
-    const picture = element('svg', {
-      width: 400,
-      height: key.height,
-      role: 'img',
-      'aria-label': text,
-    });
+    const picture = element('svg', { width: 400, height: key.height, role: 'img', 'aria-label': text });
     picture.append(key.render());
     this.key.replaceChildren(picture);
   }
@@ -174,8 +166,7 @@ export class HeadGrid {
     }
     const text = head
       ? this.numbersOf(head)
-      : 'Point at a head, or choose one, to see its numbers here and its eigenvalues in ' +
-        `${referTo('spectrum')}.`;
+      : 'Point at a head, or choose one, to see its numbers here and its eigenvalues in ' + `${referTo('lead')}.`;
     this.detail.replaceChildren(...withSubscripts(text));
   }
 

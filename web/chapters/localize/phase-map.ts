@@ -9,8 +9,6 @@ import { brushed } from '../../heads/brush';
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, traced, untraced } from '../../heads/traces';
 import { SETTING, settingOf, widthOf } from '../../state/setting';
-import type { Store } from '../../state/store';
-import { allowed, type State } from '../../state/table';
 import { Frame } from '../../ui/frame';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import {
@@ -32,7 +30,8 @@ import {
 } from '../shared/map-field';
 import { levelEntry, levelMarks } from '../shared/map-levels';
 import { LIMITS, limitMark } from '../shared/map-limits';
-import type { FigureContext, Figure } from '../../ui/figure';
+import { allowed } from '../../state/control';
+import type { Figure, FigureContext, State, Store } from './state';
 
 interface Result extends Field {
   key: string;
@@ -47,9 +46,16 @@ export class PhaseMapFigure implements Figure {
   readonly repaintOn = ['sigma', 'sample', 'head', 'brush'] as const;
   /** The map itself knows only the traces; of the ensemble no more than a ratio in the caption. */
   readonly beside = [
-    ...(['mean', 'variance', 'width', 'length', 'temperature'] as const),
-    ...(['tokens', 'correlation', 'asymmetry', 'sigma'] as const),
-  ];
+    'mean',
+    'variance',
+    'width',
+    'length',
+    'temperature',
+    'tokens',
+    'correlation',
+    'asymmetry',
+    'sigma',
+  ] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private canvas = new MapCanvas();
   private handle: Handle;
@@ -69,6 +75,7 @@ export class PhaseMapFigure implements Figure {
     this.handle = new Handle(chart, 'Mean and spread of the eigenspectrum', {
       drag: (x, y) => this.drag(x, y),
       step: (dx, dy) => this.step(dx, dy),
+      end: (x) => this.moveTo(x, this.point()[1] || 0.01),
       rest: () => store.settle(),
     });
   }
@@ -143,16 +150,20 @@ export class PhaseMapFigure implements Figure {
     const { localization, rho_mean, regime, signal } = result.map;
     const { x, y } = cellsOf(result);
     const [across, up] = ['xi_over_lambda', 'sqrt_eta_f_over_lambda'];
-    const heads = this.spots().map((spot) => [
-      ...['head', spot.x, spot.y, null, null, null, null, spot.head.id],
-    ]);
+    const heads = this.spots().map((spot) => ['head', spot.x, spot.y, null, null, null, null, spot.head.id]);
     const theory = present?.theory;
     const point = theory && [
-      ...['present', present.x, present.y, theory.localization, theory.rho_mean],
-      ...[theory.regime, theory.signal, ''],
+      'present',
+      present.x,
+      present.y,
+      theory.localization,
+      theory.rho_mean,
+      theory.regime,
+      theory.signal,
+      '',
     ];
     return {
-      columns: [...['kind', across, up, 'localization', 'rho_mean', 'regime', 'signal', 'head']],
+      columns: ['kind', across, up, 'localization', 'rho_mean', 'regime', 'signal', 'head'],
       rows: point ? [...heads, point] : heads,
       grid: {
         kind: 'cell',
@@ -161,10 +172,7 @@ export class PhaseMapFigure implements Figure {
           { name: across, at: Array.from({ length: columns }, (_, column) => x(column)) },
         ],
         values: { localization, rho_mean },
-        choices: {
-          regime: { index: regime, names: REGIMES },
-          signal: { index: signal, names: SIGNALS },
-        },
+        choices: { regime: { index: regime, names: REGIMES }, signal: { index: signal, names: SIGNALS } },
       },
     };
   }
@@ -172,8 +180,10 @@ export class PhaseMapFigure implements Figure {
   private entries() {
     const registry = this.registry.shown(this.store.state.sample);
     return [
-      ...[stripEntry(this.result as Result), levelEntry],
-      ...[LIMITS.width, ...(this.floorWidth() ? [LIMITS.rank] : [])],
+      stripEntry(this.result as Result),
+      levelEntry,
+      LIMITS.width,
+      ...(this.floorWidth() ? [LIMITS.rank] : []),
       ...modelEntries(registry, this.spots()),
     ];
   }
@@ -200,10 +210,7 @@ export class PhaseMapFigure implements Figure {
   private point(): [number, number] {
     const { mean, variance, temperature } = this.store.state;
     const width = widthOf(this.store.state);
-    return [
-      (mean * width) / temperature,
-      Math.sqrt(width * (variance + mean * mean)) / temperature,
-    ];
+    return [(mean * width) / temperature, Math.sqrt(width * (variance + mean * mean)) / temperature];
   }
 
   private spots(): Spot[] {
@@ -229,12 +236,7 @@ export class PhaseMapFigure implements Figure {
     const { mean, variance } = this.store.state;
     const text = `mean ${short(mean)}, variance ${short(variance)}; ξ/λ ${short(px)}, √η_F/λ ${short(py)}`;
     const place = Math.max(py, domain.y[0]);
-    this.handle.place(x.apply(px), y.apply(place), {
-      now: px,
-      from: domain.x[0],
-      to: domain.x[1],
-      text,
-    });
+    this.handle.place(x.apply(px), y.apply(place), { now: px, from: domain.x[0], to: domain.x[1], text });
   }
 
   private drag(px: number, py: number): void {
@@ -267,9 +269,7 @@ export class PhaseMapFigure implements Figure {
     const shown = this.store.state.asymmetry;
     const own = eta_f > 0 ? eta_s / eta_f : 1;
     const slice =
-      Math.abs(own - shown) > 0.02
-        ? ` It has η_S/η_F = ${short(own)}, the map is drawn for ${short(shown)}.`
-        : '';
+      Math.abs(own - shown) > 0.02 ? ` It has η_S/η_F = ${short(own)}, the map is drawn for ${short(shown)}.` : '';
     const { sample, sigma } = this.store.state;
     const heads = this.registry.heads(sample);
     const dots = heads.length > 0 ? ` Dots: heads with ${covarianceNames[sigma]}.` : '';

@@ -1,42 +1,61 @@
 import type { Preset } from '../shared/preset';
+import type { State } from './state';
 
 /**
  * Of each preset's state: localization index and mean of rho by the theory, the entropy of a row of the
  * exact softmax over log T by simulation.
  */
-export type Localized = Record<string, { localization: number; rho_mean: number; entropy: number }>;
+export type Localized = Record<
+  string,
+  {
+    localization: number;
+    rho_mean: number;
+    entropy: number;
+    /** Rank correlation of predicted with measured entropy of the sample's heads, first and last level. */
+    first: number;
+    last: number;
+  }
+>;
 
-export const localizePresets: readonly Preset<Localized>[] = [
+export const localizePresets: readonly Preset<State, Localized>[] = [
   {
     id: 'small',
     figure: 'lead',
+    step: 1,
     name: 'Small variance',
-    text: 'The attention localizes: with mean 0.25 about half of the positions carry the signal (mean of $\\rho$ {small.rho_mean}), and $L$ is {small.localization}.',
+    text: 'Attention is a band along the diagonal. About half of the positions pass the signal (mean of $\\rho$ {small.rho_mean}), the late ones: <b>$L$ = {small.localization}</b>.',
     state: { variance: 0.001 },
     claim: ({ small }) =>
-      small.localization > 0.45 &&
-      small.localization < 0.55 &&
-      Math.abs(small.rho_mean - 0.5) < 0.05,
-  },
-  {
-    id: 'fails',
-    figure: 'lead',
-    name: 'Here the claim fails',
-    text: 'The mean is so small, $\\xi/\\lambda &lt; 2/(T-1)$ with $\\xi = md$, that at zero variance no attention weight is cut off at 0 or 1: the signal passes at all positions alike. $L$ starts at 0, and more variance brings <em>more</em> localization.',
-    state: { mean: 0.004, variance: 0.0001 },
-    claim: ({ fails, limit }) =>
-      fails.localization < 0.01 && limit.localization > fails.localization,
+      small.localization > 0.45 && small.localization < 0.55 && Math.abs(small.rho_mean - 0.5) < 0.05,
   },
   {
     id: 'large',
     figure: 'lead',
+    step: 2,
     name: 'Large variance',
-    text: 'With mean 0.25 too, $L$ is {large.localization}: positions become alike, but not because all of them pass the signal. The mean of $\\rho$ falls from {small.rho_mean} to {large.rho_mean}, and each single row is nearly one-hot: its entropy falls from {small.entropy} to {large.entropy}.',
+    text: 'The band breaks into vertical stripes: each row reads a single key (entropy {small.entropy} → {large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal rarely (mean of $\\rho$ {large.rho_mean}).',
     state: { variance: 30 },
     claim: ({ small, large }) =>
-      large.localization < 0.25 * small.localization &&
-      large.rho_mean < 0.5 * small.rho_mean &&
-      large.entropy < 0.03,
+      large.localization < 0.25 * small.localization && large.rho_mean < 0.5 * small.rho_mean && large.entropy < 0.03,
+  },
+  {
+    id: 'fails',
+    figure: 'lead',
+    step: 3,
+    name: 'Mean near zero',
+    text: '<b>The claim fails.</b> With $\\xi/\\lambda &lt; 2/(T-1)$, $\\xi = md$, no weight is cut off at 0 or 1 at zero variance: all positions pass the signal alike. $L$ starts at 0, and more variance brings <em>more</em> localization.',
+    state: { mean: 0.004, variance: 0.0001 },
+    claim: ({ fails, limit }) => fails.localization < 0.01 && limit.localization > fails.localization,
+  },
+  {
+    id: 'trained',
+    figure: 'lead',
+    step: 4,
+    name: 'Trained heads',
+    text: 'Predicted from its spectrum alone (level 0) a trained head lies off the diagonal: rank correlation {trained.first}. With statistics of random tokens and one attention sink, level by level, the heads move onto it: {trained.last}.',
+    state: { plot: 'heads' },
+    free: ['level'],
+    claim: ({ trained }) => trained.first < 0.5 && trained.last > 0.95,
   },
   {
     id: 'dead',
@@ -59,46 +78,42 @@ export const localizePresets: readonly Preset<Localized>[] = [
   },
   {
     id: 'early',
-    figure: 'profile',
-    name: 'Early tokens',
+    figure: 'lead',
+    name: 'Early',
     text: 'With a negative mean the first tokens carry the signal.',
     state: { mean: -0.25, variance: 0.001 },
     claim: ({ early }) => early.localization > 0.3,
   },
   {
     id: 'late',
-    figure: 'profile',
-    name: 'Late tokens',
+    figure: 'lead',
+    name: 'Late',
     text: 'With a small positive mean the last tokens carry the signal.',
     state: { mean: 0.1, variance: 0.0001 },
     claim: ({ late }) => late.localization > 0.3,
   },
   {
     id: 'middle',
-    figure: 'profile',
-    name: 'Middle tokens',
+    figure: 'lead',
+    name: 'Middle',
     text: 'With a very large mean the last tokens saturate, and only the middle is left.',
     state: { mean: 1, variance: 0.01 },
     claim: ({ middle }) => middle.localization > 0.3,
   },
   {
     id: 'four',
-    figure: 'profile',
-    name: 'Four eigenvalues',
+    figure: 'lead',
+    name: '4 eigenvalues',
     text: 'They are too few for the normal approximation: the points leave the line.',
-    state: {
-      ...{ ensemble: 'two-point', mean: 4, variance: 10, width: 4, length: 24 },
-    },
+    state: { ensemble: 'two-point', mean: 4, variance: 10, width: 4, length: 24 },
     claim: ({ four, many }) => Math.abs(four.localization - many.localization) < 1e-3,
   },
   {
     id: 'many',
-    figure: 'profile',
+    figure: 'lead',
     name: '256 eigenvalues',
     text: 'With the same traces as the four eigenvalues the points lie on the line.',
-    state: {
-      ...{ ensemble: 'two-point', mean: 0.0625, variance: 0.402, width: 256, length: 24 },
-    },
+    state: { ensemble: 'two-point', mean: 0.0625, variance: 0.402, width: 256, length: 24 },
     claim: ({ four, many }) => Math.abs(four.localization - many.localization) < 1e-3,
   },
 ];

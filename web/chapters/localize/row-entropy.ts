@@ -9,9 +9,8 @@ import { brushed } from '../../heads/brush';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, logitSpread, traced, untraced } from '../../heads/traces';
-import type { Store } from '../../state/store';
-import type { Figure, FigureContext } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
+import type { Figure, FigureContext, Store } from './state';
 
 type Row = Output<'row-entropy'>['rows'][number];
 
@@ -75,9 +74,15 @@ export class RowEntropyFigure implements Figure {
       label: `Entropy of a row of attention over the standard deviation of its logits. ${this.caption(spots)}`,
       width,
       height: this.frame.height({ share: 0.5, least: 280, most: 440 }) + key.height,
-      ...{ marginTop: key.height + 12, marginLeft: 52, marginRight: 16, marginBottom: 44 },
+      marginTop: key.height + 12,
+      marginLeft: 52,
+      marginRight: 16,
+      marginBottom: 44,
       x: {
-        ...{ type: 'log', domain: DOMAIN, ticks: TICKS, labelAnchor: 'center' },
+        type: 'log',
+        domain: DOMAIN,
+        ticks: TICKS,
+        labelAnchor: 'center',
         label: 'standard deviation s of the logits, over λ →',
         tickFormat: (value: number) => decade(value) || short(value),
       },
@@ -98,16 +103,28 @@ export class RowEntropyFigure implements Figure {
   table(): Table | null {
     if (this.rows.length === 0) return null;
     const rows = this.rows.map((row) => [
-      ...['row', row.length, row.logit_std, row.limit_entropy, row.theory_entropy],
-      ...[row.entropy, row.entropy_error, row.samples, ''],
+      'row',
+      row.length,
+      row.logit_std,
+      row.limit_entropy,
+      row.theory_entropy,
+      row.entropy,
+      row.entropy_error,
+      row.samples,
+      '',
     ]);
-    const heads = this.spots().map(({ head, x, y }) => [
-      ...['head', null, x, null, null, y, null, null, head.id],
-    ]);
+    const heads = this.spots().map(({ head, x, y }) => ['head', null, x, null, null, y, null, null, head.id]);
     return {
       columns: [
-        ...['kind', 'length', 'logit_std', 'limit_entropy', 'theory_entropy'],
-        ...['entropy', 'entropy_error', 'samples', 'head'],
+        'kind',
+        'length',
+        'logit_std',
+        'limit_entropy',
+        'theory_entropy',
+        'entropy',
+        'entropy_error',
+        'samples',
+        'head',
       ],
       rows: [...rows, ...heads],
     };
@@ -115,7 +132,9 @@ export class RowEntropyFigure implements Figure {
 
   private entries(spots: Spot[]): Entry[] {
     const lengths: Entry[] = LENGTHS.map((length, i) => ({
-      ...{ text: `T = ${length}`, kind: 'line', colours: [series[i]] },
+      text: `T = ${length}`,
+      kind: 'line',
+      colours: [series[i]],
     }));
     const models = spots.length > 0 ? this.registry.shown(this.store.state.sample) : [];
     return [
@@ -129,20 +148,13 @@ export class RowEntropyFigure implements Figure {
   private lengthMarks(length: number, stroke: string): Markish[] {
     const own = this.rows.filter((row) => row.length === length);
     const x = 'logit_std';
-    const end = (side: number) => (row: Row) =>
-      (row.entropy ?? NaN) + side * BARS * (row.entropy_error ?? NaN);
+    const end = (side: number) => (row: Row) => (row.entropy ?? NaN) + side * BARS * (row.entropy_error ?? NaN);
     const name = (what: string) => ({ ariaDescription: `${what}, ${length} keys` });
     return [
-      line(limitOf(own), {
-        ...{ stroke, strokeDasharray: '3 3', strokeOpacity: 0.7 },
-        ...name('random energy model'),
-      }),
-      line(own, { ...{ x, y: 'theory_entropy', stroke, strokeWidth: 2 }, ...name('theory') }),
-      ruleX(own, { ...{ x, y1: end(-1), y2: end(1), stroke }, ...name('error bars') }),
-      dot(own, {
-        ...{ x, y: 'entropy', r: 3, stroke, fill: 'var(--paper)' },
-        ...name('simulation'),
-      }),
+      line(limitOf(own), { stroke, strokeDasharray: '3 3', strokeOpacity: 0.7, ...name('random energy model') }),
+      line(own, { x, y: 'theory_entropy', stroke, strokeWidth: 2, ...name('theory') }),
+      ruleX(own, { x, y1: end(-1), y2: end(1), stroke, ...name('error bars') }),
+      dot(own, { x, y: 'entropy', r: 3, stroke, fill: 'var(--paper)', ...name('simulation') }),
     ];
   }
 
@@ -150,9 +162,7 @@ export class RowEntropyFigure implements Figure {
   private spots(): Spot[] {
     const { sample, sigma } = this.store.state;
     const spots = traced(this.registry.heads(sample), sigma)
-      .map(({ head, traces }) => ({
-        ...{ head, x: logitSpread(traces, head), y: head.measured?.entropy ?? NaN },
-      }))
+      .map(({ head, traces }) => ({ head, x: logitSpread(traces, head), y: head.measured?.entropy ?? NaN }))
       .filter(({ x, y }) => x >= DOMAIN[0] && x <= DOMAIN[1] && Number.isFinite(y));
     return distinct(spots);
   }
@@ -164,8 +174,7 @@ export class RowEntropyFigure implements Figure {
     const outside = measured - spots.length;
     return [
       `Circles: ${count(fewest(this.rows))} rows each.`,
-      spots.length > 0 &&
-        `Dots: ${spots.length} heads, s with ${covarianceNames[sigma]}, entropy measured on text.`,
+      spots.length > 0 && `Dots: ${spots.length} heads, s with ${covarianceNames[sigma]}, entropy measured on text.`,
       outside > 0 && `Heads beside this axis: ${outside}.`,
       untraced(heads, sigma),
     ]

@@ -6,9 +6,8 @@ import { brushed } from '../../heads/brush';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, selfLogit, traced, untraced } from '../../heads/traces';
-import type { Store } from '../../state/store';
-import type { Figure, FigureContext } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
+import type { Figure, FigureContext, Store } from './state';
 
 /** How much more a token attends to itself, against what the trace of W Sigma says. */
 export class SelfAttentionFigure implements Figure {
@@ -30,8 +29,7 @@ export class SelfAttentionFigure implements Figure {
   async compute(context: FigureContext): Promise<void> {
     const spots = this.spots();
     const [a, b] = [spots.map(({ x }) => x), spots.map(({ y }) => y)];
-    this.correlation =
-      a.length > 1 ? (await context.run('rank-correlation', { a, b })).rank_correlation : null;
+    this.correlation = a.length > 1 ? (await context.run('rank-correlation', { a, b })).rank_correlation : null;
     context.show(1);
   }
 
@@ -44,9 +42,14 @@ export class SelfAttentionFigure implements Figure {
       label: `Excess of a token’s attention to itself. ${this.caption(spots)}`,
       width,
       height: this.frame.height({ share: 0.5, least: 280, most: 420 }) + key.height,
-      ...{ marginTop: key.height + 12, marginLeft: 60, marginRight: 16, marginBottom: 44 },
+      marginTop: key.height + 12,
+      marginLeft: 60,
+      marginRight: 16,
+      marginBottom: 44,
       x: {
-        ...{ labelAnchor: 'center', tickFormat: tick, nice: true },
+        labelAnchor: 'center',
+        tickFormat: tick,
+        nice: true,
         label: 'tr(WΣ)/λ: predicted excess of the logit with itself →',
       },
       y: { label: 'measured excess of the weight', tickFormat: tick, nice: true, zero: true },
@@ -66,9 +69,7 @@ export class SelfAttentionFigure implements Figure {
 
   table(): Table | null {
     const { sigma } = this.store.state;
-    const rows = this.spots().map(({ head, x, y }) => [
-      ...[head.id, sigma, x, head.measured?.self_logit ?? null, y],
-    ]);
+    const rows = this.spots().map(({ head, x, y }) => [head.id, sigma, x, head.measured?.self_logit ?? null, y]);
     const columns = ['head', 'covariance', 'predicted_self_logit', 'self_logit', 'self_weight'];
     return rows.length > 0 ? { columns, rows } : null;
   }
@@ -76,9 +77,7 @@ export class SelfAttentionFigure implements Figure {
   private spots(): Spot[] {
     const { sample, sigma } = this.store.state;
     const spots = traced(this.registry.heads(sample), sigma)
-      .map(({ head, traces }) => ({
-        ...{ head, x: selfLogit(traces, head), y: head.measured?.self_weight ?? NaN },
-      }))
+      .map(({ head, traces }) => ({ head, x: selfLogit(traces, head), y: head.measured?.self_weight ?? NaN }))
       .filter(({ y }) => Number.isFinite(y));
     return distinct(spots);
   }

@@ -5,10 +5,8 @@ import { legend, type Entry } from '../../charts/legend';
 import { chart, compose, dot, gridY, ruleX, ruleY, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Output } from '../../engine/protocol';
-import type { Store } from '../../state/store';
-import { table as parameters } from '../../state/table';
-import type { Figure, FigureContext } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
+import { type Figure, type FigureContext, type Store, localizeView } from './state';
 
 type Row = Output<'softmax-row'>;
 
@@ -23,7 +21,7 @@ const LIMITS = [-1, KEYS - 1];
 const HEIGHT = 240;
 /** Of the vertical axis of the logits, which holds the moved one wherever the slider puts it. */
 const SPAN = [-8, 18];
-const TRAVEL = parameters.logit.slider ?? { from: SPAN[0], to: SPAN[1] };
+const TRAVEL = localizeView.controls.logit.slider ?? { from: SPAN[0], to: SPAN[1] };
 
 /** One row of attention: logits, weights and gradients, exact and clipped, while one logit moves. */
 export class SoftmaxRowFigure implements Figure {
@@ -39,14 +37,13 @@ export class SoftmaxRowFigure implements Figure {
     this.handle = new Handle(this.frame.chart, 'Logit of one key over the temperature', {
       drag: (_, y) => this.drag(y),
       step: (dx, dy) => this.move(store.state.logit + 0.1 * (dx + dy)),
+      end: (logit) => this.move(logit),
       rest: () => store.settle(),
     });
   }
 
   async compute(context: FigureContext): Promise<void> {
-    this.row = await context.run('softmax-row', {
-      ...{ logits: logitsWith(context.state.logit), temperature: 1 },
-    });
+    this.row = await context.run('softmax-row', { logits: logitsWith(context.state.logit), temperature: 1 });
     context.show(1);
   }
 
@@ -58,7 +55,8 @@ export class SoftmaxRowFigure implements Figure {
     const width = wide ? frame.width / 3 : frame.width;
     const top = key.height + 4;
     const left = panel('logit minus the row’s mean, over λ', [[row.centred, EXACT]], width, {
-      ...{ domain: SPAN, limits: LIMITS },
+      domain: SPAN,
+      limits: LIMITS,
     });
     const weights = panel(
       'attention weight',
@@ -66,7 +64,8 @@ export class SoftmaxRowFigure implements Figure {
         [row.weight, EXACT],
         [row.clipped, CLIPPED],
       ],
-      ...[width, { domain: [0, 1], limits: [] as number[] }],
+      width,
+      { domain: [0, 1], limits: [] as number[] },
     );
     const gradients = panel(
       'gradient: by the key’s own logit, times λ',
@@ -74,7 +73,8 @@ export class SoftmaxRowFigure implements Figure {
         [row.gradient, EXACT],
         [row.clipped_gradient, CLIPPED],
       ],
-      ...[width, { domain: [0, 0.26], limits: [] as number[] }],
+      width,
+      { domain: [0, 0.26], limits: [] as number[] },
     );
     const place = (i: number) => ({ x: wide ? i * width : 0, y: top + (wide ? 0 : i * HEIGHT) });
     const parts = [left, weights, gradients].map(({ svg }, i) => ({ svg, ...place(i) }));
@@ -92,7 +92,12 @@ export class SoftmaxRowFigure implements Figure {
     if (!row) return null;
     const columns = ['key', 'centred', 'weight', 'gradient', 'clipped', 'clipped_gradient'];
     const rows = Array.from(row.centred, (centred, i) => [
-      ...[i + 1, centred, row.weight[i], row.gradient[i], row.clipped[i], row.clipped_gradient[i]],
+      i + 1,
+      centred,
+      row.weight[i],
+      row.gradient[i],
+      row.clipped[i],
+      row.clipped_gradient[i],
     ]);
     return { columns, rows };
   }
@@ -102,7 +107,10 @@ export class SoftmaxRowFigure implements Figure {
     const { chart, top } = this.logits;
     const y = row.centred[MOVED];
     this.handle.place(chart.x.apply(MOVED + 1), top + chart.y.apply(y), {
-      ...{ now: this.store.state.logit, from: TRAVEL.from, to: TRAVEL.to, text: caption(row) },
+      now: this.store.state.logit,
+      from: TRAVEL.from,
+      to: TRAVEL.to,
+      text: caption(row),
     });
   }
 
@@ -124,10 +132,7 @@ export class SoftmaxRowFigure implements Figure {
 const ENTRIES: Entry[] = [
   { text: 'exact softmax', kind: 'dot', colours: [EXACT] },
   { text: 'clipped to first order', kind: 'ring', colours: [CLIPPED] },
-  {
-    ...{ text: 'limits of the clip: ρ counts keys between', kind: 'line' },
-    ...{ colours: ['var(--ink)'], dash: '3 3' },
-  },
+  { text: 'limits of the clip: ρ counts keys between', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
 ];
 
 /** The row's logits over the temperature, with the moved one at its place. */
@@ -151,24 +156,26 @@ function panel(
   ];
   sets.forEach(([values, stroke], i) => {
     // A logit outside the limits is hollow: it has no gradient.
-    const inside = (value: number) =>
-      limits.every((limit, side) => (side ? value < limit : value > limit));
+    const inside = (value: number) => limits.every((limit, side) => (side ? value < limit : value > limit));
     marks.push(
       dot(values, {
         x: (_: number, at: number) => at + 1,
         y: (value: number) => value,
         r: (_: number, at: number) => (i === 0 ? (at === MOVED ? 5 : 3.5) : 6),
-        fill: {
-          value: (value: number) => (i === 0 && inside(value) ? stroke : 'none'),
-          scale: null,
-        },
-        ...{ stroke, strokeWidth: 1.5 },
+        fill: { value: (value: number) => (i === 0 && inside(value) ? stroke : 'none'), scale: null },
+        stroke,
+        strokeWidth: 1.5,
         ariaDescription: `${label}, ${i === 0 ? 'exact' : 'clipped'}`,
       }),
     );
   });
   return chart({
-    ...{ label, width, height: HEIGHT, marginLeft: 44, marginTop: 34, marginBottom: 36 },
+    label,
+    width,
+    height: HEIGHT,
+    marginLeft: 44,
+    marginTop: 34,
+    marginBottom: 36,
     marginRight: 10,
     x: { domain: [0.5, KEYS + 0.5], label: 'key', ticks: [1, KEYS / 2, KEYS], tickFormat: tick },
     r: { type: 'identity' },

@@ -1,16 +1,17 @@
 import { Controls } from '../../controls/panel';
+import type { Covariance } from '../../state/heads';
+import type { Store as SharedStore } from '../../state/store';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import { hintScroll } from '../../ui/scroll-hint';
-import type { Chapter, Page } from '../page';
+import type { Chapter, Page } from '../shared/page';
 import { textOf, TextSource } from '../shared/text-source';
 import { sourceOf } from './checkpoint-files';
 import { Checkpoints } from './checkpoints';
 import { measuredEntropy } from './columns';
 import { CompareFigure } from './compare';
-import { Dropped } from './drop';
-import { DrawnPassages } from './drawn-passages';
+import { CheckpointOpener } from './open-checkpoint';
 import { HeadDistanceFigure } from './head-distance';
 import { HeadSpectraFigure } from './head-spectra';
 import { HeadTable } from './head-table';
@@ -21,6 +22,8 @@ import { CovarianceTraces } from './other-traces';
 import { Picks } from './picks';
 import { PredictionNotes } from './prediction-notes';
 import { showWhatCanBeRead } from './readable';
+import { TokenMetricFigure } from './token-metric';
+import type { State, Store } from './state';
 
 /** The control of a field that a scan refuses: its heads are not those of stacks or training runs. */
 function controlOf(field: string): string {
@@ -28,23 +31,25 @@ function controlOf(field: string): string {
 }
 
 /** The model that was opened, the sample until there is one. */
-export function startModel({ state, pool, heads }: Page): Chapter {
-  const store = state.stores.model;
+export function startModel(
+  { state, pool, heads }: Page,
+  store: Store,
+  localize: SharedStore<{ sigma: Covariance }>,
+): Chapter {
   const controls = new Controls(store, pool, controlOf);
   const texts = new TextSource();
   const checkpoints = new Checkpoints(heads);
   const measurements = new HeadMeasurements();
-  const passages = new DrawnPassages(pool);
-  const predictors = new PredictorsFigure(
-    ...([store, heads, checkpoints, measurements, texts, passages] as const),
-  );
+  const predictors = new PredictorsFigure(store, heads, checkpoints, measurements, texts);
   const text = new HeadTextFigure(store, checkpoints, measurements);
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
-  const figures = runFigures<FigureOf<'model'>>(
+  const metric = new TokenMetricFigure(store, checkpoints, measurements);
+  const figures = runFigures<FigureOf<'model'>, State>(
     {
       'head-text': text,
       'head-spectra': new HeadSpectraFigure(store, heads, checkpoints),
       predictors,
+      'token-metric': metric,
       'head-distance': distance,
       compare: new CompareFigure(store, checkpoints),
     },
@@ -58,9 +63,10 @@ export function startModel({ state, pool, heads }: Page): Chapter {
     predictors: onPredictors,
     'head-text': onText,
     'head-distance': onDistance,
+    'token-metric': onMetric,
     compare: onCompare,
   } = figures.runners;
-  const traces = new CovarianceTraces(state.stores, pool, checkpoints, heads, texts);
+  const traces = new CovarianceTraces({ localize, model: store }, pool, checkpoints, heads, texts);
   const another = child<HTMLInputElement>(predictors.frame.root, '[data-predictors-text]');
   another.addEventListener('change', () => {
     const [file] = another.files ?? [];
@@ -100,21 +106,16 @@ export function startModel({ state, pool, heads }: Page): Chapter {
   };
   state.moved.subscribe(showSample);
   showSample();
-  measurements.changed.subscribe(() => onDistance.repaint());
-  measurements.changed.subscribe(() =>
-    heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })),
-  );
-  showWhatCanBeRead(measurements, [predictors.frame, text.frame, distance.frame]);
+  for (const runner of [onMetric, onDistance]) measurements.changed.subscribe(() => runner.repaint());
+  measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
+  showWhatCanBeRead(measurements, [predictors.frame, text.frame, metric.frame, distance.frame]);
   new HeadTable(store, heads, checkpoints, measurements);
   hintScroll(child(document, '.bench-head'));
   new Picks(store, checkpoints, measurements);
   new PredictionNotes(store, checkpoints, measurements);
-  new Dropped(store, pool, checkpoints, {
+  new CheckpointOpener(store, pool, checkpoints, {
     choosing: () => void texts.load().catch(() => {}), // the figure hears of it when it asks
     failed: (error) => controls.failed(error),
-    opening: (checkpoint) => {
-      predictors.prepare(checkpoint).catch(() => {}); // the figure hears of it when it asks
-    },
     show: () => state.show('model'),
   });
   return figures;

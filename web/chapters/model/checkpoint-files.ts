@@ -51,10 +51,7 @@ export function checkpointsOf(files: FolderFile[]): Checkpoint[] {
 }
 
 /** The file itself, or with an index all that may be its shards. */
-function weightsOf(
-  { file, folder }: FolderFile,
-  all: FolderFile[],
-): Pick<Checkpoint, 'model' | 'index'> {
+function weightsOf({ file, folder }: FolderFile, all: FolderFile[]): Pick<Checkpoint, 'model' | 'index'> {
   if (!file.name.endsWith(INDEX)) return { model: [file], index: null };
   const beside = all.filter((it) => it.folder === folder);
   return { model: beside.map((it) => it.file), index: file };
@@ -76,9 +73,7 @@ function nearest(files: FolderFile[], folder: string, name: string): File | null
 
 /** A config under another name, where there is no doubt. */
 function loneJson(files: FolderFile[]): File | null {
-  const lone = files.filter(
-    ({ file }) => /(?<!\.index)\.json$/.test(file.name) && file.name !== 'tokenizer.json',
-  );
+  const lone = files.filter(({ file }) => /(?<!\.index)\.json$/.test(file.name) && file.name !== 'tokenizer.json');
   return lone.length === 1 ? lone[0].file : null;
 }
 
@@ -91,9 +86,7 @@ export function sourceOf({ name, model: [first] }: Checkpoint): string {
 
 /** What is not there of the files that reading a text needs, in words; '' where nothing is missing. */
 export function missingOf(checkpoint: Checkpoint): string {
-  const missing = (['config', 'tokenizer'] as const)
-    .filter((name) => !checkpoint[name])
-    .map((name) => `${name}.json`);
+  const missing = (['config', 'tokenizer'] as const).filter((name) => !checkpoint[name]).map((name) => `${name}.json`);
   return missing.length === 0 ? '' : `${missing.join(' and ')} is not among the files.`;
 }
 
@@ -131,9 +124,7 @@ export async function filesOf(transfer: DataTransfer): Promise<FolderFile[]> {
   const others = found.filter((it) => !wanted.includes(it)).slice(0, MOST_OTHERS);
   const hasWeights = wanted.some(({ entry }) => !entry.name.endsWith('.json'));
   const opened = hasWeights ? wanted : [...wanted, ...others];
-  return Promise.all(
-    opened.map(async ({ entry, folder }) => ({ file: await fileOf(entry), folder })),
-  );
+  return Promise.all(opened.map(async ({ entry, folder }) => ({ file: await fileOf(entry), folder })));
 }
 
 async function inside(entry: FileSystemEntry, folder: string, deep: number): Promise<Found[]> {
@@ -153,9 +144,7 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
   for (;;) {
-    const part = await new Promise<FileSystemEntry[]>((resolve, reject) =>
-      reader.readEntries(resolve, reject),
-    );
+    const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (part.length === 0) return all;
     all.push(...part);
   }

@@ -1,9 +1,9 @@
 import type { Head } from '../../engine/protocol';
 import { Signal } from '../../state/signal';
 import { placeOf } from '../../heads/brush';
-import type { State } from '../../state/table';
 import type { Checkpoint } from './checkpoint-files';
 import type { Model, HeadRegistry } from '../../heads/registry';
+import type { State } from './state';
 
 /** A checkpoint whose heads have been read. */
 export interface Opened extends Checkpoint {

@@ -23,10 +23,7 @@ export interface Found {
 }
 
 /** The entropy of a head on the passages, NaN where it is not known. */
-export function measuredEntropy(
-  head: PlacedHead,
-  { measurements }: Pick<Found, 'measurements'>,
-): number {
+export function measuredEntropy(head: PlacedHead, { measurements }: Pick<Found, 'measurements'>): number {
   const at = indexOf(head, measurements.predictions);
   return measurements.predictions?.measured_entropy[at] ?? NaN;
 }
@@ -55,18 +52,8 @@ export const columns: readonly Column[] = [
     value: ({ stack, model }) => (stack ? model.stacks.indexOf(stack) : NaN),
     text: ({ stack }) => stack,
   },
-  {
-    name: 'layer',
-    title: 'Layer',
-    help: 'number of the layer, from 0',
-    value: ({ layer }) => layer,
-  },
-  {
-    name: 'head',
-    title: 'Head',
-    help: 'number of the head in its layer, from 0',
-    value: ({ head }) => head,
-  },
+  { name: 'layer', title: 'Layer', help: 'number of the layer, from 0', value: ({ layer }) => layer },
+  { name: 'head', title: 'Head', help: 'number of the head in its layer, from 0', value: ({ head }) => head },
   {
     name: 'entropy',
     title: 'Entropy measured',
@@ -82,7 +69,9 @@ export const columns: readonly Column[] = [
   {
     name: 'verdict',
     title: 'Explained by',
-    help: `what the first level of ${referTo('predictors')} adds from which on all levels predict the entropy within 0.05; in a filter write a hyphen for each space`,
+    help:
+      `what the first level of ${referTo('predictors')} adds from which on all levels predict ` +
+      'the entropy within 0.05; in a filter write a hyphen for each space',
     value: verdict,
     text: (head, found) => VERDICTS[verdict(head, found)] ?? '',
   },
@@ -156,8 +145,7 @@ export function columnOf(order: string): Column {
   const found = columns.find(({ name }) => name === order.replace(/^-/, ''));
   if (found) return found;
   throw new Error(
-    `order: '${quoted(order)}' is not allowed; it must be a column, with a minus for the largest first: ` +
-      known(),
+    `order: '${quoted(order)}' is not allowed; it must be a column, with a minus for the largest first: ` + known(),
   );
 }
 

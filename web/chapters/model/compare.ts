@@ -8,10 +8,9 @@ import type { Head } from '../../engine/protocol';
 import { brushed, placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
 import { spreadNames } from '../../heads/registry';
-import type { Store } from '../../state/store';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import type { Figure } from '../../ui/figure';
+import type { Figure, Store } from './state';
 
 /** A head of two checkpoints. */
 interface Pair {
@@ -128,9 +127,7 @@ export class CompareFigure implements Figure {
     const [{ to }] = pairs;
     const means = pairs.flatMap(({ from, to }) => [from.mean, to.mean]);
     const [left, right] = [Math.min(...means), Math.max(...means)];
-    const least = Math.min(
-      ...pairs.flatMap((pair) => [this.spread(pair.from), this.spread(pair.to)]),
-    );
+    const least = Math.min(...pairs.flatMap((pair) => [this.spread(pair.from), this.spread(pair.to)]));
     const points = Array.from({ length: 101 }, (_, i) => {
       const mean = left + (i / 100) * (right - left);
       return [mean, mean ** 2 * (to.width / to.head_width - 1)] as [number, number];
@@ -144,7 +141,12 @@ export class CompareFigure implements Figure {
     const stacks = this.checkpoints.model.stacks.length > 1;
     const rows = this.pairs().map(({ from, to }) => [
       ...(stacks ? [to.stack] : []),
-      ...[to.layer, to.head, from.mean, this.spread(from), to.mean, this.spread(to)],
+      to.layer,
+      to.head,
+      from.mean,
+      this.spread(from),
+      to.mean,
+      this.spread(to),
     ]);
     const { spread } = this.store.state;
     const places = [...(stacks ? ['stack'] : []), 'layer', 'head'];
@@ -169,8 +171,7 @@ export class CompareFigure implements Figure {
 
   private caption(pairs: Pair[]): string {
     const { list, at } = this.checkpoints;
-    const mean = (of: (pair: Pair) => number) =>
-      pairs.reduce((sum, pair) => sum + of(pair), 0) / pairs.length;
+    const mean = (of: (pair: Pair) => number) => pairs.reduce((sum, pair) => sum + of(pair), 0) / pairs.length;
     return (
       `${list[0].name} to ${list[at].name}: ${pairs.length} heads that both have; their means go from ` +
       `${short(mean(({ from }) => from.mean))} to ${short(mean(({ to }) => to.mean))} on average, ` +

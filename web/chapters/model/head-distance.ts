@@ -3,12 +3,11 @@ import { legend, type Entry } from '../../charts/legend';
 import { series } from '../../charts/palette';
 import { chart, dot, line } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
-import type { Figure } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
-import type { Store } from '../../state/store';
 import type { Checkpoints } from './checkpoints';
 import { indexOf, rowOf, type HeadMeasurements } from './measurements';
 import { LAWS, levelCalled, LEVELS } from './predictor-levels';
+import type { Figure, Store } from './state';
 
 /** The level of the Gaussian model that knows most; those after it take real keys. */
 const GAUSSIAN = levelCalled('neighbours');
@@ -61,23 +60,22 @@ export class HeadDistanceFigure implements Figure {
       marginRight: 12,
       marginBottom: 42,
       x: {
-        ...{ type: 'log', domain: [1, longest], label: 'distance in tokens →' },
-        ...{ ticks: ticksOf([1, longest]), tickFormat: short },
+        type: 'log',
+        domain: [1, longest],
+        label: 'distance in tokens →',
+        ticks: ticksOf([1, longest]),
+        tickFormat: short,
       },
-      y: {
-        ...{ type: 'log', label: '↑ mean weight of a key' },
-        ...{ ticks: ticksOf(weights), tickFormat: short },
-      },
+      y: { type: 'log', label: '↑ mean weight of a key', ticks: ticksOf(weights), tickFormat: short },
       marks: [
         () => key.render(),
         line(rotary, {
-          ...{ stroke: series[1], strokeWidth: 2, strokeDasharray: '7 4' },
+          stroke: series[1],
+          strokeWidth: 2,
+          strokeDasharray: '7 4',
           ariaDescription: 'rotary base alone',
         }),
-        line(gaussian, {
-          ...{ stroke: series[0], strokeWidth: 2 },
-          ariaDescription: 'Gaussian model',
-        }),
+        line(gaussian, { stroke: series[0], strokeWidth: 2, ariaDescription: 'Gaussian model' }),
         dot(measured, { r: 3, fill: 'var(--ink)', ariaDescription: 'measured' }),
       ],
     });
@@ -89,8 +87,11 @@ export class HeadDistanceFigure implements Figure {
     const profile = this.profile();
     if (!profile) return null;
     const rows = Array.from(profile.gaussian, (_, i) => [
-      ...[profile.layer, profile.head, i + 1],
-      ...[finiteCell(profile.measured[i]), finiteCell(profile.gaussian[i])],
+      profile.layer,
+      profile.head,
+      i + 1,
+      finiteCell(profile.measured[i]),
+      finiteCell(profile.gaussian[i]),
     ]);
     return { columns: ['layer', 'head', 'distance', 'measured', 'gaussian'], rows };
   }
@@ -127,8 +128,7 @@ export class HeadDistanceFigure implements Figure {
     const rotary =
       predictions.rotary_decay === null
         ? 'The model has no rotary positions to predict a decay from.'
-        : `The base of its rotary positions alone predicts ${short(predictions.rotary_decay)} for ` +
-          'every head.';
+        : `The base of its rotary positions alone predicts ${short(predictions.rotary_decay)} for ` + 'every head.';
     return `${where}: exponent of the decay and weight on the sinks: ${measured}; ${gaussian}. ${rotary}`;
   }
 }
@@ -147,13 +147,9 @@ const MULTIPLES = [
 function ticksOf(values: readonly number[]): number[] {
   const [least, largest] = [Math.min(...values), Math.max(...values)];
   const first = Math.floor(Math.log10(least));
-  const powers = Array.from({ length: Math.ceil(Math.log10(largest)) - first + 1 }, (_, i) =>
-    Number(`1e${first + i}`),
-  );
+  const powers = Array.from({ length: Math.ceil(Math.log10(largest)) - first + 1 }, (_, i) => Number(`1e${first + i}`));
   const within = (multiples: number[]) =>
-    powers
-      .flatMap((power) => multiples.map((it) => it * power))
-      .filter((it) => it >= least && it <= largest);
+    powers.flatMap((power) => multiples.map((it) => it * power)).filter((it) => it >= least && it <= largest);
   const fitting = MULTIPLES.map(within).find((it) => it.length <= MOST_TICKS);
   return fitting ?? within([1]);
 }

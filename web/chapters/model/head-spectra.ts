@@ -8,9 +8,8 @@ import type { Table } from '../../charts/table';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
 import { nameOf, type Model, type HeadRegistry, type PlacedHead } from '../../heads/registry';
-import type { Store } from '../../state/store';
 import { Frame } from '../../ui/frame';
-import type { Figure } from '../../ui/figure';
+import type { Figure, Store } from './state';
 
 const TOP = 22;
 const LEAST = 22;
@@ -179,12 +178,7 @@ export class HeadSpectraFigure implements Figure {
   private headAt(event: MouseEvent): PlacedHead | undefined {
     const box = this.frame.chart.getBoundingClientRect();
     const x = event.clientX - box.left + this.frame.chart.scrollLeft;
-    return this.within({
-      left: x,
-      right: x,
-      top: event.clientY - box.top,
-      bottom: event.clientY - box.top,
-    })[0];
+    return this.within({ left: x, right: x, top: event.clientY - box.top, bottom: event.clientY - box.top })[0];
   }
 
   private within({ left, right, top, bottom }: Box): PlacedHead[] {

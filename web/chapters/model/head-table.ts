@@ -5,14 +5,13 @@ import { csvOf, jsonOf, type Table } from '../../charts/table';
 import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
 import { hintScroll } from '../../ui/scroll-hint';
-import type { Store } from '../../state/store';
 import { described } from '../../state/described';
-import type { State } from '../../state/table';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
 import { columnOf, columns, conditionsOf, ordered, type Column, type Found } from './columns';
 import type { HeadMeasurements } from './measurements';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
+import type { State, Store } from './state';
 
 /** Rows that are shown at first: thousands would make every choice slow. */
 const FEW = 200;
@@ -79,7 +78,7 @@ export class HeadTable {
       title: `Heads of ${this.checkpoints.model.name}`,
       caption: '',
       link: location.href,
-      settings: described(parameters),
+      settings: described(this.store.view, parameters),
       parameters,
     };
   }
@@ -92,10 +91,7 @@ export class HeadTable {
       const value = column.value(head, found);
       return column.text?.(head, found) ?? (Number.isNaN(value) ? null : value);
     };
-    return {
-      columns: this.shown.map(({ name }) => name),
-      rows: this.heads.map((head) => this.shown.map(cell(head))),
-    };
+    return { columns: this.shown.map(({ name }) => name), rows: this.heads.map((head) => this.shown.map(cell(head))) };
   }
 
   private get found(): Found {
@@ -106,9 +102,7 @@ export class HeadTable {
     const all = this.checkpoints.model.heads;
     const { order } = this.store.state;
     const found = this.found;
-    this.shown = columns.filter(({ value }) =>
-      all.some((head) => !Number.isNaN(value(head, found))),
-    );
+    this.shown = columns.filter(({ value }) => all.some((head) => !Number.isNaN(value(head, found))));
     try {
       this.heads = this.wanted(all, found);
       this.problem.textContent = '';

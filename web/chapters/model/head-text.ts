@@ -16,12 +16,10 @@ import { wordsOf } from './head-words';
 import { placeName } from '../../heads/registry';
 import { LONGEST } from './reading';
 import { loadSampleText } from './sample';
-import type { Store } from '../../state/store';
 import { quoted } from '../../state/quoted';
-import { defaults } from '../../state/table';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import type { FigureContext, Figure } from '../../ui/figure';
+import { type Figure, type FigureContext, type Store, modelView } from './state';
 
 /** Pixels of a row that has a name. */
 const ROW = 11;
@@ -36,9 +34,7 @@ export class HeadTextFigure implements Figure {
   readonly inputs = ['reading'] as const;
   readonly repaintOn = ['head', 'level'] as const;
   readonly frame = new Frame(this.id, () => this.table());
-  private picture = new MatrixPicture(this.frame.chart, (row, column, value) =>
-    this.say(row, column, value),
-  );
+  private picture = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
   private words = child(this.frame.root, '[data-head-words]');
   private select = child<HTMLSelectElement>(this.frame.root, '[data-head-select]');
 
@@ -62,8 +58,15 @@ export class HeadTextFigure implements Figure {
     }
     try {
       const found = await context.run('attend', {
-        ...{ model, index, config, tokenizer, text: reading },
-        ...{ length: LONGEST, fit_length: true, passages: 1, weights: true },
+        model,
+        index,
+        config,
+        tokenizer,
+        text: reading,
+        length: LONGEST,
+        fit_length: true,
+        passages: 1,
+        weights: true,
       });
       this.measurements.set({ text: found });
     } catch (error) {
@@ -80,10 +83,10 @@ export class HeadTextFigure implements Figure {
 
   /** Says whose text the figure keeps where another one is typed; '' where that is not so. */
   private sampleText(): string {
-    const isKnown = this.store.state.reading === defaults().reading;
+    const isKnown = this.store.state.reading === modelView.defaults.reading;
     if (isKnown || this.checkpoints.files) return '';
     return (
-      `The page has no weights of the sample: the figure shows its attention on “${defaults().reading}”. ` +
+      `The page has no weights of the sample: the figure shows its attention on “${modelView.defaults.reading}”. ` +
       'For another text open a folder with model.safetensors, config.json and tokenizer.json.'
     );
   }
@@ -105,15 +108,13 @@ export class HeadTextFigure implements Figure {
     if (note) frame.complain(note);
     const length = tokensOf(text).length;
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
-    const key = legend(
-      [{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }],
-      0,
-      frame.width,
-    );
+    const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
     const side = this.side(key.height);
     const named = length * ROW < side - ROOM;
     const axes = this.picture.chart(length, side, {
-      ...{ label: 'attention weights', x: 'key →', y: '↓ query' },
+      label: 'attention weights',
+      x: 'key →',
+      y: '↓ query',
       ...(named && { name: (place: number) => shortened(tokensOf(text)[place - 1]), room: ROOM }),
     });
     const size = { width: frame.width, height: key.height + side };
@@ -134,10 +135,7 @@ export class HeadTextFigure implements Figure {
       let at = 0;
       for (const [query, ...rest] of weights) yield [query, tokens[at++], ...rest];
     }
-    return {
-      columns: ['query', 'token', ...tokens.map((_, key) => `key_${key + 1}`)],
-      rows: rows(),
-    };
+    return { columns: ['query', 'token', ...tokens.map((_, key) => `key_${key + 1}`)], rows: rows() };
   }
 
   /** Offers the heads of the model, and shows the one that is looked at. */
@@ -203,10 +201,7 @@ export class HeadTextFigure implements Figure {
   private caption(text: Attended): string {
     const { layer, head } = this.place();
     const tokens = tokensOf(text);
-    const cut =
-      text.text_passages > text.passages.length
-        ? `; the text is longer than these ${tokens.length}`
-        : '';
+    const cut = text.text_passages > text.passages.length ? `; the text is longer than these ${tokens.length}` : '';
     const where = `${this.checkpoints.model.name}, layer ${layer}, head ${head} on ${tokens.length} tokens${cut}`;
     const found = rowOf(this.place(), text.heads);
     const outlier = text.layers[layer];
@@ -236,9 +231,7 @@ export class HeadTextFigure implements Figure {
     const predicted = this.column('predicted');
     const { level } = this.store.state;
     if (Number.isNaN(measured)) return '';
-    const explained = Number.isNaN(predicted)
-      ? ''
-      : `, ${short(predicted)} predicted at level ${level}`;
+    const explained = Number.isNaN(predicted) ? '' : `, ${short(predicted)} predicted at level ${level}`;
     return ` On the passages of ${referTo('predictors')}: entropy ${short(measured)}${explained}.`;
   }
 }

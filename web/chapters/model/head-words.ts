@@ -4,11 +4,7 @@ import { referTo } from '../../ui/registry';
 
 /** What the mean entropy of a head's rows, over the log of their keys, says from a value on. */
 const SHAPES = [
-  {
-    from: 0.9,
-    name: 'nearly uniform',
-    text: 'each query spreads its attention over nearly all keys',
-  },
+  { from: 0.9, name: 'nearly uniform', text: 'each query spreads its attention over nearly all keys' },
   { from: 0.6, name: 'broad', text: 'each query reads many keys, some more than others' },
   { from: 0.2, name: 'sharp', text: 'each query reads a few keys' },
   { from: -Infinity, name: 'nearly one-hot', text: 'each query reads about one key' },
@@ -41,8 +37,6 @@ export function wordsOf(
       : '';
   const share = Math.round(100 * sink);
   const sinks =
-    sink >= MOST
-      ? ` ${share}% of its attention goes to the first token and the separator, the attention sinks.`
-      : '';
+    sink >= MOST ? ` ${share}% of its attention goes to the first token and the separator, the attention sinks.` : '';
   return own + sinks + other;
 }

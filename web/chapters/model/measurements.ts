@@ -20,10 +20,7 @@ export class HeadMeasurements {
 }
 
 /** Where a head is in the arrays of predictions; -1 where they do not have it, or are not there. */
-export function indexOf(
-  { layer, head }: Pick<Head, 'layer' | 'head'>,
-  predictions: Predicted | null,
-): number {
+export function indexOf({ layer, head }: Pick<Head, 'layer' | 'head'>, predictions: Predicted | null): number {
   if (!predictions) return -1;
   return predictions.layer.findIndex((it, i) => it === layer && predictions.head[i] === head);
 }

@@ -48,7 +48,11 @@ function reasonOf(errors: number[], level: number): string {
     const best = nested.find(({ error }) => error <= half);
     return best
       ? `Level ${best.i}, ${LEVELS[best.i].name}, has an error of ${short(best.error)}: it adds ${LEVELS[best.i].adds}.`
-      : `Run on the sequences that the statistics come from, the head has an error of only ${short(run)}: it depends on which tokens share a sequence.`;
+      : 'Run on the sequences that the statistics come from, the head has an error of only ' +
+          `${short(run)}: it depends on which tokens share a sequence.`;
   }
-  return `Run on the sequences that the statistics come from, the head still has an error of ${short(run)}: those sequences differ from the text.`;
+  return (
+    'Run on the sequences that the statistics come from, the head still has an error of ' +
+    `${short(run)}: those sequences differ from the text.`
+  );
 }

@@ -1,15 +1,16 @@
-import type { Covariance } from '../../state/table';
 import type { HeadRegistry } from '../../heads/registry';
 import type { HeadTraces } from '../../heads/traces';
 import { tracesOf } from '../../heads/traces';
 import type { Pool } from '../../engine/pool';
-import type { Store } from '../../state/store';
+import type { Store as SharedStore } from '../../state/store';
 import { child } from '../../ui/dom';
 import type { TextSource } from '../shared/text-source';
+import type { Covariance } from '../../state/heads';
 import { missingOf } from './checkpoint-files';
 import type { Checkpoints, Opened } from './checkpoints';
 import { PASSAGE } from './reading';
 import { queryKeyOf } from './scan';
+import type { Store } from './state';
 
 /** The covariances for which passages are run through the model. */
 type Measured = Covariance & ('layer' | 'random');
@@ -27,7 +28,7 @@ export class CovarianceTraces {
   private controller = new AbortController();
 
   constructor(
-    private stores: { localize: Store; model: Store },
+    private stores: { localize: SharedStore<{ sigma: Covariance }>; model: Store },
     private pool: Pool,
     private checkpoints: Checkpoints,
     private heads: HeadRegistry,
@@ -69,9 +70,7 @@ export class CovarianceTraces {
     this.busy.hidden = false;
     this.heads.refuse(sigma, 'their traces are being computed');
     try {
-      const found = isMeasured(sigma)
-        ? await this.measured(opened, sigma, signal)
-        : await opened.again(sigma, signal);
+      const found = isMeasured(sigma) ? await this.measured(opened, sigma, signal) : await opened.again(sigma, signal);
       if (!signal.aborted) this.heads.trace(sigma, found);
     } catch (error) {
       if (!signal.aborted) this.heads.refuse(sigma, (error as Error).message);
@@ -79,27 +78,25 @@ export class CovarianceTraces {
     if (!signal.aborted) this.busy.hidden = true;
   }
 
-  private async measured(
-    opened: Opened,
-    covariance: Measured,
-    signal: AbortSignal,
-  ): Promise<HeadTraces[]> {
+  private async measured(opened: Opened, covariance: Measured, signal: AbortSignal): Promise<HeadTraces[]> {
     const { model, index, config, tokenizer } = opened;
     if (!config || !tokenizer) throw new Error(`it can read no text: ${missingOf(opened)}`);
     const { state } = this.stores.model;
     const { passages, seed } = state;
     const file = covariance === 'layer' ? (await this.texts.load()).bytes : null;
-    const common = { model, index, config, passages, seed };
-    const { ids, length, leading, trailing } = await this.pool.run(
-      'passages',
-      { ...common, tokenizer, length: PASSAGE, fit_length: true, ...(file && { file }) },
-      { signal },
-    );
     const found = await this.pool.run(
       'layer-spectra',
       {
-        ...{ ...common, ...queryKeyOf(state), leading, trailing, length },
-        ids: [...ids.subarray(0, passages * length)], // those for the statistics
+        model,
+        index,
+        config,
+        tokenizer,
+        passages,
+        seed,
+        ...queryKeyOf(state),
+        length: PASSAGE,
+        fit_length: true,
+        ...(file && { file }),
       },
       { signal, onPartial: (_, progress) => (this.bar.value = progress) },
     );

@@ -1,10 +1,10 @@
 import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
 import type { PlacedHead } from '../../heads/registry';
-import type { Store } from '../../state/store';
 import type { Checkpoints } from './checkpoints';
 import { columnOf, type Found } from './columns';
 import type { HeadMeasurements } from './measurements';
+import type { Store } from './state';
 
 type Value = (head: PlacedHead, found: Found) => number;
 
@@ -16,16 +16,8 @@ const entropy: Value = (head, found) => {
 
 /** What each button says, what its tooltip says, and what is largest for the head that it chooses. */
 const PICKS: readonly { name: string; help: string; value: Value }[] = [
-  {
-    name: 'Sharpest',
-    help: 'the head of the lowest measured entropy',
-    value: (head, found) => -entropy(head, found),
-  },
-  {
-    name: 'Most uniform',
-    help: 'the head of the highest measured entropy',
-    value: entropy,
-  },
+  { name: 'Sharpest', help: 'the head of the lowest measured entropy', value: (head, found) => -entropy(head, found) },
+  { name: 'Most uniform', help: 'the head of the highest measured entropy', value: entropy },
   {
     name: 'Largest sink',
     help: 'the head with the most weight on the first token and the separator',
@@ -34,16 +26,13 @@ const PICKS: readonly { name: string; help: string; value: Value }[] = [
   {
     name: 'Least explained',
     help: 'the head whose measured entropy is farthest from what the chosen level predicts',
-    value: (head, found) =>
-      Math.abs(columnOf('predicted').value(head, found) - columnOf('entropy').value(head, found)),
+    value: (head, found) => Math.abs(columnOf('predicted').value(head, found) - columnOf('entropy').value(head, found)),
   },
 ];
 
 /** One-click picks of heads that stand out; each can be pressed once its numbers are known of all heads. */
 export class Picks {
-  private buttons = PICKS.map(({ name }) =>
-    html('button', { type: 'button', className: 'small', textContent: name }),
-  );
+  private buttons = PICKS.map(({ name }) => html('button', { type: 'button', className: 'small', textContent: name }));
 
   constructor(
     private store: Store,

@@ -1,8 +1,6 @@
 import { short } from '../../charts/format';
 import type { Agreement, PredictedMeasure } from '../../engine/protocol';
 import { placeOf } from '../../heads/brush';
-import type { Store } from '../../state/store';
-import { predictedMeasures } from '../../state/table';
 import { withSubscripts } from '../../charts/subscript';
 import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
@@ -10,6 +8,7 @@ import type { Checkpoints } from './checkpoints';
 import type { HeadMeasurements } from './measurements';
 import { missesOf } from './misses';
 import { intervalOf, isDone, LAWS, LEVELS, rotaryRow, sourceNames } from './predictor-levels';
+import { type Store, predictedMeasures } from './state';
 
 /** Heads in the list of those that are predicted worst. */
 const LISTED = 6;
@@ -41,10 +40,9 @@ export class PredictionNotes {
     this.root.classList.toggle('waiting', !done);
     if (!done) return;
     const { name } = LEVELS[level];
-    this.grid.caption!.textContent = `Level ${level}, ${name}: ${predictedMeasures[quantity].label}, by source of the statistics`;
-    const rows = sourceNames.map((source) =>
-      rowOf(LAWS[source], quantity, sources.get(source)?.summary[level]),
-    );
+    this.grid.caption!.textContent =
+      `Level ${level}, ${name}: ${predictedMeasures[quantity].label}, by source of the ` + 'statistics';
+    const rows = sourceNames.map((source) => rowOf(LAWS[source], quantity, sources.get(source)?.summary[level]));
     const [ceiling, constant] = predictions.summary.slice(-2);
     const rotary = rotaryRow(predictions, quantity);
     if (rotary) rows.push(rowOf('rotary base alone', quantity, rotary));
@@ -56,15 +54,12 @@ export class PredictionNotes {
         const item = html('li', {});
         const place = placeOf({ stack: '', layer, head });
         const button = html('button', {
-          ...{ type: 'button', className: 'small' },
+          type: 'button',
+          className: 'small',
           textContent: `Layer ${layer}, head ${head}`,
         });
         button.addEventListener('click', () => this.choose(place));
-        item.append(
-          button,
-          ` predicted ${short(predicted)}, measured ${short(measured)}. `,
-          ...withSubscripts(reason),
-        );
+        item.append(button, ` predicted ${short(predicted)}, measured ${short(measured)}. `, ...withSubscripts(reason));
         return item;
       }),
     );
@@ -76,11 +71,7 @@ export class PredictionNotes {
   }
 }
 
-function rowOf(
-  label: string,
-  quantity: PredictedMeasure,
-  agreement?: Agreement,
-): HTMLTableRowElement {
+function rowOf(label: string, quantity: PredictedMeasure, agreement?: Agreement): HTMLTableRowElement {
   const row = html('tr', {});
   row.append(html('th', { scope: 'row', textContent: label }));
   if (!agreement) {

@@ -6,9 +6,10 @@ import levels from '../../generated/predictor-levels.json';
 /** A level of the predictors: its name, what it knows beyond the one before it, and what a head is
  * explained by when this level is the first that fits. The last ones, which explain nothing, are not
  * nested. As the command line lists them, with letters for the names of letters; "_F" is a subscript. */
-export const LEVELS: readonly { name: string; adds: string; explains: string }[] = levels.map(
-  (level) => ({ ...level, adds: level.adds.replaceAll('eta_', 'η_') }),
-);
+export const LEVELS: readonly { name: string; adds: string; explains: string }[] = levels.map((level) => ({
+  ...level,
+  adds: level.adds.replaceAll('eta_', 'η_'),
+}));
 
 /** The place of a level in the list. */
 export const levelCalled = (name: string) => LEVELS.findIndex((it) => it.name === name);

@@ -5,29 +5,19 @@ import { RectangleBrush, type Box } from '../../charts/rectangle';
 import { finiteCell, type Table } from '../../charts/table';
 import type { Input, Predicted, PredictedMeasure } from '../../engine/protocol';
 import { brushed, brushOnly, placeOf } from '../../heads/brush';
+import { limitsOf } from '../../state/control';
 import type { Checkpoints } from './checkpoints';
 import type { Checkpoint } from './checkpoint-files';
-import type { DrawnPassages } from './drawn-passages';
 import type { HeadMeasurements } from './measurements';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
 import { PASSAGE, QUERIES } from './reading';
 import { loadSamplePredictions } from './sample';
 import { OWN_TEXT, type TextSource } from '../shared/text-source';
-import type { Store } from '../../state/store';
-import { defaults, limitsOf, predictedMeasures, type State } from '../../state/table';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
 import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
-import type { FigureContext, Figure } from '../../ui/figure';
-import {
-  intervalOf,
-  isDone,
-  isNested,
-  LAWS,
-  levelCalled,
-  LEVELS,
-  rotaryRow,
-} from './predictor-levels';
+import { intervalOf, isDone, isNested, LAWS, levelCalled, LEVELS, rotaryRow } from './predictor-levels';
+import { type Figure, type FigureContext, type State, type Store, modelView, predictedMeasures } from './state';
 
 /** Ends of both axes: those of a share, otherwise the least and largest value of any level, 0 included. */
 function rangeOf(predictions: Predicted, quantity: PredictedMeasure): [number, number] {
@@ -42,18 +32,32 @@ const BETWEEN = 400;
 
 const SEQUENCES = levelCalled('sequences');
 
-/** What passages the state asks for. */
+/** What the state asks for. */
 function questionOf(
   { model, index, config, tokenizer }: Checkpoint,
   text: Uint8Array,
   state: Readonly<State>,
-): Input<'passages'> {
+): Input<'predict'> {
   const { passages, seed, tokens_source, tokens_order, zipf_exponent, zipf_offset } = state;
   const law = tokens_source === 'text' ? {} : { tokens_law: tokens_source };
   const statistics = tokens_source === 'text' ? 'file' : 'measure_file';
+  const { default: resamples } = limitsOf('resamples');
   return {
-    ...{ model, index, config, tokenizer, [statistics]: text, ...law, tokens_order },
-    ...{ zipf_exponent, zipf_offset, length: PASSAGE, fit_length: true, passages, seed },
+    model,
+    index,
+    config,
+    tokenizer,
+    [statistics]: text,
+    ...law,
+    tokens_order,
+    zipf_exponent,
+    zipf_offset,
+    length: PASSAGE,
+    fit_length: true,
+    passages,
+    seed,
+    queries: QUERIES,
+    resamples,
   };
 }
 
@@ -68,10 +72,7 @@ interface Step {
 /** Predicted against measured attention, one level of the theory after the other. */
 export class PredictorsFigure implements Figure {
   readonly id = 'predictors';
-  readonly inputs = [
-    ...['passages', 'seed', 'tokens_source', 'tokens_order'],
-    ...['zipf_exponent', 'zipf_offset'],
-  ] as const;
+  readonly inputs = ['passages', 'seed', 'tokens_source', 'tokens_order', 'zipf_exponent', 'zipf_offset'] as const;
   readonly repaintOn = ['level', 'quantity', 'brush', 'head'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private pointer: HeadPointer;
@@ -81,8 +82,6 @@ export class PredictorsFigure implements Figure {
   private asked: unknown[] = [];
   /** When a result was last shown. */
   private shown = 0;
-  /** Tokens of a passage. */
-  private length = PASSAGE;
 
   constructor(
     private store: Store,
@@ -90,7 +89,6 @@ export class PredictorsFigure implements Figure {
     private checkpoints: Checkpoints,
     private measurements: HeadMeasurements,
     private texts: TextSource,
-    private passages: DrawnPassages,
   ) {
     const { chart } = this.frame;
     const say = ({ x, y }: Spot) => `measured ${short(x)}, predicted ${short(y)}`;
@@ -107,8 +105,7 @@ export class PredictorsFigure implements Figure {
     const { files } = this.checkpoints;
     if (context.quality === 'quick') return; // takes too long for a hand
     if (!files) return this.takeSample(context);
-    const { model, index, config, tokenizer } = files;
-    if (!config || !tokenizer) return; // the place of the typed text says what is missing
+    if (!files.config || !files.tokenizer) return; // the place of the typed text says what is missing
     const text = await this.texts.load();
     if (this.measurements.predictions) this.measurements.set({ predictions: null }); // another question
     const asked = [files, text, passages, seed, tokens_order, zipf_exponent, zipf_offset];
@@ -116,40 +113,23 @@ export class PredictorsFigure implements Figure {
     this.asked = asked;
     this.text = text.name;
     this.frame.complain('');
-    const { default: resamples } = limitsOf('resamples');
-    const drawn = await this.passages.take(questionOf(files, text.bytes, context.state), (input) =>
-      context.run('passages', input),
-    );
-    context.signal.throwIfAborted();
-    this.length = drawn.length;
-    const predictions = await context.run(
-      'predict',
-      { model, index, config, ...drawn, passages, queries: QUERIES, resamples, seed },
-      (part, progress) => this.takePart(context, part, progress),
+    const predictions = await context.run('predict', questionOf(files, text.bytes, context.state), (part, progress) =>
+      this.takePart(context, part, progress),
     );
     this.measurements.sources.set(tokens_source, predictions);
     this.take(context, predictions, 1);
   }
 
-  /** Draws the passages that a checkpoint needs once its heads are read. */
-  async prepare(files: Checkpoint): Promise<void> {
-    if (!files.config || !files.tokenizer) return;
-    const { bytes } = await this.texts.load();
-    this.passages.prepare(questionOf(files, bytes, this.store.state));
-  }
-
   /** The page has no weights of the sample: it knows the answer to one question about it. */
   private async takeSample(context: FigureContext): Promise<void> {
-    const { passages, seed, tokens_order, zipf_exponent, zipf_offset } = defaults();
+    const { passages, seed, tokens_order, zipf_exponent, zipf_offset } = modelView.defaults;
     const { state } = context;
     await this.showSample();
     const { name } = await this.texts.load();
     const law =
-      state.tokens_source !== 'zipf' ||
-      (state.zipf_exponent === zipf_exponent && state.zipf_offset === zipf_offset);
+      state.tokens_source !== 'zipf' || (state.zipf_exponent === zipf_exponent && state.zipf_offset === zipf_offset);
     const order = state.tokens_source === 'text' || state.tokens_order === tokens_order;
-    if (state.passages === passages && state.seed === seed && law && order && name === OWN_TEXT)
-      return;
+    if (state.passages === passages && state.seed === seed && law && order && name === OWN_TEXT) return;
     throw new Error(
       `The sample’s numbers were made with ${passages} passages of ${OWN_TEXT}, seed ${seed} and ` +
         'the default law of random tokens: ' +
@@ -162,7 +142,6 @@ export class PredictorsFigure implements Figure {
     const sources = await loadSamplePredictions();
     if (this.checkpoints.files) return;
     this.text = OWN_TEXT;
-    this.length = PASSAGE;
     for (const [source, predictions] of sources) this.measurements.sources.set(source, predictions);
     const predictions = sources.get(this.store.state.tokens_source);
     this.measurements.set({ predictions });
@@ -212,15 +191,24 @@ export class PredictorsFigure implements Figure {
         link(
           steps.filter(({ before }) => Number.isFinite(before)),
           {
-            ...{ x1: 'measured', x2: 'measured', y1: 'before', y2: 'after' },
-            ...{ stroke: 'var(--ink)', strokeOpacity: 0.22 },
+            x1: 'measured',
+            x2: 'measured',
+            y1: 'before',
+            y2: 'after',
+            stroke: 'var(--ink)',
+            strokeOpacity: 0.22,
             ariaDescription: 'from the level below',
           },
         ),
         ...headMarks(spots, state.head, brushed(state)),
         text([`Level ${state.level}: ${LEVELS[state.level].name}`], {
-          ...{ frameAnchor: 'top-left', dx: 8, dy: 6, fill: 'var(--ink)' },
-          ...{ fontSize: 15, fontWeight: 600, text: (it: string) => it },
+          frameAnchor: 'top-left',
+          dx: 8,
+          dy: 6,
+          fill: 'var(--ink)',
+          fontSize: 15,
+          fontWeight: 600,
+          text: (it: string) => it,
           ariaDescription: 'level',
         }),
       ],
@@ -236,7 +224,10 @@ export class PredictorsFigure implements Figure {
     const { quantity } = this.store.state;
     const levels = LEVELS.map((_, level) => `level_${level}`);
     const rows = Array.from(predictions.layer, (layer, i) => [
-      ...[layer, predictions.head[i], quantity, finiteCell(predictions[`measured_${quantity}`][i])],
+      layer,
+      predictions.head[i],
+      quantity,
+      finiteCell(predictions[`measured_${quantity}`][i]),
       ...LEVELS.map((_, level) => finiteCell(predictions[quantity][i * LEVELS.length + level])),
     ]);
     return { columns: ['layer', 'head', 'quantity', 'measured', ...levels], rows };
@@ -248,8 +239,7 @@ export class PredictorsFigure implements Figure {
     if (!predictions) return [];
     const { level, quantity } = this.store.state;
     const heads = new Map(this.checkpoints.model.heads.map((head) => [placeOf(head), head]));
-    const predicted = (i: number, at: number) =>
-      at < 0 ? NaN : predictions[quantity][i * LEVELS.length + at];
+    const predicted = (i: number, at: number) => (at < 0 ? NaN : predictions[quantity][i * LEVELS.length + at]);
     return Array.from(predictions.layer).flatMap((layer, i) => {
       const head = heads.get(placeOf({ stack: '', layer, head: predictions.head[i] }));
       const after = predicted(i, level);
@@ -279,7 +269,9 @@ export class PredictorsFigure implements Figure {
     const { level, quantity, seed, passages } = this.store.state;
     const { name, adds } = LEVELS[level];
     const { label, meaning } = predictedMeasures[quantity];
-    const said = `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}. Level ${level} of ${LEVELS.length - 1}, ${name}: ${level > 0 && isNested(level) ? 'adds ' : ''}${adds}.`;
+    const said =
+      `${label[0].toUpperCase()}${label.slice(1)}: ${meaning}. Level ${level} of ` +
+      `${LEVELS.length - 1}, ${name}: ${level > 0 && isNested(level) ? 'adds ' : ''}${adds}.`;
     const model = this.checkpoints.model.name;
     if (!predictions) return `${said} ${model} is not measured yet.`;
     const agreement = isDone(predictions) ? predictions.summary[level] : null;
@@ -311,9 +303,9 @@ export class PredictorsFigure implements Figure {
           between;
     const [drawn, from] = this.checkpoints.files
       ? [passages, seed]
-      : [defaults().passages, defaults().seed];
+      : [modelView.defaults.passages, modelView.defaults.seed];
     return (
-      `${said} ${found} Statistics from ${drawn} passages of ${this.length} tokens, ${law}, measured on ` +
+      `${said} ${found} Statistics from ${drawn} passages of ${predictions.length} tokens, ${law}, measured on ` +
       `${drawn} of ${this.text}, seed ${from}; ${QUERIES} drawn rows a head.${sample}`
     );
   }

@@ -1,3 +1,4 @@
+import { hostPatience } from '../../engine/patience';
 import type { Remote } from '../../engine/protocol';
 import type { Checkpoint } from './checkpoint-files';
 
@@ -59,25 +60,46 @@ function shardsOf(text: string): string[] {
   }
 }
 
-/** Asks a host. Throws AddressError when it cannot be asked from this page. */
-async function ask(url: URL, init: RequestInit): Promise<Response> {
+/** Bytes for which a host gets time that does not say how many it sends. */
+const UNKNOWN_LENGTH = 10e6;
+
+/** Asks a host and reads its answer. Throws AddressError when this page cannot ask it, or it is too slow. */
+async function ask<T>(
+  url: URL,
+  { signal, ...init }: RequestInit & { signal: AbortSignal },
+  read: (response: Response) => T | Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const within = (bytes: number) => setTimeout(() => late.abort(), hostPatience(bytes));
+  let timer = within(0);
   try {
-    return await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', ...init });
+    const response = await fetch(url, {
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      ...init,
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    clearTimeout(timer);
+    timer = within(Number(response.headers.get('content-length') ?? UNKNOWN_LENGTH));
+    return await read(response);
   } catch (error) {
-    init.signal?.throwIfAborted();
-    throw new AddressError(
-      `address: ${url.host} cannot be read from this page: it does not answer, or does not let ` +
-        `other pages read it (CORS)`,
-      { cause: error },
-    );
+    signal.throwIfAborted();
+    if (error instanceof AddressError) throw error;
+    const why = late.signal.aborted
+      ? 'it is too slow, or does not answer'
+      : 'it does not answer, or does not let other pages read it (CORS)';
+    throw new AddressError(`address: ${url.host} cannot be read from this page: ${why}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 /** A small file, read whole. */
 async function fileAt(url: URL, signal: AbortSignal): Promise<File> {
-  const response = await ask(url, { signal });
-  if (!response.ok) throw statusError(url, response);
-  return new File([await response.blob()], fileName(url));
+  return ask(url, { signal }, async (response) => {
+    if (!response.ok) throw statusError(url, response);
+    return new File([await response.blob()], fileName(url));
+  });
 }
 
 /** The same of a file that need not be there; hosts may let no page read that it is not. */
@@ -93,17 +115,16 @@ async function fileBeside(url: URL, name: string, signal: AbortSignal): Promise<
 /** A file to be read by ranges: its first byte is asked for, to see that there are any. */
 async function remoteAt(url: URL, signal: AbortSignal): Promise<Remote> {
   const stop = new AbortController();
-  const first = await ask(url, {
-    headers: { Range: 'bytes=0-0' },
-    signal: AbortSignal.any([signal, stop.signal]),
-  });
+  const range = { headers: { Range: 'bytes=0-0' }, signal: AbortSignal.any([signal, stop.signal]) };
+  const first = await ask(url, range, (response) => response);
   stop.abort(); // a host without ranges sends all of it
   if (!first.ok) throw statusError(url, first);
   if (first.status !== 206) {
     throw new AddressError(`address: ${url.host} does not serve parts of a file (HTTP ranges)`);
   }
   const said = /\/(\d+)$/.exec(first.headers.get('content-range') ?? '')?.[1];
-  const size = said ?? (await ask(url, { method: 'HEAD', signal })).headers.get('content-length');
+  const lengthOf = ({ headers }: Response) => headers.get('content-length');
+  const size = said ?? (await ask(url, { method: 'HEAD', signal }, lengthOf));
   if (size === null) {
     throw new AddressError(`address: ${url.host} does not say how large ${fileName(url)} is`);
   }

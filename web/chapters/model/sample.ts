@@ -6,10 +6,7 @@ import predictions from '../../generated/sample-predictions.json?shipped';
 import type text from '../../generated/sample-text.json';
 import textFile from '../../generated/sample-text.json?shipped';
 
-const PREDICTIONS: ShippedFile = {
-  ...predictions,
-  name: 'file of the sample’s predictions',
-};
+const PREDICTIONS: ShippedFile = { ...predictions, name: 'file of the sample’s predictions' };
 const TEXT: ShippedFile = { ...textFile, name: 'file of the sample’s attention' };
 
 export const sampleFiles: readonly ShippedFile[] = [TEXT, PREDICTIONS];

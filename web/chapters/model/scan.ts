@@ -1,15 +1,16 @@
 import { count } from '../../charts/format';
-import { EngineError, type Pool, type RunOptions } from '../../engine/pool';
+import { EngineError, type Pool } from '../../engine/pool';
+import type { RunOptions } from '../../engine/run-options';
 import type { Head, Input, Output } from '../../engine/protocol';
-import type { State, StateName } from '../../state/table';
 import type { Checkpoint } from './checkpoint-files';
+import type { State } from './state';
 
 const KILO = 1e3;
 const MEGA = 1e6;
 
 /** Whether a change of these makes a scan of such heads another one. */
-export function concerns(names: ReadonlySet<StateName>, state: State, rotary: boolean): boolean {
-  const has = (...list: StateName[]) => list.some((name) => names.has(name));
+export function concerns(names: ReadonlySet<string>, state: State, rotary: boolean): boolean {
+  const has = (...list: (keyof State)[]) => list.some((name) => names.has(name));
   // Length and tokens are those of the localization that the isotropic theory predicts.
   if (has('fold_gains', 'frame', 'length', 'tokens', 'correlation')) return true;
   const averaged = state.offset_kind === 'average';
@@ -28,10 +29,7 @@ function askedOf(state: Readonly<State>) {
 }
 
 /** How the heads of a checkpoint are found, where its files do not determine it. */
-export type Finding = Pick<
-  Input<'heads'>,
-  'heads' | 'key_heads' | 'map_query' | 'map_key' | 'map_gain' | 'map_layout'
->;
+export type Finding = Pick<Input<'heads'>, 'heads' | 'key_heads' | 'map_query' | 'map_key' | 'map_gain' | 'map_layout'>;
 
 /** Reads the heads of one checkpoint. */
 export function scan(

@@ -48,10 +48,7 @@ export const FULL = { columns: 256, rows: 192 };
 
 /** What the engine is asked of a domain. */
 export function gridOf({ x, y }: Domain, size: typeof FULL) {
-  return {
-    ...{ x_from: x[0], x_to: x[1], x_count: size.columns },
-    ...{ y_from: y[0], y_to: y[1], y_count: size.rows },
-  };
+  return { x_from: x[0], x_to: x[1], x_count: size.columns, y_from: y[0], y_to: y[1], y_count: size.rows };
 }
 
 /** Room for points, and for what is worth seeing in any case. */
@@ -62,8 +59,7 @@ export function domainAround(points: { x: number; y: number }[], tokens: TokenPr
     reach.x = [Math.min(reach.x[0], x), Math.max(reach.x[1], x)];
     if (y > 0) reach.y = [Math.min(reach.y[0], y), Math.max(reach.y[1], y)];
   }
-  const half = (value: number, round: (x: number) => number) =>
-    10 ** (round(2 * Math.log10(value)) / 2);
+  const half = (value: number, round: (x: number) => number) => 10 ** (round(2 * Math.log10(value)) / 2);
   return {
     x: [Math.floor(1.05 * reach.x[0]), Math.ceil(1.05 * reach.x[1])],
     y: [half(reach.y[0], Math.floor), half(reach.y[1], Math.ceil)],
@@ -117,9 +113,7 @@ function nameOf(place: number, width: number): string {
 
 /** The number of the place of every cell among `PLACES`. */
 function placesOf({ regime, signal }: Output<'map'>): Uint8Array {
-  return regime.map((where, at) =>
-    SIGNALS[signal[at]] === 'localized' ? where : REGIMES.length + signal[at] - 1,
-  );
+  return regime.map((where, at) => (SIGNALS[signal[at]] === 'localized' ? where : REGIMES.length + signal[at] - 1));
 }
 
 /** Of the picture of a map. */
@@ -130,11 +124,7 @@ const NAME = 14;
 const CLEAR = 6;
 
 /** Borders and names of the regimes, in a chart `width` pixels wide; names keep clear of dots where they can. */
-export function mapMarks(
-  field: Field,
-  width: number,
-  dots: readonly { x: number; y: number }[] = [],
-): Markish[] {
+export function mapMarks(field: Field, width: number, dots: readonly { x: number; y: number }[] = []): Markish[] {
   const { columns, rows } = sizeOf(field.map);
   const regions = { columns, rows, region: placesOf(field.map) };
   const room: Range = [(120 * columns) / width, rows / 16];

@@ -10,11 +10,7 @@ const LEVELS = [0.1, 0.25, 0.5, 0.75];
 const STEP = 2;
 
 /** The legend's entry of the contours. */
-export const levelEntry: Entry = {
-  text: 'contours: mean of ρ',
-  kind: 'line',
-  colours: ['var(--ink)'],
-};
+export const levelEntry: Entry = { text: 'contours: mean of ρ', kind: 'line', colours: ['var(--ink)'] };
 
 /** Contours of the mean of rho over a map, with their levels, in a chart `width` pixels wide. */
 export function levelMarks(field: Field, width: number): Markish[] {
@@ -34,10 +30,19 @@ export function levelMarks(field: Field, width: number): Markish[] {
     // Light below dark: seen on light and on dark cells.
     ...(['--paper', '--ink'] as const).map((colour, i) =>
       contour(value, {
-        ...{ width: columns, height: rows, thresholds: LEVELS, stroke: `var(${colour})` },
-        ...{ x: null, y: null }, // the cells are equal on the screen, not in sqrt(eta_F)/lambda
-        ...{ x1, x2, y1, y2, clip: true },
-        ...{ strokeWidth: i === 0 ? 2.5 : 1, strokeOpacity: i === 0 ? 0.5 : 0.8 },
+        width: columns,
+        height: rows,
+        thresholds: LEVELS,
+        stroke: `var(${colour})`,
+        x: null,
+        y: null, // the cells are equal on the screen, not in sqrt(eta_F)/lambda
+        x1,
+        x2,
+        y1,
+        y2,
+        clip: true,
+        strokeWidth: i === 0 ? 2.5 : 1,
+        strokeOpacity: i === 0 ? 0.5 : 0.8,
         ariaDescription: 'mean of rho',
       }),
     ),

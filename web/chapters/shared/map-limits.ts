@@ -5,12 +5,8 @@ import type { Domain, Range } from './map-field';
 
 /** Limits of what a matrix can be, as a legend has them. */
 export const LIMITS = {
-  width: {
-    ...{ text: 'zero variance at this width', kind: 'line', colours: ['var(--ink)'], dash: '2 4' },
-  },
-  rank: {
-    ...{ text: 'rank floor of the heads', kind: 'line', colours: ['var(--ink)'], dash: '7 3' },
-  },
+  width: { text: 'zero variance at this width', kind: 'line', colours: ['var(--ink)'], dash: '2 4' },
+  rank: { text: 'rank floor of the heads', kind: 'line', colours: ['var(--ink)'], dash: '7 3' },
 } as const satisfies Record<string, Entry>;
 
 /**

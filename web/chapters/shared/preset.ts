@@ -1,8 +1,8 @@
-import type { State } from '../../state/table';
+import type { Values } from '../../state/control';
 import type { FigureId } from '../../ui/registry';
 
 /** A state of a view worth seeing, offered beside the figure that shows it. */
-export interface Preset<Measured = never> {
+export interface Preset<S extends Values = Values, Measured = never> {
   /** Its name in sentences and in the file of values; unique in its view. */
   id: string;
   figure: FigureId;
@@ -14,10 +14,14 @@ export interface Preset<Measured = never> {
    */
   text: string;
   /** What differs from where the view begins. */
-  state: Partial<State>;
+  state: Partial<S>;
+  /** Its place in the tour of the figure, from 1 on; none for a preset outside of it. */
+  step?: number;
+  /** Parameters that may differ while the preset still counts as chosen. */
+  free?: readonly (keyof S & string)[];
   /** What the text claims of the numbers measured. */
   claim(measured: Measured): boolean;
 }
 
 /** A state whose numbers the prose of a view tells, although no link opens it. */
-export type Fact<Measured = never> = Pick<Preset<Measured>, 'id' | 'state' | 'claim'>;
+export type Fact<S extends Values = Values, Measured = never> = Pick<Preset<S, Measured>, 'id' | 'state' | 'claim'>;

@@ -75,9 +75,7 @@ export class CellPicker {
   /** What the lists say of a cell: "Method: baseline, Seed: 2". */
   textOf({ axes, seed }: CellChoice): string {
     const texts = [...this.selects.keys()].map((axis) =>
-      axis === 'seed'
-        ? `Seed: ${seed}`
-        : `${this.choosing.names[axis]!.name}: ${this.labelOf(axis, axes[axis])}`,
+      axis === 'seed' ? `Seed: ${seed}` : `${this.choosing.names[axis]!.name}: ${this.labelOf(axis, axes[axis])}`,
     );
     return texts.join(', ');
   }
@@ -86,8 +84,7 @@ export class CellPicker {
   choose({ seed, ...axes }: Record<string, string>): void {
     Object.assign(this.axes, axes);
     if (seed) this.seed = Number(seed);
-    for (const [axis, select] of this.selects)
-      select.value = axis === 'seed' ? String(this.seed) : this.axes[axis];
+    for (const [axis, select] of this.selects) select.value = axis === 'seed' ? String(this.seed) : this.axes[axis];
     this.say();
     this.changed.send();
   }

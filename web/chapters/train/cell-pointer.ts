@@ -41,8 +41,7 @@ export class CellPointer {
 
   private near(event: MouseEvent): CellPlace | undefined {
     const box = this.area.getBoundingClientRect();
-    const distance = ({ x, y }: CellPlace) =>
-      Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y);
+    const distance = ({ x, y }: CellPlace) => Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y);
     let best: CellPlace | undefined;
     for (const place of this.places) if (!best || distance(place) < distance(best)) best = place;
     return best && distance(best) < REACH ? best : undefined;

@@ -1,12 +1,9 @@
 import { Controls } from '../../controls/panel';
 import type { Training } from '../../engine/protocol';
-import type { State } from '../../state/table';
-import { controlOf, runsOf, TRAINING, trainingOf } from '../../state/training';
-import { defaultsOf } from '../../state/views';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import { throttleTrailing } from '../../ui/throttle';
-import type { Chapter, Page } from '../page';
+import type { Chapter, Page } from '../shared/page';
 import { bookText, TextSource } from '../shared/text-source';
 import { RunComparison } from './comparison';
 import { escapeFigure } from './escape-figure';
@@ -25,21 +22,20 @@ import { strengthFigure } from './strength-figure';
 import { trainabilityFigure } from './trainability-figure';
 import type { TrainingRun } from './training-run';
 import { Trials } from './trials';
+import { type State, type Store, TRAINING, controlOf, runsOf, trainView, trainingOf } from './state';
 
 /** Milliseconds between two drawings of training runs. */
 const DRAWING = 300;
 
 /** Training with regularizers. The runs go on whatever is looked at; their figures draw at times. */
-export function startTrain({ state, pool }: Page): Chapter {
-  const store = state.stores.train;
-  const controls = new Controls(store, pool, controlOf);
+export function startTrain({ pool }: Page, store: Store): Chapter {
+  const controls = new Controls(store, pool, controlOf, TRAINING);
   const texts = new TextSource();
   const comparison = new RunComparison(
     (input, options) => pool.run('train', input, options),
     async () => (await texts.load()).bytes,
   );
-  const configure = () =>
-    comparison.configure(runsOf(store.state).map((kind) => trainingOf(store.state, kind)));
+  const configure = () => comparison.configure(runsOf(store.state).map((kind) => trainingOf(store.state, kind)));
   configure();
   store.changed.subscribe(({ names }) => {
     if (['runs' as const, ...TRAINING].some((name) => names.has(name))) configure();
@@ -49,7 +45,7 @@ export function startTrain({ state, pool }: Page): Chapter {
   const failed = (error: Error) => controls.failed(error);
   const runControls = new RunControls(store, pool, comparison, texts, failed);
   /** The settings that the page has set itself. */
-  let own: Partial<State> = defaultsOf('train');
+  let own: Partial<State> = trainView.defaults;
   const differ = (other: Partial<State>) =>
     (['runs', ...TRAINING] as const).some((name) => store.state[name] !== other[name]);
   const allows = (training: Training, lost: readonly TrainingRun[]) => {
@@ -67,19 +63,15 @@ export function startTrain({ state, pool }: Page): Chapter {
     return book.bytes;
   });
   const experiments = {
-    published: new MethodsFigure('published', {
-      ...{ experiment: 'regularizers', claimed: 'locater-frobenius' },
-    }),
-    'high-rate': new MethodsFigure('high-rate', {
-      ...{ experiment: 'learning-rate', claimed: 'frobenius-m1', rate: '0.02' },
-    }),
+    published: new MethodsFigure('published', { experiment: 'regularizers', claimed: 'locater-frobenius' }),
+    'high-rate': new MethodsFigure('high-rate', { experiment: 'learning-rate', claimed: 'frobenius-m1', rate: '0.02' }),
     rates: new PanelsFigure(ratesFigure, trials),
     escape: new PanelsFigure(escapeFigure, trials),
     strength: new PanelsFigure(strengthFigure, trials),
     trainability: new PanelsFigure(trainabilityFigure, trials),
     plateaus: new PanelsFigure(plateausFigure, trials),
   };
-  const figures = runFigures<FigureOf<'train'>>(
+  const figures = runFigures<FigureOf<'train'>, State>(
     {
       ...experiments,
       'run-curves': new RunCurvesFigure(store, comparison),
@@ -91,10 +83,7 @@ export function startTrain({ state, pool }: Page): Chapter {
     pool,
     (id) => ({
       failed,
-      origin: () =>
-        id in experiments
-          ? experiments[id as keyof typeof experiments].origin()
-          : comparison.settings,
+      origin: () => (id in experiments ? experiments[id as keyof typeof experiments].origin() : comparison.settings),
     }),
   );
   const {
@@ -104,8 +93,7 @@ export function startTrain({ state, pool }: Page): Chapter {
     'run-attention': onAttention,
   } = figures.runners;
   trials.joined.subscribe(() => {
-    for (const id of Object.keys(experiments) as (keyof typeof experiments)[])
-      figures.runners[id].repaint();
+    for (const id of Object.keys(experiments) as (keyof typeof experiments)[]) figures.runners[id].repaint();
   });
   const draw = throttleTrailing(DRAWING, () => {
     onCurves.repaint();

@@ -90,8 +90,7 @@ export class RunComparison {
     const { all } = this;
     this.runs = asked.map(
       ({ regularizer }) =>
-        all.find(({ kind }) => kind === regularizer) ??
-        this.make({ ...first.training, regularizer }),
+        all.find(({ kind }) => kind === regularizer) ?? this.make({ ...first.training, regularizer }),
     );
     this.aside = all.filter((run) => !this.runs.includes(run));
     if (this.goal > 0) void this.drive();

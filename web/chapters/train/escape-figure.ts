@@ -13,15 +13,7 @@ import {
   type Escape,
   type EscapeGroup,
 } from './escape-rows';
-import {
-  chosenMark,
-  lineLegend,
-  MARGINS,
-  referencesText,
-  titleMark,
-  trainedMark,
-  type Panel,
-} from './panel-parts';
+import { chosenMark, lineLegend, MARGINS, referencesText, titleMark, trainedMark, type Panel } from './panel-parts';
 import type { ChosenExperiment, PanelsDescription, Shown } from './panels-figure';
 import { labelsOf, partText, type PublishedResults } from './published-results';
 import type { CellTrial } from './trials';
@@ -78,12 +70,30 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
   },
   table: ({ rows }) => ({
     columns: [
-      ...['depth', 'init_scale', 'alpha', 'mean', 'runs', 'below', 'share', 'low', 'high'],
-      ...['bits_per_byte_difference', 'bits_per_byte_p'],
+      'depth',
+      'init_scale',
+      'alpha',
+      'mean',
+      'runs',
+      'below',
+      'share',
+      'low',
+      'high',
+      'bits_per_byte_difference',
+      'bits_per_byte_p',
     ],
     rows: rows.map((it) => [
-      ...[it.depth, it.scale, it.alpha, it.mean, it.runs, it.below, it.share, it.low, it.high],
-      ...[it.difference, it.p],
+      it.depth,
+      it.scale,
+      it.alpha,
+      it.mean,
+      it.runs,
+      it.below,
+      it.share,
+      it.low,
+      it.high,
+      it.difference,
+      it.p,
     ]),
   }),
 };
@@ -104,22 +114,25 @@ function panel(
   const place = ({ scale, alpha }: { scale: number; alpha: number }) =>
     alpha + (APART / pixels) * (scales.indexOf(scale) - (scales.length - 1) / 2);
   const chosen = points.filter(
-    (it) =>
-      String(it.depth) === axes.depth &&
-      String(it.scale) === axes.init_scale &&
-      String(it.alpha) === axes.alpha,
+    (it) => String(it.depth) === axes.depth && String(it.scale) === axes.init_scale && String(it.alpha) === axes.alpha,
   );
   const counts = scales.map((_, at) => COUNTS.first + COUNTS.step * (scales.length - 1 - at));
   const shares = [0, 0.25, 0.5, 0.75, 1];
   const drawn = chart({
     label: `Share of runs, depth ${depth}`,
-    ...{ ...size, ...MARGINS },
+    ...size,
+    ...MARGINS,
     x: {
-      ...{ domain: ALPHAS, label: 'correlation α →' },
-      ...{ labelAnchor: 'center', ticks: [-1, -0.5, 0, 0.5, 1], tickFormat: tick },
+      domain: ALPHAS,
+      label: 'correlation α →',
+      labelAnchor: 'center',
+      ticks: [-1, -0.5, 0, 0.5, 1],
+      tickFormat: tick,
     },
     y: {
-      ...{ domain: [0, COUNTS.top], label: null, ticks: [...shares, counts[0]] },
+      domain: [0, COUNTS.top],
+      label: null,
+      ticks: [...shares, counts[0]],
       tickFormat: (share: number) => (share > 1 ? 'runs' : tick(share)),
     },
     marks: [
@@ -129,19 +142,30 @@ function panel(
         const own = points.filter((it) => it.scale === scale);
         return [
           line(own, {
-            ...{ x: place, y: 'share', stroke: series[at], strokeDasharray: dashes[at] },
-            ...{ strokeOpacity: 0.6, ariaDescription: `s = ${tick(scale)}` },
+            x: place,
+            y: 'share',
+            stroke: series[at],
+            strokeDasharray: dashes[at],
+            strokeOpacity: 0.6,
+            ariaDescription: `s = ${tick(scale)}`,
           }),
           link(own, {
-            ...{ x1: place, x2: place, y1: 'low', y2: 'high', stroke: series[at] },
-            ...{ strokeWidth: 2, ariaDescription: '95% interval' },
+            x1: place,
+            x2: place,
+            y1: 'low',
+            y2: 'high',
+            stroke: series[at],
+            strokeWidth: 2,
+            ariaDescription: '95% interval',
           }),
-          dot(own, {
-            ...{ x: place, y: 'share', r: 4, fill: series[at], ariaDescription: 'share' },
-          }),
+          dot(own, { x: place, y: 'share', r: 4, fill: series[at], ariaDescription: 'share' }),
           text(own, {
-            ...{ x: 'alpha', y: counts[at], text: (it: Escape) => String(it.runs) },
-            ...{ fill: series[at], fontSize: 11, ariaDescription: `runs, s = ${tick(scale)}` },
+            x: 'alpha',
+            y: counts[at],
+            text: (it: Escape) => String(it.runs),
+            fill: series[at],
+            fontSize: 11,
+            ariaDescription: `runs, s = ${tick(scale)}`,
           }),
         ];
       }),
@@ -153,13 +177,10 @@ function panel(
     ],
   });
   const places = points.map((it) => ({
-    ...{ x: drawn.x.apply(place(it)), y: drawn.y.apply(it.share) },
-    text:
-      `${groupName(it)}, α = ${tick(it.alpha)} (mean ${short(it.mean)}): ` +
-      `${it.below} of ${it.runs} runs`,
-    choice: {
-      ...{ depth: String(it.depth), init_scale: String(it.scale), alpha: String(it.alpha) },
-    },
+    x: drawn.x.apply(place(it)),
+    y: drawn.y.apply(it.share),
+    text: `${groupName(it)}, α = ${tick(it.alpha)} (mean ${short(it.mean)}): ` + `${it.below} of ${it.runs} runs`,
+    choice: { depth: String(it.depth), init_scale: String(it.scale), alpha: String(it.alpha) },
   }));
   return { drawn, places };
 }
@@ -171,7 +192,9 @@ function escaped(
 ): Pick<Escape, 'depth' | 'scale' | 'alpha' | 'share'>[] {
   const below = thresholdOf(found);
   return trials.map(({ training, final }) => ({
-    ...{ depth: training.depth, scale: training.init_scale, alpha: training.alpha },
+    depth: training.depth,
+    scale: training.init_scale,
+    alpha: training.alpha,
     share: final.bits_per_byte < below ? 1 : 0,
   }));
 }
@@ -191,13 +214,8 @@ function apartText(groups: readonly EscapeGroup[]): string {
 
 function lackingText(found: PublishedResults, groups: readonly EscapeGroup[]): string {
   const all = labelsOf(found, 'depth').flatMap((depth) =>
-    labelsOf(found, 'init_scale').map((scale) => ({
-      depth: Number(depth),
-      scale: Number(scale),
-    })),
+    labelsOf(found, 'init_scale').map((scale) => ({ depth: Number(depth), scale: Number(scale) })),
   );
-  const lacking = all.filter(
-    ({ depth, scale }) => !groups.some((it) => it.depth === depth && it.scale === scale),
-  );
+  const lacking = all.filter(({ depth, scale }) => !groups.some((it) => it.depth === depth && it.scale === scale));
   return lacking.length > 0 ? ` No run yet of ${lacking.map(groupName).join('; ')}.` : '';
 }

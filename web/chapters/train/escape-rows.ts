@@ -26,18 +26,24 @@ export interface Escape {
 
 /** By rising depth, then by rising scale, then by rising alpha. */
 export function escapesOf(results: PublishedResults): Escape[] {
-  type Row = Pick<Escape, 'runs' | 'below' | 'share' | 'low' | 'high'> & {
-    axes: Record<string, string>;
-  };
+  type Row = Pick<Escape, 'runs' | 'below' | 'share' | 'low' | 'high'> & { axes: Record<string, string> };
   return analysed<Row>(results, 'share')
     .map(({ axes, runs, below, share, low, high }) => {
       const has = (it: { axes: Record<string, string> }) => areEqual(it.axes, axes);
       const { difference = null, p = null } = results.summary.find(has)!.bits_per_byte;
       const means = results.cells.filter(has).map(({ initial }) => initial.mean!);
       return {
-        ...{ depth: Number(axes.depth), scale: Number(axes.init_scale), alpha: Number(axes.alpha) },
+        depth: Number(axes.depth),
+        scale: Number(axes.init_scale),
+        alpha: Number(axes.alpha),
         mean: means.reduce((sum, mean) => sum + mean, 0) / means.length,
-        ...{ runs, below, share, low, high, difference, p },
+        runs,
+        below,
+        share,
+        low,
+        high,
+        difference,
+        p,
       };
     })
     .sort((a, b) => a.depth - b.depth || a.scale - b.scale || a.alpha - b.alpha);

@@ -17,20 +17,12 @@ export class ExperimentPicker {
   private readonly pickers: CellPicker[];
   private readonly select = html('select', {});
 
-  constructor(
-    place: HTMLElement,
-    experiments: readonly { subject: string; choosing: CellChoosing }[],
-    trials: Trials,
-  ) {
+  constructor(place: HTMLElement, experiments: readonly { subject: string; choosing: CellChoosing }[], trials: Trials) {
     experiments.forEach(({ subject }, at) => this.select.append(new Option(subject, String(at))));
     this.select.addEventListener('change', () => this.choose({ experiment: this.select.value }));
     const several = experiments.length > 1;
-    this.rows = experiments.map((_, at) =>
-      several ? html('div', { className: 'picker', hidden: at > 0 }) : place,
-    );
-    this.pickers = experiments.map(
-      ({ choosing }, at) => new CellPicker(this.rows[at], choosing, trials),
-    );
+    this.rows = experiments.map((_, at) => (several ? html('div', { className: 'picker', hidden: at > 0 }) : place));
+    this.pickers = experiments.map(({ choosing }, at) => new CellPicker(this.rows[at], choosing, trials));
     for (const picker of this.pickers) picker.changed.subscribe(() => this.changed.send());
     if (!several) return;
     const field = html('label', { className: 'watch' });

@@ -1,11 +1,10 @@
 import { short } from '../../charts/format';
 import type { Pool } from '../../engine/pool';
 import { child } from '../../ui/dom';
-import type { Store } from '../../state/store';
-import { interventions, regularizers } from '../../state/table';
 import type { RunComparison } from './comparison';
 import { rowsOf } from './log-rows';
 import type { TrainingRun } from './training-run';
+import { type Store, interventions, regularizers } from './state';
 
 /** Tokens that are sampled after the text to read. */
 const LENGTH = 160;
@@ -69,8 +68,7 @@ export class GeneratedText {
         }),
       );
     }
-    for (const run of this.comparison.runs)
-      if (!run.checkpoint) this.show(run, 'not trained yet', '', '');
+    for (const run of this.comparison.runs) if (!run.checkpoint) this.show(run, 'not trained yet', '', '');
   }
 
   private ask(): void {

@@ -1,11 +1,14 @@
 import type { RunHeadMeasure, RunMeasure, RunRows, Training } from '../../engine/protocol';
-import type { State } from '../../state/table';
 import { REFERENCES, type Reference } from './published-results';
+import type { State } from './state';
 
 /** The parts of the logits' variance, which add up to it; each is a covariance and may be negative. */
 export const LOGIT_PARTS = [
-  ...(['content_content', 'content_position', 'position_position'] as const),
-  ...(['bias_part', 'sink_part'] as const),
+  'content_content',
+  'content_position',
+  'position_position',
+  'bias_part',
+  'sink_part',
 ] as const satisfies readonly RunHeadMeasure[];
 export type LogitPart = (typeof LOGIT_PARTS)[number];
 
@@ -49,9 +52,17 @@ export interface Row {
 export const MOST_ROWS = 4096;
 
 const HEAD_MEANS = [
-  ...['entropy', 'entropy_bound', 'localization'],
-  ...['variance', 'variance_modulus', 'variance_frobenius', 'sensitivity'],
-  ...['self_mass', 'self_reference', 'logit_variance', ...LOGIT_PARTS],
+  'entropy',
+  'entropy_bound',
+  'localization',
+  'variance',
+  'variance_modulus',
+  'variance_frobenius',
+  'sensitivity',
+  'self_mass',
+  'self_reference',
+  'logit_variance',
+  ...LOGIT_PARTS,
 ] as (Shown & RunHeadMeasure)[];
 
 /** Mean of those that are numbers; NaN for none. */
@@ -72,8 +83,7 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
   const lambda = Math.sqrt(width / heads);
   const value = (name: RunMeasure, at: number) => log.run[name][at];
   // A byte for a token, or as many as the validation text has.
-  const bits = (name: RunMeasure, at: number) =>
-    (value(name, at) * value('bits_per_byte', at)) / value('loss', at);
+  const bits = (name: RunMeasure, at: number) => (value(name, at) * value('bits_per_byte', at)) / value('loss', at);
   return Array.from(log.step, (step, at) => {
     const means = HEAD_MEANS.map((name) => [name, meanOf(rowOf(log.heads[name], count, at))]);
     const spread = rowOf(log.heads.eta_f, count, at);
@@ -98,10 +108,7 @@ export function rowsOf(log: RunRows, { width, heads }: Pick<Training, 'width' | 
 
 /** The losses of tables of n-grams on the text of a row, in bits per byte. */
 export function referencesOf({ value }: Row): Record<Reference, number> {
-  return Object.fromEntries(REFERENCES.map((name) => [name, value[`${name}_bits`]])) as Record<
-    Reference,
-    number
-  >;
+  return Object.fromEntries(REFERENCES.map((name) => [name, value[`${name}_bits`]])) as Record<Reference, number>;
 }
 
 /** Rows with newer ones after them: a step that both have is the newer's; too many are thinned. */

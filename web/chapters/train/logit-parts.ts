@@ -37,11 +37,7 @@ export function pileOf(row: Row): Pile {
       return [Math.min(start, end), Math.max(start, end)];
     });
   };
-  return {
-    step: row.step,
-    above: piled((share) => Math.max(0, share)),
-    below: piled((share) => Math.min(0, share)),
-  };
+  return { step: row.step, above: piled((share) => Math.max(0, share)), below: piled((share) => Math.min(0, share)) };
 }
 
 /** Where cancelling parts go further, the axis ends. */

@@ -1,13 +1,9 @@
 import { count, short } from '../../charts/format';
 import type { Regularizer } from '../../engine/protocol';
+import { REGULARIZERS } from './regularizers';
 import { LOGIT_PARTS, type Row } from './log-rows';
 import { LEAST_VARIANCE, PART_NAMES, sharesOf } from './logit-parts';
 import type { JudgedRun } from './verdict';
-
-/** Regularizers of W_QK, or of matrices alone: what they hold has no query bias in it. */
-const LEAVES_BIAS = new Set<Regularizer>([
-  ...(['locater', 'locater-frobenius', 'qk-decay', 'sigma-reparam'] as const),
-]);
 
 /** From this share on a part carries most of the variance. */
 const MOST = 0.5;
@@ -37,7 +33,7 @@ function partsText(kind: Regularizer, row: Row): string {
   const largest = Math.max(...shares);
   const name = SPOKEN[LOGIT_PARTS[shares.indexOf(largest)]];
   const text = `${percent(largest)} of it from ${name}`;
-  if (!LEAVES_BIAS.has(kind)) return text;
+  if (!REGULARIZERS[kind].leaves_bias) return text;
   if (largest === bias) return bias > MOST ? `${text}, which this regularizer leaves free` : text;
   return bias === 0 ? text : `${text} and ${percent(bias)} from ${SPOKEN.bias_part}`;
 }

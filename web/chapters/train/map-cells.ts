@@ -1,11 +1,5 @@
 // What the figure of the experiment on initializations shows.
-import {
-  analysed,
-  labelsOf,
-  PREDICTORS,
-  type Predictor,
-  type PublishedResults,
-} from './published-results';
+import { analysed, labelsOf, PREDICTORS, type Predictor, type PublishedResults } from './published-results';
 
 /** A measure of the untrained model, or what theory predicts of it. */
 export type Predicting = Predictor | 'freezing';
@@ -56,8 +50,12 @@ export function mapCellsOf(results: PublishedResults): MapCell[] {
     const [{ axes }] = runs;
     const initial = PREDICTORS.map((name) => [name, meanOf(runs.map((it) => it.initial[name]))]);
     return {
-      ...{ panel: panelOf(axes), axes, alpha: Number(axes.alpha), scale: Number(axes.init_scale) },
-      ...{ runs: runs.length, loss: meanOf(runs.map(({ final }) => final.bits_per_byte)) },
+      panel: panelOf(axes),
+      axes,
+      alpha: Number(axes.alpha),
+      scale: Number(axes.init_scale),
+      runs: runs.length,
+      loss: meanOf(runs.map(({ final }) => final.bits_per_byte)),
       ...(Object.fromEntries(initial) as Record<Predictor, number>),
     };
   });
@@ -102,12 +100,13 @@ export interface Prediction {
 
 export function predictionsOf(results: PublishedResults): Prediction[] {
   type Row = Omit<Prediction, 'panel'> & { axes: Record<string, string> };
-  const freezing = analysed<Row>(results, 'freezing').map((row) => ({
-    ...{ ...row, predictor: 'freezing' as const },
-  }));
+  const freezing = analysed<Row>(results, 'freezing').map((row) => ({ ...row, predictor: 'freezing' as const }));
   return [...analysed<Row>(results, 'predictors'), ...freezing].map(({ axes, ...row }) => ({
-    ...{ panel: panelOf(axes), predictor: row.predictor, cells: row.cells },
-    ...{ rank_correlation: row.rank_correlation, area_under_curve: row.area_under_curve },
+    panel: panelOf(axes),
+    predictor: row.predictor,
+    cells: row.cells,
+    rank_correlation: row.rank_correlation,
+    area_under_curve: row.area_under_curve,
   }));
 }
 

@@ -4,13 +4,7 @@ import { decade, short, tick } from '../../charts/format';
 import type { Entry } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
 import { chart, contour, line, ruleX } from '../../charts/plot';
-import {
-  medianOf,
-  placeAmong,
-  PREDICTOR_NAMES,
-  type FreezingPoint,
-  type MapCell,
-} from './map-cells';
+import { medianOf, placeAmong, PREDICTOR_NAMES, type FreezingPoint, type MapCell } from './map-cells';
 import { circle, ends, manyMarks, MARGINS, titleMark, type Panel } from './panel-parts';
 import type { Predictor } from './published-results';
 
@@ -22,7 +16,9 @@ const FREEZING = { text: 'where logits freeze', colour: series[1] };
 /** Legend entries of those lines, and of the one where logits freeze. */
 export const lineEntries: readonly Entry[] = [
   ...LINES.map((name, i) => ({
-    ...{ text: PREDICTOR_NAMES[name], kind: 'line' as const, colours: ['currentColor'] },
+    text: PREDICTOR_NAMES[name],
+    kind: 'line' as const,
+    colours: ['currentColor'],
     dash: dashes[i],
   })),
   { text: FREEZING.text, kind: 'line', colours: [FREEZING.colour] },
@@ -45,8 +41,7 @@ const describe = ({ alpha, scale, loss }: MapCell) =>
 /** Where each measure has its median over the cells of a whole panel. */
 function medianLines(cells: readonly MapCell[], { alphas, scales }: MapLook): Markish[] {
   if (cells.length < alphas.length * scales.length) return [];
-  const at = (alpha: number, scale: number) =>
-    cells.find((cell) => cell.alpha === alpha && cell.scale === scale)!;
+  const at = (alpha: number, scale: number) => cells.find((cell) => cell.alpha === alpha && cell.scale === scale)!;
   // One cell more on each side: contours are closed along the border of what they are made of.
   const padded = <Value>(values: readonly Value[]) => [values[0], ...values, values.at(-1)!];
   const [columns, rows] = [padded(alphas), padded(scales)];
@@ -59,10 +54,18 @@ function medianLines(cells: readonly MapCell[], { alphas, scales }: MapLook): Ma
       contour(
         grid.map((cell) => cell[name]),
         {
-          ...{ width: columns.length, height: rows.length, thresholds, ...edges },
-          ...{ x: null, y: null, clip: true, stroke: `var(${colour})` },
-          ...{ strokeWidth: layer === 0 ? 4 : 1.5, strokeOpacity: layer === 0 ? 0.8 : 1 },
-          ...{ strokeDasharray: dashes[i], ariaDescription: PREDICTOR_NAMES[name] },
+          width: columns.length,
+          height: rows.length,
+          thresholds,
+          ...edges,
+          x: null,
+          y: null,
+          clip: true,
+          stroke: `var(${colour})`,
+          strokeWidth: layer === 0 ? 4 : 1.5,
+          strokeOpacity: layer === 0 ? 0.8 : 1,
+          strokeDasharray: dashes[i],
+          ariaDescription: PREDICTOR_NAMES[name],
         },
       ),
     );
@@ -75,9 +78,7 @@ function freezingMarks({ alphas, scales, freezing }: MapLook): Markish[] {
   const y = ({ init_scale }: FreezingPoint) => placeAmong(scales, init_scale);
   return [
     line(freezing, { x, y, stroke: 'var(--paper)', strokeWidth: 5, strokeOpacity: 0.8 }),
-    line(freezing, {
-      ...{ x, y, stroke: FREEZING.colour, strokeWidth: 2.5, ariaDescription: FREEZING.text },
-    }),
+    line(freezing, { x, y, stroke: FREEZING.colour, strokeWidth: 2.5, ariaDescription: FREEZING.text }),
   ];
 }
 
@@ -94,14 +95,19 @@ export function gridPanel(title: string, cells: readonly MapCell[], look: MapLoo
   const row = ({ scale }: MapCell) => scales.indexOf(scale);
   const drawn = chart({
     label: title,
-    ...{ ...size, ...MARGINS },
+    ...size,
+    ...MARGINS,
     x: {
-      ...{ domain: [-0.5, alphas.length - 0.5], label: 'correlation α →' },
-      ...{ labelAnchor: 'center', ticks: labelled(alphas) },
+      domain: [-0.5, alphas.length - 0.5],
+      label: 'correlation α →',
+      labelAnchor: 'center',
+      ticks: labelled(alphas),
       tickFormat: (i: number) => tick(Number(alphas[i].toFixed(1))),
     },
     y: {
-      ...{ domain: [-0.5, scales.length - 0.5], label: null, ticks: labelled(scales) },
+      domain: [-0.5, scales.length - 0.5],
+      label: null,
+      ticks: labelled(scales),
       tickFormat: (i: number) => short(Number(scales[i].toPrecision(2))),
     },
     marks: [
@@ -122,8 +128,10 @@ export function gridPanel(title: string, cells: readonly MapCell[], look: MapLoo
   return {
     drawn,
     places: cells.map((cell) => ({
-      ...{ x: drawn.x.apply(column(cell)), y: drawn.y.apply(row(cell)) },
-      ...{ text: describe(cell), choice: cell.axes },
+      x: drawn.x.apply(column(cell)),
+      y: drawn.y.apply(row(cell)),
+      text: describe(cell),
+      choice: cell.axes,
     })),
   };
 }
@@ -139,15 +147,23 @@ export function spectrumPanel(title: string, cells: readonly MapCell[], look: Ma
   const positive = cells.filter(({ variance }) => variance > 0);
   const drawn = chart({
     label: title,
-    ...{ ...size, ...MARGINS },
+    ...size,
+    ...MARGINS,
     x: {
-      ...{ type: 'symlog', constant: NEAR_ZERO, label: 'mean of the eigenspectrum →' },
+      type: 'symlog',
+      constant: NEAR_ZERO,
+      label: 'mean of the eigenspectrum →',
       domain: ends([0, ...positive.map(({ mean }) => mean)]),
-      ...{ labelAnchor: 'center', ticks: [-8, -1, 0, 1, 8], tickFormat: tick },
+      labelAnchor: 'center',
+      ticks: [-8, -1, 0, 1, 8],
+      tickFormat: tick,
     },
     y: {
-      ...{ type: 'log', domain: ends(positive.map(({ variance }) => variance)) },
-      ...{ label: null, ticks: 5, tickFormat: decade },
+      type: 'log',
+      domain: ends(positive.map(({ variance }) => variance)),
+      label: null,
+      ticks: 5,
+      tickFormat: decade,
     },
     marks: [
       ruleX([0], { strokeOpacity: 0.15 }),
@@ -163,8 +179,10 @@ export function spectrumPanel(title: string, cells: readonly MapCell[], look: Ma
   return {
     drawn,
     places: cells.map((cell) => ({
-      ...{ x: drawn.x.apply(cell.mean), y: drawn.y.apply(cell.variance) },
-      ...{ text: describe(cell), choice: cell.axes },
+      x: drawn.x.apply(cell.mean),
+      y: drawn.y.apply(cell.variance),
+      text: describe(cell),
+      choice: cell.axes,
     })),
   };
 }

@@ -93,11 +93,22 @@ export class MethodsFigure extends PublishedFigure {
     const columns = ({ mean, error, p }: MethodMeasure) => [finiteCell(mean), finiteCell(error), p];
     return {
       columns: [
-        ...['method', 'runs', 'failures', 'bits_per_byte', 'bits_per_byte_error'],
-        ...['bits_per_byte_p', 'entropy', 'entropy_error', 'entropy_p'],
+        'method',
+        'runs',
+        'failures',
+        'bits_per_byte',
+        'bits_per_byte_error',
+        'bits_per_byte_p',
+        'entropy',
+        'entropy_error',
+        'entropy_p',
       ],
       rows: this.methods.map(({ method, runs, failures, loss, entropy }) => [
-        ...[method, runs, failures, ...columns(loss), ...columns(entropy)],
+        method,
+        runs,
+        failures,
+        ...columns(loss),
+        ...columns(entropy),
       ]),
     };
   }
@@ -109,8 +120,13 @@ export class MethodsFigure extends PublishedFigure {
     return [
       ruleX(shown, { x: loss, stroke: 'var(--muted)', strokeDasharray: '6 3' }),
       text(shown, {
-        ...{ x: loss, text: (name: Reference) => name, frameAnchor: 'top' as const, dy: -8 },
-        ...{ fontSize: 10, fill: 'var(--muted)', ariaDescription: 'which n-grams' },
+        x: loss,
+        text: (name: Reference) => name,
+        frameAnchor: 'top' as const,
+        dy: -8,
+        fontSize: 10,
+        fill: 'var(--muted)',
+        ariaDescription: 'which n-grams',
       }),
     ];
   }
@@ -135,30 +151,43 @@ export class MethodsFigure extends PublishedFigure {
     };
     // The p value stands on the side with more room.
     const side = (left: boolean) => ({
-      ...{ x: mean, y: at, text: pOf, dy: -9, dx: left ? 5 : -5, fontSize: 10 },
-      ...{ textAnchor: left ? ('start' as const) : ('end' as const) },
-      ...{ fillOpacity: 0.75, ariaDescription: 'p value' },
+      x: mean,
+      y: at,
+      text: pOf,
+      dy: -9,
+      dx: left ? 5 : -5,
+      fontSize: 10,
+      textAnchor: left ? ('start' as const) : ('end' as const),
+      fillOpacity: 0.75,
+      ariaDescription: 'p value',
     });
     const isLeft = (row: MethodRow) => mean(row) < (low + high) / 2;
     return chart({
       label: title,
-      ...{ width, height, marginRight: 14, marginTop: 28, marginBottom: 38 },
+      width,
+      height,
+      marginRight: 14,
+      marginTop: 28,
+      marginBottom: 38,
       marginLeft: room || 14,
       x: {
         domain: [low - margin, high + margin],
         label: `${title} →`,
         labelAnchor: width - room < LABELLED ? ('right' as const) : ('center' as const),
-        ...{ ticks: Math.min(4, Math.floor((width - room) / TICK)), tickFormat: tick },
+        ticks: Math.min(4, Math.floor((width - room) / TICK)),
+        tickFormat: tick,
       },
       y: { domain: [rows.length - 0.5, -0.7], axis: null },
       marks: [
         ...(name === 'loss' ? this.referenceLines([low - margin, high + margin]) : []),
-        ...(baseline
-          ? [ruleX([mean(baseline)], { strokeOpacity: 0.3, strokeDasharray: '2 3' })]
-          : []),
+        ...(baseline ? [ruleX([mean(baseline)], { strokeOpacity: 0.3, strokeDasharray: '2 3' })] : []),
         link(rows.filter(reach), {
-          ...{ x1: (row: MethodRow) => mean(row) - reach(row), y1: at, y2: at },
-          ...{ x2: (row: MethodRow) => mean(row) + reach(row), stroke: series[0], strokeWidth: 2 },
+          x1: (row: MethodRow) => mean(row) - reach(row),
+          y1: at,
+          y2: at,
+          x2: (row: MethodRow) => mean(row) + reach(row),
+          stroke: series[0],
+          strokeWidth: 2,
           ariaDescription: 'standard error',
         }),
         dot(rows, { x: mean, y: at, r: 4, fill: series[0], ariaDescription: 'mean' }),
@@ -174,7 +203,10 @@ export class MethodsFigure extends PublishedFigure {
           ? [
               text(rows, {
                 text: namesOf(rows),
-                ...{ y: at, frameAnchor: 'left' as const, dx: -8, textAnchor: 'end' as const },
+                y: at,
+                frameAnchor: 'left' as const,
+                dx: -8,
+                textAnchor: 'end' as const,
                 ariaDescription: 'method',
               }),
             ]

@@ -1,7 +1,7 @@
 // What the panels of the figures of experiments have in common.
 import type { DotOptions, Markish } from '@observablehq/plot';
 import { legend } from '../../charts/legend';
-import { short } from '../../charts/format';
+import { padded } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { compose, dot, link, ruleY, text, type Chart } from '../../charts/plot';
@@ -14,16 +14,19 @@ export const MARGINS = { marginLeft: 46, marginRight: 14, marginTop: 36, marginB
 /** The title of a panel, above its upper left corner. */
 export function titleMark(title: string): Markish {
   return text([title], {
-    ...{ frameAnchor: 'top-left' as const, lineAnchor: 'bottom' as const, dx: -40, dy: -13 },
-    ...{ fontSize: 13, fontWeight: 600, ariaDescription: 'title' },
+    frameAnchor: 'top-left' as const,
+    lineAnchor: 'bottom' as const,
+    dx: -40,
+    dy: -13,
+    fontSize: 13,
+    fontWeight: 600,
+    ariaDescription: 'title',
   });
 }
 
 /** A legend of lines in the colours and dashes of a series, so many pixels wide. */
 export function lineLegend(texts: readonly string[], width: number) {
-  const entries = texts.map((text, i) => ({
-    ...{ text, kind: 'line' as const, colours: [series[i]], dash: dashes[i] },
-  }));
+  const entries = texts.map((text, i) => ({ text, kind: 'line' as const, colours: [series[i]], dash: dashes[i] }));
   return legend(entries, 0, width);
 }
 
@@ -37,7 +40,11 @@ export function errorBars<Point>(
   return link(
     points.filter((point) => Number.isFinite(value(point).error)),
     {
-      ...{ x1: x, x2: x, strokeWidth: 1.5, ...look, ariaDescription: 'standard error' },
+      x1: x,
+      x2: x,
+      strokeWidth: 1.5,
+      ...look,
+      ariaDescription: 'standard error',
       y1: (point: Point) => value(point).mean - value(point).error,
       y2: (point: Point) => value(point).mean + value(point).error,
     },
@@ -53,12 +60,20 @@ export function referenceMarks(
   const y = (name: Reference) => losses[name];
   return [
     ruleY(shown, {
-      ...{ y, stroke: 'var(--muted)', strokeDasharray: '6 3', strokeWidth: 1 },
+      y,
+      stroke: 'var(--muted)',
+      strokeDasharray: '6 3',
+      strokeWidth: 1,
       ariaDescription: 'loss of a table of n-grams',
     }),
     text(shown, {
-      ...{ y, text: (name: Reference) => name, frameAnchor: 'right' as const, dy: -6 },
-      ...{ textAnchor: 'end' as const, fontSize: 10, fill: 'var(--muted)' },
+      y,
+      text: (name: Reference) => name,
+      frameAnchor: 'right' as const,
+      dy: -6,
+      textAnchor: 'end' as const,
+      fontSize: 10,
+      fill: 'var(--muted)',
       ariaDescription: 'which n-grams',
     }),
   ];
@@ -66,7 +81,7 @@ export function referenceMarks(
 
 /** The same losses in words, in the unit of a figure. */
 export function referencesText(losses: Record<Reference, number>, unit: string): string {
-  const named = REFERENCES.map((name) => `${name}s ${short(losses[name])}`);
+  const named = REFERENCES.map((name) => `${name}s ${padded(losses[name])}`);
   return `Tables of n-grams of the training text reach on the same text: ${named.join(', ')} ${unit}.`;
 }
 
@@ -79,7 +94,11 @@ export function chosenMark<Point>(points: readonly Point[], look: DotOptions): M
 /** Hollow diamonds for runs that were trained in this tab. */
 export function trainedMark<Point>(points: readonly Point[], look: DotOptions): Markish {
   return dot(points, {
-    ...{ r: 5, symbol: 'diamond', stroke: 'var(--ink)', strokeWidth: 2.5, ...look },
+    r: 5,
+    symbol: 'diamond',
+    stroke: 'var(--ink)',
+    strokeWidth: 2.5,
+    ...look,
     ariaDescription: 'trained here',
   });
 }
@@ -107,8 +126,7 @@ export function manyMarks<Point>(
       layer.set(colour, (layer.get(colour) ?? '') + outline(point, x, y));
     }
     const group = element('g', look);
-    for (const [colour, d] of paths.flatMap((layer) => [...layer]))
-      group.append(element('path', { fill: colour, d }));
+    for (const [colour, d] of paths.flatMap((layer) => [...layer])) group.append(element('path', { fill: colour, d }));
     return group;
   };
 }
@@ -154,10 +172,7 @@ export function arranged(
   label: string,
 ): { svg: SVGSVGElement; places: CellPlace[] } {
   const top = names.height + 6;
-  const at = (i: number) => ({
-    x: ((i % columns) * width) / columns,
-    y: top + Math.floor(i / columns) * height,
-  });
+  const at = (i: number) => ({ x: ((i % columns) * width) / columns, y: top + Math.floor(i / columns) * height });
   const rows = Math.ceil(panels.length / columns);
   const svg = compose(
     panels.map(({ drawn }, i) => ({ svg: drawn.svg, ...at(i) })),

@@ -75,11 +75,7 @@ export class PanelsFigure<Rows> extends PublishedFigure {
     private readonly trials: Trials,
   ) {
     super(of.id, ...of.experiments.map(({ name }) => name));
-    this.picker = new ExperimentPicker(
-      child(this.frame.root, '[data-picker]'),
-      of.experiments,
-      trials,
-    );
+    this.picker = new ExperimentPicker(child(this.frame.root, '[data-picker]'), of.experiments, trials);
     this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
     this.picker.changed.subscribe(this.redraw);
   }
@@ -116,7 +112,9 @@ export class PanelsFigure<Rows> extends PublishedFigure {
   private get shown(): Shown<Rows> {
     const { rows, results, picker, trials } = this;
     return {
-      ...{ rows, results, choice: picker.choice },
+      rows,
+      results,
+      choice: picker.choice,
       trained: results.map((own) => trials.ofExperiment(own)),
       textOf: (experiment, run) => picker.textOf(experiment, run),
     };

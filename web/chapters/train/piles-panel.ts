@@ -29,11 +29,7 @@ function areaPath(points: Ends[], x: Scale, y: Scale): string {
 }
 
 /** The areas of the parts on one side of zero, as far as there are some; they end with the axis. */
-function areasMark(
-  piles: Pile[],
-  side: 'above' | 'below',
-  [least, most]: [number, number],
-): Markish {
+function areasMark(piles: Pile[], side: 'above' | 'below', [least, most]: [number, number]): Markish {
   const clamped = (share: number) => Math.max(least, Math.min(most, share));
   return (_, scales) => {
     const group = element('g', { stroke: 'var(--paper)', 'stroke-width': 0.75 });

@@ -32,20 +32,21 @@ export function plateausOf(results: PublishedResults): Plateau[] {
   return cells
     .filter(({ failure }) => failure === '')
     .map(({ axes, seed, ...cell }) => ({
-      ...{ experiment, axes, seed, step: cell.below[below] },
+      experiment,
+      axes,
+      seed,
+      step: cell.below[below],
       gradient_query_key: cell.curve.gradient_query_key?.[0] ?? NaN,
       sensitivity: cell.curve.sensitivity?.[0] ?? NaN,
     }));
 }
 
 /** The same of runs of this experiment that were trained in this tab. */
-export function plateausTrained(
-  results: PublishedResults,
-  trials: readonly CellTrial[],
-): Plateau[] {
+export function plateausTrained(results: PublishedResults, trials: readonly CellTrial[]): Plateau[] {
   const below = plateauThreshold(results);
   return trials.map(({ choice, rows }) => ({
-    ...{ experiment: results.experiment, ...choice },
+    experiment: results.experiment,
+    ...choice,
     step: rows.find(({ value }) => value.bits_per_byte < below)?.step ?? null,
     gradient_query_key: rows[1]?.value.gradient_query_key ?? NaN,
     sensitivity: rows[1]?.value.sensitivity ?? NaN,
@@ -55,11 +56,16 @@ export function plateausTrained(
 /** Every logged row after step 0 of all runs. */
 export function loggedRows({ experiment, steps, cells }: PublishedResults): LoggedRow[] {
   return cells.flatMap(({ axes, seed, curve: { gradient_query_key, sensitivity } }) =>
-    steps.slice(0, sensitivity?.length).map((step, i) => ({
-      ...{ experiment, axes, seed, step },
-      gradient_query_key: gradient_query_key?.[i] ?? NaN,
-      sensitivity: sensitivity?.[i] ?? NaN,
-    })),
+    steps
+      .slice(0, sensitivity?.length)
+      .map((step, i) => ({
+        experiment,
+        axes,
+        seed,
+        step,
+        gradient_query_key: gradient_query_key?.[i] ?? NaN,
+        sensitivity: sensitivity?.[i] ?? NaN,
+      })),
   );
 }
 
@@ -110,12 +116,6 @@ export function partsOf(results: PublishedResults): PlateauPart[] {
 }
 
 /** Whether a run is of a part. */
-export function isOf(
-  part: PlateauPart,
-  { experiment, axes }: Pick<Plateau, 'experiment' | 'axes'>,
-): boolean {
-  return (
-    part.experiment === experiment &&
-    Object.entries(part.axes).every(([axis, label]) => axes[axis] === label)
-  );
+export function isOf(part: PlateauPart, { experiment, axes }: Pick<Plateau, 'experiment' | 'axes'>): boolean {
+  return part.experiment === experiment && Object.entries(part.axes).every(([axis, label]) => axes[axis] === label);
 }

@@ -86,8 +86,11 @@ export const plateausFigure: PanelsDescription<Plateaus> = {
       cells.map(({ axes }) => [axes, parts.find((it) => isOf(it, { experiment, axes }))!] as const),
     );
     return {
-      ...{ parts, partOf: new Map(partOf), texts: new Map() },
-      ...{ runs: results.flatMap(plateausOf), rows: results.flatMap(loggedRows) },
+      parts,
+      partOf: new Map(partOf),
+      texts: new Map(),
+      runs: results.flatMap(plateausOf),
+      rows: results.flatMap(loggedRows),
     };
   },
   *panels(shown, width) {
@@ -109,15 +112,12 @@ export const plateausFigure: PanelsDescription<Plateaus> = {
   },
   caption({ rows: { parts } }) {
     const rows = parts.map(({ title, correlations }) => {
-      const of = (driver: Driver) =>
-        short(correlations.find((row) => row.driver === driver)?.rank_correlation);
+      const of = (driver: Driver) => short(correlations.find((row) => row.driver === driver)?.rank_correlation);
       const [{ runs, never }] = correlations;
       const staying = `${never || 'none'} of ${runsText(runs)} at the unigram level to the end`;
       return `${title} ${of('gradient_query_key')} and ${of('sensitivity')}, ${staying}`;
     });
-    const relations = parts.map(
-      ({ title, relation }) => `${title} ${short(relation.mean_within_runs)}`,
-    );
+    const relations = parts.map(({ title, relation }) => `${title} ${short(relation.mean_within_runs)}`);
     return (
       'Rank correlation of the number of steps at the unigram level with the gradient norm and with the ' +
       `sensitivity: ${rows.join('; ')}. Of the gradient norm with the sensitivity within a run, ` +
@@ -127,8 +127,12 @@ export const plateausFigure: PanelsDescription<Plateaus> = {
   table: ({ rows: { runs } }) => ({
     columns: ['experiment', 'labels', 'seed', 'step_below', 'gradient_query_key', 'sensitivity'],
     rows: runs.map(({ experiment, axes, seed, step, ...driver }) => [
-      ...[experiment, Object.values(axes).join(' '), seed, step],
-      ...[driver.gradient_query_key, driver.sensitivity],
+      experiment,
+      Object.values(axes).join(' '),
+      seed,
+      step,
+      driver.gradient_query_key,
+      driver.sensitivity,
     ]),
   }),
 };
@@ -142,10 +146,13 @@ function lengths(driver: Driver, width: number, shown: Shown<Plateaus>): Panel {
   const trained = shown.results.flatMap((results, i) => plateausTrained(results, shown.trained[i]));
   const drawn = chart({
     label: `Steps against the ${NAMES[driver]}`,
-    ...{ width, height: HEIGHT, ...MARGINS },
+    width,
+    height: HEIGHT,
+    ...MARGINS,
     x: xOf(driver, width, [...runs, ...trained]),
     y: {
-      ...{ domain: [0, 1.25 * last], label: null },
+      domain: [0, 1.25 * last],
+      label: null,
       ticks: [0, last / 4, last / 2, (3 * last) / 4, last, never],
       tickFormat: (step: number) => (step === never ? 'never' : tick(step)),
     },
@@ -158,7 +165,8 @@ function lengths(driver: Driver, width: number, shown: Shown<Plateaus>): Panel {
     ],
   });
   const places = runs.map((run) => ({
-    ...{ x: drawn.x.apply(run[driver]), y: drawn.y.apply(length(run)) },
+    x: drawn.x.apply(run[driver]),
+    y: drawn.y.apply(length(run)),
     ...pointed(shown, run),
   }));
   return { drawn, places };
@@ -169,7 +177,9 @@ function* gradients(width: number, shown: Shown<Plateaus>): Generator<undefined,
   const at = { x: 'sensitivity', y: 'gradient_query_key' } as const;
   const drawn = chart({
     label: 'Gradient norm against the sensitivity',
-    ...{ width, height: HEIGHT, ...MARGINS },
+    width,
+    height: HEIGHT,
+    ...MARGINS,
     x: xOf('sensitivity', width, rows),
     y: {
       domain: ends(rows.map((row) => row.gradient_query_key)),
@@ -186,7 +196,8 @@ function* gradients(width: number, shown: Shown<Plateaus>): Generator<undefined,
   });
   yield;
   const places = rows.map((row) => ({
-    ...{ x: drawn.x.apply(row.sensitivity), y: drawn.y.apply(row.gradient_query_key) },
+    x: drawn.x.apply(row.sensitivity),
+    y: drawn.y.apply(row.gradient_query_key),
     ...pointed(shown, row),
   }));
   return { drawn, places };
@@ -208,10 +219,7 @@ function pointed(
   const at = EXPERIMENTS.findIndex(({ name }) => name === experiment);
   const text = texts.get(axes) ?? textOf(at, { axes, seed });
   texts.set(axes, text);
-  return {
-    text,
-    choice: { ...axes, experiment: String(at), seed: String(seed) },
-  };
+  return { text, choice: { ...axes, experiment: String(at), seed: String(seed) } };
 }
 
 function dots<Row extends LoggedRow | Plateau>(
@@ -239,12 +247,5 @@ function xOf(driver: Driver, width: number, shown: readonly Record<Driver, numbe
   const ticks = width < 300 ? 3 : 5;
   return driver === 'sensitivity'
     ? { domain, label, labelAnchor: 'center' as const, ticks, tickFormat: tick }
-    : {
-        type: 'log' as const,
-        domain,
-        label,
-        labelAnchor: 'center' as const,
-        ticks,
-        tickFormat: decade,
-      };
+    : { type: 'log' as const, domain, label, labelAnchor: 'center' as const, ticks, tickFormat: decade };
 }

@@ -1,16 +1,8 @@
 import { html } from '../../ui/dom';
 import { short } from '../../charts/format';
-import {
-  LEAST_RANGE,
-  lossRange,
-  PREDICTOR_NAMES,
-  type MapCell,
-  type Predicting,
-  type Prediction,
-} from './map-cells';
+import { LEAST_RANGE, lossRange, PREDICTOR_NAMES, type MapCell, type Predicting, type Prediction } from './map-cells';
 
-const shown = (value: number | null) =>
-  value === null ? 'none' : value.toFixed(2).replace('-', '−');
+const shown = (value: number | null) => (value === null ? 'none' : value.toFixed(2).replace('-', '−'));
 
 /** How far apart the final losses of a panel are where that is too little to be predicted; else ''. */
 export function flatText(panel: string, cells: readonly MapCell[]): string {
@@ -42,9 +34,7 @@ export function fillPredictions(
     row.append(html('th', { scope: 'row', textContent }));
     for (const panel of panels) {
       const found = predictions.find((it) => it.panel === panel && it.predictor === name);
-      const textContent = found
-        ? `${shown(found.rank_correlation)}; ${shown(found.area_under_curve)}`
-        : '';
+      const textContent = found ? `${shown(found.rank_correlation)}; ${shown(found.area_under_curve)}` : '';
       row.append(html('td', { textContent, className: notes.get(panel) ? 'flat' : '' }));
     }
     return row;

@@ -1,15 +1,9 @@
 // A cell of a published experiment as a training run of this page.
 import operations from '../../generated/operations.json';
-import type { Regularizer, Training } from '../../engine/protocol';
-import type { State } from '../../state/table';
-import { HELD } from '../../state/training-fields';
-import {
-  labelsOf,
-  type Grid,
-  type PublishedCell,
-  type PublishedResults,
-  type Setting,
-} from './published-results';
+import type { Training } from '../../engine/protocol';
+import { pick } from '../../state/control';
+import { labelsOf, type Grid, type PublishedCell, type PublishedResults, type Setting } from './published-results';
+import { TRAINING, type State } from './state';
 
 /** A cell of a grid, whether or not its run is published. */
 export interface CellChoice {
@@ -27,20 +21,23 @@ function settingsOf({ axes }: Grid, axis: string, label: string): Record<string,
 /** The run of a cell: the library's defaults, then the grid's settings, then those of its labels. */
 export function trainingOfCell({ grid }: PublishedResults, { axes, seed }: CellChoice): Training {
   const { defaults } = operations.train;
-  const fields = [...Object.keys(HELD), 'regularizer'];
+  const fields: string[] = [...TRAINING, 'regularizer'];
   const entries = Object.entries(defaults).filter(([name]) => fields.includes(name));
   const { tokenizer, min_count, settings } = grid;
   const labels = Object.entries(axes).map(([axis, label]) => settingsOf(grid, axis, label));
   return Object.assign(
     Object.fromEntries(entries),
-    ...[tokenizer && { tokenizer }, min_count && { min_count }, settings, ...labels, { seed }],
+    tokenizer && { tokenizer },
+    min_count && { min_count },
+    settings,
+    ...labels,
+    { seed },
   ) as Training;
 }
 
 /** The controls' values for a run. */
 export function stateOfTraining(training: Training): Partial<State> {
-  const held = Object.entries(HELD).map(([field, name]) => [name, training[field as never]]);
-  return { ...Object.fromEntries(held), runs: training.regularizer satisfies Regularizer };
+  return { ...pick(training, TRAINING), runs: training.regularizer };
 }
 
 /** Equal for two runs exactly when all their settings are. */
@@ -51,8 +48,7 @@ export function keyOf(training: Training): string {
 /** The published run of a cell; nothing when it is missing. */
 export function cellOf({ cells }: PublishedResults, choice: CellChoice): PublishedCell | undefined {
   return cells.find(
-    ({ axes, seed }) =>
-      seed === choice.seed && Object.entries(choice.axes).every(([name, it]) => axes[name] === it),
+    ({ axes, seed }) => seed === choice.seed && Object.entries(choice.axes).every(([name, it]) => axes[name] === it),
   );
 }
 

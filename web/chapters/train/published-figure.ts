@@ -1,10 +1,10 @@
 import type { Table } from '../../charts/table';
 import { Frame } from '../../ui/frame';
-import type { Figure } from '../../ui/figure';
 import { draw, type Drawing } from '../../ui/queue';
 import type { FigureOf } from '../../ui/registry';
 import type { PublishedResults } from './published-results';
 import { loadResults } from './results-files';
+import type { Figure } from './state';
 
 /** A figure of published experiments, whose results come when it is first looked at. */
 export abstract class PublishedFigure implements Figure {

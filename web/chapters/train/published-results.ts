@@ -83,12 +83,7 @@ export interface PublishedResults {
   references: Record<Reference, number>;
   summary: SummaryRow[];
   /** With what each was asked for. */
-  analysis: {
-    kind: string;
-    below?: number;
-    tolerance?: number;
-    rows: Record<string, unknown>[];
-  }[];
+  analysis: { kind: string; below?: number; tolerance?: number; rows: Record<string, unknown>[] }[];
   /** Logged steps after 0. */
   steps: number[];
   cells: PublishedCell[];
@@ -122,8 +117,11 @@ export function resultsOf({ columns, ...file }: ResultsFile): PublishedResults {
     Object.fromEntries(Object.entries(of).map(([name, values]) => [name, values[i]]));
   const cells = seed.map((own, i) => ({
     axes: Object.fromEntries(Object.keys(axes).map((name) => [name, labels[name][axes[name][i]]])),
-    ...{ seed: own, failure: failures[i] ?? '' },
-    ...{ initial: at(initial, i), final: at(final, i), below: at(below, i) },
+    seed: own,
+    failure: failures[i] ?? '',
+    initial: at(initial, i),
+    final: at(final, i),
+    below: at(below, i),
     curve: at(curves as Columns<(number | null)[]>, i),
   }));
   return { ...file, steps: step, cells };

@@ -1,10 +1,5 @@
-import { regularizers } from '../../state/table';
-import {
-  meanErrorOf,
-  type Comparison,
-  type MeanError,
-  type PublishedResults,
-} from './published-results';
+import { meanErrorOf, type Comparison, type MeanError, type PublishedResults } from './published-results';
+import { regularizers } from './state';
 
 const FROBENIUS = regularizers['locater-frobenius'];
 const SQUARED = `${regularizers.locater}, tr(W²)`;
@@ -84,7 +79,8 @@ export function methodsOf({ summary }: PublishedResults, rate?: string): MethodR
     .filter(({ axes }) => axes.learning_rate === rate)
     .map((row) => ({
       method: METHOD_NAMES[row.axes.method!] ?? row.axes.method!,
-      ...{ runs: row.runs, failures: row.failures },
+      runs: row.runs,
+      failures: row.failures,
       loss: measureOf(row.bits_per_byte),
       entropy: measureOf(row.entropy),
     }))
@@ -122,13 +118,7 @@ export function claimText(rows: readonly MethodRow[], claimed: string): string {
     const { difference, p } = own[name];
     const right = Math.sign(difference) === sign;
     const seen = right && p !== '' && Number(p.replace('<', '')) < 0.05;
-    const verdict = seen
-      ? 'is seen'
-      : p === ''
-        ? 'is not tested'
-        : right
-          ? 'is not significant'
-          : 'is not seen';
+    const verdict = seen ? 'is seen' : p === '' ? 'is not tested' : right ? 'is not significant' : 'is not seen';
     return { seen, text: `${words} ${verdict} (${signed(difference)}${unit}, ${testText(p)})` };
   };
   const claims = [

@@ -78,7 +78,9 @@ export const ratesFigure: PanelsDescription<Methods> = {
     const named = SHOWN.includes(method) ? SHOWN : [...SHOWN.slice(0, -1), method];
     const columns = width >= 560 ? 2 : 1;
     return {
-      ...{ columns, height: HEIGHT, names: lineLegend(named.map(nameOf), width) },
+      columns,
+      height: HEIGHT,
+      names: lineLegend(named.map(nameOf), width),
       panels: [
         panel('final loss, bits per byte', width / columns, 'loss', named, shown),
         panel('attention entropy', width / columns, 'entropy', named, shown),
@@ -87,9 +89,7 @@ export const ratesFigure: PanelsDescription<Methods> = {
   },
   caption({ rows, results: [found] }) {
     const sentence = sensitivityText(found, ['none', CLAIMED], nameOf);
-    const lacking = [...withoutRuns(found)].map(
-      ([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`,
-    );
+    const lacking = [...withoutRuns(found)].map(([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`);
     const missing = lacking.length > 0 ? ` No run yet of ${lacking.join('; of ')}.` : '';
     const means = meansText([...rows.values()].flat());
     const differences = differencesText(found, MEANS.map(nameOf), COMPARED_AT);
@@ -101,17 +101,32 @@ export const ratesFigure: PanelsDescription<Methods> = {
     const sensitivities = sensitivitiesOf(found);
     return {
       columns: [
-        ...['method', 'learning_rate', 'runs', 'failures', 'bits_per_byte', 'bits_per_byte_error'],
-        ...['entropy', 'entropy_error', 'excess', 'largest_stable_rate'],
+        'method',
+        'learning_rate',
+        'runs',
+        'failures',
+        'bits_per_byte',
+        'bits_per_byte_error',
+        'entropy',
+        'entropy_error',
+        'excess',
+        'largest_stable_rate',
         ...levels.map((level) => `steps_to_${level}`),
       ],
       rows: [...rows.values()].flat().map((it) => {
         const own = sensitivities.find(({ method }) => method === it.method);
         const steps = own?.points.find((point) => point.learning_rate === it.rate)?.reached;
         return [
-          ...[it.method, it.rate, it.runs, it.failures, it.loss.mean, finiteCell(it.loss.error)],
-          ...[finiteCell(it.entropy.mean), finiteCell(it.entropy.error)],
-          ...[own ? it.loss.mean - own.best! : null, own?.largest_stable ?? null],
+          it.method,
+          it.rate,
+          it.runs,
+          it.failures,
+          it.loss.mean,
+          finiteCell(it.loss.error),
+          finiteCell(it.entropy.mean),
+          finiteCell(it.entropy.error),
+          own ? it.loss.mean - own.best! : null,
+          own?.largest_stable ?? null,
           ...levels.map((_, i) => steps?.[i]!.mean_step ?? null),
         ];
       }),
@@ -134,19 +149,22 @@ function panel(
   const chosen = own(axes.method).filter(({ rate }) => String(rate) === axes.learning_rate);
   const measure = value === 'loss' ? 'bits_per_byte' : value;
   const rateOf = ({ rate }: RatePoint) => rate;
-  const trained = trials.map(({ training, final }) => ({
-    ...{ rate: training.learning_rate, value: final[measure] },
-  }));
+  const trained = trials.map(({ training, final }) => ({ rate: training.learning_rate, value: final[measure] }));
   const domain = [rates[0] / BEYOND, rates.at(-1)! * BEYOND];
-  const scale =
-    (width - MARGINS.marginLeft - MARGINS.marginRight) / Math.log(domain[1] / domain[0]);
+  const scale = (width - MARGINS.marginLeft - MARGINS.marginRight) / Math.log(domain[1] / domain[0]);
   const others = [...methods.keys()].filter((method) => !named.includes(method));
   const drawn = chart({
     label: title,
-    ...{ width, height: HEIGHT, ...MARGINS },
+    width,
+    height: HEIGHT,
+    ...MARGINS,
     x: {
-      ...{ type: 'log', domain, label: 'learning rate →', labelAnchor: 'center' },
-      ...{ ticks: apart(rates, scale), tickFormat: tick },
+      type: 'log',
+      domain,
+      label: 'learning rate →',
+      labelAnchor: 'center',
+      ticks: apart(rates, scale),
+      tickFormat: tick,
     },
     y: { label: null, ticks: 5, tickFormat: tick, nice: true },
     marks: [
@@ -154,37 +172,43 @@ function panel(
       titleMark(title),
       ...(value === 'loss' ? referenceMarks(found.references) : []),
       line(others.flatMap(own), {
-        ...{ x: 'rate', y: mean, z: 'method', stroke: 'currentColor', strokeOpacity: 0.3 },
-        ...{ strokeWidth: 1, ariaDescription: 'other methods' },
-      }),
-      errorBars(others.flatMap(own), rateOf, spread, {
+        x: 'rate',
+        y: mean,
+        z: 'method',
         stroke: 'currentColor',
         strokeOpacity: 0.3,
+        strokeWidth: 1,
+        ariaDescription: 'other methods',
       }),
+      errorBars(others.flatMap(own), rateOf, spread, { stroke: 'currentColor', strokeOpacity: 0.3 }),
       dot(others.flatMap(own), {
-        ...{ x: 'rate', y: mean, r: 2, fill: 'currentColor', fillOpacity: 0.4 },
+        x: 'rate',
+        y: mean,
+        r: 2,
+        fill: 'currentColor',
+        fillOpacity: 0.4,
         ariaDescription: 'other methods, mean',
       }),
       ...named.flatMap((method, at) => [
         line(own(method), {
-          ...{ x: 'rate', y: mean, stroke: series[at], strokeWidth: 2 },
-          ...{ strokeDasharray: dashes[at], ariaDescription: nameOf(method) },
+          x: 'rate',
+          y: mean,
+          stroke: series[at],
+          strokeWidth: 2,
+          strokeDasharray: dashes[at],
+          ariaDescription: nameOf(method),
         }),
         errorBars(own(method), rateOf, spread, { stroke: series[at] }),
-        dot(own(method), {
-          ...{ x: 'rate', y: mean, r: 3.5, fill: series[at] },
-          ariaDescription: `${nameOf(method)}, mean`,
-        }),
+        dot(own(method), { x: 'rate', y: mean, r: 3.5, fill: series[at], ariaDescription: `${nameOf(method)}, mean` }),
       ]),
       chosenMark(chosen, { x: 'rate', y: mean, r: 7 }),
       trainedMark(trained, { x: 'rate', y: 'value' }),
     ],
   });
   const places = points.map((point) => ({
-    ...{ x: drawn.x.apply(point.rate), y: drawn.y.apply(mean(point)) },
-    text:
-      `${nameOf(point.method)} at ${tick(point.rate)}: ` +
-      `${short(mean(point))}, ${runsText(point.runs)}`,
+    x: drawn.x.apply(point.rate),
+    y: drawn.y.apply(mean(point)),
+    text: `${nameOf(point.method)} at ${tick(point.rate)}: ` + `${short(mean(point))}, ${runsText(point.runs)}`,
     choice: { method: point.method, learning_rate: String(point.rate) },
   }));
   return { drawn, places };

@@ -1,12 +1,6 @@
 // What the figure of the experiment on learning rates shows.
 import { methodsOf, signed, testText } from './published-rows';
-import {
-  analysed,
-  labelsOf,
-  meanErrorOf,
-  type MeanError,
-  type PublishedResults,
-} from './published-results';
+import { analysed, labelsOf, meanErrorOf, type MeanError, type PublishedResults } from './published-results';
 
 /** The runs of a method at one learning rate. */
 export interface RatePoint {
@@ -25,8 +19,12 @@ export function ratesOf(results: PublishedResults): Map<string, RatePoint[]> {
     const points = results.summary
       .filter(({ axes, bits_per_byte }) => axes.method === method && bits_per_byte.mean !== null)
       .map(({ axes, runs, failures, bits_per_byte, entropy }) => ({
-        ...{ method, rate: Number(axes.learning_rate), runs, failures },
-        ...{ loss: meanErrorOf(bits_per_byte), entropy: meanErrorOf(entropy) },
+        method,
+        rate: Number(axes.learning_rate),
+        runs,
+        failures,
+        loss: meanErrorOf(bits_per_byte),
+        entropy: meanErrorOf(entropy),
       }))
       .sort((a, b) => a.rate - b.rate);
     if (points.length > 0) methods.set(method, points);
@@ -78,9 +76,7 @@ export function sensitivityText(
     return `${words}: ${own.map(said).join(', ')}; the ${of === 'best' ? 'lowest' : 'smallest'} is ${said(least)}.`;
   };
   const { tolerance } = results.analysis.find(({ kind }) => kind === 'sensitivity')!;
-  const stable = own.map(
-    ({ method, largest_stable }) => `${largest_stable ?? 'none'} (${nameOf(method)})`,
-  );
+  const stable = own.map(({ method, largest_stable }) => `${largest_stable ?? 'none'} (${nameOf(method)})`);
   return [
     losses('mean_excess', 'Mean excess of the loss over the method’s own best, in bits per byte'),
     losses('best', 'Lowest loss over the learning rates'),
@@ -92,11 +88,7 @@ export function sensitivityText(
  * What the named methods, by the page's names, differ from the baseline at learning rates, with the tests;
  * methods that lack a run at one of them are left out.
  */
-export function differencesText(
-  results: PublishedResults,
-  named: readonly string[],
-  rates: readonly string[],
-): string {
+export function differencesText(results: PublishedResults, named: readonly string[], rates: readonly string[]): string {
   const columns = rates.map((rate) => methodsOf(results, rate));
   const said = named.flatMap((name) => {
     const own = columns.flatMap((rows) => rows.find(({ method }) => method === name) ?? []);
@@ -104,7 +96,10 @@ export function differencesText(
     return own.length === rates.length ? `${name} ${tests.join(', ')}` : [];
   });
   if (said.length === 0) return '';
-  return `Difference from no regularizer in bits per byte at ${rates.slice(0, -1).join(', ')} and ${rates.at(-1)}: ${said.join('; ')}.`;
+  return (
+    `Difference from no regularizer in bits per byte at ${rates.slice(0, -1).join(', ')} and ` +
+    `${rates.at(-1)}: ${said.join('; ')}.`
+  );
 }
 
 /** Learning rates at which methods have no run: by the rates, the methods that lack all of them. */

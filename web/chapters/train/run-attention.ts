@@ -8,11 +8,9 @@ import type { Intervention, Output } from '../../engine/protocol';
 import type { RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
 import { tokenText, watchedIn, watchedText, type Watched } from './watched-head';
-import type { Store } from '../../state/store';
-import { interventions, regularizers } from '../../state/table';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import type { FigureContext, Figure } from '../../ui/figure';
+import { type Figure, type FigureContext, type Store, interventions, regularizers } from './state';
 
 /** What a checkpoint makes of the text, and when. */
 interface Result {
@@ -30,12 +28,9 @@ export class RunAttentionFigure implements Figure {
   readonly frame = new Frame(this.id, () => this.table());
   /** A question is under way: it looks for newer checkpoints itself. */
   asking = false;
-  private picture = new MatrixPicture(this.frame.chart, (row, column, value) =>
-    this.say(row, column, value),
-  );
+  private picture = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
   private result: Result | null = null;
-  private cells: { output: Output<'run-attention'>; at: number; values: Float32Array } | null =
-    null;
+  private cells: { output: Output<'run-attention'>; at: number; values: Float32Array } | null = null;
   private untrained = new WeakMap<TrainingRun, Uint8Array>();
   private runs = child<HTMLSelectElement>(this.frame.root, '[data-watch="run"]');
   private heads = child<HTMLSelectElement>(this.frame.root, '[data-watch="head"]');
@@ -81,12 +76,7 @@ export class RunAttentionFigure implements Figure {
         const checkpoint = run.checkpoint ?? (await this.first(context, run));
         if (checkpoint === seen) return;
         seen = checkpoint;
-        const output = await context.run('run-attention', {
-          checkpoint,
-          prompt,
-          intervention,
-          tame,
-        });
+        const output = await context.run('run-attention', { checkpoint, prompt, intervention, tame });
         this.result = { kind, step: saved, intervention, output };
         context.show(0.9);
       }
@@ -114,15 +104,13 @@ export class RunAttentionFigure implements Figure {
     const length = result.output.tokens.length;
     const side = Math.min(frame.width, 560);
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
-    const key = legend(
-      [{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }],
-      0,
-      frame.width,
-    );
+    const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
     const tokens = result.output.tokens.map(({ token }) => tokenText(token));
     const fits = length * 8 < side && tokens.every((token) => token.length < 3);
     const labels = {
-      ...{ label: 'attention weights', x: 'key →', y: '↓ query' },
+      label: 'attention weights',
+      x: 'key →',
+      y: '↓ query',
       ...(fits && { name: (place: number) => tokens[place - 1] }),
     };
     const axes = this.picture.chart(length, side, labels);

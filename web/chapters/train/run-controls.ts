@@ -5,13 +5,11 @@ import { retryText } from '../../engine/network';
 import { EngineError, type Pool } from '../../engine/pool';
 import { NetworkError } from '../../engine/shipped';
 import { child } from '../../ui/dom';
-import type { Store } from '../../state/store';
-import { regularizers, table } from '../../state/table';
-import { runsOf, trainingOf } from '../../state/training';
 import type { Happening, RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
 import { textOf, type Text, type TextSource } from '../shared/text-source';
 import { verdictOf } from './verdict';
+import { type Store, regularizers, runsControl, runsOf, trainingOf } from './state';
 
 /** No run of this page has a larger file. */
 const MOST_GIB = 1;
@@ -24,8 +22,7 @@ interface Item {
 }
 
 /** What stands where the verdict will be. */
-const NO_VERDICT =
-  'During training this text says whether the runs show what the paper expects of its regularizer.';
+const NO_VERDICT = 'During training this text says whether the runs show what the paper expects of its regularizer.';
 
 /** Pixels of the curves that are to be in sight while they grow. */
 const SEEN = 300;
@@ -67,6 +64,8 @@ export class RunControls {
     });
     this.first.addEventListener('click', () => this.play.click());
     child(this.host, '[data-action="runs-reset"]').addEventListener('click', () => {
+      const unsaved = comparison.all.filter((run) => run.unsaved).map(runText);
+      if (unsaved.length > 0 && !confirm(`Discard ${unsaved.join(', ')}?`)) return;
       this.fileProblem.textContent = '';
       comparison.reset();
     });
@@ -133,8 +132,7 @@ export class RunControls {
   private async resume(file: File): Promise<void> {
     if (file.size > MOST_GIB * 2 ** 30)
       throw new Error(`it is larger than ${MOST_GIB} GiB, the largest run that this page reads`);
-    if (file.size === 0)
-      throw new Error('the file must be the .safetensors file of a training run: it has 0 bytes');
+    if (file.size === 0) throw new Error('the file must be the .safetensors file of a training run: it has 0 bytes');
     const checkpoint = new Uint8Array(await file.arrayBuffer());
     const asked = trainingOf(this.store.state, 'none');
     const text = await this.comparison.learned;
@@ -144,7 +142,7 @@ export class RunControls {
     const kind = settings.regularizer;
     const runs = runsOf(this.store.state);
     if (!runs.includes(kind)) {
-      if (runs.length === table.runs.most) {
+      if (runs.length === runsControl.most) {
         throw new Error(
           `remove a run from the comparison first, which has ${runs.length}; this one is “${regularizers[kind]}”`,
         );
@@ -158,8 +156,7 @@ export class RunControls {
     this.note.textContent =
       `${regularizers[kind]} goes on at step ${count(saved.step)} of ` +
       `${count(saved.training.steps)}, with the settings of ${file.name}.` +
-      (validation &&
-        ` Its validation text was ${validation}; here it is the last tenth of the text.`);
+      (validation && ` Its validation text was ${validation}; here it is the last tenth of the text.`);
   }
 
   private follow({ run, ended, error }: Happening): void {
@@ -196,9 +193,7 @@ export class RunControls {
             : comparison.begun
               ? 'Paused.'
               : 'Ready.';
-    return comparison.stale
-      ? `${words} Controls have changed: Start over trains with them.`
-      : words;
+    return comparison.stale ? `${words} Controls have changed: Start over trains with them.` : words;
   }
 
   private verdictText(): string {
@@ -218,9 +213,7 @@ export class RunControls {
         return place;
       });
     this.list.replaceChildren(...listed(({ place }) => [place]));
-    this.saves.replaceChildren(
-      ...listed(({ kind, buttons }) => [`Save ${regularizers[kind]} as`, ...buttons]),
-    );
+    this.saves.replaceChildren(...listed(({ kind, buttons }) => [`Save ${regularizers[kind]} as`, ...buttons]));
     this.verdict.style.setProperty('--others', String(Math.max(1, this.items.length - 1)));
   }
 
@@ -247,8 +240,7 @@ export class RunControls {
     const { step, training, failure, problem, resumed, checkpoint } = run;
     const at = `${regularizers[run.kind]}: step ${count(step)} of ${count(training.steps)}`;
     const why = failure ? `. Stopped at ${failure}.` : problem ? `. ${problem}` : '';
-    const back =
-      resumed === null ? '' : `. Its worker stopped; it resumed from step ${count(resumed)}.`;
+    const back = resumed === null ? '' : `. Its worker stopped; it resumed from step ${count(resumed)}.`;
     place.textContent = at + (why || back);
     for (const button of buttons) button.disabled = !checkpoint;
   }

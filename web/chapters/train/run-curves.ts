@@ -4,17 +4,16 @@ import { stylesOf, runEntries, type RunStyle } from './run-styles';
 import type { RunComparison } from './comparison';
 import { referencesOf, type Shown } from './log-rows';
 import { referencesText } from './panel-parts';
-import type { Store } from '../../state/store';
 import { Frame } from '../../ui/frame';
-import type { Figure } from '../../ui/figure';
 import { PanelPicture } from './panel-picture';
 import { captionOf, drawPanel, measuresOf, panelsOf, stepsOf, tableOf } from './run-panels';
+import type { Figure, Store } from './state';
 
 /** What is measured of the runs, over their steps. */
 export class RunCurvesFigure implements Figure {
   readonly id = 'run-curves';
   readonly inputs = [];
-  readonly repaintOn = ['run_spread', 'runs'] as const;
+  readonly repaintOn = ['spread', 'runs'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private picture = new PanelPicture(this.frame);
 
@@ -27,29 +26,22 @@ export class RunCurvesFigure implements Figure {
 
   *paint() {
     const styles = stylesOf(this.comparison);
-    const panels = panelsOf(this.store.state.run_spread);
+    const panels = panelsOf(this.store.state.spread);
     const { wide } = this.picture;
-    const heights = panels.map((_, i) =>
-      i === 0 ? { height: wide ? 260 : 200, whole: true } : { height: 190 },
-    );
+    const heights = panels.map((_, i) => (i === 0 ? { height: wide ? 260 : 200, whole: true } : { height: 190 }));
     const text = this.caption(styles);
-    this.picture.layOut(
-      [{ entries: runEntries(styles), panels: heights }],
-      `Training over the steps. ${text}`,
-    );
+    this.picture.layOut([{ entries: runEntries(styles), panels: heights }], `Training over the steps. ${text}`);
     this.frame.say(text);
     const isEmpty = styles.every(({ run }) => run.rows.length === 0);
     for (const [at, panel] of panels.entries()) {
       yield;
       const note = isEmpty && at === 0 ? 'Not trained yet' : '';
-      this.picture.put(at, panel.main, (size) =>
-        drawPanel(panel, styles, stepsOf(styles), size, note),
-      );
+      this.picture.put(at, panel.main, (size) => drawPanel(panel, styles, stepsOf(styles), size, note));
     }
   }
 
   table(): Table | null {
-    return tableOf(stylesOf(this.comparison), measuresOf(panelsOf(this.store.state.run_spread)));
+    return tableOf(stylesOf(this.comparison), measuresOf(panelsOf(this.store.state.spread)));
   }
 
   private caption(styles: RunStyle[]): string {
@@ -65,7 +57,7 @@ export class RunCurvesFigure implements Figure {
     const of = (measure: Shown) => short(last.value[measure]);
     const numbers =
       `loss ${of('bits_per_byte')} bits per byte, entropy ${of('entropy')}, ` +
-      `variance ${of(this.store.state.run_spread)}, localization ${of('localization')}, ` +
+      `variance ${of(this.store.state.spread)}, localization ${of('localization')}, ` +
       `residual ${of('residual')}`;
     const broken = run.failure ? ` Stopped at ${run.failure}.` : '';
     return `${name}, step ${count(last.step)}: ${numbers}.${broken}`;

@@ -2,7 +2,6 @@ import type { Entry } from '../../charts/legend';
 import { parts as colours } from '../../charts/palette';
 import type { Table } from '../../charts/table';
 import { Frame } from '../../ui/frame';
-import type { Figure } from '../../ui/figure';
 import type { RunComparison } from './comparison';
 import { LOGIT_PARTS } from './log-rows';
 import { PART_NAMES, pileOf, pilesRange } from './logit-parts';
@@ -11,6 +10,7 @@ import { PanelPicture } from './panel-picture';
 import { captionOf, drawPanel, stepsOf, tableOf, thinned, type Panel } from './run-panels';
 import { drawPiles } from './piles-panel';
 import { runEntries, stylesOf, type RunStyle } from './run-styles';
+import type { Figure } from './state';
 
 /** Of every panel, in pixels. */
 const HEIGHT = 190;
@@ -18,17 +18,25 @@ const HEIGHT = 190;
 /** What all runs have a line of. */
 const PANELS: Panel[] = [
   {
-    ...{ title: 'variance of the logits', main: 'logit_variance', log: true },
-    ...{ least: [Infinity, -Infinity], most: [-Infinity, Infinity] },
+    title: 'variance of the logits',
+    main: 'logit_variance',
+    log: true,
+    least: [Infinity, -Infinity],
+    most: [-Infinity, Infinity],
   },
   {
-    ...{ title: 'self-mass', main: 'self_mass', thin: { of: 'self_reference', name: 'reference' } },
-    ...{ least: [0, 0.1], most: [-Infinity, Infinity] },
+    title: 'self-mass',
+    main: 'self_mass',
+    thin: { of: 'self_reference', name: 'reference' },
+    least: [0, 0.1],
+    most: [-Infinity, Infinity],
   },
 ];
 
 const PARTS: Entry[] = LOGIT_PARTS.map((part, i) => ({
-  ...{ text: PART_NAMES[part], kind: 'strip' as const, colours: [colours[i]] },
+  text: PART_NAMES[part],
+  kind: 'strip' as const,
+  colours: [colours[i]],
 }));
 
 /** What the logits of each run vary by, over its steps: what a regularizer of W_QK holds, and what not. */
@@ -61,15 +69,15 @@ export class RunLogitsFigure implements Figure {
     const domain = pilesRange(piles.flat());
     for (const [at, { name, run }] of styles.entries()) {
       yield;
-      this.picture.put(PANELS.length + at, run.kind, (size) =>
-        drawPiles(name, piles[at], { steps, domain }, size),
-      );
+      this.picture.put(PANELS.length + at, run.kind, (size) => drawPiles(name, piles[at], { steps, domain }, size));
     }
   }
 
   table(): Table | null {
     return tableOf(stylesOf(this.comparison), [
-      ...['logit_variance' as const, ...LOGIT_PARTS, 'self_mass' as const],
+      'logit_variance' as const,
+      ...LOGIT_PARTS,
+      'self_mass' as const,
       'self_reference',
     ]);
   }

@@ -2,27 +2,17 @@ import { count, short } from '../../charts/format';
 import { legend } from '../../charts/legend';
 import { chart, dot, line } from '../../charts/plot';
 import type { Table } from '../../charts/table';
+import { limitsOf } from '../../state/control';
 import { stylesOf, runEntries, type RunStyle } from './run-styles';
 import type { RunComparison } from './comparison';
 import { momentOf, upTo, type HeadPlace, type Row } from './log-rows';
 import type { TrainingRun } from './training-run';
-import { limitsOf } from '../../state/table';
-import type { Store } from '../../state/store';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import {
-  axesOf,
-  domainAround,
-  FULL,
-  gridOf,
-  MAP_SHAPE,
-  MapCanvas,
-  mapMarks,
-  stripEntry,
-} from '../shared/map-field';
+import { axesOf, domainAround, FULL, gridOf, MAP_SHAPE, MapCanvas, mapMarks, stripEntry } from '../shared/map-field';
 import type { Field } from '../shared/map-field';
 import { LIMITS, limitMark } from '../shared/map-limits';
-import type { FigureContext, Figure } from '../../ui/figure';
+import type { Figure, FigureContext, Store } from './state';
 
 /** The process with which the heads' own localization is predicted. */
 const TOKENS = 'normalized-walk';
@@ -95,7 +85,10 @@ export class RunMapFigure implements Figure {
       label: this.describe(styles),
       width,
       height: this.frame.height(MAP_SHAPE) + key.height,
-      ...{ marginTop: key.height + 12, marginLeft: 56, marginRight: 12, marginBottom: 44 },
+      marginTop: key.height + 12,
+      marginLeft: 56,
+      marginRight: 12,
+      marginBottom: 44,
       ...axesOf(result.domain),
       marks: [
         () => key.render(),
@@ -157,9 +150,7 @@ export class RunMapFigure implements Figure {
     const { asymmetry } = this.store.state;
     const correlation = limitsOf('correlation').default;
     const common = { length, tokens: TOKENS, correlation, asymmetry } as const;
-    const heads = this.comparison.runs.flatMap(({ rows }) =>
-      trailOf(rows).flatMap((row) => row.heads),
-    );
+    const heads = this.comparison.runs.flatMap(({ rows }) => trailOf(rows).flatMap((row) => row.heads));
     const domain = domainAround(heads, TOKENS);
     return { common, domain, key: JSON.stringify([common, domain]) };
   }
@@ -169,9 +160,10 @@ export class RunMapFigure implements Figure {
       const last = this.rows(run).at(-1);
       if (!last) return [];
       const { step, heads } = last;
-      const middle = (of: keyof HeadPlace) =>
-        short(heads.reduce((sum, head) => sum + head[of], 0) / heads.length);
-      return `${name}, step ${count(step)}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ${middle('y')}.`;
+      const middle = (of: keyof HeadPlace) => short(heads.reduce((sum, head) => sum + head[of], 0) / heads.length);
+      return (
+        `${name}, step ${count(step)}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ` + `${middle('y')}.`
+      );
     });
     return texts.join(' ') || 'Nothing is trained yet.';
   }
@@ -194,12 +186,25 @@ function headMarks({ name, colour, dash }: RunStyle, rows: Row[]) {
   const last = trail.at(-1)?.heads ?? [];
   return [
     line(steps, {
-      ...{ x: 'x', y: 'y', z: 'head', stroke: colour, strokeWidth: 1.25, strokeDasharray: dash },
-      ...{ strokeOpacity: 0.8, clip: true, ariaDescription: `trails, ${name}` },
+      x: 'x',
+      y: 'y',
+      z: 'head',
+      stroke: colour,
+      strokeWidth: 1.25,
+      strokeDasharray: dash,
+      strokeOpacity: 0.8,
+      clip: true,
+      ariaDescription: `trails, ${name}`,
     }),
     dot(last, {
-      ...{ x: 'x', y: 'y', r: 4.5, fill: colour, stroke: 'var(--paper)', strokeWidth: 1 },
-      ...{ clip: true, ariaDescription: `heads, ${name}` },
+      x: 'x',
+      y: 'y',
+      r: 4.5,
+      fill: colour,
+      stroke: 'var(--paper)',
+      strokeWidth: 1,
+      clip: true,
+      ariaDescription: `heads, ${name}`,
     }),
   ];
 }

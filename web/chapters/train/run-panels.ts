@@ -1,11 +1,10 @@
-import { decade, short, tick } from '../../charts/format';
+import { decade, decades, short, tick } from '../../charts/format';
 import { chart, gridY, line, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { spreadNames } from '../../heads/registry';
+import type { Spread } from '../../state/heads';
 import type { RunStyle } from './run-styles';
 import { referencesOf, type Row, type Shown } from './log-rows';
-import type { Spread } from '../../state/table';
-import { decades } from '../shared/depth-axes';
 import { MARGINS, referenceMarks, titleMark } from './panel-parts';
 
 /** One of the charts that share the axis of steps. */
@@ -36,17 +35,25 @@ const MOST_BITS = 12;
 export function panelsOf(spread: Spread): Panel[] {
   return [
     {
-      ...{ title: 'loss, bits per byte', main: 'bits_per_byte', least: NOTHING },
+      title: 'loss, bits per byte',
+      main: 'bits_per_byte',
+      least: NOTHING,
       thin: { of: 'train_bits', name: 'training loss' },
       most: [-Infinity, MOST_BITS],
-      ...{ zoom: true, references: true },
+      zoom: true,
+      references: true,
     },
     {
-      ...{ title: 'attention entropy', main: 'entropy', least: [0, 1], most: EVERYTHING },
+      title: 'attention entropy',
+      main: 'entropy',
+      least: [0, 1],
+      most: EVERYTHING,
       thin: { of: 'entropy_bound', name: 'bound' },
     },
     {
-      ...{ title: `${spreadNames[spread]} of the heads`, main: spread, most: EVERYTHING },
+      title: `${spreadNames[spread]} of the heads`,
+      main: spread,
+      most: EVERYTHING,
       // The trace's may be negative; the others span decades.
       ...(spread === 'variance' ? { least: [0, 0] } : { least: NOTHING, log: true }),
     },
@@ -89,10 +96,7 @@ export function thinned(rows: Row[]): Row[] {
 
 /** A measure of a run along its steps. What is no number leaves a gap. */
 function pointsOf({ run }: RunStyle, measure: Shown, log = false): [number, number][] {
-  return thinned(run.rows).map(({ step, value }) => [
-    step,
-    log && value[measure] <= 0 ? NaN : value[measure],
-  ]);
+  return thinned(run.rows).map(({ step, value }) => [step, log && value[measure] <= 0 ? NaN : value[measure]]);
 }
 
 /** The next of 1, 2, 5, 10, 20, ... that is not below a positive number. */
@@ -156,8 +160,11 @@ export function drawPanel(
   const lines = (lists: [number, number][][], strong: boolean) =>
     lists.map((points, i) =>
       line(points, {
-        ...{ stroke: styles[i].colour, strokeDasharray: strong ? styles[i].dash : '1 2' },
-        ...{ strokeWidth: strong ? 2.25 : 1, opacity: strong ? 1 : 0.8, clip: true },
+        stroke: styles[i].colour,
+        strokeDasharray: strong ? styles[i].dash : '1 2',
+        strokeWidth: strong ? 2.25 : 1,
+        opacity: strong ? 1 : 0.8,
+        clip: true,
         ariaDescription: `${strong ? panel.main : thin?.name}, ${styles[i].name}`,
       }),
     );
@@ -167,7 +174,8 @@ export function drawPanel(
     ...MARGINS,
     x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: 5, tickFormat: tick },
     y: {
-      ...{ domain, label: null },
+      domain,
+      label: null,
       ...(panel.log
         ? { type: 'log' as const, ticks: decades(domain), tickFormat: decade }
         : { ticks: 4, tickFormat: tick }),
@@ -176,7 +184,10 @@ export function drawPanel(
       gridY({ ticks: panel.log ? decades(domain) : 4, strokeOpacity: 0.08 }),
       titleMark(thin ? `${panel.title}; dotted: ${thin.name}` : panel.title),
       text([aboveText(domain[1], all.flat())], {
-        ...{ frameAnchor: 'top-right', lineAnchor: 'top', dy: 2, fill: 'var(--muted)' },
+        frameAnchor: 'top-right',
+        lineAnchor: 'top',
+        dy: 2,
+        fill: 'var(--muted)',
         ariaDescription: 'above the axis',
       }),
       ...(last ? referenceMarks(referencesOf(last), domain) : []),

@@ -2,7 +2,6 @@ import { short, tick } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line, ruleY, text } from '../../charts/plot';
 import { finiteCell } from '../../charts/table';
-import { regularizers } from '../../state/table';
 import {
   chosenMark,
   errorBars,
@@ -28,6 +27,7 @@ import {
   type Strength,
   type StrengthPoint,
 } from './strength-rows';
+import { regularizers } from './state';
 
 const HEIGHT = 240;
 type Value = 'perplexity' | 'entropy';
@@ -49,10 +49,7 @@ export const strengthFigure: PanelsDescription<Strengths> = {
       name: 'paper-setting',
       subject: 'the paper’s setting',
       choosing: {
-        names: {
-          method: { name: 'Method', label: nameOf },
-          query_key_bias: { name: 'Biases of Q, K' },
-        },
+        names: { method: { name: 'Method', label: nameOf }, query_key_bias: { name: 'Biases of Q, K' } },
         first: { method: 'frobenius-1' },
         outcome: { measure: 'perplexity', unit: 'perplexity', digits: 1 },
       },
@@ -70,18 +67,30 @@ export const strengthFigure: PanelsDescription<Strengths> = {
     return { columns, height: HEIGHT, names: lineLegend(forms, width), panels };
   },
   caption: ({ rows: { points }, results: [found] }) =>
-    [
-      ...[strengthText(points), meansText(points)],
-      referencesText(found.references, '(perplexity)'),
-    ].join(' ') + partText(found),
+    [strengthText(points), meansText(points), referencesText(found.references, '(perplexity)')].join(' ') +
+    partText(found),
   table: ({ rows: { points } }) => ({
     columns: [
-      ...['method', 'query_key_bias', 'scale_weight', 'runs', 'failures', 'perplexity'],
-      ...['perplexity_error', 'perplexity_p', 'entropy', 'entropy_error'],
+      'method',
+      'query_key_bias',
+      'scale_weight',
+      'runs',
+      'failures',
+      'perplexity',
+      'perplexity_error',
+      'perplexity_p',
+      'entropy',
+      'entropy_error',
     ],
     rows: points.map(({ perplexity, entropy, ...it }) => [
-      ...[it.method, it.biases, it.strength, it.runs, it.failures, perplexity.mean],
-      ...[finiteCell(perplexity.error), it.p],
+      it.method,
+      it.biases,
+      it.strength,
+      it.runs,
+      it.failures,
+      perplexity.mean,
+      finiteCell(perplexity.error),
+      it.p,
       ...[entropy.mean, entropy.error].map(finiteCell),
     ]),
   }),
@@ -93,12 +102,7 @@ function panel(
   value: Value,
   biases: string,
   width: number,
-  {
-    rows: { methods, points: all },
-    results: [found],
-    choice: { axes },
-    trained: [trials],
-  }: Shown<Strengths>,
+  { rows: { methods, points: all }, results: [found], choice: { axes }, trained: [trials] }: Shown<Strengths>,
 ): Panel {
   const places = strengthPlaces(methods);
   const place = ({ strength }: { strength: number | null }) => places.of(strength);
@@ -122,10 +126,14 @@ function panel(
   const y = (point: StrengthPoint) => height(mean(point));
   const drawn = chart({
     label: value,
-    ...{ width, height: HEIGHT, ...MARGINS },
+    width,
+    height: HEIGHT,
+    ...MARGINS,
     x: {
-      ...{ type: 'log', domain: [places.none / 1.5, 1.5 * Math.max(...places.strengths)] },
-      ...{ label: 'strength of the regularizer →', labelAnchor: 'center' },
+      type: 'log',
+      domain: [places.none / 1.5, 1.5 * Math.max(...places.strengths)],
+      label: 'strength of the regularizer →',
+      labelAnchor: 'center',
       ticks: [places.none, ...places.strengths],
       tickFormat: (strength: number) => (strength === places.none ? 'none' : tick(strength)),
     },
@@ -140,17 +148,24 @@ function panel(
         const beyond = own.filter((it) => it.form === form && mean(it) > cut);
         return [
           line(points, {
-            ...{ x: place, y: mean, stroke: series[i], strokeWidth: 2 },
-            ...{ strokeDasharray: dashes[i], ariaDescription: regularizers[form] },
+            x: place,
+            y: mean,
+            stroke: series[i],
+            strokeWidth: 2,
+            strokeDasharray: dashes[i],
+            ariaDescription: regularizers[form],
           }),
           errorBars(points, place, spread, { stroke: series[i] }),
-          dot(points, {
-            ...{ x: place, y: mean, r: 3.5, fill: series[i] },
-            ariaDescription: `${regularizers[form]}, mean`,
-          }),
+          dot(points, { x: place, y: mean, r: 3.5, fill: series[i], ariaDescription: `${regularizers[form]}, mean` }),
           text(beyond, {
-            ...{ x: place, y, text: (it: StrengthPoint) => `↑ ${short(mean(it))}` },
-            ...{ fill: series[i], fontWeight: 600, textAnchor: 'start', dx: 5, dy: 8 },
+            x: place,
+            y,
+            text: (it: StrengthPoint) => `↑ ${short(mean(it))}`,
+            fill: series[i],
+            fontWeight: 600,
+            textAnchor: 'start',
+            dx: 5,
+            dy: 8,
             ariaDescription: `${regularizers[form]}, mean, above the axis`,
           }),
         ];
@@ -163,7 +178,8 @@ function panel(
     ],
   });
   const marks = own.map((point) => ({
-    ...{ x: drawn.x.apply(place(point)), y: drawn.y.apply(y(point)) },
+    x: drawn.x.apply(place(point)),
+    y: drawn.y.apply(y(point)),
     text: `${strengthName(point)}: ${short(mean(point))}, ${runsText(point.runs)}`,
     choice: { method: point.method, query_key_bias: biases },
   }));
@@ -171,11 +187,7 @@ function panel(
 }
 
 /** The least and the largest value with its standard error, of all that stand below the cut. */
-function endsOf(
-  points: readonly StrengthPoint[],
-  value: Value,
-  trained: readonly number[],
-): [number, number] {
+function endsOf(points: readonly StrengthPoint[], value: Value, trained: readonly number[]): [number, number] {
   const cut = cutOf(points, value);
   const values = points
     .filter((point) => point[value].mean <= cut)

@@ -1,10 +1,10 @@
 // What the figure of the experiment in the paper's setting shows.
 import { short } from '../../charts/format';
-import { regularizers } from '../../state/table';
 import type { Regularizer } from '../../engine/protocol';
 import { meanErrorOf, type MeanError, type PublishedResults } from './published-results';
 import { pText, testText } from './published-rows';
 import type { CellTrial } from './trials';
+import { regularizers } from './state';
 
 /** A method of the grid: a form of the regularizer at one strength; null for none. */
 export interface Strength {
@@ -75,8 +75,12 @@ export function strengthPoints(results: PublishedResults): StrengthPoint[] {
     results.summary
       .filter(({ axes, perplexity }) => axes.method === it.method && perplexity.mean !== null)
       .map(({ axes, runs, failures, perplexity, entropy }) => ({
-        ...{ ...it, biases: axes.query_key_bias!, runs, failures },
-        ...{ perplexity: meanErrorOf(perplexity), p: perplexity.p ?? null },
+        ...it,
+        biases: axes.query_key_bias!,
+        runs,
+        failures,
+        perplexity: meanErrorOf(perplexity),
+        p: perplexity.p ?? null,
         entropy: meanErrorOf(entropy),
       })),
   );

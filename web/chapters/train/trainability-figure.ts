@@ -30,8 +30,7 @@ const SHADES = 32;
 
 const columnsOf = (width: number) => (width >= 1100 ? 4 : width >= 560 ? 2 : 1);
 
-const cellsOf = (cells: readonly MapCell[], title: string) =>
-  cells.filter(({ panel }) => panel === title);
+const cellsOf = (cells: readonly MapCell[], title: string) => cells.filter(({ panel }) => panel === title);
 
 /** The colour of a final loss: a panel's shades span its own losses. */
 function colourOf(cells: readonly MapCell[]): (loss: number) => string {
@@ -51,8 +50,10 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
       subject: 'initializations',
       choosing: {
         names: {
-          ...{ layer_norm: { name: 'LayerNorm' }, depth: { name: 'Depth' } },
-          ...{ init_scale: { name: 'Scale s' }, alpha: { name: 'Alpha' } },
+          layer_norm: { name: 'LayerNorm' },
+          depth: { name: 'Depth' },
+          init_scale: { name: 'Scale s' },
+          alpha: { name: 'Alpha' },
         },
         first: { init_scale: '1.3195', alpha: '0.4667' },
         outcome: FINAL_LOSS,
@@ -70,7 +71,8 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
     const columns = columnsOf(width);
     const common = {
       size: { width: width / columns, height: HEIGHT },
-      ...{ alphas: valuesOf(found, 'alpha'), scales: valuesOf(found, 'init_scale') },
+      alphas: valuesOf(found, 'alpha'),
+      scales: valuesOf(found, 'init_scale'),
     };
     const freezing = freezingOf(found);
     const panels: Panel[] = [];
@@ -90,26 +92,23 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
   overlay({ rows, choice: { axes }, trained: [trials] }, { places, svg }) {
     const trained = trials.flatMap(({ choice, final }) => {
       const fill = colourOf(cellsOf(rows, panelOf(choice.axes)))(final.bits_per_byte);
-      return places
-        .filter((place) => areEqual(place.choice, choice.axes))
-        .map(({ x, y }) => ({ x, y, fill }));
+      return places.filter((place) => areEqual(place.choice, choice.axes)).map(({ x, y }) => ({ x, y, fill }));
     });
     const pixels = { type: 'identity', axis: null } as const;
     const { width, height } = svg.viewBox.baseVal;
     const drawn = chart({
       label: 'chosen and trained cells',
-      ...{ width, height, margin: 0, x: pixels, y: pixels },
+      width,
+      height,
+      margin: 0,
+      x: pixels,
+      y: pixels,
       marks: [
         chosenMark(
           places.filter((place) => areEqual(place.choice, axes)),
           { x: 'x', y: 'y', r: 9, strokeWidth: 2 },
         ),
-        trainedMark(trained, {
-          x: 'x',
-          y: 'y',
-          strokeWidth: 2,
-          fill: ({ fill }: { fill: string }) => fill,
-        }),
+        trainedMark(trained, { x: 'x', y: 'y', strokeWidth: 2, fill: ({ fill }: { fill: string }) => fill }),
       ],
     });
     return partOf(drawn.svg);
@@ -122,7 +121,10 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
       const [from, to] = [low, high].map((loss) => loss.toFixed(3));
       const name = `${title[0].toUpperCase()}${title.slice(1)}`;
       if (from === to)
-        return `${name}: all ${own.length} cells end at ${to} bits per byte; what could be predicted is less than 0.001.`;
+        return (
+          `${name}: all ${own.length} cells end at ${to} bits per byte; what could be predicted is ` +
+          'less than 0.001.'
+        );
       const ends = `${name}: ${own.length} cells end between ${from} and ${to} bits per byte`;
       if (high - low < LEAST_RANGE) return `${ends}, a range too small to be predicted.`;
       const rows = predictions.filter(({ panel }) => panel === title);
@@ -141,7 +143,11 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
   table: ({ rows }) => ({
     columns: ['layer_norm', 'depth', 'alpha', 'init_scale', 'bits_per_byte', ...PREDICTORS],
     rows: rows.map(({ axes, alpha, scale, loss, ...measures }) => [
-      ...[axes.layer_norm, Number(axes.depth), alpha, scale, loss],
+      axes.layer_norm,
+      Number(axes.depth),
+      alpha,
+      scale,
+      loss,
       ...PREDICTORS.map((name) => measures[name]),
     ]),
   }),

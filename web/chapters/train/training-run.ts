@@ -4,11 +4,7 @@ import { joined, rowsOf, type Row } from './log-rows';
 /** Asks the engine for a piece of training. */
 export type Train = (
   input: TrainingPiece,
-  options: {
-    signal: AbortSignal;
-    onPartial: (output: Output<'train'>) => void;
-    onRestart: () => void;
-  },
+  options: { signal: AbortSignal; onPartial: (output: Output<'train'>) => void; onRestart: () => void },
 ) => Promise<Output<'train'>>;
 
 /** A checkpoint that a person gave: where it is, and with which settings. */

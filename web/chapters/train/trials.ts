@@ -46,9 +46,7 @@ export class Trials {
     const lost = this.comparison.all.filter((run) => run.begun && !this.find(run.training));
     if (!this.allows(training, lost)) return;
     this.book = this.start(training);
-    this.book.catch((error: Error) =>
-      this.comparison.changed.send({ run: null, ended: false, error }),
-    );
+    this.book.catch((error: Error) => this.comparison.changed.send({ run: null, ended: false, error }));
   }
 
   find(training: Training): Trial | undefined {

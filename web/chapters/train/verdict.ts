@@ -1,5 +1,6 @@
 import { short } from '../../charts/format';
 import type { Regularizer } from '../../engine/protocol';
+import { REGULARIZERS } from './regularizers';
 import type { Row } from './log-rows';
 
 /** A run as sentences on it see it. */
@@ -17,9 +18,6 @@ const LEAST = 0.01;
 
 /** A variance that grew by this factor in a run did not shrink, whatever the seed. */
 const GROWN = 1.5;
-
-/** What the paper expects of its regularizer against the baseline. */
-const EXPECTED = new Set<Regularizer>(['locater', 'locater-frobenius']);
 
 function signed(value: number): string {
   return value > 0 ? `+${short(value)}` : short(value);
@@ -40,10 +38,11 @@ function against(run: JudgedRun, baseline: JudgedRun): string {
   const [own, other] = pair.map(({ value }) => value);
   const loss = own.bits_per_byte - other.bits_per_byte;
   const entropy = own.entropy - other.entropy;
-  const numbers = `${run.name} against ${baseline.name} at step ${pair[0].step}: loss ${signed(loss)} bits per byte, entropy ${signed(entropy)}`;
-  if (!EXPECTED.has(run.kind)) return `${numbers}.`;
-  const seen = (gain: number) =>
-    Math.abs(gain) < LEAST ? 'no clear difference' : gain > 0 ? 'seen' : 'not seen';
+  const numbers =
+    `${run.name} against ${baseline.name} at step ${pair[0].step}: loss ${signed(loss)} bits ` +
+    `per byte, entropy ${signed(entropy)}`;
+  if (!REGULARIZERS[run.kind].shrinks) return `${numbers}.`;
+  const seen = (gain: number) => (Math.abs(gain) < LEAST ? 'no clear difference' : gain > 0 ? 'seen' : 'not seen');
   return `${numbers}; the paper expects a lower loss (${seen(-loss)}) and a higher entropy (${seen(entropy)}).`;
 }
 
@@ -57,7 +56,10 @@ function aboveBigrams(runs: readonly JudgedRun[]): string {
   if (above.length === 0) return '';
   const level = short(above[0].value.bigram_bits);
   const names = above.map(({ name }) => name).join(', ');
-  return `Above the loss of a bigram table on the same text (${level} bits per byte), which needs no attention: ${names}.`;
+  return (
+    `Above the loss of a bigram table on the same text (${level} bits per byte), which needs ` +
+    `no attention: ${names}.`
+  );
 }
 
 function runaway({ name, rows }: JudgedRun): string {
@@ -69,14 +71,15 @@ function runaway({ name, rows }: JudgedRun): string {
 /** Whether the scale of W_QK grew although the regularizer is to shrink it. */
 function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined): string {
   const [first, last] = [rows[0]?.value, rows.at(-1)?.value];
-  if (!EXPECTED.has(kind) || !first || !last) return '';
+  const { shrinks } = REGULARIZERS[kind];
+  if (!shrinks || !first || !last) return '';
   const [from, to] = [first.variance_frobenius, last.variance_frobenius];
   if (!(to > GROWN * from) || to > RUNAWAY) return '';
   const other = baseline?.rows.at(-1)?.value.variance_frobenius ?? NaN;
   const beside = Number.isFinite(other) ? ` (${baseline?.name}: ${short(other)})` : '';
   const trace = [first.variance, last.variance].map(short).join(' to ');
   const penalized =
-    kind === 'locater-frobenius'
+    shrinks === 'variance_frobenius'
       ? ', which it penalizes'
       : `; the trace variance, which it penalizes, went from ${trace}`;
   return (

@@ -1,6 +1,6 @@
-import type { State } from '../../state/table';
 import type { RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
+import type { State } from './state';
 
 /** A head of a run of the comparison. */
 export interface Watched {
@@ -15,11 +15,7 @@ export function watchedIn(comparison: RunComparison, { watched }: Readonly<State
   const run = comparison.runs.find((it) => it.kind === kind) ?? comparison.runs[0];
   const [layer, head] = place.split('.').map((part) => Math.max(0, Math.trunc(Number(part)) || 0));
   const { depth, heads } = run.training;
-  return {
-    run,
-    layer: Math.max(0, Math.min(depth - 1, layer)),
-    head: Math.min(heads - 1, head ?? 0),
-  };
+  return { run, layer: Math.max(0, Math.min(depth - 1, layer)), head: Math.min(heads - 1, head ?? 0) };
 }
 
 /** The same as the state's text. */

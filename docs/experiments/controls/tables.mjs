@@ -1,0 +1,281 @@
+// The tables and verdicts of the page with the results of the controls, by the rules of their plan (README.md).
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { table } from '../../results/tables.mjs';
+import { analysisOf, runsOf, shown } from '../tables.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const LEVEL = 0.05;
+
+const read = (name) => JSON.parse(readFileSync(here + name, 'utf8'));
+const resultsOf = (name) =>
+  existsSync(`${here}${name}.results.json`)
+    ? { ...read(`${name}.results.json`), grid: read(`${name}.grid.json`) }
+    : null;
+
+/** A family of comparisons; whether all planned runs of each row (`whole`) and of the family have a result. */
+function family(results, at) {
+  const { rows, ...of } = results.analysis.filter(({ kind }) => kind === 'contrasts')[at];
+  const lacks = (labels) =>
+    results.missing.some((id) =>
+      Object.entries(labels).every(([axis, label]) => id.split(',').includes(`${axis}=${label}`)),
+    );
+  const whole = of.tests.map((test) => !test.some(([, labels]) => lacks(labels)));
+  const familyWhole = whole.every(Boolean);
+  return { ...of, rows: rows.map((row, i) => ({ ...row, whole: whole[i], familyWhole })) };
+}
+const known = (value) => value !== null && value !== undefined;
+const interval = (low, high, digits = 3) => (known(low) ? `${shown(low, digits)} to ${shown(high, digits)}` : '');
+const probability = (p) => (known(p) && p < 0.001 ? '< 0.001' : shown(p, 3));
+const code = (text) => `\`${text}\``;
+
+/**
+ * Whether a test passes with the predicted sign after Holm's correction; null while that is open. A test that is not run
+ * counts in the family as one with p = 1, so that further runs can lower the corrected p values of others, not raise them.
+ */
+function counts({ whole, familyWhole, holm, difference }, sign) {
+  if (!whole) return null;
+  if (Math.sign(difference) !== sign) return false;
+  return holm < LEVEL || (familyWhole ? false : null);
+}
+const every = (found) => (found.includes(null) ? null : found.every(Boolean));
+const some = (found) => (found.includes(true) ? true : found.includes(null) ? null : false);
+const verdict = (found, yes, no) => (found === null ? 'open: runs are missing' : found ? yes : no);
+
+/** "`initial-m1` − `none`, learning rate 0.02, 1,600 steps"; a difference of two differences names both. */
+function nameOf(test, axis, place) {
+  const name = (label) => (axis === 'method' ? code(label) : `${axis} ${label}`);
+  const places = [...new Set(test.map(([, labels]) => place(labels)))];
+  const differences = places.map((at, i) => {
+    const terms = test.filter(([, labels]) => place(labels) === at);
+    // The second difference is subtracted: its terms have the opposite weights.
+    const ordered = i === 0 ? terms : [...terms].reverse();
+    return `${ordered.map(([, labels]) => name(labels[axis])).join(' − ')}${at && `, ${at}`}`;
+  });
+  return differences.join('; minus ');
+}
+
+/** One row for each comparison of a family, with its interval and p value. */
+function comparisons({ tests, rows, margin }, unit, axis, place) {
+  const titles = ['comparison', 'pairs', `difference in ${unit}`, '95% interval', 'p', 'p (Holm)'];
+  return table(
+    margin === undefined ? titles : [...titles.slice(0, 4), `within ±${margin}`],
+    rows.map((row, i) => [
+      ...[nameOf(tests[i], axis, place), row.pairs, shown(row.difference, 3)],
+      interval(row.low, row.high),
+      ...(margin === undefined ? [row.p, row.holm].map(probability) : [INSIDE[row.margin]]),
+    ]),
+  );
+}
+const INSIDE = { inside: 'yes', outside: 'no', open: 'open' };
+
+const steps = (label) => `${Number(label).toLocaleString('en')} steps`;
+
+/** How many of the planned runs the tables have. */
+const progress = (results) => {
+  const runs = runsOf(results);
+  const failed = Object.keys(results.columns.failures).length;
+  return `${runs} of ${runs + results.missing.length} runs have a result; ${failed} of them failed.`;
+};
+
+const OUT_OF_THE_WAY = {
+  state: progress,
+  methods: ({ summary, references }) =>
+    table(
+      [
+        'learning rate',
+        'steps',
+        'method',
+        'runs',
+        'failed',
+        'bits per byte',
+        'above the bigram table',
+        'entropy',
+        'self-mass',
+      ],
+      [...summary]
+        .sort(
+          (a, b) =>
+            a.axes.steps - b.axes.steps ||
+            a.axes.learning_rate - b.axes.learning_rate ||
+            a.bits_per_byte.mean - b.bits_per_byte.mean,
+        )
+        .map(({ axes, runs, failures, bits_per_byte: loss, entropy, self_mass }) => [
+          ...[axes.learning_rate, axes.steps, code(axes.method), runs, failures],
+          `${shown(loss.mean, 3)} ± ${shown(loss.deviation, 3)}`,
+          ...[shown(loss.mean - references.bigram, 3), shown(entropy.mean, 3), shown(self_mass.mean, 3)],
+        ]),
+    ),
+  family: (results) => comparisons(family(results, 0), 'bits per byte', 'method', AT_RATE),
+  equivalence: (results) => comparisons(family(results, 1), 'bits per byte', 'method', AT_RATE),
+  verdicts: (results) => {
+    const { rows: tests } = family(results, 0);
+    const { rows: equal } = family(results, 1);
+    const below = every(tests.slice(0, 3).map((row) => counts(row, -1)));
+    const margins = equal.map(({ margin, whole }) => (whole ? margin : null));
+    const equivalence = margins.includes('outside')
+      ? 'refuted'
+      : margins.includes(null)
+        ? 'open: runs are missing'
+        : margins.includes('open')
+          ? 'open: an interval crosses the margin'
+          : 'confirmed';
+    const out =
+      below === null || margins.includes(null) ? null : below && margins.every((margin) => margin === 'inside');
+    const later = every([counts(tests[3], 1), counts(tests[5], 1)]);
+    return verdicts([
+      [
+        'Prediction 1: `initial-m1`, `initial-m10` and `no-attention` end within 0.02 of each other at 0.02',
+        equivalence,
+      ],
+      ['Prediction 2: all three tests at 0.02 count with a lower loss', verdict(below, 'confirmed', 'not confirmed')],
+      ['Out of the way (both)', verdict(out, 'confirmed', 'not confirmed')],
+      [
+        'Paid for later: `initial-m1` costs at 0.003, and more after 6,400 steps',
+        verdict(later, 'confirmed', 'not confirmed'),
+      ],
+      ['`initial-m1-half` costs at 0.003', verdict(counts(tests[4], 1), 'confirmed', 'not confirmed')],
+    ]);
+  },
+};
+const AT_RATE = (label) => `learning rate ${label.learning_rate}, ${steps(label.steps)}`;
+
+const SIGN = {
+  state: progress,
+  shares: (results) =>
+    table(
+      [
+        'steps',
+        'alpha',
+        'runs',
+        'below 4.2 bits per byte',
+        'share',
+        '95% interval',
+        'bits per byte',
+        'residual of the last layer',
+      ],
+      analysisOf(results, 'share')
+        .rows.map((row) => ({
+          ...row,
+          of: results.summary.find(({ axes }) =>
+            Object.entries(row.axes).every(([axis, label]) => axes[axis] === label),
+          ),
+        }))
+        .sort((a, b) => a.axes.steps - b.axes.steps || a.axes.alpha - b.axes.alpha)
+        .map(({ axes, runs, below, share, low, high, of }) => [
+          ...[axes.steps, axes.alpha, runs, below, shown(share, 2), interval(low, high, 2)],
+          ...[shown(of.bits_per_byte.mean, 3), shown(of.last_residual.mean, 3)],
+        ]),
+    ),
+  family: (results) => exact(family(results, 0)),
+  later: (results) => exact(family(results, 1)),
+  mediation: (results) =>
+    table(
+      [
+        ...['pairs', 'difference of the residual at step 50', '95% interval', 'p'],
+        ...['rank correlation of alpha with the loss', '95% interval'],
+        ...['partial, given the residual', '95% interval'],
+      ],
+      analysisOf(results, 'mediation').rows.map((row) => [
+        ...[row.pairs, shown(row.difference, 4), interval(row.low, row.high, 4), probability(row.p)],
+        ...[shown(row.total, 2), interval(row.total_low, row.total_high, 2)],
+        ...[shown(row.partial, 2), interval(row.partial_low, row.partial_high, 2)],
+      ]),
+    ),
+  verdicts: (results) => {
+    const [row] = family(results, 0).rows;
+    const more = row.whole ? row.mcnemar_holm < LEVEL && row.only_first > row.only_second : null;
+    const [found] = analysisOf(results, 'mediation').rows;
+    const without = (low, high) => low > 0 || high < 0;
+    const mediated = row.whole
+      ? found.p < LEVEL && without(found.total_low, found.total_high) && !without(found.partial_low, found.partial_high)
+      : null;
+    return verdicts([
+      ['More runs with alpha 1 than with alpha -1 reach the bigram level', verdict(more, 'confirmed', 'not confirmed')],
+      ['The residual at step 50 mediates it', verdict(mediated, 'confirmed', 'not confirmed')],
+    ]);
+  },
+};
+
+/** Exact tests of paired shares, and the difference of the losses. */
+function exact({ tests, rows }) {
+  return table(
+    [
+      ...['comparison', 'pairs', 'below 4.2 in the first only', 'in the second only'],
+      ...['difference of shares', '95% interval', 'p (McNemar)', 'p (Holm)'],
+      ...['difference in bits per byte', '95% interval'],
+    ],
+    rows.map((row, i) => [
+      ...[nameOf(tests[i], 'alpha', () => ''), row.pairs, row.only_first ?? '', row.only_second ?? ''],
+      ...[shown(row.share_difference, 2), interval(row.share_low, row.share_high, 2)],
+      ...[probability(row.mcnemar), probability(row.mcnemar_holm)],
+      ...[shown(row.difference, 3), interval(row.low, row.high)],
+    ]),
+  );
+}
+
+const withBiases = ({ query_key_bias }) => `${query_key_bias} biases`;
+const PAPER = {
+  state: progress,
+  precondition: (results) => comparisons(family(results, 0), 'nats per byte', 'method', withBiases),
+  methods: ({ summary }) =>
+    table(
+      [
+        ...['method', 'biases', 'runs', 'failed', 'nats per byte', 'difference from `none`', '95% interval'],
+        ...['entropy', 'difference from `none`', 'p', 'mean eigenvalue'],
+      ],
+      summary.map(({ axes, runs, failures, loss, entropy, mean }) => [
+        ...[code(axes.method), axes.query_key_bias, runs, failures, shown(loss.mean, 3)],
+        ...[shown(loss.difference, 3), interval(loss.low, loss.high), shown(entropy.mean, 3)],
+        ...[shown(entropy.difference, 3), probability(entropy.p), shown(mean.mean, 3)],
+      ]),
+    ),
+  family: (results) => comparisons(family(results, 1), 'nats per byte', 'method', withBiases),
+  verdicts: (results) => {
+    const [worth] = family(results, 0).rows;
+    const { tests, rows } = family(results, 1);
+    const kept = rows
+      .map((row, i) => ({ ...row, labels: tests[i][0][1] }))
+      .filter(({ labels }) => !labels.method.includes('-m0-'));
+    const raises = ({ labels }) => {
+      const of = results.summary.find(({ axes }) =>
+        Object.entries(labels).every(([axis, label]) => axes[axis] === label),
+      );
+      return of !== undefined && of.entropy.p < LEVEL && of.entropy.difference > 0;
+    };
+    const helped = some(
+      kept.map((row) => {
+        const found = counts(row, -1);
+        return found === null ? null : found && raises(row);
+      }),
+    );
+    const refuted = every(kept.map(({ whole, low }) => (whole ? low > -0.01 : null)));
+    return verdicts([
+      [
+        'Precondition: attention is worth at least 0.2 nats per byte',
+        verdict(worth.whole ? worth.difference >= 0.2 : null, 'met', 'not met'),
+      ],
+      [
+        'A method with m\\* of 0.5 or 1 ends below `none` with a higher attention entropy',
+        helped ? 'confirmed' : verdict(refuted, 'refuted for this setting', 'not confirmed'),
+      ],
+    ]);
+  },
+};
+
+const verdicts = (rows) => table(['hypothesis', 'verdict by the plan'], rows);
+
+const EXPERIMENTS = { 'out-of-the-way': OUT_OF_THE_WAY, 'sign-post-norm': SIGN, 'paper-mean': PAPER };
+
+/** By the names of their markers, such as `out-of-the-way verdicts`: the tables in Markdown. */
+export function tables() {
+  return Object.fromEntries(
+    Object.entries(EXPERIMENTS).flatMap(([name, parts]) => {
+      const results = resultsOf(name);
+      return Object.entries(parts).map(([part, write]) => [
+        `${name} ${part}`,
+        results ? write(results) : 'No run yet.',
+      ]);
+    }),
+  );
+}

@@ -1,0 +1,46 @@
+#include "checkpoint/head_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <variant>
+
+namespace eigenscope {
+namespace {
+
+std::array<double, 2> size_of(const ScannedHead& head) {
+  return std::visit(
+      [](const auto& own) {
+        return std::array{static_cast<double>(own.query.rows()),
+                          static_cast<double>(own.query.cols())};
+      },
+      head);
+}
+
+}  // namespace
+
+HeadReader::HeadReader(HeadScan scan, CentredKernel kernel)
+    : scan_(std::move(scan)), kernel_(std::move(kernel)), settings_(1) {}
+
+bool HeadReader::advance(double work) {
+  // The heads of a layer have one size: so many multiply-adds for its moments and eigenvalues.
+  for (double left = work; left >= 0 && !scan_.done();) {
+    for (ScannedHead& head : scan_.advance(1)) {
+      const auto [d, d_h] = size_of(head);
+      left -= 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
+      running_.add(
+          [this, own = std::move(head)] { return report_head(own, kernel_, settings_of(own)); });
+    }
+  }
+  if (scan_.done()) running_.finish();
+  for (HeadReport& report : running_.take()) reports_.push_back(std::move(report));
+  return scan_.done();
+}
+
+const ReportSettings& HeadReader::settings_of(const ScannedHead& head) const {
+  const auto layer =
+      std::visit([](const auto& it) { return static_cast<std::size_t>(it.layer); }, head);
+  return settings_[std::min(layer, settings_.size() - 1)];
+}
+
+}  // namespace eigenscope

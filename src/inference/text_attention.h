@@ -1,0 +1,72 @@
+// What the attention heads of a model do on passages of text.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "inference/forward_pass.h"
+#include "inference/head_measures.h"
+#include "inference/induction.h"
+
+namespace eigenscope {
+
+/// One layer, over all passages.
+struct LayerOnText {
+  int layer = 0;  ///< from 0
+  OutlierFeature outlier;
+};
+
+/// One head, over all passages.
+struct HeadOnText {
+  int layer = 0;          ///< from 0
+  Eigen::Index head = 0;  ///< in the layer, from 0
+  HeadMeasures measures;
+  double induction = 0;      ///< InductionMeter::score
+  double outlier_ratio = 0;  ///< of its layer
+};
+
+/// One head on one passage.
+struct HeadWeights {
+  std::size_t passage = 0;
+  int layer = 0;
+  Eigen::Index head = 0;
+  Eigen::MatrixXf weights;  ///< T x T, row = key, column = query
+};
+
+/// Measures every head on every passage, layer by layer. A job that advances in steps.
+class TextAttention {
+ public:
+  /// `keep_weights` keeps the attention matrices of all heads. Throws as ForwardPass does.
+  TextAttention(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+                bool keep_weights);
+
+  /// Does about `work` multiply-adds more; true when all is done. Throws as ForwardPass::advance does.
+  bool advance(double work);
+  Eigen::Index steps_done() const { return pass_.steps_done(); }
+  Eigen::Index steps_wanted() const { return pass_.steps_wanted(); }
+
+  const TextModel& model() const { return pass_.model(); }
+  const std::vector<Passage>& passages() const { return pass_.passages(); }
+  /// The layers that are done, and their heads.
+  const std::vector<LayerOnText>& layers() const { return layers_; }
+  const std::vector<HeadOnText>& heads() const { return heads_; }
+  /// Passage by passage in each layer; empty until all is done, and where they are not kept.
+  const std::vector<HeadWeights>& weights() const { return weights_; }
+
+ private:
+  void run_passage();
+  void finish_layer(int layer);
+
+  ForwardPass pass_;
+  bool keep_weights_;
+  std::vector<HeadMeter> meters_;  // of the present layer
+  std::vector<InductionMeter> inductions_;
+  OutlierMeter outliers_;
+  std::vector<LayerOnText> layers_;
+  std::vector<HeadOnText> heads_;
+  std::vector<HeadWeights> running_;  // weights until all is done
+  std::vector<HeadWeights> weights_;
+};
+
+}  // namespace eigenscope

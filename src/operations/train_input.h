@@ -1,0 +1,27 @@
+// What a training run is made from: its settings and the text that it learns from.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "contract/input.h"
+#include "training/settings.h"
+
+namespace eigenscope {
+
+struct TextInput {
+  std::vector<std::byte> text;
+  std::size_t tokenizer = 0;  ///< row of kTokenizerNames
+  Eigen::Index min_count = 0;
+};
+void describe(InputFields& f, TextInput& in);
+
+struct TrainInput {
+  TrainSettings settings;
+  TextInput text;
+  std::vector<std::byte> checkpoint;
+  Eigen::Index more = 0;
+};
+void describe(InputFields& f, TrainInput& in);
+
+}  // namespace eigenscope

@@ -1,0 +1,124 @@
+// A head's spectrum in several metrics: of W_QK alone, and of W_QK with the covariance of tokens.
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "inference/head_measures.h"
+#include "prediction/head_states.h"
+#include "spectrum/weighted_spectrum.h"
+#include "support/names.h"
+
+namespace eigenscope {
+
+/// Where the covariance C of the tokens comes from.
+enum class Metric { bare, weighted, mean_field };
+inline constexpr std::array kMetricNames{Name{"bare", "C = I, the spectrum of W_QK alone"},
+                                         Name{"weighted", "C of the tokens of the statistics"},
+                                         Name{"mean-field", "C of the mean-field population"}};
+
+/// W is W_QK / sqrt(d_h), so that all numbers are in units of logits; W of a rotary head is that at offset 0.
+/// C is the covariance of the content tokens (without SinkKeys) around their mean over all positions and
+/// passages. NaN where nothing is known.
+struct HeadInMetric {
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+  /// tr(W C): by how much the mean logit of a token with itself exceeds that with another one.
+  double trace = kUnknown;
+  /// ||C^(1/2) W C^(1/2)||_F: standard deviation of the logits of independent centred tokens.
+  double spread = kUnknown;
+  /// The same two of the covariance around the mean token of each position (smoothed_by_position), that of
+  /// the content without position; NaN with C = I.
+  double trace_content = kUnknown, spread_content = kUnknown;
+  double components = kUnknown;       ///< WeightedSpectrum::components
+  double symmetric_share = kUnknown;  ///< likewise
+  /// Mean query, with its bias, times the mean key of the sinks at the start minus the mean content key: by
+  /// how much the logit of the first token exceeds the others; NaN with C = I.
+  double sink_gap = kUnknown;
+  /// At least the largest |logit|: max |q| max |k| over all tokens. With C = I sigma_max(W) max |x|^2 over
+  /// their states x, which is a bound without biases only.
+  double logit_bound = kUnknown;
+  Eigen::VectorXd singular_values;  ///< as WeightedSpectrum has them
+  Eigen::VectorXcd eigenvalues;
+
+  /// Calls visit(number) or visit(array) for each, by which they can be written and read.
+  template <class Head, class Visit>
+  static void each(Head& of, const Visit& visit) {
+    for (auto* number : {&of.trace, &of.spread, &of.trace_content, &of.spread_content,
+                         &of.components, &of.symmetric_share, &of.sink_gap, &of.logit_bound}) {
+      visit(*number);
+    }
+    visit(of.singular_values);
+    visit(of.eigenvalues);
+  }
+};
+
+/// Products of a head with the covariance of the content tokens of `states`, which must be at least two, all
+/// passages together: from their queries and keys, in O(d_h^2) a token. Their width is d_h.
+FactorProducts content_products(const HeadStates& states, const SinkKeys& sinks);
+
+/// In the metric of the tokens of these passages. Throws InvalidArgument ("matrix") for numbers that are not
+/// finite.
+HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks);
+
+/// With C = I, from the products of W_QK / sqrt(d_h) and the bound of its logits.
+HeadInMetric head_in_identity(const FactorProducts& products, double logit_bound);
+
+/// What the logits of measured passages are.
+struct MeasuredLogits {
+  /// Mean over passages of the number of components (WeightedSpectrum) of the passage's own content logits,
+  /// all queries by all keys, without the means of rows and columns; before rotary positions turn them.
+  double components = std::numeric_limits<double>::quiet_NaN();
+  double largest = std::numeric_limits<double>::quiet_NaN();  ///< largest |logit| of a visible key
+};
+
+/// The quantities of HeadInMetric, for results and documentation.
+struct SpectralQuantity : Name {
+  bool bare;  ///< exists with C = I
+  double (*value)(const HeadInMetric&);
+};
+inline constexpr std::array kSpectralQuantities{
+    SpectralQuantity{{"trace",
+                      "tr(W C), W = W_QK/sqrt(d_h): mean logit of a token with itself minus that "
+                      "with other tokens"},
+                     true,
+                     [](const HeadInMetric& it) { return it.trace; }},
+    SpectralQuantity{
+        {"spread",
+         "||C^(1/2) W C^(1/2)||_F: standard deviation of the logits of independent tokens"},
+        true,
+        [](const HeadInMetric& it) { return it.spread; }},
+    SpectralQuantity{{"trace_content", "trace with C around the mean token of each position"},
+                     false,
+                     [](const HeadInMetric& it) { return it.trace_content; }},
+    SpectralQuantity{{"spread_content", "spread with C around the mean token of each position"},
+                     false,
+                     [](const HeadInMetric& it) { return it.spread_content; }},
+    SpectralQuantity{{"components", "singular values that hold 90% of the sum of their squares"},
+                     true,
+                     [](const HeadInMetric& it) { return it.components; }},
+    SpectralQuantity{
+        {"symmetric_share", "||(A + A^T)/2||_F^2 / ||A||_F^2 of A = C^(1/2) W C^(1/2)"},
+        true,
+        [](const HeadInMetric& it) { return it.symmetric_share; }},
+    SpectralQuantity{{"sink_gap", "mean logit of the first token minus that of the content"},
+                     false,
+                     [](const HeadInMetric& it) { return it.sink_gap; }},
+    SpectralQuantity{
+        {"logit_bound",
+         "upper bound of the largest |logit|: max|q| max|k|, bare sigma_max(W) max|x|^2"},
+        true,
+        [](const HeadInMetric& it) { return it.logit_bound; }},
+};
+
+/// The row of this name, which must be there.
+consteval const SpectralQuantity& spectral_quantity(std::string_view name) {
+  for (const SpectralQuantity& quantity : kSpectralQuantities) {
+    if (quantity.name == name) return quantity;
+  }
+  throw "no such quantity";
+}
+
+}  // namespace eigenscope

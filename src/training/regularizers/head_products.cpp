@@ -1,0 +1,84 @@
+#include "training/regularizers/head_products.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+
+template <class Scalar>
+Matrix<Scalar> product(Index rows, Index columns, Index inner, Factor<Scalar> a, Factor<Scalar> b) {
+  Matrix<Scalar> c(rows, columns);
+  multiply(rows, columns, inner, a, b, c.data(), rows);
+  return c;
+}
+
+}  // namespace
+
+template <class Scalar>
+HeadRows::HeadRows(const Model<Scalar>& model, Index layer, Index head)
+    : leading(model.settings().fused_width()),
+      d(model.settings().width),
+      width(model.settings().head_width()) {
+  const ModelSettings& settings = model.settings();
+  const AttentionShape shape{settings.heads, settings.groups(), width, 1, 1};
+  const Index fused = model.layout().layers[static_cast<std::size_t>(layer)].fused;
+  query = fused + head * width;
+  key = fused + shape.key_row(head);
+}
+
+template <class Scalar>
+HeadProducts<Scalar>::HeadProducts(const Model<Scalar>& model, Index layer, Index head)
+    : rows(model, layer, head),
+      query(factor(model.parameters().data() + rows.query, rows.leading)),
+      key(factor(model.parameters().data() + rows.key, rows.leading)),
+      core(product(rows.width, rows.width, rows.d, key, query.transposed())),
+      query_gram(product(rows.width, rows.width, rows.d, query, query.transposed())),
+      key_gram(product(rows.width, rows.width, rows.d, key, key.transposed())) {}
+
+template <class Scalar>
+HeadTraces HeadProducts<Scalar>::traces() const {
+  HeadTraces traces;
+  for (Index j = 0; j < rows.width; ++j) {
+    traces.trace += static_cast<double>(core(j, j));
+    for (Index i = 0; i < rows.width; ++i) {
+      traces.trace_square += static_cast<double>(core(i, j)) * static_cast<double>(core(j, i));
+      traces.frobenius +=
+          static_cast<double>(query_gram(i, j)) * static_cast<double>(key_gram(i, j));
+    }
+  }
+  return traces;
+}
+
+template <class Scalar>
+void HeadProducts<Scalar>::add_product(const Matrix<Scalar>& left, Factor<Scalar> right,
+                                       Scalar* gradient) const {
+  multiply(rows.width, rows.d, rows.width, factor(left.data(), rows.width), right, gradient,
+           rows.leading, true);
+}
+
+template <class Scalar>
+void HeadProducts<Scalar>::add_trace_slope(Scalar slope, Model<Scalar>& model) const {
+  const Matrix<Scalar> scaled = slope * Matrix<Scalar>::Identity(rows.width, rows.width);
+  add_product(scaled, key, model.gradient().data() + rows.query);
+  add_product(scaled, query, model.gradient().data() + rows.key);
+}
+
+template <class Scalar>
+void HeadProducts<Scalar>::add_frobenius_slope(Scalar slope, Model<Scalar>& model) const {
+  add_product(2 * slope * key_gram, query, model.gradient().data() + rows.query);
+  add_product(2 * slope * query_gram, key, model.gradient().data() + rows.key);
+}
+
+template <class Scalar>
+HeadTraces head_traces(const Model<Scalar>& model, Index layer, Index head) {
+  return HeadProducts<Scalar>(model, layer, head).traces();
+}
+
+#define EIGENSCOPE_PRODUCTS(Scalar)                                \
+  template HeadRows::HeadRows(const Model<Scalar>&, Index, Index); \
+  template struct HeadProducts<Scalar>;                            \
+  template HeadTraces head_traces(const Model<Scalar>&, Index, Index);
+EIGENSCOPE_PRODUCTS(float)
+EIGENSCOPE_PRODUCTS(double)
+
+}  // namespace eigenscope

@@ -1,0 +1,39 @@
+// LocAteR (Bao, Hataya, Karakida, ICML 2024): shrink the scale tr(W^2) of every head's eigenspectrum, keep its mean.
+// Note that tr(W^2) has no lower bound: a W far from symmetric lowers it by complex eigenvalues, with a growing norm.
+#include "training/regularizers/head_products.h"
+#include "training/regularizers/penalty.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+
+// d tr(W^2)/dW_Q = 2 W_K M^T, d tr(W^2)/dW_K = 2 W_Q M with M = W_K^T W_Q.
+template <class Scalar>
+struct Head final : PenalizedHead<Scalar> {
+  Head(const Model<Scalar>& model, Index layer, Index head) : products(model, layer, head) {
+    const HeadTraces traces = products.traces();
+    this->trace = traces.trace;
+    this->scale = traces.trace_square;
+  }
+  void add_slopes(Scalar of_trace, Scalar of_scale, Model<Scalar>& model) const override {
+    const Matrix<Scalar> mean_part =
+        of_trace * Matrix<Scalar>::Identity(products.rows.width, products.rows.width);
+    Scalar* const gradient = model.gradient().data();
+    products.add_product(mean_part + 2 * of_scale * products.core, products.key,
+                         gradient + products.rows.query);
+    products.add_product(mean_part + 2 * of_scale * products.core.transpose(), products.query,
+                         gradient + products.rows.key);
+  }
+  HeadProducts<Scalar> products;
+};
+
+template <class Scalar>
+using Locater = PenaltyOf<Scalar, Head<Scalar>>;
+
+}  // namespace
+
+constinit const RegularizerRow locater_regularizer = regularizer<Locater>(
+    "locater", "LocAteR", {.settings = kPenaltySettings, .shrinks = "variance"});
+
+}  // namespace eigenscope

@@ -1,0 +1,120 @@
+// What a regularizer of the eigenspectrum is to a training run, and the row of each.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "support/names.h"
+#include "training/model.h"
+#include "training/settings.h"
+
+namespace eigenscope {
+
+/// Weights as functions of the numbers that the optimizer trains instead ("raw": the model's parameters, and behind
+/// them the gains).
+template <class Scalar>
+class Reparametrization {
+ public:
+  virtual ~Reparametrization() = default;
+  /// How many gains there are. They begin at 1.
+  virtual Eigen::Index gains() const = 0;
+  /// Before the first step.
+  virtual void begin(const Vector<Scalar>& raw) = 0;
+  /// After every step.
+  virtual void follow(const Vector<Scalar>& raw) = 0;
+  /// Parameters of the model.
+  virtual void apply(const Vector<Scalar>& raw, Vector<Scalar>& parameters) const = 0;
+  /// From the gradient by the parameters to that by raw.
+  virtual void pull_back(const Vector<Scalar>& raw, const Vector<Scalar>& gradient,
+                         Vector<Scalar>& raw_gradient) const = 0;
+};
+
+/// Takes part in every step of one run.
+template <class Scalar>
+class Regularizer {
+ public:
+  virtual ~Regularizer() = default;
+
+  /// The mean that is held at the target m* of a head: tr(W)/d of W = W_Q W_K^T, d x d, without the norm's gain,
+  /// unless the regularizer has another.
+  virtual double mean(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head) const;
+  /// The penalty, with its gradient added to the model's. `targets` are m* of every head, layer by layer.
+  virtual double add_penalty(const std::vector<double>& /*targets*/,
+                             Model<Scalar>& /*model*/) const {
+    return 0;
+  }
+  /// Adds to the decoupled weight decay of each trained number, in units of 1/(learning rate).
+  virtual void add_decay(Vector<float>& /*decay*/) const {}
+
+  /// Whether it reads the activations of the batches.
+  virtual bool observes() const { return false; }
+  /// Reads the model's last batch; `first` before step 0.
+  virtual void observe(const Model<Scalar>& /*model*/, bool /*first*/) {}
+  /// What it keeps from step to step, which a checkpoint holds as RegularizerFacts::state. The size is fixed.
+  virtual std::span<Scalar> state() { return {}; }
+
+  /// Null where the optimizer trains the model's parameters themselves.
+  virtual Reparametrization<Scalar>* reparametrization() { return nullptr; }
+};
+
+/// What is known of a regularizer without a run.
+struct RegularizerFacts {
+  std::span<const std::string_view> settings =
+      {};                       ///< the training settings that only it and its kin read
+  const char* state = nullptr;  ///< tensor of a checkpoint; null where there is no state
+  /// Whether it acts on W_Q and W_K alone, so that attention must read them.
+  bool of_query_key = true;
+  /// Whether the query bias is free of it, so that the logits can vary by the bias.
+  bool leaves_bias = true;
+  /// The variance in the log that the paper (Bao, Hataya, Karakida, ICML 2024) expects to fall, with a lower loss and
+  /// a higher entropy than the baseline's; empty where it claims nothing.
+  std::string_view shrinks = {};
+  /// Throws InvalidArgument for settings that do not go with it; null for none.
+  void (*check)(const TrainSettings& settings) = nullptr;
+};
+
+/// Name, label and facts, and what makes one for a run.
+struct RegularizerRow : Name {
+  template <class Scalar>
+  using Make = std::unique_ptr<Regularizer<Scalar>> (*)(const TrainSettings&,
+                                                        const ParameterLayout&);
+  RegularizerFacts facts;
+  Make<float> make_float;
+  Make<double> make_double;
+};
+
+/// The row of `Own`, which is made from settings and layout.
+template <template <class> class Own>
+constexpr RegularizerRow regularizer(const char* name, const char* label, RegularizerFacts facts) {
+  return {{name, label},
+          facts,
+          [](const TrainSettings& settings,
+             const ParameterLayout& layout) -> std::unique_ptr<Regularizer<float>> {
+            return std::make_unique<Own<float>>(settings, layout);
+          },
+          [](const TrainSettings& settings,
+             const ParameterLayout& layout) -> std::unique_ptr<Regularizer<double>> {
+            return std::make_unique<Own<double>>(settings, layout);
+          }};
+}
+
+#define EIGENSCOPE_DECLARE(kind) extern const RegularizerRow kind##_regularizer;
+EIGENSCOPE_REGULARIZERS(EIGENSCOPE_DECLARE)
+#undef EIGENSCOPE_DECLARE
+#define EIGENSCOPE_ONE(kind) +1
+inline constexpr std::size_t kRegularizerCount = 0 EIGENSCOPE_REGULARIZERS(EIGENSCOPE_ONE);
+#undef EIGENSCOPE_ONE
+
+/// By RegularizerKind. To be read from main() on.
+extern const std::array<RegularizerRow, kRegularizerCount> kRegularizers;
+const RegularizerRow& regularizer_row(RegularizerKind kind);
+
+/// That of the settings, for a model of this layout, which must stay.
+template <class Scalar>
+std::unique_ptr<Regularizer<Scalar>> make_regularizer(const TrainSettings& settings,
+                                                      const ParameterLayout& layout);
+
+}  // namespace eigenscope

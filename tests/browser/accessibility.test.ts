@@ -1,0 +1,319 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { short } from '../../web/charts/format';
+import { viewNames } from '../../web/chapters/views';
+import { figuresOf } from '../../web/ui/registry';
+import { ALWAYS, browser, caption, csv, go, host, openBrowser, QUICK, settled, visit, unfold } from './browser';
+
+openBrowser();
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+async function violations(page: Page, rules: readonly string[]): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async (values) => {
+    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
+    const some = values.length > 0 ? { runOnly: { type: 'rule', values } } : {};
+    return (await axe.run({ ...some, resultTypes: ['violations'] })).violations;
+  }, rules);
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.target.join(' ')}: ${node.failureSummary}`),
+  );
+}
+
+const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
+type Colours = [string, Parameters<Page['emulateMedia']>[0], string[]];
+
+/** Colours, and the rules of axe to try in them: all the first time, then those that depend on colours, which
+ * are the same on every screen. */
+const LIGHT: Colours = ['light', { colorScheme: 'light', forcedColors: 'none' }, []];
+const DARK: Colours = ['dark', { colorScheme: 'dark', forcedColors: 'none' }, OF_COLOURS];
+const FORCED: Colours = ['forced', { colorScheme: 'light', forcedColors: 'active' }, OF_COLOURS];
+
+/** Tries axe on what is shown, in some colours. */
+async function check(page: Page, where: string, all: Colours[]): Promise<void> {
+  for (const [name, media, rules] of all) {
+    await page.emulateMedia(media);
+    expect(await violations(page, rules), `${where}, ${name} colours`).toEqual([]);
+  }
+}
+
+describe.each([
+  ['desktop', { width: 1280, height: 900 }, [LIGHT, DARK, FORCED]],
+  ['phone', { width: 360, height: 740 }, [LIGHT]],
+])('on a %s', (_, viewport, colours) => {
+  test.each(viewNames)(
+    '%s: nothing is wider than the screen, figures come into places kept for them, and axe finds no violation in any colours',
+    async (view) => {
+      const link = view === 'collapse' ? `${QUICK}&head=sample:0.3` : `${view}?head=sample:0.3`;
+      const address = `${host.address}#${link}`;
+      const { page, close } = await visit(browser, address, { viewport, settle: false });
+      await page.locator(`#${view} .exports`).first().waitFor({ state: 'attached' });
+      for (const folded of await page.locator(`#${view} details.folded > *`).all()) await unfold(folded);
+      const size = () =>
+        page.evaluate(() => {
+          const { scrollWidth, scrollHeight } = document.documentElement;
+          return { width: scrollWidth, height: scrollHeight };
+        });
+      const before = await size();
+      for (const { id } of figuresOf(view)) if (ALWAYS.includes(id)) await settled(page, id);
+      const after = await size();
+      expect(after.width).toBeLessThanOrEqual(viewport.width);
+      // Captions gain a line or two.
+      expect(Math.abs(after.height / before.height - 1)).toBeLessThan(0.08);
+      await check(page, view, colours);
+      await close();
+    },
+    120_000,
+  );
+});
+
+test('axe finds no violation where values are refused, those of a link too', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await go(page, 'localize?width=1&length=0');
+  const refused = page.locator('#error-localize-length').filter({ hasText: /\S/ });
+  await refused.waitFor({ state: 'attached' });
+  await check(page, 'refused values', [LIGHT, DARK, FORCED]);
+  await page.reload(); // nothing has been computed yet
+  await refused.waitFor({ state: 'attached' });
+  await check(page, 'a link to refused values', [LIGHT]);
+  await close();
+});
+
+/** Presses Tab until the element that the selector names has the focus. */
+async function tabTo(page: Page, selector: string, key = 'Tab'): Promise<void> {
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press(key);
+    if (await page.evaluate((it) => document.activeElement?.matches(it), selector)) return;
+  }
+  throw new Error(`Tab never came to ${selector}`);
+}
+
+const value = (page: Page, name: string) => page.locator(`#field-localize-${name}`).inputValue().then(Number);
+
+test('the keyboard alone moves a slider, the points of the figures, and chooses a head', async () => {
+  const { page, errors, close } = await visit(browser, host.address);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+  expect(new URL(page.url()).hash).toBe('');
+
+  await tabTo(page, '#figure-lead [aria-label="Variance of the eigenspectrum"]');
+  const variance = await value(page, 'variance');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Shift+ArrowRight');
+  expect(await value(page, 'variance')).toBeGreaterThan(1.5 * variance);
+
+  await tabTo(page, '#figure-lead [aria-label="Standard deviation of the eigenspectrum"]', 'Shift+Tab');
+  const spread = await value(page, 'variance');
+  await page.keyboard.press('ArrowLeft');
+  expect(await value(page, 'variance')).toBeLessThan(spread);
+  await tabTo(page, '#figure-lead [aria-label="Mean of the eigenspectrum"]', 'Shift+Tab');
+  await page.keyboard.press('ArrowLeft');
+  expect(await value(page, 'mean')).toBeLessThan(0.25);
+  await page.keyboard.press('ArrowRight');
+
+  await tabTo(page, '#localize [data-control="mean"] input[type="range"]', 'Shift+Tab');
+  await page.keyboard.press('ArrowRight');
+  expect(await value(page, 'mean')).toBeGreaterThan(0.25);
+  await page.waitForFunction(() => /mean=0\.\d+&variance=/.test(location.hash));
+
+  await tabTo(page, '#figure-phase-map .handle');
+  const mean = await value(page, 'mean');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowUp');
+  expect(await value(page, 'mean')).toBeGreaterThan(mean);
+
+  await tabTo(page, '[data-heads] button');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.includes('head=sample:1.1'));
+  await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it is not drawn
+  await page.locator('#figure-lead [data-mark="chosen head"] circle').waitFor({ state: 'attached' });
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('a head under the pointer shows its eigenvalues, and a click keeps it', async () => {
+  const { page, close } = await visit(browser, host.address);
+  const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
+  const box = await dot.boundingBox();
+  if (!box) throw new Error('the dot has no place');
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.locator('#figure-lead .tip:visible', { hasText: 'layer' }).waitFor();
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.includes('head=sample:'));
+  const own = page.locator('#figure-lead [data-mark="eigenvalues of the head"]');
+  const dots = async () => ((await own.getAttribute('d')) ?? '').split('M').length - 1;
+  await expect.poll(dots).toBe(32);
+  await close();
+});
+
+test('a head that was clicked keeps its name and both numbers, beside it and in the caption', async () => {
+  const { page, close } = await visit(browser, host.address);
+  const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
+  await dot.click({ force: true });
+  await page.mouse.move(5, 5);
+  const numbers = /layer 0, head 5.* variance \d\S*, predicted localization index L \d/;
+  const tip = page.locator('#figure-lead .tip:visible');
+  await tip.filter({ hasText: numbers }).waitFor();
+  await expect.poll(() => caption(page, 'lead')).toMatch(numbers);
+  await page.locator('[data-heads] button').nth(7).press('Enter'); // by keyboard, another one
+  await expect.poll(() => caption(page, 'lead')).toMatch(/Chosen: .*layer 0, head 7, /);
+  await tip.filter({ hasText: 'layer 0, head 7' }).waitFor();
+  await close();
+});
+
+describe('with a finger on a phone', () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+  test('the first chart of the stacks is in sight, and what is said of the claim is below its curves', async () => {
+    const { page, close } = await visit(browser, `${host.address}#${QUICK}`, phone);
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
+    await expect.poll(() => top('#figure-collapse-map .chart > svg')).toBeLessThan(844 - 200);
+    await settled(page, 'depth');
+    await page.locator('[data-claim]').filter({ hasText: 'The claim of Bao et al.' }).waitFor();
+    expect(await top('[data-claim]')).toBeGreaterThan(await top('#figure-depth .progress'));
+    await close();
+  });
+
+  test('the first picture begins in the upper third of the screen', async () => {
+    const { page, close } = await visit(browser, host.address, phone);
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    const box = (await page.locator('#figure-lead .chart > svg').boundingBox())!;
+    expect(box.y).toBeLessThan(300);
+    expect(box.y + box.height).toBeLessThan(844 - 48); // above the sheet
+    await close();
+  });
+
+  test('a preset shows its chart, which its sentence would push out of sight', async () => {
+    const { page, close } = await visit(browser, host.address, phone);
+    await page.getByRole('link', { name: 'Mean near zero', exact: true }).first().tap();
+    await page.locator('#preset-localize-fails').waitFor();
+    const shade = page.locator('#figure-lead [data-mark="the index rises"]');
+    await shade.waitFor({ state: 'attached' }); // and with it a longer legend
+    const bottom = () =>
+      page
+        .locator('#figure-lead .chart > svg > svg:last-of-type [data-mark="x-axis label"] text')
+        .evaluate((it) => it.getBoundingClientRect().bottom);
+    await expect.poll(bottom).toBeLessThan(844 - 48); // above the sheet
+    await close();
+  });
+
+  test('a tap on a head names it with both numbers', async () => {
+    const { page, close } = await visit(browser, host.address, phone);
+    const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
+    await dot.scrollIntoViewIfNeeded();
+    await dot.tap({ force: true });
+    const tip = page.locator('#figure-lead .tip:visible');
+    await tip.filter({ hasText: /head 5: .* variance \d\S*, predicted localization index L \d/ }).waitFor();
+    const box = (await tip.boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(390);
+    await close();
+  });
+
+  test('a tap on a cell of an attention matrix says who reads whom, and how much', async () => {
+    const { page, close } = await visit(browser, `${host.address}#model`, phone);
+    await settled(page, 'head-text');
+    const rows = await csv(page, 'head-text');
+    const cells = page.locator('#figure-head-text canvas');
+    const line = page.locator('#figure-head-text .cell-line');
+    await line.filter({ hasText: /^Largest of all: query .* Choose a cell/ }).waitFor();
+    await cells.scrollIntoViewIfNeeded();
+    const { width, height } = (await cells.boundingBox())!;
+    const at = (place: number, size: number) => ((place + 0.5) / rows.length) * size;
+    await cells.tap({ position: { x: at(2, width), y: at(4, height) }, force: true });
+    const said = () => line.textContent().then((text) => /weight (\d+(?:\.\d+)?)/.exec(text!)?.[1]);
+    await line.filter({ hasText: `Query 5 “${rows[4].token}” → key 3 “${rows[2].token}”, weight` }).waitFor();
+    expect(Number(await said())).toBeCloseTo(Number(rows[4].key_3), 2);
+    expect(await line.textContent()).toContain('Largest of this query: query 5');
+    await page.locator('#figure-head-text [data-head-select]').selectOption('0.2');
+    await expect.poll(said).not.toBe(rows[4].key_3); // the same cell of another head
+    await close();
+  });
+});
+
+test('arrow keys read the cells of an attention matrix', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model`);
+  await settled(page, 'head-text');
+  const rows = await csv(page, 'head-text');
+  const cells = page.locator('#figure-head-text .cells');
+  const line = page.locator('#figure-head-text .cell-line');
+  await page.locator('#figure-head-text [data-head-select]').focus();
+  await tabTo(page, '#figure-head-text .cells');
+  expect(await cells.getAttribute('aria-label')).toContain('arrow keys');
+  await page.keyboard.press('ArrowDown'); // the first key takes the largest weight
+  const told = (query: number, key: number) =>
+    `Query ${query} “${rows[query - 1].token}” → key ${key} “${rows[key - 1].token}”, weight`;
+  await line.filter({ hasText: /^Query \d+ .* the largest of this query\.$/ }).waitFor();
+  expect(await line.getAttribute('aria-live')).toBe('polite');
+  const start = Number(/^Query (\d+)/.exec((await line.textContent())!)![1]);
+  const up = start > 1 ? -1 : 1;
+  await page.keyboard.press('Home');
+  await line.filter({ hasText: told(start, 1) }).waitFor();
+  await page.keyboard.press(up < 0 ? 'ArrowUp' : 'ArrowDown');
+  await line.filter({ hasText: told(start + up, 1) }).waitFor();
+  await page.keyboard.press('Shift+ArrowRight');
+  await line.filter({ hasText: told(start + up, 6) }).waitFor();
+  const weight = /weight (\d+(?:\.\d+)?(?:·10\S+)?)/.exec((await line.textContent())!)![1];
+  expect(weight).toBe(short(Number(rows[start + up - 1].key_6)));
+  await page.keyboard.press('End');
+  await line.filter({ hasText: told(start + up, rows.length) }).waitFor();
+  await page.keyboard.press('ArrowRight'); // there is no more
+  await line.filter({ hasText: told(start + up, rows.length) }).waitFor();
+  const [outline, box] = [
+    await page.locator('#figure-head-text .cell-outline').boundingBox(),
+    await cells.boundingBox(),
+  ];
+  expect(Math.abs(outline!.x + outline!.width - box!.x - box!.width)).toBeLessThan(6);
+  await page.keyboard.press('Tab');
+  expect(await line.getAttribute('aria-live')).toBe('off');
+  await close();
+});
+
+test('the point of the map follows a drag', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await settled(page, 'phase-map');
+  const place = async () => {
+    const handle = await page.locator('#figure-phase-map .handle').boundingBox();
+    const chart = await page.locator('#figure-phase-map .chart').boundingBox();
+    if (!handle || !chart) throw new Error('the handle has no place');
+    return { ...handle, left: handle.x - chart.x, top: handle.y - chart.y };
+  };
+  const box = await place();
+  await page.mouse.move(box.x + 22, box.y + 22);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 82, box.y - 18, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => /mean=.*&variance=/.test(location.hash));
+  expect(await value(page, 'mean')).toBeGreaterThan(0.3);
+  await settled(page, 'phase-map');
+  const moved = await place();
+  expect(Math.abs(moved.left - box.left - 60)).toBeLessThan(4);
+  expect(Math.abs(moved.top - box.top + 40)).toBeLessThan(4);
+  await close();
+});
+
+test('the theme button turns the colours', async () => {
+  const { page, close } = await visit(browser, host.address, { colorScheme: 'light' });
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const before = await paper();
+  await page.getByRole('button', { name: 'Dark' }).click();
+  expect(await paper()).not.toBe(before);
+  await page.reload();
+  expect(await paper()).not.toBe(before);
+  await close();
+});

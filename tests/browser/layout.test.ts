@@ -1,0 +1,98 @@
+// What must be seen in any browser, at any width, with any colours.
+import { describe, expect, test } from 'vitest';
+import { blocks, browser, host, openBrowser, visit } from './browser';
+
+openBrowser();
+
+const VIEWS = ['localize', 'collapse', 'train', 'model'];
+
+test.each(VIEWS)('nothing of the view %s is wider than a screen of 320 px', async (view) => {
+  const { page, close } = await visit(browser, `${host.address}#${view}`, {
+    ...{ viewport: { width: 320, height: 640 }, settle: false },
+  });
+  await page.locator(`#${view} .exports`).first().waitFor();
+  const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  await expect.poll(wider).toBeLessThanOrEqual(0);
+  await close();
+});
+
+describe.each([
+  ['with forced colours', { forcedColors: 'active' as const }],
+  ['on paper', { media: 'print' as const }],
+])('%s', (_, media) => {
+  test('the chosen one of several buttons looks different from the others', async () => {
+    const { page, close } = await visit(browser, host.address);
+    await page.emulateMedia(media);
+    const look = (state: string) =>
+      page
+        .locator(`#localize .segments input${state} + span`)
+        .first()
+        .evaluate((it) => {
+          const { backgroundColor, fontWeight, borderTopWidth } = getComputedStyle(it);
+          return [backgroundColor, fontWeight, borderTopWidth].join();
+        });
+    expect(await look(':checked')).not.toBe(await look(':not(:checked)'));
+    await close();
+  });
+});
+
+test('titles of columns are on one line, and no list cuts its choices', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model`, { settle: false });
+  const heights = await page
+    .locator('.head-table th button')
+    .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().height));
+  expect(heights.length).toBeGreaterThan(5);
+  expect(Math.max(...heights)).toBeLessThan(32);
+  await page.goto(`${host.address}#collapse`);
+  const cut = await page.locator('select:visible').evaluateAll((all) => {
+    const context = document.createElement('canvas').getContext('2d');
+    return (all as HTMLSelectElement[]).flatMap((it) => {
+      const { font, paddingLeft, paddingRight } = getComputedStyle(it);
+      if (context) context.font = font;
+      const arrow = 18;
+      const room = it.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - arrow;
+      const texts = [...it.options].map(({ text }) => text);
+      return texts.filter((text) => (context?.measureText(text).width ?? 0) > room);
+    });
+  });
+  expect(cut).toEqual([]);
+  await close();
+});
+
+test('what is wrong with a link is in sight where the link opens', async () => {
+  const hash = `#collapse?colour=red&depth=2&depth=3&mean=${'9'.repeat(100_000)}%00&figure=cosines`;
+  const { page, close } = await visit(browser, `${host.address}${hash}`, { settle: false });
+  const notice = page.locator('[data-link-notice]', { hasText: '“colour”' });
+  await notice.waitFor();
+  expect((await notice.textContent())?.length).toBeLessThan(400);
+  await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(500);
+  const box = await notice.boundingBox();
+  expect(box?.y).toBeGreaterThanOrEqual(0);
+  expect(box?.y).toBeLessThan(300);
+  await page.locator('#collapse .field .error', { hasText: '9…' }).waitFor({ state: 'attached' });
+  await close();
+});
+
+test('a huge problem says how long it takes, and can be cancelled and started again', async () => {
+  const huge = `#${blocks('width=4096&length=2048&depth=512')}`; // days
+  const { page, close } = await visit(browser, `${host.address}${huge}`, { settle: false });
+  const wait = page.locator('#figure-depth .wait');
+  await page.locator('#figure-depth').scrollIntoViewIfNeeded();
+  await wait.filter({ hasText: /^Computing for \d+ s; about \d+ (h|days) left/ }).waitFor();
+  await wait.getByRole('button', { name: /^Cancel/ }).click();
+  await wait.filter({ hasText: 'Cancelled.' }).waitFor();
+  await page.waitForTimeout(2500);
+  expect(await wait.textContent()).toContain('Cancelled.');
+  await wait.getByRole('button', { name: /^Compute/ }).click();
+  await wait.filter({ hasText: /^Computing for/ }).waitFor();
+  await close();
+});
+
+test('a copied link is answered on the button', async () => {
+  const { page, close } = await visit(browser, host.address, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const button = page.locator('#localize [data-action="copy"]').first();
+  await button.click();
+  await expect.poll(() => button.textContent()).toBe('Link copied');
+  await expect.poll(() => button.textContent(), { timeout: 10_000 }).toBe('Copy link');
+  await close();
+});

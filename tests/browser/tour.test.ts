@@ -1,0 +1,130 @@
+// The first screen: its three panels follow one point, its tour, and predicted heads apart from measured ones.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { browser, csv, host, openBrowser, settled, visit } from './browser';
+
+openBrowser();
+
+const LAPTOP = { viewport: { width: 1280, height: 800 } };
+const lead = (page: Page) => page.locator('#figure-lead');
+const reading = async (page: Page) => (await lead(page).locator('[data-mark="reading"]').textContent()) ?? '';
+const hash = (page: Page) => new URL(page.url()).hash;
+/** The weights of the matrix as it is drawn: the darkness of its cells, row by row. */
+const matrix = (page: Page) =>
+  lead(page)
+    .locator('canvas')
+    .evaluate((it: HTMLCanvasElement) => {
+      const { width, height } = it;
+      const { data } = it.getContext('2d')!.getImageData(0, 0, width, height);
+      return Array.from({ length: width * height }, (_, i) => 255 - data[4 * i]!);
+    });
+
+/** How many neighbouring rows of a matrix have their darkest cell in the same column. */
+function stripes(cells: number[]): number {
+  const length = Math.sqrt(cells.length);
+  const darkest = Array.from({ length }, (_, row) => {
+    const own = cells.slice(row * length, (row + 1) * length);
+    return own.indexOf(Math.max(...own));
+  });
+  return darkest.filter((column, row) => row > 0 && column === darkest[row - 1]).length;
+}
+
+test('dragging the spectrum moves matrix, index and reading', async () => {
+  const { page, errors, close } = await visit(browser, host.address, LAPTOP);
+  const before = { cells: await matrix(page), reading: await reading(page) };
+  expect(before.reading).toMatch(/^L = 0\.455m = 0\.25, v = 0\.1, row entropy 0\.1\d+$/);
+  const dot = lead(page).locator('[data-mark="present point"]');
+  const x = Number(await dot.getAttribute('cx'));
+  const handle = page.getByRole('slider', { name: 'Standard deviation of the eigenspectrum' });
+  const box = (await handle.boundingBox())!;
+  await page.mouse.move(box.x + 22, box.y + 22);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 82, box.y + 22, { steps: 6 });
+  // While it is held the three panels have followed already.
+  await expect.poll(() => reading(page)).not.toBe(before.reading);
+  await expect.poll(async () => stripes(await matrix(page))).toBeGreaterThan(stripes(before.cells));
+  await expect.poll(async () => Number(await dot.getAttribute('cx'))).toBeGreaterThan(x + 20);
+  await page.mouse.up();
+  await expect.poll(() => hash(page)).toMatch(/^#localize\?variance=\d/);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('the tour has four steps, each a link, and ends where a sentence is typed', async () => {
+  const { page, errors, close } = await visit(browser, host.address, LAPTOP);
+  const follow = (name: string) => lead(page).getByRole('link', { name, exact: true }).click();
+  await follow('start with small variance');
+  await expect.poll(() => hash(page)).toBe('#localize?variance=0.001');
+  await expect.poll(() => reading(page)).toMatch(/^L = 0\.475/);
+  const band = stripes(await matrix(page));
+
+  await follow('Next: Large variance');
+  await expect.poll(() => hash(page)).toBe('#localize?variance=30');
+  await expect.poll(() => reading(page)).toMatch(/^L = 0\.082/);
+  await expect.poll(async () => stripes(await matrix(page))).toBeGreaterThan(2 * band + 10);
+
+  await follow('Next: Mean near zero');
+  await expect.poll(() => hash(page)).toBe('#localize?mean=0.004&variance=0.0001');
+  const title = page.locator('#title-lead', { hasText: 'Here localization rises' });
+  await title.waitFor();
+
+  await follow('Next: Trained heads');
+  await expect.poll(() => hash(page)).toContain('plot=heads');
+  const level = lead(page).locator('svg text', { hasText: /^Level 8 of 8: keys$/ });
+  await level.waitFor({ timeout: 45_000 });
+  expect(await page.locator('#preset-localize-trained').isVisible()).toBe(true);
+  const rows = (await csv(page, 'lead')).filter(({ kind }) => kind === 'level');
+  expect(rows.length).toBe(72);
+  const errorsOf = rows.map(({ measured, predicted }) => Math.abs(Number(measured) - Number(predicted)));
+  expect(errorsOf.reduce((sum, it) => sum + it, 0) / rows.length).toBeLessThan(0.03);
+
+  await follow('Type your sentence');
+  await page.locator('#field-model-reading').waitFor();
+  expect(await page.locator('#tab-model').getAttribute('aria-selected')).toBe('true');
+  expect(errors).toEqual([]);
+  await close();
+}, 180_000);
+
+test('a step of the tour opens by its link, can be skipped, and works without movement', async () => {
+  const { page, close } = await visit(browser, `${host.address}#localize?plot=heads&figure=lead`, {
+    ...LAPTOP,
+    reducedMotion: 'reduce',
+  });
+  const chosen = page.locator('#localize .preset[aria-current]');
+  await expect.poll(() => chosen.textContent()).toContain('Trained heads');
+  const level = page.locator('#field-localize-level');
+  expect(await level.inputValue()).toBe('0'); // it waits
+  const spread = async () => {
+    const rows = (await csv(page, 'lead')).filter(({ kind }) => kind === 'level');
+    return rows.reduce((sum, it) => sum + Math.abs(Number(it.measured) - Number(it.predicted)), 0);
+  };
+  const first = await spread();
+  await level.fill('8');
+  await expect.poll(spread).toBeLessThan(first / 5);
+  expect(await chosen.textContent()).toContain('Trained heads'); // the level is free
+  await lead(page).getByRole('link', { name: 'Back to the start', exact: true }).click();
+  await expect.poll(() => reading(page)).toMatch(/^L = 0\.455/);
+  await close();
+});
+
+test('predicted heads are hollow, measured ones full, and each says what it is', async () => {
+  const { page, close } = await visit(browser, host.address, LAPTOP);
+  await settled(page, 'lead');
+  const dots = lead(page).locator('[data-mark="heads of the sample"]');
+  const kinds = async () => [
+    ...new Set((await csv(page, 'lead')).map(({ kind }) => kind).filter((it) => /^head/.test(it!))),
+  ];
+  expect(await dots.getAttribute('fill')).toBe('var(--paper)');
+  expect(await kinds()).toEqual(['head predicted']);
+  await page.locator('input[name="field-localize-dots"][value="measured"]').check();
+  await expect.poll(() => dots.getAttribute('stroke')).toBe('var(--paper)');
+  expect(await kinds()).toEqual(['head measured']);
+  const rows = (await csv(page, 'lead')).filter(({ kind }) => kind === 'head measured');
+  expect(rows.length).toBe(72);
+  // The head with the largest predicted index has next to no measured one.
+  expect(Math.max(...rows.map(({ localization }) => Number(localization)))).toBeLessThan(0.2);
+  const box = (await dots.locator('circle').nth(5).boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.locator('#figure-lead .tip:visible', { hasText: /measured localization index L/ }).waitFor();
+  await close();
+});

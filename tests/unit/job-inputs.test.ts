@@ -1,0 +1,42 @@
+// What the engine is asked changes with every control that stands for a part of it.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { collapseView, STACK, stackOf } from '../../web/chapters/collapse/state';
+import { localizeView } from '../../web/chapters/localize/state';
+import { TRAINING, trainingOf, trainView } from '../../web/chapters/train/state';
+import operations from '../../web/generated/operations.json';
+import type { Controls, Values } from '../../web/state/control';
+import { QUERY, queryOf } from '../../web/state/setting';
+
+/** A state in which one value is another. */
+function changed<S extends Values>(name: string, controls: Controls, state: S): S {
+  const control = controls[name]!;
+  const value = state[name];
+  if (control.kind === 'number') return { ...state, [name]: Number(value) + 1 };
+  if (control.kind === 'text') return { ...state, [name]: '3, 4' };
+  return { ...state, [name]: Object.keys(control.choices).find((choice) => choice !== value) };
+}
+
+test('the page has a place for every control of the stack', () => {
+  const html = readFileSync('web/chapters/collapse/view.html', 'utf8');
+  const placed = [...html.matchAll(/data-control="(\w+)"/g)].map(([, name]) => name!);
+  const stack = placed.filter((name) => operations.collapse.fields.includes(name));
+  expect(stack.sort()).toEqual([...STACK].sort());
+});
+
+test.each(STACK)('%s changes the stack that is asked for', (name) => {
+  const state = { ...collapseView.defaults, ensemble: 'list' as const, eigenvalues: '1, 2' };
+  const other = changed(name, collapseView.controls, state);
+  expect(stackOf(other)).not.toEqual(stackOf(state));
+});
+
+test.each(QUERY)('%s changes whose rows are asked for', (name) => {
+  const state = { ...localizeView.defaults, queries: 'one' as const };
+  expect(queryOf(changed(name, localizeView.controls, state))).not.toEqual(queryOf(state));
+});
+
+test.each(TRAINING)('the setting %s of a training run changes the run', (name) => {
+  const { controls, defaults } = trainView;
+  const other = changed(name, controls, defaults);
+  expect(trainingOf(other, 'none')).not.toEqual(trainingOf(defaults, 'none'));
+});

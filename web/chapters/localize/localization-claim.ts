@@ -1,0 +1,73 @@
+import { count, short } from '../../charts/format';
+import type { Measure } from '../../engine/protocol';
+import { entryOf } from '../../ui/registry';
+import { fewest, type Curves } from './localization-answers';
+import type { Lines } from './localization-questions';
+import type { State } from './state';
+
+/** What the vertical axis is called. */
+export const AXES: Record<Measure, string> = {
+  localization: 'localization index L',
+  rho_mean: 'mean of ρ over the keys',
+  entropy: 'row entropy H / log T',
+  participation: 'participation ratio',
+  sensitivity_localization: 'localization of the softmax’s sensitivity',
+};
+
+/** Changes of the index below this are not called a rise or a fall. */
+const VISIBLE = 0.01;
+
+/** The parts of a line in which the index rises with the variance, as ranges of variances. */
+export function risesOf({ measure, variances, value }: Lines, line = 0): [number, number][] {
+  if (measure !== 'localization') return [];
+  const { length } = variances;
+  const own = value.slice(line * length, (line + 1) * length);
+  const rises: [number, number][] = [];
+  for (let from = 0; from < length; from++) {
+    let to = from;
+    while (to + 1 < length && own[to + 1] > own[to]) to++;
+    if (own[to] - own[from] >= VISIBLE) rises.push([variances[from], variances[to]]);
+    from = to;
+  }
+  return rises;
+}
+
+/** Where the index rises on the other lines, which the figure does not shade, in a sentence; '' for nowhere. */
+export function othersText(lines: Lines): string {
+  const parts = lines.means.slice(1).flatMap((mean, i) =>
+    risesOf(lines, i + 1).map(([from, to]) => {
+      return `m = ${short(mean)} from v = ${short(from)} to ${short(to)}`;
+    }),
+  );
+  if (parts.length === 0) return '';
+  return `L rises, against the claim, for ${parts.join(' and for ')}; only m = ${short(lines.means[0])} is shaded.`;
+}
+
+/** Whether the index of the first line is somewhere above its value at the smallest variance. */
+export function fails({ measure, variances, value }: Lines): boolean {
+  if (measure !== 'localization') return false;
+  const known = variances.map((_, i) => value[i]).filter(Number.isFinite);
+  return known.length > 0 && Math.max(...known) - known[0] >= VISIBLE;
+}
+
+/** How many sequences are behind the points. */
+export function pointsText({ points, wanted }: Curves): string {
+  return `Points: ${count(fewest(points))} of ${count(wanted)} sequences.`;
+}
+
+/** From where to where the first line goes. */
+export function endsText({ value, variances }: Lines): string {
+  const last = variances.length - 1;
+  const [low, high] = [variances[0], variances[last]].map(short);
+  return `For the first mean it goes from ${short(value[0])} at variance ${low} to ${short(value[last])} at ${high}.`;
+}
+
+/** What the figure is called: the index falls, as the paper says, or it does not. */
+export function titleOf(lines: Lines, plot: State['plot']): string {
+  if (plot === 'heads') return 'The spectrum alone does not predict trained heads';
+  if (lines.measure !== 'localization') {
+    const axis = AXES[lines.measure];
+    return `${axis[0].toUpperCase()}${axis.slice(1)} against the variance`;
+  }
+  return fails(lines) ? 'Here localization rises with the variance' : entryOf('lead').title;
+}

@@ -1,0 +1,66 @@
+import type { Markish } from '@observablehq/plot';
+import { short } from '../../charts/format';
+import type { Entry } from '../../charts/legend';
+import { dashes, series } from '../../charts/palette';
+import { dot, line, rect, ruleX } from '../../charts/plot';
+import type { Measure, SweepPoint } from '../../engine/protocol';
+import type { Lines } from './localization-questions';
+
+/** Error bars reach this many standard errors to either side. */
+const BARS = 2;
+
+const SHADE = 'var(--series-4)';
+
+/** Legend entries of the lines, by their means. */
+export function lineEntries(means: number[]): Entry[] {
+  return means.map((mean, i) => ({ text: `m = ${short(mean)}`, kind: 'line', colours: [series[i]], dash: dashes[i] }));
+}
+
+/** The theory's lines, the first the strongest. */
+export function lineMarks({ means, variances, value }: Lines): Markish[] {
+  return means.map((mean, row) =>
+    line(
+      variances.map((v, i) => [v, value[row * variances.length + i]] as [number, number]),
+      {
+        stroke: series[row],
+        strokeWidth: row === 0 ? 2.5 : 1.75,
+        strokeDasharray: dashes[row],
+        ariaDescription: `theory, mean ${mean}`,
+      },
+    ),
+  );
+}
+
+/** Simulated points with error bars; pale where they are not fresh, and so lag behind the lines. */
+export function pointMarks(points: SweepPoint[], { means, measure }: Lines, fresh: boolean): Markish[] {
+  return means.flatMap((mean, row) => {
+    const own = points.filter((point) => point.mean === mean);
+    const end = (side: number) => (point: SweepPoint) =>
+      (point[measure] ?? NaN) + side * BARS * (errorOf(point, measure) ?? NaN);
+    const look = { x: 'variance', stroke: series[row], opacity: fresh ? 1 : 0.3 };
+    const bars = { ...look, y1: end(-1), y2: end(1), strokeWidth: 1.5 };
+    const value = (point: SweepPoint) => point[measure];
+    return [
+      ruleX(own, { ...bars, ariaDescription: `error bars, mean ${mean}` }),
+      dot(own, { ...look, y: value, r: 3.5, fill: 'var(--paper)', ariaDescription: `simulation, mean ${mean}` }),
+    ];
+  });
+}
+
+/** Shades the parts of the axis, as ranges of variances, in which the index of the first line rises. */
+export function riseMark(rises: [number, number][], top: number): Markish {
+  const areas = rises.map(([x1, x2]) => ({ x1, x2, y1: 0, y2: top }));
+  const look = { x1: 'x1', x2: 'x2', y1: 'y1', y2: 'y2', fill: SHADE, fillOpacity: 0.15 };
+  return rect(areas, { ...look, ariaDescription: 'the index rises' });
+}
+
+/** The legend's entry of that shading, which is for the chosen mean alone. */
+export function riseEntry({ means }: Lines): Entry {
+  const text = `L of m = ${short(means[0])} rises: the claim fails for it`;
+  return { text, kind: 'area', colours: [SHADE] };
+}
+
+/** The standard error of a simulated measure. */
+export function errorOf(point: SweepPoint, measure: Measure): number | null {
+  return point[`${measure}_error`];
+}

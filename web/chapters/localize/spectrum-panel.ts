@@ -1,0 +1,295 @@
+import { short } from '../../charts/format';
+import { Handle } from '../../charts/handle';
+import { layerColour } from '../../charts/palette';
+import { element } from '../../charts/picture';
+import { chart, gridX, ruleX, shifted, type Chart } from '../../charts/plot';
+import { nameOf, type HeadRegistry, type PlacedHead } from '../../heads/registry';
+import { allowed, sliderOf } from '../../state/control';
+import { settingControls } from '../../state/setting';
+import { axisPlaces, densityOf } from './density';
+import { pathOf, type Box } from './panel';
+import type { Point } from './point';
+import type { Store } from './state';
+
+/** Eigenvalues up to this are linear on the axis, larger ones logarithmic. */
+const LINEAR = 0.1;
+/** The axis reaches at least so far to either side: the handles then move, not the axis under them. */
+const REACH = 30;
+/** Standard deviations that the axis has room for. */
+const ROOM = 3;
+/** Heights of the parts of the panel: the density ends at 1; real eigenvalues lie on a line below 0. */
+const LINE = -0.33;
+const LOWEST = -0.62;
+const HIGHEST = 1.12;
+const OWN = 'var(--series-1)';
+/** Factor of the standard deviation for one arrow key: a tenth of a decade of the variance. */
+const STEP = 10 ** 0.05;
+
+type Complex = readonly [re: number, im: number];
+
+/** Pairs of real and imaginary parts. */
+export function pairsOf(values: Float64Array): Complex[] {
+  return Array.from({ length: values.length / 2 }, (_, i) => [values[2 * i], values[2 * i + 1]]);
+}
+
+/** The parts of the picture that follow the point. */
+interface Marks {
+  mean: SVGLineElement;
+  spread: SVGPathElement;
+  density: SVGPathElement;
+  dots: SVGPathElement;
+  label: SVGTextElement;
+  head: SVGGElement;
+}
+
+/** The eigenspectrum: density and eigenvalues, with handles for the mean and for the standard deviation. */
+export class SpectrumPanel {
+  private meanHandle: Handle;
+  private spreadHandle: Handle;
+  private chart: Chart | null = null;
+  private own: Chart | null = null;
+  private marks: Marks | null = null;
+  private range = REACH;
+
+  constructor(
+    area: HTMLElement,
+    private store: Store,
+    private registry: HeadRegistry,
+  ) {
+    const rest = () => store.settle();
+    this.meanHandle = new Handle(area, 'Mean of the eigenspectrum', {
+      drag: (x) => this.setMean(this.chart?.x.invert(x) ?? NaN),
+      step: (dx, dy) => this.setMean(store.state.mean + 0.01 * (dx + dy)),
+      end: (mean) => this.setMean(mean),
+      rest,
+    });
+    this.spreadHandle = new Handle(area, 'Standard deviation of the eigenspectrum', {
+      drag: (x) => this.setDeviation(Math.abs((this.chart?.x.invert(x) ?? NaN) - store.state.mean)),
+      step: (dx, dy) => this.setDeviation((this.deviation || 1e-3) * STEP ** (dx + dy)),
+      end: (deviation) => this.setDeviation(deviation),
+      rest,
+    });
+    this.meanHandle.element.classList.add('along');
+    this.spreadHandle.element.classList.add('along', 'spread');
+  }
+
+  /** The head whose eigenvalues are shown too: that under the pointer, or the chosen one. */
+  get head(): PlacedHead | undefined {
+    return this.registry.find(this.registry.hovered || this.store.state.head);
+  }
+
+  /** How far the axis reaches for a point; it stays as it is under a hand. */
+  axisFor(point: Point): number {
+    return this.isHeld ? this.range : this.rangeFor(point);
+  }
+
+  draw(point: Point, { x, y, width, height }: Box): SVGSVGElement {
+    this.range = this.axisFor(point);
+    const decades = [0.1, 1, 10, 100, 1000, 1e4].filter((it) => it < this.range);
+    const few = width < 420 ? decades.filter((it) => it > LINEAR) : decades;
+    const ticks = [...few.map((it) => -it), 0, ...few];
+    this.own = chart({
+      label: 'eigenspectrum',
+      width,
+      height,
+      marginLeft: 10,
+      marginRight: 10,
+      marginTop: 26,
+      marginBottom: 40,
+      x: {
+        type: 'symlog',
+        constant: LINEAR,
+        domain: [-this.range, this.range],
+        ticks,
+        label: 'eigenvalue (real part) →',
+        labelAnchor: 'center',
+        tickFormat: (it: number) => short(it),
+      },
+      y: { domain: [LOWEST, HIGHEST], axis: null },
+      marks: [gridX(ticks, { strokeOpacity: 0.08 }), ruleX([0], { strokeOpacity: 0.2 })],
+    });
+    this.chart = shifted(this.own, x, y);
+    const line = this.own.y.apply(LINE);
+    const [left, right] = [this.own.x.apply(-this.range), this.own.x.apply(this.range)];
+    const base = this.own.y.apply(0);
+    const rule = { stroke: 'currentColor', 'stroke-opacity': 0.3 };
+    this.marks = {
+      density: element('path', { fill: OWN, 'fill-opacity': 0.25, stroke: OWN, 'stroke-width': 2 }),
+      mean: element('line', { stroke: OWN, 'stroke-opacity': 0.7, 'stroke-width': 1.5 }),
+      spread: element('path', { fill: 'none', stroke: OWN, 'stroke-width': 1.5 }),
+      dots: element('path', { fill: OWN, 'fill-opacity': 0.55 }),
+      label: element('text', { fill: OWN, 'font-weight': 600, 'text-anchor': 'middle' }),
+      head: element('g'),
+    };
+    const names: [keyof Marks, string][] = [
+      ['density', 'density of the ensemble'],
+      ['dots', 'eigenvalues'],
+      ['mean', 'mean'],
+      ['spread', 'standard deviation'],
+      ['label', 'mean and spread'],
+    ];
+    for (const [key, name] of names) this.marks[key].setAttribute('data-mark', name);
+    this.own.svg.append(
+      element('line', { x1: left, x2: right, y1: base, y2: base, ...rule }),
+      element('line', { x1: left, x2: right, y1: line, y2: line, ...rule, 'stroke-dasharray': '2 3' }),
+      ...Object.values(this.marks),
+    );
+    this.follow(point);
+    return this.own.svg;
+  }
+
+  /** Moves what follows the point, in the picture that was drawn last. */
+  follow({ spectrum, mean }: Point): void {
+    const { own, marks } = this;
+    if (!own || !marks) return;
+    const { x, y } = own;
+    const values = pairsOf(spectrum.eigenvalues);
+    const deviation = this.deviation;
+    marks.density.setAttribute('d', this.densityPath(values));
+    marks.dots.setAttribute('d', this.dotsPath(values, 2.2));
+    const at = this.inside(x.apply(mean));
+    const ends = { x1: at, x2: at, y1: y.apply(1), y2: y.apply(LOWEST) };
+    for (const [name, value] of Object.entries(ends)) marks.mean.setAttribute(name, String(value));
+    const [left, right] = [-1, 1].map((side) => this.inside(x.apply(mean + side * deviation)));
+    const level = y.apply(0.42);
+    marks.spread.setAttribute('d', `M${left},${level - 5}v10M${left},${level}H${right}m0,-5v10`);
+    marks.label.textContent = `m ± √v = ${short(mean)} ± ${short(deviation)}`;
+    const half = 74;
+    const [low, high] = [x.apply(-this.range) + half, x.apply(this.range) - half];
+    marks.label.setAttribute('x', String(Math.min(high, Math.max(low, at))));
+    marks.label.setAttribute('y', '16');
+    this.followHead();
+    this.placeHandles(mean, deviation);
+  }
+
+  /** Shows the eigenvalues of the head under the pointer, or takes them away. */
+  followHead(): void {
+    const { own, marks, head } = this;
+    if (!own || !marks) return;
+    marks.head.replaceChildren();
+    if (!head) return;
+    const values = pairsOf(head.eigenvalues);
+    const colour = layerColour(head.layer, head.model.layers);
+    marks.head.append(
+      element('path', {
+        d: this.densityPath(values),
+        fill: 'none',
+        stroke: colour,
+        'stroke-width': 1.75,
+        'data-mark': 'density of the head',
+      }),
+      element('path', { d: this.dotsPath(values, 3), fill: colour, 'data-mark': 'eigenvalues of the head' }),
+    );
+  }
+
+  /** What the panel shows, as rows of the figure's table: kind, real and imaginary part. */
+  rows(point: Point): [kind: string, re: number, im: number][] {
+    const { head } = this;
+    const own = pairsOf(point.spectrum.eigenvalues);
+    const others = head ? pairsOf(head.eigenvalues) : [];
+    return [
+      ...own.map(([re, im]): [string, number, number] => ['eigenvalue', re, im]),
+      ...others.map(([re, im]): [string, number, number] => ['eigenvalue of head', re, im]),
+    ];
+  }
+
+  /** The moments of the ensemble and of the head, in words. */
+  caption({ spectrum: { moments } }: Point): string {
+    const own = `Ensemble: mean ${short(moments.mean)}, ${variancesOf(moments)}.`;
+    const { head } = this;
+    if (!head) return own;
+    const zeros = head.width - head.head_width;
+    return (
+      `${own} ${nameOf(head)}: mean ${short(head.mean)}, ${variancesOf(head)}; ${zeros} more ` + 'eigenvalues are zero.'
+    );
+  }
+
+  private get isHeld(): boolean {
+    return this.meanHandle.held || this.spreadHandle.held;
+  }
+
+  private get deviation(): number {
+    return Math.sqrt(this.store.state.variance);
+  }
+
+  private rangeFor({ mean, spectrum }: Point): number {
+    const values = [...pairsOf(spectrum.eigenvalues), ...pairsOf(this.head?.eigenvalues ?? NONE)];
+    const far = values.reduce((most, [re, im]) => Math.max(most, Math.abs(re), Math.abs(im)), 0);
+    const most = Math.max(far, Math.abs(mean) + ROOM * this.deviation);
+    return most <= REACH ? REACH : 3 * 10 ** Math.ceil(Math.log10(most / 3));
+  }
+
+  private densityPath(values: readonly Complex[]): string {
+    const { x, y } = this.own!;
+    const [from, to] = [x.apply(-this.range), x.apply(this.range)];
+    const real = values.map(([re]) => re);
+    const { at, height } = densityOf(
+      real,
+      axisPlaces(from, to, (pixel) => x.invert(pixel)),
+    );
+    const points = at
+      .map((place, i) => [x.apply(place), y.apply(height[i])] as const)
+      .filter(([px]) => px >= from - 1 && px <= to + 1);
+    return pathOf(points);
+  }
+
+  /** Eigenvalues as dots: imaginary parts on the scale of the axis, around the line of the real ones. */
+  private dotsPath(values: readonly Complex[], radius: number): string {
+    const { x, y } = this.own!;
+    const up = (y.apply(LINE) - y.apply(0)) / (x.apply(this.range) - x.apply(0));
+    const turn = `a${radius},${radius} 0 1,0 ${2 * radius},0a${radius},${radius} 0 1,0 ${-2 * radius},0`;
+    return values
+      .map(([re, im]) => {
+        const rise = up * (x.apply(Math.abs(im)) - x.apply(0)) * Math.sign(im);
+        return `M${(x.apply(re) - radius).toFixed(1)},${(y.apply(LINE) - rise).toFixed(1)}${turn}`;
+      })
+      .join('');
+  }
+
+  /** A pixel within the axis. */
+  private inside(pixel: number): number {
+    const { x } = this.own!;
+    return Math.min(x.apply(this.range), Math.max(x.apply(-this.range), pixel));
+  }
+
+  private placeHandles(mean: number, deviation: number): void {
+    const { x, y } = this.chart!;
+    const left = x.apply(0) - this.own!.x.apply(0);
+    const at = (value: number) => left + this.inside(this.own!.x.apply(value));
+    const { state } = this.store;
+    const [means, variances] = [sliderOf(settingControls.mean, state), sliderOf(settingControls.variance, state)];
+    this.meanHandle.place(at(mean), y.apply(1), {
+      now: mean,
+      from: means?.from ?? mean,
+      to: means?.to ?? mean,
+      text: `mean ${short(mean)}`,
+    });
+    this.spreadHandle.place(at(mean + deviation), y.apply(0.42), {
+      now: deviation,
+      from: Math.sqrt(variances?.from ?? 0),
+      to: Math.sqrt(variances?.to ?? deviation ** 2),
+      text: `standard deviation ${short(deviation)}, variance ${short(state.variance)}`,
+    });
+  }
+
+  private setMean(mean: number): void {
+    if (!Number.isFinite(mean)) return;
+    const digits = Math.abs(mean) < 1 ? 3 : 2;
+    this.store.set({ mean: allowed('mean', Number(mean.toFixed(digits))) }, false);
+  }
+
+  private setDeviation(deviation: number): void {
+    if (!Number.isFinite(deviation)) return;
+    const variance = Number((deviation ** 2).toPrecision(3));
+    this.store.set({ variance: allowed('variance', variance) }, false);
+  }
+}
+
+const NONE = new Float64Array();
+
+function variancesOf(it: { variance: number; variance_modulus: number; variance_frobenius: number }): string {
+  return (
+    `variance ${short(it.variance)} (trace), ${short(it.variance_modulus)} (modulus), ` +
+    `${short(it.variance_frobenius)} (Frobenius)`
+  );
+}

@@ -1,0 +1,71 @@
+import { choice, choiceOf, integers, linear, log, number, type StateOf, type Values } from '../../state/control';
+import { asymmetryControl, headControls, spreadControl, type Covariance, type Origin } from '../../state/heads';
+import { maskingControls, queryControls, settingControls } from '../../state/setting';
+import type { Store as StoreOf } from '../../state/store';
+import { declareView } from '../../state/view';
+import type * as Figures from '../../ui/figure';
+import { settingText } from '../shared/setting-text';
+
+const COVARIANCES: Record<Covariance, string> = {
+  identity: 'identity',
+  embeddings: 'token embeddings',
+  layer: 'layer, on text',
+  random: 'layer, random',
+};
+
+const ORIGINS: Record<Origin, string> = { predicted: 'predicted', measured: 'measured' };
+
+const isOverVariance = ({ plot }: Values) => plot === 'variance';
+
+const controls = {
+  ...settingControls,
+  ...queryControls,
+  plot: choice(
+    'Third panel',
+    { variance: 'variance', heads: 'trained heads' },
+    'What the third panel shows: a measure of localization against the variance, or ' +
+      'predicted against measured row entropy of trained heads',
+  ),
+  dots: {
+    ...choice(
+      'Dots',
+      ORIGINS,
+      'Dots of trained heads: predicted by the theory from their spectrum (hollow), or measured on text (full)',
+    ),
+    used: isOverVariance,
+  },
+  level: number('level', 'Level', integers(0, 8), {
+    default: 0,
+    help:
+      'Predictor level: which statistics the prediction uses, from the traces of <i>W</i> ' +
+      'alone (0) to real tokens (8)',
+    used: ({ plot }) => plot === 'heads',
+  }),
+  samples: number('samples', 'Sequences', log(100, 100000, { integer: true }), {
+    sign: '<i>N</i>',
+    help: 'Number <i>N</i> of simulated sequences behind each point',
+  }),
+  measure: choiceOf('lines', 'measure', 'Vertical axis', { used: isOverVariance }),
+  spread: spreadControl,
+  sigma: choice(
+    'Covariance Σ of heads',
+    COVARIANCES,
+    'Covariance <i>Σ</i> of the tokens in the traces of trained heads: none assumed ' +
+      '(identity), that of the model’s token embeddings, or measured in each head’s layer, ' +
+      'on text or on random tokens (Zipf’s law)',
+  ),
+  asymmetry: asymmetryControl,
+  logit: number('logit', 'Moved logit', linear(-6, 18), {
+    sign: '<i>ω</i>',
+    help: 'Logit of the moved key over the temperature',
+  }),
+  ...maskingControls,
+  ...headControls,
+};
+
+export const localizeView = declareView('Localize', controls, settingText);
+
+export type State = StateOf<typeof controls>;
+export type Store = StoreOf<State>;
+export type Figure = Figures.Figure<State>;
+export type FigureContext = Figures.FigureContext<State>;

@@ -1,0 +1,300 @@
+import { count } from '../../charts/format';
+import { operationWith } from '../../engine/operations';
+import { EngineError, type Pool } from '../../engine/pool';
+import { child } from '../../ui/dom';
+import type { Head } from '../../engine/protocol';
+import type { Checkpoints, Opened } from './checkpoints';
+import {
+  checkpointsOf,
+  filesOf,
+  folderFile,
+  withoutCheckpoint,
+  type Checkpoint,
+  type FolderFile,
+} from './checkpoint-files';
+import { remoteCheckpoint } from './remote';
+import { concerns, mappingOf, namesOfUnknown, patternsOf, reportOf, scan, type Finding } from './scan';
+import type { Store } from './state';
+
+/** What the page does with what is read. */
+interface Hooks {
+  /** A person begins to choose files. */
+  choosing(): void;
+  /** Shows the view in which the answer is. */
+  show(): void;
+  /** Shows a refusal beside the control that is at fault; true where there is one. */
+  failed(error: Error): boolean;
+}
+
+/**
+ * Reads checkpoints that are dropped on the page or picked; nothing of them leaves the machine. Another
+ * host is asked only for an address that a person gives.
+ */
+export class CheckpointOpener {
+  private zone = child(document, '[data-drop]');
+  private form = child<HTMLFormElement>(document, '[data-heads-form]');
+  private busy = child(document, '[data-busy]');
+  private bar = child<HTMLProgressElement>(document, '[data-busy] progress');
+  private problem = child(document, '[data-problem]');
+  private report = child(document, '[data-report]');
+  private remote = child<HTMLFormElement>(document, '[data-remote-form]');
+  private mapping = child<HTMLFormElement>(document, '[data-map-form]');
+  /** In the one of both forms that is shown. */
+  private keyHeads = child(document, '[data-control="map_key_heads"]');
+  private options = child(document, '[data-scan-options]');
+  /** Those of rotary heads. */
+  private rotary = child(this.options, '[data-rotary]');
+  /** That of models whose norms stand before the projections. */
+  private gains = child(this.options, '[data-gains]');
+  private controller: AbortController | null = null;
+  private picked: Checkpoint[] = [];
+  /** Those whose heads are on the figures. */
+  private shown: Checkpoint[] = [];
+  /** What there is to say of them. */
+  private told = '';
+  /** How many heads a layer has, as it was typed; '' for what config.json says. */
+  private heads = '';
+
+  constructor(
+    private store: Store,
+    private pool: Pool,
+    private checkpoints: Checkpoints,
+    private hooks: Hooks,
+  ) {
+    for (const picker of this.zone.querySelectorAll<HTMLInputElement>('input[type="file"]')) {
+      picker.addEventListener('click', () => this.hooks.choosing(), { once: true });
+      picker.addEventListener('change', () => {
+        void this.take([...(picker.files ?? [])].map(folderFile));
+        picker.value = '';
+      });
+    }
+    this.form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.heads = child<HTMLInputElement>(this.form, 'input').value.trim();
+      store.settle();
+      void this.read();
+    });
+    this.remote.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.fetch(child<HTMLInputElement>(this.remote, 'input').value.trim());
+    });
+    this.mapping.addEventListener('submit', (event) => {
+      event.preventDefault();
+      store.settle();
+      void this.read();
+    });
+    for (const name of ['map_query', 'map_key', 'map_gain']) {
+      child(this.mapping, `#field-model-${name}`).setAttribute('list', 'tensor-names');
+    }
+    store.changed.subscribe(({ names, settled }) => {
+      if (settled && concerns(names, store.state, !this.rotary.hidden)) void this.read();
+    });
+    child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
+    this.wireDragging();
+  }
+
+  private wireDragging(): void {
+    const over = (on: boolean) => document.body.classList.toggle('dragging', on);
+    addEventListener('dragenter', () => this.hooks.choosing(), { once: true });
+    addEventListener('dragover', (event) => {
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      over(true);
+    });
+    addEventListener('dragleave', (event) => event.relatedTarget === null && over(false));
+    addEventListener('drop', (event) => {
+      over(false);
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      this.hooks.show();
+      void filesOf(event.dataTransfer).then(async (files) => {
+        await this.take(files);
+        this.showAnswer();
+      });
+      this.showAnswer();
+    });
+  }
+
+  /**
+   * Puts the report to the top. At once, and with no figure before it in sight: those are drawn where they
+   * are seen, and may grow.
+   */
+  private showAnswer(): void {
+    const answer = this.problem.textContent ? this.problem : this.report;
+    answer.scrollIntoView({ block: 'start', behavior: 'instant' });
+  }
+
+  private async take(files: FolderFile[]): Promise<void> {
+    const checkpoints = checkpointsOf(files);
+    if (checkpoints.length > 0) return this.open(checkpoints);
+    this.problem.textContent = withoutCheckpoint(files); // what is open or read stays
+  }
+
+  /** Asks another host for a checkpoint. */
+  private async fetch(address: string): Promise<void> {
+    const { signal } = this.begin();
+    this.say(`Asking for ${address}.`, '');
+    try {
+      await this.open([await remoteCheckpoint(address, signal)]);
+    } catch (error) {
+      this.fail(error, signal);
+    } finally {
+      this.end(signal);
+    }
+  }
+
+  private async open(picked: Checkpoint[]): Promise<void> {
+    this.form.hidden = this.mapping.hidden = true;
+    this.picked = picked;
+    this.heads = '';
+    await this.read();
+  }
+
+  /** Begins to read, in place of what is read now. */
+  private begin(): AbortController {
+    this.controller?.abort();
+    this.controller = new AbortController();
+    this.busy.hidden = false;
+    this.bar.value = 0;
+    return this.controller;
+  }
+
+  private end(signal: AbortSignal): void {
+    if (this.controller?.signal === signal) this.busy.hidden = true;
+  }
+
+  /** Reads what was given, or reads it again in another way. */
+  private async read(): Promise<void> {
+    const { picked, heads } = this;
+    if (picked.length === 0) return;
+    const { signal } = this.begin();
+    const { frame } = this.store.state;
+    try {
+      const known = { heads, key_heads: await this.countOf(this.store.state.map_key_heads) };
+      const opened: Opened[] = [];
+      const reports: string[] = [];
+      for (const one of picked) {
+        const { output, report, again } = await this.scan(one, known, signal, (progress) => {
+          this.bar.value = (opened.length + progress) / picked.length;
+        });
+        opened.push({ ...one, heads: output.heads, frame, again });
+        reports.push(report);
+      }
+      this.put(picked, opened);
+      this.told = reports.join(' ');
+      this.say(this.told, '');
+    } catch (error) {
+      this.fail(error, signal);
+    } finally {
+      this.end(signal);
+    }
+  }
+
+  private put(picked: Checkpoint[], opened: Opened[]): void {
+    if (picked === this.shown) this.checkpoints.renew(opened);
+    else this.checkpoints.open(opened);
+    this.shown = picked;
+    this.form.hidden = true;
+    // What was given, perhaps by the link, is in sight: it holds for the next checkpoint too.
+    if (this.mapping.hidden && this.store.state.map_key_heads !== '') this.offer(this.form);
+    this.options.hidden = false;
+    const some = (has: (head: Head) => boolean) => opened.some(({ heads }) => heads.some(has));
+    this.rotary.hidden = !some(({ rotary }) => rotary);
+    this.gains.hidden = this.store.state.fold_gains !== 'no' && !some(({ folded }) => folded !== '');
+  }
+
+  /** The number of key heads as it was typed, null for none. */
+  private async countOf(text: string): Promise<number | null> {
+    if (text === '') return null;
+    const operation = operationWith('key_heads');
+    if (operation) await this.pool.run('check', { operation, field: 'key_heads', text });
+    return Number(text);
+  }
+
+  /** The heads of one checkpoint, by their names in a known family or else by those in the form. */
+  private async scan(
+    picked: Checkpoint,
+    counts: Pick<Finding, 'heads' | 'key_heads'>,
+    signal: AbortSignal,
+    onProgress: (progress: number) => void,
+  ) {
+    try {
+      return await this.attempt(picked, counts, signal, onProgress);
+    } catch (error) {
+      const names = await namesOfUnknown(this.pool, picked, error, signal);
+      if (!names) throw error;
+      this.offerMapping(names);
+      const mapping = mappingOf(this.store.state);
+      if (!mapping) throw error;
+      const heads = this.store.state.map_heads;
+      return this.attempt(picked, { ...counts, ...mapping, heads }, signal, onProgress);
+    }
+  }
+
+  private offerMapping(names: string[]): void {
+    const options = patternsOf(names).map((value) => Object.assign(new Option(), { value }));
+    child(document, '#tensor-names').replaceChildren(...options);
+    this.offer(this.mapping);
+  }
+
+  /** Shows one of both forms. */
+  private offer(form: HTMLFormElement): void {
+    form.insertBefore(this.keyHeads, child(form, 'button'));
+    this.form.hidden = form !== this.form;
+    this.mapping.hidden = form !== this.mapping;
+  }
+
+  /** The heads of one checkpoint, and what there is to say of it. */
+  private async attempt(
+    picked: Checkpoint,
+    finding: Finding,
+    signal: AbortSignal,
+    onProgress: (progress: number) => void,
+  ) {
+    const { name } = picked;
+    const { state } = this.store;
+    const start = performance.now();
+    this.say(`Reading ${name}.`, '');
+    const output = await scan(this.pool, picked, state, finding, {
+      signal,
+      onPartial: (part, progress) => {
+        onProgress(progress);
+        this.say(`Reading ${name}: ${count(part.heads_read)} heads so far.`, '');
+      },
+    });
+    const seconds = (performance.now() - start) / 1000;
+    const again: Opened['again'] = async (frame, own) =>
+      (await scan(this.pool, picked, { ...state, frame }, finding, { signal: own })).heads;
+    return { output, report: reportOf(picked, output, state, seconds), again };
+  }
+
+  private fail(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) {
+      if (this.controller?.signal !== signal) return;
+      this.say(`Cancelled. ${this.told}`.trim(), '');
+      return this.keepShown();
+    }
+    const { message } = error as Error;
+    this.say(this.told, message);
+    const named = error instanceof EngineError ? error.field : '';
+    const isKnown = this.mapping.hidden;
+    if (isKnown && /^(key_)?heads$/.test(named)) {
+      this.offer(this.form);
+      child(named === 'heads' ? this.form : this.keyHeads, 'input').focus();
+      if (named === 'heads') return;
+    }
+    if (named === 'offset') this.rotary.hidden = false;
+    if (this.hooks.failed(error as Error)) this.options.hidden = false;
+    else this.keepShown();
+  }
+
+  /** What could not be read, and has no control to be read in another way, leaves the checkpoints that are open. */
+  private keepShown(): void {
+    if (this.form.hidden && this.mapping.hidden) this.picked = this.shown;
+  }
+
+  private say(report: string, problem: string): void {
+    this.report.textContent = report;
+    this.problem.textContent = problem;
+  }
+}

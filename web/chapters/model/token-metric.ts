@@ -1,0 +1,143 @@
+import { count, tick } from '../../charts/format';
+import { legend } from '../../charts/legend';
+import { chart, compose, gridX, gridY, text } from '../../charts/plot';
+import { finiteCell, type Table } from '../../charts/table';
+import type { Predicted } from '../../engine/protocol';
+import { brushed, placeOf } from '../../heads/brush';
+import { headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import type { Store } from './state';
+import type { Figure } from '../../ui/figure';
+import { Frame } from '../../ui/frame';
+import type { Checkpoints } from './checkpoints';
+import type { HeadMeasurements } from './measurements';
+import { LAWS } from './predictor-levels';
+
+/** A quantity of both spectra, and the measure that it is expected to order; fields of a prediction. */
+const ROWS = [
+  { quantity: 'spread', measured: 'entropy', name: 'Frobenius norm', label: 'measured entropy' },
+  { quantity: 'trace', measured: 'self_logit', name: 'trace', label: 'measured logit with oneself' },
+  {
+    quantity: 'components',
+    measured: 'logit_components',
+    name: 'components for 90%',
+    label: 'components of the logits',
+  },
+  { quantity: 'logit_bound', measured: 'largest_logit', name: 'bound of the logits', label: 'measured largest logit' },
+] as const;
+type Row = (typeof ROWS)[number];
+
+const METRICS = ['bare', 'weighted'] as const;
+type Metric = (typeof METRICS)[number];
+const TITLES = { bare: 'W alone', weighted: 'weighted' };
+
+const GAP = 10;
+
+/** Quantities of the spectrum of W_QK alone and in the metric of the tokens, against what is measured. */
+export class TokenMetricFigure implements Figure {
+  readonly id = 'token-metric';
+  readonly inputs = [] as const;
+  readonly repaintOn = ['brush', 'head'] as const;
+  readonly frame = new Frame(this.id, () => this.table());
+
+  constructor(
+    private store: Store,
+    private checkpoints: Checkpoints,
+    private measurements: HeadMeasurements,
+  ) {}
+
+  async compute(): Promise<void> {
+    // Everything that is drawn comes with the predictions.
+  }
+
+  paint(): void {
+    const { predictions } = this.measurements;
+    if (!predictions) return this.frame.clear();
+    const { width } = this.frame;
+    const side = Math.floor((width - GAP) / 2);
+    const height = Math.round(Math.min(260, Math.max(190, side * 0.62)));
+    const spots = ROWS.map((row) => METRICS.map((metric) => this.spots(predictions, row, metric)));
+    const key = legend(modelEntries([this.checkpoints.model], spots[0][0]), 48, width - 8, 22);
+    const panels = ROWS.flatMap((row, i) =>
+      METRICS.map((metric, k) => ({
+        svg: this.panel(row, metric, spots[i][k], side, height),
+        x: k * (side + GAP),
+        y: key.height + 8 + i * height,
+      })),
+    );
+    const size = { width, height: key.height + 8 + ROWS.length * height };
+    const svg = compose(panels, size, `Spectra of heads. ${this.caption()}`);
+    svg.append(key.render());
+    this.frame.put(svg);
+    this.frame.say(this.caption());
+  }
+
+  table(): Table | null {
+    const { predictions } = this.measurements;
+    if (!predictions) return null;
+    const fields = ROWS.flatMap(({ quantity, measured }) => [
+      ...METRICS.map((metric) => `${metric}_${quantity}` as const),
+      `measured_${measured}` as const,
+    ]);
+    const rows = Array.from(predictions.layer, (layer, i) => [
+      ...[layer, predictions.head[i]],
+      ...fields.map((field) => finiteCell(predictions[field][i])),
+    ]);
+    return { columns: ['layer', 'head', ...fields], rows };
+  }
+
+  private panel(row: Row, metric: Metric, spots: Spot[], width: number, height: number) {
+    const { state } = this.store;
+    const title = `${TITLES[metric]}: ${this.rank(row, metric)}`;
+    const { svg } = chart({
+      label: title,
+      ...{ width, height, marginTop: 44, marginLeft: 46, marginRight: 12, marginBottom: 38 },
+      x: { tickFormat: tick, ticks: 4, nice: true, labelAnchor: 'center', label: row.name },
+      y: { tickFormat: tick, ticks: 4, nice: true, label: metric === 'bare' ? row.label : null },
+      marks: [
+        gridX({ strokeOpacity: 0.08 }),
+        gridY({ strokeOpacity: 0.08 }),
+        ...headMarks(spots, state.head, brushed(state)),
+        text([title], {
+          ...{ frameAnchor: 'top-right', textAnchor: 'end', dy: -16, fontWeight: 600 },
+          ariaDescription: 'title',
+        }),
+      ],
+    });
+    return svg;
+  }
+
+  private spots(predictions: Predicted, { quantity, measured }: Row, metric: Metric): Spot[] {
+    const heads = new Map(this.checkpoints.model.heads.map((head) => [placeOf(head), head]));
+    const [x, y] = [predictions[`${metric}_${quantity}`], predictions[`measured_${measured}`]];
+    return Array.from(predictions.layer).flatMap((layer, i) => {
+      const head = heads.get(placeOf({ stack: '', layer, head: predictions.head[i] }));
+      return head && Number.isFinite(x[i]) && Number.isFinite(y[i]) ? [{ head, x: x[i], y: y[i] }] : [];
+    });
+  }
+
+  private expectation({ quantity, measured }: Row, metric: Metric) {
+    return this.measurements.predictions?.expectations.find(
+      (it) => it.metric === metric && it.quantity === quantity && it.measured === measured,
+    );
+  }
+
+  private rank(row: Row, metric: Metric): string {
+    const found = this.expectation(row, metric)?.rank_correlation ?? null;
+    return found === null ? 'not compared' : found.toFixed(2).replace('-', '−');
+  }
+
+  private caption(): string {
+    const { predictions } = this.measurements;
+    const { name } = this.checkpoints.model;
+    const law = LAWS[this.store.state.tokens_source];
+    const pairs = this.expectation(ROWS[0], 'weighted')?.pairs;
+    if (!predictions || pairs === undefined) {
+      return `${name}: rank correlations follow when a text is measured.`;
+    }
+    const said = ROWS.map((row) => `${row.name} ${this.rank(row, 'bare')} and ${this.rank(row, 'weighted')}`);
+    return (
+      `${count(pairs)} heads of ${name}; C from ${law}. Rank correlations of W alone and weighted by C: ` +
+      `${said.join('; ')}.`
+    );
+  }
+}
