@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Writes NAME.results.json, what docs and page show of an experiment: publish.py [--cells FOLDER] [--check]
 
-With --cells the runs are those in FOLDER/NAME, merged by `eigenscope collect`, of each experiment that has such a
-folder; without it, those of the results file itself, so that an analysis can be added without a run. With --check
+The runs are those of the results file itself, so that an analysis can be added without a run. With --cells those in
+FOLDER/NAME, merged by `eigenscope collect`, replace and extend them in each experiment that has such a folder: a grid
+of many hours may be run in parts (`eigenscope train --grid NAME.grid.json --missing NAME.results.json`). With --check
 nothing is written; the exit status is 1 where a file is not as it would be written.
 
 A results file has one entry for each run in each of its columns, rounded to the digits that are needed:
@@ -295,6 +296,39 @@ def columns_of(cells, plan, names):
     return columns
 
 
+def extended(own, new):
+    """The columns of published runs with those of new ones, which replace runs of the same labels and seed. The
+    logged steps of one begin with those of the other."""
+    names = list(new["labels"])
+    kept = {}
+    for source in (own, new):
+        for i, seed in enumerate(source["seed"]):
+            labels = tuple(source["labels"][name][source["axes"][name][i]] for name in names)
+            kept[labels, seed] = (source, i)
+    runs = list(kept.values())
+    labels = {name: list(dict.fromkeys(key[0][at] for key in kept)) for at, name in enumerate(names)}
+    failures = [source["failures"].get(str(i)) for source, i in runs]
+
+    def rows(part):
+        return {name: [source[part][name][i] for source, i in runs] for name in new[part] if name != "step"}
+
+    steps = max((source["curve"].get("step", []) for source in (own, new)), key=len)
+    return {
+        "labels": labels,
+        "axes": {name: [labels[name].index(key[0][at]) for key in kept] for at, name in enumerate(names)},
+        "seed": [seed for _, seed in kept],
+        "failures": {str(i): failure for i, failure in enumerate(failures) if failure},
+        **{part: rows(part) for part in ("initial", "final", "below")},
+        "curve": {"step": steps} | rows("curve") if new["curve"] else {},
+    }
+
+
+def id_of(columns, i):
+    """Of a run, as `eigenscope collect` names it."""
+    labels = [f"{name}={columns['labels'][name][places[i]]}" for name, places in columns["axes"].items()]
+    return ",".join([*labels, f"seed={columns['seed'][i]}"])
+
+
 class Results:
     """The columns as arrays, NaN where a run has no number."""
 
@@ -401,13 +435,14 @@ def main():
         own = json.loads(file.read_text()) if file.exists() else None
         if folder and (folder / name).is_dir():
             full = collected(name, (folder / name).resolve())
-            columns, missing = columns_of(full["cells"], EXPERIMENTS[name], grid["axes"]), full["missing"]
-            known, runs = len(own["columns"]["seed"]) if own else 0, len(columns["seed"])
-            if runs < known:
-                sys.exit(
-                    f"{folder / name} must have all runs of {file.name}: that has {known}, the folder {runs}; "
-                    "run the missing cells, or remove the file"
-                )
+            columns = columns_of(full["cells"], EXPERIMENTS[name], grid["axes"])
+            if own:
+                measures = [[*of[part]] for part in ("initial", "final", "below", "curve") for of in (own["columns"], columns)]
+                if measures[::2] != measures[1::2]:
+                    sys.exit(f"{file.name} must have the measures of EXPERIMENTS; remove it, and run all cells")
+                columns = extended(own["columns"], columns)
+            known = {id_of(columns, i) for i in range(len(columns["seed"]))}
+            missing = [run for run in full["missing"] if run not in known]
         elif own:
             columns, missing = own["columns"], own["missing"]
         else:

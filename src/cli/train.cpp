@@ -98,6 +98,12 @@ struct TrainCommand {
     refuse_empty(app.add_option("--shard", shard,
                                 "share I/N of the grid's runs, such as 2/8 for every eighth"))
         ->needs(grid_option);
+    refuse_empty(
+        app.add_option(
+            "--missing", missing,
+            "results file of the grid, of `collect` or published: only the runs that it lists as "
+            "missing"))
+        ->needs(grid_option);
     app.add_flag("--csv", csv, "CSV instead of JSON, also of the logs");
     add_removed(app, "--json", "JSON is the default");
     add_removed(app, "--preset",
@@ -109,8 +115,9 @@ struct TrainCommand {
   void run() {
     if (grid_option->count() > 0) {
       check_beside_grid(*own_app, grid_option, out, {"out", "save-every"});
-      return run_cells(parse_grid(read_text(grid_path)), parse_shard(shard), out,
-                       input().save_every);
+      Grid grid = parse_grid(read_text(grid_path));
+      if (!missing.empty()) keep_missing(grid, read_json(read_text(missing), missing), missing);
+      return run_cells(grid, parse_shard(shard), out, input().save_every);
     }
     load_config();
     const Grid grid = grid_of_options();
@@ -209,7 +216,7 @@ struct TrainCommand {
   const CLI::App* own_app;
   TypedFields fields;
   CLI::Option* grid_option;
-  std::string validation, out, config, interventions, exported, grid_path, shard;
+  std::string validation, out, config, interventions, exported, grid_path, shard, missing;
   bool resume = false, csv = false;
 };
 
@@ -219,11 +226,14 @@ void add_train(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand(train_operation.name, std::string(train_operation.meaning.text()));
   command->footer(
-      "Trains every regularizer with every seed and prints the runs and a table that compares them\n"
+      "Trains every regularizer with every seed and prints the runs and a table that compares "
+      "them\n"
       "with paired t tests; the page's job is one run. With --out each run has a folder with its\n"
-      "log, its checkpoint model.safetensors with GPT-2's tensor names (for `eigenscope heads` and\n"
+      "log, its checkpoint model.safetensors with GPT-2's tensor names (for `eigenscope heads` "
+      "and\n"
       "the page), config.json and, for bytes, tokenizer.json (for `eigenscope attend` and\n"
-      "`predict`). --resume continues an interrupted run bit by bit. A folder with runs is refused\n"
+      "`predict`). --resume continues an interrupted run bit by bit. A folder with runs is "
+      "refused\n"
       "without --resume, and while another process trains in it. The path `-` is standard input;\n"
       "pipes are allowed. docs/cluster.md explains grids.\n" +
       footer_of(train_operation));

@@ -1,7 +1,9 @@
 #include "cli/training_runs.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <set>
 
 #include "cli/progress.h"
 #include "cli/text_input.h"
@@ -151,6 +153,22 @@ Grid short_grid(const TrainSettings& settings, const std::vector<RegularizerKind
     }
   }
   return grid;
+}
+
+void keep_missing(Grid& grid, const Json& results, const std::string& file) {
+  const Json* const listed =
+      results.is_object() && results.contains("missing") ? &results.at("missing") : nullptr;
+  if (listed == nullptr || !listed->is_array()) {
+    throw FormatError(file, "it must have `missing`, a list of the ids of runs");
+  }
+  const std::set<Json> ids(listed->begin(), listed->end());
+  const auto is_missing = [&](const GridCell& cell) { return ids.contains(Json(cell.id)); };
+  const auto end = std::stable_partition(grid.cells.begin(), grid.cells.end(), is_missing);
+  grid.cells.erase(end, grid.cells.end());
+  if (grid.cells.size() == ids.size()) return;
+  throw FormatError(file,
+                    "its `missing` must list runs of the grid only: " + std::to_string(ids.size()) +
+                        " are listed, of which the grid has " + std::to_string(grid.cells.size()));
 }
 
 void run_cells(const Grid& grid, const Shard& shard, const std::string& out, double save_every) {

@@ -22,6 +22,10 @@ namespace eigenscope::cli {
 Grid short_grid(const TrainSettings& settings, const std::vector<RegularizerKind>& regularizers,
                 Eigen::Index seeds);
 
+/// Keeps the cells whose ids `results` lists in `missing`. Throws FormatError naming `file` when it lists none of the
+/// grid, or has no such list.
+void keep_missing(Grid& grid, const Json& results, const std::string& file);
+
 /// Runs the cells of a shard that have no result in the folder `out` yet, in the grid's order; an unfinished run is
 /// saved every `save_every` seconds. Throws InvalidArgument for a bad grid, FormatError for files that cannot be read
 /// or written.

@@ -185,6 +185,23 @@ describe('a grid of training runs', () => {
     expect(`${ran.stdout.trim()} `).toContain(`${command} `);
   });
 
+  test('runs only what a results file lists as missing, elsewhere than the runs that this has', () => {
+    const [first, second] = [fresh(), fresh()];
+    expect(run('train', { grid, out: first, shard: '1/3' }).status).toBe(0);
+    const missing = write('partly.json', JSON.parse(collected(first)));
+    expect(run('train', { grid, out: second, missing }).status).toBe(0);
+    const idsOf = (cells: string): string[] =>
+      JSON.parse(collected(cells)).cells.map((cell: { id: string }) => cell.id);
+    expect(idsOf(second)).toHaveLength(8);
+    expect([...idsOf(first), ...idsOf(second)].sort()).toEqual(idsOf(serial).sort());
+    const none = fresh();
+    expect(run('train', { grid, out: none, missing: write('whole.json', JSON.parse(expected)) }).status).toBe(0);
+    expect(idsOf(none)).toEqual([]);
+    const problemOf = (file: string) => run('train', { grid, out: none, missing: file }).stderr;
+    expect(problemOf(grid)).toContain('it must have `missing`, a list of the ids of runs');
+    expect(problemOf(write('other.json', { missing: ['seed=1'] }))).toContain('1 are listed, of which the grid has 0');
+  });
+
   test.each([
     [{ shard: '0/3' }, 'it must be I/N with I from 1 to N'],
     [{ shard: '4/3' }, 'it must be I/N with I from 1 to N'],

@@ -30,6 +30,27 @@ def cell(axes, loss=3.0, seed=1, failure="", initial=None, curve=None):
     }
 
 
+class Published(unittest.TestCase):
+    def test_parts_of_a_grid(self):
+        """New runs extend those that were published, and replace those of the same labels and seed."""
+        plan = {"final": ["loss"], "digits": 6, "curve": ["loss"], "analyses": [(None, {"reach": [3.5]})]}
+
+        def columns(*cells):
+            return publish.columns_of(cells, plan, ["method"])
+
+        short = {"step": [0, 50], "loss": [8, 4.5]}
+        first = cell({"method": "b"}, 3.25, seed=7)
+        rerun = cell({"method": "b"}, 3.75, seed=8)
+        failed = cell({"method": "a"}, 4.5, seed=7, failure="step 50", curve=short)
+        own = columns(first, cell({"method": "b"}, 9.0, seed=8))
+        new = columns(failed, rerun)
+        self.assertEqual(publish.extended(own, new), columns(first, rerun, failed))
+        self.assertEqual(publish.extended(own, columns()), own)
+        self.assertEqual(
+            [publish.id_of(columns(first, failed), i) for i in range(2)], ["method=b,seed=7", "method=a,seed=7"]
+        )
+
+
 class Statistics(unittest.TestCase):
     def test_paired_t(self):
         # t = -13 with one degree of freedom, whose law is Cauchy's.
