@@ -32,6 +32,7 @@ test('what a head does over distance is shown, and that of a head that is predic
   await worst.click();
   const at = sources.zipf.profiles.findIndex((it) => it.layer === Number(layer) && it.head === Number(head));
   expect(at).toBeGreaterThan(0);
+  await settled(page, 'head-distance'); // the list may stand too far below it for a figure in sight
   await expectHead(at);
   expect(await caption(page, 'head-distance')).toContain('no rotary positions');
   const lines = page.locator('#figure-head-distance [data-mark="rotary base alone"] path');

@@ -12,3 +12,10 @@ export function html<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   return Object.assign(document.createElement(tag), properties);
 }
+
+/** Gives `parent` these children, unless it has equal ones: a button that goes while it is pressed loses the click. */
+export function refill(parent: Element, children: readonly Element[]): void {
+  const own = [...parent.children];
+  if (own.length === children.length && own.every((it, i) => it.isEqualNode(children[i]))) return;
+  parent.replaceChildren(...children);
+}

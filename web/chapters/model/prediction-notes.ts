@@ -2,7 +2,7 @@ import { short } from '../../charts/format';
 import type { Agreement, PredictedMeasure } from '../../engine/protocol';
 import { placeOf } from '../../heads/brush';
 import { withSubscripts } from '../../charts/subscript';
-import { child, html } from '../../ui/dom';
+import { child, html, refill } from '../../ui/dom';
 import { draw } from '../../ui/queue';
 import type { Checkpoints } from './checkpoints';
 import type { HeadMeasurements } from './measurements';
@@ -49,8 +49,9 @@ export class PredictionNotes {
     rows.push(rowOf('ceiling', quantity, ceiling), rowOf('null', quantity, constant));
     this.grid.tBodies[0].replaceChildren(...rows);
     const misses = missesOf(predictions, quantity, level, LISTED);
-    this.list.replaceChildren(
-      ...misses.map(({ layer, head, predicted, measured, reason }) => {
+    refill(
+      this.list,
+      misses.map(({ layer, head, predicted, measured, reason }) => {
         const item = html('li', {});
         const place = placeOf({ stack: '', layer, head });
         const button = html('button', {
