@@ -188,15 +188,17 @@ TEST_CASE("a path without a checkpoint is told what is missing", "[checkpoint]")
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.path("absent")); }).message,
              ContainsSubstring("no such file or folder"));
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.path()); }).message,
-             ContainsSubstring("no .safetensors file"));
+             ContainsSubstring("no .safetensors or .gguf file"));
   CHECK(failure_of([&] { open_checkpoint(""); }).kind == "format");
   folder.write("config.json", std::string(R"({"num_attention_heads":2})"));
   const std::string gguf = "GGUF" + std::string(60, '\3');
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.write("model.gguf", gguf)); }).message,
-             ContainsSubstring("a GGUF file"));
+             ContainsSubstring("must be GGUF of version 2 or 3"));
+  CHECK(find_files(folder.path()).model.front()->name() == folder.path("model.gguf"));
+  std::filesystem::remove(folder.path("model.gguf"));
+  const std::string zip = folder.write("model.bin", "PK\x03\x04" + std::string(60, '\3'));
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.path()); }).message,
-             ContainsSubstring("no .safetensors file in it; the largest file is " +
-                               folder.path("model.gguf") + ": it is a GGUF file"));
+             ContainsSubstring("no .safetensors or .gguf file in it; the largest file is " + zip + ": it is a ZIP"));
   const std::string file = folder.write("m.safetensors", small_checkpoint());
   const Failure failure = failure_of([&] { open_checkpoint(file, folder.path("c.json")); });
   CHECK(failure.item == folder.path("c.json"));

@@ -35,6 +35,46 @@ export const LLAMA_CONFIG = JSON.stringify({
   ...{ model_type: 'llama', num_attention_heads: 2, num_key_value_heads: 1, hidden_size: 8 },
 });
 
+/** LLAMA as llama.cpp's converter writes it: rotary pairs are neighbours in each head of width 4. */
+export function llamaGguf(): Buffer {
+  const names: Record<string, string> = {
+    'model.embed_tokens.weight': 'token_embd.weight',
+    'model.layers.0.self_attn.q_proj.weight': 'blk.0.attn_q.weight',
+    'model.layers.0.self_attn.k_proj.weight': 'blk.0.attn_k.weight',
+    'model.layers.0.input_layernorm.weight': 'blk.0.attn_norm.weight',
+  };
+  const integer = (value: number | bigint) => {
+    const bytes = Buffer.alloc(typeof value === 'bigint' ? 8 : 4);
+    if (typeof value === 'bigint') bytes.writeBigUInt64LE(value);
+    else bytes.writeUInt32LE(value);
+    return bytes;
+  };
+  const text = (value: string) => Buffer.concat([integer(BigInt(value.length)), Buffer.from(value)]);
+  const counts = { embedding_length: 8, 'attention.head_count': 2, 'attention.head_count_kv': 1 };
+  const entries = [
+    Buffer.concat([text('general.architecture'), integer(8), text('llama')]),
+    ...Object.entries(counts).map(([key, value]) => Buffer.concat([text(`llama.${key}`), integer(4), integer(value)])),
+  ];
+  const infos: Buffer[] = [];
+  const data: Buffer[] = [];
+  let end = 0;
+  for (const [name, { shape, value }] of Object.entries(LLAMA)) {
+    const isTurned = /[qk]_proj/.test(name);
+    const rowOf = (row: number) => (isTurned ? row - (row % 4) + [0, 2, 1, 3][row % 4] : row);
+    const width = shape.at(-1)!;
+    const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) =>
+      value(shape.length === 1 ? i : rowOf(Math.floor(i / width)) * width + (i % width)),
+    );
+    const sizes = shape.toReversed().map((size) => integer(BigInt(size)));
+    infos.push(text(names[name]), integer(shape.length), ...sizes, integer(0), integer(BigInt(end)));
+    data.push(Buffer.from(values.buffer), Buffer.alloc(-values.byteLength & 31));
+    end += (values.byteLength + 31) & ~31;
+  }
+  const counted = [integer(BigInt(Object.keys(LLAMA).length)), integer(BigInt(entries.length))];
+  const header = Buffer.concat([Buffer.from('GGUF'), integer(3), ...counted, ...entries, ...infos]);
+  return Buffer.concat([header, Buffer.alloc(-header.length & 31), ...data]);
+}
+
 /** A Whisper of one encoder and one decoder layer with two heads each. */
 export const WHISPER: Tensors = Object.fromEntries([
   ['encoder.conv1.weight', { shape: [4, 1, 3], value: waves(0) }],

@@ -1,10 +1,13 @@
 // Tiny checkpoints with seeded random weights.
 #pragma once
 
+#include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "paths.h"
 #include "safetensors_writer.h"
 #include "support/random.h"
 
@@ -62,6 +65,29 @@ inline TinyModel tiny_gpt2() {
     linear(p + "mlp.c_proj", hidden, d);
   }
   norm("ln_f");
+  return model;
+}
+
+/// The model of llama-forward.json: its weights are waves.
+inline TinyModel wave_llama() {
+  TinyModel model;
+  double k = 0;
+  const nlohmann::json expected = reference("llama-forward.json");
+  for (const nlohmann::json& tensor : expected.at("tensors")) {
+    const auto shape = tensor.at("shape").get<std::vector<std::uint64_t>>();
+    std::uint64_t count = 1;
+    for (const std::uint64_t side : shape) count *= side;
+    const double mean = tensor.at("mean").get<double>(), scale = tensor.at("scale").get<double>();
+    std::vector<double> values;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const double wave = std::sin(0.7 * static_cast<double>(i + 1) * (k + 1) + k);
+      values.push_back(static_cast<float>(mean + scale * wave));
+    }
+    k += 1;
+    const auto name = tensor.at("name").get<std::string>();
+    model.shapes[name] = shape;
+    model.values[name] = values;
+  }
   return model;
 }
 

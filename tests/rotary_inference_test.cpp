@@ -11,6 +11,7 @@
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
 #include "inference/head_measures.h"
+#include "inference_models.h"
 #include "paths.h"
 #include "prediction/levels.h"
 #include "prediction/mean_field.h"
@@ -35,25 +36,12 @@ const Json& expected() {
   return read;
 }
 
-/// The model of the reference: its weights are waves. Tensors whose name holds `without` are left out.
+/// The model of the reference. Tensors whose name holds `without` are left out.
 std::shared_ptr<const Safetensors> waves(const std::string& without = "-") {
-  SafetensorsWriter writer;
-  double k = 0;
-  for (const Json& tensor : expected().at("tensors")) {
-    const auto shape = tensor.at("shape").get<std::vector<std::uint64_t>>();
-    std::uint64_t count = 1;
-    for (const std::uint64_t side : shape) count *= side;
-    std::vector<double> values;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const double wave = std::sin(0.7 * static_cast<double>(i + 1) * (k + 1) + k);
-      values.push_back(static_cast<float>(tensor.at("mean").get<double>() +
-                                          tensor.at("scale").get<double>() * wave));
-    }
-    k += 1;
-    const auto name = tensor.at("name").get<std::string>();
-    if (name.find(without) == std::string::npos) writer.add(name, "F32", shape, values);
-  }
-  return open(writer.bytes());
+  TinyModel model = wave_llama();
+  std::erase_if(model.values,
+                [&](const auto& it) { return it.first.find(without) != std::string::npos; });
+  return open(model.writer().bytes());
 }
 
 std::shared_ptr<const TextModel> model_of(const Json& config, const std::string& without = "-") {

@@ -11,13 +11,15 @@
 namespace eigenscope {
 
 struct CheckpointFiles {
-  std::vector<std::shared_ptr<ByteSource>> model;  ///< .safetensors
+  std::vector<std::shared_ptr<ByteSource>> model;  ///< .safetensors, or one GGUF file
   std::shared_ptr<ByteSource> index;   ///< names those of `model` that count; null for all of them
   std::shared_ptr<ByteSource> config;  ///< null where there is none
 };
 
-/// Throws FormatError, also naming the file that the index has and `model` lacks.
+/// Throws FormatError for a file that is not as its format promises or is of another known format, and naming the file
+/// that the index has and `model` lacks.
 std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files);
+/// That of the metadata where a GGUF file has none beside it; nothing where there is neither. Throws FormatError.
 std::optional<Config> read_config(const CheckpointFiles& files);
 
 }  // namespace eigenscope

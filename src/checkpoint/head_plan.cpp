@@ -17,7 +17,7 @@ namespace {
 // No model is near this wide; with it every count of a matrix's elements fits 64 bits.
 constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
 // Of one head, 512 MiB of double: more is a wrong head count rather than a head.
-constexpr std::uint64_t kLargestFactor = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMostHeadElements = std::uint64_t{1} << 26;
 
 const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
   const TensorInfo& info = file.tensor(name);
@@ -144,7 +144,7 @@ class StackPlanner {
         heads + (family_->fused() ? 2 * given_key_heads_.value_or(heads) : 0);
     if (outputs(weight) % parts != 0) refuse_indivisible(weight, heads);
     const std::uint64_t width = outputs(weight) / parts;
-    if (inputs(weight) * width > kLargestFactor) {
+    if (inputs(weight) * width > kMostHeadElements) {
       throw FormatError(shown_name(weight), "its shape " + shape(weight) + " is too large for " +
                                                 std::to_string(heads) +
                                                 (heads == 1 ? " head" : " heads"));

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWeights = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
+constexpr std::string_view kGguf = ".gguf";
 constexpr std::size_t kShownFiles = 5;
 
 bool is_file(const fs::path& path) {
@@ -59,7 +60,7 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
     largest = name;
     most = size;
   }
-  std::string message = "there is no .safetensors file in it";
+  std::string message = "there is no .safetensors or .gguf file in it";
   if (!largest.empty()) {
     FileSource source((folder / largest).string());
     try {
@@ -71,19 +72,12 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
   throw FormatError(folder.string(), message);
 }
 
-/// Throws FormatError also for a file of another known format.
-std::shared_ptr<ByteSource> open_file(const fs::path& path) {
-  auto source = open_source(path.string());
-  refuse_foreign_format(*source);
-  return source;
-}
-
 /// The weights in a folder, or the index of its shards.
 fs::path weights_in(const fs::path& folder) {
   for (const char* usual : {"model.safetensors", "model.safetensors.index.json"}) {
     if (is_file(folder / usual)) return folder / usual;
   }
-  for (const std::string_view ending : {kIndex, kWeights}) {
+  for (const std::string_view ending : {kIndex, kWeights, kGguf}) {
     const std::vector<std::string> names = files_ending(folder, ending);
     if (names.size() == 1) return folder / names.front();
     if (names.size() > 1) refuse_choice(folder, names, ending);
@@ -100,7 +94,8 @@ std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::stri
 }
 
 bool holds_weights(const fs::path& folder) {
-  return !files_ending(folder, kIndex).empty() || !files_ending(folder, kWeights).empty();
+  return !files_ending(folder, kIndex).empty() || !files_ending(folder, kWeights).empty() ||
+         !files_ending(folder, kGguf).empty();
 }
 
 }  // namespace
@@ -128,10 +123,10 @@ CheckpointFiles find_files(const std::string& path, const std::string& config_pa
   if (weights.string().ends_with(kIndex)) {
     files.index = std::make_shared<FileSource>(weights.string());
     for (const std::string& file : ShardIndex::read(*files.index).files()) {
-      files.model.push_back(open_file(weights.parent_path() / file));
+      files.model.push_back(open_source((weights.parent_path() / file).string()));
     }
   } else {
-    files.model.push_back(open_file(weights));
+    files.model.push_back(open_source(weights.string()));
   }
   files.config = find_config(weights, config_path, look_beside);
   return files;

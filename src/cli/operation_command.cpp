@@ -64,7 +64,7 @@ std::string read_checkpoint(const std::string& field, const std::string& path) {
   const std::string one = only_checkpoint(field, find_checkpoints(path));
   const CheckpointFiles files = find_files(one, "", /*look_beside=*/false);
   if (files.index) throw InvalidArgument(field, one + " is sharded; it must be a single file");
-  const Safetensors opened(files.model.front());  // so that a refusal names the path
+  open_tensors(files);  // so that a refusal names the path
   return files.model.front()->read_text(kLargest, "a checkpoint");
 }
 

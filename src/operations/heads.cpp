@@ -10,14 +10,12 @@
 #include "checkpoint/embedding_covariance.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"
-#include "io/file_format.h"
 #include "operations/files.h"
 #include "operations/operations.h"
 #include "operations/query_key.h"
 #include "operations/settings.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
-
 
 namespace eigenscope {
 namespace {
@@ -80,7 +78,7 @@ struct HeadRow {
 struct HeadsResult {
   std::string model;
   std::vector<HeadRow> rows;
-  std::optional<double> offset;        ///< that of rotary heads; null for an average
+  std::optional<double> offset;  ///< that of rotary heads; null for an average
   int heads_read = 0;
   double bytes_read = 0;
   std::vector<std::string> excluded;
@@ -121,17 +119,11 @@ void describe(ResultFields& out, const HeadsResult& result) {
             "number of omitted heads with NaN or infinite weights");
 }
 
-/// The files that a person has picked: these operations see them first.
-std::shared_ptr<const Safetensors> picked_tensors(const CheckpointFiles& files) {
-  for (const auto& file : files.model) refuse_foreign_format(*file);
-  return open_tensors(files);
-}
-
 class HeadsJob {
  public:
   explicit HeadsJob(const HeadsInput& in)
       : in_(in),
-        tensors_(picked_tensors(in.files)),
+        tensors_(open_tensors(in.files)),
         heads_(open(in, tensors_), centred_kernel(in.tokens.process())) {
     if (in.frame == Frame::embeddings) covariance_.emplace(tensors_, heads_.scan().embeddings());
     heads_.set_settings({{!in.traces}});
@@ -150,7 +142,8 @@ class HeadsJob {
   double progress() const {
     double sum = heads_.progress(), parts = 1;
     if (covariance_) {
-      sum += static_cast<double>(covariance_->rows_read()) / static_cast<double>(covariance_->rows());
+      sum +=
+          static_cast<double>(covariance_->rows_read()) / static_cast<double>(covariance_->rows());
       parts += 1;
     }
     if (in_.measures) {
@@ -215,7 +208,7 @@ void describe(ResultFields& out, const TensorsResult& result) {
 }
 
 TensorsResult compute_tensors(const CheckpointFiles& files) {
-  const std::shared_ptr<const Safetensors> tensors = picked_tensors(files);
+  const std::shared_ptr<const Safetensors> tensors = open_tensors(files);
   const std::optional<Config> config = read_config(files);
   TensorsResult result;
   for (const auto& [name, info] : tensors->tensors()) result.names.push_back(name);

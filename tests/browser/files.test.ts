@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { safetensorsOf, waves } from '../checkpoints';
+import { safetensorsOf, waves, llamaGguf } from '../checkpoints';
 import { browser, caption, checkpoint, fileAddress, host, openBrowser, settled, showView, visit } from './browser';
 import { drop, dropFolder } from './drop';
 
@@ -75,6 +75,15 @@ test('without config.json the head count is asked for, and a wrong one refused',
   await close();
 });
 
+test('a GGUF file has its own configuration, and lacks the tokenizer only', async () => {
+  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  await page.locator('[data-files]').setInputFiles([{ name: 'llama.gguf', mimeType: '', buffer: llamaGguf() }]);
+  await page.locator('[data-report]', { hasText: '2 heads' }).waitFor();
+  await expect.poll(() => page.locator('#model').textContent()).toContain('tokenizer.json is not among the files.');
+  expect(errors).toEqual([]);
+  await close();
+});
+
 /** Heads of each of two layers, and their width. */
 const [HEADS, WIDTH] = [4, 4];
 const MODEL = HEADS * WIDTH;
@@ -132,7 +141,7 @@ const HOSTILE: [string, Buffer, RegExp][] = [
   ['truncated header', readFileSync(weights).subarray(0, 1000), /header/i],
   ['garbage', Buffer.from('not a checkpoint at all, only some text'), /plain text/],
   ['header of 2^63 bytes', huge, /header/i],
-  ['GGUF', Buffer.from('GGUF\x03\0\0\0\x10\0\0\0'), /a GGUF file .* gguf_file=/],
+  ['GGUF', Buffer.from('GGUF\x03\0\0\0\x10\0\0\0'), /its header must end inside the file/],
   [
     'tensor past the end',
     safetensors(`{"${QUERY}":${tensor('F32', '[8,8]', 0, 256)}}`, 100),
@@ -164,10 +173,13 @@ const TORCH = `PK\x03\x04${'\0'.repeat(22)}\x10\0\0\0archive/data.pkl`;
 const FOLDERS: [Record<string, string>, RegExp][] = [
   [{}, /There is no file in what was dropped/],
   [{ 'notes.txt': 'some notes' }, /notes\.txt: it is plain text/],
-  [{ 'config.json': '{}', 'model.gguf': `GGUF\x03${'\0'.repeat(60)}` }, /model\.gguf: it is a GGUF file.*gguf_file=/],
+  [
+    { 'config.json': '{}', 'model.gguf': `GGUF\x03${'\0'.repeat(60)}` },
+    /model\.gguf: it must have at least one tensor/,
+  ],
   [{ 'weights.pt': TORCH }, /weights\.pt: it is a PyTorch file.*torch\.load/],
   [{ 'pytorch_model.bin': TORCH }, /pytorch_model\.bin: it is a PyTorch file.*torch\.load/],
-  [{ 'config.json': '{}' }, /no \.safetensors file beside the JSON/],
+  [{ 'config.json': '{}' }, /no \.safetensors or \.gguf file beside the JSON/],
 ];
 
 test('a dropped folder without weights that can be read is told what is wrong, and replaces nothing', async () => {

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { LLAMA, LLAMA_CONFIG, safetensorsOf, waves, type Tensors } from '../checkpoints.ts';
+import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, waves, type Tensors } from '../checkpoints.ts';
 import { parseCsv } from '../csv.ts';
 import { json, MINILM, raw, run } from './eigenscope.ts';
 
@@ -34,6 +34,17 @@ test('gains are folded unless told otherwise, and it says which', () => {
     expect(plain[i].folded).toBe('');
     expect(head.xi).toBeCloseTo(4 * plain[i].xi, 9); // 2 in W_Q, 2 in W_K
   });
+});
+
+test('a GGUF file has the heads of the checkpoint that it was converted from, at every offset', () => {
+  const file = join(folder, 'llama.gguf');
+  writeFileSync(file, llamaGguf());
+  for (const offset of [0, 3]) {
+    const [found, expected] = [file, model].map((path) =>
+      json('heads', { offset }, path).heads.map(({ model: _, ...head }: { model: string }) => head),
+    );
+    expect(found).toEqual(expected);
+  }
 });
 
 test('rotary heads are seen at an offset and on average', () => {

@@ -15,7 +15,7 @@ export interface Checkpoint extends CheckpointFiles {
   tokenizer: File | null;
 }
 
-const WEIGHTS = '.safetensors';
+const WEIGHTS = /\.(safetensors|gguf)$/;
 const INDEX = '.safetensors.index.json';
 
 /** The folder of a picked file: '' unless a whole folder was picked. */
@@ -25,12 +25,12 @@ export function folderFile(file: File): FolderFile {
 
 /**
  * The checkpoints among files, in the order of their folders and names (numbers by their size): each
- * .safetensors file, or all of a folder with an index of shards, with the config.json and
+ * .safetensors or .gguf file, or all of a folder with an index of shards, with the config.json and
  * tokenizer.json of its folder or, where it has none, of the nearest folder above. Without such a file
  * the largest that is no JSON is taken, for the reader to say what it is.
  */
 export function checkpointsOf(files: FolderFile[]): Checkpoint[] {
-  const named = files.filter(({ file }) => file.name.endsWith(WEIGHTS));
+  const named = files.filter(({ file }) => WEIGHTS.test(file.name));
   const others = files.filter(({ file }) => !file.name.endsWith('.json'));
   const indices = files.filter(({ file }) => file.name.endsWith(INDEX));
   const sharded = (folder: string) => indices.some((it) => it.folder === folder);
@@ -86,15 +86,18 @@ export function sourceOf({ name, model: [first] }: Checkpoint): string {
 
 /** What is not there of the files that reading a text needs, in words; '' where nothing is missing. */
 export function missingOf(checkpoint: Checkpoint): string {
-  const missing = (['config', 'tokenizer'] as const).filter((name) => !checkpoint[name]).map((name) => `${name}.json`);
+  const needed = checkpoint.model[0]?.name.endsWith('.gguf') // it has its own configuration
+    ? (['tokenizer'] as const)
+    : (['config', 'tokenizer'] as const);
+  const missing = needed.filter((name) => !checkpoint[name]).map((name) => `${name}.json`);
   return missing.length === 0 ? '' : `${missing.join(' and ')} is not among the files.`;
 }
 
 /** What is wrong with files among which there is no checkpoint. */
 export function withoutCheckpoint(files: FolderFile[]): string {
   return files.length === 0
-    ? 'There is no file in what was dropped or picked: open a folder with a .safetensors file in it.'
-    : 'There is no .safetensors file beside the JSON files: open the weights together with them.';
+    ? 'There is no file in what was dropped or picked: open a folder with a .safetensors or .gguf file in it.'
+    : 'There is no .safetensors or .gguf file beside the JSON files: open the weights together with them.';
 }
 
 /** How deep a dropped folder is searched, and how many files of other kinds are looked at in it. */
@@ -102,7 +105,7 @@ const DEEP = 3;
 const MOST_OTHERS = 100;
 
 /** Files of which a checkpoint is made. */
-const WANTED = /(\.safetensors(\.index\.json)?|^config\.json|^tokenizer\.json)$/;
+const WANTED = /(\.safetensors(\.index\.json)?|\.gguf|^config\.json|^tokenizer\.json)$/;
 
 /** A file that is not opened yet. */
 interface Found {

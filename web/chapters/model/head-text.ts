@@ -53,7 +53,7 @@ export class HeadTextFigure implements Figure {
     const { files } = this.checkpoints;
     if (!files) return this.showSample();
     const { model, index, config, tokenizer } = files;
-    if (!config || !tokenizer) {
+    if (missingOf(files)) {
       return this.measurements.set({ text: null, unreadable: missingOf(files) });
     }
     try {

@@ -7,7 +7,7 @@ import type { Input, Predicted, PredictedMeasure } from '../../engine/protocol';
 import { brushed, brushOnly, placeOf } from '../../heads/brush';
 import { limitsOf } from '../../state/control';
 import type { Checkpoints } from './checkpoints';
-import type { Checkpoint } from './checkpoint-files';
+import { missingOf, type Checkpoint } from './checkpoint-files';
 import type { HeadMeasurements } from './measurements';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
 import { PASSAGE, QUERIES } from './reading';
@@ -105,7 +105,7 @@ export class PredictorsFigure implements Figure {
     const { files } = this.checkpoints;
     if (context.quality === 'quick') return; // takes too long for a hand
     if (!files) return this.takeSample(context);
-    if (!files.config || !files.tokenizer) return; // the place of the typed text says what is missing
+    if (missingOf(files)) return; // the place of the typed text says what is missing
     const text = await this.texts.load();
     if (this.measurements.predictions) this.measurements.set({ predictions: null }); // another question
     const asked = [files, text, passages, seed, tokens_order, zipf_exponent, zipf_offset];

@@ -2,14 +2,14 @@ import { hostPatience } from '../../engine/patience';
 import type { Remote } from '../../engine/protocol';
 import type { Checkpoint } from './checkpoint-files';
 
-const WEIGHTS = '.safetensors';
-const INDEX = '.safetensors.index.json';
+const ENDINGS = ['.safetensors', '.safetensors.index.json', '.gguf'];
+const [, INDEX] = ENDINGS;
 
 /** What is wrong with an address, or with what its host answers. */
 export class AddressError extends Error {}
 
 /**
- * The checkpoint at an address: a .safetensors file, or the index of shards beside it. Asks the host
+ * The checkpoint at an address: a .safetensors or .gguf file, or the index of shards beside it. Asks the host
  * for the index, the sizes, and the config.json and tokenizer.json beside it; the weights are read
  * later, by ranges. Throws AddressError.
  */
@@ -29,12 +29,11 @@ export async function remoteCheckpoint(address: string, signal: AbortSignal): Pr
 function urlOf(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : null;
   const path = url?.pathname ?? '';
-  if (url && /^https?:$/.test(url.protocol) && (path.endsWith(WEIGHTS) || path.endsWith(INDEX))) {
+  if (url && /^https?:$/.test(url.protocol) && ENDINGS.some((it) => path.endsWith(it))) {
     return url;
   }
   throw new AddressError(
-    `address: '${address}' is not allowed; it must begin with https:// or http:// and end with ` +
-      `${WEIGHTS} or ${INDEX}`,
+    `address: '${address}' is not allowed; it must begin with https:// or http:// and end with ` + ENDINGS.join(' or '),
   );
 }
 

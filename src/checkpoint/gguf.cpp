@@ -1,0 +1,412 @@
+#include "checkpoint/gguf.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/gguf_blocks.h"
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+/// A tensor of GGUF and of Hugging Face, without ".weight" or ".bias"; "{n}" is the number of the layer.
+struct Renamed {
+  std::string_view from, to;
+};
+
+constexpr std::array kDecoder{
+    Renamed{"token_embd", "model.embed_tokens"},
+    Renamed{"output_norm", "model.norm"},
+    Renamed{"output", "lm_head"},
+    Renamed{"blk.{n}.attn_norm", "model.layers.{n}.input_layernorm"},
+    Renamed{"blk.{n}.attn_q", "model.layers.{n}.self_attn.q_proj"},
+    Renamed{"blk.{n}.attn_k", "model.layers.{n}.self_attn.k_proj"},
+    Renamed{"blk.{n}.attn_v", "model.layers.{n}.self_attn.v_proj"},
+    Renamed{"blk.{n}.attn_qkv", "model.layers.{n}.self_attn.qkv_proj"},
+    Renamed{"blk.{n}.attn_q_norm", "model.layers.{n}.self_attn.q_norm"},
+    Renamed{"blk.{n}.attn_k_norm", "model.layers.{n}.self_attn.k_norm"},
+    Renamed{"blk.{n}.attn_output", "model.layers.{n}.self_attn.o_proj"},
+    Renamed{"blk.{n}.ffn_norm", "model.layers.{n}.post_attention_layernorm"},
+    Renamed{"blk.{n}.ffn_gate", "model.layers.{n}.mlp.gate_proj"},
+    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.up_proj"},
+    Renamed{"blk.{n}.ffn_down", "model.layers.{n}.mlp.down_proj"},
+};
+/// Beside those of kDecoder, which give way: norms before and after attention and MLP.
+constexpr std::array kFourNorms{
+    Renamed{"blk.{n}.post_attention_norm", "model.layers.{n}.post_attention_layernorm"},
+    Renamed{"blk.{n}.ffn_norm", "model.layers.{n}.pre_feedforward_layernorm"},
+    Renamed{"blk.{n}.post_ffw_norm", "model.layers.{n}.post_feedforward_layernorm"},
+};
+constexpr std::array kFusedGate{
+    Renamed{"blk.{n}.ffn_up", "model.layers.{n}.mlp.gate_up_proj"},
+};
+constexpr std::array kEncoder{
+    Renamed{"token_embd", "embeddings.word_embeddings"},
+    Renamed{"position_embd", "embeddings.position_embeddings"},
+    Renamed{"token_types", "embeddings.token_type_embeddings"},
+    Renamed{"token_embd_norm", "embeddings.LayerNorm"},
+    Renamed{"blk.{n}.attn_q", "encoder.layer.{n}.attention.self.query"},
+    Renamed{"blk.{n}.attn_k", "encoder.layer.{n}.attention.self.key"},
+    Renamed{"blk.{n}.attn_v", "encoder.layer.{n}.attention.self.value"},
+    Renamed{"blk.{n}.attn_output", "encoder.layer.{n}.attention.output.dense"},
+    Renamed{"blk.{n}.attn_output_norm", "encoder.layer.{n}.attention.output.LayerNorm"},
+    Renamed{"blk.{n}.ffn_up", "encoder.layer.{n}.intermediate.dense"},
+    Renamed{"blk.{n}.ffn_down", "encoder.layer.{n}.output.dense"},
+    Renamed{"blk.{n}.layer_output_norm", "encoder.layer.{n}.output.LayerNorm"},
+};
+
+/// One row of what is known: llama.cpp's name of an architecture, and how its converter changes a checkpoint.
+struct Converted {
+  std::string_view architecture;
+  std::string_view model_type;          ///< in config.json
+  std::span<const Renamed> particular;  ///< looked up before `names`
+  std::span<const Renamed> names;
+  /// Rotary pairs are neighbours in the file, halves of a head in Hugging Face's order.
+  bool neighbours = false;
+  /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
+  bool whole_gains = false;
+};
+
+constexpr std::array kConverted{
+    Converted{"llama", "llama", {}, kDecoder, true},
+    Converted{"qwen2", "qwen2", {}, kDecoder},
+    Converted{"qwen3", "qwen3", {}, kDecoder},
+    Converted{"gemma", "gemma", {}, kDecoder, false, true},
+    Converted{"gemma2", "gemma2", kFourNorms, kDecoder, false, true},
+    Converted{"gemma3", "gemma3_text", kFourNorms, kDecoder, false, true},
+    Converted{"olmo2", "olmo2", kFourNorms, kDecoder},
+    Converted{"phi3", "phi3", kFusedGate, kDecoder},
+    Converted{"bert", "bert", {}, kEncoder},
+};
+
+constexpr const char* kArchitecture = "general.architecture";
+
+std::string architecture_of(const OrderedJson& metadata) {
+  const auto found = metadata.find(kArchitecture);
+  return found != metadata.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// Null for an architecture without a row.
+const Converted* conversion_of(const OrderedJson& metadata) {
+  const std::string name = architecture_of(metadata);
+  for (const Converted& row : kConverted) {
+    if (row.architecture == name) return &row;
+  }
+  return nullptr;
+}
+
+const Renamed* find(std::span<const Renamed> names, std::string_view base) {
+  for (const Renamed& row : names) {
+    if (row.from == base) return &row;
+  }
+  return nullptr;
+}
+
+/// The name in Hugging Face's checkpoint; the same where none is known.
+std::string renamed(const std::string& name, const Converted* conversion) {
+  const std::size_t ending = name.rfind('.');
+  if (conversion == nullptr || ending == std::string::npos) return name;
+  std::string base = name.substr(0, ending), layer;
+  constexpr std::string_view kBlockPrefix = "blk.";
+  if (base.starts_with(kBlockPrefix)) {
+    const std::size_t end = base.find('.', kBlockPrefix.size());
+    if (end == std::string::npos) return name;
+    layer = base.substr(kBlockPrefix.size(), end - kBlockPrefix.size());
+    base = std::string(kBlockPrefix) + "{n}" + base.substr(end);
+  }
+  const Renamed* row = find(conversion->particular, base);
+  if (row == nullptr) row = find(conversion->names, base);
+  if (row == nullptr) return name;
+  std::string to(row->to);
+  if (const std::size_t place = to.find("{n}"); place != std::string::npos)
+    to.replace(place, 3, layer);
+  return to + name.substr(ending);
+}
+
+std::uint64_t integer(const OrderedJson& metadata, const std::string& key) {
+  const auto found = metadata.find(key);
+  return found != metadata.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+/// A tensor of the file in the bytes of the view.
+struct Piece {
+  GgufTensor tensor;
+  const GgufType* type = nullptr;    ///< null: cannot be read
+  std::uint64_t begin = 0, end = 0;  ///< in the view, from the end of its header
+  std::uint64_t head_rows =
+      0;  ///< of a head whose rotary pairs are neighbours in the file; 0 where none is
+  bool less_one = false;  ///< a gain from which 1 is taken
+
+  bool is_plain() const { return type != nullptr && !type->dtype.empty(); }
+  std::uint64_t element_bytes() const { return is_plain() ? type->bytes : sizeof(float); }
+  /// Of an entry of the first dimension: of one number where it is the only one, as in a bias.
+  std::uint64_t row_bytes() const { return (end - begin) / tensor.shape.front(); }
+  /// The row of the file that holds row `row` of Hugging Face's order.
+  std::uint64_t file_row(std::uint64_t row) const {
+    if (head_rows == 0) return row;
+    const std::uint64_t within = row % head_rows, half = head_rows / 2;
+    return row - within + within % half * 2 + within / half;
+  }
+};
+
+class GgufView final : public ByteSource {
+ public:
+  GgufView(std::shared_ptr<ByteSource> source, std::string header, std::vector<Piece> pieces)
+      : ByteSource(source->name(), sizeof(std::uint64_t) + header.size() + pieces.back().end),
+        source_(std::move(source)),
+        header_(std::move(header)),
+        pieces_(std::move(pieces)) {
+    const std::uint64_t length = header_.size();
+    header_.insert(0, sizeof length, '\0');
+    std::memcpy(header_.data(), &length, sizeof length);
+  }
+
+ private:
+  void read_exactly(std::uint64_t offset, std::span<std::byte> out) override {
+    if (offset < header_.size()) {
+      const auto at = static_cast<std::size_t>(offset);
+      const std::size_t count = std::min(out.size(), header_.size() - at);
+      std::memcpy(out.data(), header_.data() + at, count);
+      out = out.subspan(count);
+      offset += count;
+    }
+    while (!out.empty()) {
+      const std::uint64_t place = offset - header_.size();
+      const auto piece =
+          std::upper_bound(pieces_.begin(), pieces_.end(), place,
+                           [](std::uint64_t at, const Piece& it) { return at < it.end; });
+      const auto count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), piece->end - place));
+      read_piece(*piece, place - piece->begin, out.first(count));
+      out = out.subspan(count);
+      offset += count;
+    }
+  }
+
+  /// Rows one after the other where their order differs, else all of it as one row.
+  void read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) {
+    if (piece.type == nullptr) {
+      throw FormatError(shown_name(piece.tensor.name), "its type must be one of " +
+                                                           gguf_type_names() + ", but it is " +
+                                                           gguf_type_name(piece.tensor.type));
+    }
+    const std::uint64_t whole = piece.end - piece.begin;
+    const std::uint64_t width = piece.head_rows == 0 ? whole : piece.row_bytes();
+    while (!out.empty()) {
+      const std::uint64_t row = offset / width, within = offset % width;
+      const auto count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), width - within));
+      read_bytes(piece, piece.file_row(row) * width + within, out.first(count));
+      out = out.subspan(count);
+      offset += count;
+    }
+  }
+
+  /// Bytes of the decoded elements, in the order of the file.
+  void read_bytes(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) {
+    if (piece.is_plain() && !piece.less_one) return source_->read(piece.tensor.begin + offset, out);
+    const GgufType& type = *piece.type;
+    const std::uint64_t decoded = type.elements * sizeof(float);
+    std::vector<std::byte> blocks;
+    std::vector<float> numbers(type.elements);
+    constexpr std::uint64_t kMostBlocks = 1024;
+    while (!out.empty()) {
+      const std::uint64_t first = offset / decoded,
+                          last = (offset + out.size() + decoded - 1) / decoded;
+      blocks.resize(static_cast<std::size_t>(std::min(last - first, kMostBlocks) * type.bytes));
+      source_->read(piece.tensor.begin + first * type.bytes, blocks);
+      for (std::size_t at = 0; at < blocks.size(); at += type.bytes) {
+        decode(piece, blocks.data() + at, numbers.data());
+        const auto within = static_cast<std::size_t>(offset % decoded);
+        const std::size_t count =
+            std::min<std::size_t>(out.size(), static_cast<std::size_t>(decoded) - within);
+        std::memcpy(out.data(), reinterpret_cast<const std::byte*>(numbers.data()) + within, count);
+        out = out.subspan(count);
+        offset += count;
+      }
+    }
+  }
+
+  static void decode(const Piece& piece, const std::byte* block, float* out) {
+    if (piece.type->decode != nullptr) return piece.type->decode(block, out);
+    std::memcpy(out, block, sizeof(float));
+    *out -= 1;
+  }
+
+  std::shared_ptr<ByteSource> source_;
+  std::string header_;  // with its length in front
+  std::vector<Piece> pieces_;
+};
+
+/// Checks that the data lie inside the file.
+Piece piece_of(GgufTensor tensor, const std::string& name, const GgufHeader& header,
+               const Converted* conversion, ByteSource& source) {
+  Piece piece;
+  piece.type = gguf_type(tensor.type);
+  if (piece.type != nullptr) {
+    if (tensor.row() % piece.type->elements != 0) {
+      throw FormatError(shown_name(tensor.name), "its rows of " + std::to_string(tensor.row()) +
+                                                     " elements must be whole blocks of " +
+                                                     std::to_string(piece.type->elements));
+    }
+    const std::uint64_t bytes = tensor.elements() / piece.type->elements * piece.type->bytes;
+    if (bytes > source.size() - tensor.begin) {
+      throw FormatError(shown_name(tensor.name),
+                        "its data must lie inside " + source.name() + "; is the file cut off?");
+    }
+  }
+  if (conversion != nullptr) {
+    const std::string prefix = std::string(conversion->architecture) + ".attention.";
+    const bool query = name.find(".q_proj.") != std::string::npos,
+               key = name.find(".k_proj.") != std::string::npos;
+    std::uint64_t heads = query || key ? integer(header.metadata, prefix + "head_count") : 0;
+    if (key && header.metadata.contains(prefix + "head_count_kv")) {
+      heads = integer(header.metadata, prefix + "head_count_kv");
+    }
+    const std::uint64_t rows = tensor.shape.empty() ? 0 : tensor.shape.front();
+    if (conversion->neighbours && heads > 0 && rows % (2 * heads) == 0)
+      piece.head_rows = rows / heads;
+    piece.less_one = conversion->whole_gains && tensor.shape.size() == 1 && tensor.type == 0 &&
+                     name.ends_with("norm.weight");
+  }
+  piece.tensor = std::move(tensor);
+  return piece;
+}
+
+/// Keys of the metadata, behind the architecture's name, and of config.json.
+constexpr std::array kKeys{
+    Renamed{"embedding_length", "hidden_size"},
+    Renamed{"block_count", "num_hidden_layers"},
+    Renamed{"feed_forward_length", "intermediate_size"},
+    Renamed{"context_length", "max_position_embeddings"},
+    Renamed{"attention.head_count", "num_attention_heads"},
+    Renamed{"attention.head_count_kv", "num_key_value_heads"},
+    Renamed{"attention.key_length", "head_dim"},
+    Renamed{"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
+    Renamed{"attention.layer_norm_epsilon", "layer_norm_eps"},
+    Renamed{"attention.sliding_window", "sliding_window"},
+    Renamed{"attn_logit_softcapping", "attn_logit_softcapping"},
+    Renamed{"rope.freq_base", "rope_theta"},
+};
+
+/// Divisors of the angles, for which longrope has a place; null where the file has none.
+OrderedJson factors_in(const GgufHeader& header, ByteSource& source, std::string_view name) {
+  constexpr std::uint64_t kMostFactors = 4096;
+  for (const GgufTensor& tensor : header.tensors) {
+    if (tensor.name != name || tensor.type != 0 || tensor.elements() > kMostFactors) continue;
+    std::vector<float> factors(static_cast<std::size_t>(tensor.elements()));
+    source.read(tensor.begin, std::as_writable_bytes(std::span(factors)));
+    return factors;
+  }
+  return nullptr;
+}
+
+OrderedJson rotary_scaling(const GgufHeader& header, ByteSource& source,
+                           const std::string& prefix) {
+  const OrderedJson& metadata = header.metadata;
+  const auto given = [&](const char* key) {
+    return metadata.value(prefix + "rope.scaling." + key, OrderedJson());
+  };
+  OrderedJson scaling;
+  const OrderedJson all = factors_in(header, source, "rope_freqs.weight");
+  OrderedJson shorter = factors_in(header, source, "rope_factors_short.weight");
+  OrderedJson longer = factors_in(header, source, "rope_factors_long.weight");
+  if (!all.is_null()) shorter = longer = all;
+  if (!longer.is_null()) {
+    scaling = {{"rope_type", "longrope"},
+               {"short_factor", shorter.is_null() ? longer : shorter},
+               {"long_factor", longer}};
+    scaling["attention_factor"] =
+        given("attn_factor").is_null() ? OrderedJson(1) : given("attn_factor");
+    scaling["original_max_position_embeddings"] =
+        given("original_context_length").is_null()
+            ? metadata.value(prefix + "context_length", OrderedJson())
+            : given("original_context_length");
+  } else if (const OrderedJson type = given("type"); type.is_string() && type != "none") {
+    scaling = {{"rope_type", type}};
+    if (!given("factor").is_null()) scaling["factor"] = given("factor");
+    if (!given("original_context_length").is_null()) {
+      scaling["original_max_position_embeddings"] = given("original_context_length");
+    }
+  }
+  return scaling;
+}
+
+}  // namespace
+
+std::shared_ptr<ByteSource> safetensors_of_gguf(std::shared_ptr<ByteSource> source) {
+  GgufHeader header = GgufHeader::read(*source);
+  if (const std::uint64_t parts = integer(header.metadata, "split.count"); parts > 1) {
+    throw FormatError(source->name(), "it must be the whole model, but is one of " +
+                                          std::to_string(parts) +
+                                          " parts; join them with llama-gguf-split --merge");
+  }
+  if (header.tensors.empty()) throw FormatError(source->name(), "it must have at least one tensor");
+  const Converted* const conversion = conversion_of(header.metadata);
+  std::vector<std::pair<std::string, OrderedJson>> described;
+  std::vector<Piece> pieces;
+  std::uint64_t end = 0;
+  for (GgufTensor& tensor : header.tensors) {
+    const std::string name = renamed(tensor.name, conversion);
+    OrderedJson shape = tensor.shape;
+    Piece piece = piece_of(std::move(tensor), name, header, conversion, *source);
+    // Of a type that cannot be read the file need not have the bytes.
+    if (end > (std::uint64_t{1} << 60))
+      throw FormatError(source->name(), "its tensors must have less than 2^60 bytes");
+    piece.begin = end;
+    end = piece.end = end + piece.tensor.elements() * piece.element_bytes();
+    described.emplace_back(name,
+                           OrderedJson{{"dtype", piece.is_plain() ? piece.type->dtype : "F32"},
+                                       {"shape", std::move(shape)},
+                                       {"data_offsets", {piece.begin, piece.end}}});
+    pieces.push_back(std::move(piece));
+  }
+  // Joined as text: a key of an ordered object is looked up among all others.
+  std::string text;
+  for (const auto& [name, entry] : described) {
+    text += (text.empty() ? "{" : ",") + write_json(name) + ":" + write_json(entry);
+  }
+  return std::make_shared<GgufView>(std::move(source), text + "}", std::move(pieces));
+}
+
+Config config_of_gguf(ByteSource& source) {
+  const GgufHeader header = GgufHeader::read(source);
+  const Converted* const conversion = conversion_of(header.metadata);
+  if (conversion == nullptr) {
+    std::string known;
+    for (const Converted& row : kConverted)
+      known += (known.empty() ? "" : ", ") + std::string(row.architecture);
+    throw FormatError(kArchitecture, "'" + shown_name(architecture_of(header.metadata)) + "' of " +
+                                         source.name() + " must be one of " + known);
+  }
+  const std::string prefix = std::string(conversion->architecture) + ".";
+  OrderedJson config{{"model_type", conversion->model_type}};
+  for (const auto& [from, to] : kKeys) {
+    const auto found = header.metadata.find(prefix + std::string(from));
+    if (found != header.metadata.end()) config[std::string(to)] = *found;
+  }
+  const std::uint64_t turned = integer(header.metadata, prefix + "rope.dimension_count");
+  const std::uint64_t heads = integer(header.metadata, prefix + "attention.head_count");
+  std::uint64_t width = integer(header.metadata, prefix + "attention.key_length");
+  if (width == 0 && heads > 0)
+    width = integer(header.metadata, prefix + "embedding_length") / heads;
+  if (turned > 0 && turned < width) {
+    config["partial_rotary_factor"] = static_cast<double>(turned) / static_cast<double>(width);
+  }
+  if (OrderedJson scaling = rotary_scaling(header, source, prefix); !scaling.is_null()) {
+    config["rope_scaling"] = std::move(scaling);
+  }
+  config["tie_word_embeddings"] =
+      std::none_of(header.tensors.begin(), header.tensors.end(),
+                   [](const GgufTensor& it) { return it.name == "output.weight"; });
+  return Config::parse(write_json(config), source.name());
+}
+
+}  // namespace eigenscope

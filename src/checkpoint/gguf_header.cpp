@@ -1,0 +1,272 @@
+#include "checkpoint/gguf_header.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <span>
+
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+constexpr std::array<char, 4> kMagic{'G', 'G', 'U', 'F'};
+constexpr std::size_t kChunkBytes = 1 << 16;
+constexpr std::uint64_t kLongestName = 1000;
+constexpr std::uint64_t kLongestList = 4096;
+constexpr std::uint64_t kMostTensors = 1'000'000;
+constexpr std::uint64_t kMostEntries = 10'000;  // found one after the other
+constexpr std::uint32_t kMostDimensions = 4;
+constexpr std::uint64_t kLargestAlignment = 1 << 20;
+constexpr int kDeepestList = 4;
+
+/// The file's numbers of the types of metadata.
+enum class ValueType : std::uint32_t {
+  u8,
+  i8,
+  u16,
+  i16,
+  u32,
+  i32,
+  f32,
+  truth,
+  text,
+  list,
+  u64,
+  i64,
+  f64
+};
+
+/// Reads the file from its beginning, in blocks.
+class Reader {
+ public:
+  explicit Reader(ByteSource& source) : source_(source) {}
+
+  template <class Number>
+  Number number() {
+    std::array<std::byte, sizeof(Number)> bytes;
+    fill(bytes);
+    Number value;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+
+  /// A length and so many bytes; an empty text for one longer than `most`, which is passed over.
+  std::string text(std::uint64_t most) {
+    const auto length = number<std::uint64_t>();
+    if (length > most) {
+      skip(length);
+      return "";
+    }
+    std::string text(static_cast<std::size_t>(length), '\0');
+    fill(std::as_writable_bytes(std::span(text)));
+    return text;
+  }
+
+  void skip(std::uint64_t bytes) {
+    if (bytes > source_.size() - position_) refuse("its header must end inside the file");
+    position_ += bytes;
+  }
+
+  std::uint64_t position() const { return position_; }
+
+  [[noreturn]] void refuse(const std::string& message) const {
+    throw FormatError(source_.name(), message);
+  }
+
+ private:
+  void fill(std::span<std::byte> out) {
+    if (out.size() > source_.size() - position_) refuse("its header must end inside the file");
+    while (!out.empty()) {
+      if (position_ < start_ || position_ >= start_ + chunk_.size()) load();
+      const auto at = static_cast<std::size_t>(position_ - start_);
+      const std::size_t count = std::min(out.size(), chunk_.size() - at);
+      std::copy_n(chunk_.begin() + static_cast<std::ptrdiff_t>(at), count, out.begin());
+      out = out.subspan(count);
+      position_ += count;
+    }
+  }
+
+  void load() {
+    start_ = position_;
+    chunk_.resize(
+        static_cast<std::size_t>(std::min<std::uint64_t>(kChunkBytes, source_.size() - start_)));
+    source_.read(start_, chunk_);
+  }
+
+  ByteSource& source_;
+  std::vector<std::byte> chunk_;
+  std::uint64_t start_ = 0;     // of the chunk
+  std::uint64_t position_ = 0;  // of the next byte
+};
+
+/// Bytes of a value of fixed size; 0 for texts and lists.
+std::uint64_t size_of(ValueType type) {
+  constexpr std::array<std::uint8_t, 13> kSizes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+  return kSizes[static_cast<std::size_t>(type)];
+}
+
+ValueType value_type(Reader& reader) {
+  const auto type = reader.number<std::uint32_t>();
+  if (type > static_cast<std::uint32_t>(ValueType::f64)) {
+    reader.refuse("the types of its metadata must be 0 to 12, but one is " + std::to_string(type));
+  }
+  return static_cast<ValueType>(type);
+}
+
+/// The shortest decimal number with the same single precision: 1e-6 of a config.json was stored so.
+double shortest(float value) {
+  if (!std::isfinite(value)) return value;
+  std::array<char, 32> text;
+  for (int digits = 6; digits < std::numeric_limits<float>::max_digits10; ++digits) {
+    std::snprintf(text.data(), text.size(), "%.*g", digits, static_cast<double>(value));
+    if (std::strtof(text.data(), nullptr) == value) return std::strtod(text.data(), nullptr);
+  }
+  return value;
+}
+
+/// Null for what is not kept.
+OrderedJson value_of(Reader& reader, ValueType type, int depth) {
+  switch (type) {
+    case ValueType::u8:
+      return reader.number<std::uint8_t>();
+    case ValueType::i8:
+      return reader.number<std::int8_t>();
+    case ValueType::u16:
+      return reader.number<std::uint16_t>();
+    case ValueType::i16:
+      return reader.number<std::int16_t>();
+    case ValueType::u32:
+      return reader.number<std::uint32_t>();
+    case ValueType::i32:
+      return reader.number<std::int32_t>();
+    case ValueType::f32:
+      return shortest(reader.number<float>());
+    case ValueType::truth:
+      return reader.number<std::uint8_t>() != 0;
+    case ValueType::text:
+      return reader.text(kLongestName);
+    case ValueType::u64:
+      return reader.number<std::uint64_t>();
+    case ValueType::i64:
+      return reader.number<std::int64_t>();
+    case ValueType::f64:
+      return reader.number<double>();
+    case ValueType::list:
+      break;
+  }
+  if (depth == kDeepestList) reader.refuse("its metadata must not nest deeper than 4 lists");
+  const ValueType inner = value_type(reader);
+  const auto count = reader.number<std::uint64_t>();
+  const std::uint64_t size = size_of(inner);
+  if (count > kLongestList && size > 0) {
+    if (count > std::numeric_limits<std::uint64_t>::max() / size)
+      reader.refuse("a list is longer than the file");
+    reader.skip(count * size);
+    return nullptr;
+  }
+  OrderedJson list = OrderedJson::array();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    OrderedJson value = value_of(reader, inner, depth + 1);
+    if (count <= kLongestList) list.push_back(std::move(value));
+  }
+  if (count > kLongestList) return nullptr;
+  return list;
+}
+
+GgufTensor tensor_of(Reader& reader) {
+  GgufTensor tensor;
+  tensor.name = reader.text(kLongestName);
+  if (tensor.name.empty()) reader.refuse("the names of its tensors must have 1 to 1000 bytes");
+  const auto dimensions = reader.number<std::uint32_t>();
+  if (dimensions > kMostDimensions) {
+    throw FormatError(shown_name(tensor.name),
+                      "it must have at most 4 dimensions, but has " + std::to_string(dimensions));
+  }
+  std::uint64_t count = 1;
+  for (std::uint32_t i = 0; i < dimensions; ++i) {
+    const auto size = reader.number<std::uint64_t>();
+    if (size == 0 || size > std::numeric_limits<std::uint32_t>::max() ||
+        count > (std::uint64_t{1} << 48) / size) {
+      throw FormatError(shown_name(tensor.name),
+                        "its sizes must be positive and their product below 2^48");
+    }
+    count *= size;
+    tensor.shape.insert(tensor.shape.begin(), size);
+  }
+  tensor.type = reader.number<std::uint32_t>();
+  tensor.begin = reader.number<std::uint64_t>();
+  return tensor;
+}
+
+std::uint64_t alignment_of(const OrderedJson& metadata, const Reader& reader) {
+  const auto given = metadata.find("general.alignment");
+  if (given == metadata.end()) return 32;
+  const std::uint64_t alignment = given->is_number_unsigned() ? given->get<std::uint64_t>() : 0;
+  if (alignment == 0 || alignment > kLargestAlignment) {
+    reader.refuse("general.alignment must be an integer from 1 to " +
+                  std::to_string(kLargestAlignment));
+  }
+  return alignment;
+}
+
+}  // namespace
+
+bool is_gguf(ByteSource& source) {
+  std::array<char, kMagic.size()> first;
+  if (source.size() < first.size()) return false;
+  source.read(0, std::as_writable_bytes(std::span(first)));
+  return first == kMagic;
+}
+
+std::uint64_t GgufTensor::elements() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t size : shape) count *= size;
+  return count;
+}
+
+GgufHeader GgufHeader::read(ByteSource& source) {
+  Reader reader(source);
+  reader.skip(std::min<std::uint64_t>(kMagic.size(), source.size()));
+  const auto version = reader.number<std::uint32_t>();
+  if (version != 2 && version != 3) {
+    reader.refuse("it must be GGUF of version 2 or 3, little-endian, but its version is " +
+                  std::to_string(version));
+  }
+  const auto tensors = reader.number<std::uint64_t>();
+  const auto entries = reader.number<std::uint64_t>();
+  if (tensors > kMostTensors || entries > kMostEntries) {
+    reader.refuse("it must have at most 1000000 tensors and 10000 entries of metadata");
+  }
+  GgufHeader header;
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    std::string key = reader.text(kLongestName);
+    OrderedJson value = value_of(reader, value_type(reader), 0);
+    if (!key.empty() && !value.is_null()) header.metadata[std::move(key)] = std::move(value);
+  }
+  std::set<std::string> names;
+  for (std::uint64_t i = 0; i < tensors; ++i) {
+    header.tensors.push_back(tensor_of(reader));
+    if (names.insert(header.tensors.back().name).second) continue;
+    throw FormatError(shown_name(header.tensors.back().name),
+                      "it must occur once, but occurs twice");
+  }
+  const std::uint64_t alignment = alignment_of(header.metadata, reader);
+  const std::uint64_t start = (reader.position() + alignment - 1) / alignment * alignment;
+  for (GgufTensor& tensor : header.tensors) {
+    if (start > source.size() || tensor.begin > source.size() - start) {
+      throw FormatError(shown_name(tensor.name),
+                        "its data must lie inside " + source.name() + "; is the file cut off?");
+    }
+    tensor.begin += start;
+  }
+  return header;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,245 @@
+// GGUF files: blocks against an independent decoder, checkpoints against those that they were converted from, and what
+// is refused.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/gguf.h"
+#include "checkpoint/heads.h"
+#include "checkpoint_failure.h"
+#include "gguf_writer.h"
+#include "inference/forward_pass.h"
+#include "inference_models.h"
+#include "paths.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+
+namespace {
+
+using Json = nlohmann::json;
+
+CheckpointFiles files_of(const GgufWriter& writer) {
+  return {{std::make_shared<MemorySource>("model.gguf", writer.bytes())}, nullptr, nullptr};
+}
+
+Bytes from_hex(const std::string& hex) {
+  Bytes bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+/// llama.cpp's names of LLaMA's tensors, of one layer.
+const std::map<std::string, std::string>& gguf_names() {
+  static const std::map<std::string, std::string> names{
+      {"embed_tokens", "token_embd"},
+      {"norm", "output_norm"},
+      {"lm_head", "output"},
+      {"input_layernorm", "attn_norm"},
+      {"self_attn.q_proj", "attn_q"},
+      {"self_attn.k_proj", "attn_k"},
+      {"self_attn.v_proj", "attn_v"},
+      {"self_attn.o_proj", "attn_output"},
+      {"post_attention_layernorm", "ffn_norm"},
+      {"mlp.gate_proj", "ffn_gate"},
+      {"mlp.up_proj", "ffn_up"},
+      {"mlp.down_proj", "ffn_down"},
+  };
+  return names;
+}
+
+std::string gguf_name(std::string name) {
+  if (name.starts_with("model.")) name = name.substr(6);
+  std::string prefix;
+  if (name.starts_with("layers.")) {
+    const std::size_t end = name.find('.', 7);
+    prefix = "blk." + name.substr(7, end - 7) + ".";
+    name = name.substr(end + 1);
+  }
+  const std::size_t ending = name.rfind('.');
+  return prefix + gguf_names().at(name.substr(0, ending)) + name.substr(ending);
+}
+
+/// Rows (h, s, i) of a head's halves s as its neighbours (h, i, s): convert_hf_to_gguf.py's `permute`.
+std::vector<double> with_neighbours(const std::vector<double>& values, std::size_t heads,
+                                    std::size_t rows) {
+  const std::size_t columns = values.size() / rows, width = rows / heads;
+  std::vector<double> turned(values.size());
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t head = row / width, s = row % width / (width / 2), i = row % (width / 2);
+    const std::size_t to = head * width + 2 * i + s;
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * columns), columns,
+                turned.begin() + static_cast<std::ptrdiff_t>(to * columns));
+  }
+  return turned;
+}
+
+/// The model of llama-forward.json as llama.cpp's converter writes it.
+GgufWriter llama_gguf() {
+  GgufWriter writer;
+  writer.text("general.architecture", "llama")
+      .integer("llama.embedding_length", 8)
+      .integer("llama.attention.key_length", 4)
+      .integer("llama.attention.head_count", 4)
+      .integer("llama.attention.head_count_kv", 2)
+      .number("llama.attention.layer_norm_rms_epsilon", 0.001F)
+      .number("llama.rope.freq_base", 50)
+      .integer("llama.context_length", 16)
+      .texts("tokenizer.ggml.tokens", 5000, "word");
+  const TinyModel model = wave_llama();
+  for (const auto& [name, values] : model.values) {
+    const std::vector<std::uint64_t>& shape = model.shapes.at(name);
+    const bool query = name.find("q_proj") != std::string::npos,
+               key = name.find("k_proj") != std::string::npos;
+    const std::vector<double> stored =
+        query || key ? with_neighbours(values, query ? 4 : 2, shape.front()) : values;
+    writer.tensor(gguf_name(name), shape, 0, encode("F32", stored));
+  }
+  return writer;
+}
+
+GgufWriter one_tensor(std::uint32_t type, const std::vector<std::uint64_t>& shape,
+                      const Bytes& data) {
+  return GgufWriter()
+      .text("general.architecture", "other")
+      .tensor("some.weight", shape, type, data);
+}
+
+}  // namespace
+
+TEST_CASE("blocks of GGUF decode as by an independent script", "[gguf]") {
+  for (const Json& type : reference("gguf-blocks.json").at("types")) {
+    CAPTURE(type.at("name").get<std::string>());
+    const auto expected = type.at("values").get<std::vector<double>>();
+    const Bytes block = from_hex(type.at("bytes").get<std::string>());
+    Bytes rows;
+    for (int i = 0; i < 3; ++i) rows.insert(rows.end(), block.begin(), block.end());
+    const auto tensors = open_tensors(
+        files_of(one_tensor(type.at("number").get<std::uint32_t>(), {3, expected.size()}, rows)));
+    REQUIRE(tensors->tensor("some.weight").shape == std::vector<std::uint64_t>{3, expected.size()});
+    // Ranges that begin and end within blocks.
+    for (const std::size_t first : {std::size_t{0}, std::size_t{5}, expected.size() - 1}) {
+      std::vector<double> found(expected.size() + 7);
+      tensors->read_elements("some.weight", first, found);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK_THAT(found[i], WithinAbs(expected[(first + i) % expected.size()], 1e-5));
+      }
+    }
+  }
+}
+
+TEST_CASE("a LLaMA in GGUF has the forward pass of the checkpoint that it was converted from",
+          "[gguf]") {
+  const CheckpointFiles files = files_of(llama_gguf());
+  const std::optional<Config> config = read_config(files);
+  REQUIRE(config);
+  CHECK(config->number("rms_norm_eps", 0, 1) == 0.001);
+  const auto tensors = open_tensors(files);
+  const TinyModel original = wave_llama();
+  for (const auto& [name, values] : original.values) {
+    CAPTURE(name);
+    std::vector<double> found(values.size());
+    tensors->read_elements(name, 0, found);
+    CHECK(found == values);
+  }
+  const Json expected = reference("llama-forward.json");
+  ForwardPass pass(std::make_shared<const TextModel>(tensors, *config),
+                   {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
+  while (!pass.done()) pass.advance();
+  const auto last = expected.at("layers").back().at("last_token").get<std::vector<double>>();
+  const Eigen::VectorXf found = pass.tokens(0).rightCols(1);
+  REQUIRE(static_cast<std::size_t>(found.size()) == last.size());
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    CHECK_THAT(found[static_cast<Eigen::Index>(i)], WithinAbs(last[i], 2e-5));
+  }
+}
+
+TEST_CASE("gains of Gemma are stored whole in GGUF", "[gguf]") {
+  GgufWriter writer;
+  writer.text("general.architecture", "gemma2").integer("gemma2.attention.head_count", 1);
+  writer.tensor("blk.0.attn_norm.weight", {4}, 0, encode("F32", {1, 1.5, 3, 0}));
+  writer.tensor("blk.0.post_attention_norm.weight", {4}, 0, encode("F32", {2, 2, 2, 2}));
+  writer.tensor("blk.0.ffn_norm.weight", {4}, 0, encode("F32", {2, 2, 2, 2}));
+  const auto tensors = open_tensors(files_of(writer));
+  CHECK(tensors->read_vector("model.layers.0.input_layernorm.weight") ==
+        std::vector<double>{0, 0.5, 2, -1});
+  CHECK(tensors->tensors().contains("model.layers.0.pre_feedforward_layernorm.weight"));
+  CHECK(tensors->tensors().contains("model.layers.0.post_attention_layernorm.weight"));
+}
+
+TEST_CASE("divisors of rotary angles in GGUF are read as a scaling", "[gguf]") {
+  GgufWriter writer = llama_gguf();
+  writer.tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, 8}));
+  const CheckpointFiles files = files_of(writer);
+  const std::optional<Config> config = read_config(files);
+  HeadScan scan(open_tensors(files), &*config, {.offset = {3}});
+  CHECK(scan.plan().front().rotary.angle_scale == std::vector<double>{1, 0.125});
+  CHECK(scan.plan().front().rotary.logit_factor == 1);
+}
+
+TEST_CASE("what is no GGUF file of a known kind is refused by name", "[gguf]") {
+  const auto failure = [](const GgufWriter& writer) {
+    return failure_of([&] {
+      const auto tensors = open_tensors(files_of(writer));
+      std::vector<double> numbers(1);
+      tensors->read_elements(tensors->tensors().begin()->first, 0, numbers);
+    });
+  };
+  const Bytes block(200);
+  CHECK(failure(one_tensor(2, {1, 32}, block)).kind == "none");
+  CHECK(failure(one_tensor(2, {1, 33}, block)).message ==
+        "some.weight: its rows of 33 elements must be whole blocks of 32");
+  CHECK_THAT(failure(one_tensor(23, {1, 256}, block)).message,
+             ContainsSubstring("its type must be one of F32, F16") &&
+                 ContainsSubstring("but it is IQ4_XS"));
+  CHECK_THAT(failure(one_tensor(99, {1, 256}, block)).message,
+             ContainsSubstring("but it is type 99"));
+  CHECK_THAT(failure(one_tensor(0, {1024, 1024}, block)).message,
+             ContainsSubstring("is the file cut off?"));
+  CHECK_THAT(failure(one_tensor(0, {0}, block)).message,
+             ContainsSubstring("its sizes must be positive"));
+  CHECK_THAT(failure(GgufWriter().integer("split.count", 3).tensor("a", {1}, 0, block)).message,
+             ContainsSubstring("is one of 3 parts; join them"));
+  CHECK_THAT(failure(GgufWriter()).message, ContainsSubstring("at least one tensor"));
+  CHECK_THAT(failure(GgufWriter().tensor("a", {1}, 0, block).tensor("a", {1}, 0, block)).message,
+             ContainsSubstring("occurs twice"));
+  CHECK_THAT(
+      failure(GgufWriter().integer("general.alignment", 0).tensor("a", {1}, 0, block)).message,
+      ContainsSubstring("general.alignment must be an integer"));
+  const auto source_of = [](Bytes bytes) {
+    return std::make_shared<MemorySource>("model.gguf", std::move(bytes));
+  };
+  const Failure version =
+      failure_of([&] { safetensors_of_gguf(source_of(llama_gguf().bytes(0x03000000))); });
+  CHECK_THAT(version.message, ContainsSubstring("version 2 or 3, little-endian"));
+  const Failure unknown = failure_of([&] {
+    config_of_gguf(*source_of(one_tensor(2, {1, 32}, block).bytes()));
+  });
+  CHECK_THAT(unknown.message,
+             ContainsSubstring("'other' of model.gguf must be one of llama, qwen2"));
+}
+
+TEST_CASE("a GGUF file that is cut off anywhere is refused", "[gguf]") {
+  GgufWriter writer;
+  writer.text("general.architecture", "llama").integer("llama.attention.head_count", 2);
+  writer.texts("tokenizer.ggml.tokens", 3, "a").tensor("blk.0.attn_q.weight", {4, 4}, 0, Bytes(64));
+  const Bytes whole = writer.bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    CAPTURE(size);
+    const CheckpointFiles cut{
+        {std::make_shared<MemorySource>(
+            "cut.gguf", Bytes(whole.begin(), whole.begin() + static_cast<long>(size)))},
+        nullptr,
+        nullptr};
+    CHECK(failure_of([&] { open_tensors(cut); }).kind == "format");
+  }
+  CHECK_NOTHROW(
+      open_tensors({{std::make_shared<MemorySource>("whole.gguf", whole)}, nullptr, nullptr}));
+}
