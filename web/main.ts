@@ -15,7 +15,7 @@ import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/results-files';
 import { VIEWS } from './chapters/views';
 import { wireLinkNotice } from './controls/link-notice';
-import { followTheme, wirePresets, wireButtons, wireSkipLink } from './controls/page';
+import { followTheme, wireButtons, wireEscape, wirePresets, wireSkipLink } from './controls/page';
 import { wirePrint } from './controls/print';
 import { followViews } from './controls/tabs';
 import { engineFile } from './engine/modules';
@@ -53,6 +53,7 @@ function start(): void {
   repaint = () => chapters.forEach((chapter) => chapter.repaint());
   for (const view of Object.keys(VIEWS)) wireButtons(state, view);
   wireSkipLink();
+  wireEscape(state);
   wirePresets(state);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
   child(document, '[data-not-started]').remove();

@@ -6,6 +6,8 @@ export interface HandleMoves {
   rest(): void;
   /** Home and End: the value goes to one end of the range that was given with the place. */
   end(value: number): void;
+  /** Takes the present value; what it returns puts that back. */
+  keep(): () => void;
 }
 
 const STEPS: Record<string, [number, number]> = {
@@ -23,10 +25,14 @@ export interface HandleValue {
   text: string;
 }
 
-/** A thing on a chart that mouse, finger and arrow keys move. It outlives redrawing, so focus stays. */
+/**
+ * A thing on a chart that mouse, finger and arrow keys move; Escape puts back the value that it had when it was
+ * grabbed or got the focus. It outlives redrawing, so focus stays.
+ */
 export class Handle {
   readonly element = document.createElement('div');
   private range = { from: 0, to: 1 };
+  private restore = () => {};
   /** True while a pointer holds it: scales should not move under the hand. */
   held = false;
 
@@ -43,6 +49,7 @@ export class Handle {
     this.tell({ now: 0, from: 0, to: 1, text: 'not drawn yet' });
     element.addEventListener('pointerdown', (event) => this.grab(event, parent));
     element.addEventListener('keydown', (event) => this.press(event));
+    element.addEventListener('focus', () => (this.restore = moves.keep()));
     parent.append(element);
   }
 
@@ -67,21 +74,31 @@ export class Handle {
     element.focus();
     element.setPointerCapture(event.pointerId);
     this.held = true;
+    this.restore = this.moves.keep();
+    const giveUp = ({ key }: KeyboardEvent) => key === 'Escape' && element.releasePointerCapture(event.pointerId);
     const move = (it: PointerEvent) => {
       const box = parent.getBoundingClientRect();
       this.moves.drag(it.clientX - box.left, it.clientY - box.top);
     };
     const release = () => {
       element.removeEventListener('pointermove', move);
+      element.removeEventListener('keydown', giveUp);
       this.held = false;
       this.moves.rest();
     };
     element.addEventListener('pointermove', move);
+    element.addEventListener('keydown', giveUp);
     element.addEventListener('lostpointercapture', release, { once: true });
   }
 
   private press(event: KeyboardEvent): void {
     const { from, to } = this.range;
+    if (event.key === 'Escape') {
+      event.preventDefault(); // the chosen head stays
+      this.restore();
+      this.moves.rest();
+      return;
+    }
     if (event.key === 'Home' || event.key === 'End') {
       event.preventDefault();
       this.moves.end(event.key === 'Home' ? from : to);

@@ -154,6 +154,11 @@ export function wirePresets(page: PageState): void {
         const chart = strip.closest('.figure')?.querySelector('.chart');
         if (chart) keepInSight(chart);
       });
+      link.addEventListener('keydown', (event) => {
+        if (event.key !== ' ') return;
+        event.preventDefault(); // which would scroll
+        link.click();
+      });
     }
     store.changed.subscribe(mark);
     mark();
@@ -168,6 +173,17 @@ function keepInSight(chart: Element): void {
   const sizes = new ResizeObserver(() => chart.scrollIntoView({ block: 'nearest' }));
   sizes.observe(chart);
   setTimeout(() => sizes.disconnect(), GROWING);
+}
+
+/** What takes the Escape key for itself. */
+const OWN_ESCAPE = 'input, select, textarea';
+
+/** Escape releases the chosen head wherever the focus is, but in a field. */
+export function wireEscape(page: PageState): void {
+  addEventListener('keydown', (event) => {
+    const isTaken = event.defaultPrevented || (event.target as Element).matches?.(OWN_ESCAPE);
+    if (event.key === 'Escape' && !isTaken) page.storeOf(page.view).set({ head: '' });
+  });
 }
 
 /** The skip link moves the focus and leaves the address, which holds the state, alone. */

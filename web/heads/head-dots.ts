@@ -80,6 +80,13 @@ export function modelEntries(registry: Model[], spots: readonly Spot[], origin?:
   }));
 }
 
+/** A head in pixels of the area. */
+interface Place<S> {
+  spot: S;
+  x: number;
+  y: number;
+}
+
 /** How near, in pixels, a pointer must come to a head. */
 const REACH = 14;
 
@@ -87,10 +94,12 @@ const REACH = 14;
  * Lets a pointer find heads on a chart: a ring and a name while it is near. A click or a tap chooses a head,
  * whose name then stays.
  */
-export class HeadPointer {
+export class HeadPointer<S extends Spot = Spot> {
   private ring = document.createElement('div');
   private label: HTMLElement;
-  private places: { spot: Spot; x: number; y: number }[] = [];
+  private places: Place<S>[] = [];
+  /** Of the places of the head that is pointed at, the one under the pointer. */
+  private under: Place<S> | undefined;
   /** The head that was chosen here; another chart may have chosen one since. */
   private picked = '';
 
@@ -98,7 +107,7 @@ export class HeadPointer {
     private area: HTMLElement,
     private registry: HeadRegistry,
     private store: Store<HeadState>,
-    private describe: (spot: Spot) => string,
+    private describe: (spot: S) => string,
   ) {
     this.ring.className = 'ring';
     this.ring.hidden = true;
@@ -119,28 +128,34 @@ export class HeadPointer {
     registry.hovering.subscribe(() => this.show());
   }
 
-  /** Takes the places where the heads were drawn; null where they are not. */
-  place(spots: Spot[], chart: Chart | null): void {
-    this.places = chart ? spots.map((spot) => ({ spot, x: chart.x.apply(spot.x), y: chart.y.apply(spot.y) })) : [];
+  /** Takes the places where the heads were drawn: in one chart of the area or in several; none where they are not. */
+  place(...parts: (readonly [spots: readonly S[], chart: Chart])[]): void {
+    this.places = parts.flatMap(([spots, chart]) =>
+      spots.map((spot) => ({ spot, x: chart.x.apply(spot.x), y: chart.y.apply(spot.y) })),
+    );
+    this.under = undefined;
     this.show();
   }
 
   private near(event: PointerEvent | MouseEvent): string {
-    if ((event.target as Element).closest('.handle')) return ''; // that hand holds something else
+    const isHandle = (event.target as Element).closest('.handle'); // that hand holds something else
     const box = this.area.getBoundingClientRect();
     let best = REACH;
-    let found = '';
-    for (const { spot, x, y } of this.places) {
-      const distance = Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y);
-      if (distance < best) [best, found] = [distance, spot.head.id];
+    const before = this.under;
+    this.under = undefined;
+    for (const place of isHandle ? [] : this.places) {
+      const distance = Math.hypot(event.clientX - box.left - place.x, event.clientY - box.top - place.y);
+      if (distance < best) [best, this.under] = [distance, place];
     }
-    return found;
+    if (this.under !== before) this.show(); // perhaps the same head in another chart
+    return this.under?.spot.head.id ?? '';
   }
 
   private show(): void {
     if (this.picked !== this.store.state.head) this.picked = '';
     const id = this.registry.hovered || this.picked;
-    const place = this.places.find(({ spot }) => spot.head.id === id);
+    const isIts = (place?: Place<S>) => place?.spot.head.id === id;
+    const place = isIts(this.under) ? this.under : this.places.find(isIts);
     this.ring.hidden = this.label.hidden = !place;
     if (!place) return;
     const { x, y, spot } = place;

@@ -1,4 +1,4 @@
-import { parse, type Values } from './control';
+import { parse, pick, type Values } from './control';
 import { Signal } from './signal';
 import type { View } from './view';
 
@@ -41,6 +41,12 @@ export class Store<S extends Values = Values> {
     const names = Object.keys(patch);
     for (const name of names) this.refused.delete(name);
     this.apply({ ...this.current, ...patch }, settled, names);
+  }
+
+  /** Takes the present values of some controls; what it returns puts them back. */
+  keep(...names: (keyof S & string)[]): () => void {
+    const kept = pick(this.current, names) as Partial<S>;
+    return () => this.set(kept);
   }
 
   /** Takes a text a person typed; keeps the old value and remembers the text if it is not allowed. */

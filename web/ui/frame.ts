@@ -67,8 +67,9 @@ export class Frame {
     const row = document.createElement('div');
     const summary = Object.assign(document.createElement('summary'), { textContent: 'Export' });
     menu.append(summary, row);
-    menu.addEventListener('keydown', ({ key }) => {
-      if (key !== 'Escape' || !menu.open) return;
+    menu.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || !menu.open) return;
+      event.preventDefault(); // the chosen head stays
       menu.open = false;
       summary.focus();
     });

@@ -179,7 +179,7 @@ export class Runner {
       },
     };
     try {
-      await this.figure.compute(context);
+      await this.figure.compute?.(context);
       if (signal.aborted) return;
       this.failedLoads = 0;
       frame.complain('');

@@ -55,6 +55,7 @@ export class CollapseMapFigure implements Figure {
       step: (dx, dy) => this.step(dx, dy),
       end: (mean) => this.moveTo(mean, store.state.variance),
       rest: () => store.settle(),
+      keep: () => store.keep('mean', 'variance'),
     });
     chart.addEventListener('pointermove', (event) => this.point(event));
     chart.addEventListener('pointerleave', () => (this.tip.hidden = true));

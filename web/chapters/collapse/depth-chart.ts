@@ -1,8 +1,9 @@
 import type { Markish, PlotOptions } from '@observablehq/plot';
 import { count, short } from '../../charts/format';
 import { legend, type Entry } from '../../charts/legend';
+import type { Mark } from '../../charts/mark-tip';
 import { dashes, series } from '../../charts/palette';
-import { chart, dot, gridY, line, ruleX } from '../../charts/plot';
+import { chart, dot, gridY, line, ruleX, type Chart } from '../../charts/plot';
 import type { LayerMeasure } from '../../engine/protocol';
 import type { Shape } from '../../ui/frame';
 import { layerAxis } from './depth-axes';
@@ -29,7 +30,7 @@ export function depthChart(
   curves: Curve[],
   options: { label: string; width: number; height: (legend: number) => number; y: PlotOptions['y']; entries: Entry[] },
   marks: Markish[][],
-): SVGSVGElement {
+): Chart {
   const { label, width, height, y, entries } = options;
   const key = legend([...varianceEntries(curves), ...entries], 52, width - 8, 22);
   return chart({
@@ -43,7 +44,7 @@ export function depthChart(
     x: layerAxis(depthOf(curves)),
     y,
     marks: [gridY({ strokeOpacity: 0.08 }), () => key.render(), ...[...marks].reverse().flat()],
-  }).svg;
+  });
 }
 
 /**
@@ -105,6 +106,15 @@ export function thinMarks(
       ariaDescription: `marks of the ${name}, variance ${variance}`,
     }),
   ];
+}
+
+/** What the points of a curve say. */
+export function tipsOf({ variance }: Curve, points: LayerPoint[], name: string): Mark[] {
+  return points.map(({ layer, value, error, samples }) => {
+    const bar = error > 0 ? ` ± ${short(error)}` : '';
+    const text = `v = ${short(variance)}, layer ${layer}: ${name} ${short(value)}${bar}, ${count(samples)} stacks`;
+    return { x: layer, y: value, text };
+  });
 }
 
 /** The points that get a mark. */

@@ -1,8 +1,19 @@
 import { decade, decades, tick } from '../../charts/format';
 import type { Table } from '../../charts/table';
 import { rankDomain } from './depth-axes';
-import { curveColumns, curveMarks, curveRows, depthChart, depthOf, endsText, sampledText, SHAPE } from './depth-chart';
-import { compose } from '../../charts/plot';
+import {
+  curveColumns,
+  curveMarks,
+  curveRows,
+  depthChart,
+  depthOf,
+  endsText,
+  sampledText,
+  SHAPE,
+  tipsOf,
+} from './depth-chart';
+import { MarkTip } from '../../charts/mark-tip';
+import { compose, shifted } from '../../charts/plot';
 import { entropyChart, entropyMeasures, entropyText } from './entropy-chart';
 import { Frame } from '../../ui/frame';
 import { child } from '../../ui/dom';
@@ -27,6 +38,7 @@ export class DepthFigure implements Figure {
   readonly repaintOn = ['rank', 'rows', 'floor'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private claim = child(this.frame.root, '[data-claim]');
+  private tip = new MarkTip(this.frame.chart);
 
   constructor(
     private store: Store,
@@ -61,12 +73,17 @@ export class DepthFigure implements Figure {
       { label: AXES[rank], width, height, y, entries: [] },
       known.map((curve, i) => curveMarks(curve, lists[i], domain, this.curves.isFresh(curve))),
     );
-    const entropies = entropyChart(this.curves, this.store.state, { width, height });
-    const [first, second] = [ranks, entropies].map(({ viewBox }) => viewBox.baseVal.height);
+    const [entropyTips, entropies] = entropyChart(this.curves, this.store.state, { width, height });
+    const [first, second] = [ranks, entropies].map(({ svg }) => svg.viewBox.baseVal.height);
     const parts = [
-      { svg: ranks, x: 0, y: wide ? Math.max(0, second - first) : 0 },
-      { svg: entropies, x: wide ? width : 0, y: wide ? Math.max(0, first - second) : first },
+      { svg: ranks.svg, x: 0, y: wide ? Math.max(0, second - first) : 0 },
+      { svg: entropies.svg, x: wide ? width : 0, y: wide ? Math.max(0, first - second) : first },
     ];
+    const rankTips = known.flatMap((curve, i) => tipsOf(curve, lists[i], AXES[rank]));
+    this.tip.place(() => [
+      [rankTips, shifted(ranks, parts[0].x, parts[0].y)],
+      [entropyTips, shifted(entropies, parts[1].x, parts[1].y)],
+    ]);
     const size = { width: frame.width, height: wide ? Math.max(first, second) : first + second };
     frame.put(compose(parts, size, this.describe()));
     frame.say(this.caption());

@@ -1,8 +1,10 @@
 import type { Markish } from '@observablehq/plot';
 import { tick } from '../../charts/format';
 import type { Entry } from '../../charts/legend';
+import type { Mark } from '../../charts/mark-tip';
+import type { Chart } from '../../charts/plot';
 import type { LayerMeasure } from '../../engine/protocol';
-import { curveMarks, depthChart, endsText, thinMarks } from './depth-chart';
+import { curveMarks, depthChart, endsText, thinMarks, tipsOf } from './depth-chart';
 import { pointsOf, type Curve, type StackCurves } from './stack-curves';
 import type { State } from './state';
 
@@ -33,12 +35,12 @@ export function entropyMeasures(state: Readonly<State>): LayerMeasure[] {
   return [meanOf(state), ...extremesOf(state).map(({ measure }) => measure)];
 }
 
-/** How the attention's entropy changes along the layers, with its lower bound. */
+/** How the attention's entropy changes along the layers, with its lower bound; and what its marks say. */
 export function entropyChart(
   curves: StackCurves,
   state: Readonly<State>,
   size: { width: number; height: (legend: number) => number },
-): SVGSVGElement {
+): readonly [Mark[], Chart] {
   const label = 'row entropy H / log of the keys seen';
   const y = { domain: RANGE, label, ticks: 6, tickFormat: tick };
   const mean: Entry = { text: 'mean of the rows', kind: 'ring', colours: ['var(--ink)'] };
@@ -55,7 +57,12 @@ export function entropyChart(
     ];
   };
   const { known } = curves;
-  return depthChart(known, { label, ...size, y, entries: [mean, ...others] }, known.map(marks));
+  const drawn = depthChart(known, { label, ...size, y, entries: [mean, ...others] }, known.map(marks));
+  const lines = [{ measure: meanOf(state), name: 'mean row entropy' }, ...extremesOf(state)];
+  const tips = known.flatMap((curve) =>
+    lines.flatMap(({ measure, name }) => tipsOf(curve, pointsOf(curve, measure), name)),
+  );
+  return [tips, drawn];
 }
 
 /** The mean entropy in the last layer, in a sentence; '' where there is none. */

@@ -1,8 +1,9 @@
 import { short } from '../../charts/format';
+import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { MatrixPicture } from '../../charts/matrix';
 import { fieldRamp } from '../../charts/palette';
 import { element, type Bitmap } from '../../charts/picture';
-import { partOf, type Chart } from '../../charts/plot';
+import { partOf, type Chart, type Position } from '../../charts/plot';
 import type { Simulated } from '../../engine/protocol';
 import { pathOf, type Box } from './panel';
 import type { Point } from './point';
@@ -43,16 +44,19 @@ interface Places {
 /** One sampled attention matrix, the entropies of its rows, and which keys pass the signal. */
 export class AttentionPanel {
   private picture: MatrixPicture;
+  private tip: MarkTip;
   private axes: Chart | null = null;
   private places: Places | null = null;
   private marks: Marks | null = null;
   private box: Box = { x: 0, y: 0, width: 0, height: 0 };
+  private simulation: Simulated | null = null;
 
   constructor(area: HTMLElement) {
     this.picture = new MatrixPicture(
       area,
       (query, key, weight) => `query ${query + 1} → key ${key + 1}, weight ${short(weight)}`,
     );
+    this.tip = new MarkTip(area);
   }
 
   draw({ attention: { length } }: Point, box: Box): SVGSVGElement {
@@ -136,6 +140,7 @@ export class AttentionPanel {
       );
       marks.entropy.setAttribute('d', pathOf(steps));
     }
+    this.tip.place(() => [[this.tipsOf(point), { x: shift(box.x), y: shift(box.y) }]]);
     const cells = { length: attention.length, values: attention.weights };
     return this.picture.paint(cells, fieldRamp(), Math.sqrt, axes, box.y, box.x);
   }
@@ -143,6 +148,7 @@ export class AttentionPanel {
   /** Shows simulated probabilities and the sensitivity of the exact softmax, or takes them away. */
   simulated(simulated: Simulated | null): void {
     const { marks, places } = this;
+    this.simulation = simulated;
     if (!marks || !places) return;
     const { key, strip } = places;
     if (!simulated) {
@@ -169,7 +175,36 @@ export class AttentionPanel {
     });
     marks.sensitivity.setAttribute('d', pathOf(curve));
   }
+
+  /** What the marks of the strip and the bars of entropy say, in pixels of the panel. */
+  private tipsOf({ theory, attention }: Point): Mark[] {
+    const { simulation } = this;
+    const { key, query, strip, bar } = this.places!;
+    const most = Math.max(1e-12, ...(simulation?.sensitivity ?? []));
+    const strips = Array.from(theory.rho, (rho, i) => {
+      const x = (key(i) + key(i + 1)) / 2;
+      const name = `key ${i + 1}: `;
+      const own = { x, y: strip(rho), text: `${name}ρ ${short(rho)} in theory` };
+      if (!simulation || i >= simulation.rho.length) return [own];
+      const { rho: found, rho_error, sensitivity } = simulation;
+      const part = sensitivity[i] / most;
+      return [
+        own,
+        { x, y: strip(found[i]), text: `${name}ρ ${short(found[i])} ± ${short(rho_error[i])} simulated` },
+        { x, y: strip(part), text: `${name}sensitivity ${short(sensitivity[i])}, ${short(part)} of the largest` },
+      ];
+    });
+    const rows = Array.from(bar ? attention.entropy : [], (value, row) => ({
+      x: bar!(value),
+      y: (query(row) + query(row + 1)) / 2,
+      text: `query ${row + 1}: row entropy ${short(value)}`,
+    }));
+    return [...strips.flat(), ...rows];
+  }
 }
+
+/** Pixels of the panel in those of the picture. */
+const shift = (by: number): Position => ({ apply: (it) => it + by, invert: (it) => it - by });
 
 const MARKS: Record<keyof Marks, string> = {
   rho: 'propagation probability, theory',

@@ -113,7 +113,6 @@ export class HeadGrid {
   }
 
   private press(event: KeyboardEvent, model: Model): void {
-    if (event.key === 'Escape') this.store.set({ head: '' });
     const move = MOVES[event.key];
     const here = (event.target as HTMLElement).dataset.head;
     const head = model.heads.find((it) => it.id === here);

@@ -103,7 +103,7 @@ export class LevelsPanel {
       this.shown = to.map((value, i) => from[i] + eased * (value - from[i]));
       this.put();
       if (part < 1) this.movement = requestAnimationFrame(move);
-      else this.pointer.place(this.spots(), this.own && shifted(this.own, this.box.x, this.box.y));
+      else if (this.own) this.pointer.place([this.spots(), shifted(this.own, this.box.x, this.box.y)]);
     };
     if (to.some((value, i) => value !== from[i])) this.movement = requestAnimationFrame(move);
     else move(start + MOVING);
@@ -112,7 +112,7 @@ export class LevelsPanel {
   hide(): void {
     cancelAnimationFrame(this.movement);
     this.own = null;
-    this.pointer.place([], null);
+    this.pointer.place();
   }
 
   /** How well the level predicts, with the bootstrap interval over heads. */

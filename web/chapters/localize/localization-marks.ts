@@ -1,9 +1,11 @@
 import type { Markish } from '@observablehq/plot';
-import { short } from '../../charts/format';
+import { count, short } from '../../charts/format';
 import type { Entry } from '../../charts/legend';
+import type { Mark } from '../../charts/mark-tip';
 import { dashes, series } from '../../charts/palette';
 import { dot, line, rect, ruleX } from '../../charts/plot';
 import type { Measure, SweepPoint } from '../../engine/protocol';
+import { AXES } from './localization-claim';
 import type { Lines } from './localization-questions';
 
 /** Error bars reach this many standard errors to either side. */
@@ -45,6 +47,25 @@ export function pointMarks(points: SweepPoint[], { means, measure }: Lines, fres
       dot(own, { ...look, y: value, r: 3.5, fill: 'var(--paper)', ariaDescription: `simulation, mean ${mean}` }),
     ];
   });
+}
+
+/** What the theory's lines and the simulated points say. */
+export function tipsOf({ means, variances, value, measure }: Lines, points: SweepPoint[]): Mark[] {
+  const name = (mean: number, variance: number) => `m = ${short(mean)}, v = ${short(variance)}: ${AXES[measure]}`;
+  const lines = means.flatMap((mean, row) =>
+    variances.map((x, i) => {
+      const y = value[row * variances.length + i];
+      return { x, y, text: `${name(mean, x)} ${short(y)} in theory` };
+    }),
+  );
+  const circles = points.map((point) => {
+    const { mean, variance: x, samples } = point;
+    const y = point[measure] ?? NaN;
+    const error = errorOf(point, measure);
+    const bar = error === null ? '' : ` ± ${short(error)}`;
+    return { x, y, text: `${name(mean, x)} ${short(y)}${bar}, ${count(samples)} simulated sequences` };
+  });
+  return [...lines, ...circles];
 }
 
 /** Shades the parts of the axis, as ranges of variances, in which the index of the first line rises. */

@@ -2,6 +2,7 @@ import type { Markish } from '@observablehq/plot';
 import { short } from '../../charts/format';
 import { Handle } from '../../charts/handle';
 import { legend } from '../../charts/legend';
+import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { chart, dot, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Output, Theory } from '../../engine/protocol';
@@ -38,6 +39,23 @@ interface Result extends Field {
 }
 
 const QUICK = { columns: 48, rows: 36 };
+/** Every so many columns and rows of the map have a tip: those between lie within its reach. */
+const TIPS = 4;
+
+/** What the colours and contours of the map say. */
+function marksOf(field: Field): Mark[] {
+  const { map } = field;
+  const { columns, rows } = sizeOf(map);
+  const cells = cellsOf(field);
+  const each = (count: number) => Array.from({ length: Math.ceil(count / TIPS) }, (_, i) => i * TIPS);
+  return each(rows).flatMap((row) =>
+    each(columns).map((column) => {
+      const [x, y, at] = [cells.x(column), cells.y(row), row * columns + column];
+      const [index, rho] = [map.localization[at], map.rho_mean[at]].map(short);
+      return { x, y, text: `ξ/λ ${short(x)}, √ηF/λ ${short(y)}: L ${index}, mean of ρ ${rho}` };
+    }),
+  );
+}
 
 /** Localization over the two numbers that the theory asks of a head. */
 export class PhaseMapFigure implements Figure {
@@ -60,6 +78,7 @@ export class PhaseMapFigure implements Figure {
   private canvas = new MapCanvas();
   private handle: Handle;
   private pointer: HeadPointer;
+  private tip: MarkTip;
   private chart: Chart | null = null;
   private result: Result | null = null;
   /** The theory at a point: where the point was when the engine was asked. */
@@ -72,11 +91,13 @@ export class PhaseMapFigure implements Figure {
     const { chart } = this.frame;
     const say = ({ x, y }: Spot) => `ξ/λ ${short(x)}, √η_F/λ ${short(y)}`;
     this.pointer = new HeadPointer(chart, registry, store, say);
+    this.tip = new MarkTip(chart, () => registry.hovered !== '');
     this.handle = new Handle(chart, 'Mean and spread of the eigenspectrum', {
       drag: (x, y) => this.drag(x, y),
       step: (dx, dy) => this.step(dx, dy),
       end: (x) => this.moveTo(x, this.point()[1] || 0.01),
       rest: () => store.settle(),
+      keep: () => store.keep('mean', 'variance'),
     });
   }
 
@@ -138,7 +159,9 @@ export class PhaseMapFigure implements Figure {
       ],
     });
     this.frame.put(this.chart.svg, [this.canvas.paint(result, this.chart)]);
-    this.pointer.place(spots, this.chart);
+    const { chart: drawn } = this;
+    this.pointer.place([spots, drawn]);
+    this.tip.place(() => [[marksOf(result), drawn]]);
     this.placeHandle();
     this.frame.say(this.caption());
   }

@@ -1,6 +1,7 @@
 import type { Markish } from '@observablehq/plot';
 import { count, decade, short, tick } from '../../charts/format';
 import { legend, type Entry } from '../../charts/legend';
+import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { series } from '../../charts/palette';
 import { chart, dot, gridX, gridY, line, ruleX } from '../../charts/plot';
 import type { Table } from '../../charts/table';
@@ -35,6 +36,7 @@ export class RowEntropyFigure implements Figure {
   readonly repaintOn = ['sigma', 'sample', 'head', 'brush'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private pointer: HeadPointer;
+  private tip: MarkTip;
   private rows: Row[] = [];
 
   constructor(
@@ -43,6 +45,7 @@ export class RowEntropyFigure implements Figure {
   ) {
     const say = ({ x, y }: Spot) => `s ${short(x)}, measured row entropy ${short(y)}`;
     this.pointer = new HeadPointer(this.frame.chart, registry, store, say);
+    this.tip = new MarkTip(this.frame.chart, () => registry.hovered !== '');
   }
 
   async compute(context: FigureContext): Promise<void> {
@@ -96,7 +99,8 @@ export class RowEntropyFigure implements Figure {
       ],
     });
     this.frame.put(drawn.svg);
-    this.pointer.place(spots, drawn);
+    this.pointer.place([spots, drawn]);
+    this.tip.place(() => [[this.rows.flatMap(marksOf), drawn]]);
     this.frame.say(this.caption(spots));
   }
 
@@ -181,6 +185,18 @@ export class RowEntropyFigure implements Figure {
       .filter(Boolean)
       .join(' ');
   }
+}
+
+/** What a row's places on the two curves and its simulated circle say. */
+function marksOf(row: Row): Mark[] {
+  const { length, logit_std: x, theory_entropy, limit_entropy, entropy, entropy_error } = row;
+  const at = (name: string, y: number | null, text = short(y ?? NaN)) =>
+    y === null ? [] : [{ x, y, text: `T = ${length}, s ${short(x)}: row entropy ${text}, ${name}` }];
+  return [
+    ...at('theory', theory_entropy),
+    ...at('random energy model', limit_entropy),
+    ...at('simulation', entropy, `${short(entropy ?? NaN)} ± ${short(entropy_error ?? NaN)}`),
+  ];
 }
 
 /** The limit of long rows, with the point at which it reaches 0. */

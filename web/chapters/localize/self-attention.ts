@@ -63,7 +63,7 @@ export class SelfAttentionFigure implements Figure {
       ],
     });
     this.frame.put(drawn.svg);
-    this.pointer.place(spots, drawn);
+    this.pointer.place([spots, drawn]);
     this.frame.say(this.caption(spots));
   }
 

@@ -2,7 +2,8 @@ import type { Markish } from '@observablehq/plot';
 import { short, tick } from '../../charts/format';
 import { Handle } from '../../charts/handle';
 import { legend, type Entry } from '../../charts/legend';
-import { chart, compose, dot, gridY, ruleX, ruleY, type Chart } from '../../charts/plot';
+import { MarkTip, type Mark } from '../../charts/mark-tip';
+import { chart, compose, dot, gridY, ruleX, ruleY, shifted, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Output } from '../../engine/protocol';
 import { Frame } from '../../ui/frame';
@@ -31,6 +32,7 @@ export class SoftmaxRowFigure implements Figure {
   readonly frame = new Frame(this.id, () => this.table());
   private row: Row | null = null;
   private handle: Handle;
+  private tip = new MarkTip(this.frame.chart);
   private logits: { chart: Chart; top: number } | null = null;
 
   constructor(private store: Store) {
@@ -39,6 +41,7 @@ export class SoftmaxRowFigure implements Figure {
       step: (dx, dy) => this.move(store.state.logit + 0.1 * (dx + dy)),
       end: (logit) => this.move(logit),
       rest: () => store.settle(),
+      keep: () => store.keep('logit'),
     });
   }
 
@@ -77,7 +80,10 @@ export class SoftmaxRowFigure implements Figure {
       { domain: [0, 0.26], limits: [] as number[] },
     );
     const place = (i: number) => ({ x: wide ? i * width : 0, y: top + (wide ? 0 : i * HEIGHT) });
-    const parts = [left, weights, gradients].map(({ svg }, i) => ({ svg, ...place(i) }));
+    const panels = [left, weights, gradients];
+    const parts = panels.map(({ svg }, i) => ({ svg, ...place(i) }));
+    const marks = tipsOf(row);
+    this.tip.place(() => panels.map((it, i) => [marks[i], shifted(it, place(i).x, place(i).y)]));
     const size = { width: frame.width, height: top + (wide ? HEIGHT : 3 * HEIGHT) };
     const svg = compose(parts, size, `One row of attention. ${caption(row)}`);
     svg.append(key.render());
@@ -182,6 +188,26 @@ function panel(
     y: { domain, label: width < 300 ? label.split(':')[0] : label, tickFormat: tick, ticks: 5 },
     marks,
   });
+}
+
+/** What the marks of the three panels say. */
+function tipsOf({ centred, weight, clipped, gradient, clipped_gradient }: Row): Mark[][] {
+  const panels: [name: string, values: Float64Array][][] = [
+    [['logit over λ, above the row’s mean', centred]],
+    [
+      ['weight, exact', weight],
+      ['weight, clipped', clipped],
+    ],
+    [
+      ['gradient, exact', gradient],
+      ['gradient, clipped', clipped_gradient],
+    ],
+  ];
+  return panels.map((sets) =>
+    sets.flatMap(([name, values]) =>
+      Array.from(values, (y, at) => ({ x: at + 1, y, text: `key ${at + 1}: ${name}: ${short(y)}` })),
+    ),
+  );
 }
 
 function caption(row: Row): string {

@@ -1,5 +1,6 @@
 import { short } from '../../charts/format';
 import { Handle } from '../../charts/handle';
+import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { layerColour } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { chart, gridX, ruleX, shifted, type Chart } from '../../charts/plot';
@@ -46,6 +47,7 @@ interface Marks {
 export class SpectrumPanel {
   private meanHandle: Handle;
   private spreadHandle: Handle;
+  private tip: MarkTip;
   private chart: Chart | null = null;
   private own: Chart | null = null;
   private marks: Marks | null = null;
@@ -57,16 +59,19 @@ export class SpectrumPanel {
     private registry: HeadRegistry,
   ) {
     const rest = () => store.settle();
+    this.tip = new MarkTip(area, () => registry.hovered !== '');
     this.meanHandle = new Handle(area, 'Mean of the eigenspectrum', {
       drag: (x) => this.setMean(this.chart?.x.invert(x) ?? NaN),
       step: (dx, dy) => this.setMean(store.state.mean + 0.01 * (dx + dy)),
       end: (mean) => this.setMean(mean),
+      keep: () => store.keep('mean'),
       rest,
     });
     this.spreadHandle = new Handle(area, 'Standard deviation of the eigenspectrum', {
       drag: (x) => this.setDeviation(Math.abs((this.chart?.x.invert(x) ?? NaN) - store.state.mean)),
       step: (dx, dy) => this.setDeviation((this.deviation || 1e-3) * STEP ** (dx + dy)),
       end: (deviation) => this.setDeviation(deviation),
+      keep: () => store.keep('variance'),
       rest,
     });
     this.meanHandle.element.classList.add('along');
@@ -146,6 +151,8 @@ export class SpectrumPanel {
     const values = pairsOf(spectrum.eigenvalues);
     const deviation = this.deviation;
     marks.density.setAttribute('d', this.densityPath(values));
+    const { chart: drawn } = this;
+    if (drawn) this.tip.place(() => [[this.tipsOf(values), drawn]]);
     marks.dots.setAttribute('d', this.dotsPath(values, 2.2));
     const at = this.inside(x.apply(mean));
     const ends = { x1: at, x2: at, y1: y.apply(1), y2: y.apply(LOWEST) };
@@ -219,30 +226,48 @@ export class SpectrumPanel {
     return most <= REACH ? REACH : 3 * 10 ** Math.ceil(Math.log10(most / 3));
   }
 
-  private densityPath(values: readonly Complex[]): string {
-    const { x, y } = this.own!;
+  /** Density of the real parts over the axis. */
+  private densityOf(values: readonly Complex[]): { x: number; y: number }[] {
+    const { x } = this.own!;
     const [from, to] = [x.apply(-this.range), x.apply(this.range)];
+    const places = axisPlaces(from, to, (pixel) => x.invert(pixel));
     const real = values.map(([re]) => re);
-    const { at, height } = densityOf(
-      real,
-      axisPlaces(from, to, (pixel) => x.invert(pixel)),
-    );
-    const points = at
-      .map((place, i) => [x.apply(place), y.apply(height[i])] as const)
-      .filter(([px]) => px >= from - 1 && px <= to + 1);
-    return pathOf(points);
+    const { at, height } = densityOf(real, places);
+    return at.map((place, i) => ({ x: place, y: height[i] })).filter((it) => Math.abs(it.x) <= 1.001 * this.range);
   }
 
-  /** Eigenvalues as dots: imaginary parts on the scale of the axis, around the line of the real ones. */
-  private dotsPath(values: readonly Complex[], radius: number): string {
+  private densityPath(values: readonly Complex[]): string {
+    const { x, y } = this.own!;
+    return pathOf(this.densityOf(values).map((it) => [x.apply(it.x), y.apply(it.y)] as const));
+  }
+
+  /** What the curve and the eigenvalues say. */
+  private tipsOf(values: readonly Complex[]): Mark[] {
+    const curve = this.densityOf(values).map((it) => ({
+      ...it,
+      text: `density at ${short(it.x)}: ${short(it.y)} of its largest value`,
+    }));
+    const dots = values.map(([re, im]) => {
+      const sign = im < 0 ? '−' : '+';
+      const text = `eigenvalue ${short(re)}${im === 0 ? '' : ` ${sign} ${short(Math.abs(im))}i`}`;
+      return { x: re, y: this.levelOf(im), text };
+    });
+    return [...curve, ...dots];
+  }
+
+  /** Height of an imaginary part: on the scale of the axis, around the line of the real ones. */
+  private levelOf(im: number): number {
     const { x, y } = this.own!;
     const up = (y.apply(LINE) - y.apply(0)) / (x.apply(this.range) - x.apply(0));
+    return y.invert(y.apply(LINE) - up * (x.apply(Math.abs(im)) - x.apply(0)) * Math.sign(im));
+  }
+
+  /** Eigenvalues as dots. */
+  private dotsPath(values: readonly Complex[], radius: number): string {
+    const { x, y } = this.own!;
     const turn = `a${radius},${radius} 0 1,0 ${2 * radius},0a${radius},${radius} 0 1,0 ${-2 * radius},0`;
     return values
-      .map(([re, im]) => {
-        const rise = up * (x.apply(Math.abs(im)) - x.apply(0)) * Math.sign(im);
-        return `M${(x.apply(re) - radius).toFixed(1)},${(y.apply(LINE) - rise).toFixed(1)}${turn}`;
-      })
+      .map(([re, im]) => `M${(x.apply(re) - radius).toFixed(1)},${y.apply(this.levelOf(im)).toFixed(1)}${turn}`)
       .join('');
   }
 

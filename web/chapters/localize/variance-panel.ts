@@ -1,6 +1,7 @@
 import { decade, short, tick } from '../../charts/format';
 import { Handle } from '../../charts/handle';
 import { legend } from '../../charts/legend';
+import { MarkTip } from '../../charts/mark-tip';
 import { series } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { chart, gridX, gridY, shifted, type Chart } from '../../charts/plot';
@@ -10,7 +11,7 @@ import { spreadNames, type HeadRegistry } from '../../heads/registry';
 import { sliderOf } from '../../state/control';
 import { settingControls } from '../../state/setting';
 import { AXES, fails, risesOf } from './localization-claim';
-import { lineEntries, lineMarks, pointMarks, riseEntry, riseMark } from './localization-marks';
+import { lineEntries, lineMarks, pointMarks, tipsOf, riseEntry, riseMark } from './localization-marks';
 import type { Curves } from './localization-answers';
 import { valueOn } from './localization-questions';
 import type { HeadSpots, HeadSpot } from './head-spots';
@@ -36,6 +37,7 @@ interface Marks {
 export class VariancePanel {
   private handle: Handle;
   private pointer: HeadPointer;
+  private tip: MarkTip;
   private chart: Chart | null = null;
   private own: Chart | null = null;
   private curves: Curves | null = null;
@@ -50,11 +52,13 @@ export class VariancePanel {
     heads: HeadSpots,
   ) {
     this.pointer = new HeadPointer(area, registry, store, (spot) => heads.numbersOf(spot));
+    this.tip = new MarkTip(area, () => registry.hovered !== '');
     this.handle = new Handle(area, 'Variance of the eigenspectrum', {
       drag: (x) => this.move(this.chart?.x.invert(x) ?? NaN),
       step: (dx, dy) => this.move(store.state.variance * 10 ** (0.05 * (dx + dy))),
       end: (variance) => this.move(variance),
       rest: () => store.settle(),
+      keep: () => store.keep('variance'),
     });
   }
 
@@ -119,7 +123,9 @@ export class VariancePanel {
     const axis = element('text', { ...text, y: 40 }, `↑ ${AXES[lines.measure]}`);
     this.own.svg.append(floor, rule, dot, reading, axis);
     this.chart = shifted(this.own, box.x, box.y);
-    this.pointer.place(spots, this.chart);
+    const { chart: drawn } = this;
+    this.pointer.place([spots, drawn]);
+    this.tip.place(() => [[tipsOf(lines, known), drawn]]);
     this.handle.element.hidden = false;
     return this.own.svg;
   }
@@ -128,7 +134,8 @@ export class VariancePanel {
   hide(): void {
     this.own = this.chart = this.marks = null;
     this.handle.element.hidden = true;
-    this.pointer.place([], null);
+    this.pointer.place();
+    this.tip.place(() => []);
   }
 
   /** Moves the present point, and reads out its numbers. */

@@ -43,7 +43,7 @@ export function startModel(
   const predictors = new PredictorsFigure(store, heads, checkpoints, measurements, texts);
   const text = new HeadTextFigure(store, checkpoints, measurements);
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
-  const metric = new TokenMetricFigure(store, checkpoints, measurements);
+  const metric = new TokenMetricFigure(store, heads, checkpoints, measurements);
   const figures = runFigures<FigureOf<'model'>, State>(
     {
       'head-text': text,

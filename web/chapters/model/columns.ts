@@ -12,6 +12,8 @@ export interface Column {
   help: string;
   /** NaN where it is not known. */
   value(head: PlacedHead, at: Found): number;
+  /** Its least values are looked for first: places, and the entropy of sharp heads. */
+  ascends?: true;
   /** Where it is a name, by which a filter may ask too; the value is then its place. */
   text?(head: PlacedHead, found: Found): string;
 }
@@ -48,27 +50,31 @@ export const columns: readonly Column[] = [
   {
     name: 'stack',
     title: 'Stack',
+    ascends: true,
     help: 'encoder, decoder, cross (from decoder to encoder), text, vision, or what its names begin with',
     value: ({ stack, model }) => (stack ? model.stacks.indexOf(stack) : NaN),
     text: ({ stack }) => stack,
   },
-  { name: 'layer', title: 'Layer', help: 'number of the layer, from 0', value: ({ layer }) => layer },
-  { name: 'head', title: 'Head', help: 'number of the head in its layer, from 0', value: ({ head }) => head },
+  { name: 'layer', title: 'Layer', ascends: true, help: 'number of the layer, from 0', value: ({ layer }) => layer },
+  { name: 'head', title: 'Head', ascends: true, help: 'number of the head in its layer, from 0', value: ({ head }) => head },
   {
     name: 'entropy',
     title: 'Entropy measured',
+    ascends: true,
     help: `entropy on the passages of ${referTo('predictors')}`,
     value: measuredEntropy,
   },
   {
     name: 'predicted',
     title: 'Entropy predicted',
+    ascends: true,
     help: `entropy that the chosen level of ${referTo('predictors')} predicts`,
     value: predicted,
   },
   {
     name: 'verdict',
     title: 'Explained by',
+    ascends: true,
     help:
       `what the first level of ${referTo('predictors')} adds from which on all levels predict ` +
       'the entropy within 0.05; in a filter write a hyphen for each space',
@@ -109,6 +115,7 @@ export const columns: readonly Column[] = [
   {
     name: 'text_entropy',
     title: 'Entropy, text',
+    ascends: true,
     help: `entropy on the text of ${referTo('head-text')}`,
     value: onText('entropy'),
   },

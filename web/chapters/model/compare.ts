@@ -1,13 +1,14 @@
 import type { Markish } from '@observablehq/plot';
 import { decade, short, tick } from '../../charts/format';
 import { legend } from '../../charts/legend';
+import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { layerColour } from '../../charts/palette';
 import { chart, dot, line, link } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Head } from '../../engine/protocol';
 import { brushed, placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
-import { spreadNames } from '../../heads/registry';
+import { placeName, spreadNames } from '../../heads/registry';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
 import type { Figure, Store } from './state';
@@ -25,6 +26,7 @@ export class CompareFigure implements Figure {
   readonly inputs = [] as const;
   readonly repaintOn = ['spread', 'brush'] as const;
   readonly frame = new Frame(this.id, () => this.table());
+  private tip = new MarkTip(this.frame.chart);
   private chooser = child(document, '[data-file-chooser]');
   private slider = child<HTMLInputElement>(this.chooser, 'input');
   private title = child(this.chooser, 'span');
@@ -35,10 +37,6 @@ export class CompareFigure implements Figure {
   ) {
     this.slider.addEventListener('input', () => checkpoints.show(Number(this.slider.value)));
     checkpoints.changed.subscribe(() => this.follow());
-  }
-
-  async compute(): Promise<void> {
-    // Everything that is drawn came with the checkpoints.
   }
 
   /** With one checkpoint there is nothing to choose and nothing to compare. */
@@ -118,8 +116,20 @@ export class CompareFigure implements Figure {
         }),
       ],
     });
+    this.tip.place(() => [[pairs.flatMap((pair) => this.tipsOf(pair)), picture]]);
     this.frame.put(picture.svg);
     this.frame.say(this.caption(pairs));
+  }
+
+  /** What the ring and the dot of a head say. */
+  private tipsOf({ from, to }: Pair): Mark[] {
+    const { list, at } = this.checkpoints;
+    const tip = (head: Head, name: string) => {
+      const [x, y] = [head.mean, this.spread(head)];
+      const numbers = `mean ${short(x)}, ${spreadNames[this.store.state.spread]} ${short(y)}`;
+      return { x, y, text: `${name}, ${placeName(head)}: ${numbers}` };
+    };
+    return [tip(from, list[0].name), tip(to, list[at].name)];
   }
 
   /** The least variance of a matrix of the heads' rank, over their means. */

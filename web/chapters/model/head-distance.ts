@@ -1,5 +1,6 @@
 import { short } from '../../charts/format';
 import { legend, type Entry } from '../../charts/legend';
+import { MarkTip } from '../../charts/mark-tip';
 import { series } from '../../charts/palette';
 import { chart, dot, line } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
@@ -21,16 +22,13 @@ export class HeadDistanceFigure implements Figure {
   readonly inputs = [] as const;
   readonly repaintOn = ['head'] as const;
   readonly frame = new Frame(this.id, () => this.table());
+  private tip = new MarkTip(this.frame.chart);
 
   constructor(
     private store: Store,
     private checkpoints: Checkpoints,
     private measurements: HeadMeasurements,
   ) {}
-
-  async compute(): Promise<void> {
-    // Everything that is drawn comes with the predictions.
-  }
 
   paint(): void {
     const found = this.found();
@@ -79,6 +77,10 @@ export class HeadDistanceFigure implements Figure {
         dot(measured, { r: 3, fill: 'var(--ink)', ariaDescription: 'measured' }),
       ],
     });
+    const tips = drawn.flatMap((points, i) =>
+      points.map(([x, y]) => ({ x, y, text: `${entries[i].text}, distance ${x}: mean weight ${short(y)}` })),
+    );
+    this.tip.place(() => [[tips, picture]]);
     this.frame.put(picture.svg);
     this.frame.say(this.caption());
   }

@@ -54,10 +54,6 @@ export class HeadSpectraFigure implements Figure {
     registry.hovering.subscribe(() => this.showTip());
   }
 
-  async compute(): Promise<void> {
-    // Everything that is drawn came with the model.
-  }
-
   paint(): void {
     const layout = this.layout();
     const { cell, columns, left, rows } = layout;

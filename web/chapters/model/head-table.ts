@@ -131,7 +131,7 @@ export class HeadTable {
 
   private buildTitles(order: string): void {
     const row = document.createElement('tr');
-    for (const { name, title, help } of this.shown) {
+    for (const { name, title, help, ascends } of this.shown) {
       const said = `${help}; “${name}” in the filter`;
       const cell = Object.assign(document.createElement('th'), { scope: 'col', title: said });
       const up = order === name;
@@ -141,7 +141,8 @@ export class HeadTable {
       button.textContent = title;
       button.dataset.sort = name;
       button.addEventListener('click', () => {
-        this.store.offer('order', up ? `-${name}` : name, true);
+        const isFalling = up || (!ascends && !down);
+        this.store.offer('order', isFalling ? `-${name}` : name, true);
         child(this.grid, `[data-sort="${name}"]`).focus();
       });
       cell.append(button);

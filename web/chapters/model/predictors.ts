@@ -214,7 +214,7 @@ export class PredictorsFigure implements Figure {
       ],
     });
     this.frame.put(this.chart.svg);
-    this.pointer.place(spots, this.chart);
+    this.pointer.place([spots, this.chart]);
     this.frame.say(this.caption());
   }
 

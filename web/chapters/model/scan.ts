@@ -106,8 +106,12 @@ function framingOf(heads: Head[], state: Readonly<State>): string {
   return `${parts.join('; ')}.`;
 }
 
-/** How much of a file was read, in kilobytes or megabytes: "0.2 of 91.6 MB", "41 of 213 kB". */
-export function readText(bytes: number, size: number): string {
+/**
+ * How much of a file was read, in kilobytes or megabytes: "0.2 of 91.6 MB", "41 of 213 kB". Ranges of a small
+ * file overlap: what was read of it is at most the whole.
+ */
+export function readText(read: number, size: number): string {
+  const bytes = Math.min(read, size);
   return size < MEGA
     ? `${Math.ceil(bytes / KILO)} of ${Math.ceil(size / KILO)} kB`
     : `${(bytes / MEGA).toFixed(1)} of ${(size / MEGA).toFixed(1)} MB`;

@@ -1,10 +1,11 @@
-import { count, tick } from '../../charts/format';
+import { count, short, tick } from '../../charts/format';
 import { legend } from '../../charts/legend';
-import { chart, compose, gridX, gridY, text } from '../../charts/plot';
+import { chart, compose, gridX, gridY, shifted, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import type { Predicted } from '../../engine/protocol';
 import { brushed, placeOf } from '../../heads/brush';
-import { headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
+import type { HeadRegistry } from '../../heads/registry';
 import type { Store } from './state';
 import type { Figure } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
@@ -32,6 +33,11 @@ const TITLES = { bare: 'W alone', weighted: 'weighted' };
 
 const GAP = 10;
 
+/** A head in one of the panels. */
+interface PanelSpot extends Spot {
+  text: string;
+}
+
 /** Quantities of the spectrum of W_QK alone and in the metric of the tokens, against what is measured. */
 export class TokenMetricFigure implements Figure {
   readonly id = 'token-metric';
@@ -39,14 +45,15 @@ export class TokenMetricFigure implements Figure {
   readonly repaintOn = ['brush', 'head'] as const;
   readonly frame = new Frame(this.id, () => this.table());
 
+  private pointer: HeadPointer<PanelSpot>;
+
   constructor(
     private store: Store,
+    heads: HeadRegistry,
     private checkpoints: Checkpoints,
     private measurements: HeadMeasurements,
-  ) {}
-
-  async compute(): Promise<void> {
-    // Everything that is drawn comes with the predictions.
+  ) {
+    this.pointer = new HeadPointer(this.frame.chart, heads, store, ({ text }: PanelSpot) => text);
   }
 
   paint(): void {
@@ -59,15 +66,18 @@ export class TokenMetricFigure implements Figure {
     const key = legend(modelEntries([this.checkpoints.model], spots[0][0]), 48, width - 8, 22);
     const panels = ROWS.flatMap((row, i) =>
       METRICS.map((metric, k) => ({
-        svg: this.panel(row, metric, spots[i][k], side, height),
+        spots: spots[i][k],
+        chart: this.panel(row, metric, spots[i][k], side, height),
         x: k * (side + GAP),
         y: key.height + 8 + i * height,
       })),
     );
     const size = { width, height: key.height + 8 + ROWS.length * height };
-    const svg = compose(panels, size, `Spectra of heads. ${this.caption()}`);
+    const parts = panels.map(({ chart: { svg }, x, y }) => ({ svg, x, y }));
+    const svg = compose(parts, size, `Spectra of heads. ${this.caption()}`);
     svg.append(key.render());
     this.frame.put(svg);
+    this.pointer.place(...panels.map((it) => [it.spots, shifted(it.chart, it.x, it.y)] as const));
     this.frame.say(this.caption());
   }
 
@@ -85,10 +95,10 @@ export class TokenMetricFigure implements Figure {
     return { columns: ['layer', 'head', ...fields], rows };
   }
 
-  private panel(row: Row, metric: Metric, spots: Spot[], width: number, height: number) {
+  private panel(row: Row, metric: Metric, spots: PanelSpot[], width: number, height: number) {
     const { state } = this.store;
     const title = `${TITLES[metric]}: ${this.rank(row, metric)}`;
-    const { svg } = chart({
+    return chart({
       label: title,
       ...{ width, height, marginTop: 44, marginLeft: 46, marginRight: 12, marginBottom: 38 },
       x: { tickFormat: tick, ticks: 4, nice: true, labelAnchor: 'center', label: row.name },
@@ -103,15 +113,16 @@ export class TokenMetricFigure implements Figure {
         }),
       ],
     });
-    return svg;
   }
 
-  private spots(predictions: Predicted, { quantity, measured }: Row, metric: Metric): Spot[] {
+  private spots(predictions: Predicted, { quantity, measured, name, label }: Row, metric: Metric): PanelSpot[] {
     const heads = new Map(this.checkpoints.model.heads.map((head) => [placeOf(head), head]));
     const [x, y] = [predictions[`${metric}_${quantity}`], predictions[`measured_${measured}`]];
     return Array.from(predictions.layer).flatMap((layer, i) => {
       const head = heads.get(placeOf({ stack: '', layer, head: predictions.head[i] }));
-      return head && Number.isFinite(x[i]) && Number.isFinite(y[i]) ? [{ head, x: x[i], y: y[i] }] : [];
+      if (!head || !Number.isFinite(x[i]) || !Number.isFinite(y[i])) return [];
+      const text = `${TITLES[metric]}: ${name} ${short(x[i])}, ${label} ${short(y[i])}`;
+      return [{ head, x: x[i], y: y[i], text }];
     });
   }
 

@@ -1,0 +1,69 @@
+import type { Chart } from './plot';
+import { makeTip, placeTip } from './tip';
+
+/** A mark or a point of a curve, in a chart's units, with what it says. */
+export interface Mark {
+  x: number;
+  y: number;
+  text: string;
+}
+
+/** Marks of one chart, in whose pixels of the area they lie. */
+export type Part = readonly [marks: readonly Mark[], chart: Pick<Chart, 'x' | 'y'>];
+
+/** How near, in pixels, a pointer must come to a mark. */
+const REACH = 12;
+/** Pixels from a mark to its tip. */
+const BELOW = 12;
+
+/** Says the numbers of the mark that is nearest to the pointer. */
+export class MarkTip {
+  private tip: HTMLElement;
+  private parts: () => readonly Part[] = () => [];
+  /** The marks in pixels of the area; null until the pointer comes. */
+  private places: Mark[] | null = null;
+
+  /** `isTaken` says whether something else in the area is pointed at. */
+  constructor(
+    private area: HTMLElement,
+    private isTaken: () => boolean = () => false,
+  ) {
+    this.tip = makeTip(area);
+    for (const event of ['pointermove', 'pointerdown'] as const) {
+      area.addEventListener(event, (it) => this.point(it));
+    }
+    area.addEventListener('pointerleave', () => (this.tip.hidden = true));
+  }
+
+  /** Takes what makes the marks of a new drawing, which is asked when a pointer comes. */
+  place(parts: () => readonly Part[]): void {
+    this.tip.hidden = true;
+    this.parts = parts;
+    this.places = null;
+  }
+
+  /** Those without a finite place are left out. */
+  private placed(): Mark[] {
+    const all = this.parts().flatMap(([marks, { x, y }]) =>
+      marks.map((mark) => ({ x: x.apply(mark.x), y: y.apply(mark.y), text: mark.text })),
+    );
+    return all.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
+  }
+
+  private point(event: PointerEvent): void {
+    const found = this.near(event);
+    this.tip.hidden = !found;
+    if (!found) return;
+    this.tip.textContent = found.text;
+    placeTip(this.tip, this.area, found.x, found.y, BELOW);
+  }
+
+  private near(event: PointerEvent): Mark | null {
+    if (this.isTaken() || (event.target as Element).closest('.handle')) return null;
+    this.places ??= this.placed();
+    const { left, top } = this.area.getBoundingClientRect();
+    const distance = ({ x, y }: Mark) => Math.hypot(event.clientX - left - x, event.clientY - top - y);
+    const nearest = this.places.reduce<Mark | null>((a, b) => (a && distance(a) <= distance(b) ? a : b), null);
+    return nearest && distance(nearest) <= REACH ? nearest : null;
+  }
+}
