@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { short } from '../../web/charts/format';
 import { viewNames } from '../../web/chapters/views';
-import { figuresOf } from '../../web/ui/registry';
+import { figuresOf, type FigureId } from '../../web/ui/registry';
 import { ALWAYS, browser, caption, csv, go, host, openBrowser, QUICK, settled, visit, unfold } from './browser';
 
 openBrowser();
@@ -144,6 +144,92 @@ test('the keyboard alone moves a slider, the points of the figures, and chooses 
   await close();
 });
 
+test('Escape gives up a drag, puts a handle’s value back and releases a head; Home and End go to the ends', async () => {
+  const { page, close } = await visit(browser, `${host.address}#localize?head=sample:0.3&samples=100`);
+  const handle = page.getByRole('slider', { name: 'Variance of the eigenspectrum' });
+  await handle.focus();
+  await page.keyboard.press('End');
+  expect(await value(page, 'variance')).toBe(Number(await handle.getAttribute('aria-valuemax')));
+  await page.keyboard.press('Home');
+  expect(await value(page, 'variance')).toBeLessThan(1e-3);
+  await page.keyboard.press('Escape');
+  expect(await value(page, 'variance')).toBe(0.1);
+  const spread = page.getByRole('slider', { name: 'Standard deviation of the eigenspectrum' });
+  const box = (await spread.boundingBox())!;
+  await page.mouse.move(box.x + 22, box.y + 22);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 62, box.y + 22, { steps: 3 });
+  await expect.poll(() => value(page, 'variance')).not.toBe(0.1);
+  await page.keyboard.press('Escape');
+  expect(await value(page, 'variance')).toBe(0.1);
+  await page.mouse.move(box.x + 102, box.y + 22, { steps: 3 });
+  await page.mouse.up();
+  expect(await value(page, 'variance')).toBe(0.1);
+  expect(new URL(page.url()).hash).toContain('head=sample:0.3'); // those keys were the handles'
+  await page.locator('[data-heads] button').nth(3).focus();
+  await page.keyboard.press('End');
+  expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset.head)).toBe('sample:0.11');
+  await page.keyboard.press('Home');
+  expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset.head)).toBe('sample:0.0');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => !location.hash.includes('head='));
+  await close();
+});
+
+test('Space chooses a preset and does not scroll', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await page.getByRole('link', { name: 'Large variance', exact: true }).first().focus();
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  await page.keyboard.press('Space');
+  await expect.poll(() => value(page, 'variance')).toBe(30);
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await close();
+});
+
+/** Moves the pointer to the middle of a mark of a figure. */
+async function pointAt(page: Page, id: FigureId, mark: string, child = 'circle'): Promise<void> {
+  await settled(page, id);
+  const found = page.locator(`#figure-${id} [data-mark="${mark}"] ${child}`);
+  const box = (await found.nth(Math.floor((await found.count()) / 2)).boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+}
+
+test.each<[FigureId, string, RegExp]>([
+  ['lead', 'simulation, mean 0.25', /^m = 0\.25, v = \S+: localization index L 0\.\d+ ± \S+, \S+ simulated seq/],
+  ['row-entropy', 'simulation, 8 keys', /^T = 8, s \S+: row entropy 0\.\d+/],
+  ['softmax-row', 'attention weight, clipped', /^key \d+: weight, \w+: 0/],
+  ['depth', 'variance 0.1', /^v = 0\.1, layer \d+: \w+ \w+ \S+( ± \S+)?, 2 stacks$/],
+  ['token-metric', 'heads of the sample', /layer \d, head \d+: W (alone|weighted by C): .+ \S+, .+ \S+$/],
+  ['head-distance', 'measured', /^measured, distance \d+: mean weight \d\S*$/],
+])('the pointer shows the numbers of a circle of %s', async (id, mark, numbers) => {
+  const { page, errors, close } = await visit(browser, `${host.address}#${QUICK}&variance=0.1`);
+  await pointAt(page, id, mark);
+  const tip = page.locator(`#figure-${id} .tip:visible`);
+  await tip.waitFor();
+  expect(await tip.textContent()).toMatch(numbers);
+  await page.mouse.move(1, 1);
+  expect(await tip.count()).toBe(0);
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('the pointer shows the numbers of a place on the phase map, and of a key in the strip', async () => {
+  const { page, close } = await visit(browser, host.address);
+  await settled(page, 'phase-map');
+  const canvas = (await page.locator('#figure-phase-map canvas').boundingBox())!;
+  await page.mouse.move(canvas.x + 0.05 * canvas.width, canvas.y + 0.05 * canvas.height);
+  await page
+    .locator('#figure-phase-map .tip:visible', { hasText: /^ξ\/λ \S+, √ηF\/λ \S+: L 0\S*, mean of ρ 0/ })
+    .waitFor();
+  await page.locator('#figure-lead').scrollIntoViewIfNeeded();
+  const strip = (await page.locator('#figure-lead [data-mark="propagation probability, theory"]').boundingBox())!;
+  await page.mouse.move(strip.x + strip.width - 4, strip.y + 3);
+  const tip = page.locator('#figure-lead .tip:visible', { hasText: /^key 4\d: / });
+  await tip.waitFor();
+  expect(await tip.textContent()).toMatch(/^key 4\d: (ρ 0\.\d+ (in theory|± \S+ simulated)|sensitivity)/);
+  await close();
+});
+
 test('a head under the pointer shows its eigenvalues, and a click keeps it', async () => {
   const { page, close } = await visit(browser, host.address);
   const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
@@ -170,6 +256,7 @@ test('a head that was clicked keeps its name and both numbers, beside it and in 
   await tip.filter({ hasText: numbers }).waitFor();
   await expect.poll(() => caption(page, 'lead')).toMatch(numbers);
   await page.locator('[data-heads] button').nth(7).press('Enter'); // by keyboard, another one
+  await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it is not drawn
   await expect.poll(() => caption(page, 'lead')).toMatch(/Chosen: .*layer 0, head 7, /);
   await tip.filter({ hasText: 'layer 0, head 7' }).waitFor();
   await close();
@@ -240,7 +327,7 @@ describe('with a finger on a phone', () => {
     await line.filter({ hasText: `Query 5 “${rows[4].token}” → key 3 “${rows[2].token}”, weight` }).waitFor();
     expect(Number(await said())).toBeCloseTo(Number(rows[4].key_3), 2);
     expect(await line.textContent()).toContain('Largest of this query: query 5');
-    await page.locator('#figure-head-text [data-head-select]').selectOption('0.2');
+    await page.locator('[data-head-select]').selectOption('0.0');
     await expect.poll(said).not.toBe(rows[4].key_3); // the same cell of another head
     await close();
   });
@@ -252,7 +339,7 @@ test('arrow keys read the cells of an attention matrix', async () => {
   const rows = await csv(page, 'head-text');
   const cells = page.locator('#figure-head-text .cells');
   const line = page.locator('#figure-head-text .cell-line');
-  await page.locator('#figure-head-text [data-head-select]').focus();
+  await page.locator('[data-head-select]').focus();
   await tabTo(page, '#figure-head-text .cells');
   expect(await cells.getAttribute('aria-label')).toContain('arrow keys');
   await page.keyboard.press('ArrowDown'); // the first key takes the largest weight

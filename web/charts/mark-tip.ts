@@ -6,6 +6,8 @@ export interface Mark {
   x: number;
   y: number;
   text: string;
+  /** Pixels of a circle: within it the circle is meant, and not a line that goes through it. */
+  radius?: number;
 }
 
 /** Marks of one chart, in whose pixels of the area they lie. */
@@ -45,7 +47,7 @@ export class MarkTip {
   /** Those without a finite place are left out. */
   private placed(): Mark[] {
     const all = this.parts().flatMap(([marks, { x, y }]) =>
-      marks.map((mark) => ({ x: x.apply(mark.x), y: y.apply(mark.y), text: mark.text })),
+      marks.map((mark) => ({ ...mark, x: x.apply(mark.x), y: y.apply(mark.y) })),
     );
     return all.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
   }
@@ -62,7 +64,8 @@ export class MarkTip {
     if (this.isTaken() || (event.target as Element).closest('.handle')) return null;
     this.places ??= this.placed();
     const { left, top } = this.area.getBoundingClientRect();
-    const distance = ({ x, y }: Mark) => Math.hypot(event.clientX - left - x, event.clientY - top - y);
+    const distance = ({ x, y, radius = 0 }: Mark) =>
+      Math.hypot(event.clientX - left - x, event.clientY - top - y) - radius;
     const nearest = this.places.reduce<Mark | null>((a, b) => (a && distance(a) <= distance(b) ? a : b), null);
     return nearest && distance(nearest) <= REACH ? nearest : null;
   }

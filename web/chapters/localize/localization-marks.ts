@@ -11,6 +11,9 @@ import type { Lines } from './localization-questions';
 /** Error bars reach this many standard errors to either side. */
 const BARS = 2;
 
+/** Pixels of a circle. */
+const RADIUS = 3.5;
+
 const SHADE = 'var(--series-4)';
 
 /** Legend entries of the lines, by their means. */
@@ -44,7 +47,7 @@ export function pointMarks(points: SweepPoint[], { means, measure }: Lines, fres
     const value = (point: SweepPoint) => point[measure];
     return [
       ruleX(own, { ...bars, ariaDescription: `error bars, mean ${mean}` }),
-      dot(own, { ...look, y: value, r: 3.5, fill: 'var(--paper)', ariaDescription: `simulation, mean ${mean}` }),
+      dot(own, { ...look, y: value, r: RADIUS, fill: 'var(--paper)', ariaDescription: `simulation, mean ${mean}` }),
     ];
   });
 }
@@ -63,7 +66,8 @@ export function tipsOf({ means, variances, value, measure }: Lines, points: Swee
     const y = point[measure] ?? NaN;
     const error = errorOf(point, measure);
     const bar = error === null ? '' : ` ± ${short(error)}`;
-    return { x, y, text: `${name(mean, x)} ${short(y)}${bar}, ${count(samples)} simulated sequences` };
+    const text = `${name(mean, x)} ${short(y)}${bar}, ${count(samples)} simulated sequences`;
+    return { x, y, text, radius: RADIUS };
   });
   return [...lines, ...circles];
 }

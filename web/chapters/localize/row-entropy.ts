@@ -25,6 +25,8 @@ const STDS = Array.from({ length: 21 }, (_, i) =>
 const TICKS = [0.1, 0.3, 1, 3, 10];
 /** Error bars reach this many standard errors to either side. */
 const BARS = 2;
+/** Pixels of a circle. */
+const RADIUS = 3;
 /** Rows behind each point: errors are below the size of a circle. */
 const MOST = 1000;
 const QUICK = 50;
@@ -158,7 +160,7 @@ export class RowEntropyFigure implements Figure {
       line(limitOf(own), { stroke, strokeDasharray: '3 3', strokeOpacity: 0.7, ...name('random energy model') }),
       line(own, { x, y: 'theory_entropy', stroke, strokeWidth: 2, ...name('theory') }),
       ruleX(own, { x, y1: end(-1), y2: end(1), stroke, ...name('error bars') }),
-      dot(own, { x, y: 'entropy', r: 3, stroke, fill: 'var(--paper)', ...name('simulation') }),
+      dot(own, { x, y: 'entropy', r: RADIUS, stroke, fill: 'var(--paper)', ...name('simulation') }),
     ];
   }
 
@@ -190,12 +192,12 @@ export class RowEntropyFigure implements Figure {
 /** What a row's places on the two curves and its simulated circle say. */
 function marksOf(row: Row): Mark[] {
   const { length, logit_std: x, theory_entropy, limit_entropy, entropy, entropy_error } = row;
-  const at = (name: string, y: number | null, text = short(y ?? NaN)) =>
-    y === null ? [] : [{ x, y, text: `T = ${length}, s ${short(x)}: row entropy ${text}, ${name}` }];
+  const at = (name: string, y: number | null, text = short(y), radius = 0) =>
+    y === null ? [] : [{ x, y, text: `T = ${length}, s ${short(x)}: row entropy ${text}, ${name}`, radius }];
   return [
     ...at('theory', theory_entropy),
     ...at('random energy model', limit_entropy),
-    ...at('simulation', entropy, `${short(entropy ?? NaN)} ± ${short(entropy_error ?? NaN)}`),
+    ...at('simulation', entropy, `${short(entropy)} ± ${short(entropy_error)}`, RADIUS),
   ];
 }
 
