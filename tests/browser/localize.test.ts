@@ -110,7 +110,7 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
   const tip = page.locator('#figure-lead .tip:visible');
   await tip.waitFor();
   expect(await tip.textContent()).toMatch(
-    /^all-MiniLM-L6-v2, layer \d, head \d+: Frobenius variance [\d.]+, predicted localization index L [\d.]+; measured row entropy [\d.]+$/,
+    /^all-MiniLM-L6-v2, layer \d, head \d+: W alone, Frobenius variance [\d.]+, predicted localization index L [\d.]+; measured row entropy [\d.]+$/,
   );
   const legend = page.locator('#figure-lead svg g[aria-hidden="true"] > g', {
     hasText: 'predicted: heads of all-MiniLM-L6-v2, layer 0 to 5',
@@ -134,7 +134,7 @@ test('the covariance of the tokens moves the dots and leaves the simulations', a
   const simulated = await rowsOf();
   await openMore(page);
   await page.locator('#field-localize-sigma').selectOption('layer');
-  await expect.poll(() => caption(page, 'lead')).toMatch(/the covariance measured in each layer/);
+  await expect.poll(() => caption(page, 'lead')).toMatch(/W in the metric of the layer’s tokens, predicted/);
   const after = { lead: await placeOf('lead'), map: await placeOf('phase-map') };
   const moved = (a: { x: number; y: number }[], b: { x: number; y: number }[]) =>
     a.filter(({ x, y }, i) => Math.hypot(x - b[i]!.x, y - b[i]!.y) > 2).length;

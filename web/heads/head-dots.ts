@@ -67,13 +67,13 @@ export function headMarks(
 }
 
 /**
- * Legend entries of the models: those that are drawn, or all before there are spots. With `origin` they say
- * what the places are made of.
+ * Legend entries of the models: those that are drawn, or all before there are spots. With `origin` and `spectrum`
+ * they name what the places are made of.
  */
-export function modelEntries(registry: Model[], spots: readonly Spot[], origin?: Origin): Entry[] {
+export function modelEntries(registry: Model[], spots: readonly Spot[], origin?: Origin, spectrum?: string): Entry[] {
   const drawn = registry.filter(({ key }) => spots.some(({ head }) => head.model.key === key));
   return (spots.length > 0 ? drawn : registry).map(({ key, name, layers }) => ({
-    text: `${origin ? `${origin}: ` : ''}heads of ${name}, layer 0 to ${layers - 1}`,
+    text: `${origin ? `${origin}: ` : ''}heads of ${name}, layer 0 to ${layers - 1}${spectrum ? `; ${spectrum}` : ''}`,
     hollow: origin === 'predicted',
     kind: key === 'sample' ? 'dots' : 'diamonds',
     colours: Array.from({ length: layers }, (_, layer) => layerColour(layer, layers)),

@@ -8,7 +8,15 @@ export const covarianceNames: Record<Covariance, string> = {
   random: 'the covariance measured in each layer on random tokens',
 };
 
-/** What the theory sees of a head, for one covariance of the tokens: traces and moments of W Sigma. */
+/** Whose spectrum places a head: that of W, or of W in the metric of the tokens. */
+export const spectrumNames: Record<Covariance, string> = {
+  identity: 'W alone',
+  embeddings: 'W in the metric of the token embeddings',
+  layer: 'W in the metric of the layer’s tokens',
+  random: 'W in the metric of random tokens',
+};
+
+/** What the law of the logits depends on of a head, for one covariance of the tokens: traces and moments of W Sigma. */
 export const TRACES = [
   'xi',
   'eta_s',

@@ -19,9 +19,9 @@ const VARIANCES: Record<Spread, string> = {
 /** What all views have in common: the model that is open, and the heads that are picked out. */
 export const headControls = {
   sample: choice('Sample model', { shown: 'shown', hidden: 'hidden' }),
-  model: text('Model', { help: 'name of the opened model that the link is about' }),
-  head: text('Chosen head', { help: 'model:layer.head' }),
-  brush: text('Brushed heads', { help: 'layer.head, ...' }),
+  model: text('Model', { help: 'Name of the opened model' }),
+  head: text('Chosen head', { help: 'Model and place of the head, as model:layer.head' }),
+  brush: text('Highlighted heads', { help: 'Places of the heads, as layer.head, separated by commas' }),
 };
 export type HeadState = StateOf<typeof headControls>;
 

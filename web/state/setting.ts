@@ -48,21 +48,23 @@ export const settingControls = {
   }),
   temperature: number('temperature', 'Temperature', log(0.1, 100), {
     sign: '<i>λ</i>',
-    help: 'The logits are divided by <i>λ</i> before the softmax; usual is √<i>d<sub>h</sub></i>',
+    help: 'Temperature <i>λ</i>, by which the logits are divided before the softmax; usually √<i>d<sub>h</sub></i>',
   }),
-  tokens: choiceOf('propagation', 'tokens', 'Tokens', { help: 'The Gaussian process from which the tokens are drawn' }),
+  tokens: choiceOf('propagation', 'tokens', 'Tokens', { help: 'Gaussian process from which the tokens are drawn' }),
   correlation: number('correlation', 'Correlation', linear(0, 0.99), {
     sign: '<i>a</i>',
     help: 'Correlation <i>a</i> of neighbouring tokens of the AR(1) process',
     used: ({ tokens }) => tokenProcesses[tokens as TokenProcess].correlation,
   }),
-  ensemble: choiceOf('propagation', 'ensemble', 'Ensemble', { help: 'How the random matrix <i>W</i> is drawn' }),
+  ensemble: choiceOf('propagation', 'ensemble', 'Ensemble', {
+    help: 'Random matrix ensemble from which <i>W</i> is drawn',
+  }),
   eigenvalues: text('Eigenvalues', {
-    help: 'The eigenvalues of <i>W</i>, separated by commas or spaces; they also set the width',
+    help: 'Eigenvalues of <i>W</i>, separated by commas or spaces; their number is the width',
     default: '2, 1, 1, 0, -1',
     used: ({ ensemble }) => ensemble === 'list',
   }),
-  seed: number('seed', 'Seed', null, { help: 'Seed of the random numbers: the same seed gives the same draws' }),
+  seed: number('seed', 'Seed', null, { help: 'Seed of the random number generator; equal seeds give equal draws' }),
 };
 export type SettingState = StateOf<typeof settingControls>;
 export const SETTING = namesOf(settingControls);
@@ -74,12 +76,12 @@ export const SPECTRUM = ['mean', 'variance', 'width', 'head_width', 'ensemble', 
 export const queryControls = {
   queries: choice(
     'Queries',
-    { last: 'the last', one: 'one position', all: 'mean over all' },
-    'Queries whose rows of attention are measured; the mean over all queries is what causal training sees',
+    { last: 'last', one: 'one position', all: 'mean over all' },
+    'Queries whose attention rows are measured; causal training corresponds to the mean over all queries',
   ),
   query: number('query', 'Position', integers(2, 256, { within: 'length' }), {
     sign: '<i>q</i>',
-    help: 'Position <i>q</i> of the query, which sees the keys 1 to <i>q</i>; at most <i>T</i>',
+    help: 'Position <i>q</i> of the query, which attends to the keys 1 to <i>q</i>; at most <i>T</i>',
     used: ({ queries }) => queries === 'one',
   }),
 };
@@ -91,22 +93,22 @@ export const hasBlocks = ({ mask }: Readonly<Values>) => mask === 'blocks';
 
 /** Which keys a query sees, and what it makes of their logits. */
 export const maskingControls = {
-  softmax: choiceOf('attention', 'softmax', 'Softmax', { help: 'How the logits become weights' }),
-  mask: choiceOf('attention', 'mask', 'Mask', { help: 'Which keys a query sees' }),
+  softmax: choiceOf('attention', 'softmax', 'Softmax', { help: 'Function from logits to attention weights' }),
+  mask: choiceOf('attention', 'mask', 'Mask', { help: 'Keys to which a query can attend' }),
   window: number('window', 'Window', log(1, 128, { integer: true }), {
-    help: 'Number of keys that a query sees, itself included',
+    help: 'Number of keys in the window, the query’s own included',
     used: ({ mask }) => mask === 'window',
   }),
   blocks: number('blocks', 'Blocks', integers(1, 16), {
-    help: 'Number of blocks that do not see each other; the last one sees all',
+    help: 'Number of blocks that cannot attend to each other; the last block attends to all',
     used: hasBlocks,
   }),
   prefix: number('prefix', 'Shared prefix', integers(0, 64), {
-    help: 'Number of first tokens that every block sees',
+    help: 'Number of first tokens to which every block attends',
     used: hasBlocks,
   }),
   selected: number('selected', 'Blocks selected', integers(0, 16), {
-    help: 'Number of earlier blocks that a query of the last block reads: those it attends to most',
+    help: 'Number of earlier blocks to which a query of the last block attends: those with the largest weights',
     used: hasBlocks,
   }),
 };

@@ -37,16 +37,14 @@ const blockControls = {
   }),
   skip: number('skip', 'Skip', linear(0, 2), {
     sign: '<i>α</i>',
-    help: 'Weight <i>α</i> of the skip connection; 0 for none',
+    help: 'Weight <i>α</i> of the skip connection; 0 removes it',
   }),
-  layer_norm: choiceOf('collapse', 'layer_norm', 'Normalization', { help: 'Where the tokens are normalized' }),
-  norm: choiceOf('collapse', 'norm', 'Its kind', {
-    help: 'LayerNorm takes the mean away and divides by the standard deviation; RMSNorm only divides',
+  layer_norm: choiceOf('collapse', 'layer_norm', 'Normalization', { help: 'Place of the normalization in a block' }),
+  norm: choiceOf('collapse', 'norm', 'Norm type', {
+    help: 'LayerNorm subtracts the mean and divides by the standard deviation; RMSNorm only divides',
     used: ({ layer_norm }) => layer_norm !== 'none',
   }),
-  values: choiceOf('collapse', 'values', 'Values <i>W<sub>V</sub></i>', {
-    help: 'What the value matrix <i>W<sub>V</sub></i> does to the tokens',
-  }),
+  values: choiceOf('collapse', 'values', 'Values <i>W<sub>V</sub></i>', { help: 'Value matrix <i>W<sub>V</sub></i>' }),
   shear: number('shear', 'Shear', square(-100, 100), {
     sign: '<i>w</i>',
     help:
@@ -54,11 +52,13 @@ const blockControls = {
       'the shift by one coordinate',
     used: ({ values }) => values === 'shear',
   }),
-  weights: choiceOf('collapse', 'weights', 'Weights', { help: 'Whether each layer draws weights of its own' }),
+  weights: choiceOf('collapse', 'weights', 'Weights', { help: 'New weights in each layer, or the same in all' }),
   mlp: number('mlp', 'MLP ratio', linear(0, 8), {
-    help: 'Hidden width of the MLP over the width <i>d</i>; 0 for no MLP',
+    help: 'Hidden width of the MLP over the width <i>d</i>; 0 removes the MLP',
   }),
-  stacks: number('stacks', 'Stacks', integers(1, 64), { help: 'Number of random stacks that the curves are means of' }),
+  stacks: number('stacks', 'Stacks', integers(1, 64), {
+    help: 'Number of random stacks over which the curves are averaged',
+  }),
 };
 const BLOCK = namesOf(blockControls);
 /** The names of the state that make up the engine's stack. */
@@ -76,17 +76,17 @@ const controls = {
   ...maskingControls,
   ...blockControls,
   rank: choice('Vertical axis', RANKS),
-  rows: { ...choice('Queries', { all: 'all', last: 'of the last block' }), used: hasBlocks },
+  rows: { ...choice('Queries', { all: 'all', last: 'last block' }), used: hasBlocks },
   shade: choice(
     'Colours',
-    { regions: 'which collapse', residual: 'residual', entropy: 'entropy' },
-    'Which collapse the stacks of each mean and variance have, or their residual or row entropy after the last layer',
+    { regions: 'collapse type', residual: 'residual', entropy: 'entropy' },
+    'Type of collapse at each mean and variance, or residual or row entropy after the last layer',
   ),
   floor: number('floor', 'Floor', linear(0, 1), {
-    help: 'Residual and entropy below which a stack counts as collapsed',
+    help: 'Threshold of residual and entropy below which a stack counts as collapsed',
   }),
   layer: number('layer', 'Layer', integers(0, 64, { within: 'depth' }), {
-    help: 'The layer after which the tokens are compared; 0 for the input',
+    help: 'Layer after which the tokens are compared; 0 is the input',
   }),
   ...headControls,
 };

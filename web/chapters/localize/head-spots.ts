@@ -2,7 +2,7 @@ import { short } from '../../charts/format';
 import type { Measure } from '../../engine/protocol';
 import { distinct, type Spot } from '../../heads/head-dots';
 import { nameOf, spreadNames, spreadOf, type HeadRegistry } from '../../heads/registry';
-import { covarianceNames, traced, untraced, type Measured } from '../../heads/traces';
+import { spectrumNames, traced, untraced, type Measured } from '../../heads/traces';
 import { AXES } from './localization-claim';
 import type { Store } from './state';
 
@@ -40,8 +40,8 @@ export class HeadSpots {
 
   /** What a head's dot is, with its numbers. */
   numbersOf({ head, x, y }: Spot): string {
-    const { spread, measure, dots } = this.store.state;
-    const place = `${spreadNames[spread]} ${short(x)}`;
+    const { spread, measure, dots, sigma } = this.store.state;
+    const place = `${spectrumNames[sigma]}, ${spreadNames[spread]} ${short(x)}`;
     const { entropy } = head.measured ?? {};
     if (dots === 'measured') return `${place}, measured ${AXES[measure]} ${short(y)}`;
     const other = entropy === undefined ? '' : `; measured row entropy ${short(entropy)}`;
@@ -58,7 +58,7 @@ export class HeadSpots {
     const chosen = spots.find(({ head }) => head.id === state.head);
     const sentences = [
       spots.length > 0 &&
-        `Dots: ${spots.length} heads by ${spreadNames[state.spread]}, ${covarianceNames[state.sigma]}, ${state.dots}.`,
+        `Dots: ${spots.length} heads by ${spreadNames[state.spread]}, ${spectrumNames[state.sigma]}, ${state.dots}.`,
       state.dots === 'measured' && all.length > 0 && placed.length === 0 && `No head’s ${AXES[measure]} is measured.`,
       twice > 0 && `Heads of the sample at the same places, not drawn again: ${twice}.`,
       chosen && `Chosen: ${nameOf(chosen.head)}, ${this.numbersOf(chosen)}.`,

@@ -7,7 +7,7 @@ import type * as Figures from '../../ui/figure';
 import { settingText } from '../shared/setting-text';
 
 const COVARIANCES: Record<Covariance, string> = {
-  identity: 'identity',
+  identity: 'W alone',
   embeddings: 'token embeddings',
   layer: 'layer, on text',
   random: 'layer, random',
@@ -23,8 +23,7 @@ const controls = {
   plot: choice(
     'Third panel',
     { variance: 'variance', heads: 'trained heads' },
-    'What the third panel shows: a measure of localization against the variance, or ' +
-      'predicted against measured row entropy of trained heads',
+    'A measure of localization against the variance, or predicted against measured row entropy of trained heads',
   ),
   dots: {
     ...choice(
@@ -37,8 +36,8 @@ const controls = {
   level: number('level', 'Level', integers(0, 8), {
     default: 0,
     help:
-      'Predictor level: which statistics the prediction uses, from the traces of <i>W</i> ' +
-      'alone (0) to real tokens (8)',
+      'Predictor level: statistics that the prediction uses, from the traces of <i>W</i> alone (0) to real ' +
+      'tokens (8)',
     used: ({ plot }) => plot === 'heads',
   }),
   samples: number('samples', 'Sequences', log(100, 100000, { integer: true }), {
@@ -48,11 +47,11 @@ const controls = {
   measure: choiceOf('lines', 'measure', 'Vertical axis', { used: isOverVariance }),
   spread: spreadControl,
   sigma: choice(
-    'Covariance Σ of heads',
+    'Spectrum of heads',
     COVARIANCES,
-    'Covariance <i>Σ</i> of the tokens in the traces of trained heads: none assumed ' +
-      '(identity), that of the model’s token embeddings, or measured in each head’s layer, ' +
-      'on text or on random tokens (Zipf’s law)',
+    'Spectrum by which trained heads are placed: of <i>W</i> alone (<i>Σ</i> = <i>I</i>), or in the metric of ' +
+      'the tokens, <i>Σ</i><sup>½</sup><i>WΣ</i><sup>½</sup>, with the covariance <i>Σ</i> of the token embeddings ' +
+      'or of the tokens in the head’s layer, measured on text or on random tokens (Zipf’s law)',
   ),
   asymmetry: asymmetryControl,
   logit: number('logit', 'Moved logit', linear(-6, 18), {

@@ -8,6 +8,7 @@ import { chart, gridX, gridY, shifted, type Chart } from '../../charts/plot';
 import { brushed } from '../../heads/brush';
 import { HeadPointer, headMarks, modelEntries } from '../../heads/head-dots';
 import { spreadNames, type HeadRegistry } from '../../heads/registry';
+import { spectrumNames } from '../../heads/traces';
 import { sliderOf } from '../../state/control';
 import { settingControls } from '../../state/setting';
 import { AXES, fails, risesOf } from './localization-claim';
@@ -75,7 +76,7 @@ export class VariancePanel {
     );
     const shown = this.registry.shown(state.sample);
     const entries = [...lineEntries(lines.means)];
-    if (spots.length > 0) entries.push(...modelEntries(shown, spots, dots));
+    if (spots.length > 0) entries.push(...modelEntries(shown, spots, dots, spectrumNames[state.sigma]));
     if (rises.length > 0) entries.push(riseEntry(lines));
     const key = legend(entries, 8, box.width - 4, 46);
     const ticks = decades(domain, box.width);
