@@ -129,11 +129,12 @@ const ranked = CORRELATIONS.map(({ quantity, measured }) => {
 write('correlations.json', rounded(ranked, 6));
 
 // The answers of the sample, whose weights the page does not have, to the page's own questions.
-const SOURCES = {
-  zipf: ['--measure-file', OWN_TEXT],
-  uniform: ['--tokens-law', 'uniform', '--measure-file', OWN_TEXT],
-  text: ['--file', OWN_TEXT],
-};
+// The null for predictions without text is the attention on another text: that of the documentation.
+const OTHER_TEXT = 'web/generated/documentation.txt';
+const pages = readdirSync(`${root}docs`).filter((name) => name.endsWith('.md'));
+write('documentation.txt', pages.map((name) => readFileSync(`${root}docs/${name}`, 'utf8')).join('\n'));
+const measuredOn = ['--measure-file', OWN_TEXT, '--transfer-file', OTHER_TEXT];
+const SOURCES = { zipf: measuredOn, uniform: ['--tokens-law', 'uniform', ...measuredOn], text: ['--file', OWN_TEXT] };
 const predictionOf = (source) =>
   eigenscope(
     'predict',
@@ -178,9 +179,13 @@ write(
   ),
 );
 
-const attended = eigenscope('attend', SAMPLE, '--text', model.reading, '--weights');
-for (const row of attended.weights) row.weights = rounded(row.weights, 3);
-write('sample-text.json', rounded(attended, 4));
+const { EXAMPLES } = await load('chapters/model/examples.ts');
+const attended = EXAMPLES.map(({ reading }) => {
+  const answer = eigenscope('attend', SAMPLE, '--text', reading, '--weights');
+  for (const row of answer.weights) row.weights = row.weights.map((keys) => keys.map((it) => Number(it.toFixed(4))));
+  return [reading, rounded(answer, 4)];
+});
+write('sample-texts.json', Object.fromEntries(attended));
 
 // The numbers in the sentences of the presets, by the jobs and inputs of the page itself.
 const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);

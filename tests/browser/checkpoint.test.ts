@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf, waves, WHISPER, WHISPER_CONFIG } from '../checkpoints';
+import { EXAMPLES } from '../../web/chapters/model/examples';
+import { KINDS } from '../../web/chapters/model/head-patterns';
+import type { FigureId } from '../../web/ui/registry';
 import { json, root } from '../cli/eigenscope';
 import {
   browser,
@@ -34,6 +37,11 @@ async function open(page: Page, files: Parameters<Locator['setInputFiles']>[0]):
   await page.locator('[data-report]', { hasText: /\d heads of .* read/ }).waitFor();
 }
 
+/** Waits until the numbers in a figure's details say something. */
+async function said(page: Page, id: FigureId, text: string | RegExp, timeout = 30_000): Promise<void> {
+  await page.locator(`#figure-${id} [data-live]`, { hasText: text }).waitFor({ state: 'attached', timeout });
+}
+
 /** The cells below a title, read at once: a model that arrives changes the columns. */
 function column(page: Page, title: string): Promise<string[]> {
   return page.evaluate((title) => {
@@ -51,7 +59,7 @@ test('a folder is opened, and its text read as the command line reads it', { tim
   await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
   const predictors = page.locator('#figure-predictors');
   await predictors.scrollIntoViewIfNeeded();
-  await predictors.locator('[data-live]', { hasText: /72 heads of model: rank/ }).waitFor({ timeout: 120_000 });
+  await said(page, 'predictors', /72 heads of model: rank/, 120_000);
   const { summary, measured_entropy, entropy } = json(
     'predict',
     { file: `${root}web/generated/text.txt`, passages: 2, queries: 300 },
@@ -60,8 +68,8 @@ test('a folder is opened, and its text read as the command line reads it', { tim
   for (const level of [0, 1, 4, 7]) {
     await page.locator('#field-model-level').fill(String(level));
     await page.locator('#field-model-level').press('Enter');
-    await predictors.locator('[data-live]', { hasText: `Level ${level} of 10` }).waitFor();
-    const said = /rank correlation (\S+) \[(\S+), (\S+)\], mean absolute error (\S+) /.exec(
+    await said(page, 'predictors', `Level ${level} of 10`);
+    const numbers = /rank correlation (\S+) \[(\S+), (\S+)\], mean absolute error (\S+) /.exec(
       (await caption(page, 'predictors')) ?? '',
     );
     const row = summary[level];
@@ -69,7 +77,7 @@ test('a folder is opened, and its text read as the command line reads it', { tim
       ...[row.entropy_rank_correlation, row.entropy_rank_correlation_low],
       ...[row.entropy_rank_correlation_high, row.entropy_mean_absolute_error],
     ];
-    terminal.forEach((value, i) => expect(Number(said?.[i + 1])).toBeCloseTo(value, 2));
+    terminal.forEach((value, i) => expect(Number(numbers?.[i + 1])).toBeCloseTo(value, 2));
   }
   const rows = await csv(page, 'predictors');
   expect(rows).toHaveLength(72);
@@ -90,9 +98,9 @@ test('a typed text is read by every head', async () => {
   await page.locator('#field-model-reading').fill('The whale swam.');
   await page.locator('#field-model-reading').press('Enter');
   await page.locator('[data-head-select]').selectOption('3.7');
-  await figure.locator('[data-live]', { hasText: 'layer 3, head 7 on 6 tokens' }).waitFor();
+  await said(page, 'head-text', 'layer 3, head 7 on 6 tokens');
   const { heads, weights } = json('attend', { text: 'The whale swam.' }, checkpoint, '--weights');
-  const said = await caption(page, 'head-text');
+  const text = await caption(page, 'head-text');
   const terminal = heads[3 * 12 + 7];
   for (const [name, key] of [
     ['entropy', 'entropy'],
@@ -100,7 +108,7 @@ test('a typed text is read by every head', async () => {
     ['sink score', 'sink'],
     ['measured localization', 'localization'],
   ]) {
-    const value = new RegExp(`${name} ([\\d.]+)`).exec(said ?? '')?.[1].replace(/\.$/, '');
+    const value = new RegExp(`${name} ([\\d.]+)`).exec(text ?? '')?.[1].replace(/\.$/, '');
     expect(Number(value)).toBeCloseTo(terminal[key], 2);
   }
   const rows = await csv(page, 'head-text');
@@ -120,8 +128,9 @@ test('without tokenizer.json the spectra are there, and what is missing is named
   const notice = page.locator('[data-no-text]', { hasText: 'tokenizer.json is not among the files' });
   await notice.waitFor();
   expect(await notice.textContent()).toContain('BERT, GPT-2 and LLaMA can');
-  for (const id of ['predictors', 'head-text'] as const) {
-    expect(await page.locator(`#figure-${id}`).isVisible()).toBe(false);
+  expect(await page.locator('[data-ask]').isVisible()).toBe(false);
+  for (const id of ['predictors', 'head-text', 'head-distance'] as const) {
+    expect(await page.locator(`details:has(> #figure-${id}), #figure-${id}`).first().isVisible()).toBe(false);
     expect(await page.locator(`#model .contents [href="#figure-${id}"]`).isVisible()).toBe(false);
   }
   expect(await csv(page, 'head-spectra')).toHaveLength(72 * 32);
@@ -141,7 +150,7 @@ test('a model of a family that reads no text says which do', async () => {
       picked('config.json', WHISPER_CONFIG),
       picked('tokenizer.json', readFileSync(join(checkpoint, 'tokenizer.json'))),
     ]);
-  await page.locator('[data-no-text]', { hasText: 'cannot be run on text' }).waitFor();
+  await page.locator('[data-no-text]', { hasText: 'This model cannot be run on text' }).waitFor();
   expect(await page.locator('#figure-head-text').isVisible()).toBe(false);
   await expect.poll(() => page.locator('[data-picks] button').filter({ visible: true }).count()).toBe(0);
   expect(errors).toEqual([]);
@@ -158,6 +167,7 @@ test('heads are measured on opening, and those that stand out are one click away
   const sinks = (await column(page, 'Sink, text')).map(number);
   const chosen = () =>
     page.locator('[data-head-table] tbody tr').evaluateAll((list) => list.findIndex((it) => it.ariaCurrent === 'true'));
+  await expect.poll(() => pick('Sharpest').textContent()).toMatch(/^Sharpest: \w/); // and what that head attends to
   await pick('Sharpest').click();
   await expect.poll(async () => entropies[await chosen()]).toBe(Math.min(...entropies));
   await pick('Most uniform').click();
@@ -191,28 +201,28 @@ test('a link about a text or model that is not at hand says so, and keeps the pi
   await expect.poll(() => figure.locator('.message').textContent()).toBe('');
   await page.goto('about:blank');
   await page.goto(`${host.address}#model?model=llama-small&head=file:3.1&reading=Whales+swim`);
-  await figure
-    .locator('[data-live]', { hasText: 'head 3.1 (layer.head) of “llama-small”, which is not open' })
-    .waitFor();
+  const elsewhere = figure.locator('.message', {
+    hasText: 'head 3.1 (layer.head) of “llama-small”, which is not open',
+  });
+  await elsewhere.waitFor();
   expect(await figure.locator('.chart svg').count()).toBe(0);
-  expect(await figure.locator('.message').textContent()).toBe(''); // the sample is not meant
-  const box = await figure.locator('[data-live]').boundingBox();
+  const box = await elsewhere.boundingBox();
   expect(box?.y).toBeLessThan(700); // no empty place above it
   await page.locator('[data-head-select]').selectOption('2.3'); // of the sample
   await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
   await close();
 });
 
-test('the link names the model that is open, and the caption one that is another', async () => {
+test('the link names the model that is open, and the page one that is another', async () => {
   const { page, close } = await visit(browser, `${host.address}#model`);
   await open(page, trainedModel());
   expect(await page.locator('[data-report]').textContent()).toMatch(/read \d+ of \d+ kB in/);
   await page.waitForFunction(() => location.hash.includes('model=model.safetensors'));
-  const figure = page.locator('#figure-head-text');
-  await figure.locator('[data-live]', { hasText: 'entropy' }).waitFor();
-  expect(await caption(page, 'head-text')).not.toContain('not the model that is open');
+  await said(page, 'head-text', 'entropy');
+  const words = page.locator('[data-head-words]');
+  expect(await words.textContent()).not.toContain('not the model that is open');
   await go(page, 'model?model=another&head=file:1.2');
-  await figure.locator('[data-live]', { hasText: 'The link is about “another”, which is not the model' }).waitFor();
+  await words.filter({ hasText: 'The link is about “another”, which is not the model' }).waitFor();
   await close();
 });
 
@@ -221,17 +231,72 @@ test('what the chosen head does is said in words, and the terms of table and cap
   await settled(page, 'head-text');
   const words = page.locator('[data-head-words]');
   await page.locator('[data-head-select]').selectOption('0.2');
-  await words.filter({ hasText: 'On this text the head is nearly one-hot' }).waitFor();
+  const oneHot = /^100% of its attention goes to the previous token .* On this text the head is nearly one-hot/;
+  await words.filter({ hasText: oneHot }).waitFor();
   await page.locator('[data-head-select]').selectOption('0.0');
   await words.filter({ hasText: 'On this text the head is nearly uniform' }).waitFor();
   const said = Number(/entropy ([\d.]+)\)/.exec((await words.textContent())!)?.[1]);
   expect(await caption(page, 'head-text')).toContain(`entropy ${said},`);
-  await page.getByText('What the columns mean').click();
+  await page.getByText('Columns, selection and filter').click();
   const titles = await page.locator('.head-table th').allTextContents();
   const explained = await page.locator('[data-columns] dt:visible').allTextContents();
   expect(explained).toEqual(expect.arrayContaining(titles));
-  await page.getByText('What these numbers mean').click();
+  await page.locator('#figure-head-text summary', { hasText: 'Details' }).click();
   await page.locator('.bench-head dt', { hasText: 'Sink score' }).waitFor();
+  await close();
+});
+
+test('the chapter opens on a head worth seeing, and each sentence chooses a head that shows something else', async () => {
+  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  await settled(page, 'head-text');
+  const title = page.locator('#title-head-text');
+  await title.filter({ hasText: 'Layer 0, head 2 attends to the previous token' }).waitFor();
+  const titles = [await title.textContent()];
+  for (const { name, reading, find } of EXAMPLES.slice(1)) {
+    await page.locator('[data-examples] button', { hasText: name }).click();
+    await expect.poll(() => page.locator('#field-model-reading').inputValue()).toBe(reading);
+    await expect.poll(() => title.textContent()).not.toBe(titles.at(-1));
+    titles.push(await title.textContent());
+    if (find !== 'all') expect(titles.at(-1)).toContain(`attends to ${KINDS[find].keys}`);
+    expect(await page.locator('#figure-head-text .message').textContent()).toBe('');
+    const rows = await csv(page, 'head-text');
+    expect(rows.length).toBeGreaterThan(reading.split(' ').length);
+  }
+  // Ready to type over.
+  const field = page.locator('#field-model-reading');
+  await field.focus();
+  await page.keyboard.type('A');
+  expect(await field.inputValue()).toBe('A');
+  expect(errors).toEqual([]);
+  await close();
+});
+
+test('a sentence chooses the head of an opened model that shows it most', async () => {
+  const { page, close } = await visit(browser, `${host.address}#model?passages=1`);
+  await open(page, trainedModel());
+  await page.locator('[data-examples] button', { hasText: 'Attention sink' }).click();
+  await page.waitForFunction(() => location.hash.includes('head=file:'));
+  const firsts = (await column(page, 'Sink, text')).map(number);
+  const at = await page
+    .locator('[data-head-table] tbody tr')
+    .evaluateAll((list) => list.findIndex((it) => it.ariaCurrent));
+  expect(firsts[at]).toBe(Math.max(...firsts)); // no tokens besides the first are sinks
+  await close();
+});
+
+test('the pane of the chosen head neither scrolls by itself nor cuts its caption', async () => {
+  const viewport = { width: 1280, height: 800 };
+  const { page, close } = await visit(browser, `${host.address}#model`, { viewport });
+  await settled(page, 'head-text');
+  const pane = page.locator('.bench-head');
+  expect(await pane.evaluate((it) => getComputedStyle(it).overflowY)).toBe('visible');
+  const ends = () => pane.evaluate((it) => [it.getBoundingClientRect().top, it.getBoundingClientRect().bottom]);
+  await page.evaluate(() => scrollTo({ top: 1200, behavior: 'instant' }));
+  await expect.poll(async () => (await ends())[0]).toBeGreaterThanOrEqual(45); // below the bar of tabs
+  expect((await ends())[1]).toBeLessThanOrEqual(800);
+  // With its details it is higher than the screen: their end stays in sight.
+  await pane.locator('summary', { hasText: 'Details' }).click();
+  await expect.poll(async () => Math.abs((await ends())[1] - 800)).toBeLessThan(40);
   await close();
 });
 
@@ -278,8 +343,8 @@ test('the table is sorted, filtered and gone through by keys', async () => {
   const { page, close } = await visit(browser, `${host.address}#model`);
   const sort = page.locator('[data-sort="frobenius"]');
   for (const [direction, sign] of [
+    ['descending', -1], // large variances are looked for
     ['ascending', 1],
-    ['descending', -1],
   ] as const) {
     await sort.click();
     await page.locator(`th[aria-sort="${direction}"] [data-sort="frobenius"]`).waitFor();
@@ -287,7 +352,9 @@ test('the table is sorted, filtered and gone through by keys', async () => {
     expect(values).toHaveLength(72);
     expect(values).toEqual([...values].sort((a, b) => sign * (a - b)));
   }
-  await page.waitForFunction(() => location.hash === '#model?order=-frobenius');
+  await page.waitForFunction(() => location.hash === '#model?order=frobenius');
+  await page.locator('[data-sort="text_entropy"]').click();
+  await page.locator('th[aria-sort="ascending"] [data-sort="text_entropy"]').waitFor(); // sharp heads first
   await page.locator('#field-model-filter').fill('layer=3 head>=6');
   await page.locator('#field-model-filter').press('Enter');
   await page.locator('[data-table-status]', { hasText: '6 of 72 heads' }).waitFor();
@@ -383,7 +450,7 @@ test('predictions can be stopped, and started again', async () => {
   await page.waitForTimeout(500);
   expect(await caption(page, 'predictors')).not.toContain('rank correlation');
   await button.click();
-  await page.locator('#figure-predictors [data-live]', { hasText: 'heads so far' }).waitFor();
+  await said(page, 'predictors', 'heads so far');
   await close();
 });
 
@@ -415,12 +482,16 @@ test('another text can be given, and one that is short, empty or binary is refus
   await figure.scrollIntoViewIfNeeded();
   const give = (name: string, buffer: Buffer) =>
     page.locator('[data-predictors-text]').setInputFiles([{ name, mimeType: '', buffer }]);
+  await said(page, 'predictors', 'of Moby Dick, first chapters, seed');
+  const before = await caption(page, 'predictors');
   for (const [name, buffer, words] of UNREADABLE) {
     await give(name, buffer);
     await figure.locator('.message', { hasText: words }).waitFor();
+    expect(await caption(page, 'predictors')).toBe(before); // nothing is replaced
+    expect((await column(page, 'Entropy measured')).filter(Boolean)).toHaveLength(8);
   }
   await give('long.txt', Buffer.from('A whale swam by. '.repeat(200)));
-  await figure.locator('[data-live]', { hasText: 'of long.txt, seed' }).waitFor();
+  await said(page, 'predictors', 'of long.txt, seed');
   await expect.poll(() => figure.locator('.message').textContent()).toBe('');
   expect(errors).toEqual([]);
   await close();

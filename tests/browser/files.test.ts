@@ -60,7 +60,7 @@ test('the dropped file gives the same heads as the sample that the page was buil
 test('without config.json the head count is asked for, and a wrong one refused', async () => {
   const { page, close } = await visit(browser, `${host.address}#model`);
   await page.locator('[data-files]').setInputFiles([weights]);
-  const field = page.getByLabel('Attention heads in each layer');
+  const field = page.getByLabel('Attention heads per layer');
   await field.waitFor();
   await field.fill('7');
   await field.press('Enter');
@@ -171,7 +171,7 @@ const TORCH = `PK\x03\x04${'\0'.repeat(22)}\x10\0\0\0archive/data.pkl`;
 
 /** Folders without a checkpoint that can be read, and what is said of them. */
 const FOLDERS: [Record<string, string>, RegExp][] = [
-  [{}, /There is no file in what was dropped/],
+  [{}, /No file was found: open a folder/],
   [{ 'notes.txt': 'some notes' }, /notes\.txt: it is plain text/],
   [
     { 'config.json': '{}', 'model.gguf': `GGUF\x03${'\0'.repeat(60)}` },
@@ -179,7 +179,7 @@ const FOLDERS: [Record<string, string>, RegExp][] = [
   ],
   [{ 'weights.pt': TORCH }, /weights\.pt: it is a PyTorch file.*torch\.load/],
   [{ 'pytorch_model.bin': TORCH }, /pytorch_model\.bin: it is a PyTorch file.*torch\.load/],
-  [{ 'config.json': '{}' }, /no \.safetensors or \.gguf file beside the JSON/],
+  [{ 'config.json': '{}' }, /No \.safetensors or \.gguf file was found beside the JSON/],
 ];
 
 test('a dropped folder without weights that can be read is told what is wrong, and replaces nothing', async () => {

@@ -1,7 +1,7 @@
 // The chosen head's attention over distance, beside that of the Gaussian model and of rotary positions.
 import { expect, test } from 'vitest';
 import sources from '../../web/generated/sample-predictions.json';
-import { browser, caption, csv, host, openBrowser, settled, visit } from './browser';
+import { browser, caption, csv, host, openBrowser, settled, unfold, visit } from './browser';
 import { LLAMA, trainedFolder } from './trained';
 
 openBrowser();
@@ -26,8 +26,9 @@ test('what a head does over distance is shown, and that of a head that is predic
     expect(number(predicted)).toBeCloseTo(sources.zipf.decay[at]![Number(level)]!, 2);
     expect(Number(level)).toBe(GAUSSIAN);
   };
-  await expectHead(0);
+  await expectHead(2); // layer 0, head 2: the head that is shown while none is chosen
   const worst = page.locator('[data-misses] button').first();
+  await unfold(worst);
   const [, layer, head] = /Layer (\d+), head (\d+)/.exec((await worst.textContent()) ?? '')!;
   await worst.click();
   const at = sources.zipf.profiles.findIndex((it) => it.layer === Number(layer) && it.head === Number(head));
@@ -45,6 +46,7 @@ test('of a rotary model the decay by its base stands beside what is measured', a
   const { page, close } = await visit(browser, `${host.address}#model?passages=2`);
   await page.locator('[data-folder]').setInputFiles(trainedFolder(LLAMA));
   await page.locator('[data-report]', { hasText: '8 heads of export:' }).waitFor();
+  await unfold(page.locator('#figure-head-distance'));
   await page.locator('#figure-head-distance').scrollIntoViewIfNeeded();
   const said = /alone predicts (\S+) for every head/;
   await expect.poll(() => caption(page, 'head-distance'), { timeout: 60_000 }).toMatch(said);

@@ -202,7 +202,7 @@ describe('offline', () => {
   test('figures that were not opened yet compute, once the page was idle', async () => {
     const { page, close } = await visit(browser, `${host.address}#${QUICK}`);
     const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-    for (const name of ['engine', 'sample-text', 'sample-predictions']) {
+    for (const name of ['engine', 'sample-texts', 'sample-predictions']) {
       await expect.poll(async () => (await loaded()).join(' '), { timeout: 20_000 }).toContain(`assets/${name}-`);
     }
     await page.context().setOffline(true);

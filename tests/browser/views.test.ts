@@ -20,7 +20,7 @@ const shown = (page: Page) =>
 test.each(viewNames)('%s: the first control is within 12 tab stops of the page’s start', async (view) => {
   const { page, close } = await visit(browser, `${host.address}#${view}`, { settle: false });
   await page.locator(`#${view} [data-control] input`).first().waitFor({ state: 'attached' });
-  const control = `#${view} :is(.panel [data-control], [data-drop]) :is(input, select)`;
+  const control = `#${view} :is(.panel, [data-ask]) [data-control] :is(input, select)`;
   let stops = 0;
   do {
     await page.keyboard.press('Tab');

@@ -3,26 +3,31 @@ import { expect, test } from 'vitest';
 import measures from '../../web/generated/predicted-measures.json';
 import levels from '../../web/generated/predictor-levels.json';
 import sources from '../../web/generated/sample-predictions.json';
-import { browser, caption, host, openBrowser, visit } from './browser';
+import { browser, caption, host, openBrowser, unfold, visit } from './browser';
 
 openBrowser();
 
 const LEVEL = 8;
 
-test('three sources of statistics stand side by side, with ceiling and null', async () => {
+test('three sources of statistics stand side by side, with the ceiling and both nulls', async () => {
   const { page, errors, close } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
   const notes = page.locator('[data-prediction-notes]');
+  await unfold(notes.locator('table'));
   await notes.scrollIntoViewIfNeeded();
   expect(await notes.locator('caption').textContent()).toContain(`Level ${LEVEL}, ${levels[LEVEL].name}: entropy`);
   const rows = await notes.locator('tbody tr').allTextContents();
-  expect(rows).toHaveLength(5);
+  expect(rows).toHaveLength(6);
   for (const [i, { summary }] of Object.values(sources).entries()) {
     const numbers = rows[i].match(/0\.\d+/g)!.map(Number);
     expect(numbers[0]).toBeCloseTo(summary[LEVEL].entropy_rank_correlation!, 3);
     expect(numbers[3]).toBeCloseTo(summary[LEVEL].entropy_mean_absolute_error, 3);
   }
   expect(rows[3]).toContain('ceiling');
-  expect(rows[4]).toMatch(/^null–/);
+  const transfer = sources.zipf.summary.find(({ name }) => name === 'transfer')!;
+  expect(rows[4]).toMatch(/^null: another text0\.\d/);
+  const [rank] = rows[4]!.match(/0\.\d+/)!;
+  expect(Number(rank)).toBeCloseTo(transfer.entropy_rank_correlation!, 3);
+  expect(rows[5]).toMatch(/^null: one constant–/);
   expect(errors).toEqual([]);
   await close();
 });
@@ -30,13 +35,14 @@ test('three sources of statistics stand side by side, with ceiling and null', as
 test('another source and level change the figure and the heads predicted worst', async () => {
   const { page, close } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
   const misses = page.locator('[data-misses] li');
+  await unfold(page.locator('[data-misses]'));
   await misses.first().waitFor();
   const before = await misses.allTextContents();
   expect(before).toHaveLength(6);
   await page.locator('#model [data-control="tokens_source"] label', { hasText: 'uniform' }).click();
   const predictors = page.locator('#figure-predictors [data-live]', { hasText: 'equally frequent' });
   await predictors.waitFor({ state: 'attached' });
-  expect(await caption(page, 'predictors')).toContain('Ceiling');
+  expect(await caption(page, 'predictors')).toContain('ceiling');
   await expect.poll(() => misses.allTextContents()).not.toEqual(before);
   const { entropy, measured_entropy } = sources.uniform;
   const worst = Math.max(...measured_entropy.map((it, i) => Math.abs(entropy[i][LEVEL]! - it)));

@@ -4,7 +4,6 @@ import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
 import { quoted } from '../../web/state/quoted';
 import { checkpointsOf, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
-import { wordsOf } from '../../web/chapters/model/head-words.ts';
 import { readText } from '../../web/chapters/model/scan.ts';
 
 const at = (path: string) => {
@@ -52,19 +51,7 @@ test('a link names a checkpoint by its folder, or by where it was read from', ()
 test('what was read of a small file is told in kilobytes', () => {
   expect(readText(41_200, 212_900)).toBe('42 of 213 kB');
   expect(readText(200_000, 91_600_000)).toBe('0.2 of 91.6 MB');
-});
-
-test('what a head does is told in words, by its measured entropy and sinks', () => {
-  const words = (entropy: number, sink: number, passages = entropy) =>
-    wordsOf({ entropy, sink, distance: 1.2 }, passages);
-  expect(words(0.93, 0.2)).toBe(
-    'On this text the head is nearly uniform: each query spreads its attention over nearly all keys (entropy 0.93).',
-  );
-  expect(words(0.05, 0.2)).toMatch(/nearly one-hot: each query reads about one key, on average 1.2 tokens away \(/);
-  expect(words(0.4, 0.71)).toMatch(/sharp: .* 71% of its attention goes to the first token and/);
-  expect(words(0.7, 0.1, 0.95)).toMatch(/broad: .* On the passages of figure \d+ it is nearly/);
-  expect(words(0.7, 0.1, NaN)).not.toMatch(/passages/);
-  expect(words(NaN, NaN)).toBe('');
+  expect(readText(5_600, 4_900)).toBe('5 of 5 kB'); // ranges overlap
 });
 
 test('files beside an index are the shards of one checkpoint', () => {

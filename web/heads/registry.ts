@@ -150,7 +150,7 @@ function layerOf({ stack, layer }: Head): string {
 }
 
 /** Where a head is, in words; layers and heads are counted from 0, as in checkpoints. */
-export function placeName({ stack, layer, head }: Head): string {
+export function placeName({ stack, layer, head }: Pick<Head, 'stack' | 'layer' | 'head'>): string {
   return `${stack ? `${stack} ` : ''}layer ${layer}, head ${head}`;
 }
 

@@ -73,7 +73,6 @@ export const FIGURES = [
     brief: 'Unigram level',
   },
   { id: 'head-text', chapter: 'model', title: 'Attention of a head in a text', brief: 'Attention' },
-  { id: 'head-spectra', chapter: 'model', title: 'Eigenvalues of every head', brief: 'Spectra' },
   { id: 'predictors', chapter: 'model', title: 'Predicted against measured attention', brief: 'Predictors' },
   {
     id: 'token-metric',
@@ -81,6 +80,7 @@ export const FIGURES = [
     title: 'The spectrum in the metric of the tokens orders trained heads',
     brief: 'Metric',
   },
+  { id: 'head-spectra', chapter: 'model', title: 'Eigenvalues of every head', brief: 'Spectra' },
   { id: 'head-distance', chapter: 'model', title: 'Attention over distance', brief: 'Distance' },
   { id: 'compare', chapter: 'model', title: 'Heads of two checkpoints', brief: 'Compare' },
 ] as const satisfies readonly Entry[];

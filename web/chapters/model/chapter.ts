@@ -4,7 +4,6 @@ import type { Store as SharedStore } from '../../state/store';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
-import { hintScroll } from '../../ui/scroll-hint';
 import type { Chapter, Page } from '../shared/page';
 import { textOf, TextSource } from '../shared/text-source';
 import { sourceOf } from './checkpoint-files';
@@ -18,6 +17,7 @@ import { HeadTable } from './head-table';
 import { HeadTextFigure } from './head-text';
 import { PredictorsFigure } from './predictors';
 import { HeadMeasurements } from './measurements';
+import { keepInSight } from './pane';
 import { CovarianceTraces } from './other-traces';
 import { Picks } from './picks';
 import { PredictionNotes } from './prediction-notes';
@@ -38,8 +38,8 @@ export function startModel(
 ): Chapter {
   const controls = new Controls(store, pool, controlOf);
   const texts = new TextSource();
-  const checkpoints = new Checkpoints(heads);
   const measurements = new HeadMeasurements();
+  const checkpoints = new Checkpoints(heads, measurements);
   const predictors = new PredictorsFigure(store, heads, checkpoints, measurements, texts);
   const text = new HeadTextFigure(store, checkpoints, measurements);
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
@@ -73,14 +73,14 @@ export function startModel(
     if (!file) return;
     textOf(file).then(
       (read) => {
-        texts.take(read);
+        predictors.offer(read);
         onPredictors.request('full');
-        traces.forget();
       },
       (error: Error) => predictors.frame.complain(`${file.name}: ${error.message}`),
     );
     another.value = '';
   });
+  predictors.accepted.subscribe(() => traces.forget());
   checkpoints.changed.subscribe((fresh) => {
     for (const runner of [onSpectra, onCompare]) runner.repaint();
     if (!fresh) return onPredictors.repaint();
@@ -108,9 +108,10 @@ export function startModel(
   showSample();
   for (const runner of [onMetric, onDistance]) measurements.changed.subscribe(() => runner.repaint());
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
-  showWhatCanBeRead(measurements, [predictors.frame, text.frame, metric.frame, distance.frame]);
+  const ofText = [predictors, text, metric, distance].map(({ frame }) => frame.root);
+  showWhatCanBeRead(measurements, [...ofText, child(document, '[data-ask]')]);
   new HeadTable(store, heads, checkpoints, measurements);
-  hintScroll(child(document, '.bench-head'));
+  keepInSight(child(document, '.bench-head'));
   new Picks(store, checkpoints, measurements);
   new PredictionNotes(store, checkpoints, measurements);
   new CheckpointOpener(store, pool, checkpoints, {

@@ -96,8 +96,8 @@ export function missingOf(checkpoint: Checkpoint): string {
 /** What is wrong with files among which there is no checkpoint. */
 export function withoutCheckpoint(files: FolderFile[]): string {
   return files.length === 0
-    ? 'There is no file in what was dropped or picked: open a folder with a .safetensors or .gguf file in it.'
-    : 'There is no .safetensors or .gguf file beside the JSON files: open the weights together with them.';
+    ? 'No file was found: open a folder with a .safetensors or .gguf file.'
+    : 'No .safetensors or .gguf file was found beside the JSON files: open the weights together with them.';
 }
 
 /** How deep a dropped folder is searched, and how many files of other kinds are looked at in it. */

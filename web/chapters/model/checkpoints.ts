@@ -3,6 +3,7 @@ import { Signal } from '../../state/signal';
 import { placeOf } from '../../heads/brush';
 import type { Checkpoint } from './checkpoint-files';
 import type { Model, HeadRegistry } from '../../heads/registry';
+import type { HeadMeasurements } from './measurements';
 import type { State } from './state';
 
 /** A checkpoint whose heads have been read. */
@@ -21,7 +22,10 @@ export class Checkpoints {
   /** Another checkpoint is shown (true), or the same with other heads. */
   readonly changed = new Signal<boolean>();
 
-  constructor(private registry: HeadRegistry) {}
+  constructor(
+    private registry: HeadRegistry,
+    private measurements: Pick<HeadMeasurements, 'clearest'>,
+  ) {}
 
   get list(): readonly Opened[] {
     return this.opened;
@@ -42,12 +46,12 @@ export class Checkpoints {
     return this.registry.latest();
   }
 
-  /** The chosen head of that model; the namesake where another model's is chosen, or the first. */
+  /** The chosen head of that model, the namesake where another model's is chosen; else the one worth seeing. */
   head(chosen: State['head']): Pick<Head, 'stack' | 'layer' | 'head'> {
     const [, wanted] = chosen.split(':');
     const { heads } = this.model;
-    const none = { stack: '', layer: 0, head: 0 };
-    return heads.find((it) => placeOf(it) === wanted) ?? heads[0] ?? none;
+    const at = (place: string) => heads.find((it) => placeOf(it) === place);
+    return at(wanted) ?? at(this.measurements.clearest) ?? heads[0] ?? { stack: '', layer: 0, head: 0 };
   }
 
   /** Puts new checkpoints in the place of those before, and shows the last. */

@@ -1,7 +1,7 @@
 import { short } from '../../charts/format';
 import { legend } from '../../charts/legend';
 import { columnOf } from './columns';
-import { referTo } from '../../ui/registry';
+import { entryOf, referTo } from '../../ui/registry';
 import { MatrixPicture, matrixRows } from '../../charts/matrix';
 import { fieldRamp, stripOf } from '../../charts/palette';
 import { compose } from '../../charts/plot';
@@ -12,14 +12,16 @@ import { placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
 import { rowOf, type HeadMeasurements } from './measurements';
 import { missingOf, sourceOf } from './checkpoint-files';
+import { EXAMPLES } from './examples';
+import { KINDS, tokensOf, type Pattern } from './head-patterns';
 import { wordsOf } from './head-words';
 import { placeName } from '../../heads/registry';
 import { LONGEST } from './reading';
-import { loadSampleText } from './sample';
+import { loadSampleTexts } from './sample';
 import { quoted } from '../../state/quoted';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import { type Figure, type FigureContext, type Store, modelView } from './state';
+import type { Figure, FigureContext, Store } from './state';
 
 /** Pixels of a row that has a name. */
 const ROW = 11;
@@ -27,6 +29,8 @@ const ROOM = 74;
 const LETTERS = 11;
 /** Pixels of the picture's side, and of the line below it. */
 const [LEAST_SIDE, MOST_SIDE, LINE] = [300, 560, 60];
+/** Pixels of the figure around its picture and of the bar above: on a screen that is higher all of it is in sight. */
+const AROUND = 360;
 
 /** What a head of the model reads in a text. */
 export class HeadTextFigure implements Figure {
@@ -35,8 +39,9 @@ export class HeadTextFigure implements Figure {
   readonly repaintOn = ['head', 'level'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private picture = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
-  private words = child(this.frame.root, '[data-head-words]');
-  private select = child<HTMLSelectElement>(this.frame.root, '[data-head-select]');
+  private noted = '';
+  private words = child(document, '[data-head-words]');
+  private select = child<HTMLSelectElement>(document, '[data-head-select]');
 
   constructor(
     private store: Store,
@@ -46,6 +51,8 @@ export class HeadTextFigure implements Figure {
     this.select.addEventListener('change', () => {
       store.set({ head: `${checkpoints.model.key}:${this.select.value}` });
     });
+    const sentence = child<HTMLInputElement>(document, '#field-model-reading');
+    sentence.addEventListener('focus', () => sentence.select()); // ready to type over
   }
 
   async compute(context: FigureContext): Promise<void> {
@@ -68,26 +75,29 @@ export class HeadTextFigure implements Figure {
         passages: 1,
         weights: true,
       });
-      this.measurements.set({ text: found });
+      this.measurements.set({ text: found, reading });
     } catch (error) {
       if (!(error instanceof EngineError) || error.name !== 'FormatError') throw error;
       this.measurements.set({ text: null, unreadable: error.message });
     }
   }
 
-  /** Shows the sample’s answer to the only text of which it is known, unless a model is opened meanwhile. */
+  /** Shows the sample’s answer to one of the examples, unless a model is opened meanwhile. */
   async showSample(): Promise<void> {
-    const text = await loadSampleText();
-    if (!this.checkpoints.files) this.measurements.set({ text });
+    const texts = await loadSampleTexts();
+    if (this.checkpoints.files) return;
+    const { reading } = this.store.state;
+    const known = texts.has(reading) ? reading : this.measurements.reading || EXAMPLES[0].reading;
+    if (known !== this.measurements.reading) this.measurements.set({ text: texts.get(known), reading: known });
   }
 
-  /** Says whose text the figure keeps where another one is typed; '' where that is not so. */
+  /** Which sentence the figure shows where another one is typed; '' where that is not so. */
   private sampleText(): string {
-    const isKnown = this.store.state.reading === modelView.defaults.reading;
-    if (isKnown || this.checkpoints.files) return '';
+    const { reading } = this.measurements;
+    if (this.checkpoints.files || this.store.state.reading === reading) return '';
     return (
-      `The page has no weights of the sample: the figure shows its attention on “${modelView.defaults.reading}”. ` +
-      'For another text open a folder with model.safetensors, config.json and tokenizer.json.'
+      `The page has no weights of the sample: this is its attention on “${reading}”. For your sentence open a ` +
+      'folder with model.safetensors, config.json and tokenizer.json.'
     );
   }
 
@@ -97,15 +107,17 @@ export class HeadTextFigure implements Figure {
     this.follow();
     const isThere = !this.isElsewhere;
     const found = isThere && text ? rowOf(this.place(), text.heads) : undefined;
-    this.words.textContent = found ? wordsOf(found, this.column('entropy')) : '';
+    const pattern = found ? this.measurements.patternOf(found) : null;
+    const said = found ? wordsOf(found, pattern, this.column('entropy')) : '';
+    this.words.textContent = `${said}${this.otherText()}`;
+    frame.retitle(this.title(pattern));
     if (!isThere) return this.sayElsewhere();
-    const weights = text && this.weights(text);
+    const weights = this.measurements.weightsOf(this.place());
     if (!text || !weights) {
       frame.clear();
       return;
     }
-    const note = this.sampleText();
-    if (note) frame.complain(note);
+    this.note(this.sampleText());
     const length = tokensOf(text).length;
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
     const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
@@ -127,7 +139,7 @@ export class HeadTextFigure implements Figure {
 
   table(): Table | null {
     const { text } = this.measurements;
-    const values = text && this.weights(text);
+    const values = this.measurements.weightsOf(this.place());
     if (!text || !values) return null;
     const tokens = tokensOf(text);
     const weights = matrixRows({ length: tokens.length, values }, (row) => [row + 1]);
@@ -156,7 +168,8 @@ export class HeadTextFigure implements Figure {
     // Not where the chart is at present: its column stays in sight while the page scrolls.
     const top = child(document, '.bench').offsetTop + chart.offsetTop;
     const room = innerHeight - top - above - LINE;
-    return Math.min(width, MOST_SIDE, room < LEAST_SIDE ? Infinity : room);
+    const fitting = Math.min(room, innerHeight - AROUND);
+    return Math.min(width, MOST_SIDE, fitting < LEAST_SIDE ? Infinity : fitting);
   }
 
   private place(): Pick<Head, 'stack' | 'layer' | 'head'> {
@@ -181,15 +194,23 @@ export class HeadTextFigure implements Figure {
     const named = model ? `“${quoted(model)}”` : 'a checkpoint';
     const place = quoted(head.replace('file:', ''));
     this.frame.clear();
-    this.frame.complain('');
-    this.frame.say(
+    this.note(
       `The link is about head ${place} (layer.head) of ${named}, which is not open here: open its ` +
-        'folder, its files or its address to see what the head reads.',
+        'folder, its files or its URL to see the attention of the head.',
     );
   }
 
-  private weights(text: Attended): Float32Array | null {
-    return rowOf(this.place(), text.weights)?.weights ?? null;
+  /** What the head does on the text, where that can be said in a few words. */
+  private title(pattern: Pattern | null): string {
+    if (!pattern) return entryOf(this.id).title;
+    const name = placeName(this.place());
+    return `${name[0].toUpperCase()}${name.slice(1)} attends to ${KINDS[pattern.kind].keys}`;
+  }
+
+  /** Says something beside the picture, or takes that away again; what the runner complains of stays. */
+  private note(text: string): void {
+    if (text || this.noted) this.frame.complain(text);
+    this.noted = text;
   }
 
   private say(row: number, column: number, value: number): string {
@@ -212,7 +233,7 @@ export class HeadTextFigure implements Figure {
       `(first ${short(found.sink_first)}, separator ${short(found.sink_separator)}), measured ` +
       `localization ${short(found.localization)}. Largest input of the layer: coordinate ` +
       `${outlier.outlier_coordinate} of “${tokens[outlier.outlier_position]}”, ` +
-      `${short(outlier.outlier_ratio)} times the median token’s largest.${this.onPassages()}${this.otherText()}`
+      `${short(outlier.outlier_ratio)} times the median token’s largest.${this.onPassages()}`
     );
   }
 
@@ -234,11 +255,6 @@ export class HeadTextFigure implements Figure {
     const explained = Number.isNaN(predicted) ? '' : `, ${short(predicted)} predicted at level ${level}`;
     return ` On the passages of ${referTo('predictors')}: entropy ${short(measured)}${explained}.`;
   }
-}
-
-/** The tokens of the one passage that is read. */
-function tokensOf({ passages: [passage] }: Attended): readonly string[] {
-  return passage?.tokens ?? [];
 }
 
 /** The marks that byte-level BPE and SentencePiece write for a space. */

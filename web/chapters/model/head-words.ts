@@ -1,6 +1,7 @@
 import { short } from '../../charts/format';
 import type { Attended } from '../../engine/protocol';
 import { referTo } from '../../ui/registry';
+import { KINDS, type Pattern } from './head-patterns';
 
 /** What the mean entropy of a head's rows, over the log of their keys, says from a value on. */
 const SHAPES = [
@@ -13,21 +14,24 @@ const SHAPES = [
 /** Below this entropy the keys are few enough for their mean distance to say where they are. */
 const FEW = 0.6;
 
-/** Of a head that gives its sinks so much of its attention, that is the main thing to say. */
-const MOST = 0.5;
-
 const shapeOf = (entropy: number) => SHAPES.find(({ from }) => entropy >= from);
+const percent = (share: number) => `${Math.round(100 * share)}%`;
 
 /**
  * What a head does on the typed text, in words, and on the passages where it does something else there;
  * '' where nothing is measured. `passages` is its entropy on those, NaN where it is not known.
  */
 export function wordsOf(
-  { entropy, sink, distance }: Pick<Attended['heads'][number], 'entropy' | 'sink' | 'distance'>,
+  { entropy, distance }: Pick<Attended['heads'][number], 'entropy' | 'distance'>,
+  pattern: Pattern | null,
   passages: number,
 ): string {
   const shape = shapeOf(entropy);
   if (!shape) return '';
+  const keys = pattern
+    ? `${percent(pattern.share)} of its attention goes to ${KINDS[pattern.kind].keys} ` +
+      `(equal weights: ${percent(pattern.uniform)}). `
+    : '';
   const away = entropy < FEW ? `, on average ${short(distance)} tokens away` : '';
   const own = `On this text the head is ${shape.name}: ${shape.text}${away} (entropy ${short(entropy)}).`;
   const there = shapeOf(passages);
@@ -35,8 +39,10 @@ export function wordsOf(
     there && there !== shape
       ? ` On the passages of ${referTo('predictors')} it is ${there.name} (entropy ${short(passages)}).`
       : '';
-  const share = Math.round(100 * sink);
-  const sinks =
-    sink >= MOST ? ` ${share}% of its attention goes to the first token and the separator, the attention sinks.` : '';
-  return own + sinks + other;
+  return keys + own + other;
+}
+
+/** What a head attends to on the typed text, in a word or two: of its pattern, else of its entropy. */
+export function briefOf(entropy: number, pattern: Pattern | null): string {
+  return pattern ? KINDS[pattern.kind].brief : (shapeOf(entropy)?.name ?? '');
 }

@@ -3,15 +3,24 @@ import { draw } from '../../ui/queue';
 import type { PlacedHead } from '../../heads/registry';
 import type { Checkpoints } from './checkpoints';
 import { columnOf, type Found } from './columns';
+import { EXAMPLES, type Example } from './examples';
+import { excess } from './head-patterns';
+import { briefOf } from './head-words';
 import type { HeadMeasurements } from './measurements';
 import type { Store } from './state';
 
 type Value = (head: PlacedHead, found: Found) => number;
 
+const valueIn =
+  (column: string): Value =>
+  (head, found) =>
+    columnOf(column).value(head, found);
+const onText = valueIn('text_entropy');
+
 /** On the passages where that is known, else on the typed text. */
 const entropy: Value = (head, found) => {
-  const value = columnOf('entropy').value(head, found);
-  return Number.isNaN(value) ? columnOf('text_entropy').value(head, found) : value;
+  const value = valueIn('entropy')(head, found);
+  return Number.isNaN(value) ? onText(head, found) : value;
 };
 
 /** What each button says, what its tooltip says, and what is largest for the head that it chooses. */
@@ -21,18 +30,35 @@ const PICKS: readonly { name: string; help: string; value: Value }[] = [
   {
     name: 'Largest sink',
     help: 'the head with the most weight on the first token and the separator',
-    value: (head, found) => columnOf('sink').value(head, found),
+    value: valueIn('sink'),
   },
   {
     name: 'Least explained',
     help: 'the head whose measured entropy is farthest from what the chosen level predicts',
-    value: (head, found) => Math.abs(columnOf('predicted').value(head, found) - columnOf('entropy').value(head, found)),
+    value: (head, found) => Math.abs(valueIn('predicted')(head, found) - valueIn('entropy')(head, found)),
   },
 ];
 
-/** One-click picks of heads that stand out; each can be pressed once its numbers are known of all heads. */
+/** Which head does what an example is about, on the text that was read. */
+function valueOf({ find }: Example): Value {
+  if (find === 'all') return onText;
+  return (head, { measurements }) => {
+    const found = measurements.patternsOf(head)?.find(({ kind }) => kind === find);
+    return found ? excess(found) : NaN;
+  };
+}
+
+/**
+ * One-click picks of sentences with a head worth seeing on each, and of heads that stand out, named by what they
+ * attend to; these can be pressed once their numbers are known of all heads.
+ */
 export class Picks {
   private buttons = PICKS.map(({ name }) => html('button', { type: 'button', className: 'small', textContent: name }));
+  private examples = EXAMPLES.map(({ name, reading }) =>
+    html('button', { type: 'button', className: 'small', textContent: name, title: reading }),
+  );
+  /** Was pressed, and waits for its text to be read. */
+  private pressed: Example | null = null;
 
   constructor(
     private store: Store,
@@ -40,42 +66,71 @@ export class Picks {
     private measurements: HeadMeasurements,
   ) {
     child(document, '[data-picks]').append(...this.buttons);
-    const figure = child(document, '#figure-head-text .chart');
-    this.buttons.forEach((button, i) => {
+    child(document, '[data-examples]').append(...this.examples);
+    this.buttons.forEach((button, i) => button.addEventListener('click', () => this.choose(PICKS[i].value)));
+    this.examples.forEach((button, i) =>
       button.addEventListener('click', () => {
-        const head = this.best(PICKS[i].value);
-        if (!head) return;
-        store.set({ head: head.id });
-        figure.scrollIntoView({ block: 'nearest' }); // on a phone it is below the buttons
-      });
+        this.pressed = EXAMPLES[i];
+        store.set({ reading: EXAMPLES[i].reading });
+        this.answer();
+      }),
+    );
+    measurements.changed.subscribe(() => {
+      this.answer();
+      draw(this.follow);
     });
-    measurements.changed.subscribe(() => draw(this.follow));
     checkpoints.changed.subscribe(() => draw(this.follow));
     store.changed.subscribe(({ names }) => {
-      if (names.has('head') || names.has('level')) draw(this.follow);
+      if (this.pressed?.reading !== store.state.reading) this.pressed = null;
+      if (names.has('head') || names.has('level') || names.has('reading')) draw(this.follow);
     });
     this.follow();
   }
 
+  /** Chooses the head of the example that was pressed, once its text is read. */
+  private answer(): void {
+    const { pressed } = this;
+    if (!pressed || this.measurements.reading !== pressed.reading) return;
+    this.pressed = null;
+    this.choose(valueOf(pressed));
+  }
+
+  private choose(value: Value): void {
+    const head = this.best(value);
+    if (!head) return;
+    this.store.set({ head: head.id });
+    // On a phone it is below the buttons.
+    child(document, '#figure-head-text .chart').scrollIntoView({ block: 'nearest' });
+  }
+
   private follow = (): void => {
-    const { head } = this.store.state;
+    const { head, reading } = this.store.state;
     const { unreadable } = this.measurements;
+    this.examples.forEach((button, i) => {
+      button.setAttribute('aria-pressed', String(EXAMPLES[i].reading === reading));
+    });
     this.buttons.forEach((button, i) => {
-      const best = this.best(PICKS[i].value);
+      const { name, help, value } = PICKS[i];
+      const best = this.best(value);
       button.hidden = !best && unreadable !== '';
       button.disabled = !best;
-      button.title = best ? PICKS[i].help : `${PICKS[i].help}: being measured`;
+      button.title = best ? help : `${help}: being measured`;
+      const does = best && briefOf(onText(best, this.found), this.measurements.patternOf(best));
+      button.textContent = does ? `${name}: ${does}` : name;
       button.setAttribute('aria-pressed', String(best !== null && best.id === head));
     });
   };
 
+  private get found(): Found {
+    return { measurements: this.measurements, level: this.store.state.level };
+  }
+
   /** The head of the largest value; null while it is not known of all heads. */
   private best(value: Value): PlacedHead | null {
-    const found = { measurements: this.measurements, level: this.store.state.level };
     let best: PlacedHead | null = null;
     let most = -Infinity;
     for (const head of this.checkpoints.model.heads) {
-      const its = value(head, found);
+      const its = value(head, this.found);
       if (Number.isNaN(its)) return null;
       if (its > most) [best, most] = [head, its];
     }

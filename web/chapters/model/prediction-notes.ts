@@ -7,7 +7,7 @@ import { draw } from '../../ui/queue';
 import type { Checkpoints } from './checkpoints';
 import type { HeadMeasurements } from './measurements';
 import { missesOf } from './misses';
-import { intervalOf, isDone, LAWS, LEVELS, rotaryRow, sourceNames } from './predictor-levels';
+import { intervalOf, isDone, LAWS, LEVELS, rotaryRow, sourceNames, summaryRow } from './predictor-levels';
 import { type Store, predictedMeasures } from './state';
 
 /** Heads in the list of those that are predicted worst. */
@@ -37,16 +37,15 @@ export class PredictionNotes {
     const { predictions, sources } = this.measurements;
     const done = predictions !== null && isDone(predictions);
     this.root.hidden = this.measurements.unreadable !== '';
-    this.root.classList.toggle('waiting', !done);
     if (!done) return;
     const { name } = LEVELS[level];
     this.grid.caption!.textContent =
       `Level ${level}, ${name}: ${predictedMeasures[quantity].label}, by source of the ` + 'statistics';
     const rows = sourceNames.map((source) => rowOf(LAWS[source], quantity, sources.get(source)?.summary[level]));
-    const [ceiling, constant] = predictions.summary.slice(-2);
     const rotary = rotaryRow(predictions, quantity);
     if (rotary) rows.push(rowOf('rotary base alone', quantity, rotary));
-    rows.push(rowOf('ceiling', quantity, ceiling), rowOf('null', quantity, constant));
+    const others = { ceiling: 'ceiling', transfer: 'null: another text', null: 'null: one constant' };
+    for (const [row, label] of Object.entries(others)) rows.push(rowOf(label, quantity, summaryRow(predictions, row)));
     this.grid.tBodies[0].replaceChildren(...rows);
     const misses = missesOf(predictions, quantity, level, LISTED);
     refill(

@@ -34,7 +34,11 @@ export const isDone = ({ summary }: Predicted) => summary.at(-1)?.name === 'null
 
 /** What the base of rotary positions alone predicts, of models with such positions: the decay over distance. */
 export const rotaryRow = ({ summary }: Predicted, quantity: PredictedMeasure) =>
-  quantity === 'decay' ? summary.find(({ name }) => name === 'rotary-base') : undefined;
+  quantity === 'decay' ? summaryRow({ summary }, 'rotary-base') : undefined;
+
+/** A row of the summary beside the levels; none where that was not asked. */
+export const summaryRow = ({ summary }: Pick<Predicted, 'summary'>, row: string) =>
+  summary.find(({ name }) => name === row);
 
 type Compared = `${PredictedMeasure}_${'rank_correlation' | 'mean_absolute_error'}`;
 

@@ -6,17 +6,19 @@ import { finiteCell, type Table } from '../../charts/table';
 import type { Input, Predicted, PredictedMeasure } from '../../engine/protocol';
 import { brushed, brushOnly, placeOf } from '../../heads/brush';
 import { limitsOf } from '../../state/control';
+import { Signal } from '../../state/signal';
 import type { Checkpoints } from './checkpoints';
 import { missingOf, type Checkpoint } from './checkpoint-files';
 import type { HeadMeasurements } from './measurements';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
 import { PASSAGE, QUERIES } from './reading';
 import { loadSamplePredictions } from './sample';
-import { OWN_TEXT, type TextSource } from '../shared/text-source';
+import { OWN_TEXT, type Text, type TextSource } from '../shared/text-source';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
+import { entryOf } from '../../ui/registry';
 import { HeadPointer, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
-import { intervalOf, isDone, isNested, LAWS, levelCalled, LEVELS, rotaryRow } from './predictor-levels';
+import { intervalOf, isDone, isNested, LAWS, levelCalled, LEVELS, rotaryRow, summaryRow } from './predictor-levels';
 import { type Figure, type FigureContext, type State, type Store, modelView, predictedMeasures } from './state';
 
 /** Ends of both axes: those of a share, otherwise the least and largest value of any level, 0 included. */
@@ -31,6 +33,20 @@ function rangeOf(predictions: Predicted, quantity: PredictedMeasure): [number, n
 const BETWEEN = 400;
 
 const SEQUENCES = levelCalled('sequences');
+
+/** Rows of the summary with which a level is compared. */
+const BESIDE = {
+  ceiling: 'ceiling (other passages of the text)',
+  transfer: 'null (another text)',
+  null: 'null (one constant)',
+};
+
+/** What a rank correlation is called from a value on. */
+const VERDICTS = [
+  { from: 0.9, text: 'orders the heads' },
+  { from: 0.5, text: 'partly orders the heads' },
+  { from: -Infinity, text: 'does not order the heads' },
+];
 
 /** What the state asks for. */
 function questionOf(
@@ -78,6 +94,10 @@ export class PredictorsFigure implements Figure {
   private pointer: HeadPointer;
   private chart: Chart | null = null;
   private text = '';
+  /** A text that a person gave, until the engine has read it: where it is refused, all stays as it is. */
+  private offered: Text | null = null;
+  /** Another text was read. */
+  readonly accepted = new Signal();
   /** What the answers of all sources depend on. */
   private asked: unknown[] = [];
   /** When a result was last shown. */
@@ -106,18 +126,41 @@ export class PredictorsFigure implements Figure {
     if (context.quality === 'quick') return; // takes too long for a hand
     if (!files) return this.takeSample(context);
     if (missingOf(files)) return; // the place of the typed text says what is missing
-    const text = await this.texts.load();
-    if (this.measurements.predictions) this.measurements.set({ predictions: null }); // another question
-    const asked = [files, text, passages, seed, tokens_order, zipf_exponent, zipf_offset];
-    if (asked.some((it, i) => it !== this.asked[i])) this.measurements.sources.clear();
-    this.asked = asked;
-    this.text = text.name;
-    this.frame.complain('');
-    const predictions = await context.run('predict', questionOf(files, text.bytes, context.state), (part, progress) =>
-      this.takePart(context, part, progress),
-    );
+    const { offered } = this;
+    const text = offered ?? (await this.texts.load());
+    const begin = () => {
+      if (this.measurements.predictions) this.measurements.set({ predictions: null }); // another question
+      const asked = [files, text, passages, seed, tokens_order, zipf_exponent, zipf_offset];
+      if (asked.some((it, i) => it !== this.asked[i])) this.measurements.sources.clear();
+      this.asked = asked;
+      this.text = text.name;
+      this.frame.complain('');
+    };
+    if (!offered) begin();
+    const question = questionOf(files, text.bytes, context.state);
+    const take = (part: Predicted, progress: number) => {
+      if (this.offered) this.accept(this.offered, begin);
+      this.takePart(context, part, progress);
+    };
+    const predictions = await context.run('predict', question, take).catch((error: unknown) => {
+      if (!context.signal.aborted) this.offered = null;
+      throw error;
+    });
+    if (this.offered) this.accept(this.offered, begin);
     this.measurements.sources.set(tokens_source, predictions);
     this.take(context, predictions, 1);
+  }
+
+  /** Takes a text in the place of the present one, which stays where the engine refuses the new one. */
+  offer(text: Text): void {
+    this.offered = text;
+  }
+
+  private accept(text: Text, begin: () => void): void {
+    this.offered = null;
+    this.texts.take(text);
+    begin();
+    this.accepted.send();
   }
 
   /** The page has no weights of the sample: it knows the answer to one question about it. */
@@ -213,9 +256,21 @@ export class PredictorsFigure implements Figure {
         }),
       ],
     });
+    this.frame.retitle(this.title());
     this.frame.put(this.chart.svg);
     this.pointer.place([spots, this.chart]);
     this.frame.say(this.caption());
+  }
+
+  /** What the rank correlation of the level amounts to; the plain title while there is none. */
+  private title(): string {
+    const { predictions } = this.measurements;
+    const { level, quantity } = this.store.state;
+    const rank = predictions && isDone(predictions) && predictions.summary[level][`${quantity}_rank_correlation`];
+    if (typeof rank !== 'number') return entryOf(this.id).title;
+    const { label } = predictedMeasures[quantity];
+    const found = VERDICTS.find(({ from }) => rank >= from)!;
+    return `Level ${level} ${found.text} by ${label} (rank correlation ${short(rank)})`;
   }
 
   table(): Table | null {
@@ -285,14 +340,15 @@ export class PredictorsFigure implements Figure {
         'statistics come from.'
       );
     }
-    const [ceiling, constant] = predictions.summary.slice(-2);
     const base = rotaryRow(predictions, quantity);
     const rank = `${quantity}_rank_correlation` as const;
     const error = `${quantity}_mean_absolute_error` as const;
-    const between =
-      ` Ceiling (other passages of the text): ${intervalOf(ceiling, rank)} and ` +
-      `${intervalOf(ceiling, error)}; null (one constant): error ${intervalOf(constant, error)}` +
-      `${base ? `; rotary base alone: error ${intervalOf(base, error)}` : ''}.`;
+    const others = Object.entries(BESIDE).flatMap(([name, text]) => {
+      const row = summaryRow(predictions, name);
+      return row ? [`${text} ${intervalOf(row, rank)} and ${intervalOf(row, error)}`] : [];
+    });
+    if (base) others.push(`rotary base alone: error ${intervalOf(base, error)}`);
+    const between = ` Beside it: ${others.join('; ')}.`;
     const sample = this.checkpoints.files ? '' : ' Computed when this page was built.';
     const found =
       agreement[`${quantity}_pairs`] === 0

@@ -3,13 +3,13 @@ import type { Attended, Predicted, TokensSource } from '../../engine/protocol';
 import { loadJson, type ShippedFile } from '../../engine/shipped';
 import operations from '../../generated/operations.json';
 import predictions from '../../generated/sample-predictions.json?shipped';
-import type text from '../../generated/sample-text.json';
-import textFile from '../../generated/sample-text.json?shipped';
+import type texts from '../../generated/sample-texts.json';
+import textFile from '../../generated/sample-texts.json?shipped';
 
 const PREDICTIONS: ShippedFile = { ...predictions, name: 'file of the sample’s predictions' };
-const TEXT: ShippedFile = { ...textFile, name: 'file of the sample’s attention' };
+const TEXTS: ShippedFile = { ...textFile, name: 'file of the sample’s attention' };
 
-export const sampleFiles: readonly ShippedFile[] = [TEXT, PREDICTIONS];
+export const sampleFiles: readonly ShippedFile[] = [TEXTS, PREDICTIONS];
 
 type Printed = Record<keyof Predicted, unknown>;
 
@@ -41,17 +41,23 @@ export async function loadSamplePredictions(): Promise<Map<TokensSource, Predict
   return new Map(sources.map(([source, printed]) => [source, engineArrays(printed)]));
 }
 
-/** What the sample does with the text of the page's defaults. */
-export async function loadSampleText(): Promise<Attended> {
-  const found = await loadJson<typeof text>(TEXT);
+type PrintedText = (typeof texts)[keyof typeof texts];
+
+/** What the sample does with the sentences of the examples. */
+export async function loadSampleTexts(): Promise<Map<string, Attended>> {
+  const found = await loadJson<Record<string, PrintedText>>(TEXTS);
   const numbers = <Row extends object>(rows: Row[]) => rows.map(present);
-  return {
-    ...found,
-    layers: numbers(found.layers),
-    heads: numbers(found.heads),
-    passages: found.passages.map((it) => ({ ...it, ids: Float64Array.from(it.ids) })),
-    weights: found.weights.map((it) => ({ ...it, weights: Float32Array.from(it.weights.flat()) })),
-  };
+  const answers = Object.entries(found).map(([reading, answer]): [string, Attended] => [
+    reading,
+    {
+      ...answer,
+      layers: numbers(answer.layers),
+      heads: numbers<PrintedText['heads'][number]>(answer.heads),
+      passages: answer.passages.map((it) => ({ ...it, ids: Float64Array.from(it.ids) })),
+      weights: answer.weights.map((it) => ({ ...it, weights: Float32Array.from(it.weights.flat()) })),
+    },
+  ]);
+  return new Map(answers);
 }
 
 /** The fields of a JSON object as the engine gives them: NaN for null. */

@@ -7,37 +7,34 @@ import { settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
+import { EXAMPLES } from './examples';
 
 /** What is both predicted and measured of every head; a share is in [0, 1]. */
 export const predictedMeasures: Record<PredictedMeasure, { label: string; meaning: string; share: boolean }> = measures;
 
 const { zipf, uniform } = operations.predict.choices.tokens_law;
-const SOURCES: Record<TokensSource, string> = { zipf, uniform, text: 'the text' };
+const SOURCES: Record<TokensSource, string> = { zipf, uniform, text: 'text' };
 
 const { length, tokens, correlation, seed } = settingControls;
 
 const controls = {
-  tokens_source: choice(
-    'Statistics from',
-    SOURCES,
-    'What the statistics of the tokens come from: no text is needed for random tokens',
-  ),
-  tokens_order: choiceOf('predict', 'tokens_order', 'Order of tokens', {
+  tokens_source: choice('Token statistics', SOURCES, 'Source of the token statistics; random tokens need no text'),
+  tokens_order: choiceOf('predict', 'tokens_order', 'Token order', {
     help:
-      'Which random tokens are frequent: the first words of the vocabulary, or those that a ' +
-      'regression of rank on the token embeddings finds, punctuation too',
+      'Order of the tokens by frequency: that of the vocabulary, or that of a regression of the rank on the token ' +
+      'embeddings, which includes punctuation',
     used: ({ tokens_source }) => tokens_source !== 'text',
   }),
-  zipf_exponent: number('zipf_exponent', 'Exponent', null, {
-    help: 'Exponent of Zipf’s law: larger for fewer different tokens',
+  zipf_exponent: number('zipf_exponent', 'Zipf exponent', null, {
+    help: 'Exponent of Zipf’s law; larger exponents give fewer different tokens',
     used: ({ tokens_source }) => tokens_source === 'zipf',
   }),
-  zipf_offset: number('zipf_offset', 'Offset of ranks', null, {
-    help: 'Offset of the ranks in Zipf’s law: larger for more equal frequencies of the first ranks',
+  zipf_offset: number('zipf_offset', 'Rank offset', null, {
+    help: 'Offset of the ranks in Zipf’s law; larger offsets give more equal frequencies of the first ranks',
     used: ({ tokens_source }) => tokens_source === 'zipf',
   }),
   quantity: choice(
-    'Of each head',
+    'Measure',
     Object.fromEntries(Object.entries(predictedMeasures).map(([name, { label }]) => [name, label])) as Record<
       PredictedMeasure,
       string
@@ -45,38 +42,39 @@ const controls = {
   ),
   level: number('level', 'Level', integers(0, 10), {
     help:
-      'Predictor level: which statistics the prediction uses, from the traces alone (0) to ' +
-      'all (8); 9 uses states from mean-field attention, 10 runs the head itself',
+      'Predictor level: statistics that the prediction uses, from the traces of <i>W</i> alone (0) to real tokens ' +
+      '(8); 9 uses states from mean-field attention, 10 runs the head itself',
   }),
   passages: number('passages', 'Passages', integers(1, 48), {
-    help: 'Passages of text for the statistics, and as many to measure',
+    help: 'Number of passages for the statistics; the same number is measured',
   }),
   seed,
-  reading: text('Text', { help: 'a sentence for the model to read', default: 'When does attention localize?' }),
+  reading: text('Sentence', { help: 'Sentence on which attention is computed', default: EXAMPLES[0].reading }),
   spread: spreadControl,
-  zoom: choice('Scale', { own: 'each its own', common: 'one for all' }),
-  order: text('Order', { help: 'a column, or -column', default: 'layer' }),
-  filter: text('Filter', { help: 'conditions on columns, such as layer=3 entropy<0.5' }),
+  zoom: choice('Scale', { own: 'per head', common: 'shared' }),
+  order: text('Order', {
+    help: 'Column by which the table is sorted; a minus sign for the largest first',
+    default: 'layer',
+  }),
+  filter: text('Filter', { help: 'Conditions on columns, such as layer=3 entropy&lt;0.5' }),
   length,
   tokens,
   correlation,
-  fold_gains: choiceOf('heads', 'fold_gains', 'Gains of norms'),
+  fold_gains: choiceOf('heads', 'fold_gains', 'Norm gains'),
   frame: choiceOf('heads', 'frame', 'Covariance Σ'),
-  offset_kind: choice('Rotary heads', { one: 'at an offset', average: 'average over T offsets' }),
+  offset_kind: choice('Rotary heads', { one: 'at one offset', average: 'average over T offsets' }),
   offset: number('offset', 'Offset', integers(0, 256), {
     help: 'Query position minus key position at which a rotary head’s <i>W</i> is taken',
     used: ({ offset_kind }) => offset_kind === 'one',
   }),
-  map_query: text('Weights of queries', {
-    help: 'name of the weights of the queries, or of all where they are fused, with {n} for the layer',
+  map_query: text('Query weights', {
+    help: 'Tensor name of the query weights, or of the fused projections, with {n} for the layer number',
   }),
-  map_key: text('Weights of keys', { help: 'the same for the keys; empty where they are fused' }),
-  map_gain: text('Gain of the norm', { help: 'the same for the gain of the norm before them; empty for none' }),
+  map_key: text('Key weights', { help: 'Tensor name of the key weights; empty if fused' }),
+  map_gain: text('Norm gain', { help: 'Tensor name of the gain of the norm before the projections; empty for none' }),
   map_layout: choiceOf('heads', 'map_layout', 'Layout'),
-  map_heads: text('Heads', { help: 'attention heads in each layer; empty for what config.json says' }),
-  map_key_heads: text('Key heads', {
-    help: 'heads of keys in each layer; empty for what config.json or the shapes say',
-  }),
+  map_heads: text('Heads', { help: 'Attention heads per layer; empty to use config.json' }),
+  map_key_heads: text('Key heads', { help: 'Key heads per layer; empty to use config.json or the tensor shapes' }),
   ...headControls,
 };
 

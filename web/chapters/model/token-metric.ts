@@ -29,9 +29,11 @@ type Row = (typeof ROWS)[number];
 
 const METRICS = ['bare', 'weighted'] as const;
 type Metric = (typeof METRICS)[number];
-const TITLES = { bare: 'W alone', weighted: 'weighted' };
+const TITLES = { bare: 'W alone', weighted: 'W weighted by C' };
 
 const GAP = 10;
+/** Between two rows of panels. */
+const ROW_GAP = 12;
 
 /** A head in one of the panels. */
 interface PanelSpot extends Spot {
@@ -69,10 +71,10 @@ export class TokenMetricFigure implements Figure {
         spots: spots[i][k],
         chart: this.panel(row, metric, spots[i][k], side, height),
         x: k * (side + GAP),
-        y: key.height + 8 + i * height,
+        y: key.height + i * (height + ROW_GAP),
       })),
     );
-    const size = { width, height: key.height + 8 + ROWS.length * height };
+    const size = { width, height: key.height + ROWS.length * (height + ROW_GAP) };
     const parts = panels.map(({ chart: { svg }, x, y }) => ({ svg, x, y }));
     const svg = compose(parts, size, `Spectra of heads. ${this.caption()}`);
     svg.append(key.render());
