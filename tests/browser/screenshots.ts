@@ -1,5 +1,5 @@
-// Pictures of every view for README and docs, on a desktop and on a phone; in build/screenshots those of
-// every figure, light and dark, to look at.
+// Pictures of every view for README and docs, on a desktop and on a phone, and the picture of links to the page; in
+// build/screenshots those of every figure, light and dark, to look at.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,9 @@ const KEPT = join(root, 'docs/screenshots');
 const LOOKED_AT = join(root, 'build/screenshots');
 /** Milliseconds for the last drawing. */
 const DRAWING = 400;
+
+/** Size of the picture that services show beside a link (Open Graph). */
+const PREVIEW = { width: 1200, height: 630 };
 
 openBrowser();
 for (const folder of [KEPT, LOOKED_AT]) mkdirSync(folder, { recursive: true });
@@ -26,6 +29,16 @@ test.each(
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   await page.waitForTimeout(DRAWING);
   await page.screenshot({ path: join(KEPT, `${view}-${device}.png`) });
+  await close();
+});
+
+test('the picture of links to the page', async () => {
+  const viewport = { width: PREVIEW.width, height: 830 }; // the whole figure, and the bar of controls below it
+  const { page, close } = await visit(browser, host.address, { viewport, colorScheme: 'light' });
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  await page.waitForTimeout(DRAWING);
+  const { y } = (await page.locator('#figure-lead').boundingBox())!;
+  await page.screenshot({ path: join(root, 'web/preview.png'), clip: { x: 0, y, ...PREVIEW } });
   await close();
 });
 

@@ -14,6 +14,8 @@ export function singleFile(name: string): Plugin {
   return {
     name: 'eigenscope-single-file',
     enforce: 'post',
+    // No service shows links to a file on the disk: the picture of links would only make it larger.
+    transformIndexHtml: { order: 'pre', handler: (html) => html.replace(/<meta property="og:image" [^>]*>/, '') },
     generateBundle(_, bundle) {
       const page = bundle['index.html'];
       if (page?.type !== 'asset') throw new Error('the build made no index.html');
