@@ -195,7 +195,7 @@ async function pointAt(page: Page, id: FigureId, mark: string, child = 'circle')
 }
 
 test.each<[FigureId, string, RegExp]>([
-  ['lead', 'simulation, mean 0.25', /^m = 0\.25, v = \S+: localization index L 0\.\d+ ± \S+, \S+ simulated seq/],
+  ['lead', 'simulation, mean 0.25', /^m = 0\.25, v = \S+: localization index L 0\.\d+ ± \S+, .+ simulated seq/],
   ['row-entropy', 'simulation, 8 keys', /^T = 8, s \S+: row entropy 0\.\d+/],
   ['softmax-row', 'attention weight, clipped', /^key \d+: weight, \w+: 0/],
   ['depth', 'variance 0.1', /^v = 0\.1, layer \d+: \w+ \w+ \S+( ± \S+)?, 2 stacks$/],

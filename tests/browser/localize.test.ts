@@ -182,7 +182,7 @@ test('an opened checkpoint is read again with the covariance that is chosen, and
   await page.locator('#figure-predictors').scrollIntoViewIfNeeded();
   await page
     .locator('#figure-predictors [data-live]', { hasText: /8 heads of export: rank/ })
-    .waitFor({ timeout: 60_000 });
+    .waitFor({ state: 'attached', timeout: 60_000 });
   await settled(page, 'row-entropy');
   const heads = async () => (await csv(page, 'row-entropy')).filter(({ head }) => head?.startsWith('file:'));
   await expect.poll(async () => (await heads()).length).toBe(8);
