@@ -757,7 +757,7 @@ test('a checkpoint is read from another host by ranges, and only when asked', as
   };
   const problem = (text: string) => page.locator('[data-problem]', { hasText: text }).waitFor();
   await read('model.safetensors');
-  await problem("address: 'model.safetensors' is not allowed; it must begin with https://");
+  await problem("Checkpoint URL: 'model.safetensors' is not allowed; it must begin with https://");
   expect(foreign).toEqual([]);
   await read(`${other.address}model.safetensors.index.json`);
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors.index' }).waitFor();

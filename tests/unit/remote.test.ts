@@ -20,7 +20,7 @@ test.each([
   const address = 'https://a.host/model.safetensors.index.json';
   const failure = remoteCheckpoint(address, new AbortController().signal).catch((it: Error) => it);
   await vi.advanceTimersByTimeAsync(62_000);
-  const message = 'address: a.host cannot be read from this page: it is too slow, or does not answer';
+  const message = 'Checkpoint URL: a.host cannot be read from this page: it is too slow, or does not answer';
   expect(await failure).toEqual(new AddressError(message));
   vi.useRealTimers();
   vi.unstubAllGlobals();

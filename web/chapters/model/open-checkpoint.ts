@@ -133,7 +133,7 @@ export class CheckpointOpener {
   /** Asks another host for a checkpoint. */
   private async fetch(address: string): Promise<void> {
     const { signal } = this.begin();
-    this.say(`Asking for ${address}.`, '');
+    this.say(`Requesting ${address}.`, '');
     try {
       await this.open([await remoteCheckpoint(address, signal)]);
     } catch (error) {

@@ -5,7 +5,7 @@ import type { Checkpoint } from './checkpoint-files';
 const ENDINGS = ['.safetensors', '.safetensors.index.json', '.gguf'];
 const [, INDEX] = ENDINGS;
 
-/** What is wrong with an address, or with what its host answers. */
+/** What is wrong with a URL, or with the answer of its host. */
 export class AddressError extends Error {}
 
 /**
@@ -33,7 +33,8 @@ function urlOf(address: string): URL {
     return url;
   }
   throw new AddressError(
-    `address: '${address}' is not allowed; it must begin with https:// or http:// and end with ` + ENDINGS.join(' or '),
+    `Checkpoint URL: '${address}' is not allowed; it must begin with https:// or http:// and end with ` +
+      ENDINGS.join(' or '),
   );
 }
 
@@ -87,7 +88,7 @@ async function ask<T>(
     const why = late.signal.aborted
       ? 'it is too slow, or does not answer'
       : 'it does not answer, or does not let other pages read it (CORS)';
-    throw new AddressError(`address: ${url.host} cannot be read from this page: ${why}`, { cause: error });
+    throw new AddressError(`Checkpoint URL: ${url.host} cannot be read from this page: ${why}`, { cause: error });
   } finally {
     clearTimeout(timer);
   }
@@ -119,18 +120,18 @@ async function remoteAt(url: URL, signal: AbortSignal): Promise<Remote> {
   stop.abort(); // a host without ranges sends all of it
   if (!first.ok) throw statusError(url, first);
   if (first.status !== 206) {
-    throw new AddressError(`address: ${url.host} does not serve parts of a file (HTTP ranges)`);
+    throw new AddressError(`Checkpoint URL: ${url.host} does not serve parts of a file (HTTP ranges)`);
   }
   const said = /\/(\d+)$/.exec(first.headers.get('content-range') ?? '')?.[1];
   const lengthOf = ({ headers }: Response) => headers.get('content-length');
   const size = said ?? (await ask(url, { method: 'HEAD', signal }, lengthOf));
   if (size === null) {
-    throw new AddressError(`address: ${url.host} does not say how large ${fileName(url)} is`);
+    throw new AddressError(`Checkpoint URL: ${url.host} does not send the size of ${fileName(url)}`);
   }
   const version = { etag: first.headers.get('etag'), modified: first.headers.get('last-modified') };
   return { url: url.href, name: fileName(url), size: Number(size), version };
 }
 
 function statusError(url: URL, { status }: Response): AddressError {
-  return new AddressError(`address: ${url.host} answers ${status} for ${fileName(url)}`);
+  return new AddressError(`Checkpoint URL: ${url.host} answers ${status} for ${fileName(url)}`);
 }
