@@ -15,6 +15,8 @@ const DRAWING = 400;
 
 /** Size of the picture that services show beside a link (Open Graph). */
 const PREVIEW = { width: 1200, height: 630 };
+/** Pixels above the figure in it. */
+const MARGIN = 14;
 
 openBrowser();
 for (const folder of [KEPT, LOOKED_AT]) mkdirSync(folder, { recursive: true });
@@ -33,12 +35,13 @@ test.each(
 });
 
 test('the picture of links to the page', async () => {
-  const viewport = { width: PREVIEW.width, height: 830 }; // the whole figure, and the bar of controls below it
+  const viewport = { width: PREVIEW.width, height: 830 }; // the whole figure
   const { page, close } = await visit(browser, host.address, { viewport, colorScheme: 'light' });
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   await page.waitForTimeout(DRAWING);
+  await page.addStyleTag({ content: '.lede, figcaption, .controls { visibility: hidden }' });
   const { y } = (await page.locator('#figure-lead').boundingBox())!;
-  await page.screenshot({ path: join(root, 'web/preview.png'), clip: { x: 0, y, ...PREVIEW } });
+  await page.screenshot({ path: join(root, 'web/preview.png'), clip: { x: 0, y: y - MARGIN, ...PREVIEW } });
   await close();
 });
 
