@@ -58,12 +58,13 @@ export function typesOf({ properties }) {
 const namesOf = (schema) => schema.enum ?? (schema.items && namesOf(schema.items));
 
 /**
- * What the page needs to know of the operations while it runs: partitions of the work, input fields with choices and
- * defaults, and the names behind the numbers in arrays of choices.
+ * What the page needs to know of the operations while it runs: partitions of the work, input fields with choices, their
+ * meanings and defaults, and the names behind the numbers in arrays of choices.
  */
 export function factsOf({ properties }) {
   const rows = entries(properties).map(([name, operation]) => {
-    const fields = entries(operation.properties.input.properties);
+    const { properties: input } = operation.properties.input;
+    const fields = entries(input);
     const having = (key) =>
       Object.fromEntries(fields.filter(([, field]) => key in field).map(([field, own]) => [field, own[key]]));
     const facts = { partitions: operation['x-partitions'], fields: fields.map(([field]) => field) };
@@ -71,7 +72,9 @@ export function factsOf({ properties }) {
       ([, schema]) => schema['x-typed-array'] && namesOf(schema),
     );
     const names = Object.fromEntries(arrays.map(([field, schema]) => [field, namesOf(schema)]));
-    return [name, { ...facts, choices: having('x-labels'), defaults: having('default'), names }];
+    const choices = having('x-labels');
+    const meanings = Object.fromEntries(Object.keys(choices).map((field) => [field, input[field].description]));
+    return [name, { ...facts, choices, meanings, defaults: having('default'), names }];
   });
   return Object.fromEntries(rows);
 }

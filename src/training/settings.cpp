@@ -57,10 +57,10 @@ constexpr std::array kNumberFields{
     NumberField{"seed", [](TrainSettings& s) -> Place { return &s.seed; }},
 };
 
-constexpr std::array kNorms{Name{"pre", "before each block"}, Name{"post", "after it"}};
+constexpr std::array kNorms{Name{"pre", "pre-norm"}, Name{"post", "post-norm"}};
 constexpr std::array kPositions{Name{"learned", "learned"}, Name{"rotary", "rotary"}};
 constexpr std::array kOutputs{Name{"tied", "tied"}, Name{"free", "free"}};
-constexpr std::array kTargets{Name{"given", "the target"}, Name{"own", "each head’s first"}};
+constexpr std::array kTargets{Name{"given", "given mean"}, Name{"own", "each head’s initial mean"}};
 constexpr std::array kInitializations{Name{"normal", "normal"}, Name{"mimetic", "mimetic"},
                                       Name{"correlated", "correlated"},
                                       Name{"mimetic-zero", "control: mimetic, mean zero"}};
@@ -70,8 +70,8 @@ constexpr std::array kBiases{Name{"with", "with"}, Name{"without", "without"}};
 constexpr std::array kNormalizations{Name{"layer", "LayerNorm"}, Name{"rms", "RMSNorm"}};
 constexpr std::array kMlpKinds{Name{"gelu", "GELU"}, Name{"gated", "gated (SwiGLU)"}};
 constexpr std::array kAttentionKinds{Name{"softmax", "softmax"}, Name{"none", "control: none"},
-                                     Name{"self", "control: only itself"}};
-constexpr std::array kFinalEvaluations{Name{"sample", "as the others"},
+                                     Name{"self", "control: self only"}};
+constexpr std::array kFinalEvaluations{Name{"sample", "evaluation batches"},
                                        Name{"whole", "whole validation text"}};
 constexpr std::array kQueryKeyNorms{Name{"none", "none"}, Name{"rms", "RMSNorm (QK-norm)"}};
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { placeOf, stepped, valueAt } from '../../web/controls/slider';
 import { VIEWS } from '../../web/chapters/views';
+import { helpFrom } from '../../web/state/meaning';
 import type { Control, Slider } from '../../web/state/control';
 
 const sliders = Object.entries(VIEWS).flatMap(([view, { controls }]) =>
@@ -71,4 +72,14 @@ test('a slider without travel stays where it is', () => {
   const slider: Slider = { scale: 'linear', from: 0, to: 0, integer: true };
   expect(placeOf(slider, 12)).toBe(0);
   expect(valueAt(slider, 1)).toBe(0);
+});
+
+test.each([
+  ['correlation alpha of W_Q with W_K', 'Correlation α of <i>W</i><sub>Q</sub> with <i>W</i><sub>K</sub>'],
+  ['mimetic; correlated with alpha and init_scale', 'Mimetic; correlated with α and init scale'],
+  ['rarer words become <unk>', 'Rarer words become &lt;unk>'],
+  ['tr((W Sigma)^2)', 'tr((W Σ)<sup>2</sup>)'],
+  ['head width d_h, sqrt(d) times', 'Head width <i>d</i><sub>h</sub>, √(d) times'],
+])('the meaning %s is the help %s', (meaning, help) => {
+  expect(helpFrom(meaning)).toBe(help);
 });

@@ -173,5 +173,5 @@ test('settings are told by labels and names of choices, without what is empty or
   expect(described(localizeView, settings)).toBe('Mean m: 0.25; Variance v: 0.5; Tokens: random walk');
   expect(described(localizeView, { tokens: 'ar1', correlation })).toBe('Tokens: stationary AR(1); Correlation a: 0.9');
   const run = { runs: 'none,locater', beta1: 0.9, experiment: 'regularizers' };
-  expect(described(trainView, run)).toBe('Runs: baseline and LocAteR; Adam β_1: 0.9; Experiment: regularizers');
+  expect(described(trainView, run)).toBe('Runs: baseline and LocAteR; AdamW β_1: 0.9; Experiment: regularizers');
 });

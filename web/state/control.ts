@@ -2,6 +2,7 @@ import operations from '../generated/operations.json';
 import parameters from '../generated/parameters.json';
 import type { JobName } from '../engine/protocol';
 import type { Operations } from '../generated/operations';
+import { helpFrom } from './meaning';
 
 /** The values of a state by the names of their controls. */
 export type Values = Record<string, number | string>;
@@ -92,8 +93,8 @@ export function number(
   details: Details & { sign?: string; default?: number } = {},
 ): NumberControl {
   const limits = limitsOf(name);
-  const { meaning: help, default: standard } = limits;
-  return { kind: 'number', label, sign: '', slider, limits, help, default: standard, ...details };
+  const { meaning, default: standard } = limits;
+  return { kind: 'number', label, sign: '', slider, limits, help: helpFrom(meaning), default: standard, ...details };
 }
 
 /** One of the page's own choices; the first is the default. */
@@ -111,17 +112,19 @@ type ValueOf<J extends keyof Operations, F> = F extends keyof Operations[J]['inp
   ? Extract<Operations[J]['input'][F], string>
   : never;
 
-/** A choice that an operation has: values, labels and default are the operation's. */
+/** A choice that an operation has: values, labels, meaning and default are the operation's. */
 export function choiceOf<
   J extends keyof typeof operations & keyof Operations,
   F extends keyof (typeof operations)[J]['choices'] & string,
 >(operation: J, field: F, label: string, details: Details = {}): ChoiceControl<ValueOf<J, F>> {
-  const { choices, defaults } = operations[operation] as {
+  const { choices, defaults, meanings } = operations[operation] as {
     choices: Record<string, Record<ValueOf<J, F>, string>>;
     defaults: Record<string, unknown>;
+    meanings: Record<string, string>;
   };
   const standard = defaults[field] as ValueOf<J, F>;
-  return { kind: 'choice', label, choices: choices[field], default: standard, help: '', operation, ...details };
+  const help = helpFrom(meanings[field]);
+  return { kind: 'choice', label, choices: choices[field], default: standard, help, operation, ...details };
 }
 
 export function text(label: string, details: Details & { help: string; default?: string }): TextControl {
