@@ -252,6 +252,38 @@ write(
   ),
 );
 
+// The runs that the chapter on training shows until a person trains: those with which it begins, on its text.
+const { rowsOf } = await load('chapters/train/log-rows.ts');
+const training = ['train', '--text', OWN_TEXT, '--regularizer', VIEWS.train.defaults.runs];
+/** A log as the engine gives it: measures of the run, of its layers and of its heads, row by row. */
+function logOf(rows) {
+  const names = Object.keys(rows[0]);
+  const measures = (pattern) => {
+    const found = new Map();
+    for (const name of names) {
+      const measure = pattern.exec(name)?.[1];
+      if (measure) found.set(measure, [...(found.get(measure) ?? []), name]);
+    }
+    const table = (own) => Float64Array.from(rows.flatMap((row) => own.map((name) => row[name] ?? NaN)));
+    return Object.fromEntries([...found].map(([measure, own]) => [measure, table(own)]));
+  };
+  const [run, layers, heads] = [/^(?!layer\d)(\w+)$/, /^layer\d+_(?!head\d)(\w+)$/, /^layer\d+_head\d+_(\w+)$/].map(
+    measures,
+  );
+  return { step: Float64Array.from(rows, ({ step }) => step), run, layers, heads };
+}
+const trained = eigenscope(...training).runs.map(({ regularizer: kind, rows: printed }) => {
+  const rows = rowsOf(logOf(printed), VIEWS.train.defaults);
+  const values = Object.keys(rows[0].value).map((name) => [name, rows.map(({ value }) => value[name])]);
+  return {
+    kind,
+    step: rows.map(({ step }) => step),
+    value: Object.fromEntries(values),
+    heads: rows.map(({ heads }) => heads.map(({ x, y }) => [x, y])),
+  };
+});
+write('sample-runs.json', rounded({ command: ['eigenscope', ...training].join(' '), runs: trained }, 5));
+
 const asymmetries = heads.map(({ eta_s, eta_f }) => eta_f / Math.abs(eta_s)).sort((a, b) => a - b);
 const half = asymmetries.length / 2;
 presetValues.heads = {

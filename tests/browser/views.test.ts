@@ -101,12 +101,13 @@ test.each([
   ['cosines', 'collapse?depth=2&stacks=2&figure=cosines'],
   ['cosines', 'figure-cosines'],
   ['run-curves', 'train?figure=run-curves'],
+  ['run-logits', 'train?figure=run-logits'],
 ] as const)('a link opens at its figure %s, also when those above it are drawn: #%s', async (id, hash) => {
   const { page, close } = await visit(browser, `${host.address}#${hash}`, { settle: false });
   const { chapter } = entryOf(id);
   expect(await shown(page)).toEqual([chapter]);
   await page.locator(`#figure-${id} .progress.done`).waitFor({ state: 'attached' });
-  if (id === 'run-curves') await page.locator('#figure-published .chart > svg').waitFor();
+  if (chapter === 'train') await page.locator('#figure-run-map .chart > svg').waitFor();
   const top = () => page.locator(`#figure-${id}`).evaluate((it) => it.getBoundingClientRect().top);
   await expect.poll(top).toBeGreaterThanOrEqual(0);
   expect(await top()).toBeLessThan(450);

@@ -118,11 +118,11 @@ test('methods have a point at each learning rate with a run, and the others are 
 test('the caption of the strengths names a regularizer that is better', () => {
   const points = strengthPoints(published('paper-setting')).map((point) =>
     point.method === 'frobenius-1' && point.biases === 'with'
-      ? { ...point, p: 0.01, perplexity: { mean: 50, error: 1 } }
+      ? { ...point, perplexity: { ...point.perplexity, mean: 50, p: 0.01 } }
       : point,
   );
   const text = strengthText(points);
-  expect(/lower with p below 0\.05: (.+?)\./.exec(text)![1]).toBe('LocAteR, Frobenius, 1');
+  expect(/significantly lower: (.+?)\./.exec(text)![1]).toBe('LocAteR, Frobenius, 1');
   expect(text).toContain('lowest with a regularizer 50.0, LocAteR, Frobenius, 1');
 });
 
@@ -144,13 +144,13 @@ test('shares of escaped runs count the cells below the threshold', () => {
   );
 });
 
-test('the caption of the escapes names the paired tests that hold for as many comparisons', () => {
+test('the caption of the escapes names the paired tests that hold after the correction', () => {
   const points = escapesOf(published('rank-escape'));
   const tested = points.filter(({ p }) => p !== null);
   const among = (p: (at: number) => number) =>
     pairedText(points.map((it) => (it.p === null ? it : { ...it, p: p(tested.indexOf(it)) })));
   expect(among(() => 0.9)).toMatch(new RegExp(`^Of ${tested.length} paired tests.*: none\\.$`));
-  const one = among((at) => (at === 2 ? 0.04 / tested.length : 0.06 / tested.length));
+  const one = among((at) => (at === 2 ? 0.04 : 0.06));
   const { depth, scale, alpha } = tested[2]!;
   const named = [...one.matchAll(/depth.(\d+), s.=.(\d), α = (\S+) \(/g)].map((it) => it.slice(1));
   expect(named).toEqual([[String(depth), String(scale), String(alpha).replace('-', '−')]]);

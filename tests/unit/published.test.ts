@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import operations from '../../web/generated/operations.json';
-import type { PublishedResults } from '../../web/chapters/train/published-results';
-import { claimText, byLoss, METHOD_NAMES, methodsOf } from '../../web/chapters/train/published-rows';
+import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/published-results';
+import { claimText, isInsignificant, METHOD_NAMES, methodsOf } from '../../web/chapters/train/published-rows';
 import { differencesText, sensitivityText } from '../../web/chapters/train/rates-rows';
+import { spreadsOf, type SeedSpread } from '../../web/chapters/train/seed-spread';
 import { verdictOf, type JudgedRun } from '../../web/chapters/train/verdict';
 import type { Row, Shown } from '../../web/chapters/train/log-rows';
+import { referTo } from '../../web/ui/registry';
 
 function row(step: number, value: Partial<Record<Shown, number>>): Row {
   return { step, value: value as Row['value'], heads: [] };
@@ -22,7 +24,7 @@ const baseline: JudgedRun = {
 };
 
 describe('the verdict of a comparison', () => {
-  test('says what was expected and whether it was seen, at the last common step', () => {
+  test('compares one seed with the published seeds and what was expected, at the last common step', () => {
     const locater: JudgedRun = {
       kind: 'locater',
       name: 'LocAteR',
@@ -31,11 +33,15 @@ describe('the verdict of a comparison', () => {
         row(50, { bits_per_byte: 3.97, entropy: 0.86, variance_frobenius: 5.6e5 }),
       ],
     };
-    expect(verdictOf([baseline, locater])).toBe(
-      'LocAteR against Baseline at step 50: loss −0.03 bits per byte, entropy −0.04; ' +
-        'the paper expects a lower loss (seen) and a higher entropy (not seen). ' +
-        'Warning: the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).',
-    );
+    const one =
+      'LocAteR against Baseline at step 50, one seed: loss −0.03 bits per byte, entropy −0.04; ' +
+      'the paper expects a lower loss and a higher entropy.';
+    const warning = ' Warning: the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).';
+    expect(verdictOf([baseline, locater])).toBe(one + warning);
+    const seeds =
+      ` Over 5 published seeds (${referTo('published')}) they range from −0.02 to +0.01 ` + 'and from 0 to +0.2.';
+    const spread: SeedSpread = { seeds: 5, loss: [-0.02, 0.01], entropy: [0, 0.2] };
+    expect(verdictOf([baseline, locater], new Map([['locater', spread]]))).toBe(one + seeds + warning);
   });
 
   test('says where the scale of W_QK grew although it is to shrink, and what is penalized', () => {
@@ -70,15 +76,10 @@ describe('the verdict of a comparison', () => {
     expect(verdictOf([at('high', 3.5, NaN)])).toBe('');
   });
 
-  test('names no difference that another seed makes', () => {
-    const alike: JudgedRun = { ...baseline, kind: 'locater', name: 'LocAteR' };
-    expect(verdictOf([baseline, alike])).toContain('a lower loss (no clear difference)');
-  });
-
   test('says nothing of expectations where the paper has none, and nothing before the first step', () => {
     const decay: JudgedRun = { ...baseline, kind: 'qk-decay', name: 'QK decay' };
     expect(verdictOf([baseline, decay])).toBe(
-      'QK decay against Baseline at step 100: loss 0 bits per byte, entropy 0.',
+      'QK decay against Baseline at step 100, one seed: loss 0 bits per byte, entropy 0.',
     );
     const fresh = { ...decay, rows: decay.rows.slice(0, 1) };
     expect(verdictOf([baseline, fresh])).toBe('');
@@ -96,8 +97,8 @@ describe('the published comparison', () => {
       },
       {
         ...{ axes: { method: 'frobenius-m1', learning_rate: '0.02' }, runs: 4, failures: 1 },
-        bits_per_byte: measure(3.7, { pairs: 4, difference: -0.3, p: 0.01 }),
-        entropy: measure(0.5, { pairs: 4, difference: 0.3, p: 0.2 }),
+        bits_per_byte: measure(3.7, { pairs: 4, difference: -0.3, low: -0.5, high: -0.1, holm: 0.01 }),
+        entropy: measure(0.5, { pairs: 4, difference: 0.3, low: -0.1, high: 0.7, holm: 0.2 }),
       },
       {
         ...{ axes: { method: 'locater-m1', learning_rate: '0.02' }, runs: 4, failures: 4 },
@@ -110,18 +111,20 @@ describe('the published comparison', () => {
     ],
   } as unknown as PublishedResults;
 
-  test('has the methods of one learning rate, the lowest loss first, with standard errors', () => {
-    const rows = byLoss(methodsOf(results, '0.02'));
-    expect(rows.map(({ method }) => method)).toEqual(['LocAteR, Frobenius, m* = 1', 'baseline']);
-    expect(rows[0].loss.error).toBeCloseTo(0.1, 12);
-    expect(rows[0].loss.p).toBe('0.010');
-    expect(rows[1].loss.p).toBe('');
+  test('has the methods of one learning rate with standard errors and tests', () => {
+    const [baseline, method, ...others] = methodsOf(results, '0.02');
+    expect(others).toEqual([]); // one has no run that ended
+    expect([baseline!.method, method!.method]).toEqual(['baseline', 'LocAteR, Frobenius, m* = 1']);
+    expect(method!.loss.error).toBeCloseTo(0.1, 12);
+    expect([baseline!.loss, method!.loss, method!.entropy].map(isInsignificant)).toEqual([false, false, true]);
   });
 
-  test('says first which claim was not seen', () => {
+  test('gives the differences with intervals, and what the paper expects', () => {
     expect(claimText(methodsOf(results, '0.02'), METHOD_NAMES['frobenius-m1']!)).toBe(
-      'LocAteR, Frobenius, m* = 1, 4 runs: a higher attention entropy is not significant (+0.300, p = 0.20); ' +
-        'a lower loss is seen (−0.300 bits per byte, p = 0.010).',
+      'LocAteR, Frobenius, m* = 1 against the baseline, 4 runs: ' +
+        'loss −0.300 (95% interval −0.500 to −0.100, Holm’s p = 0.010) bits per byte, ' +
+        'attention entropy +0.300 (95% interval −0.100 to +0.700, Holm’s p = 0.20). ' +
+        'The paper expects a lower loss and a higher entropy.',
     );
     expect(claimText(methodsOf(results, '0.003'), METHOD_NAMES['frobenius-m1']!)).toBe('');
   });
@@ -133,7 +136,7 @@ test('the caption of the learning rates has those named, the best of all, and di
   });
   const cell = (method: string, learning_rate: string, difference: number) => ({
     ...{ axes: { method, learning_rate }, runs: 4, failures: 0, entropy: {} },
-    bits_per_byte: { runs: 4, mean: 3, deviation: 0.2, pairs: 4, difference, p: 0.01 },
+    bits_per_byte: { runs: 4, mean: 3, deviation: 0.2, pairs: 4, difference, holm: 0.01 },
   });
   const rates = ['0.003', '0.02'];
   const results = {
@@ -154,9 +157,25 @@ test('the caption of the learning rates has those named, the best of all, and di
   );
   const name = METHOD_NAMES['frobenius-m1']!;
   expect(differencesText(results, [name], rates)).toBe(
-    `Difference from no regularizer in bits per byte at 0.003 and 0.02: ${name} −0.500 (p = 0.010), ` +
-      '+0.500 (p = 0.010).',
+    `Difference from the baseline in bits per byte at 0.003 and 0.02: ${name} −0.500 (Holm’s p = 0.010), ` +
+      '+0.500 (Holm’s p = 0.010).',
   );
+});
+
+test('the spread over seeds is that of the paired differences', () => {
+  const columns = {
+    labels: { method: ['none', 'locater'] },
+    axes: { method: [0, 0, 1, 1, 1] },
+    ...{ seed: [1, 2, 1, 2, 3], failures: {}, initial: {}, below: {}, curve: {} },
+    final: { bits_per_byte: [3, 4, 2.5, 4.25, 9], entropy: [0.5, 0.5, 0.75, 0.25, 1] },
+  };
+  const grid = { axes: { method: { none: {}, locater: {} } } };
+  const spreads = spreadsOf(resultsOf({ columns, grid } as unknown as ResultsFile));
+  const [loss, entropy] = [
+    [-0.5, 0.25],
+    [-0.25, 0.25],
+  ]; // the third seed has no baseline
+  expect([...spreads]).toEqual([['locater', { seeds: 2, loss, entropy }]]);
 });
 
 const docs = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

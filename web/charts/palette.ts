@@ -69,10 +69,10 @@ export function fateColour(fate: Fate): string {
   return fates[isDark() ? 'dark' : 'light'][fate];
 }
 
-/** Lines that are compared (Okabe and Ito's colours, which all kinds of colour vision part). */
-export const series = [1, 2, 3, 4].map((place) => `var(--series-${place})`);
+/** Lines that are compared (in the order of Okabe and Ito's colours, which all kinds of colour vision part). */
+export const series = [1, 2, 3, 4, 5, 6].map((place) => `var(--series-${place})`);
 /** Dashes that part the same lines without colour. */
-export const dashes = ['', '7 4', '2 4', '9 3 2 3'];
+export const dashes = ['', '7 4', '2 4', '9 3 2 3', '14 4', '4 2'];
 
 /**
  * Areas of a sum, from below: three blues for parts of one kind, orange and grey for the others. Neighbours

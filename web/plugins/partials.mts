@@ -12,10 +12,12 @@ const FIGURE = /<x-figure name="([\w-]+)"( hidden| folded)?\s*>([\s\S]*?)<\/x-fi
 const DETAILS = /<x-details\s*>([\s\S]*?)<\/x-details\s*>/;
 const TOOLS = /<x-tools\s*>([\s\S]*?)<\/x-tools\s*>/;
 const PANEL = /<x-panel view="(\w+)"( bar)?\s*>([\s\S]*?)<\/x-panel\s*>/g;
-const CONTENTS = /<x-contents view="(\w+)"(?: section="(\w+)")?\s*>\s*<\/x-contents\s*>/g;
+const CONTENTS = /<x-contents view="(\w+)"\s*>\s*<\/x-contents\s*>/g;
 const CHAPTERS = /<x-chapters\s*>\s*<\/x-chapters\s*>/;
 const TABS = /<x-tabs\s*>\s*<\/x-tabs\s*>/g;
 const CORRELATIONS = /<x-correlations\s*>\s*<\/x-correlations\s*>/g;
+/** A number that `npm run experiments` writes, behind the comment that names it. */
+const WRITTEN = /<!--=.*?-->([-\d. to]*)/g;
 const VALUE = /\{\{value\s+([\w.-]+)\s*\}\}/g;
 const REFERENCE = /\{\{(figure|number)\s+([\w-]+)\}\}/g;
 
@@ -38,25 +40,10 @@ function tabsOf({ VIEWS, viewNames }: Tables): string {
   return `<div class="tabs" role="tablist" aria-label="Views">${tabs.join('')}</div>`;
 }
 
-/** Links to the figures of a view or of one section; the view's own list has one link to each section. */
-function contentsOf(
-  { figuresOf, numberOf, SECTIONS }: Tables,
-  view: Registry.FigureEntry['chapter'],
-  listed?: Registry.SectionId,
-): string {
-  const sectionOf = (entry: Registry.FigureEntry) => ('section' in entry ? entry.section : undefined);
-  const item = (target: string, text: string) => `<li><a href="#${target}">${text}</a></li>`;
-  const figures = figuresOf(view);
-  const own = figures
-    .filter((entry) => sectionOf(entry) === listed)
-    .map(({ id, brief }) => item(`figure-${id}`, `${numberOf(id)} ${brief}`));
-  const sections = [...new Set(figures.map(sectionOf))].flatMap((section) => {
-    if (!section || listed) return [];
-    const [first, ...rest] = figures.filter((entry) => sectionOf(entry) === section);
-    const last = rest.at(-1) ?? first!;
-    return [item(section, `${numberOf(first!.id)}–${numberOf(last.id)} ${SECTIONS[section]}`)];
-  });
-  return `<nav class="contents" aria-label="Figures${listed ? `: ${SECTIONS[listed]}` : ''}"><ul>${[...own, ...sections].join('')}</ul></nav>`;
+/** Links to the figures of a view. */
+function contentsOf({ figuresOf, numberOf }: Tables, view: Registry.FigureEntry['chapter']): string {
+  const items = figuresOf(view).map(({ id, brief }) => `<li><a href="#figure-${id}">${numberOf(id)} ${brief}</a></li>`);
+  return `<nav class="contents" aria-label="Figures"><ul>${items.join('')}</ul></nav>`;
 }
 
 /** The controls of a view: a panel beside its figures, or a bar below them. */
@@ -123,10 +110,11 @@ export function partials(): Plugin {
         const chapters = tables.viewNames.map((view) => `<x-include src="chapters/${view}/view.html"></x-include>`);
         return included(html.replace(CHAPTERS, chapters.join('\n')))
           .replace(TABS, () => tabsOf(tables))
-          .replace(CONTENTS, (_, view, section) => contentsOf(tables, view, section))
+          .replace(CONTENTS, (_, view) => contentsOf(tables, view))
           .replace(PANEL, (_, view: string, look = '', inner: string) => panelOf(view, look, inner))
           .replace(FIGURE, (_, id, look, inner) => figureOf(tables, id, look ?? '', inner))
           .replace(CORRELATIONS, () => tables.correlationsHtml())
+          .replace(WRITTEN, (_, text: string) => text.replaceAll('-', '−'))
           .replace(VALUE, (_, path: string) => tables.valueText(path))
           .replace(REFERENCE, (_, kind: string, id) =>
             kind === 'figure' ? tables.referTo(id) : String(tables.numberOf(id)),

@@ -1,9 +1,5 @@
 // The figures of the page. Their numbers, headings, cross-references, places and tests follow from here.
 
-/** Sections of a chapter with a list of figures of their own, and their names in the chapter's list. */
-export const SECTIONS = { experiments: 'Experiments' } as const;
-export type SectionId = keyof typeof SECTIONS;
-
 /** One figure: where it is and what its heading and its entry in a list of figures say. */
 interface Entry {
   id: string;
@@ -11,8 +7,6 @@ interface Entry {
   title: string;
   /** A word or two for lists of figures. */
   brief: string;
-  /** The section of the chapter that has the figure in a list of its own, by its id. */
-  section?: SectionId;
 }
 
 /** All figures in the order of their numbers: the first is figure 1. */
@@ -25,51 +19,44 @@ export const FIGURES = [
   { id: 'collapse-map', chapter: 'collapse', title: 'Between two collapses a band stays alive', brief: 'Map' },
   { id: 'depth', chapter: 'collapse', title: 'Rank and entropy over the layers', brief: 'Layers' },
   { id: 'cosines', chapter: 'collapse', title: 'Cosines of pairs of tokens', brief: 'Tokens' },
-  { id: 'published', chapter: 'train', title: 'Published runs: loss and attention entropy', brief: 'Published' },
-  { id: 'run-curves', chapter: 'train', title: 'Training curves', brief: 'Curves' },
-  { id: 'run-logits', chapter: 'train', title: 'Variance of the logits and its parts', brief: 'Logits' },
-  { id: 'run-map', chapter: 'train', title: 'Heads on the phase map', brief: 'Map' },
-  { id: 'run-attention', chapter: 'train', title: 'Attention of a head during training', brief: 'Attention' },
   {
-    id: 'high-rate',
+    id: 'strength',
     chapter: 'train',
-    section: 'experiments',
-    title: 'Methods at a learning rate that is too high',
-    brief: 'High rate',
+    title: 'In the paper’s setting LocAteR does not lower the perplexity',
+    brief: 'Strength',
   },
+  { id: 'run-attention', chapter: 'train', title: 'Attention of a head, and generated text', brief: 'Attention' },
+  { id: 'run-curves', chapter: 'train', title: 'Training curves', brief: 'Curves' },
+  { id: 'run-map', chapter: 'train', title: 'Heads move over the phase map', brief: 'Map' },
+  { id: 'run-logits', chapter: 'train', title: 'Variance of the logits and its parts', brief: 'Logits' },
   {
     id: 'rates',
     chapter: 'train',
-    section: 'experiments',
-    title: 'Loss and entropy against the learning rate',
+    title: 'At a high learning rate warm-up with clipping gains twice as much as LocAteR',
     brief: 'Rates',
   },
   {
     id: 'escape',
     chapter: 'train',
-    section: 'experiments',
-    title: 'Share of runs that reach the bigram level',
+    title: 'Depth decides which post-norm models reach the bigram level',
     brief: 'Bigram level',
   },
   {
-    id: 'strength',
+    id: 'published',
     chapter: 'train',
-    section: 'experiments',
-    title: 'The paper’s setting: strength of the regularizer',
-    brief: 'Strength',
+    title: 'At tuned settings the attention entropy rises and the loss stays',
+    brief: 'Tuned',
   },
   {
     id: 'trainability',
     chapter: 'train',
-    section: 'experiments',
-    title: 'Final loss over initializations',
+    title: 'No initial measure predicts the final loss with one sign',
     brief: 'Initialization',
   },
   {
     id: 'plateaus',
     chapter: 'train',
-    section: 'experiments',
-    title: 'Steps at the unigram level',
+    title: 'Sensitive attention goes with more steps at the unigram level',
     brief: 'Unigram level',
   },
   { id: 'head-text', chapter: 'model', title: 'Attention of a head in a text', brief: 'Attention' },

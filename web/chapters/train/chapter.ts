@@ -5,7 +5,7 @@ import { runFigures } from '../../ui/run-figures';
 import { throttleTrailing } from '../../ui/throttle';
 import type { Chapter, Page } from '../shared/page';
 import { bookText, TextSource } from '../shared/text-source';
-import { RunComparison } from './comparison';
+import { RunComparison, settingsOf } from './comparison';
 import { escapeFigure } from './escape-figure';
 import { GeneratedText } from './generated-text';
 import { MethodsFigure } from './methods-figure';
@@ -18,6 +18,7 @@ import { RunControls, runText } from './run-controls';
 import { RunCurvesFigure } from './run-curves';
 import { RunLogitsFigure } from './run-logits';
 import { RunMapFigure } from './run-map';
+import { ShownRuns } from './shown-runs';
 import { strengthFigure } from './strength-figure';
 import { trainabilityFigure } from './trainability-figure';
 import type { TrainingRun } from './training-run';
@@ -40,7 +41,8 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
   store.changed.subscribe(({ names }) => {
     if (['runs' as const, ...TRAINING].some((name) => names.has(name))) configure();
   });
-  const map = new RunMapFigure(store, comparison);
+  const shown = new ShownRuns(comparison);
+  const map = new RunMapFigure(store, shown);
   const attention = new RunAttentionFigure(store, comparison);
   const failed = (error: Error) => controls.failed(error);
   const runControls = new RunControls(store, pool, comparison, texts, failed);
@@ -63,8 +65,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     return book.bytes;
   });
   const experiments = {
-    published: new MethodsFigure('published', { experiment: 'regularizers', claimed: 'locater-frobenius' }),
-    'high-rate': new MethodsFigure('high-rate', { experiment: 'learning-rate', claimed: 'frobenius-m1', rate: '0.02' }),
+    published: new MethodsFigure('published', 'regularizers', 'locater-frobenius'),
     rates: new PanelsFigure(ratesFigure, trials),
     escape: new PanelsFigure(escapeFigure, trials),
     strength: new PanelsFigure(strengthFigure, trials),
@@ -74,8 +75,8 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
   const figures = runFigures<FigureOf<'train'>, State>(
     {
       ...experiments,
-      'run-curves': new RunCurvesFigure(store, comparison),
-      'run-logits': new RunLogitsFigure(comparison),
+      'run-curves': new RunCurvesFigure(store, shown),
+      'run-logits': new RunLogitsFigure(shown),
       'run-map': map,
       'run-attention': attention,
     },
@@ -83,7 +84,8 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     pool,
     (id) => ({
       failed,
-      origin: () => (id in experiments ? experiments[id as keyof typeof experiments].origin() : comparison.settings),
+      origin: () =>
+        id in experiments ? experiments[id as keyof typeof experiments].origin() : settingsOf(shown.all[0].training),
     }),
   );
   const {
@@ -105,6 +107,6 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
     draw();
     if ((!run || ended) && !attention.asking) onAttention.request('full');
   });
-  new GeneratedText(store, pool, comparison);
+  new GeneratedText(store, pool, comparison, attention.frame.chart);
   return figures;
 }

@@ -123,13 +123,6 @@ export class RunComparison {
     this.changed.send({ run: null, ended: false });
   }
 
-  /** What the runs have in common, the seed among it, as the first has it. */
-  get settings(): Record<string, string | number> {
-    const { regularizer, ...common } = this.runs[0].training;
-    const known = Object.entries(common).filter(([, value]) => value !== null);
-    return Object.fromEntries(known.map(([name, value]) => [name, settingText(value!)]));
-  }
-
   /** The run of a kind. */
   find(kind: Regularizer): TrainingRun | undefined {
     return this.runs.find((run) => run.kind === kind);
@@ -184,6 +177,12 @@ export class RunComparison {
       if (this.goal > 0) void this.run(this.goal);
     });
   }
+}
+
+/** The settings of a run that others may share, the seed among them. */
+export function settingsOf({ regularizer: _, ...common }: Training): Record<string, string | number> {
+  const known = Object.entries(common).filter(([, value]) => value !== null);
+  return Object.fromEntries(known.map(([name, value]) => [name, settingText(value!)]));
 }
 
 function settingText(value: string | number | boolean): string | number {

@@ -15,11 +15,11 @@ import {
 } from './escape-rows';
 import { chosenMark, lineLegend, MARGINS, referencesText, titleMark, trainedMark, type Panel } from './panel-parts';
 import type { ChosenExperiment, PanelsDescription, Shown } from './panels-figure';
-import { labelsOf, partText, type PublishedResults } from './published-results';
+import { labelsOf, partText, referenceCells, REFERENCES, type PublishedResults } from './published-results';
 import type { CellTrial } from './trials';
 
 /** Pixels of a panel, beside others and above others. */
-const HEIGHT = { beside: 300, above: 240 };
+const HEIGHT = { beside: 300, above: 175 };
 /** Pixels between the intervals of two scales, which stand side by side. */
 const APART = 7;
 const ALPHAS: [number, number] = [-1.2, 1.2];
@@ -68,7 +68,7 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
       partText(found)
     );
   },
-  table: ({ rows }) => ({
+  table: ({ rows, results: [found] }) => ({
     columns: [
       'depth',
       'init_scale',
@@ -80,7 +80,8 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
       'low',
       'high',
       'bits_per_byte_difference',
-      'bits_per_byte_p',
+      'bits_per_byte_p_holm',
+      ...REFERENCES,
     ],
     rows: rows.map((it) => [
       it.depth,
@@ -94,6 +95,7 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
       it.high,
       it.difference,
       it.p,
+      ...referenceCells(found),
     ]),
   }),
 };

@@ -2,7 +2,7 @@
 import { tick } from '../../charts/format';
 import { areEqual } from '../../state/equal';
 import { analysed, type PublishedResults } from './published-results';
-import { pText, signed, testText } from './published-rows';
+import { isInsignificant, signed, testText } from './published-rows';
 
 /** Runs of one initialization, and the share of them that reached the bigram level, with its 95% interval. */
 export interface Escape {
@@ -18,7 +18,7 @@ export interface Escape {
   high: number;
   /**
    * Final loss in bits per byte minus that with alpha = 0 from the same seeds, and the p value of the paired
-   * test; null for alpha = 0 itself.
+   * test, corrected by Holm's method; null for alpha = 0 itself.
    */
   difference: number | null;
   p: number | null;
@@ -30,7 +30,7 @@ export function escapesOf(results: PublishedResults): Escape[] {
   return analysed<Row>(results, 'share')
     .map(({ axes, runs, below, share, low, high }) => {
       const has = (it: { axes: Record<string, string> }) => areEqual(it.axes, axes);
-      const { difference = null, p = null } = results.summary.find(has)!.bits_per_byte;
+      const { difference = null, holm: p = null } = results.summary.find(has)!.bits_per_byte;
       const means = results.cells.filter(has).map(({ initial }) => initial.mean!);
       return {
         depth: Number(axes.depth),
@@ -78,20 +78,17 @@ export function apartOf({ points }: EscapeGroup): { lower: Escape; upper: Escape
 export const groupName = ({ depth, scale }: { depth: number; scale: number }) =>
   `depth\u00a0${depth}, s\u00a0=\u00a0${tick(scale)}`;
 
-/** Which initializations end with another loss than alpha = 0, by paired tests that count how many they are. */
+/** Which initializations end with another loss than alpha = 0, by paired tests. */
 export function pairedText(points: readonly Escape[]): string {
   const tested = points.filter(({ p }) => p !== null);
-  const level = 0.05 / tested.length;
-  const found = tested.filter(({ p }) => p! < level);
+  const found = tested.filter((point) => !isInsignificant(point));
   const said = found.map(
-    (it) =>
-      `${groupName(it)}, α = ${tick(it.alpha)} (${signed(it.difference!)} bits per byte, ` +
-      `${testText(pText(it.p))})`,
+    (it) => `${groupName(it)}, α = ${tick(it.alpha)} (${signed(it.difference!)} bits per byte, ${testText(it.p)})`,
   );
   const which = said.length > 0 ? said.join('; ') : 'none';
   return (
-    `Of ${tested.length} paired tests of the final loss against α = 0, those with p below ` +
-    `0.05 / ${tested.length}: ${which}.`
+    `Of ${tested.length} paired tests of the final loss against α = 0, those with p below 0.05 after Holm’s ` +
+    `correction: ${which}.`
   );
 }
 

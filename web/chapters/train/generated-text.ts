@@ -1,14 +1,13 @@
 import { short } from '../../charts/format';
 import type { Pool } from '../../engine/pool';
-import { child } from '../../ui/dom';
+import { html } from '../../ui/dom';
 import type { RunComparison } from './comparison';
 import { rowsOf } from './log-rows';
 import type { TrainingRun } from './training-run';
 import { type Store, interventions, regularizers } from './state';
 
-/** Tokens that are sampled after the text to read. */
-const LENGTH = 160;
-const TEMPERATURE = 0.8;
+/** How text is sampled after the prompt: tokens, and the temperature. */
+const SAMPLED = { generated: 160, temperature: 0.8 };
 /** Milliseconds between two samples of a run: they take time from its training. */
 const REST = 4000;
 
@@ -22,10 +21,10 @@ interface Item {
   text: HTMLElement;
 }
 
-/** What each run writes after the text to read, and how it fares; asked for while it is in sight. */
+/** How each run continues the prompt, and its measures, beside a chart; asked for while it is in sight. */
 export class GeneratedText {
-  private host = child(document, '[data-samples]');
-  private problem = child(document, '[data-samples-problem]');
+  private host = html('ul', { className: 'samples', ariaLabel: 'Generated text' });
+  private problem = html('p', { className: 'error' });
   private visible = false;
   private asking = new Set<TrainingRun>();
   private spoken = new WeakMap<TrainingRun, { question: string; checkpoint: Uint8Array }>();
@@ -35,7 +34,12 @@ export class GeneratedText {
     private store: Store,
     private pool: Pool,
     private comparison: RunComparison,
+    chart: HTMLElement,
   ) {
+    this.problem.role = 'alert';
+    const place = html('div', { className: 'generated' });
+    place.append(this.host, this.problem);
+    chart.after(place);
     new IntersectionObserver((entries) => {
       this.visible = entries[entries.length - 1].isIntersecting;
       this.ask();
@@ -88,12 +92,11 @@ export class GeneratedText {
     const { saved, training } = run;
     const { tokenizer, min_count } = training;
     const asked = { checkpoint, intervention, tame };
-    const settings = { generated: LENGTH, temperature: TEMPERATURE, seed };
     try {
       const text = await this.comparison.learned;
       const [{ rows }, spoken] = await Promise.all([
         this.pool.run('evaluate', { tokenizer, min_count, ...asked, text }),
-        this.pool.run('generate', { ...asked, ...settings, prompt }),
+        this.pool.run('generate', { ...asked, ...SAMPLED, seed, prompt }),
       ]);
       const [{ value }] = rowsOf(rows, training);
       const measured =

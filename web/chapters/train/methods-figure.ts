@@ -1,26 +1,26 @@
 import { tick } from '../../charts/format';
-import { textWidth } from '../../charts/legend';
+import { legend, textWidth } from '../../charts/legend';
 import { series } from '../../charts/palette';
-import { chart, compose, dot, link, ruleX, text } from '../../charts/plot';
+import { chart, link, ruleX, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import type { FigureOf } from '../../ui/registry';
+import { CellPointer } from './cell-pointer';
+import { arranged, HOLLOW, meanMark, referencesText, type Panel } from './panel-parts';
 import { PublishedFigure } from './published-figure';
-import { referencesText } from './panel-parts';
-import { partText, REFERENCES, type PublishedResults, type Reference } from './published-results';
+import { partText, referenceCells, REFERENCES, type PublishedResults, type Reference } from './published-results';
 import {
-  byLoss,
   claimText,
+  differenceText,
   meansText,
   METHOD_NAMES,
   methodsOf,
   runsText,
-  testText,
-  type MethodMeasure,
   type MethodRow,
+  type Tested,
 } from './published-rows';
 
 /** Pixels from one method to the next. */
-const ROW = 22;
+const ROW = 20;
 /** Pixels from which loss and entropy stand side by side. */
 const WIDE = 540;
 /** Pixels that a tick's number needs, and from which an axis has room for its label on both sides. */
@@ -38,84 +38,65 @@ function nameRoom(rows: readonly MethodRow[], width: number, share: number): num
   return Math.min(share * width, 12 + Math.max(0, ...namesOf(rows).map(textWidth)));
 }
 
-/** What a published comparison of methods shows, and by which of them its caption judges the paper's claims. */
-export interface Compared {
-  experiment: string;
-  claimed: string;
-  /** Where the experiment has several learning rates, the one that is shown, the lowest loss first. */
-  rate?: string;
-}
-
-/** A published comparison of methods: loss and attention entropy, with standard errors and p values. */
+/** A published comparison of methods: loss and attention entropy, with standard errors and tests. */
 export class MethodsFigure extends PublishedFigure {
   private methods: MethodRow[] = [];
-  private references!: PublishedResults['references'];
+  private found!: PublishedResults;
   private caption = '';
+  private readonly pointer = new CellPointer(this.frame.chart, () => {}); // only tells
 
+  /** The caption compares the `claimed` method with the paper's expectations. */
   constructor(
     id: FigureOf<'train'>,
-    private compared: Compared,
+    experiment: string,
+    private claimed: string,
   ) {
-    super(id, compared.experiment);
+    super(id, experiment);
   }
 
   protected take(results: PublishedResults): void {
-    const { claimed, rate } = this.compared;
-    const rows = methodsOf(results, rate);
-    this.methods = rate ? byLoss(rows) : rows;
-    const claim = claimText(rows, METHOD_NAMES[claimed] ?? claimed);
-    this.references = results.references;
+    const rows = methodsOf(results);
+    this.methods = rows;
+    this.found = results;
+    const claim = claimText(rows, METHOD_NAMES[this.claimed]!);
     const references = referencesText(results.references, 'bits per byte');
-    this.caption = `${claim} ${meansText(rows)} ${references}${partText(results)}`.trim();
+    this.caption = `${claim} ${meansText(rows)} ${references}${partText(results)}`;
   }
 
   protected draw(width: number): void {
     const height = 66 + ROW * this.methods.length;
-    const wide = width >= WIDE;
-    const room = nameRoom(this.methods, width, wide ? 0.42 : 0.6);
-    const first = wide ? Math.round((width + room) / 2) : width;
-    const loss = this.panel('final loss, bits per byte', 'loss', [first, height], room);
-    const second = wide ? width - first : width;
-    const entropy = this.panel('attention entropy', 'entropy', [second, height], wide ? 0 : room);
-    const picture = compose(
-      [
-        { svg: loss, x: 0, y: 0 },
-        { svg: entropy, x: wide ? first : 0, y: wide ? 0 : height },
-      ],
-      { width, height: wide ? height : 2 * height },
-      `Published comparison of methods. ${this.caption}`,
-    );
-    this.frame.put(picture);
+    const columns = width >= WIDE ? 2 : 1;
+    const room = nameRoom(this.methods, width / columns, 0.6);
+    const panels = [
+      this.panel('final loss, bits per byte', 'loss', [width / columns, height], room),
+      this.panel('attention entropy', 'entropy', [width / columns, height], columns > 1 ? 0 : room),
+    ];
+    const label = `Published comparison of methods. ${this.caption}`;
+    const { svg, places } = arranged(panels, { columns, width, height }, legend([HOLLOW], 0, width), label);
+    this.pointer.put(places);
+    this.frame.put(svg);
     this.frame.say(this.caption);
   }
 
   protected numbers(): Table {
-    const columns = ({ mean, error, p }: MethodMeasure) => [finiteCell(mean), finiteCell(error), p];
+    const measured = (name: string) => ['', '_error', '_difference', '_p_holm'].map((part) => name + part);
+    const cells = ({ mean, error, difference, p }: Tested) => [...[mean, error, difference].map(finiteCell), p];
     return {
-      columns: [
-        'method',
-        'runs',
-        'failures',
-        'bits_per_byte',
-        'bits_per_byte_error',
-        'bits_per_byte_p',
-        'entropy',
-        'entropy_error',
-        'entropy_p',
-      ],
+      columns: ['method', 'runs', 'failures', ...measured('bits_per_byte'), ...measured('entropy'), ...REFERENCES],
       rows: this.methods.map(({ method, runs, failures, loss, entropy }) => [
         method,
         runs,
         failures,
-        ...columns(loss),
-        ...columns(entropy),
+        ...cells(loss),
+        ...cells(entropy),
+        ...referenceCells(this.found),
       ]),
     };
   }
 
   /** Named upright lines at the losses of tables of n-grams, those that the axis has. */
   private referenceLines([low, high]: [number, number]) {
-    const loss = (name: Reference) => this.references[name];
+    const loss = (name: Reference) => this.found.references[name];
     const shown = REFERENCES.filter((name) => loss(name) >= low && loss(name) <= high);
     return [
       ruleX(shown, { x: loss, stroke: 'var(--muted)', strokeDasharray: '6 3' }),
@@ -131,12 +112,7 @@ export class MethodsFigure extends PublishedFigure {
     ];
   }
 
-  private panel(
-    title: string,
-    name: 'loss' | 'entropy',
-    [width, height]: [number, number],
-    room: number,
-  ): SVGSVGElement {
+  private panel(title: string, name: 'loss' | 'entropy', [width, height]: [number, number], room: number): Panel {
     const rows = this.methods;
     const at = (row: MethodRow) => rows.indexOf(row);
     const mean = (row: MethodRow) => row[name].mean;
@@ -145,24 +121,7 @@ export class MethodsFigure extends PublishedFigure {
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const margin = 0.05 * (high - low || 1);
     const baseline = rows.find(({ method }) => method === METHOD_NAMES.none);
-    const pOf = (row: MethodRow) => {
-      const { p } = row[name];
-      return p && testText(p);
-    };
-    // The p value stands on the side with more room.
-    const side = (left: boolean) => ({
-      x: mean,
-      y: at,
-      text: pOf,
-      dy: -9,
-      dx: left ? 5 : -5,
-      fontSize: 10,
-      textAnchor: left ? ('start' as const) : ('end' as const),
-      fillOpacity: 0.75,
-      ariaDescription: 'p value',
-    });
-    const isLeft = (row: MethodRow) => mean(row) < (low + high) / 2;
-    return chart({
+    const drawn = chart({
       label: title,
       width,
       height,
@@ -190,15 +149,7 @@ export class MethodsFigure extends PublishedFigure {
           strokeWidth: 2,
           ariaDescription: 'standard error',
         }),
-        dot(rows, { x: mean, y: at, r: 4, fill: series[0], ariaDescription: 'mean' }),
-        text(
-          rows.filter((row) => pOf(row) && isLeft(row)),
-          side(true),
-        ),
-        text(
-          rows.filter((row) => pOf(row) && !isLeft(row)),
-          side(false),
-        ),
+        meanMark(rows, { x: mean, y: at, r: 4 }, (row) => row[name], series[0], 'mean'),
         ...(room > 0
           ? [
               text(rows, {
@@ -212,6 +163,15 @@ export class MethodsFigure extends PublishedFigure {
             ]
           : []),
       ],
-    }).svg;
+    });
+    const places = rows.map((row) => ({
+      x: drawn.x.apply(mean(row)),
+      y: drawn.y.apply(at(row)),
+      text:
+        `${row.method}, ${runsText(row.runs)}: ${mean(row).toFixed(3)}` +
+        (row === baseline ? '' : `, against the baseline ${differenceText(row[name])}`),
+      choice: {},
+    }));
+    return { drawn, places };
   }
 }

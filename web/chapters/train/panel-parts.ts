@@ -1,12 +1,13 @@
 // What the panels of the figures of experiments have in common.
 import type { DotOptions, Markish } from '@observablehq/plot';
-import { legend } from '../../charts/legend';
+import { legend, type Entry } from '../../charts/legend';
 import { padded } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { compose, dot, link, ruleY, text, type Chart } from '../../charts/plot';
 import type { CellPlace } from './cell-pointer';
 import { REFERENCES, type MeanError, type Reference } from './published-results';
+import { isInsignificant, type Tested } from './published-rows';
 
 /** Margins of a panel, with room for its title above. */
 export const MARGINS = { marginLeft: 46, marginRight: 14, marginTop: 36, marginBottom: 40 };
@@ -24,10 +25,29 @@ export function titleMark(title: string): Markish {
   });
 }
 
-/** A legend of lines in the colours and dashes of a series, so many pixels wide. */
-export function lineLegend(texts: readonly string[], width: number) {
-  const entries = texts.map((text, i) => ({ text, kind: 'line' as const, colours: [series[i]], dash: dashes[i] }));
-  return legend(entries, 0, width);
+/** What hollow marks mean: no significant difference from the baseline. */
+export const HOLLOW: Entry = {
+  text: 'hollow: not significant (Holm’s p ≥ 0.05)',
+  kind: 'ring',
+  colours: ['currentColor'],
+};
+
+/** A legend of lines in the colours and dashes of a series, and what else it has, so many pixels wide. */
+export function lineLegend(texts: readonly string[], width: number, more: readonly Entry[] = []) {
+  const lines = texts.map((text, i) => ({ text, kind: 'line' as const, colours: [series[i]], dash: dashes[i] }));
+  return legend([...lines, ...more], 0, width);
+}
+
+/** Dots at means, hollow where a test found no difference from the baseline. */
+export function meanMark<Point>(
+  points: readonly Point[],
+  { r = 3.5, ...look }: Pick<DotOptions, 'x' | 'y' | 'opacity'> & { r?: number },
+  tested: (point: Point) => Pick<Tested, 'p'>,
+  colour: string,
+  ariaDescription: string,
+): Markish {
+  const fill = (point: Point) => (isInsignificant(tested(point)) ? 'var(--paper)' : colour);
+  return dot(points, { ...look, r, fill, stroke: colour, strokeWidth: 1.5, ariaDescription });
 }
 
 /** Upright bars of the standard errors of those points that have one. */

@@ -3,14 +3,14 @@ import { element } from '../../charts/picture';
 import { compose, partOf } from '../../charts/plot';
 import type { Frame } from '../../ui/frame';
 
-/** Panels under a legend of their own. `whole` has a row for itself; others stand two in a row. */
+/** Panels under a legend of their own, all of one height; one that is `wide` has two columns where there are. */
 export interface PanelBlock {
   entries: Entry[];
-  panels: { height: number; whole?: boolean }[];
+  panels: { height: number; wide?: boolean }[];
 }
 
-/** Pixels from which two panels have room beside each other. */
-const WIDE = 640;
+/** Pixels that a panel needs beside others. */
+const LEAST = 270;
 
 /** Pixels between two blocks. */
 const GAP = 12;
@@ -30,11 +30,15 @@ export class PanelPicture {
   private places: Place[] = [];
   private panels: SVGSVGElement[] = [];
 
-  constructor(private frame: Frame) {}
+  /** `most` panels stand in a row. */
+  constructor(
+    private frame: Frame,
+    private most: number,
+  ) {}
 
-  /** There is room for two panels in a row. */
-  get wide(): boolean {
-    return this.frame.width >= WIDE;
+  /** Panels for which a row has room. */
+  get columns(): number {
+    return Math.max(1, Math.min(this.most, Math.floor(this.frame.width / LEAST)));
   }
 
   /** Lays the panels out, empty, unless they lie so already; `label` is what a screen reader says. */
@@ -60,6 +64,7 @@ export class PanelPicture {
   }
 
   private empty(blocks: PanelBlock[], label: string): SVGSVGElement {
+    const { columns } = this;
     const { width } = this.frame;
     const legends: SVGGElement[] = [];
     this.places = [];
@@ -68,15 +73,14 @@ export class PanelPicture {
       const names = legend(entries, 0, width, top > 0 ? top + GAP : 0);
       legends.push(names.render());
       top = names.height + 6;
-      let left = true; // the place of the next panel of half the width
-      for (const { height, whole } of panels) {
-        const alone = !this.wide || whole === true;
-        const x = alone || left ? 0 : width / 2;
-        this.places.push({ x, y: top, width: alone ? width : width / 2, height });
-        left = alone || !left;
-        if (left) top += height;
+      let column = 0;
+      for (const { height, wide } of panels) {
+        const span = Math.min(wide ? 2 : 1, columns);
+        if (column + span > columns) [column, top] = [0, top + height];
+        this.places.push({ x: (column * width) / columns, y: top, width: (span * width) / columns, height });
+        column += span;
       }
-      if (!left) top += panels[panels.length - 1].height;
+      top += panels[panels.length - 1].height;
     }
     this.panels = this.places.map((place) => element('svg', { ...place }));
     const parts = this.panels.map((svg, i) => ({ svg, x: this.places[i].x, y: this.places[i].y }));

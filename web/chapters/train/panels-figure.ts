@@ -76,7 +76,10 @@ export class PanelsFigure<Rows> extends PublishedFigure {
   ) {
     super(of.id, ...of.experiments.map(({ name }) => name));
     this.picker = new ExperimentPicker(child(this.frame.root, '[data-picker]'), of.experiments, trials);
-    this.pointer = new CellPointer(this.frame.chart, (choice) => this.picker.choose(choice));
+    this.pointer = new CellPointer(this.frame.chart, (choice) => {
+      child<HTMLDetailsElement>(this.frame.root, 'details.more').open = true; // there the run is named
+      this.picker.choose(choice);
+    });
     this.picker.changed.subscribe(this.redraw);
   }
 

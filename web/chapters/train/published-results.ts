@@ -1,12 +1,18 @@
 // A results file of docs/experiments, which figures fetch.
 
-/** One measure over the runs of a combination of labels; with a baseline, against its runs of the same seeds. */
+/**
+ * One measure over the runs of a combination of labels; with a baseline, against its runs of the same seeds: mean
+ * difference with its 95% interval, and the p value of the paired t test corrected by Holm's method. Measures that
+ * the plan does not test have no interval and no such p value.
+ */
 export interface Comparison {
   runs: number;
   mean: number | null;
   deviation: number | null;
   difference?: number | null;
-  p?: number | null;
+  low?: number | null;
+  high?: number | null;
+  holm?: number | null;
 }
 
 /** A mean over runs with its standard error, NaN for one run. */
@@ -90,6 +96,9 @@ export interface PublishedResults {
   /** Runs of the plan without a result: "method=none,learning_rate=0.003,seed=2". */
   missing: string[];
 }
+
+/** The losses of the tables of n-grams, as columns of exports. */
+export const referenceCells = ({ references }: PublishedResults) => REFERENCES.map((name) => references[name]);
 
 type Columns<Value> = Record<string, Value[]>;
 

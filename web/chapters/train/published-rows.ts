@@ -38,12 +38,14 @@ export const METHOD_NAMES: Readonly<Record<string, string>> = {
   'capped-growth': 'capped growth',
 };
 
-/** A measure of a method, with the paired t test. */
-export interface MethodMeasure extends MeanError {
-  /** From the baseline, over the seeds that both have; NaN for none. */
+/** A mean over runs with its difference from the baseline, over the seeds that both have; NaN for none. */
+export interface Tested extends MeanError {
   difference: number;
-  /** p value against the baseline: "0.03", "< 0.001"; '' for none. */
-  p: string;
+  /** The difference's 95% interval. */
+  low: number;
+  high: number;
+  /** Of the test against the baseline, corrected by Holm's method; null where there is no test. */
+  p: number | null;
 }
 
 /** A method of a published comparison. */
@@ -52,25 +54,28 @@ export interface MethodRow {
   runs: number;
   failures: number;
   /** Final loss on validation text in bits per byte. */
-  loss: MethodMeasure;
-  entropy: MethodMeasure;
+  loss: Tested;
+  entropy: Tested;
 }
 
-/** A p value as the page writes it. */
-export function pText(p: number | null | undefined): string {
-  if (p === null || p === undefined) return '';
-  return p < 0.001 ? '< 0.001' : p.toFixed(p < 0.1 ? 3 : 2);
+/** The outcome of a test in a sentence: "Holm's p = 0.03". */
+export function testText(p: number | null): string {
+  if (p === null) return 'not tested';
+  return `Holm’s p ${p < 0.001 ? '< 0.001' : `= ${p.toFixed(p < 0.1 ? 3 : 2)}`}`;
 }
 
-/** The same in a sentence: "p = 0.03"; of '' why there is none. */
-export function testText(p: string): string {
-  if (p === '') return 'too few runs for a test';
-  return `p ${p.startsWith('<') ? p : `= ${p}`}`;
-}
+/** Whether a test found no difference from the baseline; such means are drawn hollow. */
+export const isInsignificant = ({ p }: Pick<Tested, 'p'>) => p !== null && !(p < 0.05);
 
-function measureOf(comparison: Comparison): MethodMeasure {
-  const { difference, p } = comparison;
-  return { ...meanErrorOf(comparison), difference: difference ?? NaN, p: pText(p) };
+export function testedOf(comparison: Comparison): Tested {
+  const { difference, low, high, holm } = comparison;
+  return {
+    ...meanErrorOf(comparison),
+    difference: difference ?? NaN,
+    low: low ?? NaN,
+    high: high ?? NaN,
+    p: holm ?? null,
+  };
 }
 
 /** The methods of an experiment in the order of its file; where it has several learning rates, at one. */
@@ -81,15 +86,10 @@ export function methodsOf({ summary }: PublishedResults, rate?: string): MethodR
       method: METHOD_NAMES[row.axes.method!] ?? row.axes.method!,
       runs: row.runs,
       failures: row.failures,
-      loss: measureOf(row.bits_per_byte),
-      entropy: measureOf(row.entropy),
+      loss: testedOf(row.bits_per_byte),
+      entropy: testedOf(row.entropy),
     }))
     .filter(({ loss }) => Number.isFinite(loss.mean));
-}
-
-/** The same, the lowest loss first. */
-export function byLoss(rows: readonly MethodRow[]): MethodRow[] {
-  return [...rows].sort((a, b) => a.loss.mean - b.loss.mean);
 }
 
 /** A number of runs, in words. */
@@ -107,23 +107,18 @@ export function meansText(points: readonly { runs: number; failures: number }[])
 /** A difference as the page writes it: "−0.123". */
 export const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 
-/**
- * What a comparison says of the paper's two claims, what was not seen first. Seen is a difference on the
- * claimed side with p below 0.05.
- */
+/** A difference with its interval and test: "−0.123 (95% interval −0.2 to −0.05, Holm's p < 0.001)". */
+export function differenceText({ difference, low, high, p }: Tested): string {
+  const interval = Number.isFinite(low) ? `95% interval ${signed(low)} to ${signed(high)}, ` : '';
+  return `${signed(difference)} (${interval}${testText(p)})`;
+}
+
+/** How a method differs from the baseline in the two measures of which the paper has expectations. */
 export function claimText(rows: readonly MethodRow[], claimed: string): string {
   const own = rows.find(({ method }) => method === claimed);
   if (!own) return '';
-  const claim = (name: 'loss' | 'entropy', words: string, unit: string, sign: number) => {
-    const { difference, p } = own[name];
-    const right = Math.sign(difference) === sign;
-    const seen = right && p !== '' && Number(p.replace('<', '')) < 0.05;
-    const verdict = seen ? 'is seen' : p === '' ? 'is not tested' : right ? 'is not significant' : 'is not seen';
-    return { seen, text: `${words} ${verdict} (${signed(difference)}${unit}, ${testText(p)})` };
-  };
-  const claims = [
-    claim('loss', 'a lower loss', ' bits per byte', -1),
-    claim('entropy', 'a higher attention entropy', '', 1),
-  ].sort((a, b) => Number(a.seen) - Number(b.seen));
-  return `${claimed}, ${runsText(own.runs)}: ${claims.map(({ text }) => text).join('; ')}.`;
+  return (
+    `${claimed} against the baseline, ${runsText(own.runs)}: loss ${differenceText(own.loss)} bits per byte, ` +
+    `attention entropy ${differenceText(own.entropy)}. The paper expects a lower loss and a higher entropy.`
+  );
 }

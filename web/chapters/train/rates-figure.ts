@@ -1,14 +1,16 @@
-import { short, tick } from '../../charts/format';
+import { tick } from '../../charts/format';
 import { textWidth } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
-import { chart, dot, gridY, line } from '../../charts/plot';
+import { chart, gridY, line } from '../../charts/plot';
 import { finiteCell } from '../../charts/table';
 import { FINAL_LOSS } from './cell-picker';
 import {
   chosenMark,
   errorBars,
+  HOLLOW,
   lineLegend,
   MARGINS,
+  meanMark,
   referenceMarks,
   referencesText,
   titleMark,
@@ -16,8 +18,8 @@ import {
   type Panel,
 } from './panel-parts';
 import type { ChosenExperiment, PanelsDescription, Shown } from './panels-figure';
-import { partText } from './published-results';
-import { meansText, METHOD_NAMES, runsText } from './published-rows';
+import { partText, referenceCells, REFERENCES } from './published-results';
+import { claimText, differenceText, meansText, METHOD_NAMES, methodsOf, runsText } from './published-rows';
 import {
   differencesText,
   ratesOf,
@@ -29,12 +31,15 @@ import {
 } from './rates-rows';
 
 /** Methods that have a colour; the chosen one has one too, or else the last of these. */
-const SHOWN = ['none', 'frobenius-m1', 'initial-m1-half', 'warmup-clip'];
+const SHOWN = ['none', 'frobenius-m1', 'initial-m1', 'initial-m1-half', 'warmup-clip', 'capped-growth'];
 const CLAIMED = 'frobenius-m1';
+/** A learning rate at which the attention entropy of the baseline collapses. */
+const HIGH = '0.02';
 /** A mean in all heads and in some, at learning rates where it costs and where it gains. */
 const MEANS = ['initial-m1', 'initial-m1-half'];
-const COMPARED_AT = ['0.0015', '0.003', '0.02'];
-const HEIGHT = 300;
+const COMPARED_AT = ['0.0015', '0.003', HIGH];
+/** Pixels of a panel, beside the other and above it. */
+const HEIGHT = { beside: 300, above: 200 };
 /** Pixels between the numbers of an axis, at least. */
 const GAP = 4;
 /** What the axis has beyond its outermost learning rates, as a factor. */
@@ -59,7 +64,7 @@ export const RATES: ChosenExperiment = {
   subject: 'learning rates',
   choosing: {
     names: { method: { name: 'Method', label: nameOf }, learning_rate: { name: 'Learning rate' } },
-    first: { method: CLAIMED, learning_rate: '0.02' },
+    first: { method: CLAIMED, learning_rate: HIGH },
     outcome: FINAL_LOSS,
   },
 };
@@ -77,24 +82,27 @@ export const ratesFigure: PanelsDescription<Methods> = {
     const { method } = shown.choice.axes;
     const named = SHOWN.includes(method) ? SHOWN : [...SHOWN.slice(0, -1), method];
     const columns = width >= 560 ? 2 : 1;
+    const height = columns > 1 ? HEIGHT.beside : HEIGHT.above;
+    const size = { width: width / columns, height };
     return {
       columns,
-      height: HEIGHT,
-      names: lineLegend(named.map(nameOf), width),
+      height,
+      names: lineLegend(named.map(nameOf), width, [HOLLOW]),
       panels: [
-        panel('final loss, bits per byte', width / columns, 'loss', named, shown),
-        panel('attention entropy', width / columns, 'entropy', named, shown),
+        panel('final loss, bits per byte', size, 'loss', named, shown),
+        panel('attention entropy', size, 'entropy', named, shown),
       ],
     };
   },
   caption({ rows, results: [found] }) {
+    const high = `At ${HIGH}: ${claimText(methodsOf(found, HIGH), nameOf(CLAIMED))}`;
     const sentence = sensitivityText(found, ['none', CLAIMED], nameOf);
     const lacking = [...withoutRuns(found)].map(([rates, methods]) => `${methods.map(nameOf).join('; ')} at ${rates}`);
     const missing = lacking.length > 0 ? ` No run yet of ${lacking.join('; of ')}.` : '';
     const means = meansText([...rows.values()].flat());
     const differences = differencesText(found, MEANS.map(nameOf), COMPARED_AT);
     const references = referencesText(found.references, 'bits per byte');
-    return `${sentence} ${differences} ${means} ${references}`.trim() + partText(found) + missing;
+    return `${high} ${sentence} ${differences} ${means} ${references}${partText(found)}${missing}`;
   },
   table({ rows, results: [found] }) {
     const levels = reachedLevels(found);
@@ -107,11 +115,14 @@ export const ratesFigure: PanelsDescription<Methods> = {
         'failures',
         'bits_per_byte',
         'bits_per_byte_error',
+        'bits_per_byte_difference',
+        'bits_per_byte_p_holm',
         'entropy',
         'entropy_error',
         'excess',
         'largest_stable_rate',
         ...levels.map((level) => `steps_to_${level}`),
+        ...REFERENCES,
       ],
       rows: [...rows.values()].flat().map((it) => {
         const own = sensitivities.find(({ method }) => method === it.method);
@@ -123,11 +134,14 @@ export const ratesFigure: PanelsDescription<Methods> = {
           it.failures,
           it.loss.mean,
           finiteCell(it.loss.error),
+          finiteCell(it.loss.difference),
+          it.loss.p,
           finiteCell(it.entropy.mean),
           finiteCell(it.entropy.error),
           own ? it.loss.mean - own.best! : null,
           own?.largest_stable ?? null,
           ...levels.map((_, i) => steps?.[i]!.mean_step ?? null),
+          ...referenceCells(found),
         ];
       }),
     };
@@ -136,7 +150,7 @@ export const ratesFigure: PanelsDescription<Methods> = {
 
 function panel(
   title: string,
-  width: number,
+  size: { width: number; height: number },
   value: 'loss' | 'entropy',
   named: readonly string[],
   { rows: methods, results: [found], choice: { axes }, trained: [trials] }: Shown<Methods>,
@@ -151,12 +165,12 @@ function panel(
   const rateOf = ({ rate }: RatePoint) => rate;
   const trained = trials.map(({ training, final }) => ({ rate: training.learning_rate, value: final[measure] }));
   const domain = [rates[0] / BEYOND, rates.at(-1)! * BEYOND];
-  const scale = (width - MARGINS.marginLeft - MARGINS.marginRight) / Math.log(domain[1] / domain[0]);
+  const scale = (size.width - MARGINS.marginLeft - MARGINS.marginRight) / Math.log(domain[1] / domain[0]);
+  const r = value === 'loss' ? 3.5 : 2; // entropies are not tested
   const others = [...methods.keys()].filter((method) => !named.includes(method));
   const drawn = chart({
     label: title,
-    width,
-    height: HEIGHT,
+    ...size,
     ...MARGINS,
     x: {
       type: 'log',
@@ -181,14 +195,13 @@ function panel(
         ariaDescription: 'other methods',
       }),
       errorBars(others.flatMap(own), rateOf, spread, { stroke: 'currentColor', strokeOpacity: 0.3 }),
-      dot(others.flatMap(own), {
-        x: 'rate',
-        y: mean,
-        r: 2,
-        fill: 'currentColor',
-        fillOpacity: 0.4,
-        ariaDescription: 'other methods, mean',
-      }),
+      meanMark(
+        others.flatMap(own),
+        { x: 'rate', y: mean, r: 2, opacity: 0.45 },
+        spread,
+        'var(--muted)',
+        'other methods, mean',
+      ),
       ...named.flatMap((method, at) => [
         line(own(method), {
           x: 'rate',
@@ -199,7 +212,7 @@ function panel(
           ariaDescription: nameOf(method),
         }),
         errorBars(own(method), rateOf, spread, { stroke: series[at] }),
-        dot(own(method), { x: 'rate', y: mean, r: 3.5, fill: series[at], ariaDescription: `${nameOf(method)}, mean` }),
+        meanMark(own(method), { x: 'rate', y: mean, r }, spread, series[at], `${nameOf(method)}, mean`),
       ]),
       chosenMark(chosen, { x: 'rate', y: mean, r: 7 }),
       trainedMark(trained, { x: 'rate', y: 'value' }),
@@ -208,7 +221,9 @@ function panel(
   const places = points.map((point) => ({
     x: drawn.x.apply(point.rate),
     y: drawn.y.apply(mean(point)),
-    text: `${nameOf(point.method)} at ${tick(point.rate)}: ` + `${short(mean(point))}, ${runsText(point.runs)}`,
+    text:
+      `${nameOf(point.method)} at ${tick(point.rate)}, ${runsText(point.runs)}: ${mean(point).toFixed(3)}` +
+      (point.method === 'none' ? '' : `, against the baseline ${differenceText(spread(point))}`),
     choice: { method: point.method, learning_rate: String(point.rate) },
   }));
   return { drawn, places };

@@ -1,6 +1,6 @@
 // What the figure of the experiment on learning rates shows.
-import { methodsOf, signed, testText } from './published-rows';
-import { analysed, labelsOf, meanErrorOf, type MeanError, type PublishedResults } from './published-results';
+import { methodsOf, signed, testedOf, testText, type Tested } from './published-rows';
+import { analysed, labelsOf, type PublishedResults } from './published-results';
 
 /** The runs of a method at one learning rate. */
 export interface RatePoint {
@@ -8,8 +8,8 @@ export interface RatePoint {
   rate: number;
   runs: number;
   failures: number;
-  loss: MeanError;
-  entropy: MeanError;
+  loss: Tested;
+  entropy: Tested;
 }
 
 /** The points of each method by rising learning rate; methods in the grid's order. */
@@ -23,8 +23,8 @@ export function ratesOf(results: PublishedResults): Map<string, RatePoint[]> {
         rate: Number(axes.learning_rate),
         runs,
         failures,
-        loss: meanErrorOf(bits_per_byte),
-        entropy: meanErrorOf(entropy),
+        loss: testedOf(bits_per_byte),
+        entropy: testedOf(entropy),
       }))
       .sort((a, b) => a.rate - b.rate);
     if (points.length > 0) methods.set(method, points);
@@ -97,7 +97,7 @@ export function differencesText(results: PublishedResults, named: readonly strin
   });
   if (said.length === 0) return '';
   return (
-    `Difference from no regularizer in bits per byte at ${rates.slice(0, -1).join(', ')} and ` +
+    `Difference from the baseline in bits per byte at ${rates.slice(0, -1).join(', ')} and ` +
     `${rates.at(-1)}: ${said.join('; ')}.`
   );
 }

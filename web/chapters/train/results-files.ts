@@ -1,5 +1,6 @@
 import { loadJson, type ShippedFile } from '../../engine/shipped';
 import { resultsOf, type PublishedResults, type ResultsFile } from './published-results';
+import { sampleRunsFile } from './shown-runs';
 
 const assets = import.meta.glob<Omit<ShippedFile, 'name'>>('../../generated/experiments/*.json', {
   query: '?shipped',
@@ -15,8 +16,8 @@ const files = new Map<string, ShippedFile>(
   }),
 );
 
-/** All of them. */
-export const resultsFiles: readonly ShippedFile[] = [...files.values()];
+/** All of them, and the runs that the build trained. */
+export const resultsFiles: readonly ShippedFile[] = [sampleRunsFile, ...files.values()];
 
 const parsed = new Map<string, Promise<PublishedResults>>();
 

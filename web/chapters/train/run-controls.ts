@@ -8,6 +8,8 @@ import { child } from '../../ui/dom';
 import type { Happening, RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
 import { textOf, type Text, type TextSource } from '../shared/text-source';
+import { loadResults } from './results-files';
+import { spreadsOf, type SeedSpread } from './seed-spread';
 import { verdictOf } from './verdict';
 import { type Store, regularizers, runsControl, runsOf, trainingOf } from './state';
 
@@ -22,9 +24,9 @@ interface Item {
 }
 
 /** What stands where the verdict will be. */
-const NO_VERDICT = 'During training this text says whether the runs show what the paper expects of its regularizer.';
+const NO_VERDICT = 'During training this text compares each run with the baseline and with what the paper expects.';
 
-/** Pixels of the curves that are to be in sight while they grow. */
+/** Pixels of attention and generated text that are to be in sight while the runs train. */
 const SEEN = 300;
 
 /** Play, pause, step and reset; files of runs, and the text that they learn from. */
@@ -42,6 +44,8 @@ export class RunControls {
   private saves = child(this.host, '[data-comparison-saves]');
   private verdict = child(this.host, '[data-comparison-verdict]');
   private items: Item[] = [];
+  /** Of the published runs; none before they came. */
+  private spreads: ReadonlyMap<string, SeedSpread> = new Map();
   /** What the verdict says; kept, because subscripts change its text. */
   private judged = '';
 
@@ -56,11 +60,11 @@ export class RunControls {
     this.play.addEventListener('click', () => {
       if (comparison.playing) comparison.pause();
       else void comparison.play();
-      if (comparison.playing) this.showCurves();
+      if (comparison.playing) this.showRuns();
     });
     this.advance.addEventListener('click', () => {
       void comparison.advance();
-      this.showCurves();
+      this.showRuns();
     });
     this.first.addEventListener('click', () => this.play.click());
     child(this.host, '[data-action="runs-reset"]').addEventListener('click', () => {
@@ -78,10 +82,10 @@ export class RunControls {
     });
   }
 
-  /** Brings the curves into sight, with the buttons above them. */
-  private showCurves(): void {
-    const curves = child(document, '#figure-run-curves .chart');
-    if (curves.getBoundingClientRect().top + SEEN > innerHeight) {
+  /** Brings attention and text into sight, with the buttons above them. */
+  private showRuns(): void {
+    const attention = child(document, '#figure-run-attention .chart');
+    if (attention.getBoundingClientRect().top + SEEN > innerHeight) {
       this.host.scrollIntoView({ block: 'start' });
     }
   }
@@ -154,7 +158,7 @@ export class RunControls {
     if (!runs.includes(kind)) this.store.set({ runs: [...runs, kind].join() });
     this.comparison.resume(saved);
     this.note.textContent =
-      `${regularizers[kind]} goes on at step ${count(saved.step)} of ` +
+      `${regularizers[kind]} resumes at step ${count(saved.step)} of ` +
       `${count(saved.training.steps)}, with the settings of ${file.name}.` +
       (validation && ` Its validation text was ${validation}; here it is the last tenth of the text.`);
   }
@@ -172,6 +176,7 @@ export class RunControls {
     if (!run) this.build();
     comparison.runs.forEach((it, place) => this.tell(it, this.items[place]));
     if (run && !ended) return;
+    if (run && this.spreads.size === 0) void this.loadSpreads();
     const status = this.statusText();
     if (this.status.textContent !== status) this.status.textContent = status;
     const judged = this.verdictText() || NO_VERDICT;
@@ -198,7 +203,14 @@ export class RunControls {
 
   private verdictText(): string {
     const { runs } = this.comparison;
-    return verdictOf(runs.map(({ kind, rows }) => ({ kind, name: regularizers[kind], rows })));
+    const judged = runs.map(({ kind, rows }) => ({ kind, name: regularizers[kind], rows }));
+    return verdictOf(judged, this.spreads);
+  }
+
+  /** Without them the verdict names the differences of the one seed alone. */
+  private async loadSpreads(): Promise<void> {
+    const results = await loadResults('regularizers').catch(() => null);
+    if (results) this.spreads = spreadsOf(results);
   }
 
   private build(): void {

@@ -1,13 +1,16 @@
 import { count, short } from '../../charts/format';
 import type { Table } from '../../charts/table';
 import { stylesOf, runEntries, type RunStyle } from './run-styles';
-import type { RunComparison } from './comparison';
 import { referencesOf, type Shown } from './log-rows';
 import { referencesText } from './panel-parts';
 import { Frame } from '../../ui/frame';
 import { PanelPicture } from './panel-picture';
-import { captionOf, drawPanel, measuresOf, panelsOf, stepsOf, tableOf } from './run-panels';
+import { drawPanel, measuresOf, panelsOf, stepsOf, tableOf } from './run-panels';
+import type { ShownRuns } from './shown-runs';
 import type { Figure, Store } from './state';
+
+/** Pixels of a panel, beside others and above others. */
+const HEIGHT = { beside: 160, above: 125 };
 
 /** What is measured of the runs, over their steps. */
 export class RunCurvesFigure implements Figure {
@@ -15,40 +18,40 @@ export class RunCurvesFigure implements Figure {
   readonly inputs = [];
   readonly repaintOn = ['spread', 'runs'] as const;
   readonly frame = new Frame(this.id, () => this.table());
-  private picture = new PanelPicture(this.frame);
+  private picture = new PanelPicture(this.frame, 3);
 
   constructor(
     private store: Store,
-    private comparison: RunComparison,
+    private shown: ShownRuns,
   ) {}
 
-  async compute(): Promise<void> {} // the comparison computes, whether or not it is looked at
+  compute(): Promise<void> {
+    return this.shown.load(); // the comparison computes, whether or not it is looked at
+  }
 
   *paint() {
-    const styles = stylesOf(this.comparison);
+    const styles = stylesOf(this.shown.all);
     const panels = panelsOf(this.store.state.spread);
-    const { wide } = this.picture;
-    const heights = panels.map((_, i) => (i === 0 ? { height: wide ? 260 : 200, whole: true } : { height: 190 }));
+    const height = this.picture.columns > 1 ? HEIGHT.beside : HEIGHT.above;
+    const heights = panels.map((_, i) => ({ height, wide: i === 0 }));
     const text = this.caption(styles);
     this.picture.layOut([{ entries: runEntries(styles), panels: heights }], `Training over the steps. ${text}`);
     this.frame.say(text);
-    const isEmpty = styles.every(({ run }) => run.rows.length === 0);
     for (const [at, panel] of panels.entries()) {
       yield;
-      const note = isEmpty && at === 0 ? 'Not trained yet' : '';
-      this.picture.put(at, panel.main, (size) => drawPanel(panel, styles, stepsOf(styles), size, note));
+      this.picture.put(at, panel.main, (size) => drawPanel(panel, styles, stepsOf(styles), size));
     }
   }
 
   table(): Table | null {
-    return tableOf(stylesOf(this.comparison), measuresOf(panelsOf(this.store.state.spread)));
+    return tableOf(stylesOf(this.shown.all), measuresOf(panelsOf(this.store.state.spread)));
   }
 
   private caption(styles: RunStyle[]): string {
     const texts = styles.map((style) => this.runText(style));
     const last = styles.find(({ run }) => run.rows.length > 0)?.run.rows.at(-1);
     const references = last ? referencesText(referencesOf(last), 'bits per byte') : '';
-    return captionOf(texts.some(Boolean) ? [...texts, references, differencesOf(styles)] : []);
+    return [this.shown.source, ...texts, references, differencesOf(styles)].filter(Boolean).join(' ');
   }
 
   private runText({ run, name }: RunStyle): string {

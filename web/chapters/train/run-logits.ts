@@ -2,14 +2,14 @@ import type { Entry } from '../../charts/legend';
 import { parts as colours } from '../../charts/palette';
 import type { Table } from '../../charts/table';
 import { Frame } from '../../ui/frame';
-import type { RunComparison } from './comparison';
 import { LOGIT_PARTS } from './log-rows';
 import { PART_NAMES, pileOf, pilesRange } from './logit-parts';
 import { logitsText } from './logits-text';
 import { PanelPicture } from './panel-picture';
-import { captionOf, drawPanel, stepsOf, tableOf, thinned, type Panel } from './run-panels';
+import { drawPanel, stepsOf, tableOf, thinned, type Panel } from './run-panels';
 import { drawPiles } from './piles-panel';
 import { runEntries, stylesOf, type RunStyle } from './run-styles';
+import type { ShownRuns } from './shown-runs';
 import type { Figure } from './state';
 
 /** Of every panel, in pixels. */
@@ -45,14 +45,16 @@ export class RunLogitsFigure implements Figure {
   readonly inputs = [];
   readonly repaintOn = ['runs'] as const;
   readonly frame = new Frame(this.id, () => this.table());
-  private picture = new PanelPicture(this.frame);
+  private picture = new PanelPicture(this.frame, 2);
 
-  constructor(private comparison: RunComparison) {}
+  constructor(private shown: ShownRuns) {}
 
-  async compute(): Promise<void> {} // the comparison computes, whether or not it is looked at
+  compute(): Promise<void> {
+    return this.shown.load(); // the comparison computes, whether or not it is looked at
+  }
 
   *paint() {
-    const styles = stylesOf(this.comparison);
+    const styles = stylesOf(this.shown.all);
     const text = this.caption(styles);
     const blocks = [
       { entries: runEntries(styles), panels: PANELS.map(() => ({ height: HEIGHT })) },
@@ -74,7 +76,7 @@ export class RunLogitsFigure implements Figure {
   }
 
   table(): Table | null {
-    return tableOf(stylesOf(this.comparison), [
+    return tableOf(stylesOf(this.shown.all), [
       'logit_variance' as const,
       ...LOGIT_PARTS,
       'self_mass' as const,
@@ -85,6 +87,6 @@ export class RunLogitsFigure implements Figure {
   private caption(styles: RunStyle[]): string {
     const told = styles.map(({ name, run: { kind, rows } }) => ({ kind, name, rows }));
     const baseline = told.find(({ kind }) => kind === 'none');
-    return captionOf(told.map((run) => logitsText(run, baseline)));
+    return [this.shown.source, ...told.map((run) => logitsText(run, baseline))].filter(Boolean).join(' ');
   }
 }

@@ -4,9 +4,8 @@ import { chart, dot, line } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { limitsOf } from '../../state/control';
 import { stylesOf, runEntries, type RunStyle } from './run-styles';
-import type { RunComparison } from './comparison';
 import { momentOf, upTo, type HeadPlace, type Row } from './log-rows';
-import type { TrainingRun } from './training-run';
+import type { ShownRun, ShownRuns } from './shown-runs';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
 import { axesOf, domainAround, FULL, gridOf, MAP_SHAPE, MapCanvas, mapMarks, stripEntry } from '../shared/map-field';
@@ -36,7 +35,7 @@ export class RunMapFigure implements Figure {
 
   constructor(
     private store: Store,
-    private comparison: RunComparison,
+    private shown: ShownRuns,
   ) {
     this.slider.addEventListener('input', () => {
       const steps = this.steps();
@@ -54,6 +53,7 @@ export class RunMapFigure implements Figure {
   }
 
   async compute(context: FigureContext): Promise<void> {
+    await this.shown.load();
     const { key, domain, common } = this.question();
     this.asked = key;
     if (this.result?.key === key) return;
@@ -75,7 +75,7 @@ export class RunMapFigure implements Figure {
     this.follow();
     if (!result) return;
     const { width } = this.frame;
-    const styles = stylesOf(this.comparison);
+    const styles = stylesOf(this.shown.all);
     const rank = rankOf(styles);
     const entries = [stripEntry(result), ...(rank ? [LIMITS.rank] : []), ...runEntries(styles)];
     const key = legend(entries, 56, width - 8, 22);
@@ -102,8 +102,8 @@ export class RunMapFigure implements Figure {
   }
 
   table(): Table | null {
-    const styles = stylesOf(this.comparison);
-    const rowsOf = (run: TrainingRun) => this.rows(run);
+    const styles = stylesOf(this.shown.all);
+    const rowsOf = (run: ShownRun) => this.rows(run);
     if (styles.every(({ run }) => run.rows.length === 0)) return null;
     function* rows(): Generator<(string | number)[]> {
       for (const { run } of styles) {
@@ -120,13 +120,13 @@ export class RunMapFigure implements Figure {
   }
 
   /** What is shown of a run: its rows up to the chosen step. */
-  private rows(run: TrainingRun): Row[] {
+  private rows(run: ShownRun): Row[] {
     return upTo(run.rows, momentOf(this.store.state));
   }
 
   /** Every step that a run has a row of, in order. */
   private steps(): number[] {
-    const steps = this.comparison.runs.flatMap(({ rows }) => rows.map(({ step }) => step));
+    const steps = this.shown.all.flatMap(({ rows }) => rows.map(({ step }) => step));
     return [...new Set(steps)].sort((a, b) => a - b);
   }
 
@@ -146,11 +146,11 @@ export class RunMapFigure implements Figure {
   }
 
   private question() {
-    const { length } = this.comparison.runs[0].training;
+    const { length } = this.shown.all[0].training;
     const { asymmetry } = this.store.state;
     const correlation = limitsOf('correlation').default;
     const common = { length, tokens: TOKENS, correlation, asymmetry } as const;
-    const heads = this.comparison.runs.flatMap(({ rows }) => trailOf(rows).flatMap((row) => row.heads));
+    const heads = this.shown.all.flatMap(({ rows }) => trailOf(rows).flatMap((row) => row.heads));
     const domain = domainAround(heads, TOKENS);
     return { common, domain, key: JSON.stringify([common, domain]) };
   }
@@ -165,7 +165,7 @@ export class RunMapFigure implements Figure {
         `${name}, step ${count(step)}: ${heads.length} heads, mean ξ/λ ${middle('x')}, mean √η_F/λ ` + `${middle('y')}.`
       );
     });
-    return texts.join(' ') || 'Nothing is trained yet.';
+    return [this.shown.source, ...texts].filter(Boolean).join(' ');
   }
 
   private describe(styles: RunStyle[]): string {

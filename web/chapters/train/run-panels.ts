@@ -80,11 +80,6 @@ export function tableOf(styles: RunStyle[], measures: readonly Shown[]): Table |
   return { columns: ['run', 'step', ...measures], rows: rows() };
 }
 
-/** What is said of the runs, '' for one that has not begun, as one text. */
-export function captionOf(texts: string[]): string {
-  return texts.filter(Boolean).join(' ') || 'Nothing is trained yet: press Play.';
-}
-
 /** More points than this on a line say no more. */
 const MOST_POINTS = 400;
 
@@ -140,13 +135,12 @@ export function aboveText(top: number, points: [number, number][]): string {
   return highest > top ? `above this axis: up to ${short(highest)}` : '';
 }
 
-/** One chart; `steps` is the axis that it shares with the others, `note` stands in the middle. */
+/** One chart; `steps` is the axis that it shares with the others. */
 export function drawPanel(
   panel: Panel,
   styles: RunStyle[],
   steps: [number, number],
   size: { width: number; height: number },
-  note = '',
 ): SVGSVGElement {
   const thick = styles.map((style) => pointsOf(style, panel.main, panel.log));
   const { thin } = panel;
@@ -184,14 +178,13 @@ export function drawPanel(
       gridY({ ticks: panel.log ? decades(domain) : 4, strokeOpacity: 0.08 }),
       titleMark(thin ? `${panel.title}; dotted: ${thin.name}` : panel.title),
       text([aboveText(domain[1], all.flat())], {
-        frameAnchor: 'top-right',
+        frameAnchor: 'top',
         lineAnchor: 'top',
         dy: 2,
         fill: 'var(--muted)',
         ariaDescription: 'above the axis',
       }),
       ...(last ? referenceMarks(referencesOf(last), domain) : []),
-      text([note], { frameAnchor: 'middle', fontSize: 14, ariaDescription: 'note' }),
       ...lines(fine, false),
       ...lines(thick, true).reverse(),
     ],

@@ -1,12 +1,14 @@
 import { short, tick } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
-import { chart, dot, gridY, line, ruleY, text } from '../../charts/plot';
+import { chart, gridY, line, ruleY, text } from '../../charts/plot';
 import { finiteCell } from '../../charts/table';
 import {
   chosenMark,
   errorBars,
+  HOLLOW,
   lineLegend,
   MARGINS,
+  meanMark,
   referenceMarks,
   referencesText,
   titleMark,
@@ -14,8 +16,8 @@ import {
   type Panel,
 } from './panel-parts';
 import type { PanelsDescription, Shown } from './panels-figure';
-import { partText, type PublishedResults } from './published-results';
-import { meansText, runsText } from './published-rows';
+import { partText, referenceCells, REFERENCES, type PublishedResults } from './published-results';
+import { differenceText, meansText, runsText } from './published-rows';
 import {
   cutOf,
   strengthName,
@@ -29,7 +31,8 @@ import {
 } from './strength-rows';
 import { regularizers } from './state';
 
-const HEIGHT = 240;
+/** Pixels of a panel, beside others and above others. */
+const HEIGHT = { beside: 240, above: 160 };
 type Value = 'perplexity' | 'entropy';
 
 const nameOf = (method: string, results: PublishedResults) =>
@@ -59,17 +62,19 @@ export const strengthFigure: PanelsDescription<Strengths> = {
   rows: (results) => ({ methods: strengthsOf(results), points: strengthPoints(results) }),
   *panels(shown, width) {
     const forms = formsOf(shown.rows.methods).map((form) => regularizers[form]);
-    const columns = width >= 560 ? 2 : 1;
+    const columns = width >= 1000 ? 4 : width >= 560 ? 2 : 1;
+    const height = columns > 1 ? HEIGHT.beside : HEIGHT.above;
+    const size = { width: width / columns, height };
     const panels = ['with', 'without'].flatMap((biases) => [
-      panel('perplexity', biases, width / columns, shown),
-      panel('entropy', biases, width / columns, shown),
+      panel('perplexity', biases, size, shown),
+      panel('entropy', biases, size, shown),
     ]);
-    return { columns, height: HEIGHT, names: lineLegend(forms, width), panels };
+    return { columns, height, names: lineLegend(forms, width, [HOLLOW]), panels };
   },
   caption: ({ rows: { points }, results: [found] }) =>
     [strengthText(points), meansText(points), referencesText(found.references, '(perplexity)')].join(' ') +
     partText(found),
-  table: ({ rows: { points } }) => ({
+  table: ({ rows: { points }, results: [found] }) => ({
     columns: [
       'method',
       'query_key_bias',
@@ -78,9 +83,13 @@ export const strengthFigure: PanelsDescription<Strengths> = {
       'failures',
       'perplexity',
       'perplexity_error',
-      'perplexity_p',
+      'perplexity_difference',
+      'perplexity_p_holm',
       'entropy',
       'entropy_error',
+      'entropy_difference',
+      'entropy_p_holm',
+      ...REFERENCES,
     ],
     rows: points.map(({ perplexity, entropy, ...it }) => [
       it.method,
@@ -88,10 +97,11 @@ export const strengthFigure: PanelsDescription<Strengths> = {
       it.strength,
       it.runs,
       it.failures,
-      perplexity.mean,
-      finiteCell(perplexity.error),
-      it.p,
-      ...[entropy.mean, entropy.error].map(finiteCell),
+      ...[perplexity, entropy].flatMap(({ mean, error, difference, p }) => [
+        ...[mean, error, difference].map(finiteCell),
+        p,
+      ]),
+      ...referenceCells(found),
     ]),
   }),
 };
@@ -101,7 +111,7 @@ const formsOf = (methods: readonly Strength[]) => [...new Set(methods.map(({ for
 function panel(
   value: Value,
   biases: string,
-  width: number,
+  size: { width: number; height: number },
   { rows: { methods, points: all }, results: [found], choice: { axes }, trained: [trials] }: Shown<Strengths>,
 ): Panel {
   const places = strengthPlaces(methods);
@@ -126,8 +136,7 @@ function panel(
   const y = (point: StrengthPoint) => height(mean(point));
   const drawn = chart({
     label: value,
-    width,
-    height: HEIGHT,
+    ...size,
     ...MARGINS,
     x: {
       type: 'log',
@@ -156,7 +165,7 @@ function panel(
             ariaDescription: regularizers[form],
           }),
           errorBars(points, place, spread, { stroke: series[i] }),
-          dot(points, { x: place, y: mean, r: 3.5, fill: series[i], ariaDescription: `${regularizers[form]}, mean` }),
+          meanMark(points, { x: place, y: mean }, spread, series[i], `${regularizers[form]}, mean`),
           text(beyond, {
             x: place,
             y,
@@ -180,7 +189,9 @@ function panel(
   const marks = own.map((point) => ({
     x: drawn.x.apply(place(point)),
     y: drawn.y.apply(y(point)),
-    text: `${strengthName(point)}: ${short(mean(point))}, ${runsText(point.runs)}`,
+    text:
+      `${strengthName(point)}, ${runsText(point.runs)}: ${short(mean(point))}` +
+      (point.form === 'none' ? '' : `, against the baseline ${differenceText(spread(point))}`),
     choice: { method: point.method, query_key_bias: biases },
   }));
   return { drawn, places: marks };

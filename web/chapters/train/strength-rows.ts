@@ -1,8 +1,8 @@
 // What the figure of the experiment in the paper's setting shows.
 import { short } from '../../charts/format';
 import type { Regularizer } from '../../engine/protocol';
-import { meanErrorOf, type MeanError, type PublishedResults } from './published-results';
-import { pText, testText } from './published-rows';
+import type { PublishedResults } from './published-results';
+import { isInsignificant, testedOf, testText, type Tested } from './published-rows';
 import type { CellTrial } from './trials';
 import { regularizers } from './state';
 
@@ -63,10 +63,8 @@ export interface StrengthPoint extends Strength {
   biases: string;
   runs: number;
   failures: number;
-  perplexity: MeanError;
-  /** Of the paired t test against no regularizer; null for none. */
-  p: number | null;
-  entropy: MeanError;
+  perplexity: Tested;
+  entropy: Tested;
 }
 
 /** Those that have a run, in the grid's order. */
@@ -79,14 +77,13 @@ export function strengthPoints(results: PublishedResults): StrengthPoint[] {
         biases: axes.query_key_bias!,
         runs,
         failures,
-        perplexity: meanErrorOf(perplexity),
-        p: perplexity.p ?? null,
-        entropy: meanErrorOf(entropy),
+        perplexity: testedOf(perplexity),
+        entropy: testedOf(entropy),
       })),
   );
 }
 
-/** The lowest perplexity with a regularizer beside that without, and which are lower with p below 0.05. */
+/** The lowest perplexity with a regularizer beside that without, and which are significantly lower. */
 export function strengthText(points: readonly StrengthPoint[]): string {
   const sentences = ['with', 'without'].flatMap((biases) => {
     const own = points.filter((point) => point.biases === biases);
@@ -96,13 +93,13 @@ export function strengthText(points: readonly StrengthPoint[]): string {
     const perplexity = (point: StrengthPoint) => point.perplexity.mean;
     const best = others.reduce((a, b) => (perplexity(b) < perplexity(a) ? b : a));
     const lower = others.filter(
-      (point) => perplexity(point) < perplexity(baseline) && point.p !== null && point.p < 0.05,
+      (point) => perplexity(point) < perplexity(baseline) && !isInsignificant(point.perplexity),
     );
     return (
       `Perplexity ${biases} biases: ${regularizers.none} ${perplexity(baseline).toFixed(1)} ` +
       `(entropy ${short(baseline.entropy.mean)}); lowest with a regularizer ` +
       `${perplexity(best).toFixed(1)}, ${strengthName(best)} (entropy ${short(best.entropy.mean)}; ` +
-      `${testText(pText(best.p))}); lower with p below 0.05: ${lower.map(strengthName).join(', ') || 'none'}.`
+      `${testText(best.perplexity.p)}); significantly lower: ${lower.map(strengthName).join(', ') || 'none'}.`
     );
   });
   return sentences.join(' ');

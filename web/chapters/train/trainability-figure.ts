@@ -22,7 +22,7 @@ import { gridPanel, lineEntries, spectrumPanel, type MapLook } from './map-panel
 import { chosenMark, referencesText, trainedMark, type Panel } from './panel-parts';
 import type { PanelsDescription } from './panels-figure';
 import { fillPredictions } from './predictions-table';
-import { partText, PREDICTORS } from './published-results';
+import { partText, PREDICTORS, referenceCells, REFERENCES } from './published-results';
 
 const HEIGHT = 250;
 /** Colours of cells. */
@@ -140,8 +140,8 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
     const references = referencesText(results.references, 'bits per byte');
     return `${sentences.join(' ')} ${references}${partText(results)}`;
   },
-  table: ({ rows }) => ({
-    columns: ['layer_norm', 'depth', 'alpha', 'init_scale', 'bits_per_byte', ...PREDICTORS],
+  table: ({ rows, results: [found] }) => ({
+    columns: ['layer_norm', 'depth', 'alpha', 'init_scale', 'bits_per_byte', ...PREDICTORS, ...REFERENCES],
     rows: rows.map(({ axes, alpha, scale, loss, ...measures }) => [
       axes.layer_norm,
       Number(axes.depth),
@@ -149,6 +149,7 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
       scale,
       loss,
       ...PREDICTORS.map((name) => measures[name]),
+      ...referenceCells(found),
     ]),
   }),
 };

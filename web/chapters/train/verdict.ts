@@ -1,7 +1,9 @@
 import { short } from '../../charts/format';
 import type { Regularizer } from '../../engine/protocol';
+import { referTo } from '../../ui/registry';
 import { REGULARIZERS } from './regularizers';
 import type { Row } from './log-rows';
+import type { SeedSpread } from './seed-spread';
 
 /** A run as sentences on it see it. */
 export interface JudgedRun {
@@ -12,9 +14,6 @@ export interface JudgedRun {
 
 /** Heads whose Frobenius variance is above this have a norm that nothing trained here needs. */
 export const RUNAWAY = 1000;
-
-/** Differences below this, in bits per byte and in entropy, another seed makes or takes away. */
-const LEAST = 0.01;
 
 /** A variance that grew by this factor in a run did not shrink, whatever the seed. */
 const GROWN = 1.5;
@@ -32,18 +31,24 @@ function lastTogether(a: Row[], b: Row[]): [Row, Row] | null {
   return null;
 }
 
-function against(run: JudgedRun, baseline: JudgedRun): string {
+const rangeText = (range: readonly [number, number]) => range.map(signed).join(' to ');
+
+/** The differences of one seed from the baseline, beside those of the published seeds. */
+function against(run: JudgedRun, baseline: JudgedRun, spread: SeedSpread | undefined): string {
   const pair = lastTogether(run.rows, baseline.rows);
   if (!pair) return '';
   const [own, other] = pair.map(({ value }) => value);
   const loss = own.bits_per_byte - other.bits_per_byte;
   const entropy = own.entropy - other.entropy;
   const numbers =
-    `${run.name} against ${baseline.name} at step ${pair[0].step}: loss ${signed(loss)} bits ` +
+    `${run.name} against ${baseline.name} at step ${pair[0].step}, one seed: loss ${signed(loss)} bits ` +
     `per byte, entropy ${signed(entropy)}`;
-  if (!REGULARIZERS[run.kind].shrinks) return `${numbers}.`;
-  const seen = (gain: number) => (Math.abs(gain) < LEAST ? 'no clear difference' : gain > 0 ? 'seen' : 'not seen');
-  return `${numbers}; the paper expects a lower loss (${seen(-loss)}) and a higher entropy (${seen(entropy)}).`;
+  const expected = REGULARIZERS[run.kind].shrinks ? '; the paper expects a lower loss and a higher entropy' : '';
+  const seeds =
+    spread &&
+    ` Over ${spread.seeds} published seeds (${referTo('published')}) they range from ${rangeText(spread.loss)} ` +
+      `and from ${rangeText(spread.entropy)}.`;
+  return `${numbers}${expected}.${seeds ?? ''}`;
 }
 
 /** Which runs end above what a table of bigrams reaches on the same text, for which attention is not needed. */
@@ -90,12 +95,13 @@ function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined)
 
 /**
  * What the runs show, in sentences: each against the run without a regularizer, scales that grew although they
- * are regularized, which runs are above the loss of a bigram table, and norms that ran away.
+ * are regularized, which runs are above the loss of a bigram table, and norms that ran away. `spreads` are those of
+ * published runs, where they are known.
  */
-export function verdictOf(runs: JudgedRun[]): string {
+export function verdictOf(runs: JudgedRun[], spreads: ReadonlyMap<string, SeedSpread> = new Map()): string {
   const baseline = runs.find(({ kind }) => kind === 'none');
   const others = runs.filter((run) => run !== baseline);
-  const compared = baseline ? others.map((run) => against(run, baseline)) : [];
+  const compared = baseline ? others.map((run) => against(run, baseline, spreads.get(run.kind))) : [];
   const scales = others.map((run) => grown(run, baseline));
   const levels = aboveBigrams(runs);
   return [...compared, levels, ...scales, ...runs.map(runaway)].filter(Boolean).join(' ');
