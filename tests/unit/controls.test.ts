@@ -78,7 +78,7 @@ test.each([
   ['correlation alpha of W_Q with W_K', 'Correlation α of <i>W</i><sub>Q</sub> with <i>W</i><sub>K</sub>'],
   ['mimetic; correlated with alpha and init_scale', 'Mimetic; correlated with α and init scale'],
   ['rarer words become <unk>', 'Rarer words become &lt;unk>'],
-  ['tr((W Sigma)^2)', 'tr((W Σ)<sup>2</sup>)'],
+  ['tr((W Sigma)^2) + 1e-6', 'tr((W Σ)<sup>2</sup>) + 10<sup>−6</sup>'],
   ['head width d_h, sqrt(d) times', 'Head width <i>d</i><sub>h</sub>, √(d) times'],
 ])('the meaning %s is the help %s', (meaning, help) => {
   expect(helpFrom(meaning)).toBe(help);

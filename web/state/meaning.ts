@@ -19,6 +19,7 @@ export function helpFrom(meaning: string): string {
     .replace(LETTER, (name) => GREEK[name]!)
     .replace(/([A-Zα-ωΣ]|\b[a-z])_([A-Za-z]+)/g, '<i>$1</i><sub>$2</sub>')
     .replace(/\^(\d)/g, '<sup>$1</sup>')
+    .replace(/\b1e(-?)(\d+)\b/g, (_, minus, power) => `10<sup>${minus && '−'}${power}</sup>`)
     .replaceAll('sqrt(', '√(')
     .replaceAll('_', ' '); // a field's name
   return html.replace(/^[a-z](?=[a-z]*[ ,;:])/, (letter) => letter.toUpperCase());
