@@ -22,7 +22,7 @@ export function linesInput(state: Readonly<State>, plane: Plane): Input<'lines'>
 export function cellsInput(
   state: Readonly<State>,
   plane: Plane,
-  share: readonly number[],
+  cells: readonly number[],
   stacks: number,
 ): Input<'collapse'> {
   const { means, variances } = centres(plane);
@@ -31,7 +31,7 @@ export function cellsInput(
     stacks,
     first_stack: 0,
     layers: 'last',
-    means: share.map((at) => means[at % CELLS]),
-    variances: share.map((at) => variances[Math.floor(at / CELLS)]),
+    means: cells.map((at) => means[at % CELLS]),
+    variances: cells.map((at) => variances[Math.floor(at / CELLS)]),
   };
 }

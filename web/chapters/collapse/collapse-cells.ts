@@ -1,6 +1,7 @@
-import type { Collapsed, Output } from '../../engine/protocol';
+import type { Collapsed } from '../../engine/protocol';
 import { cellsInput, linesInput, stacksIn } from './cell-questions';
 import { CELLS, planeOf, stages, WIDE, type Plane } from './plane';
+import { partsOf, runParts } from '../../ui/parts';
 import { throttle } from '../../ui/throttle';
 import { type FigureContext, type State, stackOf } from './state';
 
@@ -45,10 +46,12 @@ export class CollapseCells {
     const stacks = quick ? 1 : this.wanted;
     for (const stage of quick ? stages().slice(0, 1) : stages()) {
       const missing = stage.filter((at) => this.isOpen(at, stacks));
-      const shares = Array.from({ length: context.workers }, (_, part) =>
-        missing.filter((_, i) => i % context.workers === part),
-      );
-      await Promise.all(shares.map((share) => this.askCells(context, share, stacks, show)));
+      const parts = partsOf(missing, context.workers);
+      const inputs = parts.map((cells) => cellsInput(context.state, this.plane, cells, stacks));
+      await runParts(context, 'collapse', inputs, (outputs, part) => {
+        parts[part].forEach((at, place) => this.take(at, cellOf(outputs[part]!, place)));
+        show();
+      });
     }
   }
 
@@ -66,16 +69,6 @@ export class CollapseCells {
   private isOpen(at: number, stacks: number): boolean {
     const cell = this.cells[at];
     return cell === null || (cell.refused === '' && cell.samples < stacks);
-  }
-
-  private async askCells(context: FigureContext, share: number[], stacks: number, show: () => void) {
-    if (share.length === 0) return;
-    const take = (output: Output<'collapse'>) => {
-      share.forEach((at, place) => this.take(at, cellOf(output, place)));
-      show();
-    };
-    const input = cellsInput(context.state, this.plane, share, stacks);
-    take(await context.run('collapse', input, take));
   }
 
   /** Samples come in their order, so that fewer of them never know more. */

@@ -1,5 +1,6 @@
 import type { Collapsed, LayerMeasure } from '../../engine/protocol';
 import { pointOf, pooled } from './pooled';
+import { partsOf, runParts } from '../../ui/parts';
 import { throttle } from '../../ui/throttle';
 import { type FigureContext, stackOf, variancesOf } from './state';
 
@@ -27,8 +28,8 @@ interface Question {
   key: string;
   stacks: number;
   signal: AbortSignal;
-  /** What each worker has found so far, from stacks of its own. */
-  parts: (Collapsed | undefined)[];
+  /** What the workers have found so far, each from stacks of its own. */
+  parts: Collapsed[];
   /** Figures that want to know of something new. */
   askers: Set<Pick<FigureContext, 'show' | 'expect'>>;
   /** Estimate of the longest job; NaN while there is none. */
@@ -76,64 +77,59 @@ export class StackCurves {
   }
 
   private begin(context: FigureContext, key: string, stacks: number): Question {
-    const lanes = Math.min(context.workers, stacks);
     const question: Question = {
       key,
       stacks,
       signal: context.signal,
       askers: new Set(),
       seconds: NaN,
-      parts: new Array(lanes).fill(undefined),
+      parts: [],
       answer: Promise.resolve(),
     };
     this.key = key;
     this.asked = question;
-    const jobs = question.parts.map((_, lane) => this.run(question, context, lane));
-    question.answer = Promise.all(jobs).then(
-      () => {},
-      (error: unknown) => {
-        if (this.asked === question) this.asked = null; // asked again, it may succeed
-        throw error;
-      },
-    );
+    question.answer = this.run(question, context).catch((error: unknown) => {
+      if (this.asked === question) this.asked = null; // asked again, it may succeed
+      throw error;
+    });
     return question;
   }
 
-  /** Asks one worker for its share of the stacks, for all variances: they have the same draws. */
-  private async run(question: Question, context: FigureContext, lane: number): Promise<void> {
-    const { state, quality } = context;
-    const { stacks, parts, askers } = question;
+  /** Asks each worker for a part of the stacks, for all variances: they have the same draws. */
+  private async run(question: Question, context: FigureContext): Promise<void> {
+    const { state, quality, workers } = context;
+    const { stacks, askers } = question;
     const variances = variancesOf(state);
-    const start = (part: number) => Math.round((part * stacks) / parts.length);
-    const input = {
+    const all = Array.from({ length: stacks }, (_, stack) => stack);
+    const inputs = partsOf(all, workers).map((own) => ({
       ...stackOf(state),
-      stacks: start(lane + 1) - start(lane),
-      first_stack: start(lane),
+      stacks: own.length,
+      first_stack: own[0],
       means: variances.map(() => state.mean),
       variances,
       layers: 'all' as const,
-    };
-    const tellAtTimes = throttle(STEADY, () => {
+    }));
+    const tell = () => {
       for (const { show } of askers) show(0.98 * this.progress(question));
-    });
-    const take = (output: Collapsed, done: boolean) => {
-      parts[lane] = output;
-      this.take(question, context, variances);
-      if (!done) tellAtTimes();
-      else for (const { show } of askers) show(0.98 * this.progress(question));
     };
-    const early = quality === 'full' ? (output: Collapsed) => take(output, false) : undefined;
+    const tellAtTimes = throttle(STEADY, tell);
     const tellEstimate = (seconds: number) => {
       question.seconds = Math.max(seconds, question.seconds || 0);
       for (const { expect } of askers) expect(question.seconds);
     };
-    take(await context.run('collapse', input, early, tellEstimate), true);
+    const take = (outputs: readonly (Collapsed | undefined)[], _: number, done: boolean) => {
+      if (!done && quality === 'quick') return;
+      question.parts = outputs.filter((part) => part !== undefined);
+      this.take(question, context, variances);
+      (done ? tell : tellAtTimes)();
+    };
+    await runParts(context, 'collapse', inputs, take, tellEstimate);
   }
 
   /** Keeps what all parts say together, but for curves of which more was known before. */
   private take(question: Question, { state }: FigureContext, variances: number[]): void {
     const { key, parts, stacks } = question;
-    const whole = pooled(parts.filter((part) => part !== undefined));
+    const whole = pooled(parts);
     this.curves.length = variances.length;
     variances.forEach((variance, place) => {
       const output = pointOf(whole, place);
@@ -146,8 +142,7 @@ export class StackCurves {
   }
 
   private progress({ parts, stacks }: Question): number {
-    const known = parts.filter((part) => part !== undefined);
-    const done = known.map(({ samples }) => samples.reduce((a, b) => a + b) / samples.length);
+    const done = parts.map(({ samples }) => samples.reduce((a, b) => a + b) / samples.length);
     return Math.min(1, done.reduce((a, b) => a + b, 0) / stacks);
   }
 }

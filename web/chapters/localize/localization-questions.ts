@@ -2,6 +2,7 @@ import type { Measure, Output, SweepPoint } from '../../engine/protocol';
 import type { HeadTraces } from '../../heads/traces';
 import { lastVariance, meansOf, gridSettingOf, queryOf, widthOf } from '../../state/setting';
 import type { Spread } from '../../state/heads';
+import { partsOf, runParts } from '../../ui/parts';
 import type { FigureContext, State } from './state';
 
 /** Theory lines: values on means x variances, row-major, one row a mean. */
@@ -65,34 +66,25 @@ export function sweepVariances([low, high]: readonly [number, number]): number[]
 }
 
 /**
- * Simulates the lead figure's points, every k-th variance in another worker. `show` gets all the
- * points known so far.
+ * Simulates the lead figure's points, a part of the variances in each worker. `show` gets all the points known so
+ * far.
  */
 export async function askSweep(
   context: FigureContext,
   domain: readonly [number, number],
   show: (points: SweepPoint[], done: boolean) => void,
 ): Promise<void> {
-  const setting = { ...gridSettingOf(context.state), ...queryOf(context.state) };
-  const means = meansOf(context.state);
-  const variances = sweepVariances(domain);
-  const wanted = context.state.samples;
-  const samples = context.quality === 'quick' ? Math.min(64, wanted) : wanted;
-  const parts: SweepPoint[][] = Array.from({ length: context.workers }, () => []);
-  const all = () => parts.flat().sort((a, b) => a.variance - b.variance);
-  const take = (part: number) => (output: Output<'sweep'>) => {
-    parts[part] = output.rows;
-    if (parts.every((it) => it.length > 0)) show(all(), false);
-  };
-  await Promise.all(
-    parts.map(async (_, part) => {
-      const share = variances.filter((_, i) => i % context.workers === part);
-      if (share.length === 0) return;
-      const input = { ...setting, samples, means, variances: share, simulation_only: true };
-      parts[part] = (await context.run('sweep', input, take(part))).rows;
-    }),
-  );
-  show(all(), true);
+  const { state, quality, workers } = context;
+  const samples = quality === 'quick' ? Math.min(64, state.samples) : state.samples;
+  const setting = { ...gridSettingOf(state), ...queryOf(state), samples, means: meansOf(state), simulation_only: true };
+  const inputs = partsOf(sweepVariances(domain), workers).map((variances) => ({ ...setting, variances }));
+  let points: SweepPoint[] = [];
+  await runParts(context, 'sweep', inputs, (outputs) => {
+    const parts = outputs.map((output) => output?.rows ?? []);
+    points = parts.flat().sort((a, b) => a.variance - b.variance);
+    if (parts.every((part) => part.length > 0)) show(points, false);
+  });
+  show(points, true);
 }
 
 /** The line's value at a variance, between its grid points; NaN where the line has none. */

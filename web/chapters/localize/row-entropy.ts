@@ -11,6 +11,7 @@ import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../..
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, logitSpread, traced, untraced } from '../../heads/traces';
 import { Frame } from '../../ui/frame';
+import { runParts } from '../../ui/parts';
 import type { Figure, FigureContext, Store } from './state';
 
 type Row = Output<'row-entropy'>['rows'][number];
@@ -53,20 +54,14 @@ export class RowEntropyFigure implements Figure {
   async compute(context: FigureContext): Promise<void> {
     const { samples: wanted, seed } = context.state;
     const samples = Math.min(context.quality === 'quick' ? QUICK : MOST, wanted);
-    const parts: Row[][] = LENGTHS.map(() => []);
     // The lengths are jobs of their own: they run beside each other, and the short ones are soon there.
-    await Promise.all(
-      LENGTHS.map(async (length, i) => {
-        const take = ({ rows }: Output<'row-entropy'>) => {
-          parts[i] = rows;
-          if (parts.some((part) => part.length === 0)) return;
-          this.rows = parts.flat();
-          context.show(fewest(this.rows) / samples);
-        };
-        const input = { lengths: [length], logit_stds: STDS, samples, seed };
-        take(await context.run('row-entropy', input, take));
-      }),
-    );
+    const inputs = LENGTHS.map((length) => ({ lengths: [length], logit_stds: STDS, samples, seed }));
+    await runParts(context, 'row-entropy', inputs, (outputs) => {
+      const parts = outputs.map((output) => output?.rows ?? []);
+      if (parts.some((part) => part.length === 0)) return;
+      this.rows = parts.flat();
+      context.show(fewest(this.rows) / samples);
+    });
   }
 
   paint(): void {
