@@ -75,6 +75,8 @@ for (const file of readdirSync(EXPERIMENTS).filter((it) => it.endsWith(ENDING)))
 write('book.txt', readFileSync(`${root}${TEXT}/data.txt`, 'utf8'));
 
 const { VIEWS } = await load('chapters/views.ts');
+const { figuresIn } = await load('plugins/partials.mts');
+write('figures.ts', `export const FIGURES = ${JSON.stringify(Object.keys(VIEWS).flatMap(figuresIn))} as const;\n`);
 const { meansOf } = await load('state/setting.ts');
 const questions = await load('chapters/localize/localization-questions.ts');
 const state = VIEWS.localize.defaults;

@@ -8,7 +8,8 @@ import type * as Registry from '../ui/registry';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const INCLUDE = /<x-include src="([^"]+)"\s*>\s*<\/x-include\s*>/g;
-const FIGURE = /<x-figure name="([\w-]+)"( hidden| folded)?\s*>([\s\S]*?)<\/x-figure\s*>/g;
+const FIGURE =
+  /<x-figure\s+name="([\w-]+)"\s+title="([^"]+)"\s+brief="([^"]+)"(?:\s+(hidden|folded))?\s*>([\s\S]*?)<\/x-figure\s*>/g;
 const DETAILS = /<x-details\s*>([\s\S]*?)<\/x-details\s*>/;
 const TOOLS = /<x-tools\s*>([\s\S]*?)<\/x-tools\s*>/;
 const PANEL = /<x-panel view="(\w+)"( bar)?\s*>([\s\S]*?)<\/x-panel\s*>/g;
@@ -30,6 +31,12 @@ async function load<T>(path: string): Promise<T> {
 /** Includes partials: each may include others, by paths from this folder's parent. */
 function included(html: string): string {
   return html.replace(INCLUDE, (_, path: string) => included(readFileSync(`${web}${path}`, 'utf8')));
+}
+
+/** The rows of the registry for the figures of a chapter. */
+export function figuresIn(chapter: string): object[] {
+  const html = readFileSync(`${web}chapters/${chapter}/view.html`, 'utf8');
+  return [...html.matchAll(FIGURE)].map(([, id, title, brief]) => ({ id, chapter, title, brief }));
 }
 
 function tabsOf({ VIEWS, viewNames }: Tables): string {
@@ -68,15 +75,14 @@ function panelOf(view: string, look: string, controls: string): string {
  * A figure with its heading, presets, place for the picture and caption. What its caption has in `x-details`,
  * and the numbers of the picture with it, is folded below; a figure that is `folded` is so as a whole.
  */
-function figureOf(tables: Tables, id: Registry.FigureId, look: string, inner: string): string {
-  const { title } = tables.entryOf(id);
+function figureOf(tables: Tables, id: Registry.FigureId, title: string, look: string, inner: string): string {
   const [, tools] = TOOLS.exec(inner) ?? [];
   const [, details] = DETAILS.exec(inner) ?? [];
   const number = `<span>Figure ${tables.numberOf(id)}.</span>`;
   const live = '<span data-live></span>';
   const below = details && `<details class="more"><summary>Details</summary>${details}<p>${live}</p></details>`;
   const caption = inner.replace(TOOLS, '').replace(DETAILS, '').trim();
-  const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}"${look === ' hidden' ? look : ''}>
+  const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}"${look === 'hidden' ? ' hidden' : ''}>
     <div class="figure-head">
       <h2 id="title-${id}">${number} ${title}</h2>
       ${tools === undefined ? '' : `<div class="tools">${tools}</div>`}
@@ -87,7 +93,7 @@ function figureOf(tables: Tables, id: Registry.FigureId, look: string, inner: st
     <p class="message"></p>
     <figcaption>${caption} ${below ?? live}</figcaption>
   </figure>`;
-  if (look !== ' folded') return figure;
+  if (look !== 'folded') return figure;
   return `<details class="folded"><summary>${number} ${title}</summary>${figure}</details>`;
 }
 
@@ -112,7 +118,7 @@ export function partials(): Plugin {
           .replace(TABS, () => tabsOf(tables))
           .replace(CONTENTS, (_, view) => contentsOf(tables, view))
           .replace(PANEL, (_, view: string, look = '', inner: string) => panelOf(view, look, inner))
-          .replace(FIGURE, (_, id, look, inner) => figureOf(tables, id, look ?? '', inner))
+          .replace(FIGURE, (_, id, title, _brief, look, inner) => figureOf(tables, id, title, look ?? '', inner))
           .replace(CORRELATIONS, () => tables.correlationsHtml())
           .replace(WRITTEN, (_, text: string) => text.replaceAll('-', '−'))
           .replace(VALUE, (_, path: string) => tables.valueText(path))
