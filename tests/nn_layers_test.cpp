@@ -203,12 +203,17 @@ TEST_CASE("attention of one head equals plain loops, causal and full") {
 }
 
 TEST_CASE("attention: gradients, with and without grouped keys and rotary positions") {
-  for (const auto& [groups, rotary] :
-       {std::pair<Index, bool>{1, false}, {2, false}, {4, false}, {1, true}, {2, true}, {4, true}}) {
+  for (const auto& [groups, rotary] : {std::pair<Index, bool>{1, false},
+                                       {2, false},
+                                       {4, false},
+                                       {1, true},
+                                       {2, true},
+                                       {4, true}}) {
     CAPTURE(groups, rotary);
     const AttentionShape shape{4, groups, 2, 5, 3};
-    const auto rotate = [&, turns = rotary](int direction, MatrixXd& states) {
-      if (turns) rotate_positions(shape, direction, states);
+    const RotaryTurns turns({rotary ? RotaryPairs::kHalves : RotaryPairs::kNone, 2}, shape.length);
+    const auto rotate = [&](int direction, MatrixXd& states) {
+      turns.turn_batch(shape, direction, states);
     };
     const Index tokens = shape.length * shape.batch;
     MatrixXd fused = random_matrix(shape.fused(), tokens, 1);
@@ -236,7 +241,7 @@ TEST_CASE("attention: gradients, with and without grouped keys and rotary positi
 TEST_CASE("rotary logits depend on the distance alone") {
   const AttentionShape shape{1, 1, 4, 6, 1};
   MatrixXd fused = random_matrix(12, 1, 1).replicate(1, 6);
-  rotate_positions(shape, 1, fused);
+  RotaryTurns({RotaryPairs::kHalves, 4}, shape.length).turn_batch(shape, 1, fused);
   const MatrixXd logits = fused.middleRows(4, 4).transpose() * fused.topRows(4);
   for (Index i = 1; i < 6; ++i) {
     for (Index j = 1; j < 6; ++j) CHECK_THAT(logits(i, j), WithinAbs(logits(i - 1, j - 1), 1e-12));

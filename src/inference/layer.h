@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "inference/architecture.h"
-#include "inference/rotary_turns.h"
+#include "nn/rotary.h"
 
 namespace eigenscope {
 

@@ -13,27 +13,86 @@ double angle_of(const Rotary& rotary, Index pair) {
                                     : plain * rotary.angle_scale[static_cast<std::size_t>(pair)];
 }
 
-template <class Scalar>
-void rotate_positions(const AttentionShape& shape, int direction, Matrix<Scalar>& fused) {
-  const Index count = shape.head_width / 2;
-  const Rotary rotary{RotaryPairs::kHalves, 2 * count};
-  for (Index t = 0; t < shape.length; ++t) {
-    for (Index pair = 0; pair < count; ++pair) {
-      const double angle = static_cast<double>(t) * angle_of(rotary, pair);
-      const auto cosine = static_cast<Scalar>(std::cos(angle));
-      const auto sine = static_cast<Scalar>(direction * std::sin(angle));
-      const auto [first, second] = rotary_places(rotary.pairs, pair, count);
-      for (Index sequence = 0; sequence < shape.batch; ++sequence) {
-        for (Index head = 0; head < shape.heads + shape.groups; ++head) {
-          Scalar* const own = &fused(head * shape.head_width, sequence * shape.length + t);
-          turn_pair(cosine, sine, own[first], own[second]);
-        }
-      }
+RotaryTurns::RotaryTurns(const Rotary& rotary, Index length)
+    : pairs_(rotary.pairs), factor_(rotary.logit_factor) {
+  if (pairs_ == RotaryPairs::kNone || rotary.turned < 2) return;
+  cosine_.resize(rotary.turned / 2, length);
+  sine_.resize(rotary.turned / 2, length);
+  for (Index pair = 0; pair < cosine_.rows(); ++pair) {
+    const double angle = angle_of(rotary, pair);
+    for (Index t = 0; t < length; ++t) {
+      cosine_(pair, t) = std::cos(static_cast<double>(t) * angle);
+      sine_(pair, t) = std::sin(static_cast<double>(t) * angle);
     }
   }
 }
 
-template void rotate_positions(const AttentionShape&, int, Matrix<float>&);
-template void rotate_positions(const AttentionShape&, int, Matrix<double>&);
+template <class Column>
+void RotaryTurns::turn_column(Index position, Column&& column) const {
+  using Scalar = typename std::decay_t<Column>::Scalar;
+  const Index pairs = cosine_.rows(), place = std::abs(position);
+  for (Index pair = 0; pair < pairs; ++pair) {
+    const auto [first, second] = rotary_places(pairs_, pair, pairs);
+    const auto cosine = static_cast<Scalar>(cosine_(pair, place));
+    const auto sine = static_cast<Scalar>(position < 0 ? -sine_(pair, place) : sine_(pair, place));
+    const Scalar x = column[first], y = column[second];
+    column[first] = cosine * x - sine * y;
+    column[second] = sine * x + cosine * y;
+  }
+}
+
+void RotaryTurns::turn(Index position, Eigen::Ref<Eigen::MatrixXd> states) const {
+  for (Index i = 0; i < states.cols(); ++i) turn_column(position, states.col(i));
+}
+
+void RotaryTurns::turn_columns(Index head_width, Index first, Index step, double factor,
+                               Eigen::MatrixXf& columns) const {
+  if (is_none()) return;
+  for (Index t = 0; t < columns.cols(); ++t) {
+    for (Index row = 0; row < columns.rows(); row += head_width) {
+      auto head = columns.col(t).segment(row, head_width);
+      turn_column(first + step * t, head);
+      head.head(2 * cosine_.rows()) *= static_cast<float>(factor);
+    }
+  }
+}
+
+void RotaryTurns::turn_keys(Index head_width, Eigen::MatrixXf& keys) const {
+  turn_columns(head_width, 0, 1, 1, keys);
+}
+void RotaryTurns::turn_queries(Index head_width, Eigen::MatrixXf& queries) const {
+  turn_columns(head_width, 0, 1, factor_, queries);
+}
+void RotaryTurns::turn_keys(Index head_width, Index position, Eigen::MatrixXf& keys) const {
+  turn_columns(head_width, position, 0, 1, keys);
+}
+void RotaryTurns::turn_queries(Index head_width, Index position, Eigen::MatrixXf& queries) const {
+  turn_columns(head_width, position, 0, factor_, queries);
+}
+
+template <class Scalar>
+void RotaryTurns::turn_batch(const AttentionShape& shape, int direction,
+                             Matrix<Scalar>& fused) const {
+  if (is_none()) return;
+  const Index rows = (shape.heads + shape.groups) * shape.head_width;
+  for (Index column = 0; column < fused.cols(); ++column) {
+    for (Index row = 0; row < rows; row += shape.head_width) {
+      turn_column(direction * (column % shape.length),
+                  fused.col(column).segment(row, shape.head_width));
+    }
+  }
+}
+
+template void RotaryTurns::turn_batch(const AttentionShape&, int, Matrix<float>&) const;
+template void RotaryTurns::turn_batch(const AttentionShape&, int, Matrix<double>&) const;
+
+Eigen::MatrixXd RotaryTurns::rotated_for_keys(const Eigen::VectorXd& query, Index position,
+                                              Index keys) const {
+  if (is_none()) return query;
+  Eigen::MatrixXd turned = query.replicate(1, keys);
+  turned.topRows(2 * cosine_.rows()) *= factor_;
+  for (Index t = 0; t < keys; ++t) turn_column(position - t, turned.col(t));
+  return turned;
+}
 
 }  // namespace eigenscope

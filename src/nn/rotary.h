@@ -39,17 +39,45 @@ inline RotaryPlaces rotary_places(RotaryPairs pairs, Eigen::Index pair, Eigen::I
   return {2 * pair, 2 * pair + 1};
 }
 
-/// Turns (x, y) by the angle with this cosine and sine, in place.
-template <class Scalar>
-void turn_pair(Scalar cosine, Scalar sine, Scalar& x, Scalar& y) {
-  const Scalar a = x, b = y;
-  x = cosine * a - sine * b;
-  y = sine * a + cosine * b;
-}
+/// The turns R(0) ... R(T - 1) of a head's d_h coordinates. The logit of the key x_k at position t for the
+/// query x_q at position p is (R(p) x_q)^T R(t) x_k = (R(p - t) x_q)^T x_k, times the model's factor in the
+/// turned coordinates.
+class RotaryTurns {
+ public:
+  RotaryTurns() = default;  ///< turns nothing
+  /// For positions below `length`. Without pairs it turns nothing.
+  RotaryTurns(const Rotary& rotary, Eigen::Index length);
 
-/// Turns every query and key at position t by t times the angles of base 10000, in pairs of halves of the whole
-/// head, in place. `direction` -1 turns back, which is also the way of the gradient.
-template <class Scalar>
-void rotate_positions(const AttentionShape& shape, int direction, Matrix<Scalar>& fused);
+  bool is_none() const { return cosine_.size() == 0; }
+  /// R(position) times each column of `states` (d_h x n), in place; |position| < T.
+  void turn(Eigen::Index position, Eigen::Ref<Eigen::MatrixXd> states) const;
+  /// The turned queries, or keys, of a whole passage, in place: column t of each head's `head_width` rows
+  /// by R(t). Queries also get the model's factor.
+  void turn_queries(Eigen::Index head_width, Eigen::MatrixXf& queries) const;
+  void turn_keys(Eigen::Index head_width, Eigen::MatrixXf& keys) const;
+  /// The same for tokens of several passages that are all at `position`.
+  void turn_queries(Eigen::Index head_width, Eigen::Index position, Eigen::MatrixXf& queries) const;
+  void turn_keys(Eigen::Index head_width, Eigen::Index position, Eigen::MatrixXf& keys) const;
+  /// The queries and keys of a batch's fused matrix, in place: those at position t by R(t), or, with
+  /// `direction` -1, by R(-t), which is also the way of the gradient.
+  template <class Scalar>
+  void turn_batch(const AttentionShape& shape, int direction, Matrix<Scalar>& fused) const;
+  /// A query of d_h numbers at `position`, not turned yet, as each of the `keys` first keys sees it:
+  /// R(position - t) query with the model's factor, d_h x keys, so that its product with a key that is not
+  /// turned is their logit. One column for all keys where nothing is turned.
+  Eigen::MatrixXd rotated_for_keys(const Eigen::VectorXd& query, Eigen::Index position,
+                                   Eigen::Index keys) const;
+
+ private:
+  /// Column t at position first + step t.
+  void turn_columns(Eigen::Index head_width, Eigen::Index first, Eigen::Index step, double factor,
+                    Eigen::MatrixXf& columns) const;
+  template <class Column>
+  void turn_column(Eigen::Index position, Column&& column) const;
+
+  RotaryPairs pairs_ = RotaryPairs::kNone;
+  double factor_ = 1;
+  Eigen::MatrixXd cosine_, sine_;  // pairs x T
+};
 
 }  // namespace eigenscope

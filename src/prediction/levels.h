@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/rotary_turns.h"
+#include "nn/rotary.h"
 #include "prediction/head_states.h"
 #include "prediction/token_statistics.h"
 #include "support/names.h"

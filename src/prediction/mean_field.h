@@ -40,8 +40,8 @@ struct MeanFieldReads {
 /// are. A content key at position t, of the n others that the query sees, has weight
 /// exp(q . mu_t + min(s^2, 2 log n) / 2) and value nu_t + min(1, sqrt(2 log n) / s) C_vk q, with
 /// s^2 = q^T Sigma_k q: the means of e^(q . k) and of v e^(q . k) over Gaussian keys, capped where the
-/// random energy model of n keys freezes. q is the query as the key sees it (RotaryTurns::seen); with rotary
-/// positions s^2 depends on t. A causal query sees no later position.
+/// random energy model of n keys freezes. q is the query as RotaryTurns::rotated_for_keys gives it for
+/// the key; with rotary positions s^2 depends on t. A causal query sees no later position.
 MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens,
                                 std::size_t passage, const RotaryTurns& turns, bool causal);
 

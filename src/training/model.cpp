@@ -7,7 +7,6 @@
 #include "nn/linear.h"
 #include "nn/loss.h"
 #include "nn/norm.h"
-#include "nn/rotary.h"
 #include "nn/rms_norm.h"
 #include "support/error.h"
 #include "support/gemm.h"
@@ -113,6 +112,9 @@ void Model<Scalar>::resize(Index tokens) {
     return;
   }
   const Index d = settings_.width, hidden = settings_.hidden();
+  if (settings_.positions == Positions::rotary) {
+    turns_ = RotaryTurns({RotaryPairs::kHalves, settings_.head_width()}, shape_.length);
+  }
   for (auto* matrix : {&embedded_, &final_, &flow_, &inner_, &dattended_})
     matrix->resize(d, tokens);
   final_statistics_.resize(2, tokens);
@@ -231,7 +233,7 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
     head_norm_forward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.fused,
                       state.inverse);
   }
-  if (settings_.positions == Positions::rotary) rotate_positions(shape_, 1, state.fused);
+  turns_.turn_batch(shape_, 1, state.fused);
   if (settings_.attention == AttentionKind::softmax) {
     const auto heads = static_cast<std::size_t>(shape_.heads);
     const std::vector<Scalar> ones(heads, Scalar(1));
@@ -341,7 +343,7 @@ void Model<Scalar>::attend_back(Index layer, const Matrix<Scalar>& in) {
                   dropped_flow(dropout_place(layer, kAttention)), &dattended_,
                   slope_at(own.projection), slope_at(own.projection_bias));
   attention_backward(shape_, state.fused, state.weights, dattended_, dfused_);
-  if (settings_.positions == Positions::rotary) rotate_positions(shape_, -1, dfused_);
+  turns_.turn_batch(shape_, -1, dfused_);
   if (own.query_norm >= 0) {
     head_norm_backward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.projected,
                        state.inverse, dfused_, slope_at(own.query_norm), slope_at(own.key_norm));
@@ -417,7 +419,7 @@ Matrix<Scalar> Model<Scalar>::fused_part(Index layer, const Matrix<Scalar>* part
     head_norm_apply(shape_, at_offset(own.query_norm), at_offset(own.key_norm), at(layer).inverse,
                     fused);
   }
-  if (settings_.positions == Positions::rotary) rotate_positions(shape_, 1, fused);
+  turns_.turn_batch(shape_, 1, fused);
   return fused;
 }
 

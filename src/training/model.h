@@ -9,6 +9,7 @@
 #include "nn/dropout.h"
 #include "nn/embedding.h"
 #include "nn/mlp.h"
+#include "nn/rotary.h"
 #include "training/settings.h"
 
 namespace eigenscope {
@@ -135,6 +136,7 @@ class Model {
   ParameterLayout layout_;
   Vector<Scalar> parameters_, gradient_;
   AttentionShape shape_;
+  RotaryTurns turns_;  // of shape_.length positions; none with learned positions
   std::vector<TokenId> tokens_;
   std::vector<Layer> layers_;
   Matrix<Scalar> embedded_, final_, final_statistics_, logits_;
@@ -145,8 +147,8 @@ class Model {
   Matrix<Scalar> dropped_;  // flow_ through a mask
 };
 
-/// Draws every matrix from streams of `seed`, W_Q and W_K by the settings; gains 1, biases 0. The matrices that write to
-/// the residual stream are smaller by sqrt(2 depth), as in GPT-2.
+/// Draws every matrix from streams of `seed`, W_Q and W_K by the settings; gains 1, biases 0. The matrices
+/// whose products are added to the residual stream are smaller by sqrt(2 depth), as in GPT-2.
 template <class Scalar>
 void initialize(Model<Scalar>& model, const RegularizerSettings& settings, std::uint64_t seed);
 
