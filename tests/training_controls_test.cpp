@@ -154,7 +154,7 @@ TEST_CASE("what acts on W_QK, and other programs' formats, are refused with fixe
     CHECK(refusal([](TrainSettings& s) {
             s.regularizer.initialization = Initialization::mimetic;
           }).item == "initialization");
-    CHECK(refusal([](TrainSettings& s) { s.optimizer.logit_limit = 2; }).item == "logit_limit");
+    CHECK(refusal([](TrainSettings& s) { s.optimizer.qk_clip = 2; }).item == "qk_clip");
     CHECK(refusal([](TrainSettings& s) { s.model.query_key_norm = QueryKeyNorm::rms; }).item ==
           "query_key_norm");
     CHECK(failure_of([&] { export_family(control(kind).model); }).item == "export");
@@ -182,7 +182,7 @@ TEST_CASE("mimetic-zero: the norms and singular values of mimetic, and a mean of
       for (Index layer = 0; layer < settings.depth; ++layer) {
         for (Index head = 0; head < settings.heads; ++head) {
           const HeadFactors own = model.head(layer, head);
-          norms[zero] += head_traces(model, layer, head).frobenius / count;
+          norms[zero] += head_traces(model, layer, head).eta_f / count;
           factors[zero] += (own.query.squaredNorm() + own.key.squaredNorm()) / count;
         }
       }

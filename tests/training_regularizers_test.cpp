@@ -142,8 +142,8 @@ TEST_CASE("effective LocAteR sees what the query bias and the norm's gain carry"
   Matrix<double> unit = Matrix<double>::Zero(8, 9);
   unit.leftCols(8).setIdentity();
   const EffectiveHead<double> plain(model, 1, 2, &unit);
-  CHECK_THAT(plain.scale, WithinRel(head_traces(model, 1, 2).frobenius, 1e-10));
-  CHECK_THAT(plain.trace, WithinRel(head_traces(model, 1, 2).trace, 1e-10));
+  CHECK_THAT(plain.scale, WithinRel(head_traces(model, 1, 2).eta_f, 1e-10));
+  CHECK_THAT(plain.trace, WithinRel(head_traces(model, 1, 2).xi, 1e-10));
 }
 
 TEST_CASE("the covariance's scale is d_h times the variance of the logits of independent tokens",
@@ -242,8 +242,7 @@ TEST_CASE("LocAteR alone lowers the scale and keeps the mean at its target", "[l
     const std::vector<double> targets = head_means(model);
     const auto regularizer = regularizer_of(wanted, model);
     std::vector<double> before;
-    for (Index head = 0; head < 2; ++head)
-      before.push_back(head_traces(model, 0, head).trace_square);
+    for (Index head = 0; head < 2; ++head) before.push_back(head_traces(model, 0, head).eta_s);
     for (int step = 0; step < 1500; ++step) {
       model.gradient().setZero();
       regularizer->add_penalty(targets, model);
@@ -251,11 +250,11 @@ TEST_CASE("LocAteR alone lowers the scale and keeps the mean at its target", "[l
       if (step % 100 != 0) continue;
       for (Index head = 0; head < 2; ++head) {
         const double target = targets[static_cast<std::size_t>(head)];
-        CHECK_THAT(head_traces(model, 0, head).trace / 32, WithinRel(target, 0.01));
+        CHECK_THAT(head_traces(model, 0, head).xi / 32, WithinRel(target, 0.01));
       }
     }
     for (std::size_t head = 0; head < 2; ++head) {
-      CHECK(head_traces(model, 0, static_cast<Index>(head)).trace_square < 0.97 * before[head]);
+      CHECK(head_traces(model, 0, static_cast<Index>(head)).eta_s < 0.97 * before[head]);
     }
   }
 }

@@ -22,7 +22,7 @@ std::vector<float> tame_factors(const Model<float>& model, double gamma) {
   std::vector<float> factors;
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
     for (Index head = 0; head < model.settings().heads; ++head) {
-      const double scale = head_traces(model, layer, head).trace_square;
+      const double scale = head_traces(model, layer, head).eta_s;
       factors.push_back(
           static_cast<float>(scale > 0 ? gamma * std::log(scale + 1e-6) / std::sqrt(scale) : 1.0));
     }
@@ -34,7 +34,7 @@ std::vector<float> tame_factors(const Model<float>& model, double gamma) {
 
 Intervention<float> intervention_of_name(std::string_view name, double gamma,
                                          const Model<float>& model) {
-  const std::size_t kind = Names(kInterventionNames).index_of("intervention", name);
+  const std::size_t kind = Choices(kInterventionNames).index_of("intervention", name);
   if (kind > 0 && model.settings().attention != AttentionKind::softmax) {
     throw InvalidArgument(
         "intervention",

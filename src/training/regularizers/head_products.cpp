@@ -36,14 +36,13 @@ HeadProducts<Scalar>::HeadProducts(const Model<Scalar>& model, Index layer, Inde
       key_gram(product(rows.width, rows.width, rows.d, key, key.transposed())) {}
 
 template <class Scalar>
-HeadTraces HeadProducts<Scalar>::traces() const {
-  HeadTraces traces;
+Traces HeadProducts<Scalar>::traces() const {
+  Traces traces;
   for (Index j = 0; j < rows.width; ++j) {
-    traces.trace += static_cast<double>(core(j, j));
+    traces.xi += static_cast<double>(core(j, j));
     for (Index i = 0; i < rows.width; ++i) {
-      traces.trace_square += static_cast<double>(core(i, j)) * static_cast<double>(core(j, i));
-      traces.frobenius +=
-          static_cast<double>(query_gram(i, j)) * static_cast<double>(key_gram(i, j));
+      traces.eta_s += static_cast<double>(core(i, j)) * static_cast<double>(core(j, i));
+      traces.eta_f += static_cast<double>(query_gram(i, j)) * static_cast<double>(key_gram(i, j));
     }
   }
   return traces;
@@ -70,14 +69,14 @@ void HeadProducts<Scalar>::add_frobenius_slope(Scalar slope, Model<Scalar>& mode
 }
 
 template <class Scalar>
-HeadTraces head_traces(const Model<Scalar>& model, Index layer, Index head) {
+Traces head_traces(const Model<Scalar>& model, Index layer, Index head) {
   return HeadProducts<Scalar>(model, layer, head).traces();
 }
 
 #define EIGENSCOPE_PRODUCTS(Scalar)                                \
   template HeadRows::HeadRows(const Model<Scalar>&, Index, Index); \
   template struct HeadProducts<Scalar>;                            \
-  template HeadTraces head_traces(const Model<Scalar>&, Index, Index);
+  template Traces head_traces(const Model<Scalar>&, Index, Index);
 EIGENSCOPE_PRODUCTS(float)
 EIGENSCOPE_PRODUCTS(double)
 

@@ -1,19 +1,15 @@
 // The d_h x d_h products of the factors of a head's W = W_Q W_K^T, at O(d d_h^2), never forming W.
 #pragma once
 
+#include "spectrum/traces.h"
 #include "support/gemm.h"
 #include "training/model.h"
 
 namespace eigenscope {
 
-/// Traces of one head's W (d x d, unfolded: without LayerNorm's gain).
-struct HeadTraces {
-  double trace = 0;         ///< tr(W)
-  double trace_square = 0;  ///< tr(W^2), negative where complex eigenvalues prevail
-  double frobenius = 0;     ///< ||W||_F^2
-};
+/// Of one head's W (d x d, unfolded: without LayerNorm's gain), Sigma = I.
 template <class Scalar>
-HeadTraces head_traces(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);
+Traces head_traces(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);
 
 /// Where a head's W_Q^T and W_K^T (d_h x d, columns `leading` apart) are among the parameters.
 struct HeadRows {
@@ -28,7 +24,7 @@ template <class Scalar>
 struct HeadProducts {
   HeadProducts(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);
 
-  HeadTraces traces() const;
+  Traces traces() const;
   /// Adds left (d_h x d_h) times one of the factors to the gradient of a factor.
   void add_product(const Matrix<Scalar>& left, Factor<Scalar> right, Scalar* gradient) const;
   /// Adds `slope` d tr(W) to the gradient: d tr(W)/dW_Q = W_K, d tr(W)/dW_K = W_Q.

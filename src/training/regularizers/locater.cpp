@@ -12,9 +12,9 @@ using Eigen::Index;
 template <class Scalar>
 struct Head final : PenalizedHead<Scalar> {
   Head(const Model<Scalar>& model, Index layer, Index head) : products(model, layer, head) {
-    const HeadTraces traces = products.traces();
-    this->trace = traces.trace;
-    this->scale = traces.trace_square;
+    const Traces traces = products.traces();
+    this->trace = traces.xi;
+    this->scale = traces.eta_s;
   }
   void add_slopes(Scalar of_trace, Scalar of_scale, Model<Scalar>& model) const override {
     const Matrix<Scalar> mean_part =

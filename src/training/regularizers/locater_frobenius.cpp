@@ -11,9 +11,9 @@ template <class Scalar>
 struct FrobeniusHead final : PenalizedHead<Scalar> {
   FrobeniusHead(const Model<Scalar>& model, Index layer, Index head)
       : products(model, layer, head) {
-    const HeadTraces traces = products.traces();
-    this->trace = traces.trace;
-    this->scale = traces.frobenius;
+    const Traces traces = products.traces();
+    this->trace = traces.xi;
+    this->scale = traces.eta_f;
   }
   void add_slopes(Scalar of_trace, Scalar of_scale, Model<Scalar>& model) const override {
     products.add_trace_slope(of_trace, model);

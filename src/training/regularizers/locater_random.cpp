@@ -88,7 +88,7 @@ class LocaterRandom final : public HeadPenalty<Scalar> {
     this->for_acting_heads(model, [&](Index layer, Index head, std::size_t) {
       const HeadProducts<Scalar> products(model, layer, head);
       products.add_frobenius_slope(static_cast<Scalar>(weight), model);
-      scale += products.traces().frobenius;
+      scale += products.traces().eta_f;
     });
     return weight * scale + HeadPenalty<Scalar>::add_penalty(targets, model);
   }

@@ -9,7 +9,7 @@ namespace eigenscope {
 template <class Scalar>
 double Regularizer<Scalar>::mean(const Model<Scalar>& model, Eigen::Index layer,
                                  Eigen::Index head) const {
-  return head_traces(model, layer, head).trace / static_cast<double>(model.settings().width);
+  return head_traces(model, layer, head).xi / static_cast<double>(model.settings().width);
 }
 
 template class Regularizer<float>;
