@@ -60,7 +60,7 @@ MatrixXd plain_layer(const StackSettings& s, const LayerDraw& w, const EnsembleW
     return out;
   };
   const MatrixXd in = s.place == NormPlace::pre ? norm(x) : x;
-  MatrixXd out = s.skip * x;
+  MatrixXd out = s.residual_weight * x;
   for (Index t = 0; t < length; ++t) {
     for (Index head = 0; head < s.weights.heads; ++head) {
       const MatrixXd qk = w.query_key(static_cast<std::size_t>(head), spectrum);
@@ -81,7 +81,7 @@ MatrixXd plain_layer(const StackSettings& s, const LayerDraw& w, const EnsembleW
   if (s.place == NormPlace::post) out = norm(out);
   if (w.up.size() == 0) return out;
   const MatrixXd hidden = w.up * (s.place == NormPlace::pre ? norm(out) : out);
-  MatrixXd after = s.skip * out;
+  MatrixXd after = s.residual_weight * out;
   for (Index t = 0; t < length; ++t) {
     for (Index k = 0; k < d; ++k) {
       for (Index j = 0; j < hidden.rows(); ++j) {
@@ -161,7 +161,7 @@ TEST_CASE("a layer equals a plain loop, over all switches") {
           settings.norm = norm;
           settings.mask = {mask, 3, 3, 1};
           settings.weights.mlp = mlp;
-          settings.skip = 0.7;
+          settings.residual_weight = 0.7;
           const LayerDraw draw = draw_layer(settings.weights, 1, 2);
           const EnsembleWeights spectrum = weights_at(settings, kPoint);
           const MatrixXd found = run_layer(settings, draw, spectrum, x).tokens;
@@ -200,7 +200,7 @@ TEST_CASE("a query of the last block keeps the blocks it attends to most") {
 
 TEST_CASE("uniform attention collapses rank in one layer, and has full entropy") {
   StackSettings settings = small_stack();
-  settings.skip = 0;
+  settings.residual_weight = 0;
   settings.place = NormPlace::none;
   settings.mask = {MaskKind::full};
   const Collapse collapse = finished(settings, 2, {0, 0});
@@ -225,7 +225,7 @@ TEST_CASE("hard attention has no entropy; attention to oneself keeps the tokens"
   CHECK(hard.estimate(0, 3, LayerMeasure::entropy).value == Approx(0).margin(1e-12));
   CHECK(std::isnan(hard.estimate(0, 3, LayerMeasure::entropy_bound).value));
   // W = identity and hard attention: every normalized token is nearest to itself.
-  settings.skip = 0;
+  settings.residual_weight = 0;
   settings.place = NormPlace::none;
   settings.weights.values = ValueKind::identity;
   const MatrixXd x = normalized(random_matrix(12, 10, 9), NormKind::rms_norm);
@@ -367,7 +367,7 @@ TEST_CASE("a stack of no layers is its input") {
 TEST_CASE("a deep stack without normalization overflows by name, not by accident") {
   StackSettings settings = small_stack();
   settings.place = NormPlace::none;
-  settings.skip = 10;
+  settings.residual_weight = 10;
   settings.depth = 400;
   const Collapse collapse = finished(settings, 1);
   CHECK(collapse.overflow_layer(0) > 100);  // where the logits, squares of the tokens, overflow
@@ -399,7 +399,8 @@ TEST_CASE("what a stack cannot be is refused by name") {
   };
   CHECK_THAT(refused([](auto& s) { s.depth = -1; }), StartsWith("depth: -1"));
   CHECK_THAT(refused([](auto& s) { s.weights.heads = 5; }), StartsWith("heads: 5"));
-  CHECK_THAT(refused([](auto& s) { s.skip = std::nan(""); }), StartsWith("skip: nan"));
+  CHECK_THAT(refused([](auto& s) { s.residual_weight = std::nan(""); }),
+             StartsWith("residual_weight: nan"));
   CHECK_THAT(refused([](auto& s) { s.weights.mlp = 99; }), StartsWith("mlp: 99"));
   CHECK_THAT(refused([](auto& s) { s.mask.window = 0; }), StartsWith("window: 0"));
   CHECK_THAT(refused([](auto& s) { s.mask.prefix = -3; }), StartsWith("prefix: -3"));

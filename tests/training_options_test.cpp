@@ -421,7 +421,7 @@ TEST_CASE("every option resumes bit by bit") {
   all[1].regularizer.target_kind = TargetKind::own;
   all[2].regularizer.kind = RegularizerKind::locater_random;
   all[3].dropout = 0.2;
-  all[4].optimizer.logit_limit = 1e-3;
+  all[4].optimizer.qk_clip = 1e-3;
   all[5].optimizer.growth_limit = 1e-3;
   all[6].model.query_key_norm = QueryKeyNorm::rms;
   all[6].model.query_key_bias = QueryKeyBias::without;
@@ -449,9 +449,9 @@ TEST_CASE("every option resumes bit by bit") {
 TEST_CASE("sigmaReparam and a limit of the optimizer exclude each other") {
   TrainSettings settings = small_run();
   settings.regularizer.kind = RegularizerKind::sigma_reparam;
-  settings.optimizer.logit_limit = 1;
-  CHECK(failure_of([&] { check_training(settings); }).item == "logit_limit");
-  settings.optimizer.logit_limit = 0;
+  settings.optimizer.qk_clip = 1;
+  CHECK(failure_of([&] { check_training(settings); }).item == "qk_clip");
+  settings.optimizer.qk_clip = 0;
   settings.optimizer.growth_limit = 1;
   CHECK(failure_of([&] { check_training(settings); }).item == "growth_limit");
 }
@@ -460,9 +460,9 @@ TEST_CASE("QK-Clip and QK-norm exclude each other") {
   TrainSettings settings = small_run();
   settings.model.query_key_norm = QueryKeyNorm::rms;
   check_training(settings);
-  settings.optimizer.logit_limit = 1;
+  settings.optimizer.qk_clip = 1;
   const Failure refused = failure_of([&] { check_training(settings); });
-  CHECK(refused.item == "logit_limit");
+  CHECK(refused.item == "qk_clip");
   CHECK_THAT(refused.message, ContainsSubstring("use 0"));
 }
 
@@ -494,7 +494,7 @@ TEST_CASE("a file from before an option existed goes on with its default") {
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   for (const char* name :
        {"schedule", "query_key_bias", "query_key_norm", "dropout", "patience", "alpha",
-        "init_scale", "target_heads", "target_steps", "logit_limit", "growth_limit", "attention",
+        "init_scale", "target_heads", "target_steps", "qk_clip", "growth_limit", "attention",
         "final_evaluation", "lowest_loss", "lowest_step"}) {
     // Renamed to a key that nothing reads, of the same length.
     const std::size_t at = text.find("\"" + std::string(name) + "\"");
@@ -507,6 +507,13 @@ TEST_CASE("a file from before an option existed goes on with its default") {
   old.advance(12);
   trainer.advance(12);
   CHECK(old.model().parameters() == trainer.model().parameters());
+}
+
+TEST_CASE("a file with the former name of qk_clip has its value") {
+  Trainer trainer(small_run(), small_text());
+  const TrainingState state = read_training_file(*open(trainer.checkpoint()));
+  const auto bytes = write_training_file(state, trainer.model(), {{"logit_limit", "3"}});
+  CHECK(read_training_file(*open(bytes)).settings.optimizer.qk_clip == 3);
 }
 
 TEST_CASE("heads and layers are measured over as many batches as the settings say") {

@@ -11,9 +11,9 @@ namespace eigenscope {
 
 enum class SoftmaxKind { exact, piecewise_linear, hard };
 
-inline constexpr std::array kSoftmaxNames{Name{"exact", "exact"},
-                                          Name{"piecewise-linear", "piecewise linear"},
-                                          Name{"hard", "hard"}};
+inline constexpr std::array kSoftmaxNames{Choice{"exact", "exact"},
+                                          Choice{"piecewise-linear", "piecewise linear"},
+                                          Choice{"hard", "hard"}};
 
 /// Omega = X^T W X, T x T: row = key i, column = query t, entry x_i^T W x_t. `tokens` X is d x T,
 /// `query_key` W is d x d. Throws InvalidArgument ("query_key") when the shapes disagree.

@@ -4,7 +4,7 @@
 #include <Eigen/Core>
 #include <array>
 
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
@@ -17,8 +17,8 @@ enum class MaskKind {
   ///< last block see all keys before them
 };
 
-inline constexpr std::array kMaskNames{Name{"full", "full"}, Name{"causal", "causal"},
-                                       Name{"window", "window"}, Name{"blocks", "blocks"}};
+inline constexpr std::array kMaskNames{Choice{"full", "full"}, Choice{"causal", "causal"},
+                                       Choice{"window", "window"}, Choice{"blocks", "blocks"}};
 
 /// Keys first .. first + count - 1.
 struct KeyRange {

@@ -152,7 +152,7 @@ void ScriptResult::flag(const char* name, bool value, Help) { set(name, val(valu
 void ScriptResult::text(const char* name, std::string_view value, Help) {
   set(name, val(std::string(value)));
 }
-void ScriptResult::choice(const char* name, std::size_t value, Names names, Help) {
+void ScriptResult::choice(const char* name, std::size_t value, Choices names, Help) {
   set(name, val(std::string(names[value].name)));
 }
 

@@ -46,7 +46,7 @@ class ScriptResult final : public ResultFields {
   void integer(const char* name, std::optional<Eigen::Index> value, bool, Help) override;
   void flag(const char* name, bool value, Help) override;
   void text(const char* name, std::string_view value, Help) override;
-  void choice(const char* name, std::size_t value, Names names, Help) override;
+  void choice(const char* name, std::size_t value, Choices names, Help) override;
   void array(const char* name, const ArrayView& array, Help) override;
   void texts(const char* name, std::span<const std::string> values, Dimension, Help) override;
   void bytes(const char* name, std::span<const std::byte> value, bool nullable, Help) override;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "checkpoint/family.h"
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
@@ -20,8 +20,8 @@ struct Mapping {
 };
 
 inline constexpr std::array kLayoutNames{
-    Name{"separate", "a tensor each"}, Name{"conv1d", "fused, inputs first (Conv1D)"},
-    Name{"fused", "fused: queries, keys, values"}, Name{"interleaved", "fused, head by head"}};
+    Choice{"separate", "a tensor each"}, Choice{"conv1d", "fused, inputs first (Conv1D)"},
+    Choice{"fused", "fused: queries, keys, values"}, Choice{"interleaved", "fused, head by head"}};
 
 /// A row of the table made of a mapping; its names are exact, without a prefix. It lives as long as
 /// the pointer. Throws InvalidArgument ("map_query", "map_key", "map_gain") for a pattern without one

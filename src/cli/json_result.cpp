@@ -65,7 +65,7 @@ void JsonResult::begin_item() {
 void JsonResult::text(const char* name, std::string_view value, Help) {
   top()[name] = std::string(value);
 }
-void JsonResult::choice(const char* name, std::size_t value, Names names, Help) {
+void JsonResult::choice(const char* name, std::size_t value, Choices names, Help) {
   top()[name] = names[value].name;
 }
 void JsonResult::array(const char* name, const ArrayView& array, Help) {

@@ -28,7 +28,7 @@ class JsonResult final : public ResultFields {
   }
   void flag(const char* name, bool value, Help) override { top()[name] = value; }
   void text(const char* name, std::string_view value, Help) override;
-  void choice(const char* name, std::size_t value, Names names, Help) override;
+  void choice(const char* name, std::size_t value, Choices names, Help) override;
   void array(const char* name, const ArrayView& array, Help) override;
   void texts(const char* name, std::span<const std::string> values, Dimension, Help) override;
   void bytes(const char* name, std::span<const std::byte> value, bool nullable, Help) override;
@@ -75,7 +75,7 @@ class ArrayColumns final : public ResultFields {
   void integer(const char*, std::optional<Eigen::Index>, bool, Help) override {}
   void flag(const char*, bool, Help) override {}
   void text(const char*, std::string_view, Help) override {}
-  void choice(const char*, std::size_t, Names, Help) override {}
+  void choice(const char*, std::size_t, Choices, Help) override {}
   void bytes(const char*, std::span<const std::byte>, bool, Help) override {}
 
  protected:

@@ -33,11 +33,4 @@ std::vector<std::string> distinct_items(const std::string& name, const std::stri
   return items;
 }
 
-void add_removed(CLI::App& app, const std::string& option, const std::string& instead) {
-  const auto refuse = [option, instead](const std::vector<std::string>&) -> bool {
-    throw InvalidArgument(option.substr(2), "there is no such option any more; " + instead);
-  };
-  app.add_option(option, refuse, instead)->expected(0, 1)->group("");
-}
-
 }  // namespace eigenscope::cli

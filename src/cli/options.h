@@ -18,7 +18,4 @@ CLI::Option* refuse_empty(CLI::Option* option);
 /// The items of a list with commas. Throws InvalidArgument (`name`) for one that is there twice.
 std::vector<std::string> distinct_items(const std::string& name, const std::string& list);
 
-/// An option of an earlier version, which the help does not list: it is refused with what to use instead.
-void add_removed(CLI::App& app, const std::string& option, const std::string& instead);
-
 }  // namespace eigenscope::cli

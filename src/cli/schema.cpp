@@ -25,13 +25,13 @@ void describe_range(Json& json, const Parameter& p) {
 
 const char* type_of(const Parameter& p) { return p.integer ? "integer" : "number"; }
 
-Json labels_of(Names names) {
+Json labels_of(Choices names) {
   Json labels = Json::object();
   for (std::size_t k = 0; k < names.size(); ++k) labels[names[k].name] = names[k].label.text();
   return labels;
 }
 
-Json names_of(Names names) {
+Json names_of(Choices names) {
   Json list = Json::array();
   for (std::size_t k = 0; k < names.size(); ++k) list.push_back(names[k].name);
   return list;
@@ -125,7 +125,7 @@ class ResultSchema final : public ResultFields {
   void text(const char* name, std::string_view, Help meaning) override {
     add(name, {{"type", "string"}}, meaning);
   }
-  void choice(const char* name, std::size_t, Names names, Help meaning) override {
+  void choice(const char* name, std::size_t, Choices names, Help meaning) override {
     add(name, {{"enum", names_of(names)}, {"x-labels", labels_of(names)}}, meaning);
   }
   void array(const char* name, const ArrayView& array, Help meaning) override;

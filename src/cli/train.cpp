@@ -105,11 +105,6 @@ struct TrainCommand {
             "missing"))
         ->needs(grid_option);
     app.add_flag("--csv", csv, "CSV instead of JSON, also of the logs");
-    add_removed(app, "--json", "JSON is the default");
-    add_removed(app, "--preset",
-                "tune with --grid docs/grids/tune.grid.json, compare with --grid "
-                "docs/experiments/regularizers.grid.json, and merge the cells with `eigenscope "
-                "collect`");
   }
 
   void run() {
@@ -177,7 +172,7 @@ struct TrainCommand {
   }
 
   RunOptions run_options() const {
-    static constexpr std::array kFormats{Name{"f32", ""}, Name{"f16", ""}, Name{"bf16", ""}};
+    static constexpr std::array kFormats{Choice{"f32", ""}, Choice{"f16", ""}, Choice{"bf16", ""}};
     RunOptions options{out, csv, resume};
     options.tame = input().tame;
     if (resume && out.empty())

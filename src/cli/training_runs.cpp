@@ -19,7 +19,7 @@
 namespace eigenscope::cli {
 namespace {
 
-std::shared_ptr<const Text> text_of(const Grid& grid) {
+std::shared_ptr<const Text> read_text_of(const Grid& grid) {
   return std::make_shared<const Text>(
       read_training_text(grid.text, grid.validation, grid.tokenizer, grid.min_count));
 }
@@ -147,6 +147,7 @@ Grid short_grid(const TrainSettings& settings, const std::vector<RegularizerKind
   for (const RegularizerKind kind : regularizers) {
     GridCell cell{"", {{"regularizer", std::string(regularizer_row(kind).name)}}, 0, settings};
     cell.settings.regularizer.kind = kind;
+    check_training(cell.settings);
     for (Eigen::Index k = 0; k < seeds; ++k) {
       cell.seed = cell.settings.seed = settings.seed + static_cast<std::uint64_t>(k);
       grid.cells.push_back(cell);
@@ -172,7 +173,7 @@ void keep_missing(Grid& grid, const Json& results, const std::string& file) {
 }
 
 void run_cells(const Grid& grid, const Shard& shard, const std::string& out, double save_every) {
-  const std::shared_ptr<const Text> text = text_of(grid);
+  const std::shared_ptr<const Text> text = read_text_of(grid);
   const CellFolder folder(out);
   std::vector<const GridCell*> own;
   for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {
@@ -199,11 +200,13 @@ void run_cells(const Grid& grid, const Shard& shard, const std::string& out, dou
 }
 
 std::vector<FinishedRun> run_folders(const Grid& grid, const RunOptions& options) {
-  const std::shared_ptr<const Text> text = text_of(grid);
+  if (options.exported) {
+    for (const GridCell& cell : grid.cells) export_family(cell.settings.model);
+  }
+  const std::shared_ptr<const Text> text = read_text_of(grid);
   double all = 0, before = 0, found = 0;
   for (const GridCell& cell : grid.cells) {
     Trainer(cell.settings, text);  // refuses before the first hour
-    if (options.exported) export_family(cell.settings.model);
     all += steps_of(cell);
   }
   const Progress progress("steps");

@@ -48,25 +48,26 @@ enum class LayerMeasure {
   localization,  ///< localization index of p(1-p) over the visible keys: mean over queries and heads
 };
 inline constexpr std::array kLayerMeasures{
-    Name{"residual", "||X - mean 1^T||_F / ||X||_F of the layer's output; 0 is rank collapse"},
-    Name{"stable_rank", "||X||_F^2 / ||X||_2^2 of the layer's output"},
-    Name{"effective_rank", "exp of the entropy of the output's normalized singular values"},
-    Name{"cosine", "mean cosine of pairs of tokens of the output"},
-    Name{"entropy", "row entropy over the log of the visible keys, mean over queries and heads"},
-    Name{"entropy_minimum", "minimum row entropy over queries and heads; 0 is entropy collapse"},
-    Name{"entropy_bound", "lower bound of the row entropy from the norms of W and of the tokens"},
-    Name{"entropy_final",
-         "mean row entropy of the queries of the last block, or of equally many last queries"},
-    Name{"participation", "1/(n sum p^2) over the n visible keys, mean over queries and heads"},
-    Name{"localization", "localization index of p(1-p) over the visible keys, mean over queries"}};
+    Choice{"residual", "||X - mean 1^T||_F / ||X||_F of the layer's output; 0 is rank collapse"},
+    Choice{"stable_rank", "||X||_F^2 / ||X||_2^2 of the layer's output"},
+    Choice{"effective_rank", "exp of the entropy of the output's normalized singular values"},
+    Choice{"cosine", "mean cosine of pairs of tokens of the output"},
+    Choice{"entropy", "row entropy over the log of the visible keys, mean over queries and heads"},
+    Choice{"entropy_minimum", "minimum row entropy over queries and heads; 0 is entropy collapse"},
+    Choice{"entropy_bound", "lower bound of the row entropy from the norms of W and of the tokens"},
+    Choice{"entropy_final",
+           "mean row entropy of the queries of the last block, or of equally many last queries"},
+    Choice{"participation", "1/(n sum p^2) over the n visible keys, mean over queries and heads"},
+    Choice{"localization",
+           "localization index of p(1-p) over the visible keys, mean over queries"}};
 
 /// Which layers are measured.
 enum class MeasuredLayers {
   all,   ///< the input as layer 0, then every layer
   last,  ///< the output of the stack alone
 };
-inline constexpr std::array kMeasuredLayersNames{Name{"all", "input and every layer"},
-                                                 Name{"last", "last layer"}};
+inline constexpr std::array kMeasuredLayersNames{Choice{"all", "input and every layer"},
+                                                 Choice{"last", "last layer"}};
 
 /// Which of a seed's endless row of stacks are run: a part of them for each of several workers.
 struct StackRange {

@@ -49,7 +49,7 @@ MatrixXd feed_forward(const LayerDraw& draw, const MatrixXd& x) {
 
 void check_stack(const StackSettings& settings) {
   checked("depth", static_cast<double>(settings.depth));
-  checked(kSkip, settings.skip);
+  checked(kResidualWeight, settings.residual_weight);
   checked("temperature", settings.temperature);
   checked("window", static_cast<double>(settings.mask.window));
   checked("blocks", static_cast<double>(settings.mask.blocks));
@@ -73,9 +73,10 @@ LayerTrace run_layer(const StackSettings& settings, const LayerDraw& draw,
   };
   LayerTrace trace;
   trace.normalized = before(tokens);
-  trace.tokens = after(settings.skip * tokens + attend(settings, draw, spectrum, trace));
+  trace.tokens = after(settings.residual_weight * tokens + attend(settings, draw, spectrum, trace));
   if (draw.up.size() > 0) {
-    trace.tokens = after(settings.skip * trace.tokens + feed_forward(draw, before(trace.tokens)));
+    trace.tokens =
+        after(settings.residual_weight * trace.tokens + feed_forward(draw, before(trace.tokens)));
   }
   return trace;
 }

@@ -15,24 +15,25 @@
 namespace eigenscope {
 
 /// Weight of the skip connection.
-inline constexpr Parameter kSkip{.name = "skip",
-                                 .symbol = "alpha",
-                                 .minimum = 0,
-                                 .maximum = 10,
-                                 .default_value = 1,
-                                 .meaning = "weight of the skip connection; 0 removes it"};
+inline constexpr Parameter kResidualWeight{
+    .name = "residual_weight",
+    .symbol = "alpha",
+    .minimum = 0,
+    .maximum = 10,
+    .default_value = 1,
+    .meaning = "weight of the skip connection; 0 removes it"};
 
 enum class NormPlace { none, pre, post };
 
-inline constexpr std::array kNormPlaceNames{Name{"none", "none"}, Name{"pre", "before attention"},
-                                            Name{"post", "after attention"}};
-inline constexpr std::array kNormNames{Name{"layer-norm", "LayerNorm"},
-                                       Name{"rms-norm", "RMSNorm"}};
+inline constexpr std::array kNormPlaceNames{
+    Choice{"none", "none"}, Choice{"pre", "before attention"}, Choice{"post", "after attention"}};
+inline constexpr std::array kNormNames{Choice{"layer-norm", "LayerNorm"},
+                                       Choice{"rms-norm", "RMSNorm"}};
 
 struct StackSettings {
   WeightSettings weights;
   Eigen::Index depth = 12;
-  double skip = 1;  ///< weight of the skip connection, 0 for none
+  double residual_weight = 1;  ///< weight of the skip connection, 0 for none
   NormPlace place = NormPlace::pre;
   NormKind norm = NormKind::layer_norm;
   SoftmaxKind softmax = SoftmaxKind::exact;
@@ -41,7 +42,7 @@ struct StackSettings {
   TokenProcess tokens;
 };
 
-/// Throws InvalidArgument naming depth, skip, temperature, window, blocks, prefix, selected, or what
+/// Throws InvalidArgument naming depth, residual_weight, temperature, window, blocks, prefix, selected, or what
 /// check_weights refuses.
 void check_stack(const StackSettings& settings);
 
@@ -55,7 +56,7 @@ struct LayerTrace {
   Eigen::MatrixXd tokens;                  ///< d x T: the layer's output
 };
 
-/// One block: X <- skip X + sum over heads of their values' averages, then the MLP in the same way;
+/// One block: X <- residual_weight X + sum over heads of their values' averages, then the MLP in the same way;
 /// normalization before (pre) or after (post) each. `spectrum` scales the draw's C and Z.
 LayerTrace run_layer(const StackSettings& settings, const LayerDraw& draw,
                      const EnsembleWeights& spectrum, const Eigen::MatrixXd& tokens);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "spectrum/ensemble.h"
-#include "support/names.h"
+#include "support/choice.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -29,8 +29,8 @@ enum class ValueKind {
   shear,       ///< I + w S, S the shift by one coordinate (Wu et al., 2024, have it with d = 2)
 };
 inline constexpr std::array kValueNames{
-    Name{"identity", "identity"}, Name{"negative", "minus identity"},
-    Name{"orthogonal", "orthogonal"}, Name{"gaussian", "Gaussian"}, Name{"shear", "shear"}};
+    Choice{"identity", "identity"}, Choice{"negative", "minus identity"},
+    Choice{"orthogonal", "orthogonal"}, Choice{"gaussian", "Gaussian"}, Choice{"shear", "shear"}};
 
 /// How the weights of every layer are drawn.
 struct WeightSettings {

@@ -8,7 +8,7 @@
 namespace eigenscope {
 namespace {
 
-constexpr std::array kFlags{Name{"false", "no"}, Name{"true", "yes"}};
+constexpr std::array kFlags{Choice{"false", "no"}, Choice{"true", "yes"}};
 
 std::vector<double> number_list(const InputField& field, const std::string& text) {
   std::vector<double> list;
@@ -94,7 +94,7 @@ void read_text(const InputField& field, const std::string& text) {
     case FieldKind::choice:
       return field.set(field.at, static_cast<double>(field.names.index_of(field.name, text)));
     case FieldKind::flag:
-      return field.set(field.at, static_cast<double>(Names(kFlags).index_of(field.name, text)));
+      return field.set(field.at, static_cast<double>(Choices(kFlags).index_of(field.name, text)));
     case FieldKind::numbers:
       *static_cast<std::vector<double>*>(field.at) = number_list(field, text);
       return;

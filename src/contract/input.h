@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "support/names.h"
+#include "support/choice.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -52,7 +52,7 @@ struct InputField {
   bool optional = false;
   /// Default of a number; NaN for the parameter's.
   double own_default = std::numeric_limits<double>::quiet_NaN();
-  Names names = {};
+  Choices names = {};
   Help meaning = {};  ///< of a number only where it is not the parameter's
   Help note = {};     ///< the default in words, where it is no value
 
@@ -103,9 +103,9 @@ class InputFields {
     visit_number(name, parameter(name), at, kNone, meaning, note);
   }
   /// The default is the value that the member has.
-  template <class Choice>
-  void choice(const char* name, Choice& at, Names names, Help meaning) {
-    InputField field{name, FieldKind::choice, &at, &set_as<Choice>, &get_as<Choice>};
+  template <class Enumeration>
+  void choice(const char* name, Enumeration& at, Choices names, Help meaning) {
+    InputField field{name, FieldKind::choice, &at, &set_as<Enumeration>, &get_as<Enumeration>};
     field.names = names;
     field.meaning = meaning;
     visit(field);

@@ -2,7 +2,7 @@
 
 namespace eigenscope {
 
-void ResultFields::choices(const char* name, const std::vector<std::uint8_t>& values, Names names,
+void ResultFields::choices(const char* name, const std::vector<std::uint8_t>& values, Choices names,
                            Shape shape, Help meaning) {
   array(name, {ArrayView::Element::choice, values.data(), values.size(), shape, names}, meaning);
 }

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
@@ -46,7 +46,7 @@ struct ArrayView {
   const void* data;
   std::size_t size;
   std::span<const Dimension> shape;
-  Names names = {};
+  Choices names = {};
 };
 
 class ResultFields {
@@ -60,7 +60,7 @@ class ResultFields {
                        Help meaning) = 0;
   virtual void flag(const char* name, bool value, Help meaning) = 0;
   virtual void text(const char* name, std::string_view value, Help meaning) = 0;
-  virtual void choice(const char* name, std::size_t value, Names names, Help meaning) = 0;
+  virtual void choice(const char* name, std::size_t value, Choices names, Help meaning) = 0;
   virtual void array(const char* name, const ArrayView& array, Help meaning) = 0;
   virtual void texts(const char* name, std::span<const std::string> values, Dimension dimension,
                      Help meaning) = 0;
@@ -101,8 +101,8 @@ class ResultFields {
   void array_f32(const char* name, const Eigen::MatrixXd& values, Shape shape, Help meaning) {
     visit_array(name, ArrayView::Element::as_f32, values.data(), values.size(), shape, meaning);
   }
-  void choices(const char* name, const std::vector<std::uint8_t>& values, Names names, Shape shape,
-               Help meaning);
+  void choices(const char* name, const std::vector<std::uint8_t>& values, Choices names,
+               Shape shape, Help meaning);
 
   /// A list of objects, each of which `each(out, item)` describes.
   template <class Item, class Each>

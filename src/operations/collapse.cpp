@@ -25,8 +25,8 @@ constexpr Parameter kLayer{.name = "layer",
                            .default_value = 12,
                            .integer = true,
                            .meaning = "layer of the stack; 0 is the input; at most the depth"};
-constexpr std::array kSharingNames{Name{"fresh", "new each layer"},
-                                   Name{"shared", "shared by all"}};
+constexpr std::array kSharingNames{Choice{"fresh", "new each layer"},
+                                   Choice{"shared", "shared by all"}};
 
 struct StackInput {
   EnsembleInput ensemble;
@@ -48,7 +48,7 @@ void describe(InputFields& f, StackInput& in) {
   describe(f, s.mask);
   f.number("depth", s.depth);
   f.number("heads", s.weights.heads);
-  f.number(kSkip, s.skip);
+  f.number(kResidualWeight, s.residual_weight);
   f.number("mlp", s.weights.mlp);
   f.choice("layer_norm", s.place, kNormPlaceNames, "place of the normalization");
   f.choice("norm", s.norm, kNormNames, "kind of normalization");
@@ -238,7 +238,7 @@ void describe(ResultFields& out, const CosinesResult& result) {
   const Index length = result.cosines.cols();
   out.integer("length", length, "sequence length T");
   out.array_f32("cosines", result.cosines, {{"token", length}, {"other_token", length}},
-              "cosine of every pair of tokens");
+                "cosine of every pair of tokens");
 }
 
 class CosinesJob {
@@ -260,8 +260,8 @@ class CosinesJob {
 const Operation collapse_operation = operation<CollapseInput, CollapseJob>(
     "collapse", "Rank and entropy of stacks of random attention blocks, by layer",
     "# Pure attention collapses fast, a skip connection slows it\n"
-    "eigenscope collapse --skip 0 --layer-norm none --mask full --tokens ar1 --csv\n"
-    "eigenscope collapse --skip 1 --layer-norm none --mask full --tokens ar1 --csv");
+    "eigenscope collapse --residual-weight 0 --layer-norm none --mask full --tokens ar1 --csv\n"
+    "eigenscope collapse --residual-weight 1 --layer-norm none --mask full --tokens ar1 --csv");
 
 const Operation collapse_map_operation = operation<CollapseMapInput, CollapseMapJob>(
     "collapse-map", "Rank and entropy after the last layer over a grid of means and variances",

@@ -20,8 +20,8 @@
 namespace eigenscope {
 namespace {
 
-constexpr std::array kFrameNames{Name{"identity", "identity"},
-                                 Name{"embeddings", "token embeddings"}};
+constexpr std::array kFrameNames{Choice{"identity", "identity"},
+                                 Choice{"embeddings", "token embeddings"}};
 
 enum class Frame { identity, embeddings };
 

@@ -9,7 +9,7 @@
 namespace eigenscope {
 namespace {
 
-constexpr std::array kGainNames{Name{"auto", "folded into W"}, Name{"no", "left out"}};
+constexpr std::array kGainNames{Choice{"auto", "folded into W"}, Choice{"no", "left out"}};
 
 }  // namespace
 
@@ -37,10 +37,10 @@ void describe(ResultFields& out, const HeadReport& head) {
   out.integer("head_width", head.head_width, "head width d_h");
   out.number("variance_modulus", head.variance_modulus, "E|mu - mean|^2 over all eigenvalues");
   const bool known = head.spectrum.singular_values.size() > 0;
-  out.nullable("components",
-               known ? std::optional(head.spectrum.components()) : std::nullopt,
-               "singular values of C^(1/2) W C^(1/2) that hold 90% of the sum of their squares; C is the "
-               "covariance of the tokens, I in the frame `identity`");
+  out.nullable(
+      "components", known ? std::optional(head.spectrum.components()) : std::nullopt,
+      "singular values of C^(1/2) W C^(1/2) that hold 90% of the sum of their squares; C is the "
+      "covariance of the tokens, I in the frame `identity`");
   out.nullable("spectral_norm",
                known ? head.spectrum.singular_values[0] : std::numeric_limits<double>::quiet_NaN(),
                "the largest of these singular values");

@@ -60,7 +60,7 @@ void describe(ResultFields& out, const TrainSettings& settings) {
   }
 }
 
-std::shared_ptr<const Text> text_of(const TextInput& in) {
+std::shared_ptr<const Text> tokenized(const TextInput& in) {
   const std::string_view text(reinterpret_cast<const char*>(in.text.data()), in.text.size());
   return std::make_shared<const Text>(
       tokenized_text(kTokenizerNames[in.tokenizer].name, text, in.min_count));
@@ -202,8 +202,8 @@ class TrainJob {
 
  private:
   TrainJob(const TrainInput& in, const std::optional<Safetensors>& saved)
-      : trainer_(saved ? Trainer(*saved, text_of(in.text))
-                       : Trainer(in.settings, text_of(in.text))),
+      : trainer_(saved ? Trainer(*saved, tokenized(in.text))
+                       : Trainer(in.settings, tokenized(in.text))),
         validation_(saved ? validation_of(*saved) : ""),
         first_(trainer_.steps_done()),
         more_(std::min(in.more, trainer_.steps_wanted() - first_)) {}
@@ -237,7 +237,7 @@ void describe(ResultFields& out, const EvaluateResult& result) {
 class EvaluateJob {
  public:
   explicit EvaluateJob(const EvaluateInput& in)
-      : trainer_(checkpoint_of(in.trained.checkpoint), text_of(in.text)),
+      : trainer_(checkpoint_of(in.trained.checkpoint), tokenized(in.text)),
         intervention_(in.trained.on(trainer_.model())) {}
 
   bool advance(double) {

@@ -9,15 +9,15 @@
 #include "inference/head_measures.h"
 #include "prediction/head_states.h"
 #include "spectrum/weighted_spectrum.h"
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
 /// Where the covariance C of the tokens comes from.
 enum class Metric { bare, weighted, mean_field };
-inline constexpr std::array kMetricNames{Name{"bare", "C = I, the spectrum of W_QK alone"},
-                                         Name{"weighted", "C of the tokens of the statistics"},
-                                         Name{"mean-field", "C of the mean-field population"}};
+inline constexpr std::array kMetricNames{Choice{"bare", "C = I, the spectrum of W_QK alone"},
+                                         Choice{"weighted", "C of the tokens of the statistics"},
+                                         Choice{"mean-field", "C of the mean-field population"}};
 
 /// W is W_QK / sqrt(d_h), so that all numbers are in units of logits; W of a rotary head is that at offset 0.
 /// C is the covariance of the content tokens (without SinkKeys) around their mean over all positions and
@@ -75,7 +75,7 @@ struct MeasuredLogits {
 };
 
 /// The quantities of HeadInMetric, for results and documentation.
-struct SpectralQuantity : Name {
+struct SpectralQuantity : Choice {
   bool bare;  ///< exists with C = I
   double (*value)(const HeadInMetric&);
 };

@@ -14,7 +14,7 @@
 #include "nn/rotary.h"
 #include "prediction/head_states.h"
 #include "prediction/token_statistics.h"
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
@@ -34,13 +34,14 @@ enum class Level {
 
 /// What explains a head's attention (see verdict.h).
 enum class Verdict { weights, token_statistics, sink, position, unexplained };
-inline constexpr std::array kVerdictNames{Name{"weights"}, Name{"token statistics"}, Name{"a sink"},
-                                          Name{"position"}, Name{"not explained"}};
+inline constexpr std::array kVerdictNames{Choice{"weights"}, Choice{"token statistics"},
+                                          Choice{"a sink"}, Choice{"position"},
+                                          Choice{"not explained"}};
 
 /// A row of the table of levels. Each of the first nine adds to the one before it; the last two are
 /// other ways to the same numbers.
 /// The label is what it knows beyond the level before, or instead.
-struct LevelInfo : Name {
+struct LevelInfo : Choice {
   /// What a head is explained by when this level is the first that fits; only of the nested ones.
   std::optional<Verdict> explains;
 };

@@ -4,12 +4,12 @@
 #include <array>
 
 #include "inference/head_measures.h"
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
 /// A row: the results of `predict`, the agreement of its levels and the page's choice have one entry each.
-struct PredictedMeasure : Name {
+struct PredictedMeasure : Choice {
   Help meaning;
   bool share;  ///< in [0, 1], which then is the range of the figure's axes
   double (*value)(const HeadMeasures&);

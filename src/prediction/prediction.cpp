@@ -45,7 +45,7 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
                        const PredictionPassages& passages, const PredictionSettings& settings,
                        PredictionPartition partition) {
   check_passages(passages);
-  const auto measure = [&](auto begin, auto end, Measured measured) {
+  const auto measure = [&](auto begin, auto end, MeasuredText measured) {
     if (begin == end) return;
     parts_.push_back(
         std::make_unique<TextMeasurement>(model, std::vector<Passage>(begin, end), measured));
@@ -54,7 +54,7 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
   const auto middle = ceiling.begin() + std::ssize(ceiling) / 2;
   if (partition != PredictionPartition::others) {
     parts_.push_back(std::make_unique<StatisticsLevels>(model, passages, settings));
-    measure(ceiling.begin(), middle, Measured::ceiling);
+    measure(ceiling.begin(), middle, MeasuredText::ceiling);
   } else {
     for (int layer = 0; layer < model->layers(); ++layer) {
       for (int head = 0; head < model->heads(); ++head) heads_.emplace_back(layer, head);
@@ -62,9 +62,9 @@ Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
   }
   if (partition == PredictionPartition::levels) return;
   parts_.push_back(std::make_unique<MeanFieldLevel>(model, passages, settings));
-  measure(passages.measured.begin(), passages.measured.end(), Measured::compared);
-  measure(middle, ceiling.end(), Measured::ceiling);
-  measure(passages.transfer.begin(), passages.transfer.end(), Measured::transfer);
+  measure(passages.measured.begin(), passages.measured.end(), MeasuredText::compared);
+  measure(middle, ceiling.end(), MeasuredText::ceiling);
+  measure(passages.transfer.begin(), passages.transfer.end(), MeasuredText::transfer);
 }
 
 PredictionPart* Prediction::current() const {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/names.h"
+#include "support/choice.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -18,9 +18,9 @@ enum class TokenLaw {
   uniform,  ///< every id alike
   sampled   ///< text of the language model itself, see sampled_tokens.h
 };
-inline constexpr std::array kTokenLawNames{Name{"zipf", "Zipf’s law"},
-                                           Name{"uniform", "uniform tokens"},
-                                           Name{"sampled", "the model’s own text"}};
+inline constexpr std::array kTokenLawNames{Choice{"zipf", "Zipf’s law"},
+                                           Choice{"uniform", "uniform tokens"},
+                                           Choice{"sampled", "the model’s own text"}};
 
 /// Ids between special tokens.
 struct RandomTokens {

@@ -10,7 +10,7 @@ namespace eigenscope {
 using Eigen::Index;
 
 TextMeasurement::TextMeasurement(std::shared_ptr<const TextModel> model,
-                                 std::vector<Passage> passages, Measured measured)
+                                 std::vector<Passage> passages, MeasuredText measured)
     : model_(std::move(model)), passages_(std::move(passages)), measured_(measured) {}
 
 Index TextMeasurement::steps_wanted() const {
@@ -30,7 +30,7 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
     meters_.assign(all, HeadMeter());
     logits_.assign(all, {0, 0});
   }
-  if (measured_ == Measured::compared) add_components();
+  if (measured_ == MeasuredText::compared) add_components();
   const AttentionTrace trace = pass_->advance();
   const SinkKeys sinks = SinkKeys::of(passages_.front());
   for (std::size_t number = 0; number < all; ++number) {
@@ -43,13 +43,13 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
     HeadPrediction& head = heads[layer * all + number];
     const HeadMeter& meter = meters_[number];
     switch (measured_) {
-      case Measured::ceiling:
+      case MeasuredText::ceiling:
         head.add_ceiling(meter);
         break;
-      case Measured::transfer:
+      case MeasuredText::transfer:
         head.transfer = meter.measures();
         break;
-      case Measured::compared:
+      case MeasuredText::compared:
         head.measured = meter.measures();
         head.measured_by_distance = meter.by_distance();
         head.measured_logits = logits_[number];

@@ -10,15 +10,15 @@
 
 namespace eigenscope {
 
-/// What is measured: that with which predictions are compared, the ceiling, or another text.
-enum class Measured { compared, ceiling, transfer };
+/// The text that is measured: that with which predictions are compared, that of the ceiling, or another one.
+enum class MeasuredText { compared, ceiling, transfer };
 
 /// A step is a passage through a layer.
 class TextMeasurement final : public PredictionPart {
  public:
   /// `passages` must not be empty.
   TextMeasurement(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
-                  Measured measured);
+                  MeasuredText measured);
 
   Eigen::Index steps_wanted() const override;
   double work_per_step() const override;
@@ -30,7 +30,7 @@ class TextMeasurement final : public PredictionPart {
 
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
-  Measured measured_;
+  MeasuredText measured_;
   std::optional<ForwardPass> pass_;     // embeds the passages in the first step
   std::vector<HeadMeter> meters_;       // of the heads of a layer
   std::vector<MeasuredLogits> logits_;  // likewise; sums of components

@@ -8,7 +8,7 @@
 
 #include "checkpoint/config.h"
 #include "inference/text_model.h"
-#include "support/names.h"
+#include "support/choice.h"
 #include "text/tokenizer.h"
 
 namespace eigenscope {
@@ -45,8 +45,8 @@ enum class TokenOrder {
   vocabulary,  ///< ordinary ids from the first word on, as the vocabulary lists them
   embedding    ///< all separate ids, by the frequency that their embeddings tell
 };
-inline constexpr std::array kTokenOrderNames{Name{"vocabulary", "of the vocabulary"},
-                                             Name{"embedding", "by their embeddings"}};
+inline constexpr std::array kTokenOrderNames{Choice{"vocabulary", "of the vocabulary"},
+                                             Choice{"embedding", "by their embeddings"}};
 
 /// Ids, the most frequent first. For `embedding`, log(rank + offset) of the words from first_word on is
 /// regressed on their token embedding and its norm, each row with weight 1 / (rank + offset), and all

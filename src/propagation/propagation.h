@@ -7,7 +7,7 @@
 #include <span>
 
 #include "propagation/logit_law.h"
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
@@ -31,8 +31,8 @@ double localization_index(const Eigen::VectorXd& weights);
 /// Where in the sequence the signal propagates.
 enum class Regime { uniform, late, middle, early, none };
 inline constexpr std::array kRegimeNames{
-    Name{"uniform", "uniform"}, Name{"late", "late tokens"}, Name{"middle", "middle tokens"},
-    Name{"early", "early tokens"}, Name{"none", "no propagation"}};
+    Choice{"uniform", "uniform"}, Choice{"late", "late tokens"}, Choice{"middle", "middle tokens"},
+    Choice{"early", "early tokens"}, Choice{"none", "no propagation"}};
 
 /// Below this index a profile counts as uniform. It lies above 0.085, the value to which L tends
 /// for the free walk as the variance grows without bound, whatever the mean.
@@ -47,8 +47,8 @@ Regime regime_of(const Eigen::VectorXd& rho);
 /// alone calls a profile in which all keys are clipped alike as uniform as one in which none is.
 enum class Signal { localized, alive, dead, none };
 inline constexpr std::array kSignalNames{
-    Name{"localized", "localized"}, Name{"uniform-alive", "uniform, alive"},
-    Name{"uniform-dead", "uniform, dead"}, Name{"none", "no propagation"}};
+    Choice{"localized", "localized"}, Choice{"uniform-alive", "uniform, alive"},
+    Choice{"uniform-dead", "uniform, dead"}, Choice{"none", "no propagation"}};
 
 /// Below this mean of rho a uniform profile counts as dead. Logits far wider than lambda, but not yet
 /// than lambda (T - 1), leave a mean of 1/2: the keys below the row's mean are clipped at 0, those

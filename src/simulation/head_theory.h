@@ -10,7 +10,7 @@
 #include "propagation/propagation.h"
 #include "simulation/gaussian_rows.h"
 #include "spectrum/ensemble.h"
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
@@ -24,8 +24,9 @@ enum class TheoryMeasure {
   sensitivity_localization
 };
 inline constexpr std::array kTheoryMeasureNames{
-    Name{"localization", "localization"}, Name{"rho_mean", "mean of ρ"}, Name{"entropy", "entropy"},
-    Name{"participation", "participation"}, Name{"sensitivity_localization", "sensitivity"}};
+    Choice{"localization", "localization"}, Choice{"rho_mean", "mean of ρ"},
+    Choice{"entropy", "entropy"}, Choice{"participation", "participation"},
+    Choice{"sensitivity_localization", "sensitivity"}};
 
 struct HeadTheorySettings {
   TheoryMeasure measure = TheoryMeasure::localization;

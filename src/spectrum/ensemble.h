@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spectrum/traces.h"
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
@@ -23,13 +23,13 @@ enum class EnsembleKind {
 };
 
 inline constexpr std::array kEnsembleNames{
-    Name{"normal", "symmetric, normal spectrum"},
-    Name{"two-point", "symmetric, two-point"},
-    Name{"uniform", "symmetric, uniform"},
-    Name{"power-law", "symmetric, power law"},
-    Name{"shifted-gaussian", "shifted Gaussian, not symmetric"},
-    Name{"factored", "factored, rank d_h, not symmetric"},
-    Name{"list", "a list of eigenvalues"},
+    Choice{"normal", "symmetric, normal spectrum"},
+    Choice{"two-point", "symmetric, two-point"},
+    Choice{"uniform", "symmetric, uniform"},
+    Choice{"power-law", "symmetric, power law"},
+    Choice{"shifted-gaussian", "shifted Gaussian, not symmetric"},
+    Choice{"factored", "factored, rank d_h, not symmetric"},
+    Choice{"list", "a list of eigenvalues"},
 };
 
 /// One place in the plane of eigenspectra.

@@ -162,7 +162,7 @@ constexpr std::array kParameters{
               .integer = true,
               .meaning = "earlier blocks visible to a query of the last block: those with its "
                          "largest attention"},
-    Parameter{.name = "floor",
+    Parameter{.name = "collapse_threshold",
               .symbol = "c",
               .minimum = 0,
               .maximum = 1,
@@ -236,13 +236,14 @@ constexpr std::array kParameters{
               .maximum = 1e6,
               .default_value = 1,
               .meaning = "gradient-norm clipping threshold; 0 disables clipping"},
-    Parameter{.name = "logit_limit",
+    Parameter{.name = "qk_clip",
               .symbol = "tau",
               .minimum = 0,
               .maximum = 1e6,
               .default_value = 0,
-              .meaning = "QK-Clip: largest scaled logit of a head before W_Q and W_K are scaled down; "
-                         "0 disables it"},
+              .meaning =
+                  "QK-Clip: largest scaled logit of a head before W_Q and W_K are scaled down; "
+                  "0 disables it"},
     Parameter{.name = "growth_limit",
               .symbol = "tau",
               .minimum = 0,

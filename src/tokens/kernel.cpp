@@ -13,11 +13,14 @@ namespace eigenscope {
 namespace {
 
 constexpr std::array kKernels{
-    TokenKernel{{"random-walk", "random walk"}, "min(s, t)",
+    TokenKernel{{"random-walk", "random walk"},
+                "min(s, t)",
                 [](double s, double t, double, double) { return std::min(s, t); }},
-    TokenKernel{{"normalized-walk", "normalized random walk"}, "min(s, t)/T",
+    TokenKernel{{"normalized-walk", "normalized random walk"},
+                "min(s, t)/T",
                 [](double s, double t, double length, double) { return std::min(s, t) / length; }},
-    TokenKernel{{"ar1", "stationary AR(1)"}, "a^|s - t|",
+    TokenKernel{{"ar1", "stationary AR(1)"},
+                "a^|s - t|",
                 [](double s, double t, double, double a) { return std::pow(a, std::abs(s - t)); }},
 };
 
@@ -40,7 +43,7 @@ TokenProcess token_process(const TokenKernel& kernel, Eigen::Index length, doubl
 }
 
 TokenProcess token_process(std::string_view name, Eigen::Index length, double correlation) {
-  const Names names(kKernels);
+  const Choices names(kKernels);
   return token_process(kKernels[names.index_of("tokens", name)], length, correlation);
 }
 

@@ -6,11 +6,11 @@
 #include <span>
 #include <string_view>
 
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 
-struct TokenKernel : Name {
+struct TokenKernel : Choice {
   std::string_view formula;  ///< K(s, t)
   /// K(s, t) for positions 1 <= s, t <= T; `a` is the correlation where the kernel has one.
   double (*covariance)(double s, double t, double length, double a);

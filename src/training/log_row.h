@@ -7,7 +7,7 @@
 
 #include <Eigen/Core>
 
-#include "support/names.h"
+#include "support/choice.h"
 
 namespace eigenscope {
 

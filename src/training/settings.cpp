@@ -32,8 +32,7 @@ constexpr std::array kNumberFields{
     NumberField{"beta1", [](TrainSettings& s) -> Place { return &s.optimizer.beta1; }},
     NumberField{"beta2", [](TrainSettings& s) -> Place { return &s.optimizer.beta2; }},
     NumberField{"clip", [](TrainSettings& s) -> Place { return &s.optimizer.clip; }},
-    NumberField{"logit_limit", [](TrainSettings& s) -> Place { return &s.optimizer.logit_limit; },
-                true},
+    NumberField{"qk_clip", [](TrainSettings& s) -> Place { return &s.optimizer.qk_clip; }, true},
     NumberField{"growth_limit", [](TrainSettings& s) -> Place { return &s.optimizer.growth_limit; },
                 true},
     NumberField{"dropout", [](TrainSettings& s) -> Place { return &s.dropout; }, true},
@@ -57,23 +56,24 @@ constexpr std::array kNumberFields{
     NumberField{"seed", [](TrainSettings& s) -> Place { return &s.seed; }},
 };
 
-constexpr std::array kNorms{Name{"pre", "pre-norm"}, Name{"post", "post-norm"}};
-constexpr std::array kPositions{Name{"learned", "learned"}, Name{"rotary", "rotary"}};
-constexpr std::array kOutputs{Name{"tied", "tied"}, Name{"free", "free"}};
-constexpr std::array kTargets{Name{"given", "given mean"}, Name{"own", "each head’s initial mean"}};
-constexpr std::array kInitializations{Name{"normal", "normal"}, Name{"mimetic", "mimetic"},
-                                      Name{"correlated", "correlated"},
-                                      Name{"mimetic-zero", "control: mimetic, mean zero"}};
-constexpr std::array kSchedules{Name{"cosine", "cosine"}, Name{"constant", "constant"},
-                                Name{"linear", "linear"}};
-constexpr std::array kBiases{Name{"with", "with"}, Name{"without", "without"}};
-constexpr std::array kNormalizations{Name{"layer", "LayerNorm"}, Name{"rms", "RMSNorm"}};
-constexpr std::array kMlpKinds{Name{"gelu", "GELU"}, Name{"gated", "gated (SwiGLU)"}};
-constexpr std::array kAttentionKinds{Name{"softmax", "softmax"}, Name{"none", "control: none"},
-                                     Name{"self", "control: self only"}};
-constexpr std::array kFinalEvaluations{Name{"sample", "evaluation batches"},
-                                       Name{"whole", "whole validation text"}};
-constexpr std::array kQueryKeyNorms{Name{"none", "none"}, Name{"rms", "RMSNorm (QK-norm)"}};
+constexpr std::array kNorms{Choice{"pre", "pre-norm"}, Choice{"post", "post-norm"}};
+constexpr std::array kPositions{Choice{"learned", "learned"}, Choice{"rotary", "rotary"}};
+constexpr std::array kOutputs{Choice{"tied", "tied"}, Choice{"free", "free"}};
+constexpr std::array kTargets{Choice{"given", "given mean"},
+                              Choice{"own", "each head’s initial mean"}};
+constexpr std::array kInitializations{Choice{"normal", "normal"}, Choice{"mimetic", "mimetic"},
+                                      Choice{"correlated", "correlated"},
+                                      Choice{"mimetic-zero", "control: mimetic, mean zero"}};
+constexpr std::array kSchedules{Choice{"cosine", "cosine"}, Choice{"constant", "constant"},
+                                Choice{"linear", "linear"}};
+constexpr std::array kBiases{Choice{"with", "with"}, Choice{"without", "without"}};
+constexpr std::array kNormalizations{Choice{"layer", "LayerNorm"}, Choice{"rms", "RMSNorm"}};
+constexpr std::array kMlpKinds{Choice{"gelu", "GELU"}, Choice{"gated", "gated (SwiGLU)"}};
+constexpr std::array kAttentionKinds{Choice{"softmax", "softmax"}, Choice{"none", "control: none"},
+                                     Choice{"self", "control: self only"}};
+constexpr std::array kFinalEvaluations{Choice{"sample", "evaluation batches"},
+                                       Choice{"whole", "whole validation text"}};
+constexpr std::array kQueryKeyNorms{Choice{"none", "none"}, Choice{"rms", "RMSNorm (QK-norm)"}};
 
 // Between an enumeration's member and its number; `Group` is the part of the settings it is in.
 template <auto Group, auto Member>
@@ -86,7 +86,8 @@ void put(TrainSettings& settings, std::size_t index) {
   member = static_cast<std::remove_reference_t<decltype(member)>>(index);
 }
 template <auto Group, auto Member>
-constexpr ChoiceField choice(std::string_view name, Names names, Help meaning, bool later = false) {
+constexpr ChoiceField choice(std::string_view name, Choices names, Help meaning,
+                             bool later = false) {
   return {name, names, &get<Group, Member>, &put<Group, Member>, meaning, later};
 }
 
@@ -163,8 +164,7 @@ void check_controls(const TrainSettings& settings) {
   refuse_unless(own.initialization == Initialization::normal, "initialization",
                 std::string(kInitializations[static_cast<std::size_t>(own.initialization)].name),
                 "normal");
-  refuse_unless(settings.optimizer.logit_limit == 0, "logit_limit",
-                shown(settings.optimizer.logit_limit), "0");
+  refuse_unless(settings.optimizer.qk_clip == 0, "qk_clip", shown(settings.optimizer.qk_clip), "0");
   refuse_unless(settings.model.query_key_norm == QueryKeyNorm::none, "query_key_norm", "rms",
                 "none");
 }
@@ -219,9 +219,9 @@ void check_training(const TrainSettings& settings) {
   check_model(settings.model);
   const RegularizerFacts& regularizer = regularizer_row(settings.regularizer.kind).facts;
   if (regularizer.check != nullptr) regularizer.check(settings);
-  if (settings.optimizer.logit_limit > 0 && settings.model.query_key_norm != QueryKeyNorm::none) {
-    throw InvalidArgument("logit_limit",
-                          shown(settings.optimizer.logit_limit) +
+  if (settings.optimizer.qk_clip > 0 && settings.model.query_key_norm != QueryKeyNorm::none) {
+    throw InvalidArgument("qk_clip",
+                          shown(settings.optimizer.qk_clip) +
                               " is not allowed with QK-norm, under which the logits do not depend "
                               "on the norms of W_Q and W_K; use 0, or no QK-norm");
   }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "support/names.h"
+#include "support/choice.h"
 #include "training/regularizers/table.h"
 
 namespace eigenscope {
@@ -82,7 +82,7 @@ struct OptimizerSettings {
   double clip = 1;  ///< largest norm of the whole gradient; 0 for any
   /// QK-Clip (Kimi K2, arXiv:2507.20534): after a step in which a head had a larger logit, its W_Q and
   /// W_K are scaled down until that logit would be this one; 0 for none.
-  double logit_limit = 0;
+  double qk_clip = 0;
   /// AdamW^2 (arXiv:2505.21910): largest ratio of the spectral norm of a step of a projection matrix to
   /// that of the matrix; a larger step is scaled down; 0 for none.
   double growth_limit = 0;
@@ -163,7 +163,7 @@ void set_number(TrainSettings& settings, const NumberField& field, double value)
 /// A choice of the settings by name; the k-th name is the enumeration's k-th value.
 struct ChoiceField {
   std::string_view name;
-  Names names;
+  Choices names;
   std::size_t (*get)(const TrainSettings&);
   void (*put)(TrainSettings&, std::size_t);
   Help meaning;
@@ -175,7 +175,7 @@ void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_v
 
 /// Throws InvalidArgument: a number out of range; "heads" that do not divide the width, or, with rotary
 /// positions, leave an odd head width; "key_heads" that do not divide the heads; what the regularizer's row
-/// refuses; "logit_limit" together with QK-norm, which it cannot change; more "target_heads" than heads; a setting
+/// refuses; "qk_clip" together with QK-norm, which it cannot change; more "target_heads" than heads; a setting
 /// of W_QK together with an "attention" that does not read it; "patience" together with a final evaluation on the
 /// whole text; "heads" that leave mimetic_zero a head width of 1.
 void check_model(const ModelSettings& settings);

@@ -106,7 +106,7 @@ Text cut_text(std::string_view text, bool words, Index min_count) {
 }
 
 bool is_words(std::string_view tokenizer) {
-  return Names(kTokenizerNames).index_of("tokenizer", tokenizer) == 1;
+  return Choices(kTokenizerNames).index_of("tokenizer", tokenizer) == 1;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nn/embedding.h"
-#include "support/names.h"
+#include "support/choice.h"
 #include "training/ngram.h"
 
 namespace eigenscope {
@@ -62,7 +62,7 @@ Text byte_text(std::string_view text);
 Text word_text(std::string_view text, Eigen::Index min_count);
 /// The one of both that `tokenizer` names, of which only `words` uses `min_count`. Throws
 /// InvalidArgument ("tokenizer") for another name.
-inline constexpr std::array kTokenizerNames{Name{"bytes", "bytes"}, Name{"words", "words"}};
+inline constexpr std::array kTokenizerNames{Choice{"bytes", "bytes"}, Choice{"words", "words"}};
 Text tokenized_text(std::string_view tokenizer, std::string_view text, Eigen::Index min_count);
 /// Two texts of their own, with the vocabulary of `text`. Throws InvalidArgument ("tokenizer") too, and ("text",
 /// "validation") for the one that has no token; ("validation") when none of its words is in the vocabulary.

@@ -11,8 +11,9 @@ namespace eigenscope {
 
 /// What is done to attention when a model is evaluated, by name: none, hard, tame. Throws
 /// InvalidArgument ("intervention") that lists the names. `gamma` is TAME's.
-inline constexpr std::array kInterventionNames{
-    Name{"none", "as trained"}, Name{"hard", "with hard attention"}, Name{"tame", "with TAME"}};
+inline constexpr std::array kInterventionNames{Choice{"none", "as trained"},
+                                               Choice{"hard", "with hard attention"},
+                                               Choice{"tame", "with TAME"}};
 Intervention<float> intervention_of_name(std::string_view name, double gamma,
                                          const Model<float>& model);
 

@@ -238,7 +238,7 @@ void Trainer::move(const Vector<float>& gradient, float shrink) {
     reparam_->apply(raw_, model_.parameters());
   }
   if (own.growth_limit > 0) limit_growth(own.growth_limit, model_, before, trained);
-  if (own.logit_limit > 0) clip_queries_and_keys(own.logit_limit, model_);
+  if (own.qk_clip > 0) clip_queries_and_keys(own.qk_clip, model_);
 }
 
 void Trainer::log_state() {

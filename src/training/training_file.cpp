@@ -169,6 +169,10 @@ TrainingState read_training_header(const Safetensors& file) {
       set_number(state.settings, field, parse_parameter(field.name, text));
     });
   }
+  // The former name of qk_clip.
+  read_entry(file, "logit_limit", true, [&](const std::string& text) {
+    state.settings.optimizer.qk_clip = parse_parameter("qk_clip", text);
+  });
   for (const ChoiceField& field : choice_fields()) {
     read_entry(file, field.name, field.later,
                [&](const std::string& text) { set_choice(state.settings, field, text); });

@@ -17,7 +17,7 @@ export const QUICK = 'collapse?depth=2&stacks=2&width=16&length=16';
 /** A link to stacks of blocks with skip connection and normalization on random walks, and what differs. */
 export function blocks(own: string): string {
   const all = new URLSearchParams(
-    'variance=0.1&length=48&tokens=random-walk&correlation=0.9&mask=causal&skip=1&layer_norm=pre',
+    'variance=0.1&length=48&tokens=random-walk&correlation=0.9&mask=causal&residual_weight=1&layer_norm=pre',
   );
   new URLSearchParams(own).forEach((value, name) => all.set(name, value));
   return `collapse?${all}`;

@@ -32,7 +32,7 @@ test('figures out of sight wait until they are seen', async () => {
 });
 
 test('the figures over depth export the numbers of their rings', async () => {
-  const { page, close } = await open(blocks('depth=4&stacks=3&skip=0.5'));
+  const { page, close } = await open(blocks('depth=4&stacks=3&residual_weight=0.5'));
   await settled(page, 'depth');
   const ranks = await csv(page, 'depth');
   expect(ranks.length).toBe(3 * 5);
@@ -67,7 +67,7 @@ test('a sentence says whether the paper’s claim holds in the stack, by the num
   const small = ends.find((row) => row.variance === '0.01')!;
   const [, said] = /residual (\S+)·10⁻¹⁶/.exec((await claim.textContent())!) ?? [];
   expect(Number(said)).toBeCloseTo(1e16 * Number(small.residual), 1);
-  await go(page, 'collapse?layer_norm=post&skip=1&mean=1&stacks=2&depth=4&floor=0');
+  await go(page, 'collapse?layer_norm=post&residual_weight=1&mean=1&stacks=2&depth=4&collapse_threshold=0');
   await claim.filter({ hasText: /is not put to the test/ }).waitFor();
   await close();
 });
@@ -97,14 +97,14 @@ test('the bound is drawn for the exact softmax alone, and the last block on dema
 });
 
 test('the map exports its cells, and its pictures have their colours', async () => {
-  const { page, close } = await open(blocks(`${SOON}&skip=0&layer_norm=none`));
+  const { page, close } = await open(blocks(`${SOON}&residual_weight=0&layer_norm=none`));
   await settled(page, 'collapse-map');
   const rows = await csv(page, 'collapse-map');
   expect(rows.length).toBe(576);
   expect(rows.every((row) => row.samples === '2')).toBe(true);
   const canvas = page.locator('#figure-collapse-map canvas');
   const at = (place: number) => [Math.floor(place / 24), place % 24] as const;
-  // In the middle of each cell the colour of its fate, one for each: what the floor makes of its numbers.
+  // In the middle of each cell the colour of its fate, one for each: what the threshold makes of its numbers.
   const fates = rows.map((row) => {
     const [residual, entropy] = [Number(row.residual) >= 0.2, Number(row.entropy) >= 0.2];
     return `${residual} ${entropy}`;
@@ -174,16 +174,16 @@ test('the cosines follow the slider over depth, which ends at the depth', async 
 
 test('a link reproduces the view', async () => {
   const first = await open(
-    blocks('depth=3&stacks=2&mean=0.5&layer_norm=post&values=gaussian&rank=effective_rank&floor=0.3&layer=1'),
+    blocks('depth=3&stacks=2&mean=0.5&layer_norm=post&values=gaussian&rank=effective_rank&collapse_threshold=0.3&layer=1'),
   );
   await settled(first.page, 'depth');
-  await field(first.page, 'skip').fill('0.25');
-  await field(first.page, 'skip').press('Enter');
+  await field(first.page, 'residual_weight').fill('0.25');
+  await field(first.page, 'residual_weight').press('Enter');
   await field(first.page, 'layer_norm').selectOption('none');
   const link = first.page.url();
   expect(new URL(link).hash).toBe(
     '#collapse?mean=0.5&variance=0.1&length=48&tokens=random-walk&correlation=0.9&mask=causal&' +
-      'depth=3&skip=0.25&values=gaussian&stacks=2&rank=effective_rank&floor=0.3&layer=1',
+      'depth=3&residual_weight=0.25&values=gaussian&stacks=2&rank=effective_rank&collapse_threshold=0.3&layer=1',
   );
   const views = [];
   for (const page of [first.page, (await visit(browser, link)).page]) {
@@ -238,7 +238,7 @@ test('bad values show the words of the library at the control, and the page live
 });
 
 test('numbers that overflow are said, and those before are drawn', async () => {
-  const { page, close } = await open(blocks('depth=200&stacks=2&length=8&width=8&skip=10&layer_norm=none'));
+  const { page, close } = await open(blocks('depth=200&stacks=2&length=8&width=8&residual_weight=10&layer_norm=none'));
   await settled(page, 'depth');
   expect(await caption(page, 'depth')).toMatch(/the numbers overflow in layer \d+/);
   const rings = page.locator('#figure-depth [data-mark="variance 0.1"] circle');
@@ -267,7 +267,7 @@ test('only controls that are of use are shown', async () => {
     return Promise.all(all);
   };
   const show = (names: string[], expected: boolean[]) => expect.poll(() => visible(...names)).toEqual(expected);
-  await show(['skip', 'norm', 'shear', 'window', 'blocks'], [true, true, false, false, false]);
+  await show(['residual_weight', 'norm', 'shear', 'window', 'blocks'], [true, true, false, false, false]);
   await field(page, 'layer_norm').selectOption('none');
   await field(page, 'values').selectOption('shear');
   await field(page, 'mask').selectOption('window');

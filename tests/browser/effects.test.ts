@@ -27,7 +27,7 @@ const BASES = {
     },
   },
   collapse: {
-    base: 'depth=3&stacks=2&length=16&width=16&temperature=4&skip=0.5&mean=1&layer=2',
+    base: 'depth=3&stacks=2&length=16&width=16&temperature=4&residual_weight=0.5&mean=1&layer=2',
     more: {
       head_width: 'ensemble=factored&head_width=4',
       eigenvalues: 'ensemble=list&eigenvalues=2,1,0,-1',

@@ -91,7 +91,7 @@ test('nor while a slider of the stacks is dragged or their maps refine', async (
     for (const id of ['depth', 'collapse-map'] as const) {
       await page.locator(`#figure-${id}`).scrollIntoViewIfNeeded();
       await page.locator(`#figure-${id} svg[role="img"]`).waitFor();
-      await dragSlider(page, 'collapse', 'skip');
+      await dragSlider(page, 'collapse', 'residual_weight');
       await page.waitForTimeout(1000);
     }
   });

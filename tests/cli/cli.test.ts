@@ -125,7 +125,7 @@ describe('eigenscope collapse', () => {
   });
 
   test('a stack that overflows says where, and keeps what came before', () => {
-    const deep = { ...small, depth: 400, skip: 10, layer_norm: 'none' };
+    const deep = { ...small, depth: 400, residual_weight: 10, layer_norm: 'none' };
     const ran = run('collapse', deep, '--csv');
     expect(ran.status).toBe(0);
     expect(ran.stderr).toMatch(/overflow in layer \d+/);
@@ -258,7 +258,7 @@ describe('bad input', () => {
     ['simulate', 'length', ''],
     ['heads', 'heads', ''],
     ['collapse', 'depth', '-1'],
-    ['collapse', 'skip', 'nan'],
+    ['collapse', 'residual_weight', 'nan'],
     ['collapse', 'window', '0'],
     ['collapse', 'prefix', '1.5'],
     ['collapse-map', 'length', '1'],

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { json, raw, root, run } from './eigenscope.ts';
+import { json, root, run } from './eigenscope.ts';
 
 describe('eigenscope train', () => {
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-train-'));
@@ -72,17 +72,15 @@ describe('eigenscope train', () => {
     expect(run('train', { config: file('bad.json', '[1') }).status).toBe(1);
   });
 
-  test('names what takes the place of an option of before, and the help does not list it', () => {
-    const ran = run('train', { ...small, preset: 'table' });
-    expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toContain('preset: there is no such option any more; tune with --grid');
-    const named = /--grid (\S+tune\S+json)/.exec(ran.stderr)![1]!;
-    const grid = { ...JSON.parse(readFileSync(join(root, named), 'utf8')), text };
+  test('reads the grid with which the published comparison was tuned', () => {
+    const grid = { ...JSON.parse(readFileSync(join(root, 'docs/grids/tune.grid.json'), 'utf8')), text };
     // A share without cells reads the grid and trains nothing.
     const options = { grid: file('tune.json', JSON.stringify(grid)), out: join(folder, 'tune') };
     expect(run('train', { ...options, shard: '51/51' })).toMatchObject({ status: 0, stderr: '' });
-    expect(raw('train', '--json').stderr).toContain('json: there is no such option any more');
-    expect(raw('train', '--help').stdout).not.toMatch(/--(preset|json)\b/);
+  });
+
+  test('refuses settings before it reads the text', () => {
+    expect(run('train', { text: '/nonexistent', width: 10, heads: 3 }).stderr).toContain('heads: 3 is not allowed');
   });
 
   test.each([

@@ -236,7 +236,7 @@ describe('the curves that two figures share', () => {
     first.jobs.forEach((job) => job.answer());
     await answer;
     expect(curves.known.map(({ output }) => stacksOf(output))).toEqual([8, 8, 8]);
-    const next = asking({ ...collapseView.defaults, skip: 1 });
+    const next = asking({ ...collapseView.defaults, residual_weight: 1 });
     const second = curves.ask(next.context);
     expect(curves.known.map((curve) => curves.isFresh(curve))).toEqual([false, false, false]);
     next.jobs[1].answer();

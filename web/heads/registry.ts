@@ -2,14 +2,14 @@ import type { Head, Measure } from '../engine/protocol';
 import { Signal } from '../state/signal';
 import type { Covariance, Spread } from '../state/heads';
 import { placeOf } from './brush';
-import type { HeadTraces, Measured } from './traces';
+import type { HeadTraces, HeadMeasures } from './traces';
 
 /** A head as it comes to the page, with what is known of it beside its own scan. */
 export interface KnownHead extends Head {
   /** Traces for covariances other than the one with which it was scanned. */
   traces?: Partial<Record<Covariance, HeadTraces>>;
   /** What it does on text. */
-  measured?: Partial<Measured>;
+  measured?: Partial<HeadMeasures>;
 }
 
 /** A head on the page. `id` is model:place, as in the link. */
@@ -121,7 +121,7 @@ export class HeadRegistry {
   }
 
   /** Takes what the heads of the opened model were measured to do on text. */
-  measure(measured: (head: PlacedHead) => Partial<Measured>): void {
+  measure(measured: (head: PlacedHead) => Partial<HeadMeasures>): void {
     const { file } = this;
     for (const head of file?.heads ?? []) head.measured = measured(head);
     if (file) this.changed.send();

@@ -56,7 +56,7 @@ export function tracesFrom(
 
 /** What a head does on text: means over the queries of some passages. */
 export const MEASURED = ['entropy', 'localization', 'self_logit', 'self_weight'] as const;
-export type Measured = Record<(typeof MEASURED)[number], number>;
+export type HeadMeasures = Record<(typeof MEASURED)[number], number>;
 
 /** The traces of a head for a covariance, or undefined where they are not known. */
 export function tracesOf(head: TracedHead, covariance: Covariance): HeadTraces | undefined {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/names.h"
+#include "support/choice.h"
 #include "training/model.h"
 #include "training/settings.h"
 
@@ -77,7 +77,7 @@ struct RegularizerFacts {
 };
 
 /// Name, label and facts, and what makes one for a run.
-struct RegularizerRow : Name {
+struct RegularizerRow : Choice {
   template <class Scalar>
   using Make = std::unique_ptr<Regularizer<Scalar>> (*)(const TrainSettings&,
                                                         const ParameterLayout&);

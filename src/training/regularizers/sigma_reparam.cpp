@@ -164,7 +164,7 @@ void SigmaReparam<Scalar>::pull_back(const Vector<Scalar>& raw, const Vector<Sca
 void check(const TrainSettings& settings) {
   const OptimizerSettings& own = settings.optimizer;
   for (const auto& [name, value] :
-       {std::pair{"logit_limit", own.logit_limit}, std::pair{"growth_limit", own.growth_limit}}) {
+       {std::pair{"qk_clip", own.qk_clip}, std::pair{"growth_limit", own.growth_limit}}) {
     if (value == 0) continue;
     throw InvalidArgument(name, shown(value) +
                                     " is not allowed with sigma-reparam, which sets the norm of "

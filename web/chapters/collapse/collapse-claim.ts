@@ -2,12 +2,12 @@ import { short } from '../../charts/format';
 import type { LayerMeasure } from '../../engine/protocol';
 import { pointsOf, type Curve } from './stack-curves';
 
-/** Values within so many standard errors of the floor are on neither side of it. */
+/** Values within so many standard errors of the threshold are on neither side of it. */
 const ERRORS = 2;
 
 const CLAIM = 'The claim of Bao et al. (2024) that a small variance prevents both collapses';
 
-/** What a measure does at the end of a stack: stays at the floor or above, falls below, or cannot be told. */
+/** What a measure does at the end of a stack: stays at the threshold or above, falls below, or cannot be told. */
 type Side = 'kept' | 'lost' | 'open';
 
 /** The end of the stacks of one variance. */
@@ -25,14 +25,14 @@ const COLLAPSES = [
 ] as const satisfies { measure: LayerMeasure; name: string }[];
 
 /** The last layer of a curve; null where the numbers do not reach the end, or there is no attention. */
-function endOf(curve: Curve, floor: number): End | null {
+function endOf(curve: Curve, threshold: number): End | null {
   const layer = curve.output.layer.length - 1;
   const points = COLLAPSES.map(({ measure }) => pointsOf(curve, measure).at(-1));
   const known = points.filter((point) => point?.layer === layer).map((point) => point!);
   if (known.length < COLLAPSES.length) return null;
   const sides = known.map(({ value, error }): Side => {
-    if (Math.abs(value - floor) < ERRORS * error) return 'open';
-    return value < floor ? 'lost' : 'kept';
+    if (Math.abs(value - threshold) < ERRORS * error) return 'open';
+    return value < threshold ? 'lost' : 'kept';
   });
   const numbers = COLLAPSES.map(({ measure }, i) => `${measure} ${short(known[i].value)}`);
   return { variance: curve.variance, sides, numbers: numbers.join(', '), layer };
@@ -51,15 +51,15 @@ const told = ({ variance, numbers }: End) => `v = ${short(variance)} (${numbers}
 
 /**
  * Whether a small variance prevents both collapses in the stacks of these curves, which differ in the
- * variance alone: in a sentence or two. `floor` is what residual and entropy must keep; '' where too little
+ * variance alone: in a sentence or two. `threshold` is what residual and entropy must keep; '' where too little
  * is known.
  */
-export function claimText(curves: readonly Curve[], mean: number, floor: number): string {
-  const ends = curves.map((curve) => endOf(curve, floor)).filter((end) => end !== null);
+export function claimText(curves: readonly Curve[], mean: number, threshold: number): string {
+  const ends = curves.map((curve) => endOf(curve, threshold)).filter((end) => end !== null);
   if (ends.length < 2) return '';
   const [small, ...larger] = ends.sort((a, b) => a.variance - b.variance);
   if (small.layer === 0) return '';
-  const where = `after ${small.layer} layers, floor ${short(floor)}`;
+  const where = `after ${small.layer} layers, threshold ${short(threshold)}`;
   if (mean === 0) {
     const what = losesOne(small) ? `there is ${lostIn(small)}` : 'neither collapse is seen';
     return `The claim of Bao et al. (2024) is about a mean away from zero; here m = 0, and with ${told(small)} ${what} (${where}).`;
@@ -73,12 +73,12 @@ export function claimText(curves: readonly Curve[], mean: number, floor: number)
     return `${CLAIM} fails in this stack: with ${told(small)} there is ${lostIn(small)} (${where}). ${rest}`;
   }
   const unsure = (end: End) =>
-    `${CLAIM} cannot be judged in this stack: ${told(end)} is within two standard errors of the floor (${where}).`;
+    `${CLAIM} cannot be judged in this stack: ${told(end)} is within two standard errors of the threshold (${where}).`;
   if (!keepsBoth(small)) return unsure(small);
   const worse = larger.filter(losesOne);
   if (worse.length > 0) {
     const others = worse.map((end) => `${told(end)}: ${lostIn(end)}`).join('; ');
-    return `${CLAIM} holds in this stack: ${told(small)} keeps both at the floor or above (${where}). With ${others}.`;
+    return `${CLAIM} holds in this stack: ${told(small)} keeps both at the threshold or above (${where}). With ${others}.`;
   }
   const open = larger.find((end) => !keepsBoth(end));
   if (open) return unsure(open);

@@ -32,7 +32,7 @@ const NARROW = 560;
 export class CollapseMapFigure implements Figure {
   readonly id = 'collapse-map';
   readonly inputs = STACK;
-  readonly repaintOn = ['floor', 'shade'] as const;
+  readonly repaintOn = ['collapse_threshold', 'shade'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private canvas = document.createElement('canvas');
   private tip = makeTip(this.frame.chart);
@@ -108,8 +108,8 @@ export class CollapseMapFigure implements Figure {
   }
 
   private isSafe(cell: Cell | null): boolean {
-    const { floor } = this.store.state;
-    return cell !== null && cell.residual >= floor && cell.entropy >= floor;
+    const { collapse_threshold: threshold } = this.store.state;
+    return cell !== null && cell.residual >= threshold && cell.entropy >= threshold;
   }
 
   private map(known: CollapseCells, shown: (Cell | null)[], key: ReturnType<typeof legend>, height: number): Chart {
@@ -142,7 +142,7 @@ export class CollapseMapFigure implements Figure {
 
   /** The regions' names, each where its region is widest. */
   private nameMarks({ x, y }: Plane, shown: (Cell | null)[]): Markish {
-    const regions = { columns: CELLS, rows: CELLS, region: fatesOf(shown, this.store.state.floor) };
+    const regions = { columns: CELLS, rows: CELLS, region: fatesOf(shown, this.store.state.collapse_threshold) };
     const taken = new Uint8Array(CELLS * CELLS);
     const places = labelPlaces(regions, THINNEST, NAME_ROOM, taken).filter(({ region }) => region < FATES.length);
     const along = (place: number) => (place + 0.5) / CELLS;
@@ -227,8 +227,8 @@ export class CollapseMapFigure implements Figure {
 
   private bitmap({ plane }: CollapseCells, shown: (Cell | null)[], { x, y }: Chart): Bitmap {
     const { canvas } = this;
-    const { floor, shade } = this.store.state;
-    if (shade === 'regions') paintFates(canvas, shown, floor);
+    const { collapse_threshold: threshold, shade } = this.store.state;
+    if (shade === 'regions') paintFates(canvas, shown, threshold);
     else {
       const values = new Float32Array(CELLS * CELLS);
       shown.forEach((cell, at) => {
@@ -245,21 +245,21 @@ export class CollapseMapFigure implements Figure {
   }
 
   private entries({ localization }: CollapseCells, shown: (Cell | null)[]): Entry[] {
-    const { floor, shade } = this.store.state;
+    const { collapse_threshold: threshold, shade } = this.store.state;
     const [least, most] = rangeOf(localization ?? []);
     const entries: Entry[] = [];
     if (shade === 'regions') {
-      const seen = new Set(fatesOf(shown, floor));
+      const seen = new Set(fatesOf(shown, threshold));
       const fates = [...FATES].reverse().filter((fate) => seen.has(FATES.indexOf(fate)));
       entries.push(
         ...fates.map((fate): Entry => ({
-          text: `${FATE_NAMES[fate]}${fate === 'alive' ? `: residual and entropy at least ${short(floor)}` : ''}`,
+          text: `${FATE_NAMES[fate]}${fate === 'alive' ? `: residual and entropy at least ${short(threshold)}` : ''}`,
           kind: 'strip',
           colours: [fateColour(fate)],
         })),
       );
     } else {
-      const band = `residual and entropy at least ${short(floor)}`;
+      const band = `residual and entropy at least ${short(threshold)}`;
       entries.push(
         { text: `${shade}: 0 to 1`, kind: 'strip', colours: stripOf(fieldRamp()) },
         { text: band, kind: 'line', colours: ['var(--series-3)'] },
@@ -285,7 +285,7 @@ export class CollapseMapFigure implements Figure {
       now: state.mean,
       from: known.plane.x[0],
       to: known.plane.x[1],
-      text: [now, textOf(this.present(known), state.floor)].filter(Boolean).join('; '),
+      text: [now, textOf(this.present(known), state.collapse_threshold)].filter(Boolean).join('; '),
     });
   }
 
@@ -307,7 +307,7 @@ export class CollapseMapFigure implements Figure {
     const { plane } = known;
     const isOn = (value: number, [low, high]: [number, number]) => value >= low && value <= high;
     if (!isOn(mean, plane.x) || !isOn(variance, plane.y)) return;
-    const said = textOf(this.shown(known)[cellAt(plane, mean, variance)], this.store.state.floor);
+    const said = textOf(this.shown(known)[cellAt(plane, mean, variance)], this.store.state.collapse_threshold);
     if (!said) return;
     tip.textContent = `m = ${short(mean)}, v = ${short(variance)}: ${said}`;
     placeTip(tip, frame.chart, px, py, 16);
@@ -343,11 +343,11 @@ export class CollapseMapFigure implements Figure {
     const safe = answered.filter((cell) => this.isSafe(cell)).length;
     const blank = cells.filter(({ overflow }) => overflow > 0).length;
     const refused = cells.find((cell) => cell.refused !== '');
-    const { floor } = this.store.state;
+    const { collapse_threshold: threshold } = this.store.state;
     const sentences = [
       answered.length > 0 &&
         `${count(cells.length)} of ${count(known.cells.length)} cells, ${fewest} of ${known.wanted} ` +
-          `stacks in each; ${safe} keep both at ${short(floor)} or more.`,
+          `stacks in each; ${safe} keep both at ${short(threshold)} or more.`,
       refused && `Cells left out: ${refused.refused}.`,
       blank > 0 && `In ${blank} cells the numbers overflow.`,
       known.localization && localizationText(known.localization),
@@ -370,10 +370,10 @@ export class CollapseMapFigure implements Figure {
 }
 
 /** What becomes of the stacks of a cell, with their numbers; '' where nothing is known. */
-function textOf(cell: Cell | null, floor: number): string {
+function textOf(cell: Cell | null, threshold: number): string {
   if (!cell || cell.refused !== '') return '';
   const { residual, entropy } = cell;
-  return `${FATE_NAMES[fateOf(residual, entropy, floor)]}, residual ${short(residual)}, entropy ${short(entropy)}`;
+  return `${FATE_NAMES[fateOf(residual, entropy, threshold)]}, residual ${short(residual)}, entropy ${short(entropy)}`;
 }
 
 type Scale = (value: number) => number;

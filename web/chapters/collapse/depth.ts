@@ -35,7 +35,7 @@ const NARROW = 640;
 export class DepthFigure implements Figure {
   readonly id = 'depth';
   readonly inputs = STACK;
-  readonly repaintOn = ['rank', 'rows', 'floor'] as const;
+  readonly repaintOn = ['rank', 'rows', 'collapse_threshold'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private claim = child(this.frame.root, '[data-claim]');
   private tip = new MarkTip(this.frame.chart);
@@ -106,8 +106,8 @@ export class DepthFigure implements Figure {
   private judge(): void {
     const { known } = this.curves;
     if (!known.every((curve) => this.curves.isFresh(curve))) return;
-    const { mean, floor } = this.store.state;
-    this.claim.textContent = claimText(known, mean, floor);
+    const { mean, collapse_threshold: threshold } = this.store.state;
+    this.claim.textContent = claimText(known, mean, threshold);
   }
 
   private caption(): string {

@@ -17,17 +17,17 @@ export const FATE_NAMES: Record<Fate, string> = {
 /** Pixels of a cell of the canvas: borders between cells are smooth. */
 const FINE = 12;
 
-/** What residual and entropy say of a stack; `floor` is what both must keep. */
-export function fateOf(residual: number, entropy: number, floor: number): Fate {
-  if (residual >= floor) return entropy >= floor ? 'alive' : 'entropy';
-  return entropy >= floor ? 'rank' : 'both';
+/** What residual and entropy say of a stack; `threshold` is what both must keep. */
+export function fateOf(residual: number, entropy: number, threshold: number): Fate {
+  if (residual >= threshold) return entropy >= threshold ? 'alive' : 'entropy';
+  return entropy >= threshold ? 'rank' : 'both';
 }
 
 /** The number of each cell's fate among `FATES`; a cell without values has that of none, 4. */
-export function fatesOf(cells: readonly (Cell | null)[], floor: number): Uint8Array {
+export function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uint8Array {
   return Uint8Array.from(cells, (cell) =>
     cell && Number.isFinite(cell.residual) && Number.isFinite(cell.entropy)
-      ? FATES.indexOf(fateOf(cell.residual, cell.entropy, floor))
+      ? FATES.indexOf(fateOf(cell.residual, cell.entropy, threshold))
       : FATES.length,
   );
 }
@@ -46,7 +46,7 @@ function between(values: Float64Array, column: number, row: number): number {
 }
 
 /** Paints the fates on a canvas, residual and entropy interpolated between the centres of the cells. */
-export function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | null)[], floor: number): void {
+export function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | null)[], threshold: number): void {
   const size = CELLS * FINE;
   canvas.width = canvas.height = size;
   const context = canvas.getContext('2d');
@@ -62,7 +62,7 @@ export function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | nu
       const column = (place + 0.5) / FINE - 0.5;
       const [r, h] = [between(residual, column, row), between(entropy, column, row)];
       if (Number.isNaN(r) || Number.isNaN(h)) continue;
-      pixels[line * size + place] = colours.get(fateOf(r, h, floor))!;
+      pixels[line * size + place] = colours.get(fateOf(r, h, threshold))!;
     }
   }
   context.putImageData(image, 0, 0);

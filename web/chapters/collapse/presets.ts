@@ -11,7 +11,7 @@ const BLOCKS = {
   length: 48,
   tokens: 'random-walk',
   mask: 'causal',
-  skip: 1,
+  residual_weight: 1,
   layer_norm: 'pre',
 } as const satisfies Partial<State>;
 /** Independent tokens, all of which each query sees. */
@@ -31,7 +31,7 @@ const NORMALIZED = {
   variance: 0,
   tokens: 'ar1',
   correlation: 0,
-  skip: 0,
+  residual_weight: 0,
   layer_norm: 'post',
   norm: 'rms-norm',
 } as const satisfies Partial<State>;
@@ -47,7 +47,7 @@ const CONTEXTS = {
   blocks: 8,
   rows: 'last',
 } as const satisfies Partial<State>;
-const DEEP = { ...WALK, depth: 24, floor: 0.3 } as const;
+const DEEP = { ...WALK, depth: 24, collapse_threshold: 0.3 } as const;
 
 const close = (a: number, b: number, most: number) => Math.abs(a - b) < most;
 
@@ -57,7 +57,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     figure: 'depth',
     name: 'Attention alone',
     text: 'It collapses fast: three layers take the residual from {pure.residual.0} to {pure.residual.3}, after four nothing is left but rounding. A larger variance widens the logits, which only delays it. <em>The claim of Dong et al. (2021) holds.</em>',
-    state: { ...FULL, variance: 1, skip: 0, layer_norm: 'none' },
+    state: { ...FULL, variance: 1, residual_weight: 0, layer_norm: 'none' },
     claim: ({ pure }) => pure.residual[0] > 0.9 && pure.residual[3] < 1e-3 && pure.residual[4] < 1e-9,
   },
   {
@@ -82,7 +82,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     figure: 'depth',
     name: 'Causal mask',
     text: 'Masked attention alone still collapses, to {causal.residual.12} in twelve layers. <em>The claim of Wu et al. (2024) holds.</em>',
-    state: { ...INDEPENDENT, skip: 0, layer_norm: 'none' },
+    state: { ...INDEPENDENT, residual_weight: 0, layer_norm: 'none' },
     claim: ({ causal }) => causal.residual[12] < 0.05,
   },
   {
@@ -90,7 +90,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     figure: 'depth',
     name: 'Local mask',
     text: 'It collapses more slowly than the causal mask, to {local.residual.12}. <em>The claim of Wu et al. (2024) holds.</em>',
-    state: { ...INDEPENDENT, mask: 'window', skip: 0, layer_norm: 'none' },
+    state: { ...INDEPENDENT, mask: 'window', residual_weight: 0, layer_norm: 'none' },
     claim: ({ local, causal }) =>
       local.residual[12] > 10 * causal.residual[12] && local.residual[12] < local.residual[1],
   },
@@ -218,7 +218,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     figure: 'collapse-map',
     name: 'Here the claim fails',
     text: 'Independent tokens, no skip connection, normalized after attention: the small variance keeps the residual at {sharp.residual.12}, but at the price of the entropy, {sharp.entropy.12}.',
-    state: { ...INDEPENDENT, mean: 1, skip: 0, layer_norm: 'post' },
+    state: { ...INDEPENDENT, mean: 1, residual_weight: 0, layer_norm: 'post' },
     claim: ({ sharp }) => sharp.entropy[12] < 0.1 && sharp.residual[12] > 0.9,
   },
   {
@@ -226,7 +226,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     figure: 'collapse-map',
     name: 'The same, larger variance',
     text: 'The entropy is {wide.entropy.12} and the residual {wide.residual.12}: one collapse is traded for the other.',
-    state: { ...INDEPENDENT, mean: 1, variance: 10, skip: 0, layer_norm: 'post' },
+    state: { ...INDEPENDENT, mean: 1, variance: 10, residual_weight: 0, layer_norm: 'post' },
     claim: ({ wide }) => wide.entropy[12] > 0.7 && wide.residual[12] < 0.6,
   },
 ];

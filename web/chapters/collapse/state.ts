@@ -35,7 +35,7 @@ const blockControls = {
   heads: number('heads', 'Heads', integers(1, 16), {
     help: 'Number of attention heads in each block; they share the width <i>d</i> in equal parts',
   }),
-  skip: number('skip', 'Skip', linear(0, 2), {
+  residual_weight: number('residual_weight', 'Residual weight', linear(0, 2), {
     sign: '<i>α</i>',
     help: 'Weight <i>α</i> of the skip connection; 0 removes it',
   }),
@@ -82,8 +82,8 @@ const controls = {
     { regions: 'collapse type', residual: 'residual', entropy: 'entropy' },
     'Type of collapse at each mean and variance, or residual or row entropy after the last layer',
   ),
-  floor: number('floor', 'Floor', linear(0, 1), {
-    help: 'Threshold of residual and entropy below which a stack counts as collapsed',
+  collapse_threshold: number('collapse_threshold', 'Collapse threshold', linear(0, 1), {
+    help: 'Residual and entropy below which a stack counts as collapsed',
   }),
   layer: number('layer', 'Layer', integers(0, 64, { within: 'depth' }), {
     help: 'Layer after which the tokens are compared; 0 is the input',
@@ -98,7 +98,7 @@ export const collapseView = declareView('Collapse', controls, settingText, {
   tokens: 'ar1',
   correlation: 0,
   mask: 'full',
-  skip: 0,
+  residual_weight: 0,
   layer_norm: 'none',
 });
 

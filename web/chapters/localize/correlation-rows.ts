@@ -1,4 +1,4 @@
-import type { HeadTraces, Measured } from '../../heads/traces';
+import type { HeadTraces, HeadMeasures } from '../../heads/traces';
 
 /** What the table of rank correlations ranks heads by. */
 export type Quantity = keyof HeadTraces | 'localization' | 'mean_modulus';
@@ -8,7 +8,7 @@ export const CORRELATIONS: readonly {
   quantity: Quantity;
   /** HTML. */
   label: string;
-  measured: keyof Measured;
+  measured: keyof HeadMeasures;
 }[] = [
   { quantity: 'localization', measured: 'localization', label: 'localization index <i>L</i> of the theory' },
   { quantity: 'localization', measured: 'entropy', label: 'localization index <i>L</i> of the theory' },

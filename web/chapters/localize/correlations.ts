@@ -1,10 +1,10 @@
 import values from '../../generated/correlations.json';
-import { covarianceNames, type Measured } from '../../heads/traces';
+import { covarianceNames, type HeadMeasures } from '../../heads/traces';
 import type { Covariance } from '../../state/heads';
 import { CORRELATIONS } from './correlation-rows';
 
 /** What the columns of measured attention are called. */
-const MEASURED: Partial<Record<keyof Measured, string>> = {
+const MEASURED: Partial<Record<keyof HeadMeasures, string>> = {
   entropy: 'row entropy',
   localization: 'localization over positions',
   self_weight: 'excess of the weight on oneself',

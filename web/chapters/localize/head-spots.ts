@@ -2,7 +2,7 @@ import { short } from '../../charts/format';
 import type { Measure } from '../../engine/protocol';
 import { distinct, type Spot } from '../../heads/head-dots';
 import { nameOf, spreadNames, spreadOf, type HeadRegistry } from '../../heads/registry';
-import { spectrumNames, traced, untraced, type Measured } from '../../heads/traces';
+import { spectrumNames, traced, untraced, type HeadMeasures } from '../../heads/traces';
 import { AXES } from './localization-claim';
 import type { Store } from './state';
 
@@ -12,7 +12,7 @@ export interface HeadSpot extends Spot {
 }
 
 /** What is measured on text of what the panel can plot. */
-const MEASURED: Partial<Record<Measure, keyof Measured>> = { localization: 'localization', entropy: 'entropy' };
+const MEASURED: Partial<Record<Measure, keyof HeadMeasures>> = { localization: 'localization', entropy: 'entropy' };
 
 /** Where the trained heads lie against their variance: as predicted from their spectrum, or as measured. */
 export class HeadSpots {

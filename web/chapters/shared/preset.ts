@@ -2,7 +2,7 @@ import type { Values } from '../../state/control';
 import type { FigureId } from '../../ui/registry';
 
 /** A state of a view worth seeing, offered beside the figure that shows it. */
-export interface Preset<S extends Values = Values, Measured = never> {
+export interface Preset<S extends Values = Values, Numbers = never> {
   /** Its name in sentences and in the file of values; unique in its view. */
   id: string;
   figure: FigureId;
@@ -20,8 +20,8 @@ export interface Preset<S extends Values = Values, Measured = never> {
   /** Parameters that may differ while the preset still counts as chosen. */
   free?: readonly (keyof S & string)[];
   /** What the text claims of the numbers measured. */
-  claim(measured: Measured): boolean;
+  claim(measured: Numbers): boolean;
 }
 
 /** A state whose numbers the prose of a view tells, although no link opens it. */
-export type Fact<S extends Values = Values, Measured = never> = Pick<Preset<S, Measured>, 'id' | 'state' | 'claim'>;
+export type Fact<S extends Values = Values, Numbers = never> = Pick<Preset<S, Numbers>, 'id' | 'state' | 'claim'>;

@@ -20,26 +20,26 @@ class Help {
 };
 
 /// One choice. Tables with more columns derive their row from it.
-struct Name {
+struct Choice {
   std::string_view name;  ///< as written on the command line, in JSON and in the page's link
   Help label = {};        ///< as the page's controls and the documentation show it
 };
 
 /// A view of a table of choices.
-class Names {
+class Choices {
  public:
-  constexpr Names() = default;
+  constexpr Choices() = default;
   template <class Row, std::size_t Extent>
-  constexpr Names(std::span<Row, Extent> rows)
+  constexpr Choices(std::span<Row, Extent> rows)
       : first_(rows.data()), count_(rows.size()), stride_(sizeof(Row)) {
-    static_assert(std::is_base_of_v<Name, Row>);
+    static_assert(std::is_base_of_v<Choice, Row>);
   }
   template <class Table>
-  constexpr Names(const Table& table) : Names(std::span(table)) {}
+  constexpr Choices(const Table& table) : Choices(std::span(table)) {}
 
   std::size_t size() const { return count_; }
-  const Name& operator[](std::size_t k) const {
-    return *reinterpret_cast<const Name*>(static_cast<const char*>(first_) + k * stride_);
+  const Choice& operator[](std::size_t k) const {
+    return *reinterpret_cast<const Choice*>(static_cast<const char*>(first_) + k * stride_);
   }
   /// "a, b, c".
   std::string joined(std::string_view separator = ", ") const;
@@ -52,16 +52,16 @@ class Names {
 };
 
 /// Throws InvalidArgument(field): "'given' is not allowed; it must be one of a, b, c".
-[[noreturn]] void refuse_name(std::string_view field, std::string_view given, Names names);
+[[noreturn]] void refuse_name(std::string_view field, std::string_view given, Choices names);
 
 /// The value of an enumeration that `name` stands for. Throws InvalidArgument(field).
 template <class Enumeration>
-Enumeration value_of_name(std::string_view field, std::string_view name, Names names) {
+Enumeration value_of_name(std::string_view field, std::string_view name, Choices names) {
   return static_cast<Enumeration>(names.index_of(field, name));
 }
 
 template <class Enumeration>
-std::string_view name_of(Enumeration value, Names names) {
+std::string_view name_of(Enumeration value, Choices names) {
   return names[static_cast<std::size_t>(value)].name;
 }
 
