@@ -55,7 +55,7 @@ describe.each([
     async (view) => {
       const link = view === 'collapse' ? `${QUICK}&head=sample:0.3` : `${view}?head=sample:0.3`;
       const address = `${host.address}#${link}`;
-      const { page, close } = await visit(browser, address, { viewport, settle: false });
+      const { page } = await visit(browser, address, { viewport, settle: false });
       await page.locator(`#${view} .exports`).first().waitFor({ state: 'attached' });
       for (const folded of await page.locator(`#${view} details.folded > *`).all()) await unfold(folded);
       const size = () =>
@@ -70,14 +70,13 @@ describe.each([
       // Captions gain a line or two.
       expect(Math.abs(after.height / before.height - 1)).toBeLessThan(0.08);
       await check(page, view, colours);
-      await close();
     },
     120_000,
   );
 });
 
 test('axe finds no violation where values are refused, those of a link too', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await go(page, 'localize?width=1&length=0');
   const refused = page.locator('#error-localize-length').filter({ hasText: /\S/ });
   await refused.waitFor({ state: 'attached' });
@@ -85,7 +84,6 @@ test('axe finds no violation where values are refused, those of a link too', asy
   await page.reload(); // nothing has been computed yet
   await refused.waitFor({ state: 'attached' });
   await check(page, 'a link to refused values', [LIGHT]);
-  await close();
 });
 
 /** Presses Tab until the element that the selector names has the focus. */
@@ -100,7 +98,7 @@ async function tabTo(page: Page, selector: string, key = 'Tab'): Promise<void> {
 const value = (page: Page, name: string) => page.locator(`#field-localize-${name}`).inputValue().then(Number);
 
 test('the keyboard alone moves a slider, the points of the figures, and chooses a head', async () => {
-  const { page, errors, close } = await visit(browser, host.address);
+  const { page, errors } = await visit(browser, host.address);
   await page.keyboard.press('Tab');
   expect(await page.evaluate(() => document.activeElement?.className)).toBe('skip');
   await page.keyboard.press('Enter');
@@ -141,11 +139,10 @@ test('the keyboard alone moves a slider, the points of the figures, and chooses 
   await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it is not drawn
   await page.locator('#figure-lead [data-mark="chosen head"] circle').waitFor({ state: 'attached' });
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('Escape gives up a drag, puts a handle’s value back and releases a head; Home and End go to the ends', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?head=sample:0.3&samples=100`);
+  const { page } = await visit(browser, `${host.address}#localize?head=sample:0.3&samples=100`);
   const handle = page.getByRole('slider', { name: 'Variance of the eigenspectrum' });
   await handle.focus();
   await page.keyboard.press('End');
@@ -173,17 +170,15 @@ test('Escape gives up a drag, puts a handle’s value back and releases a head; 
   expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset.head)).toBe('sample:0.0');
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => !location.hash.includes('head='));
-  await close();
 });
 
 test('Space chooses a preset and does not scroll', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await page.getByRole('link', { name: 'Large variance', exact: true }).first().focus();
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   await page.keyboard.press('Space');
   await expect.poll(() => value(page, 'variance')).toBe(30);
   expect(await page.evaluate(() => scrollY)).toBe(0);
-  await close();
 });
 
 /** Moves the pointer to the middle of a mark of a figure. */
@@ -202,7 +197,7 @@ test.each<[FigureId, string, RegExp]>([
   ['token-metric', 'heads of the sample', /layer \d, head \d+: W (alone|weighted by C): .+ \S+, .+ \S+$/],
   ['head-distance', 'measured', /^measured, distance \d+: mean weight \d\S*$/],
 ])('the pointer shows the numbers of a circle of %s', async (id, mark, numbers) => {
-  const { page, errors, close } = await visit(browser, `${host.address}#${QUICK}&variance=0.1`);
+  const { page, errors } = await visit(browser, `${host.address}#${QUICK}&variance=0.1`);
   await pointAt(page, id, mark);
   const tip = page.locator(`#figure-${id} .tip:visible`);
   await tip.waitFor();
@@ -210,11 +205,10 @@ test.each<[FigureId, string, RegExp]>([
   await page.mouse.move(1, 1);
   expect(await tip.count()).toBe(0);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('the pointer shows the numbers of a place on the phase map, and of a key in the strip', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await settled(page, 'phase-map');
   const canvas = (await page.locator('#figure-phase-map canvas').boundingBox())!;
   await page.mouse.move(canvas.x + 0.05 * canvas.width, canvas.y + 0.05 * canvas.height);
@@ -227,11 +221,10 @@ test('the pointer shows the numbers of a place on the phase map, and of a key in
   const tip = page.locator('#figure-lead .tip:visible', { hasText: /^key 4\d: / });
   await tip.waitFor();
   expect(await tip.textContent()).toMatch(/^key 4\d: (ρ 0\.\d+ (in theory|± \S+ simulated)|sensitivity)/);
-  await close();
 });
 
 test('a head under the pointer shows its eigenvalues, and a click keeps it', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
   const box = await dot.boundingBox();
   if (!box) throw new Error('the dot has no place');
@@ -243,11 +236,10 @@ test('a head under the pointer shows its eigenvalues, and a click keeps it', asy
   const own = page.locator('#figure-lead [data-mark="eigenvalues of the head"]');
   const dots = async () => ((await own.getAttribute('d')) ?? '').split('M').length - 1;
   await expect.poll(dots).toBe(32);
-  await close();
 });
 
 test('a head that was clicked keeps its name and both numbers, beside it and in the caption', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
   await dot.click({ force: true });
   await page.mouse.move(5, 5);
@@ -259,34 +251,31 @@ test('a head that was clicked keeps its name and both numbers, beside it and in 
   await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it is not drawn
   await expect.poll(() => caption(page, 'lead')).toMatch(/Chosen: .*layer 0, head 7, /);
   await tip.filter({ hasText: 'layer 0, head 7' }).waitFor();
-  await close();
 });
 
 describe('with a finger on a phone', () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
   test('the first chart of the stacks is in sight, and what is said of the claim is below its curves', async () => {
-    const { page, close } = await visit(browser, `${host.address}#${QUICK}`, phone);
+    const { page } = await visit(browser, `${host.address}#${QUICK}`, phone);
     await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
     const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y;
     await expect.poll(() => top('#figure-collapse-map .chart > svg')).toBeLessThan(844 - 200);
     await settled(page, 'depth');
     await page.locator('[data-claim]').filter({ hasText: 'The claim of Bao et al.' }).waitFor();
     expect(await top('[data-claim]')).toBeGreaterThan(await top('#figure-depth .progress'));
-    await close();
   });
 
   test('the first picture begins in the upper third of the screen', async () => {
-    const { page, close } = await visit(browser, host.address, phone);
+    const { page } = await visit(browser, host.address, phone);
     await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
     const box = (await page.locator('#figure-lead .chart > svg').boundingBox())!;
     expect(box.y).toBeLessThan(300);
     expect(box.y + box.height).toBeLessThan(844 - 48); // above the sheet
-    await close();
   });
 
   test('a preset shows its chart, which its sentence would push out of sight', async () => {
-    const { page, close } = await visit(browser, host.address, phone);
+    const { page } = await visit(browser, host.address, phone);
     await page.getByRole('link', { name: 'Mean near zero', exact: true }).first().tap();
     await page.locator('#preset-localize-fails').waitFor();
     const shade = page.locator('#figure-lead [data-mark="the index rises"]');
@@ -296,11 +285,10 @@ describe('with a finger on a phone', () => {
         .locator('#figure-lead .chart > svg > svg:last-of-type [data-mark="x-axis label"] text')
         .evaluate((it) => it.getBoundingClientRect().bottom);
     await expect.poll(bottom).toBeLessThan(844 - 48); // above the sheet
-    await close();
   });
 
   test('a tap on a head names it with both numbers', async () => {
-    const { page, close } = await visit(browser, host.address, phone);
+    const { page } = await visit(browser, host.address, phone);
     const dot = page.locator('#figure-lead [data-mark="heads of the sample"] circle').nth(5);
     await dot.scrollIntoViewIfNeeded();
     await dot.tap({ force: true });
@@ -309,11 +297,10 @@ describe('with a finger on a phone', () => {
     const box = (await tip.boundingBox())!;
     expect(box.x).toBeGreaterThanOrEqual(0);
     expect(box.x + box.width).toBeLessThanOrEqual(390);
-    await close();
   });
 
   test('a tap on a cell of an attention matrix says who reads whom, and how much', async () => {
-    const { page, close } = await visit(browser, `${host.address}#model`, phone);
+    const { page } = await visit(browser, `${host.address}#model`, phone);
     await settled(page, 'head-text');
     const rows = await csv(page, 'head-text');
     const cells = page.locator('#figure-head-text canvas');
@@ -329,12 +316,11 @@ describe('with a finger on a phone', () => {
     expect(await line.textContent()).toContain('Largest of this query: query 5');
     await page.locator('[data-head-select]').selectOption('0.0');
     await expect.poll(said).not.toBe(rows[4].key_3); // the same cell of another head
-    await close();
   });
 });
 
 test('arrow keys read the cells of an attention matrix', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await settled(page, 'head-text');
   const rows = await csv(page, 'head-text');
   const cells = page.locator('#figure-head-text .cells');
@@ -368,11 +354,10 @@ test('arrow keys read the cells of an attention matrix', async () => {
   expect(Math.abs(outline!.x + outline!.width - box!.x - box!.width)).toBeLessThan(6);
   await page.keyboard.press('Tab');
   expect(await line.getAttribute('aria-live')).toBe('off');
-  await close();
 });
 
 test('the point of the map follows a drag', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await settled(page, 'phase-map');
   const place = async () => {
     const handle = await page.locator('#figure-phase-map .handle').boundingBox();
@@ -391,16 +376,14 @@ test('the point of the map follows a drag', async () => {
   const moved = await place();
   expect(Math.abs(moved.left - box.left - 60)).toBeLessThan(4);
   expect(Math.abs(moved.top - box.top + 40)).toBeLessThan(4);
-  await close();
 });
 
 test('the theme button turns the colours', async () => {
-  const { page, close } = await visit(browser, host.address, { colorScheme: 'light' });
+  const { page } = await visit(browser, host.address, { colorScheme: 'light' });
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const before = await paper();
   await page.getByRole('button', { name: 'Dark' }).click();
   expect(await paper()).not.toBe(before);
   await page.reload();
   expect(await paper()).not.toBe(before);
-  await close();
 });

@@ -69,7 +69,7 @@ async function leadPainted(): Promise<number> {
 /** Seconds from a change of the mean to the first new picture of figure 6, and to its last. */
 async function stackSettled(): Promise<{ first: number; last: number }> {
   const setting = 'depth=24&length=128&width=64&heads=4&stacks=8';
-  const { page, close } = await visit(browser, `${host.address}#${blocks(`${setting}&mean=0.5`)}`);
+  const { page } = await visit(browser, `${host.address}#${blocks(`${setting}&mean=0.5`)}`);
   await settled(page, 'depth');
   const waited = await page.evaluate(
     async (hash) => {
@@ -88,7 +88,7 @@ async function stackSettled(): Promise<{ first: number; last: number }> {
     },
     `#${blocks(`${setting}&mean=0.6`)}`,
   );
-  await close();
+  await page.context().close();
   return waited;
 }
 
@@ -97,7 +97,7 @@ async function stackSettled(): Promise<{ first: number; last: number }> {
  * reading the file whole. A hand drags for a moment before it drops.
  */
 async function dropToHeads(): Promise<{ heads: number; whole: number }> {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await pick(
     page,
     ['model.fp16.safetensors', 'config.json'].map((name) => join(checkpoint, name)),
@@ -125,7 +125,7 @@ async function dropToHeads(): Promise<{ heads: number; whole: number }> {
     const { shown, dropped } = window as unknown as { shown: number; dropped: number };
     return (shown - dropped) / 1000;
   });
-  await close();
+  await page.context().close();
   return { heads, whole };
 }
 
@@ -134,7 +134,7 @@ async function dropToHeads(): Promise<{ heads: number; whole: number }> {
  * entropy that is predicted without text, and to the end: all predicted and measured on the book.
  */
 async function chosenToPredictions(): Promise<{ first: number; last: number }> {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await page.evaluate(() => {
     const notes = document.querySelector('[data-prediction-notes]');
     const isPredicted = () => {
@@ -168,7 +168,7 @@ async function chosenToPredictions(): Promise<{ first: number; last: number }> {
     { timeout: 120_000 },
   );
   const seconds = await waited.jsonValue();
-  await close();
+  await page.context().close();
   return seconds!;
 }
 
@@ -183,7 +183,7 @@ async function losses(page: Page): Promise<Map<string, Record<string, number>>> 
 
 /** Seconds from "play" to runs of the default comparison that are APART, and the step at which they are. */
 async function lossesPart(): Promise<{ seconds: number; step: number }> {
-  const { page, close } = await visit(browser, host.address, { settle: false });
+  const { page } = await visit(browser, host.address, { settle: false });
   await settled(page, 'run-curves');
   const start = performance.now();
   await page.locator('[data-action="play"]').click();
@@ -196,7 +196,7 @@ async function lossesPart(): Promise<{ seconds: number; step: number }> {
       if (!found && Math.abs(none - locater) > APART) found = { seconds, step: Number(step) };
     }
   }
-  await close();
+  await page.context().close();
   return found;
 }
 
@@ -215,7 +215,7 @@ async function memoryMeter(): Promise<() => Promise<number>> {
 
 /** MB of memory before and at most during the scan of the checkpoint in a folder, and its seconds. */
 async function scanOf(folder: string) {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   const memory = await memoryMeter();
   const before = await memory();
   const start = performance.now();
@@ -227,7 +227,7 @@ async function scanOf(folder: string) {
     await page.waitForTimeout(50);
   }
   const seconds = (performance.now() - start) / 1000;
-  await close();
+  await page.context().close();
   return { before, most, seconds };
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { ViewName } from '../../web/chapters/views';
 import { entryOf, FIGURES, type FigureId } from '../../web/ui/registry';
 import { parseCsv } from '../csv';
@@ -44,17 +44,20 @@ export interface Visit {
   page: Page;
   errors: string[];
   foreign: string[];
-  close(): Promise<void>;
 }
 
-/** Opens an address and waits for the engine's first answer unless told not to. */
+/**
+ * Opens an address, and waits for the engine's first answer unless told not to. The page closes at the end of the
+ * test, unless it is `kept` for the tests of a file.
+ */
 export async function visit(
   browser: Browser,
   address: string,
-  options: BrowserContextOptions & { settle?: boolean } = {},
+  options: BrowserContextOptions & { settle?: boolean; kept?: boolean } = {},
 ): Promise<Visit> {
-  const { settle = true, ...rest } = options;
+  const { settle = true, kept = false, ...rest } = options;
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...rest });
+  if (!kept) onTestFinished(() => context.close());
   const page = await context.newPage();
   const errors: string[] = [];
   const foreign: string[] = [];
@@ -68,7 +71,7 @@ export async function visit(
   });
   await page.goto(address);
   if (settle) await settled(page, await firstFigure(page));
-  return { page, errors, foreign, close: () => context.close() };
+  return { page, errors, foreign };
 }
 
 /** The first figure of the view that is shown. */

@@ -54,7 +54,7 @@ function column(page: Page, title: string): Promise<string[]> {
 const number = (text: string) => Number(text.replace('−', '-').replace(/·10.*/, 'e-5'));
 
 test('a folder is opened, and its text read as the command line reads it', { timeout: 180_000 }, async () => {
-  const { page, errors, foreign, close } = await visit(browser, `${host.address}#model?passages=2&tokens_source=text`);
+  const { page, errors, foreign } = await visit(browser, `${host.address}#model?passages=2&tokens_source=text`);
   await page.locator('[data-folder]').setInputFiles(checkpoint);
   await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
   const predictors = page.locator('#figure-predictors');
@@ -87,11 +87,10 @@ test('a folder is opened, and its text read as the command line reads it', { tim
   });
   expect(errors).toEqual([]);
   expect(foreign).toEqual([]);
-  await close();
 });
 
 test('a typed text is read by every head', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await open(page, ALL);
   const figure = page.locator('#figure-head-text');
   await figure.scrollIntoViewIfNeeded();
@@ -119,11 +118,10 @@ test('a typed text is read by every head', async () => {
     own.forEach((weight, key) => expect(Number(row[`key_${key + 1}`])).toBeCloseTo(weight, 4));
   });
   await expect.poll(async () => (await column(page, 'Entropy, text')).length).toBe(72);
-  await close();
 });
 
 test('without tokenizer.json the spectra are there, and what is missing is named', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await open(page, ALL.slice(0, 2));
   const notice = page.locator('[data-no-text]', { hasText: 'tokenizer.json is not among the files' });
   await notice.waitFor();
@@ -138,11 +136,10 @@ test('without tokenizer.json the spectra are there, and what is missing is named
   await open(page, ALL);
   await settled(page, 'head-text');
   expect(await notice.isVisible()).toBe(false);
-  await close();
 });
 
 test('a model of a family that reads no text says which do', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   await page
     .locator('[data-files]')
     .setInputFiles([
@@ -154,11 +151,10 @@ test('a model of a family that reads no text says which do', async () => {
   expect(await page.locator('#figure-head-text').isVisible()).toBe(false);
   await expect.poll(() => page.locator('[data-picks] button').filter({ visible: true }).count()).toBe(0);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('heads are measured on opening, and those that stand out are one click away', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model?passages=2`);
+  const { page } = await visit(browser, `${host.address}#model?passages=2`);
   await open(page, trainedModel());
   const pick = (name: string) => page.locator('[data-picks] button', { hasText: name });
   const known = async () => (await column(page, 'Entropy measured')).filter((it) => it !== '');
@@ -186,11 +182,10 @@ test('heads are measured on opening, and those that stand out are one click away
       return row!.y >= place!.y && row!.y + row!.height <= place!.y + place!.height;
     })
     .toBe(true);
-  await close();
 });
 
 test('a link about a text or model that is not at hand says so, and keeps the picture of the sample', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model?reading=Whales+swim`);
+  const { page } = await visit(browser, `${host.address}#model?reading=Whales+swim`);
   const figure = page.locator('#figure-head-text');
   await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
   expect(await caption(page, 'head-text')).toContain('on 8 tokens');
@@ -210,11 +205,10 @@ test('a link about a text or model that is not at hand says so, and keeps the pi
   expect(box?.y).toBeLessThan(700); // no empty place above it
   await page.locator('[data-head-select]').selectOption('2.3'); // of the sample
   await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
-  await close();
 });
 
 test('the link names the model that is open, and the page one that is another', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await open(page, trainedModel());
   expect(await page.locator('[data-report]').textContent()).toMatch(/read \d+ of \d+ kB in/);
   await page.waitForFunction(() => location.hash.includes('model=model.safetensors'));
@@ -223,11 +217,10 @@ test('the link names the model that is open, and the page one that is another', 
   expect(await words.textContent()).not.toContain('not the model that is open');
   await go(page, 'model?model=another&head=file:1.2');
   await words.filter({ hasText: 'The link is about “another”, which is not the model' }).waitFor();
-  await close();
 });
 
 test('what the chosen head does is said in words, and the terms of table and caption are explained', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`, { viewport: { width: 1280, height: 800 } });
+  const { page } = await visit(browser, `${host.address}#model`, { viewport: { width: 1280, height: 800 } });
   await settled(page, 'head-text');
   const words = page.locator('[data-head-words]');
   await page.locator('[data-head-select]').selectOption('0.2');
@@ -243,11 +236,10 @@ test('what the chosen head does is said in words, and the terms of table and cap
   expect(explained).toEqual(expect.arrayContaining(titles));
   await page.locator('#figure-head-text summary', { hasText: 'Details' }).click();
   await page.locator('.bench-head dt', { hasText: 'Sink score' }).waitFor();
-  await close();
 });
 
 test('the chapter opens on a head worth seeing, and each sentence chooses a head that shows something else', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   await settled(page, 'head-text');
   const title = page.locator('#title-head-text');
   await title.filter({ hasText: 'Layer 0, head 2 attends to the previous token' }).waitFor();
@@ -268,11 +260,10 @@ test('the chapter opens on a head worth seeing, and each sentence chooses a head
   await page.keyboard.type('A');
   expect(await field.inputValue()).toBe('A');
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('a sentence chooses the head of an opened model that shows it most', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model?passages=1`);
+  const { page } = await visit(browser, `${host.address}#model?passages=1`);
   await open(page, trainedModel());
   await page.locator('[data-examples] button', { hasText: 'Attention sink' }).click();
   await page.waitForFunction(() => location.hash.includes('head=file:'));
@@ -281,12 +272,11 @@ test('a sentence chooses the head of an opened model that shows it most', async 
     .locator('[data-head-table] tbody tr')
     .evaluateAll((list) => list.findIndex((it) => it.ariaCurrent));
   expect(firsts[at]).toBe(Math.max(...firsts)); // no tokens besides the first are sinks
-  await close();
 });
 
 test('the pane of the chosen head neither scrolls by itself nor cuts its caption', async () => {
   const viewport = { width: 1280, height: 800 };
-  const { page, close } = await visit(browser, `${host.address}#model`, { viewport });
+  const { page } = await visit(browser, `${host.address}#model`, { viewport });
   await settled(page, 'head-text');
   const pane = page.locator('.bench-head');
   expect(await pane.evaluate((it) => getComputedStyle(it).overflowY)).toBe('visible');
@@ -297,21 +287,19 @@ test('the pane of the chosen head neither scrolls by itself nor cuts its caption
   // With its details it is higher than the screen: their end stays in sight.
   await pane.locator('summary', { hasText: 'Details' }).click();
   await expect.poll(async () => Math.abs((await ends())[1] - 800)).toBeLessThan(40);
-  await close();
 });
 
 test('a table that goes on to the right says so, until its end is in sight', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   const sign = page.getByText('More columns to the right');
   await sign.waitFor();
   await page.locator('.rows-scroll').evaluate((it) => it.scrollTo({ left: it.scrollWidth }));
   await expect.poll(() => sign.isVisible()).toBe(false);
-  await close();
 });
 
 test('the picture of a head and the line below it are on the first screen', async () => {
   const viewport = { width: 1280, height: 800 };
-  const { page, close } = await visit(browser, `${host.address}#model`, { viewport });
+  const { page } = await visit(browser, `${host.address}#model`, { viewport });
   await settled(page, 'head-text');
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   const bottom = async () => {
@@ -319,11 +307,10 @@ test('the picture of a head and the line below it are on the first screen', asyn
     return box!.y + box!.height;
   };
   await expect.poll(bottom).toBeLessThanOrEqual(800);
-  await close();
 });
 
 test('a file that is dragged over the window is answered over all of it', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   const overlay = page.locator('.drop-overlay');
   expect(await overlay.isVisible()).toBe(false);
   await page.evaluate(() => {
@@ -336,11 +323,10 @@ test('a file that is dragged over the window is answered over all of it', async 
   expect(box).toMatchObject({ x: 0, y: 0, height: 900 });
   await page.evaluate(() => dispatchEvent(new DragEvent('dragleave')));
   await expect.poll(() => overlay.isVisible()).toBe(false);
-  await close();
 });
 
 test('the table is sorted, filtered and gone through by keys', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   const sort = page.locator('[data-sort="frobenius"]');
   for (const [direction, sign] of [
     ['descending', -1], // large variances are looked for
@@ -377,11 +363,10 @@ test('the table is sorted, filtered and gone through by keys', async () => {
   await page.locator(`tr[data-row="${second}"][aria-selected="true"]`).waitFor();
   await page.keyboard.press('End');
   expect(await focused()).toBe(await page.locator('tbody tr[data-row]').nth(71).getAttribute('data-row'));
-  await close();
 });
 
 test('brushed heads stay clear in every figure', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await settled(page, 'predictors');
   const clear = (id: string) =>
     page
@@ -411,11 +396,10 @@ test('brushed heads stay clear in every figure', async () => {
   await page.locator('[data-action="brush-none"]').click();
   await settled(page, 'predictors');
   await expect.poll(() => clear('predictors')).toBe(72);
-  await close();
 });
 
 test('a head is chosen in the small spectra', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await settled(page, 'head-spectra');
   const cell = page.locator('#figure-head-spectra [data-mark="heads"] rect').nth(2 * 12 + 5);
   const box = await cell.boundingBox();
@@ -424,11 +408,10 @@ test('a head is chosen in the small spectra', async () => {
   await page.waitForFunction(() => location.hash === '#model?head=sample:2.5');
   const row = page.locator('[data-row="sample:2.5"]');
   await expect.poll(() => row.getAttribute('aria-current')).toBe('true');
-  await close();
 });
 
 test('numbers are saved as JSON too', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await settled(page, 'predictors');
   const { columns, rows, parameters } = JSON.parse((await exported(page, 'predictors', 'json')).toString());
   expect(parameters).toMatchObject({ quantity: 'entropy', seed: 1 });
@@ -436,11 +419,10 @@ test('numbers are saved as JSON too', async () => {
   const first = (name: string) => rows[0][columns.indexOf(name)];
   expect([first('layer'), first('head'), first('quantity')]).toEqual([0, 0, 'entropy']);
   expect(first('level_7')).toBeCloseTo(first('measured'), 0);
-  await close();
 });
 
 test('predictions can be stopped, and started again', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await open(page, ALL);
   await page.locator('#figure-predictors').scrollIntoViewIfNeeded();
   const button = page.locator('#figure-predictors .wait button');
@@ -451,7 +433,6 @@ test('predictions can be stopped, and started again', async () => {
   expect(await caption(page, 'predictors')).not.toContain('rank correlation');
   await button.click();
   await said(page, 'predictors', 'heads so far');
-  await close();
 });
 
 /** A checkpoint of GPT-2's kind with one layer of two heads, all weights multiples of `scale`. */
@@ -476,7 +457,7 @@ const UNREADABLE: [string, Buffer, string][] = [
 ];
 
 test('another text can be given, and one that is short, empty or binary is refused', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model?passages=1`);
+  const { page, errors } = await visit(browser, `${host.address}#model?passages=1`);
   await open(page, trainedModel());
   const figure = page.locator('#figure-predictors');
   await figure.scrollIntoViewIfNeeded();
@@ -494,11 +475,10 @@ test('another text can be given, and one that is short, empty or binary is refus
   await said(page, 'predictors', 'of long.txt, seed');
   await expect.poll(() => figure.locator('.message').textContent()).toBe('');
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('several checkpoints are put side by side', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);
   await page
     .locator('[data-files]')
@@ -520,11 +500,10 @@ test('several checkpoints are put side by side', async () => {
   for (const row of earlier) expect(Number(row.mean)).toBeCloseTo(4 * Number(row.mean_before), 9);
   expect(await page.locator('[data-table-status]').textContent()).toContain('step-2.safetensors');
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('shards with an index are one checkpoint, and a missing one is named', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   const config = picked('config.json', LLAMA_CONFIG);
   const shards = shardsOf(LLAMA).map(({ name, buffer }) => picked(name, buffer));
   await page.locator('[data-files]').setInputFiles([...shards.slice(1), config]);
@@ -534,11 +513,10 @@ test('shards with an index are one checkpoint, and a missing one is named', asyn
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);
   await expect.poll(() => page.locator('[data-head-table] tbody tr').count()).toBe(2); // drawn last
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('heads of several stacks keep their names', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   await page
     .locator('[data-files]')
     .setInputFiles([picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
@@ -558,7 +536,6 @@ test('heads of several stacks keep their names', async () => {
   const rows = await csv(page, 'head-spectra');
   expect(new Set(rows.map(({ stack }) => stack)).size).toBe(3);
   expect(errors).toEqual([]);
-  await close();
 });
 
 /** Opens the small LLaMA. */
@@ -568,7 +545,7 @@ async function openLlama(page: Page): Promise<void> {
 }
 
 test('a change of the options reads the heads again, as the command line does', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model?fold_gains=no`);
+  const { page, errors } = await visit(browser, `${host.address}#model?fold_gains=no`);
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-options-'));
   writeFileSync(join(folder, 'model.safetensors'), safetensorsOf(LLAMA));
   writeFileSync(join(folder, 'config.json'), LLAMA_CONFIG);
@@ -608,11 +585,10 @@ test('a change of the options reads the heads again, as the command line does', 
   expect(await page.locator('[data-rotary]').isVisible()).toBe(false);
   expect(errors).toEqual([]);
   rmSync(folder, { recursive: true });
-  await close();
 });
 
 test('a scaling of rotary angles that is not known is named, and read at offset 0', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model?offset=3`);
+  const { page, errors } = await visit(browser, `${host.address}#model?offset=3`);
   const config = { ...JSON.parse(LLAMA_CONFIG), rope_scaling: { rope_type: 'spiral' } };
   await page
     .locator('[data-files]')
@@ -626,11 +602,10 @@ test('a scaling of rotary angles that is not known is named, and read at offset 
   await page.locator('[data-control="offset_kind"] label', { hasText: 'average' }).click();
   await page.locator('[data-problem]', { hasText: text }).waitFor();
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('an unrecognized architecture is read by the names that a person gives', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   const named = (it: string) => it.replace('model.layers.0.self_attn', 'blk.0.mine');
   const unknown = Object.entries(LLAMA).map(([name, tensor]) => [named(name), tensor]);
   const weights = picked('model.safetensors', safetensorsOf(Object.fromEntries(unknown)));
@@ -667,11 +642,10 @@ test('an unrecognized architecture is read by the names that a person gives', as
   await page.goto(link);
   await give();
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
-  await close();
 });
 
 test('key heads that no file gives are asked for, and kept in the link', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-grouped-'));
   const file = join(folder, 'model.safetensors');
   // Four heads of width 2 that share two keys: 8 rows of queries, 4 of keys, 4 of values.
@@ -712,7 +686,6 @@ test('key heads that no file gives are asked for, and kept in the link', async (
   expect(await page.locator('[data-map-form] #field-model-map_key_heads').inputValue()).toBe('2');
   expect(errors).toEqual([]);
   rmSync(folder, { recursive: true });
-  await close();
 });
 
 /**
@@ -750,7 +723,7 @@ async function serveFiles(
 test('a checkpoint is read from another host by ranges, and only when asked', async () => {
   const shards = shardsOf(LLAMA).map(({ name, buffer }) => [name, buffer] as const);
   const other = await serveFiles(new Map([...shards, ['config.json', Buffer.from(LLAMA_CONFIG)]]));
-  const { page, foreign, close } = await visit(browser, `${host.address}#model`);
+  const { page, foreign } = await visit(browser, `${host.address}#model`);
   const read = async (address: string) => {
     await page.locator('#remote-address').fill(address);
     await page.locator('[data-remote-form] button').click();
@@ -778,11 +751,10 @@ test('a checkpoint is read from another host by ranges, and only when asked', as
     poor.close();
   }
   expect(await page.locator('[data-busy]').isVisible()).toBe(false);
-  await close();
 });
 
 test('a file that changes on its host while it is read is refused', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   // So many tokens that the weights are not in the first block.
   const tokens = { shape: [20_000, 8], value: () => 1 };
   const model = safetensorsOf({ ...LLAMA, 'model.embed_tokens.weight': tokens });
@@ -822,5 +794,4 @@ test('a file that changes on its host while it is read is refused', async () => 
   }
   // The host has no tokenizer.json, which is all there is to complain of.
   expect(errors.filter((it) => !it.includes('404'))).toEqual([]);
-  await close();
 });

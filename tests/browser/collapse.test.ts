@@ -24,15 +24,14 @@ const SOON = 'depth=2&stacks=2&width=16&length=16';
 const field = (page: Page, name: string) => page.locator(`#field-collapse-${name}`);
 
 test('figures out of sight wait until they are seen', async () => {
-  const { page, close } = await open(blocks(SOON));
+  const { page } = await open(blocks(SOON));
   expect(await page.locator('#figure-cosines .chart > svg').count()).toBe(0);
   await settled(page, 'cosines');
   await expect.poll(() => page.locator('#figure-cosines .chart > svg').count()).toBe(1);
-  await close();
 });
 
 test('the figures over depth export the numbers of their rings', async () => {
-  const { page, close } = await open(blocks('depth=4&stacks=3&residual_weight=0.5'));
+  const { page } = await open(blocks('depth=4&stacks=3&residual_weight=0.5'));
   await settled(page, 'depth');
   const ranks = await csv(page, 'depth');
   expect(ranks.length).toBe(3 * 5);
@@ -55,11 +54,10 @@ test('the figures over depth export the numbers of their rings', async () => {
     expect(Number(row.entropy_minimum)).toBeLessThanOrEqual(Number(row.entropy));
     expect(Number(row.entropy_bound)).toBeLessThanOrEqual(Number(row.entropy));
   }
-  await close();
 });
 
 test('a sentence says whether the paper’s claim holds in the stack, by the numbers of the figures', async () => {
-  const { page, close } = await open('collapse');
+  const { page } = await open('collapse');
   await settled(page, 'depth');
   const claim = page.locator('#figure-depth [data-claim]');
   await claim.filter({ hasText: /fails in this stack: with v = 0\.01 / }).waitFor();
@@ -69,11 +67,10 @@ test('a sentence says whether the paper’s claim holds in the stack, by the num
   expect(Number(said)).toBeCloseTo(1e16 * Number(small.residual), 1);
   await go(page, 'collapse?layer_norm=post&residual_weight=1&mean=1&stacks=2&depth=4&collapse_threshold=0');
   await claim.filter({ hasText: /is not put to the test/ }).waitFor();
-  await close();
 });
 
 test('the axis of the first figure is on the first screen', async () => {
-  const { page, close } = await open('collapse', { viewport: { width: 1280, height: 800 } });
+  const { page } = await open('collapse', { viewport: { width: 1280, height: 800 } });
   await settled(page, 'collapse-map');
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   const bottom = () =>
@@ -81,11 +78,10 @@ test('the axis of the first figure is on the first screen', async () => {
       .locator('#figure-collapse-map [data-mark="x-axis label"] text')
       .evaluate((it) => it.getBoundingClientRect().bottom);
   await expect.poll(bottom).toBeLessThanOrEqual(800);
-  await close();
 });
 
 test('the bound is drawn for the exact softmax alone, and the last block on demand', async () => {
-  const { page, close } = await open(blocks(`${SOON}&softmax=hard&mask=blocks&blocks=3`));
+  const { page } = await open(blocks(`${SOON}&softmax=hard&mask=blocks&blocks=3`));
   await settled(page, 'depth');
   const first = (await csv(page, 'depth'))[1];
   expect(Object.keys(first)).not.toContain('entropy_bound');
@@ -93,11 +89,10 @@ test('the bound is drawn for the exact softmax alone, and the last block on dema
   await page.locator('input[name="field-collapse-rows"][value="last"]').check();
   await settled(page, 'depth');
   expect(Object.keys((await csv(page, 'depth'))[1])).toContain('entropy_final');
-  await close();
 });
 
 test('the map exports its cells, and its pictures have their colours', async () => {
-  const { page, close } = await open(blocks(`${SOON}&residual_weight=0&layer_norm=none`));
+  const { page } = await open(blocks(`${SOON}&residual_weight=0&layer_norm=none`));
   await settled(page, 'collapse-map');
   const rows = await csv(page, 'collapse-map');
   expect(rows.length).toBe(576);
@@ -152,11 +147,10 @@ test('the map exports its cells, and its pictures have their colours', async () 
     seen.sort((a, b) => a.value - b.value);
     expect(seen.filter((it, i) => i > 0 && it.red! > seen[i - 1]!.red!).length, measure).toBe(0);
   }
-  await close();
 });
 
 test('the cosines follow the slider over depth, which ends at the depth', async () => {
-  const { page, close } = await open(blocks('depth=2&stacks=2&length=9&tokens=ar1&correlation=0'));
+  const { page } = await open(blocks('depth=2&stacks=2&length=9&tokens=ar1&correlation=0'));
   await settled(page, 'cosines');
   const rows = await csv(page, 'cosines');
   expect(rows.length).toBe(9);
@@ -169,12 +163,13 @@ test('the cosines follow the slider over depth, which ends at the depth', async 
   await page.waitForFunction(() => location.hash.includes('layer=1'));
   await settled(page, 'cosines');
   expect(await caption(page, 'cosines')).toMatch(/after layer 1 of 2/);
-  await close();
 });
 
 test('a link reproduces the view', async () => {
   const first = await open(
-    blocks('depth=3&stacks=2&mean=0.5&layer_norm=post&values=gaussian&rank=effective_rank&collapse_threshold=0.3&layer=1'),
+    blocks(
+      'depth=3&stacks=2&mean=0.5&layer_norm=post&values=gaussian&rank=effective_rank&collapse_threshold=0.3&layer=1',
+    ),
   );
   await settled(first.page, 'depth');
   await field(first.page, 'residual_weight').fill('0.25');
@@ -195,14 +190,13 @@ test('a link reproduces the view', async () => {
       view[`${id} numbers`] = await csv(page, id);
     }
     views.push(view);
-    await page.context().close();
   }
   expect(views[1]).toEqual(views[0]);
   expect(views[0].depth).toMatch(/^2 of 2 stacks\. At the end the effective rank is/);
 });
 
 test('a change of the state cancels what is under way', async () => {
-  const { page, close } = await open(blocks('depth=200&length=256&heads=4&stacks=1000'), { settle: false });
+  const { page } = await open(blocks('depth=200&length=256&heads=4&stacks=1000'), { settle: false });
   await page.locator('#figure-collapse-map').scrollIntoViewIfNeeded();
   await page.locator('#figure-depth').scrollIntoViewIfNeeded();
   await page.locator('#figure-depth .chart svg[role="img"]').waitFor();
@@ -211,11 +205,10 @@ test('a change of the state cancels what is under way', async () => {
   await settled(page, 'depth');
   await page.locator('#figure-depth [data-live]', { hasText: '2 of 2 stacks' }).waitFor({ state: 'attached' });
   expect(Date.now() - start).toBeLessThan(5000);
-  await close();
 });
 
 test('bad values show the words of the library at the control, and the page lives on', async () => {
-  const { page, errors, close } = await open(blocks(`${SOON}&heads=2`));
+  const { page, errors } = await open(blocks(`${SOON}&heads=2`));
   await settled(page, 'depth');
   await go(page, blocks('depth=-1&heads=5'));
   const depth = page.locator('#error-collapse-depth');
@@ -234,20 +227,18 @@ test('bad values show the words of the library at the control, and the page live
   await place.filter({ hasText: /\S/ }).waitFor();
   expect(await place.textContent()).toMatch(/^Normalization: 'sometimes' .*none/);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('numbers that overflow are said, and those before are drawn', async () => {
-  const { page, close } = await open(blocks('depth=200&stacks=2&length=8&width=8&residual_weight=10&layer_norm=none'));
+  const { page } = await open(blocks('depth=200&stacks=2&length=8&width=8&residual_weight=10&layer_norm=none'));
   await settled(page, 'depth');
   expect(await caption(page, 'depth')).toMatch(/the numbers overflow in layer \d+/);
   const rings = page.locator('#figure-depth [data-mark="variance 0.1"] circle');
   expect(await rings.count()).toBeGreaterThan(5);
-  await close();
 });
 
 test('a stack without layers shows its input', async () => {
-  const { page, close } = await open(blocks('depth=0&stacks=2'));
+  const { page } = await open(blocks('depth=0&stacks=2'));
   await settled(page, 'depth');
   expect((await csv(page, 'depth')).length).toBe(3);
   await settled(page, 'cosines');
@@ -256,11 +247,10 @@ test('a stack without layers shows its input', async () => {
     await settled(page, id);
     expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
   }
-  await close();
 });
 
 test('only controls that are of use are shown', async () => {
-  const { page, close } = await open(blocks(SOON));
+  const { page } = await open(blocks(SOON));
   await settled(page, 'depth');
   const visible = async (...names: string[]) => {
     const all = names.map((name) => page.locator(`#collapse .panel [data-control="${name}"]`).isVisible());
@@ -274,7 +264,6 @@ test('only controls that are of use are shown', async () => {
   await show(['norm', 'shear', 'window', 'blocks'], [false, true, true, false]);
   await field(page, 'mask').selectOption('blocks');
   await show(['window', 'blocks', 'prefix', 'selected'], [false, true, true, true]);
-  await close();
 });
 
 /** Where an element is once the page above it has stopped to grow. */
@@ -288,7 +277,7 @@ async function restingBox(page: Page, element: Locator) {
 }
 
 test('keys and a drag move the present point of the map', async () => {
-  const { page, errors, close } = await open(blocks(SOON));
+  const { page, errors } = await open(blocks(SOON));
   await settled(page, 'collapse-map');
   const value = (name: string) => field(page, name).inputValue().then(Number);
   const handle = page.locator('#figure-collapse-map .handle');
@@ -308,5 +297,4 @@ test('keys and a drag move the present point of the map', async () => {
   const moved = await handle.boundingBox();
   expect(Math.abs(moved!.x - box.x + 60)).toBeLessThan(4);
   expect(errors).toEqual([]);
-  await close();
 });

@@ -124,17 +124,16 @@ const KINDS: [FigureId, string, string][] = [
 ];
 
 test('a control of each kind changes the figure beside which it stands', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#localize`, { settle: false });
+  const { page, errors } = await visit(browser, `${host.address}#localize`, { settle: false });
   for (const [id, name, hash] of KINDS) await expectEffect(page, id, name, hash);
   expect(errors).toEqual([]);
-  await close();
 }, 120_000);
 
 test.each(['localize', 'collapse'] as const)(
   'every control of %s is there beside a figure that it changes',
   async (view) => {
     const { base, more } = BASES[view];
-    const { page, close } = await visit(browser, `${host.address}#${view}?${base}`, { settle: false });
+    const { page } = await visit(browser, `${host.address}#${view}?${base}`, { settle: false });
     const met = new Set<string>();
     const all = await page
       .locator(`#${view} .panel [data-control], #${view} .figure [data-control]`)
@@ -155,12 +154,11 @@ test.each(['localize', 'collapse'] as const)(
     }
     expect(all.length).toBeGreaterThan(20);
     expect(all.filter((name) => !met.has(name))).toEqual([]);
-    await close();
   },
 );
 
 test('a control that changes nothing beside a figure is not there', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?${BASES.localize.base}`);
+  const { page } = await visit(browser, `${host.address}#localize?${BASES.localize.base}`);
   await settled(page, 'lead');
   expect(await controlsBeside(page, 'lead')).not.toContain('head_width'); // symmetric ensemble
   expect(await controlsBeside(page, 'lead')).toContain('ensemble');
@@ -180,7 +178,6 @@ test('a control that changes nothing beside a figure is not there', async () => 
   );
   await besideOnly('softmax-row', [], ['logit']);
   await besideOnly('row-entropy', ['mean', 'variance', 'length'], ['samples', 'sigma']);
-  await close();
 });
 
 /** Runs that are soon over. */
@@ -189,7 +186,7 @@ const RUNS = 'steps=6&width=16&depth=1&heads=2&length=8&batch=1&log_every=3&eval
 test.each<string>(['runs', 'learning_rate', 'positions', 'seed'])(
   'the control %s of train changes the numbers of the runs',
   async (name) => {
-    const { page, errors, close } = await visit(browser, `${host.address}#train?${RUNS}`);
+    const { page, errors } = await visit(browser, `${host.address}#train?${RUNS}`);
     page.on('dialog', (dialog) => void dialog.accept()); // the runs before are not saved
     await page
       .locator('#train details')
@@ -205,7 +202,6 @@ test.each<string>(['runs', 'learning_rate', 'positions', 'seed'])(
     await page.waitForTimeout(400); // the change settles
     expect(await numbers()).not.toBe(before);
     expect(errors).toEqual([]);
-    await close();
   },
 );
 
@@ -220,7 +216,7 @@ async function numbersOfModel(page: Page): Promise<string> {
 }
 
 test('a control of each kind of a model that was opened changes its table or figures', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model?passages=1`);
+  const { page, errors } = await visit(browser, `${host.address}#model?passages=1`);
   await page.locator('[data-files]').setInputFiles(trainedModel());
   await page.locator('[data-report]', { hasText: /heads of .* read/ }).waitFor();
   for (const name of ['reading', 'level', 'length'] as const) {
@@ -235,5 +231,4 @@ test('a control of each kind of a model that was opened changes its table or fig
     await expect.poll(() => numbersOfModel(page), { message: name, timeout: 60_000 }).not.toBe(before);
   }
   expect(errors).toEqual([]);
-  await close();
 }, 120_000);

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { numberOf, type FigureId } from '../../web/ui/registry';
 import {
   browser,
@@ -18,11 +18,10 @@ import {
 openBrowser();
 
 describe('of the page as it opens', () => {
-  let page: Page, close: () => Promise<void>;
+  let page: Page;
   beforeAll(async () => {
-    ({ page, close } = await visit(browser, host.address));
+    ({ page } = await visit(browser, host.address, { kept: true }));
   });
-  afterAll(() => close());
 
   test('the lead figure exports the numbers of its marks', async () => {
     const rows = await csv(page, 'lead');
@@ -99,7 +98,7 @@ describe('of the page as it opens', () => {
 });
 
 test('the lead figure exports complex eigenvalues, and those of the chosen head', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?ensemble=shifted-gaussian&head=sample:0.3`);
+  const { page } = await visit(browser, `${host.address}#localize?ensemble=shifted-gaussian&head=sample:0.3`);
   await settled(page, 'lead');
   const rows = await csv(page, 'lead');
   const own = rows.filter((row) => row.kind === 'eigenvalue');
@@ -108,7 +107,6 @@ test('the lead figure exports complex eigenvalues, and those of the chosen head'
   expect(rows.filter((row) => row.kind === 'eigenvalue of head').length).toBe(32);
   const svg = (await exported(page, 'lead', 'svg')).toString();
   expect(svg).toContain('data-mark="eigenvalues of the head"');
-  await close();
 });
 
 /** Figures without random draws: of one row, of published results, of a model that is read. */
@@ -139,7 +137,7 @@ async function outside(page: Page, svg: string): Promise<string[]> {
 
 test('every export says which figure it is, with which parameters and seed, and how to find it; pictures stand alone', async () => {
   const small = 'width=16&length=16&seed=7';
-  const { page, close } = await visit(browser, `${host.address}#localize?${small}&variance=0.3`);
+  const { page } = await visit(browser, `${host.address}#localize?${small}&variance=0.3`);
   await go(page, `collapse?${small}&depth=2&stacks=2&variance=0.3`);
   await go(page, 'model?seed=7');
   await go(page, `train?${small}&steps=12&depth=1&heads=2&batch=2&log_every=4`);
@@ -182,5 +180,4 @@ test('every export says which figure it is, with which parameters and seed, and 
     expect([png.readUInt32BE(16), png.readUInt32BE(20)], id).toEqual(size.map((it) => 2 * it));
     expect(png.length, id).toBeGreaterThan(5000);
   }
-  await close();
 }, 180_000);

@@ -23,7 +23,7 @@ describe.each([
   ['from the disk', () => fileAddress],
 ])('a dropped checkpoint, %s', (_, address) => {
   test('joins the figures after reading less than 10 MB of it', async () => {
-    const { page, errors, foreign, close } = await visit(browser, address());
+    const { page, errors, foreign } = await visit(browser, address());
     await drop(page, [weights, config]);
     const report = page.locator('[data-report]', { hasText: '72 heads' });
     await report.waitFor();
@@ -38,12 +38,11 @@ describe.each([
     await onMap.nth(71).waitFor({ state: 'attached' });
     expect(errors).toEqual([]);
     expect(foreign).toEqual([]);
-    await close();
   });
 });
 
 test('the dropped file gives the same heads as the sample that the page was built with', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await page.locator('[data-files]').setInputFiles([weights, config]);
   await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
   await showView(page, 'localize');
@@ -54,11 +53,10 @@ test('the dropped file gives the same heads as the sample that the page was buil
     details.push(text?.replace(/^.*layer/, 'layer'));
   }
   expect(details[1]).toBe(details[0]);
-  await close();
 });
 
 test('without config.json the head count is asked for, and a wrong one refused', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await page.locator('[data-files]').setInputFiles([weights]);
   const field = page.getByLabel('Attention heads per layer');
   await field.waitFor();
@@ -72,16 +70,14 @@ test('without config.json the head count is asked for, and a wrong one refused',
   await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
   expect(await field.isVisible()).toBe(false);
   expect(await problem.textContent()).toBe('');
-  await close();
 });
 
 test('a GGUF file has its own configuration, and lacks the tokenizer only', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   await page.locator('[data-files]').setInputFiles([{ name: 'llama.gguf', mimeType: '', buffer: llamaGguf() }]);
   await page.locator('[data-report]', { hasText: '2 heads' }).waitFor();
   await expect.poll(() => page.locator('#model').textContent()).toContain('tokenizer.json is not among the files.');
   expect(errors).toEqual([]);
-  await close();
 });
 
 /** Heads of each of two layers, and their width. */
@@ -103,7 +99,7 @@ const PRUNED = safetensorsOf(
 const CONFIG = JSON.stringify({ ...{ model_type: 'llama', num_attention_heads: HEADS, hidden_size: MODEL } });
 
 test('a head whose queries are zero is read with variance 0, and counted where it has no place', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   await page.locator('[data-files]').setInputFiles([
     { name: 'pruned.safetensors', mimeType: '', buffer: PRUNED },
     { name: 'config.json', mimeType: '', buffer: Buffer.from(CONFIG) },
@@ -126,7 +122,6 @@ test('a head whose queries are zero is read with variance 0, and counted where i
   const dots = page.locator('#figure-lead [data-mark="heads of the file"] path');
   expect(await dots.count()).toBe(7);
   expect(errors).toEqual([]);
-  await close();
 });
 
 const QUERY = 'encoder.layer.0.attention.self.query.weight';
@@ -151,7 +146,7 @@ const HOSTILE: [string, Buffer, RegExp][] = [
 ];
 
 test('hostile files are named, one after the other, and the page lives on', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   const problem = page.locator('[data-problem]');
   for (const [what, buffer, words] of HOSTILE) {
     const file = { name: 'hostile.safetensors', mimeType: '', buffer };
@@ -163,7 +158,6 @@ test('hostile files are named, one after the other, and the page lives on', asyn
   await page.locator('#field-localize-mean').fill('0.5');
   await page.locator('#figure-lead svg[aria-label*="means 0.5"]').waitFor();
   expect(errors).toEqual([]);
-  await close();
 });
 
 /** The beginning of what `torch.save` writes: an archive whose first file is data.pkl. */
@@ -183,7 +177,7 @@ const FOLDERS: [Record<string, string>, RegExp][] = [
 ];
 
 test('a dropped folder without weights that can be read is told what is wrong, and replaces nothing', async () => {
-  const { page, errors, close } = await visit(browser, host.address);
+  const { page, errors } = await visit(browser, host.address);
   const report = page.locator('[data-report]');
   await drop(page, [weights, config]);
   await report.filter({ hasText: '72 heads' }).waitFor();
@@ -199,11 +193,10 @@ test('a dropped folder without weights that can be read is told what is wrong, a
   await page.locator('input[name="field-model-frame"][value="embeddings"]').check();
   await report.filter({ hasText: 'with the covariance of the token embeddings' }).waitFor();
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('reading can be cancelled', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   await page.evaluate(() => {
     // The scan is too quick for a hand: the test presses the button as soon as it shows.
     const busy = document.querySelector<HTMLElement>('[data-busy]');
@@ -216,15 +209,13 @@ test('reading can be cancelled', async () => {
   await page.locator('[data-report]', { hasText: 'Cancelled' }).waitFor();
   await settled(page, 'lead');
   expect(await page.locator(own).count()).toBe(0);
-  await close();
 });
 
 test('the sample can be hidden', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await settled(page, 'phase-map'); // figures that come into sight grow, and the control moves
   await page.locator('input[name="field-localize-sample"][value="hidden"]').check();
   await page.locator('#figure-lead').scrollIntoViewIfNeeded(); // out of sight it waits
   await page.locator('#figure-lead [data-mark="heads of the sample"] circle').first().waitFor({ state: 'detached' });
   expect(await page.locator('[data-heads] button').count()).toBe(0);
-  await close();
 });

@@ -9,7 +9,7 @@ openBrowser();
 const GAUSSIAN = sources.zipf.name.indexOf('neighbours');
 
 test('what a head does over distance is shown, and that of a head that is predicted badly', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model`);
+  const { page, errors } = await visit(browser, `${host.address}#model`);
   await settled(page, 'head-distance');
   const expectHead = async (at: number) => {
     const { layer, head, measured, gaussian } = sources.zipf.profiles[at]!;
@@ -39,11 +39,10 @@ test('what a head does over distance is shown, and that of a head that is predic
   const lines = page.locator('#figure-head-distance [data-mark="rotary base alone"] path');
   expect(await lines.count()).toBe(0);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('of a rotary model the decay by its base stands beside what is measured', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model?passages=2`);
+  const { page } = await visit(browser, `${host.address}#model?passages=2`);
   await page.locator('[data-folder]').setInputFiles(trainedFolder(LLAMA));
   await page.locator('[data-report]', { hasText: '8 heads of export:' }).waitFor();
   await unfold(page.locator('#figure-head-distance'));
@@ -56,5 +55,4 @@ test('of a rotary model the decay by its base stands beside what is measured', a
   expect(Number(gamma)).toBeCloseTo((2e4 - reach) / (2e4 + reach), 3);
   const line = page.locator('#figure-head-distance [data-mark="rotary base alone"] path');
   await expect.poll(() => line.count(), { timeout: 60_000 }).toBe(1);
-  await close();
 });

@@ -48,7 +48,7 @@ async function endWorkers(page: Page): Promise<void> {
 }
 
 test('a worker that vanishes is replaced, and its run resumes from its checkpoint', async () => {
-  const { page, close } = await visitAfter(keepWorkers, `${host.address}#train`);
+  const { page } = await visitAfter(keepWorkers, `${host.address}#train`);
   await settled(page, 'run-curves');
   const runs = page.locator('[data-comparison-runs]');
   await runs.scrollIntoViewIfNeeded();
@@ -59,7 +59,6 @@ test('a worker that vanishes is replaced, and its run resumes from its checkpoin
   const step = async () => Number(/step (\d+)/.exec((await runs.textContent()) ?? '')?.[1]);
   const before = await step();
   await expect.poll(step, { timeout: 30_000 }).toBeGreaterThan(before);
-  await close();
 });
 
 /** Workers stay inside a loop once they are told to. */
@@ -74,7 +73,7 @@ function obeyHang(): void {
 }
 
 test('a worker that is stuck is replaced, and a paused run rests at its next checkpoint', async () => {
-  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  const { page } = await visit(browser, 'about:blank', { settle: false });
   await page.addInitScript(keepWorkers);
   await page.addInitScript(obeyHang);
   await page.goto(`${host.address}#train`);
@@ -91,7 +90,6 @@ test('a worker that is stuck is replaced, and a paused run rests at its next che
   await status.filter({ hasText: 'Pausing' }).waitFor();
   await status.filter({ hasText: 'Paused' }).waitFor({ timeout: 50_000 });
   expect(await runs.textContent()).toMatch(/Its worker stopped; it resumed from step \d/);
-  await close();
 }, 90_000);
 
 /** Loses the first result of stacks, on its way from a worker. */
@@ -113,14 +111,13 @@ function loseResult(): void {
 }
 
 test('a lost result is computed again', async () => {
-  const { page, errors, close } = await visitAfter(loseResult, `${host.address}#${QUICK}`);
+  const { page, errors } = await visitAfter(loseResult, `${host.address}#${QUICK}`);
   for (const id of ['depth', 'collapse-map'] as const) await settled(page, id);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('leaving the page asks for confirmation while a run trains, or rests with steps that no file has', async () => {
-  const { page, close } = await visit(browser, `${host.address}#train?runs=none`);
+  const { page } = await visit(browser, `${host.address}#train?runs=none`);
   const asked: string[] = [];
   page.on('dialog', (dialog) => {
     asked.push(dialog.type());
@@ -143,7 +140,6 @@ test('leaving the page asks for confirmation while a run trains, or rests with s
   await saved(page.getByRole('button', { name: 'Save .safetensors of baseline' }));
   await page.reload();
   expect(asked).toEqual(['beforeunload', 'beforeunload']);
-  await close();
 });
 
 /** A worker cannot read files, as in WebKit on a page from the disk. */
@@ -163,7 +159,7 @@ test.each([
   ['over http', () => host.address],
   ['from the disk', () => fileAddress],
 ])('files that a worker cannot read are read by the page, %s', async (_, address) => {
-  const { page, errors, close } = await visitAfter(forbidReading, `${address()}#model`);
+  const { page, errors } = await visitAfter(forbidReading, `${address()}#model`);
   await settled(page, 'head-spectra');
   const files = ['model.fp16.safetensors', 'config.json', 'tokenizer.json'];
   await page.locator('[data-files]').setInputFiles(files.map((name) => join(checkpoint, name)));
@@ -183,11 +179,10 @@ test.each([
   await page.locator('#field-model-reading').press('Enter');
   await figure.locator('[data-live]', { hasText: 'on 6 tokens' }).waitFor();
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('a file that the page cannot read either is named', async () => {
-  const { page, close } = await visitAfter(forbidReading, `${host.address}#model`);
+  const { page } = await visitAfter(forbidReading, `${host.address}#model`);
   await settled(page, 'head-spectra');
   await page.evaluate(() => {
     Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException('', 'NotReadableError'));
@@ -195,12 +190,11 @@ test('a file that the page cannot read either is named', async () => {
   await page.locator('[data-files]').setInputFiles(join(checkpoint, 'model.fp16.safetensors'));
   const problem = page.locator('[data-problem]');
   await expect.poll(() => problem.textContent()).toContain('is it still there?');
-  await close();
 });
 
 describe('offline', () => {
   test('figures that were not opened yet compute, once the page was idle', async () => {
-    const { page, close } = await visit(browser, `${host.address}#${QUICK}`);
+    const { page } = await visit(browser, `${host.address}#${QUICK}`);
     const loaded = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
     for (const name of ['engine', 'sample-texts', 'sample-predictions']) {
       await expect.poll(async () => (await loaded()).join(' '), { timeout: 20_000 }).toContain(`assets/${name}-`);
@@ -208,11 +202,10 @@ describe('offline', () => {
     await page.context().setOffline(true);
     await settled(page, 'cosines');
     expect(await page.locator('#figure-cosines .message').textContent()).toBe('');
-    await close();
   });
 
   test('a figure says that it waits for the connection, and computes when it returns', async () => {
-    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    const { page } = await visit(browser, 'about:blank', { settle: false });
     await page.route('**/engine-*.wasm', (route) => route.abort());
     await page.goto(`${host.address}#${QUICK}`);
     await page.context().setOffline(true);
@@ -224,11 +217,10 @@ describe('offline', () => {
     await page.context().setOffline(false);
     await expect.poll(() => figure.locator('.message').textContent()).toBe('');
     await settled(page, 'depth');
-    await close();
   });
 
   test('a run that was started offline trains when the connection returns', async () => {
-    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    const { page } = await visit(browser, 'about:blank', { settle: false });
     await page.route('**/engine-*.wasm', (route) => route.abort());
     await page.goto(`${host.address}#train`);
     await page.locator('#figure-run-curves .exports').waitFor({ state: 'attached' });
@@ -240,11 +232,10 @@ describe('offline', () => {
     await page.context().setOffline(false);
     await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
     expect(await problem.textContent()).toBe('');
-    await close();
   });
 
   test('a host that does not answer is asked again', async () => {
-    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    const { page } = await visit(browser, 'about:blank', { settle: false });
     await page.route('**/engine-*.wasm', (route) => route.abort());
     await page.goto(`${host.address}#${QUICK}`);
     const figure = page.locator('#figure-depth');
@@ -253,13 +244,12 @@ describe('offline', () => {
     await page.unroute('**/engine-*.wasm');
     await expect.poll(() => figure.locator('.message').textContent(), { timeout: 20_000 }).toBe('');
     await settled(page, 'depth');
-    await close();
   });
 });
 
 describe('in place of the engine', () => {
   test('a page to log in is named, and its button loads the engine without a reload', async () => {
-    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    const { page } = await visit(browser, 'about:blank', { settle: false });
     const body = '<!DOCTYPE html><title>Log in</title>';
     await page.route('**/engine-*.wasm', (route) => route.fulfill({ body, contentType: 'text/html' }));
     await page.goto(`${host.address}#${QUICK}`);
@@ -274,11 +264,10 @@ describe('in place of the engine', () => {
     await settled(page, 'depth');
     expect(await message.textContent()).toBe('');
     expect(await figure.evaluate((it) => it === document.activeElement)).toBe(true);
-    await close();
   });
 
   test('nothing, for a while, is told as a download', async () => {
-    const { page, close } = await visit(browser, 'about:blank', { settle: false });
+    const { page } = await visit(browser, 'about:blank', { settle: false });
     await page.route('**/engine-*.wasm', () => {}); // no answer
     await page.goto(`${host.address}#${QUICK}`);
     await showView(page, 'collapse');
@@ -289,6 +278,5 @@ describe('in place of the engine', () => {
     const message = figure.locator('.message', { hasText: /no byte of .* for 20 s/ });
     await message.waitFor({ timeout: 30_000 });
     expect(await message.textContent()).toMatch(/The page tries again\. Try again$/);
-    await close();
   });
 });

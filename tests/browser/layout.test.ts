@@ -7,13 +7,12 @@ openBrowser();
 const VIEWS = ['localize', 'collapse', 'train', 'model'];
 
 test.each(VIEWS)('nothing of the view %s is wider than a screen of 320 px', async (view) => {
-  const { page, close } = await visit(browser, `${host.address}#${view}`, {
+  const { page } = await visit(browser, `${host.address}#${view}`, {
     ...{ viewport: { width: 320, height: 640 }, settle: false },
   });
   await page.locator(`#${view} .exports`).first().waitFor();
   const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   await expect.poll(wider).toBeLessThanOrEqual(0);
-  await close();
 });
 
 describe.each([
@@ -21,7 +20,7 @@ describe.each([
   ['on paper', { media: 'print' as const }],
 ])('%s', (_, media) => {
   test('the chosen one of several buttons looks different from the others', async () => {
-    const { page, close } = await visit(browser, host.address);
+    const { page } = await visit(browser, host.address);
     await page.emulateMedia(media);
     const look = (state: string) =>
       page
@@ -32,12 +31,11 @@ describe.each([
           return [backgroundColor, fontWeight, borderTopWidth].join();
         });
     expect(await look(':checked')).not.toBe(await look(':not(:checked)'));
-    await close();
   });
 });
 
 test('titles of columns are on one line, and no list cuts its choices', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`, { settle: false });
+  const { page } = await visit(browser, `${host.address}#model`, { settle: false });
   const heights = await page
     .locator('.head-table th button')
     .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().height));
@@ -56,12 +54,11 @@ test('titles of columns are on one line, and no list cuts its choices', async ()
     });
   });
   expect(cut).toEqual([]);
-  await close();
 });
 
 test('what is wrong with a link is in sight where the link opens', async () => {
   const hash = `#collapse?colour=red&depth=2&depth=3&mean=${'9'.repeat(100_000)}%00&figure=cosines`;
-  const { page, close } = await visit(browser, `${host.address}${hash}`, { settle: false });
+  const { page } = await visit(browser, `${host.address}${hash}`, { settle: false });
   const notice = page.locator('[data-link-notice]', { hasText: '“colour”' });
   await notice.waitFor();
   expect((await notice.textContent())?.length).toBeLessThan(400);
@@ -70,12 +67,11 @@ test('what is wrong with a link is in sight where the link opens', async () => {
   expect(box?.y).toBeGreaterThanOrEqual(0);
   expect(box?.y).toBeLessThan(300);
   await page.locator('#collapse .field .error', { hasText: '9…' }).waitFor({ state: 'attached' });
-  await close();
 });
 
 test('a huge problem says how long it takes, and can be cancelled and started again', async () => {
   const huge = `#${blocks('width=4096&length=2048&depth=512')}`; // days
-  const { page, close } = await visit(browser, `${host.address}${huge}`, { settle: false });
+  const { page } = await visit(browser, `${host.address}${huge}`, { settle: false });
   const wait = page.locator('#figure-depth .wait');
   await page.locator('#figure-depth').scrollIntoViewIfNeeded();
   await wait.filter({ hasText: /^Computing for \d+ s; about \d+ (h|days) left/ }).waitFor();
@@ -85,14 +81,12 @@ test('a huge problem says how long it takes, and can be cancelled and started ag
   expect(await wait.textContent()).toContain('Cancelled.');
   await wait.getByRole('button', { name: /^Compute/ }).click();
   await wait.filter({ hasText: /^Computing for/ }).waitFor();
-  await close();
 });
 
 test('a copied link is answered on the button', async () => {
-  const { page, close } = await visit(browser, host.address, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { page } = await visit(browser, host.address, { permissions: ['clipboard-read', 'clipboard-write'] });
   const button = page.locator('#localize [data-action="copy"]').first();
   await button.click();
   await expect.poll(() => button.textContent()).toBe('Link copied');
   await expect.poll(() => button.textContent(), { timeout: 10_000 }).toBe('Copy link');
-  await close();
 });

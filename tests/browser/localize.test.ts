@@ -30,7 +30,7 @@ const title = async (page: Page) =>
 const choose = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first().click();
 
 test('the opening defines the index, and the first figure’s axis is on the first screen', async () => {
-  const { page, close } = await visit(browser, host.address, LAPTOP);
+  const { page } = await visit(browser, host.address, LAPTOP);
   const opening = (await page.locator('#localize .lede').innerText()).replace(/\s+/g, ' ');
   expect(opening).toContain('(0: all positions alike; near 1: one)');
   await page.evaluate(() => scrollTo(0, 0));
@@ -41,11 +41,10 @@ test('the opening defines the index, and the first figure’s axis is on the fir
   await page.locator('#figure-lead [data-mark="the index rises"] rect').first().waitFor();
   const bottom = () => page.locator('#figure-lead .chart > svg').evaluate((it) => it.getBoundingClientRect().bottom);
   await expect.poll(bottom).toBeLessThanOrEqual(800 - 50);
-  await close();
 });
 
 test('where the claim fails the axis is that of the lines, the rise is shaded, the title says so', async () => {
-  const { page, errors, close } = await visit(browser, host.address, LAPTOP);
+  const { page, errors } = await visit(browser, host.address, LAPTOP);
   expect(await title(page)).toBe('Figure 1. Localization falls with the variance');
   const areas = page.locator('#figure-lead [data-mark="the index rises"] rect');
   expect(await areas.count()).toBe(0);
@@ -97,11 +96,10 @@ test('where the claim fails the axis is that of the lines, the rise is shaded, t
   await choose(page, 'Uniform and dead');
   await expect.poll(() => title(page)).toBe('Figure 1. Mean of ρ over the keys against the variance');
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('a dot says both its numbers; legends have the shapes of the marks and the colours of the grid', async () => {
-  const { page, close } = await visit(browser, host.address, LAPTOP);
+  const { page } = await visit(browser, host.address, LAPTOP);
   const dot = page.locator('#figure-lead [data-mark="heads of the sample"] path').first();
   const circle = page.locator('#figure-lead [data-mark="heads of the sample"] circle').first();
   const mark = (await circle.count()) > 0 ? circle : dot;
@@ -119,11 +117,10 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
   const key = page.locator('[data-heads-key] svg');
   expect(await key.getAttribute('aria-label')).toMatch(/^localization index L, predicted: 0 to 0\.\d+$/);
   expect(await key.locator('rect').count()).toBeGreaterThan(5);
-  await close();
 });
 
 test('the covariance of the tokens moves the dots and leaves the simulations', async () => {
-  const { page, close } = await visit(browser, host.address, LAPTOP);
+  const { page } = await visit(browser, host.address, LAPTOP);
   const placeOf = async (id: 'lead' | 'phase-map') => {
     await settled(page, id);
     const svg = (await exported(page, id, 'svg')).toString();
@@ -144,11 +141,10 @@ test('the covariance of the tokens moves the dots and leaves the simulations', a
   expect(moved(before.lead, after.lead)).toBeGreaterThan(60);
   const known = new Set((await rowsOf()).map((row) => JSON.stringify(row)));
   expect(simulated.filter((row) => known.has(JSON.stringify(row))).length).toBe(simulated.length);
-  await close();
 });
 
 test('an opened checkpoint is read again with the covariance that is chosen, and has its measured entropies', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model?passages=2`);
+  const { page, errors } = await visit(browser, `${host.address}#model?passages=2`);
   const folder = trainedFolder();
   await page.locator('[data-folder]').setInputFiles(folder);
   await page.locator('[data-report]', { hasText: '8 heads of export:' }).waitFor();
@@ -187,11 +183,10 @@ test('an opened checkpoint is read again with the covariance that is chosen, and
   const heads = async () => (await csv(page, 'row-entropy')).filter(({ head }) => head?.startsWith('file:'));
   await expect.poll(async () => (await heads()).length).toBe(8);
   expect(errors).toEqual([]);
-  await close();
 }, 120_000);
 
 test('the measurement of the covariance of the layers can be cancelled', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model?passages=32`);
+  const { page, errors } = await visit(browser, `${host.address}#model?passages=32`);
   await page.locator('[data-folder]').setInputFiles(checkpoint);
   await page.locator('[data-report]', { hasText: '72 heads of model:' }).waitFor();
   await go(page, 'localize?samples=100&sigma=layer');
@@ -205,11 +200,10 @@ test('the measurement of the covariance of the layers can be cancelled', async (
     .toContain('Left out: 72 heads of model: the computation of their traces was cancelled.');
   expect(await busy.isVisible()).toBe(false);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('the query position shortens the strip of keys; the mean over queries has every key', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?queries=one&query=12&samples=200`);
+  const { page } = await visit(browser, `${host.address}#localize?queries=one&query=12&samples=200`);
   const keys = async () => (await csv(page, 'lead')).filter(({ kind }) => kind === 'key').length;
   await settled(page, 'lead');
   await openMore(page);
@@ -227,11 +221,10 @@ test('the query position shortens the strip of keys; the mean over queries has e
   const refused = page.locator('#error-localize-query');
   await refused.filter({ hasText: /\S/ }).waitFor();
   expect(await refused.textContent()).toMatch(/^Position: /);
-  await close();
 });
 
 test('the map names three places and exports both quantities', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await settled(page, 'phase-map');
   const svg = (await exported(page, 'phase-map', 'svg')).toString();
   for (const name of ['localized, middle', 'uniform and alive', 'uniform and dead']) {
@@ -249,11 +242,10 @@ test('the map names three places and exports both quantities', async () => {
     'xi_over_lambda',
   ]);
   expect(json.grid.values.localization[97]).toBe(Number(cells[97]!.localization));
-  await close();
 });
 
 test('the rank floor lies below every head of the map', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await settled(page, 'phase-map');
   const heads = (await csv(page, 'phase-map')).filter(({ kind }) => kind === 'head');
   for (const { xi_over_lambda: x, sqrt_eta_f_over_lambda: y } of heads) {
@@ -261,11 +253,10 @@ test('the rank floor lies below every head of the map', async () => {
   }
   const floor = page.locator('#figure-phase-map [data-mark="rank floor of the heads"] path');
   await expect.poll(() => floor.count()).toBe(1);
-  await close();
 });
 
 test('a moved logit leaves the range of the clip, and its clipped gradient vanishes', async () => {
-  const { page, errors, close } = await visit(browser, host.address);
+  const { page, errors } = await visit(browser, host.address);
   await settled(page, 'softmax-row');
   const moved = async () => {
     await settled(page, 'softmax-row');
@@ -288,11 +279,10 @@ test('a moved logit leaves the range of the clip, and its clipped gradient vanis
   await page.keyboard.press('Shift+ArrowUp');
   await expect.poll(() => field.inputValue()).toBe('-5.5');
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('the freezing figure has theory within the errors of simulation, and the measured heads', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?sigma=layer`);
+  const { page } = await visit(browser, `${host.address}#localize?sigma=layer`);
   await settled(page, 'row-entropy');
   const rows = await csv(page, 'row-entropy');
   const drawn = rows.filter(({ kind }) => kind === 'row');
@@ -314,11 +304,10 @@ test('the freezing figure has theory within the errors of simulation, and the me
     heads.map((row) => Number(row.entropy)),
     dots.map(({ y }) => y),
   );
-  await close();
 });
 
 test('attention to oneself is ranked by the trace with the layer’s covariance, less without', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?sigma=layer`);
+  const { page } = await visit(browser, `${host.address}#localize?sigma=layer`);
   const ranked = async () => {
     await settled(page, 'self-attention');
     const text = (await caption(page, 'self-attention')) ?? '';
@@ -328,21 +317,19 @@ test('attention to oneself is ranked by the trace with the layer’s covariance,
   await openMore(page);
   await page.locator('#field-localize-sigma').selectOption('identity');
   await expect.poll(ranked).toBeLessThan(0.7);
-  await close();
 });
 
 test('the table of rank correlations leads to the figure that explains the heads', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   expect(await page.locator('#localize .correlations tbody tr').count()).toBeGreaterThan(6);
   await unfold(page.locator('#localize .correlations'));
   await page.locator('details:has(.correlations) a', { hasText: referTo('predictors') }).click();
   await page.locator('#figure-predictors').waitFor();
   expect(await page.locator('#tab-model').getAttribute('aria-selected')).toBe('true');
-  await close();
 });
 
 test('Collapse opens on a stack that collapses, with lines that part', async () => {
-  const { page, close } = await visit(browser, `${host.address}#collapse`);
+  const { page } = await visit(browser, `${host.address}#collapse`);
   await settled(page, 'depth');
   const rows = await csv(page, 'depth');
   const variances = [...new Set(rows.map(({ variance }) => variance))];
@@ -354,11 +341,10 @@ test('Collapse opens on a stack that collapses, with lines that part', async () 
   expect(third[1]! / third[0]!).toBeGreaterThan(10);
   expect(third[2]! / third[1]!).toBeGreaterThan(10);
   expect(await page.locator('#collapse .preset[aria-current]').textContent()).toBe('Attention alone');
-  await close();
 });
 
 test('the handle of the lead figure goes as far as the slider, and its axis grows', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?variance=90&samples=100`);
+  const { page } = await visit(browser, `${host.address}#localize?variance=90&samples=100`);
   const handle = page.getByRole('slider', { name: 'Variance of the eigenspectrum' });
   for (let i = 0; i < 10; i++) await handle.press('Shift+ArrowRight');
   const ticks = page.locator('#figure-lead .chart > svg > svg:last-of-type [data-mark="x-axis tick label"] text');
@@ -368,5 +354,4 @@ test('the handle of the lead figure goes as far as the slider, and its axis grow
   expect(await caption(page, 'lead')).not.toContain('of this axis');
   await page.locator('#field-localize-variance').fill('0.1');
   await expect.poll(() => ticks.allTextContents()).not.toContain('10⁴');
-  await close();
 });

@@ -8,7 +8,7 @@ describe.each([
   ['a file opened from the disk', () => fileAddress],
 ])('the page from %s', (_, address) => {
   test('draws every figure and asks no other origin for anything', async () => {
-    const { page, errors, foreign, close } = await visit(browser, `${address()}#${QUICK}`);
+    const { page, errors, foreign } = await visit(browser, `${address()}#${QUICK}`);
     for (const id of ALWAYS) {
       await settled(page, id);
       expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);
@@ -22,11 +22,10 @@ describe.each([
     expect(said.match(/\b[a-z]{2,}_\w+|\b\d+e[+-]?\d+\b|undefined|NaN/gi)).toBeNull();
     expect(errors).toEqual([]);
     expect(foreign).toEqual([]);
-    await close();
   });
 
   test('keeps its state in the address', async () => {
-    const { page, close } = await visit(browser, address());
+    const { page } = await visit(browser, address());
     await page.locator('#field-localize-variance').fill('0.3');
     await page.locator('#field-localize-variance').press('Enter');
     await page.waitForFunction(() => location.hash === '#localize?variance=0.3');
@@ -35,23 +34,21 @@ describe.each([
     await settled(page, 'lead');
     const text = await page.locator('#figure-lead [data-live]').textContent();
     expect(text).toMatch(/Regime: uniform, L = 0\.00406/);
-    await close();
   });
 
   test('shows the 72 heads of the sample', async () => {
-    const { page, close } = await visit(browser, address());
+    const { page } = await visit(browser, address());
     const dots = page.locator('#figure-lead [data-mark="heads of the sample"] circle');
     await expect.poll(() => dots.count()).toBe(72);
     await settled(page, 'phase-map');
     const onMap = page.locator('#figure-phase-map [data-mark="heads of the sample"] circle');
     await expect.poll(() => onMap.count()).toBe(72);
     await expect.poll(() => page.locator('[data-heads] button').count()).toBe(72);
-    await close();
   });
 });
 
 test('the lead figure is painted within a second of navigation, before the engine answers', async () => {
-  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  const { page } = await visit(browser, 'about:blank', { settle: false });
   await page.route('**/*.wasm', (route) => route.abort());
   await page.addInitScript(() => {
     const look = () => {
@@ -65,20 +62,18 @@ test('the lead figure is painted within a second of navigation, before the engin
   await page.goto(host.address);
   const painted = await page.waitForFunction(() => (window as { painted?: number }).painted);
   expect(await painted.jsonValue()).toBeLessThan(1000);
-  await close();
 });
 
 test('the engine that does not load is reported, and the first picture stays', async () => {
-  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  const { page } = await visit(browser, 'about:blank', { settle: false });
   await page.route('**/*.wasm', (route) => route.abort());
   await page.goto(host.address);
   await page.locator('#figure-lead .message', { hasText: /engine|fetch/i }).waitFor();
   await expect.poll(() => page.locator('#figure-lead svg[role="img"]').count()).toBe(1);
-  await close();
 });
 
 test('a page without its script says so, one with it does not', async () => {
-  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  const { page } = await visit(browser, 'about:blank', { settle: false });
   const notice = page.locator('[data-not-started]');
   await page.goto(host.address);
   await notice.waitFor({ state: 'detached' });
@@ -87,5 +82,4 @@ test('a page without its script says so, one with it does not', async () => {
   expect(await notice.isVisible()).toBe(false); // it may still come
   await notice.waitFor({ state: 'visible', timeout: 15_000 });
   expect((await notice.boundingBox())!.height).toBeGreaterThan(30);
-  await close();
 });

@@ -10,7 +10,7 @@ const STRICT = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:";
 test('every figure computes under what docs/hosting.md and a strict host ask together', async () => {
   const { 'content-security-policy': own, ...others } = documentedHeaders();
   const host = await serve({ ...others, 'content-security-policy': `${own}, ${STRICT}` });
-  const { page, errors, foreign, close } = await visit(browser, `${host.address}#${QUICK}`);
+  const { page, errors, foreign } = await visit(browser, `${host.address}#${QUICK}`);
   for (const id of ALWAYS) {
     await settled(page, id);
     expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
@@ -20,23 +20,21 @@ test('every figure computes under what docs/hosting.md and a strict host ask tog
   await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
   expect(errors).toEqual([]);
   expect(foreign).toEqual([]);
-  await close();
   host.close();
 }, 120_000);
 
 test('a policy that forbids WebAssembly is named', async () => {
   const host = await serve({ 'content-security-policy': "script-src 'self'; worker-src blob:" });
-  const { page, close } = await visit(browser, host.address, { settle: false });
+  const { page } = await visit(browser, host.address, { settle: false });
   const message = page.locator('#figure-lead .message', { hasText: "'wasm-unsafe-eval'" });
   await message.waitFor();
   expect(await message.textContent()).not.toContain('memory');
-  await close();
   host.close();
 });
 
 test('a policy that forbids workers is named after a few attempts', async () => {
   const host = await serve({ 'content-security-policy': "worker-src 'none'" });
-  const { page, close } = await visit(browser, 'about:blank', { settle: false });
+  const { page } = await visit(browser, 'about:blank', { settle: false });
   await page.addInitScript(() => {
     const counted = { workers: 0 };
     Object.assign(window, { counted });
@@ -54,7 +52,6 @@ test('a policy that forbids workers is named after a few attempts', async () => 
   const { workers } = await page.evaluate(() => (window as unknown as Counted).counted);
   expect(workers).toBeGreaterThan(0);
   expect(workers).toBeLessThan(20);
-  await close();
   host.close();
 });
 

@@ -10,7 +10,7 @@ test('a link to the curves of runs shows published runs, and trains those of the
     { width: 390, height: 844 },
   ]) {
     const address = `${host.address}#train?runs=none&${tiny}&figure=run-curves`;
-    const { page, errors, close } = await visit(browser, address, { viewport, settle: false });
+    const { page, errors } = await visit(browser, address, { viewport, settle: false });
     const figure = page.locator('#figure-run-curves');
     await settled(page, 'run-curves');
     const ticks = figure.locator('[data-mark="x-axis tick label"]').first();
@@ -28,6 +28,5 @@ test('a link to the curves of runs shows published runs, and trains those of the
     expect(new Set((await csv(page, 'run-curves')).map(({ run }) => run))).toEqual(new Set(['none']));
     expect(await figure.getByRole('button', { name: 'Train these runs' }).count()).toBe(0);
     expect(errors).toEqual([]);
-    await close();
   }
 });

@@ -27,11 +27,11 @@ test.each(
   Object.entries(devices).flatMap(([device, viewport]) => viewNames.map((view) => [device, view, viewport] as const)),
 )('%s, %s', async (device, view, viewport) => {
   const address = `${host.address}#${view}`;
-  const { page, close } = await visit(browser, address, { viewport, colorScheme: 'light' });
+  const { page } = await visit(browser, address, { viewport, colorScheme: 'light' });
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   await page.waitForTimeout(DRAWING);
   await page.screenshot({ path: join(KEPT, `${view}-${device}.png`) });
-  await close();
+  await page.context().close();
 });
 
 test('the picture of links to the page', async () => {
@@ -51,7 +51,7 @@ test.each(
   ),
 )('every figure on a %s, %s', async (device, colorScheme, viewport) => {
   const address = `${host.address}#${QUICK}&head=sample:0.7`;
-  const { page, close } = await visit(browser, address, { viewport, colorScheme });
+  const { page } = await visit(browser, address, { viewport, colorScheme });
   const path = (name: string) => join(LOOKED_AT, `${device}-${colorScheme}-${name}.png`);
   for (const id of ALWAYS) {
     await settled(page, id);
@@ -60,5 +60,5 @@ test.each(
   }
   await page.locator('#tab-localize').click();
   await page.locator('#models').screenshot({ path: path('models') });
-  await close();
+  await page.context().close();
 });

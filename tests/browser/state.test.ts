@@ -4,7 +4,7 @@ import { browser, caption, go, host, openBrowser, openMore, settled, visit } fro
 openBrowser();
 
 test('a bad text shows the words of the library, and the figures keep what they show', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await settled(page, 'lead');
   await openMore(page);
   const before = await caption(page, 'lead');
@@ -19,11 +19,10 @@ test('a bad text shows the words of the library, and the figures keep what they 
   await error.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
   expect(await field.getAttribute('aria-invalid')).toBeNull();
   await page.waitForFunction(() => location.hash === '#localize?width=32');
-  await close();
 });
 
 test('a bad link shows the words of the library beside its text', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?length=2.5&variance=0.5&ensemble=normally`);
+  const { page } = await visit(browser, `${host.address}#localize?length=2.5&variance=0.5&ensemble=normally`);
   const error = page.locator('#error-localize-length');
   await error.filter({ hasText: /\S/ }).waitFor();
   expect(await error.textContent()).toMatch(/^Length: 2\.5 is not allowed; it must be an integer from 2 to \d+$/);
@@ -32,18 +31,16 @@ test('a bad link shows the words of the library beside its text', async () => {
   expect(await page.locator('#error-localize-ensemble').textContent()).toMatch(
     /^Ensemble: 'normally' is not allowed; it must be one of normal, two-point/,
   );
-  await close();
 });
 
 test('values that do not go together are refused at the field at fault', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await go(page, 'localize?ensemble=factored&width=16&head_width=64');
   const error = page.locator('#error-localize-head_width');
   await error.filter({ hasText: /\S/ }).waitFor();
   expect(await error.textContent()).toMatch(/^Head width: .*at most the width/);
   await go(page, 'localize?ensemble=factored&width=16&head_width=8&variance=1');
   await error.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
-  await close();
 });
 
 test('a link reproduces its view', async () => {
@@ -73,14 +70,13 @@ test('a link reproduces its view', async () => {
     }
     view.keys = await page.locator('#figure-lead [data-mark="propagation probability, simulation"]').getAttribute('d');
     views.push(view);
-    await page.context().close();
   }
   expect(views[1]).toEqual(views[0]);
   expect((views[0].keys as string).length).toBeGreaterThan(40);
 });
 
 test('going back in history restores the state before a preset', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?mean=0.3`);
+  const { page } = await visit(browser, `${host.address}#localize?mean=0.3`);
   await page.getByRole('link', { name: 'Large variance', exact: true }).click();
   const field = (name: string) => page.locator(`#field-localize-${name}`).inputValue();
   // The page hears of an address after it has changed.
@@ -90,11 +86,10 @@ test('going back in history restores the state before a preset', async () => {
   await expect.poll(() => field('mean')).toBe('0.3');
   expect(await field('variance')).toBe('0.1');
   expect(new URL(page.url()).hash).toBe('#localize?mean=0.3');
-  await close();
 });
 
 test('a link is not lost when a typed value comes to rest before it is read', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await page.evaluate(() => {
     const field = document.querySelector<HTMLInputElement>('#field-localize-length');
     if (!field) throw new Error('no field');
@@ -106,20 +101,18 @@ test('a link is not lost when a typed value comes to rest before it is read', as
   await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#field-localize-length')?.value === '32');
   await page.waitForTimeout(500);
   expect(new URL(page.url()).hash).toBe('#localize?length=32');
-  await close();
 });
 
 test('reset returns to the defaults and an empty link', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?mean=0.3&measure=entropy`);
+  const { page } = await visit(browser, `${host.address}#localize?mean=0.3&measure=entropy`);
   await page.getByRole('button', { name: 'Reset' }).click();
   expect(new URL(page.url()).hash).toBe('');
   expect(await page.locator('#field-localize-mean').inputValue()).toBe('0.25');
   expect(await page.locator('#field-localize-measure').inputValue()).toBe('localization');
-  await close();
 });
 
 test('a computation too long to wait for is abandoned when it is no longer asked for', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await go(page, 'localize?ensemble=shifted-gaussian&width=4096'); // its first step alone takes many seconds
   await page.waitForTimeout(500);
   await go(page, 'localize?variance=1');
@@ -127,5 +120,4 @@ test('a computation too long to wait for is abandoned when it is no longer asked
   await page.locator('#figure-lead .progress.done').waitFor({ state: 'attached' });
   expect(Date.now() - start).toBeLessThan(10_000);
   expect(await caption(page, 'lead')).toMatch(/Ensemble: mean 0.25, variance 1 /);
-  await close();
 });

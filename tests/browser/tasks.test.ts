@@ -53,17 +53,16 @@ async function dragSlider(page: Page, view: ViewName, name: string): Promise<voi
 }
 
 test('no main-thread task takes over 50 ms while a slider of the first section is dragged', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   const tasks = await tasksOf(page, async () => {
     for (const name of ['mean', 'length', 'temperature']) await dragSlider(page, 'localize', name);
   });
   expect(tasks.length).toBeGreaterThan(100);
   expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
-  await close();
 });
 
 test('a step of a drag of the spectrum costs the main thread less than a frame', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   await page.waitForTimeout(1000);
   for (const name of ['Standard deviation', 'Mean']) {
     const handle = page.getByRole('slider', { name: `${name} of the eigenspectrum` });
@@ -82,11 +81,10 @@ test('a step of a drag of the spectrum costs the main thread less than a frame',
     expect(known[Math.floor(0.99 * known.length)]).toBeLessThan(16);
     await page.waitForTimeout(1000);
   }
-  await close();
 });
 
 test('nor while a slider of the stacks is dragged or their maps refine', async () => {
-  const { page, close } = await visit(browser, `${host.address}#${blocks('depth=12&length=64&heads=2&stacks=2')}`);
+  const { page } = await visit(browser, `${host.address}#${blocks('depth=12&length=64&heads=2&stacks=2')}`);
   const tasks = await tasksOf(page, async () => {
     for (const id of ['depth', 'collapse-map'] as const) {
       await page.locator(`#figure-${id}`).scrollIntoViewIfNeeded();
@@ -97,11 +95,10 @@ test('nor while a slider of the stacks is dragged or their maps refine', async (
   });
   expect(tasks.length).toBeGreaterThan(100);
   expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
-  await close();
 });
 
 test('nor while the variance or the depth of the stacks that the section begins with is dragged', async () => {
-  const { page, close } = await visit(browser, `${host.address}#collapse`);
+  const { page } = await visit(browser, `${host.address}#collapse`);
   const tasks = await tasksOf(page, async () => {
     for (const name of ['variance', 'depth']) {
       await dragSlider(page, 'collapse', name);
@@ -110,12 +107,11 @@ test('nor while the variance or the depth of the stacks that the section begins 
   });
   expect(tasks.length).toBeGreaterThan(100);
   expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
-  await close();
 });
 
 test('nor while four runs train and are drawn', async () => {
   const runs = 'train?steps=100000&width=32&log_every=5&runs=none,locater,sigma-reparam,qk-decay';
-  const { page, close } = await visit(browser, `${host.address}#${runs}`, { settle: false });
+  const { page } = await visit(browser, `${host.address}#${runs}`, { settle: false });
   await settled(page, 'run-curves');
   const tasks = await tasksOf(page, async () => {
     await page.locator('[data-action="play"]').click();
@@ -126,27 +122,24 @@ test('nor while four runs train and are drawn', async () => {
   const texts = await page.locator('[data-comparison-runs] span').allTextContents();
   expect(texts.length).toBe(4);
   for (const text of texts) expect(text).toMatch(/step [1-9]/);
-  await close();
 });
 
 test('nor while the maps of an experiment come into sight', async () => {
-  const { page, close } = await visit(browser, `${host.address}#train`);
+  const { page } = await visit(browser, `${host.address}#train`);
   const tasks = await tasksOf(page, () => settled(page, 'trainability'));
   expect(tasks.length).toBeGreaterThan(10);
   expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
-  await close();
 });
 
 test.each(['collapse', 'train', 'model'] as const)(
   'the first figure of the tab %s is there within a second',
   async (view) => {
-    const { page, close } = await visit(browser, host.address);
+    const { page } = await visit(browser, host.address);
     const chart = page.locator(`#figure-${figuresOf(view)[0]!.id} .chart`);
     const start = Date.now();
     await page.locator(`#tab-${view}`).click();
     await chart.scrollIntoViewIfNeeded();
     await chart.locator('svg[role="img"]').waitFor();
     expect(Date.now() - start).toBeLessThan(1000);
-    await close();
   },
 );

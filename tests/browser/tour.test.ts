@@ -30,7 +30,7 @@ function stripes(cells: number[]): number {
 }
 
 test('dragging the spectrum moves matrix, index and reading', async () => {
-  const { page, errors, close } = await visit(browser, host.address, LAPTOP);
+  const { page, errors } = await visit(browser, host.address, LAPTOP);
   const before = { cells: await matrix(page), reading: await reading(page) };
   expect(before.reading).toMatch(/^L = 0\.455m = 0\.25, v = 0\.1, row entropy 0\.1\d+$/);
   const dot = lead(page).locator('[data-mark="present point"]');
@@ -47,11 +47,10 @@ test('dragging the spectrum moves matrix, index and reading', async () => {
   await page.mouse.up();
   await expect.poll(() => hash(page)).toMatch(/^#localize\?variance=\d/);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('the tour has four steps, each a link, and ends where a sentence is typed', async () => {
-  const { page, errors, close } = await visit(browser, host.address, LAPTOP);
+  const { page, errors } = await visit(browser, host.address, LAPTOP);
   const follow = (name: string) => lead(page).getByRole('link', { name, exact: true }).click();
   await follow('start with small variance');
   await expect.poll(() => hash(page)).toBe('#localize?variance=0.001');
@@ -82,11 +81,10 @@ test('the tour has four steps, each a link, and ends where a sentence is typed',
   await page.locator('#field-model-reading').waitFor();
   expect(await page.locator('#tab-model').getAttribute('aria-selected')).toBe('true');
   expect(errors).toEqual([]);
-  await close();
 }, 180_000);
 
 test('a step of the tour opens by its link, can be skipped, and works without movement', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?plot=heads&figure=lead`, {
+  const { page } = await visit(browser, `${host.address}#localize?plot=heads&figure=lead`, {
     ...LAPTOP,
     reducedMotion: 'reduce',
   });
@@ -104,11 +102,10 @@ test('a step of the tour opens by its link, can be skipped, and works without mo
   expect(await chosen.textContent()).toContain('Trained heads'); // the level is free
   await lead(page).getByRole('link', { name: 'Back to the start', exact: true }).click();
   await expect.poll(() => reading(page)).toMatch(/^L = 0\.455/);
-  await close();
 });
 
 test('predicted heads are hollow, measured ones full, and each says what it is', async () => {
-  const { page, close } = await visit(browser, host.address, LAPTOP);
+  const { page } = await visit(browser, host.address, LAPTOP);
   await settled(page, 'lead');
   const dots = lead(page).locator('[data-mark="heads of the sample"]');
   const kinds = async () => [
@@ -126,5 +123,4 @@ test('predicted heads are hollow, measured ones full, and each says what it is',
   const box = (await dots.locator('circle').nth(5).boundingBox())!;
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.locator('#figure-lead .tip:visible', { hasText: /measured localization index L/ }).waitFor();
-  await close();
 });

@@ -37,7 +37,7 @@ describe.each([
   ['from the disk', () => fileAddress],
 ])('the comparison of runs, %s', (_, address) => {
   test('runs, and the losses of both runs are drawn and exported', async () => {
-    const { page, errors, foreign, close } = await visit(browser, `${address()}#${TINY}`);
+    const { page, errors, foreign } = await visit(browser, `${address()}#${TINY}`);
     await press(page, 'play');
     await ended(page);
     expect(await steps(page)).toEqual([12, 12]);
@@ -57,7 +57,6 @@ describe.each([
     }
     expect(errors).toEqual([]);
     expect(foreign).toEqual([]);
-    await close();
   });
 });
 
@@ -66,7 +65,7 @@ test('Play brings attention and text into sight, and the verdict comes into a pl
     { width: 1280, height: 800 },
     { width: 390, height: 844 },
   ]) {
-    const { page, close } = await visit(browser, `${host.address}#${TINY}`, { viewport });
+    const { page } = await visit(browser, `${host.address}#${TINY}`, { viewport });
     await settled(page, 'run-attention');
     await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
     const box = page.locator('[data-comparison]');
@@ -85,12 +84,11 @@ test('Play brings attention and text into sight, and the verdict comes into a pl
     await expect.poll(top).toBeLessThan(viewport.height - sheet - 100);
     const play = await page.locator('[data-action="play"]').boundingBox();
     expect(play!.y).toBeGreaterThan(0);
-    await close();
   }
 });
 
 test('titles of the curves keep clear of their axes, and controls within their column', async () => {
-  const { page, close } = await visit(browser, `${host.address}#${TINY}`, { viewport: { width: 1280, height: 800 } });
+  const { page } = await visit(browser, `${host.address}#${TINY}`, { viewport: { width: 1280, height: 800 } });
   await settled(page, 'run-curves');
   const figure = page.locator('#figure-run-curves');
   const boxes = (selector: string) =>
@@ -111,22 +109,20 @@ test('titles of the curves keep clear of their axes, and controls within their c
   const [tools] = await boxes('.segments');
   const place = (await page.locator('[data-comparison]').boundingBox())!;
   expect(tools!.right).toBeLessThanOrEqual(place.x + place.width + 0.5);
-  await close();
 });
 
 test('same seed, same initial weights: the runs begin at the same loss', async () => {
-  const { page, close } = await open();
+  const { page } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
   await settled(page, 'run-curves');
   const rows = (await csv(page, 'run-curves')).filter(({ step }) => step === '0');
   expect(rows).toHaveLength(2);
   expect(rows[0].bits_per_byte).toBe(rows[1].bits_per_byte);
-  await close();
 });
 
 test('a step goes to the next row, a pause stops, a reset begins anew', async () => {
-  const { page, close } = await open(TINY.replace('steps=12', 'steps=100000'));
+  const { page } = await open(TINY.replace('steps=12', 'steps=100000'));
   await press(page, 'advance');
   await status(page, 'Paused');
   expect(await steps(page)).toEqual([4, 4]);
@@ -156,22 +152,20 @@ test('a step goes to the next row, a pause stops, a reset begins anew', async ()
   expect(asked.map((text) => text.replace(/\u202f/g, ' '))).toEqual(Array(2).fill(expect.stringContaining(question)));
   await press(page, 'runs-reset'); // nothing is lost
   expect(asked.length).toBe(2);
-  await close();
 });
 
 test('a hidden tab goes on training', async () => {
-  const { page, close } = await open(TINY.replace('steps=12', 'steps=200'));
+  const { page } = await open(TINY.replace('steps=12', 'steps=200'));
   await press(page, 'play');
   await page.evaluate(() => {
     window.requestAnimationFrame = () => 0; // what a hidden tab does not get
   });
   await ended(page);
   expect(await steps(page)).toEqual([200, 200]);
-  await close();
 });
 
 test('a saved run is a readable file, and goes on at its step', async () => {
-  const { page, close } = await open();
+  const { page } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
   const file = await saved(await saveButton(page, '.safetensors of LocAteR'));
@@ -209,12 +203,10 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   await other.page.locator('[data-resume]').setInputFiles([elsewhere]);
   const said = 'Its validation text was wiki.valid.tokens; here it is the last tenth of the text.';
   await other.page.locator('[data-comparison-note]', { hasText: said }).waitFor();
-  await close();
-  await other.close();
 });
 
 test('the file of a run opens among the heads of the page', async () => {
-  const { page, close } = await open();
+  const { page } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
   const files = [
@@ -226,11 +218,10 @@ test('the file of a run opens among the heads of the page', async () => {
   const report = page.locator('[data-report]', { hasText: '2 heads of model.safetensors' });
   await report.waitFor();
   expect(await report.isVisible()).toBe(true);
-  await close();
 });
 
 test('a file that is no run is refused in words, and the page lives on', async () => {
-  const { page, errors, close } = await open();
+  const { page, errors } = await open();
   const garbage = { name: 'x.safetensors', mimeType: '', buffer: Buffer.from('no checkpoint') };
   await page.locator('[data-resume]').setInputFiles([garbage]);
   const problem = page.locator('[data-comparison-file-problem]');
@@ -250,11 +241,10 @@ test('a file that is no run is refused in words, and the page lives on', async (
   await press(page, 'play');
   await ended(page);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('values that do not go together are refused at their control; mended, the runs start', async () => {
-  const { page, errors, close } = await open(TINY.replace('heads=2', 'heads=3'));
+  const { page, errors } = await open(TINY.replace('heads=2', 'heads=3'));
   await press(page, 'play');
   const error = page.locator('#error-train-heads');
   await error.filter({ hasText: /\S/ }).waitFor();
@@ -273,11 +263,10 @@ test('values that do not go together are refused at their control; mended, the r
     .filter({ hasText: /'lucky' .*mimetic/ })
     .waitFor();
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('a comparison has one to four runs', async () => {
-  const { page, close } = await open(`${TINY}&runs=none`);
+  const { page } = await open(`${TINY}&runs=none`);
   await page.locator('input[name="field-train-runs"][value="none"]').click();
   await page.locator('#error-train-runs', { hasText: 'choose 1 to 4' }).waitFor();
   expect(await page.locator('input[name="field-train-runs"][value="none"]').isChecked()).toBe(true);
@@ -286,11 +275,10 @@ test('a comparison has one to four runs', async () => {
   }
   await page.locator('#error-train-runs', { hasText: 'choose 1 to 4' }).waitFor();
   await expect.poll(() => page.locator('[data-comparison-runs] li').count()).toBe(4);
-  await close();
 });
 
 test('a published run is chosen by pointing at it, trained here to the same loss, and joins the figure', async () => {
-  const { page, errors, close } = await open();
+  const { page, errors } = await open();
   await settled(page, 'trainability');
   const figure = page.locator('#figure-trainability');
   expect(await figure.locator('[data-picker]').isVisible()).toBe(false); // until a cell is chosen
@@ -337,7 +325,6 @@ test('a published run is chosen by pointing at it, trained here to the same loss
   // Over alpha and s, and over mean and variance.
   await expect.poll(() => figure.locator('[data-mark="trained here"] path').count()).toBe(2);
   expect(errors).toEqual([]);
-  await close();
 }, 180_000);
 
 /** Labels, and the first seed, of the first mark of the figure of escapes. */
@@ -355,7 +342,7 @@ test.each([
   ['escape' as const, 'share', firstEscape(), 1],
   ['strength' as const, 'baseline, mean', ['none', 'with', '1'], 2],
 ])('a run of the figure %s is chosen by pointing at it', async (id, mark, labels, panels) => {
-  const { page, errors, close } = await open();
+  const { page, errors } = await open();
   await settled(page, id);
   const figure = page.locator(`#figure-${id}`);
   await figure.locator(`[data-mark="${mark}"] circle`).first().click({ force: true });
@@ -367,11 +354,10 @@ test.each([
   const said = figure.locator('[data-picker] [role="status"]');
   await said.filter({ hasText: /Published: [\d.]+ / }).waitFor();
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('a run of the plateaus is chosen by pointing at it, in its own experiment', async () => {
-  const { page, errors, close } = await open();
+  const { page, errors } = await open();
   await settled(page, 'plateaus');
   const figure = page.locator('#figure-plateaus');
   await figure.locator('details.more > summary').click();
@@ -402,11 +388,10 @@ test('a run of the plateaus is chosen by pointing at it, in its own experiment',
   await said.filter({ hasText: /Here: step \d+ of/ }).waitFor({ timeout: 60_000 });
   expect(await page.evaluate(() => location.hash)).toContain('alpha=');
   expect(errors).toEqual([]);
-  await close();
 }, 120_000);
 
 test('a run that breaks says where and why, and the charts stay', async () => {
-  const { page, errors, close } = await open(`${TINY.replace('steps=12', 'steps=400')}&learning_rate=1000000`);
+  const { page, errors } = await open(`${TINY.replace('steps=12', 'steps=400')}&learning_rate=1000000`);
   await press(page, 'play');
   const list = page.locator('[data-comparison-runs]');
   await list.filter({ hasText: /baseline.*Stopped at step \d+: .*learning_rate/s }).waitFor();
@@ -417,11 +402,10 @@ test('a run that breaks says where and why, and the charts stay', async () => {
   expect(rows.filter(({ run }) => run === 'none')[0].step).toBe('0');
   await expect.poll(() => page.locator('#figure-run-curves .chart svg svg').count()).toBe(5);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('the figures of the runs show its heads, its attention and its words', async () => {
-  const { page, errors, close } = await open();
+  const { page, errors } = await open();
   await press(page, 'play');
   await ended(page);
   await settled(page, 'run-map');
@@ -447,7 +431,6 @@ test('the figures of the runs show its heads, its attention and its words', asyn
   const titles = () => page.locator('.samples h3').allTextContents();
   await expect.poll(titles).toEqual(['baseline, step 12', 'LocAteR, step 12']);
   expect(errors).toEqual([]);
-  await close();
 });
 
 /** Of a run's panel in the figure of the logits: the shares at the last step, as its areas are drawn. */
@@ -474,7 +457,7 @@ async function drawnShares(page: Page, run: string): Promise<number[]> {
 test('the parts of the logits’ variance add up to it, and what escapes a penalty on W is said', async () => {
   const penalty = 'runs=none,locater-frobenius&scale_weight=10&learning_rate=0.01&warmup=0';
   const model = 'steps=120&width=16&depth=1&heads=2&length=16&batch=2&log_every=20';
-  const { page, errors, close } = await open(`train?${penalty}&${model}`);
+  const { page, errors } = await open(`train?${penalty}&${model}`);
   await settled(page, 'run-logits');
   const live = page.locator('#figure-run-logits [data-live]');
   const sample = 'Published runs until Play: eigenscope train';
@@ -511,11 +494,10 @@ test('the parts of the logits’ variance add up to it, and what escapes a penal
   await live.filter({ hasText: escaped }).waitFor(ATTACHED);
   expect(await live.textContent()).not.toContain(sample);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('the step slider takes the heads back along their ways', async () => {
-  const { page, errors, close } = await open(TINY);
+  const { page, errors } = await open(TINY);
   await press(page, 'play');
   await ended(page);
   await settled(page, 'run-map');
@@ -534,11 +516,10 @@ test('the step slider takes the heads back along their ways', async () => {
   await page.waitForFunction(() => !location.hash.includes('moment='));
   await live.filter({ hasText: 'baseline, step 12' }).waitFor(ATTACHED);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('trained models are evaluated as trained, with TAME and with hard attention', async () => {
-  const { page, errors, close } = await open(TINY);
+  const { page, errors } = await open(TINY);
   await press(page, 'play');
   await ended(page);
   const samples = page.locator('.samples');
@@ -581,12 +562,11 @@ test('trained models are evaluated as trained, with TAME and with hard attention
   await live.filter({ hasText: 'with TAME' }).waitFor(ATTACHED);
   await page.waitForFunction(() => /intervention=tame&tame=3/.test(location.hash));
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('another architecture and words for tokens train too, and their file goes on', async () => {
   const shape = 'mlp=2&key_heads=1&layer_norm=post&positions=rotary&output=free&tokenizer=words&min_count=2';
-  const { page, errors, close } = await open(`${TINY}&${shape}`);
+  const { page, errors } = await open(`${TINY}&${shape}`);
   await press(page, 'advance');
   await status(page, 'Paused');
   const config = JSON.parse((await saved(await saveButton(page, 'config.json of LocAteR'))).toString());
@@ -605,11 +585,10 @@ test('another architecture and words for tokens train too, and their file goes o
   await ended(page);
   expect(await steps(page)).toEqual([12, 12]);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('what is wrong with a rare setting is said at its control, whose group opens', async () => {
-  const { page, close } = await open(TINY);
+  const { page } = await open(TINY);
   const group = page.locator('details:not([data-section])', { hasText: 'More model' });
   expect(await group.getAttribute('open')).toBe(null);
   await go(page, `${TINY}&key_heads=3&positions=sideways&mlp=99`);
@@ -621,7 +600,6 @@ test('what is wrong with a rare setting is said at its control, whose group open
   await page.locator('#error-train-key_heads', { hasText: /must divide the heads, 2/ }).waitFor();
   await go(page, `${TINY}&tokenizer=runes`);
   await page.locator('#error-train-tokenizer', { hasText: /'runes' .*bytes, words/ }).waitFor();
-  await close();
 });
 
 test('a link reproduces the settings, and with them the numbers', async () => {
@@ -637,7 +615,6 @@ test('a link reproduces the settings, and with them the numbers', async () => {
     await ended(page);
     await settled(page, 'run-curves');
     views.push(await csv(page, 'run-curves'));
-    await page.context().close();
   }
   expect(views[0]).toHaveLength(12);
   expect(views[1]).toEqual(views[0]);

@@ -18,7 +18,7 @@ const shown = (page: Page) =>
     .evaluateAll((panels) => panels.filter((it) => it.checkVisibility()).map(({ id }) => id as string));
 
 test.each(viewNames)('%s: the first control is within 12 tab stops of the page’s start', async (view) => {
-  const { page, close } = await visit(browser, `${host.address}#${view}`, { settle: false });
+  const { page } = await visit(browser, `${host.address}#${view}`, { settle: false });
   await page.locator(`#${view} [data-control] input`).first().waitFor({ state: 'attached' });
   const control = `#${view} :is(.panel, [data-ask]) [data-control] :is(input, select)`;
   let stops = 0;
@@ -27,11 +27,10 @@ test.each(viewNames)('%s: the first control is within 12 tab stops of the page�
     stops++;
   } while (stops < 13 && !(await page.evaluate((it) => document.activeElement?.matches(it), control)));
   expect(stops).toBeLessThanOrEqual(12);
-  await close();
 });
 
 test('arrow keys, Home and End choose among the tabs, and only the chosen view is there', async () => {
-  const { page, errors, close } = await visit(browser, host.address, { settle: false });
+  const { page, errors } = await visit(browser, host.address, { settle: false });
   await page.locator('#tab-localize').focus();
   await expect.poll(() => page.locator('[role="tab"][tabindex="0"]').count()).toBe(1);
   const steps: [string, ViewName][] = [
@@ -50,11 +49,10 @@ test('arrow keys, Home and End choose among the tabs, and only the chosen view i
   await page.goBack();
   await expect.poll(() => shown(page)).toEqual([viewNames[viewNames.length - 1]]);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('each view has a state of its own, and the link is that of the view', async () => {
-  const { page, close } = await visit(browser, `${host.address}#localize?mean=0.5&length=32`);
+  const { page } = await visit(browser, `${host.address}#localize?mean=0.5&length=32`);
   await showView(page, 'collapse');
   expect(hash(page)).toBe('#collapse');
   expect(await field(page, 'collapse', 'mean')).toBe('0.25');
@@ -67,24 +65,22 @@ test('each view has a state of its own, and the link is that of the view', async
   await go(page, '#collapse?depth=5');
   await expect.poll(() => field(page, 'collapse', 'depth')).toBe('5');
   expect(await field(page, 'localize', 'length')).toBe('32');
-  await close();
 });
 
 test('a link of an earlier page is called too old, and the page begins with its defaults', async () => {
-  const { page, close } = await visit(browser, `${host.address}#m=0.5&D=4`);
+  const { page } = await visit(browser, `${host.address}#m=0.5&D=4`);
   const notice = page.locator('[data-link-notice]');
   expect(await notice.textContent()).toMatch(/too old to be read.* begins with its defaults/);
   expect(await shown(page)).toEqual(['localize']);
   expect(await field(page, 'localize', 'mean')).toBe('0.25');
   await go(page, 'localize?mean=0.5');
   await expect.poll(() => notice.textContent()).toBe('');
-  await close();
 });
 
 test('what a link says that is not followed is said at the top, in few words', async () => {
   const long = 'x'.repeat(100_000);
   const address = `${host.address}#localize?mean=0.5&zz=1&mean=0.7&width=%00-3&tokens=${long}`;
-  const { page, close } = await visit(browser, address);
+  const { page } = await visit(browser, address);
   const notice = page.locator('[data-link-notice]');
   const text = (await notice.textContent()) ?? '';
   expect(text).toMatch(/Unknown in a link to Localize: “zz”\./);
@@ -94,7 +90,6 @@ test('what a link says that is not followed is said at the top, in few words', a
   expect(await field(page, 'localize', 'mean')).toBe('0.5');
   await go(page, 'localize?mean=0.5');
   await expect.poll(() => notice.textContent()).toBe('');
-  await close();
 });
 
 test.each([
@@ -103,7 +98,7 @@ test.each([
   ['run-curves', 'train?figure=run-curves'],
   ['run-logits', 'train?figure=run-logits'],
 ] as const)('a link opens at its figure %s, also when those above it are drawn: #%s', async (id, hash) => {
-  const { page, close } = await visit(browser, `${host.address}#${hash}`, { settle: false });
+  const { page } = await visit(browser, `${host.address}#${hash}`, { settle: false });
   const { chapter } = entryOf(id);
   expect(await shown(page)).toEqual([chapter]);
   await page.locator(`#figure-${id} .progress.done`).waitFor({ state: 'attached' });
@@ -111,11 +106,10 @@ test.each([
   const top = () => page.locator(`#figure-${id}`).evaluate((it) => it.getBoundingClientRect().top);
   await expect.poll(top).toBeGreaterThanOrEqual(0);
   expect(await top()).toBeLessThan(450);
-  await close();
 });
 
 test('a preset goes to its figure, says what it shows and leaves other views alone', async () => {
-  const { page, close } = await visit(browser, `${host.address}#${QUICK}&mean=0.5&head=sample:2.5`);
+  const { page } = await visit(browser, `${host.address}#${QUICK}&mean=0.5&head=sample:2.5`);
   await showView(page, 'localize');
   await page.getByRole('link', { name: 'Early', exact: true }).click();
   expect(await field(page, 'localize', 'mean')).toBe('-0.25');
@@ -130,11 +124,10 @@ test('a preset goes to its figure, says what it shows and leaves other views alo
   expect(hash(page)).toContain('head=sample:2.5'); // chosen for the whole page
   expect(await field(page, 'collapse', 'mean')).toBe('0.5');
   expect(await field(page, 'collapse', 'depth')).toBe('2');
-  await close();
 });
 
 test('help stands above the control in use, in the page’s words', async () => {
-  const { page, close } = await visit(browser, host.address);
+  const { page } = await visit(browser, host.address);
   const help = page.locator('#localize [data-help]');
   expect(await help.isVisible()).toBe(false);
   const control = page.locator('#field-localize-variance');
@@ -145,20 +138,18 @@ test('help stands above the control in use, in the page’s words', async () => 
   expect(above!.y).toBeGreaterThan(0);
   await page.locator('#tab-localize').focus();
   expect(await help.isVisible()).toBe(false);
-  await close();
 });
 
 test('no help says 1e+12 or the name of a variable', async () => {
-  const { page, close } = await visit(browser, host.address, { settle: false });
+  const { page } = await visit(browser, host.address, { settle: false });
   await page.locator('#model .help').first().waitFor({ state: 'attached' });
   const texts = await page.locator('.help').allTextContents();
   expect(texts.length).toBeGreaterThan(50);
   for (const text of texts) expect(text).not.toMatch(/\de[+-]?\d|\b[a-z]+_[a-z]+\b|undefined/);
-  await close();
 });
 
 test('on a phone the sheet of controls leaves the figure in sight above it, in every view', async () => {
-  const { page, close } = await visit(browser, `${host.address}#${QUICK}`, { viewport: { width: 390, height: 844 } });
+  const { page } = await visit(browser, `${host.address}#${QUICK}`, { viewport: { width: 390, height: 844 } });
   for (const view of viewNames) {
     await page.locator(`#tab-${view}`).click();
     expect(await shown(page)).toEqual([view]);
@@ -177,11 +168,10 @@ test('on a phone the sheet of controls leaves the figure in sight above it, in e
       }, PATIENCE)
       .toBe(true);
   }
-  await close();
 });
 
 test('paper has all views with their charts drawn, and no heading parts from its figure', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#${QUICK}`);
+  const { page, errors } = await visit(browser, `${host.address}#${QUICK}`);
   await page.emulateMedia({ media: 'print' });
   const instead = (it: Element) => getComputedStyle(it, '::after').content;
   expect(await page.locator('#figure-depth .chart').evaluate(instead)).toBe('none');
@@ -215,11 +205,10 @@ test('paper has all views with their charts drawn, and no heading parts from its
   expect(await shown(page)).toEqual(['collapse']);
   await settled(page, 'depth');
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('a file field is cut off by its label, beyond which some browsers lay it out', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model`);
+  const { page } = await visit(browser, `${host.address}#model`);
   const labels = await page.locator('label:has(input[type="file"])').evaluateAll((all) =>
     all.map((it) => {
       const { overflowX, position } = getComputedStyle(it);
@@ -228,5 +217,4 @@ test('a file field is cut off by its label, beyond which some browsers lay it ou
   );
   expect(labels.length).toBeGreaterThan(3);
   expect(new Set(labels)).toEqual(new Set(['hidden relative']));
-  await close();
 });

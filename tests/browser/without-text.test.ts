@@ -10,7 +10,7 @@ openBrowser();
 const LEVEL = 8;
 
 test('three sources of statistics stand side by side, with the ceiling and both nulls', async () => {
-  const { page, errors, close } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
+  const { page, errors } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
   const notes = page.locator('[data-prediction-notes]');
   await unfold(notes.locator('table'));
   await notes.scrollIntoViewIfNeeded();
@@ -29,11 +29,10 @@ test('three sources of statistics stand side by side, with the ceiling and both 
   expect(Number(rank)).toBeCloseTo(transfer.entropy_rank_correlation!, 3);
   expect(rows[5]).toMatch(/^null: one constant–/);
   expect(errors).toEqual([]);
-  await close();
 });
 
 test('another source and level change the figure and the heads predicted worst', async () => {
-  const { page, close } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
+  const { page } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
   const misses = page.locator('[data-misses] li');
   await unfold(page.locator('[data-misses]'));
   await misses.first().waitFor();
@@ -50,11 +49,10 @@ test('another source and level change the figure and the heads predicted worst',
   expect(Math.abs(Number(said) - Number(is))).toBeCloseTo(worst, 2);
   await misses.first().locator('button').click();
   await page.locator('[data-head-table] tr[aria-current="true"]').waitFor();
-  await close();
 });
 
 test.each(['distance', 'decay'] as const)('%s has axes that reach all heads', async (quantity) => {
-  const { page, close } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
+  const { page } = await visit(browser, `${host.address}#model?level=${LEVEL}`);
   const { label, meaning } = measures[quantity];
   await page.locator('#model [data-control="quantity"] label', { hasText: label }).click();
   const figure = page.locator('#figure-predictors');
@@ -81,5 +79,4 @@ test.each(['distance', 'decay'] as const)('%s has axes that reach all heads', as
     expect(place).toBeLessThanOrEqual(right);
   }
   expect(spread(places) / (right - 48)).toBeGreaterThan(0.5);
-  await close();
 });
