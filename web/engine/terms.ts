@@ -20,8 +20,6 @@ export type Regime = Theory['regime'];
 export type Signal = Theory['signal'];
 /** Spectral traces of one query-key matrix. */
 export type Moments = Theory['moments'];
-/** Moments with what needs the eigenvalues. */
-export type SpectrumMoments = Operations['spectrum']['output']['moments'];
 
 /** Monte Carlo of one setting so far. `*_error` are standard errors. */
 export type Simulated = Operations['simulate']['output'];
@@ -55,9 +53,8 @@ export type Intervention = Whole<'evaluate'>['intervention'];
 
 /** Rows of a run's log. Row-major, one row a row of the log; NaN where there is nothing. */
 export type RunRows = Operations['train']['output']['rows'];
-/** Of the whole run, of a layer (from 0), of a head. */
+/** Of the whole run, of a head. */
 export type RunMeasure = keyof RunRows['run'];
-export type RunLayerMeasure = keyof RunRows['layers'];
 export type RunHeadMeasure = keyof RunRows['heads'];
 
 /** What a host says of a file's state, as far as it says it to other pages; null where it does not. */
@@ -85,11 +82,6 @@ export interface CheckpointFiles {
   tokenizer: Blob | null;
 }
 
-/** The files that spectra are read from. */
-export type WeightFiles = Omit<CheckpointFiles, 'tokenizer'>;
-
-/** What may be asked of a scan. */
-export type Scanned = Whole<'heads'>;
 
 /** What every head does on a text. */
 export type Attended = Operations['attend']['output'];
@@ -107,5 +99,3 @@ export type Agreement = Predicted['summary'][number];
  *  needs a language model: on the command line alone. */
 export type TokensSource = Exclude<Whole<'predict'>['tokens_law'], 'sampled'> | 'text';
 
-/** Which random tokens are frequent. */
-export type TokensOrder = Whole<'predict'>['tokens_order'];

@@ -69,9 +69,6 @@ export const settingControls = {
 export type SettingState = StateOf<typeof settingControls>;
 export const SETTING = namesOf(settingControls);
 
-/** The names of the state that make up the eigenvalues themselves. */
-export const SPECTRUM = ['mean', 'variance', 'width', 'head_width', 'ensemble', 'eigenvalues', 'seed'] as const;
-
 /** Whose rows of attention are meant: the last query's, that of one position, or the mean over all. */
 export const queryControls = {
   queries: choice(
