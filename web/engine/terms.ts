@@ -82,7 +82,6 @@ export interface CheckpointFiles {
   tokenizer: Blob | null;
 }
 
-
 /** What every head does on a text. */
 export type Attended = Operations['attend']['output'];
 
@@ -98,4 +97,3 @@ export type Agreement = Predicted['summary'][number];
 /** Where the statistics of the tokens come from: a law of independent tokens, or a text. A model's own text
  *  needs a language model: on the command line alone. */
 export type TokensSource = Exclude<Whole<'predict'>['tokens_law'], 'sampled'> | 'text';
-
