@@ -88,7 +88,7 @@ std::vector<double> head_means(const Model<Scalar>& model) {
   std::vector<double> means;
   for (Eigen::Index layer = 0; layer < model.settings().depth; ++layer) {
     for (Eigen::Index head = 0; head < model.settings().heads; ++head) {
-      means.push_back(head_traces(model, layer, head).trace /
+      means.push_back(head_traces(model, layer, head).xi /
                       static_cast<double>(model.settings().width));
     }
   }
