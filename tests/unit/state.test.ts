@@ -142,7 +142,7 @@ describe('the stack', () => {
     const state = { ...begins, ensemble: 'list' as const, eigenvalues: '1 2', depth: 3 };
     const stack = stackOf(state);
     expect(stack).toMatchObject({ ...settingOf(state), depth: 3, mask: 'full', values: 'orthogonal' });
-    for (const name of ['layer', 'floor', 'rank', 'rows']) expect(stack).not.toHaveProperty(name);
+    for (const name of ['layer', 'collapse_threshold', 'rank', 'rows']) expect(stack).not.toHaveProperty(name);
   });
 });
 
