@@ -36,13 +36,13 @@ test.each(
 
 test('the picture of links to the page', async () => {
   const viewport = { width: PREVIEW.width, height: 830 }; // the whole figure
-  const { page, close } = await visit(browser, host.address, { viewport, colorScheme: 'light' });
+  const { page } = await visit(browser, host.address, { viewport, colorScheme: 'light' });
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   await page.waitForTimeout(DRAWING);
   await page.addStyleTag({ content: '.lede, figcaption, .controls { visibility: hidden }' });
   const { y } = (await page.locator('#figure-lead').boundingBox())!;
   await page.screenshot({ path: join(root, 'web/preview.png'), clip: { x: 0, y: y - MARGIN, ...PREVIEW } });
-  await close();
+  await page.context().close();
 });
 
 test.each(

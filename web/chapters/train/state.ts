@@ -77,7 +77,7 @@ const presented: Partial<Record<TrainingField, Presented>> = {
   qk_decay: { label: 'QK weight decay', slider: log(0.01, 100) },
   alpha: { label: 'Q–K correlation', sign: '<i>α</i>', slider: linear(-1, 1), used: isCorrelated },
   init_scale: { label: 'Initial scale', sign: '<i>s</i>', slider: log(0.1, 10), used: isCorrelated },
-  logit_limit: { label: 'QK-Clip threshold' },
+  qk_clip: { label: 'QK-Clip threshold' },
   log_every: { label: 'Log interval', slider: integers(1, 100) },
   eval_batches: { label: 'Evaluation batches', slider: integers(1, 32) },
   measure_batches: { label: 'Measurement batches' },
