@@ -5,6 +5,7 @@
 
 #include "checkpoint/gguf.h"
 #include "checkpoint/shard_index.h"
+#include "checkpoint/torch_file.h"
 #include "io/file_format.h"
 
 namespace eigenscope {
@@ -13,6 +14,7 @@ namespace {
 /// Throws FormatError for a file of a known format that cannot be read.
 std::shared_ptr<ByteSource> as_safetensors(const std::shared_ptr<ByteSource>& file) {
   if (is_gguf(*file)) return safetensors_of_gguf(file);
+  if (is_torch_file(*file)) return safetensors_of_torch(file);
   refuse_foreign_format(*file);
   return file;
 }

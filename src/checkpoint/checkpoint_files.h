@@ -11,7 +11,7 @@
 namespace eigenscope {
 
 struct CheckpointFiles {
-  std::vector<std::shared_ptr<ByteSource>> model;  ///< .safetensors, or one GGUF file
+  std::vector<std::shared_ptr<ByteSource>> model;  ///< .safetensors, GGUF, or what torch.save wrote
   std::shared_ptr<ByteSource> index;   ///< names those of `model` that count; null for all of them
   std::shared_ptr<ByteSource> config;  ///< null where there is none
 };

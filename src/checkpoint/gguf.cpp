@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checkpoint/gguf_blocks.h"
+#include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
 #include "support/error.h"
 
@@ -138,16 +139,16 @@ std::uint64_t integer(const OrderedJson& metadata, const std::string& key) {
 /// A tensor of the file in the bytes of the view.
 struct Piece {
   GgufTensor tensor;
-  const GgufType* type = nullptr;    ///< null: cannot be read
-  std::uint64_t begin = 0, end = 0;  ///< in the view, from the end of its header
+  const GgufType* type = nullptr;  ///< null: cannot be read
   std::uint64_t head_rows =
       0;  ///< of a head whose rotary pairs are neighbours in the file; 0 where none is
   bool less_one = false;  ///< a gain from which 1 is taken
 
   bool is_plain() const { return type != nullptr && !type->dtype.empty(); }
   std::uint64_t element_bytes() const { return is_plain() ? type->bytes : sizeof(float); }
+  std::uint64_t bytes() const { return tensor.elements() * element_bytes(); }
   /// Of an entry of the first dimension: of one number where it is the only one, as in a bias.
-  std::uint64_t row_bytes() const { return (end - begin) / tensor.shape.front(); }
+  std::uint64_t row_bytes() const { return bytes() / tensor.shape.front(); }
   /// The row of the file that holds row `row` of Hugging Face's order.
   std::uint64_t file_row(std::uint64_t row) const {
     if (head_rows == 0) return row;
@@ -156,49 +157,24 @@ struct Piece {
   }
 };
 
-class GgufView final : public ByteSource {
+class GgufView final : public SafetensorsView {
  public:
-  GgufView(std::shared_ptr<ByteSource> source, std::string header, std::vector<Piece> pieces)
-      : ByteSource(source->name(), sizeof(std::uint64_t) + header.size() + pieces.back().end),
+  GgufView(std::shared_ptr<ByteSource> source, const std::vector<ViewedTensor>& tensors,
+           std::vector<Piece> pieces)
+      : SafetensorsView(source->name(), tensors),
         source_(std::move(source)),
-        header_(std::move(header)),
-        pieces_(std::move(pieces)) {
-    const std::uint64_t length = header_.size();
-    header_.insert(0, sizeof length, '\0');
-    std::memcpy(header_.data(), &length, sizeof length);
-  }
+        pieces_(std::move(pieces)) {}
 
  private:
-  void read_exactly(std::uint64_t offset, std::span<std::byte> out) override {
-    if (offset < header_.size()) {
-      const auto at = static_cast<std::size_t>(offset);
-      const std::size_t count = std::min(out.size(), header_.size() - at);
-      std::memcpy(out.data(), header_.data() + at, count);
-      out = out.subspan(count);
-      offset += count;
-    }
-    while (!out.empty()) {
-      const std::uint64_t place = offset - header_.size();
-      const auto piece =
-          std::upper_bound(pieces_.begin(), pieces_.end(), place,
-                           [](std::uint64_t at, const Piece& it) { return at < it.end; });
-      const auto count =
-          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), piece->end - place));
-      read_piece(*piece, place - piece->begin, out.first(count));
-      out = out.subspan(count);
-      offset += count;
-    }
-  }
-
   /// Rows one after the other where their order differs, else all of it as one row.
-  void read_piece(const Piece& piece, std::uint64_t offset, std::span<std::byte> out) {
+  void read_tensor(std::size_t place, std::uint64_t offset, std::span<std::byte> out) override {
+    const Piece& piece = pieces_[place];
     if (piece.type == nullptr) {
       throw FormatError(shown_name(piece.tensor.name), "its type must be one of " +
                                                            gguf_type_names() + ", but it is " +
                                                            gguf_type_name(piece.tensor.type));
     }
-    const std::uint64_t whole = piece.end - piece.begin;
-    const std::uint64_t width = piece.head_rows == 0 ? whole : piece.row_bytes();
+    const std::uint64_t width = piece.head_rows == 0 ? piece.bytes() : piece.row_bytes();
     while (!out.empty()) {
       const std::uint64_t row = offset / width, within = offset % width;
       const auto count =
@@ -241,7 +217,6 @@ class GgufView final : public ByteSource {
   }
 
   std::shared_ptr<ByteSource> source_;
-  std::string header_;  // with its length in front
   std::vector<Piece> pieces_;
 };
 
@@ -348,32 +323,17 @@ std::shared_ptr<ByteSource> safetensors_of_gguf(std::shared_ptr<ByteSource> sour
                                           std::to_string(parts) +
                                           " parts; join them with llama-gguf-split --merge");
   }
-  if (header.tensors.empty()) throw FormatError(source->name(), "it must have at least one tensor");
   const Converted* const conversion = conversion_of(header.metadata);
-  std::vector<std::pair<std::string, OrderedJson>> described;
+  std::vector<ViewedTensor> viewed;
   std::vector<Piece> pieces;
-  std::uint64_t end = 0;
   for (GgufTensor& tensor : header.tensors) {
-    const std::string name = renamed(tensor.name, conversion);
-    OrderedJson shape = tensor.shape;
-    Piece piece = piece_of(std::move(tensor), name, header, conversion, *source);
-    // Of a type that cannot be read the file need not have the bytes.
-    if (end > (std::uint64_t{1} << 60))
-      throw FormatError(source->name(), "its tensors must have less than 2^60 bytes");
-    piece.begin = end;
-    end = piece.end = end + piece.tensor.elements() * piece.element_bytes();
-    described.emplace_back(name,
-                           OrderedJson{{"dtype", piece.is_plain() ? piece.type->dtype : "F32"},
-                                       {"shape", std::move(shape)},
-                                       {"data_offsets", {piece.begin, piece.end}}});
-    pieces.push_back(std::move(piece));
+    std::string name = renamed(tensor.name, conversion);
+    pieces.push_back(piece_of(std::move(tensor), name, header, conversion, *source));
+    const Piece& piece = pieces.back();
+    viewed.push_back({std::move(name), piece.is_plain() ? piece.type->dtype : "F32",
+                      piece.tensor.shape, piece.bytes()});
   }
-  // Joined as text: a key of an ordered object is looked up among all others.
-  std::string text;
-  for (const auto& [name, entry] : described) {
-    text += (text.empty() ? "{" : ",") + write_json(name) + ":" + write_json(entry);
-  }
-  return std::make_shared<GgufView>(std::move(source), text + "}", std::move(pieces));
+  return std::make_shared<GgufView>(std::move(source), viewed, std::move(pieces));
 }
 
 Config config_of_gguf(ByteSource& source) {

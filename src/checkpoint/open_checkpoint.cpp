@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kWeights = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
 constexpr std::string_view kGguf = ".gguf";
+constexpr std::string_view kTorch = "pytorch_model.bin";
 constexpr std::size_t kShownFiles = 5;
 
 bool is_file(const fs::path& path) {
@@ -60,7 +61,7 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
     largest = name;
     most = size;
   }
-  std::string message = "there is no .safetensors or .gguf file in it";
+  std::string message = "there is no .safetensors, .gguf or pytorch_model.bin file in it";
   if (!largest.empty()) {
     FileSource source((folder / largest).string());
     try {
@@ -82,6 +83,7 @@ fs::path weights_in(const fs::path& folder) {
     if (names.size() == 1) return folder / names.front();
     if (names.size() > 1) refuse_choice(folder, names, ending);
   }
+  if (is_file(folder / kTorch)) return folder / kTorch;
   refuse_without_weights(folder);
 }
 
@@ -95,7 +97,7 @@ std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::stri
 
 bool holds_weights(const fs::path& folder) {
   return !files_ending(folder, kIndex).empty() || !files_ending(folder, kWeights).empty() ||
-         !files_ending(folder, kGguf).empty();
+         !files_ending(folder, kGguf).empty() || is_file(folder / kTorch);
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
   if (!any_) return;
   CLI::Option* const model = app.add_option(
       "MODEL", models_,
-      several ? "a .safetensors or .gguf file, the index of a sharded checkpoint, a folder with either, or "
+      several ? "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint, a folder with either, or "
                 "a folder of such folders; several are allowed"
-              : "a .safetensors or .gguf file, the index of a sharded checkpoint, or a folder with either");
+              : "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint, or a folder with either");
   refuse_empty(model->required());
   if (!several) model->expected(1);
   refuse_empty(

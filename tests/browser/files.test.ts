@@ -171,8 +171,8 @@ const FOLDERS: [Record<string, string>, RegExp][] = [
     { 'config.json': '{}', 'model.gguf': `GGUF\x03${'\0'.repeat(60)}` },
     /model\.gguf: it must have at least one tensor/,
   ],
-  [{ 'weights.pt': TORCH }, /weights\.pt: it is a PyTorch file.*torch\.load/],
-  [{ 'pytorch_model.bin': TORCH }, /pytorch_model\.bin: it is a PyTorch file.*torch\.load/],
+  [{ 'weights.pt': TORCH }, /weights\.pt: it must end with the directory of a ZIP archive/],
+  [{ 'pytorch_model.bin': TORCH }, /pytorch_model\.bin: it must end with the directory of a ZIP archive/],
   [{ 'config.json': '{}' }, /No \.safetensors or \.gguf file was found beside the JSON/],
 ];
 

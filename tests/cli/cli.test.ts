@@ -220,7 +220,6 @@ describe('eigenscope heads', () => {
   });
 
   test.each([
-    ['model.pt', `PK\x03\x04${'\0'.repeat(22)}\x10\0\0\0archive/data.pkl`, 'it is a PyTorch file'],
     ['pytorch_model.bin', '\x80\x02}q\x00.', 'it is a Python pickle'],
   ])('says what %s is and how to convert it', (name, bytes, words) => {
     const path = join(folder, name);

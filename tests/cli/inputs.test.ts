@@ -84,7 +84,7 @@ describe('the checkpoint of a training run', () => {
     expect(refused(MINILM)).toContain("of a checkpoint of `eigenscope train`, but is 'pt' in ");
     const bare = join(folder, 'bare');
     mkdirSync(bare, { recursive: true });
-    expect(refused(bare)).toContain(`${bare}: there is no .safetensors or .gguf file in it`);
+    expect(refused(bare)).toContain(`${bare}: there is no .safetensors, .gguf or pytorch_model.bin file in it`);
   });
 
   test('is refused with its damaged entry', () => {

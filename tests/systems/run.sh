@@ -137,6 +137,7 @@ mount_system() {
 # Runs ./demo --no-open until the page answers with status 200 at the address that it prints.
 run_demo() {
   local log=$folder/$system.demo.log address status
+  : >"$log" # before the first look at it
   # Not by in_system, whose shell would get the signal in place of ./demo.
   chroot "$here" env -i "${variables[@]}" /root/eigenscope/demo --no-open >"$log" 2>&1 </dev/null &
   local demo=$!
