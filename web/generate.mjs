@@ -225,6 +225,30 @@ const presetValues = {
     return Object.fromEntries(measures.map((name) => [name, [...found[name]]]));
   }),
 };
+// The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
+const { usesPresets, positionMeasured, latentMeasured } = await load('chapters/uses/presets.ts');
+const { positionInput } = await load('chapters/uses/position/questions.ts');
+const { classInput, valueInput } = await load('chapters/uses/latent/questions.ts');
+const answers = new Map(); // several presets ask the same
+function answerOf(name, input) {
+  const key = JSON.stringify([name, input]);
+  if (!answers.has(key)) answers.set(key, run(name, input));
+  return answers.get(key);
+}
+const positionOf = (state) => answerOf('position-meaning', positionInput(state));
+const latentOf = (state) => ({
+  classes: answerOf('latent-classes', classInput(state)),
+  values: answerOf('latent-values', valueInput(state)),
+});
+const presetsOf = (figure) => usesPresets.filter((preset) => preset.figure === figure);
+presetValues.uses = {
+  ...(await ofPresets('uses', presetsOf('position-meaning'), (state) => positionMeasured(positionOf(state)))),
+  ...(await ofPresets('uses', presetsOf('latent-posterior'), (state) => latentMeasured(latentOf(state)))),
+};
+write(
+  'uses-first.json',
+  rounded({ position: positionOf(VIEWS.uses.defaults), latent: latentOf(VIEWS.uses.defaults) }, 5),
+);
 // The step of the tour that shows trained heads has no state of its own to measure: its numbers are those of
 // the first and the last level.
 const [firstLevel, lastLevel] = [0, nested - 1].map((level) => zipf.summary[level][LEVEL]);

@@ -4,6 +4,7 @@ import './styles/controls.css';
 import './styles/figures.css';
 import './styles/train.css';
 import './styles/checkpoint.css';
+import './styles/uses.css';
 import './styles/print.css';
 import { startCollapse } from './chapters/collapse/chapter';
 import { startLocalize } from './chapters/localize/chapter';
@@ -13,6 +14,7 @@ import { startModel } from './chapters/model/chapter';
 import { sampleFiles } from './chapters/model/sample';
 import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/results-files';
+import { startUses } from './chapters/uses/chapter';
 import { VIEWS } from './chapters/views';
 import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wireButtons, wireEscape, wirePresets, wireSkipLink } from './controls/page';
@@ -29,7 +31,7 @@ import { child } from './ui/dom';
 const PREFETCH = 4000;
 
 const state = new PageState(VIEWS, (id) => document.getElementById(id)?.closest('.view')?.id);
-const { localize, collapse, train, model } = state.stores;
+const { localize, collapse, train, model, uses } = state.stores;
 const heads = new HeadRegistry();
 const page = { state, heads, pool: new Pool() };
 
@@ -49,6 +51,7 @@ function start(): void {
     startCollapse(page, collapse),
     startTrain(page, train),
     startModel(page, model, localize),
+    startUses(page, uses),
   ];
   repaint = () => chapters.forEach((chapter) => chapter.repaint());
   for (const view of Object.keys(VIEWS)) wireButtons(state, view);

@@ -46,6 +46,7 @@ const PAGES = [
   'docs/performance.md',
   'docs/prediction.md',
   'docs/theory.md',
+  'docs/uses.md',
   'web/chapters/model/view.html',
   'web/chapters/train/view.html',
 ];

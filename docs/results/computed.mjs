@@ -7,9 +7,9 @@ import { table, written } from './tables.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const known = new Map();
 
-/** What `eigenscope` prints; options as `mean=1,variance=30`. */
+/** What `eigenscope` prints; options as `mean=1,variance=30`, `-` for none. */
 function output(command, options) {
-  const names = options.split(',').filter(Boolean);
+  const names = options === '-' ? [] : options.split(',').filter(Boolean);
   const words = [command, ...names.map((it) => `--${it.replaceAll('_', '-')}`)];
   const key = words.join(' ');
   if (!known.has(key)) {
@@ -58,6 +58,11 @@ export const numbers = {
   /** Such a number in percent of the same with other options. */
   'computed-share': (command, options, whole, path) =>
     `${written((100 * numberOf(command, options, path)) / numberOf(command, whole, path), 0)}%`,
+  /** Such a number, a share, in percent. */
+  'computed-percent': (command, options, path) => `${written(100 * numberOf(command, options, path), 0)}%`,
+  /** One such number over another of the same output. */
+  'computed-ratio': (command, options, path, whole) =>
+    written(numberOf(command, options, path) / numberOf(command, options, whole), 1),
   /** The least and the largest median of the rows of docs/performance/ratios.md that begin so. */
   ratios: (...words) => {
     const rows = readFileSync(`${root}docs/performance/ratios.md`, 'utf8')

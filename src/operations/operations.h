@@ -30,7 +30,10 @@
   row(train)                       \
   row(evaluate)                    \
   row(generate)                    \
-  row(run_attention)
+  row(run_attention)               \
+  row(position_meaning)            \
+  row(latent_classes)              \
+  row(latent_values)
 
 namespace eigenscope {
 

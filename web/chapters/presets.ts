@@ -6,10 +6,11 @@ import { entryOf, referTo, type FigureId } from '../ui/registry';
 import { collapsePresets } from './collapse/presets';
 import { localizePresets } from './localize/presets';
 import type { Preset } from './shared/preset';
+import { usesPresets } from './uses/presets';
 import { VIEWS, type ViewName } from './views';
 
 /** The presets of each view that has some. */
-export const PRESETS = { localize: localizePresets, collapse: collapsePresets };
+export const PRESETS = { localize: localizePresets, collapse: collapsePresets, uses: usesPresets };
 
 /** A number as a sentence writes it: two digits, and powers of ten where it is small. */
 export function written(value: number): string {

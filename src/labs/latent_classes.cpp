@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "labs/latent_posterior.h"
+#include "support/error.h"
+#include "support/random.h"
+#include "support/vector_math.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index kWidth = 16, kPrototypes = 64, kTokens = 400;
+/// Standard deviation of the logarithm of unequal norms.
+constexpr double kNormSpread = 0.5;
+
+/// Streams of one draw.
+enum Stream : std::uint64_t { prototypes, noise, norms, classes, shuffle, kStreams };
+
+MatrixXd normal_matrix(std::uint64_t seed, std::uint64_t stream, Index rows, Index columns) {
+  std::vector<float> drawn(static_cast<std::size_t>(rows * columns));
+  NormalStream(seed, stream).fill(drawn);
+  return Eigen::Map<const Eigen::MatrixXf>(drawn.data(), rows, columns).cast<double>();
+}
+
+/// Mean cross-entropy of the softmax of scale times the logits (keys x tokens) with the true keys, its
+/// derivative by the scale, and the mean row entropy.
+struct Rows {
+  double loss = 0, slope = 0, entropy = 0;
+
+  Rows(const MatrixXd& logits, const std::vector<Index>& truth, double scale) {
+    VectorXd weight(logits.rows());
+    for (Index t = 0; t < logits.cols(); ++t) {
+      const double most = logits.col(t).maxCoeff();
+      double sum = 0, mean = 0;
+      for (Index k = 0; k < logits.rows(); ++k) {
+        weight[k] = exp_nonpositive(scale * (logits(k, t) - most));
+        sum += weight[k];
+        mean += weight[k] * (logits(k, t) - most);
+      }
+      mean /= sum;
+      const double own = logits(truth[static_cast<std::size_t>(t)], t) - most;
+      const double log_sum = std::log(sum);
+      loss += log_sum - scale * own;
+      slope += mean - own;
+      entropy += log_sum - scale * mean;
+    }
+    const auto count = static_cast<double>(logits.cols());
+    loss /= count;
+    slope /= count;
+    entropy /= count;
+  }
+};
+
+/// Loss at the best scale: the loss is convex in it.
+double tuned(const MatrixXd& logits, const std::vector<Index>& truth) {
+  double low = std::log(1e-3), high = std::log(1e2);
+  for (int i = 0; i < 18; ++i) {
+    const double middle = (low + high) / 2;
+    (Rows(logits, truth, std::exp(middle)).slope > 0 ? high : low) = middle;
+  }
+  return Rows(logits, truth, std::exp((low + high) / 2)).loss;
+}
+
+VectorXd with_mean_one(const VectorXd& values) { return values / values.mean(); }
+
+}  // namespace
+
+LatentClasses::LatentClasses(const ClassSettings& settings) : settings_(settings) {
+  checked(kAnisotropy, settings.anisotropy);
+  checked(kSignal, settings.signal);
+  checked(kRepeats, static_cast<double>(settings.repeats));
+  if (settings.exponents.empty()) throw InvalidArgument("exponents", "at least one is needed");
+  for (const double exponent : settings.exponents) checked(kExponent, exponent);
+  const VectorXd share = VectorXd::LinSpaced(kWidth, 0, 1);
+  precision_ = with_mean_one((share * std::log(settings.anisotropy)).array().exp().matrix());
+  sums_.resize(settings.exponents.size());
+}
+
+bool LatentClasses::advance() {
+  if (done_ == settings_.repeats) return true;
+  const std::uint64_t seed = settings_.seed;
+  const auto stream = [&](Stream kind) {
+    return static_cast<std::uint64_t>(done_) * kStreams + kind;
+  };
+  MatrixXd keys = normal_matrix(seed, stream(prototypes), kWidth, kPrototypes);
+  const MatrixXd spread = normal_matrix(seed, stream(norms), 1, kPrototypes);
+  for (Index k = 0; k < kPrototypes; ++k) {
+    const double square = keys.col(k).cwiseAbs2().dot(precision_);
+    const double grow =
+        settings_.norms == KeyNorms::equal ? 1 : std::exp(kNormSpread * spread(0, k));
+    keys.col(k) *= grow * settings_.signal / std::sqrt(square);
+  }
+  MatrixXd tokens = normal_matrix(seed, stream(noise), kWidth, kTokens);
+  tokens = precision_.cwiseSqrt().cwiseInverse().asDiagonal() * tokens;
+  std::vector<Index> truth;
+  for (Index t = 0; t < kTokens; ++t) {
+    const double unit = random_unit(seed, stream(classes), static_cast<std::uint64_t>(t));
+    truth.push_back(std::min(kPrototypes - 1, static_cast<Index>(unit * kPrototypes)));
+    tokens.col(t) += keys.col(truth.back());
+  }
+  std::vector<Index> order(kWidth);
+  std::iota(order.begin(), order.end(), Index{0});
+  for (Index i = kWidth - 1; i > 0; --i) {  // Fisher and Yates
+    const double unit = random_unit(seed, stream(shuffle), static_cast<std::uint64_t>(i));
+    std::swap(order[static_cast<std::size_t>(i)],
+              order[std::min<std::size_t>(static_cast<std::size_t>(i),
+                                          static_cast<std::size_t>(unit * double(i + 1)))]);
+  }
+
+  const auto logits_of = [&](const VectorXd& spectrum, bool corrected) {
+    MatrixXd logits = (spectrum.asDiagonal() * keys).transpose() * tokens;
+    if (corrected) {
+      const VectorXd squares = keys.cwiseAbs2().transpose() * spectrum;
+      logits.colwise() -= squares / 2;
+    }
+    return logits;
+  };
+  const bool corrected = settings_.norms == KeyNorms::corrected;
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    const VectorXd spectrum =
+        with_mean_one(precision_.array().pow(settings_.exponents[i]).matrix());
+    VectorXd shuffled(kWidth);
+    for (Index j = 0; j < kWidth; ++j) shuffled[j] = spectrum[order[static_cast<std::size_t>(j)]];
+    const MatrixXd aligned = logits_of(spectrum, corrected), other = logits_of(shuffled, corrected);
+    const Rows plain(aligned, truth, 1);
+    const double values[] = {plain.loss, tuned(aligned, truth),
+                             plain.entropy / std::log(double(kPrototypes)),
+                             Rows(other, truth, 1).loss, tuned(other, truth)};
+    for (int m = 0; m < 5; ++m) {
+      sums_[i].sum[m] += values[m];
+      sums_[i].square[m] += values[m] * values[m];
+    }
+  }
+  const double exact = Rows(logits_of(precision_, true), truth, 1).loss;
+  posterior_sum_ += exact;
+  posterior_square_ += exact * exact;
+  return ++done_ == settings_.repeats;
+}
+
+double LatentClasses::progress() const {
+  return static_cast<double>(done_) / static_cast<double>(settings_.repeats);
+}
+
+Estimate LatentClasses::posterior_loss() const {
+  return mean_estimate(posterior_sum_, posterior_square_, static_cast<double>(done_));
+}
+
+std::vector<ClassRow> LatentClasses::rows() const {
+  std::vector<ClassRow> rows;
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    const VectorXd spectrum =
+        with_mean_one(precision_.array().pow(settings_.exponents[i]).matrix());
+    const auto of = [&](int m) {
+      return mean_estimate(sums_[i].sum[m], sums_[i].square[m], static_cast<double>(done_));
+    };
+    const double variance = (spectrum.array() - 1).square().mean();
+    rows.push_back({settings_.exponents[i], variance, of(0), of(1), of(2), of(3), of(4)});
+  }
+  return rows;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,196 @@
+// How localized should attention be: softmax attention as inference of a latent variable, against the exact
+// posterior (Zhang et al., 2022, arXiv:2212.14852).
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "statistics/estimate.h"
+#include "support/choice.h"
+#include "support/parameter.h"
+
+namespace eigenscope {
+
+/// Norms of the keys, on which a dot product depends and a distance does not.
+enum class KeyNorms { equal, unequal, corrected };
+inline constexpr std::array kKeyNormsNames{
+    Choice{"equal", "equal"}, Choice{"unequal", "unequal"},
+    Choice{"corrected", "unequal, logits minus half the squared norm"}};
+
+inline constexpr Parameter kAnisotropy{
+    .name = "anisotropy",
+    .symbol = "r",
+    .minimum = 1,
+    .maximum = 1e4,
+    .default_value = 16,
+    .meaning = "largest over smallest variance of the noise of a token"};
+inline constexpr Parameter kSignal{
+    .name = "signal",
+    .symbol = "s",
+    .minimum = 0.1,
+    .maximum = 20,
+    .default_value = 4,
+    .meaning = "norm of a prototype in standard deviations of the noise"};
+inline constexpr Parameter kExponent{
+    .name = "exponent",
+    .symbol = "tau",
+    .minimum = -4,
+    .maximum = 4,
+    .default_value = 1,
+    .meaning =
+        "exponent of W = Sigma^-tau, Sigma the covariance of the noise; mean eigenvalue as of "
+        "Sigma^-1"};
+inline constexpr Parameter kAngles{.name = "angles",
+                                   .symbol = "D",
+                                   .minimum = 1,
+                                   .maximum = 8,
+                                   .default_value = 1,
+                                   .integer = true,
+                                   .meaning = "angles of a key, which lies on a torus"};
+inline constexpr Parameter kHarmonics{
+    .name = "harmonics",
+    .symbol = "H",
+    .minimum = 0,
+    .maximum = 8,
+    .default_value = 4,
+    .integer = true,
+    .meaning = "harmonics of the values in each angle: 0 for a constant, 1 for linear in the key"};
+inline constexpr Parameter kRelevant{.name = "relevant",
+                                     .symbol = "r",
+                                     .minimum = 1,
+                                     .maximum = 8,
+                                     .default_value = 8,
+                                     .integer = true,
+                                     .meaning = "angles on which the values depend; at most all"};
+inline constexpr Parameter kSpectrumVariance{
+    .name = "spectrum_variance",
+    .symbol = "v",
+    .minimum = 0,
+    .maximum = 7,
+    .default_value = 0,
+    .meaning =
+        "variance of the eigenspectrum of W at mean 1, put on the first angle; at most the "
+        "number of angles minus 1"};
+inline constexpr Parameter kRepeats{.name = "repeats",
+                                    .symbol = "N",
+                                    .minimum = 2,
+                                    .maximum = 10000,
+                                    .default_value = 16,
+                                    .integer = true,
+                                    .meaning = "independent draws of prototypes or keys"};
+
+/// A token is a prototype with normal noise, the latent variable the prototype's number.
+struct ClassSettings {
+  double anisotropy = 16, signal = 4;
+  KeyNorms norms = KeyNorms::equal;
+  std::vector<double> exponents;
+  Eigen::Index repeats = 16;
+  std::uint64_t seed = 1;
+};
+
+/// Attention over the prototypes with W = Sigma^-tau; losses are cross-entropies with the latent variable, in
+/// nats.
+struct ClassRow {
+  double exponent = 0;
+  double variance = 0;     ///< of the eigenvalues of W, whose mean is 1
+  Estimate loss;           ///< at temperature lambda of the posterior
+  Estimate tuned_loss;     ///< at the best temperature
+  Estimate entropy;        ///< row entropy over log K at the temperature of the posterior
+  Estimate shuffled_loss;  ///< the same eigenvalues in other directions
+  Estimate shuffled_tuned_loss;
+};
+
+class LatentClasses {
+ public:
+  /// Throws InvalidArgument for settings out of range.
+  explicit LatentClasses(const ClassSettings& settings);
+
+  /// One draw of prototypes and tokens; true when all are done.
+  bool advance();
+  double progress() const;
+  std::vector<ClassRow> rows() const;
+  /// Of the exact posterior.
+  Estimate posterior_loss() const;
+  Eigen::Index done() const { return done_; }
+
+ private:
+  struct Sums {
+    double sum[5] = {}, square[5] = {};
+  };
+
+  ClassSettings settings_;
+  Eigen::VectorXd precision_;  // eigenvalues of Sigma^-1, of mean 1
+  std::vector<Sums> sums_;
+  double posterior_sum_ = 0, posterior_square_ = 0;
+  Eigen::Index done_ = 0;
+};
+
+/// Keys lie on a torus of some angles, values are a random function of the key with noise; the latent variable
+/// is the function. Errors are expected squared errors of the value at a query, over the function and the noise.
+struct ValueSettings {
+  Eigen::Index angles = 1, harmonics = 4, relevant = 8;
+  double spectrum_variance = 0;
+  KeyNorms norms = KeyNorms::equal;
+  std::vector<double> lengths;
+  Eigen::Index repeats = 16;
+  std::uint64_t seed = 1;
+};
+
+/// Softmax attention at one length and temperature.
+struct ValuePoint {
+  Eigen::Index length = 0;
+  double temperature = 0;
+  Estimate error;
+  double bias = 0, variance = 0;  ///< parts of the error: of the function, and of the noise
+};
+
+/// At one length.
+struct ValueLength {
+  Eigen::Index length = 0;
+  double best_temperature = 0, best_error = 0;
+  Estimate posterior_error;  ///< of the exact posterior mean
+  Estimate linear_error;     ///< of linear attention, weights 2 D q.k / T
+};
+
+class LatentValues {
+ public:
+  /// Throws InvalidArgument for settings out of range.
+  explicit LatentValues(const ValueSettings& settings);
+
+  /// One draw of keys at every length; true when all are done.
+  bool advance();
+  double progress() const;
+  std::vector<ValuePoint> points() const;
+  std::vector<ValueLength> lengths() const;
+  /// Slopes of the best temperature, its error and the posterior's error over the length, all as logarithms,
+  /// with jackknife errors over the draws; NaN for fewer than two lengths, or where the best temperature is
+  /// the first or last one tried.
+  struct Slopes {
+    Estimate temperature, error, posterior;
+  };
+  Slopes slopes() const;
+  Eigen::Index done() const { return done_; }
+
+ private:
+  struct Draw {
+    std::vector<double> bias, variance;  // of each temperature
+    double posterior, linear;
+  };
+  struct Best {
+    double temperature, error;
+    bool inside;
+  };
+
+  Draw draw(std::size_t length) const;
+  Best best(std::size_t length, Eigen::Index without) const;
+  double mean_posterior(std::size_t length, Eigen::Index without) const;
+
+  ValueSettings settings_;
+  std::vector<double> temperatures_;
+  std::vector<std::vector<Draw>> draws_;  // of each length
+  Eigen::Index done_ = 0;
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,251 @@
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "labs/latent_posterior.h"
+#include "support/error.h"
+#include "support/random.h"
+#include "support/vector_math.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kNoise =
+    0.5;  // standard deviation of a value's noise; the function's variance is 1
+constexpr double kKeyNormSpread = 0.5;
+constexpr int kTemperatures = 33;
+constexpr double kColdest = 1e-3, kHottest = 10;
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+/// Features of the function at some angles (keys x angles), such that independent standard normal
+/// coefficients give it the variance 1: harmonic h of each angle has the amplitude h^-2.
+MatrixXd features_of(const MatrixXd& angles, Index harmonics) {
+  if (harmonics == 0) return MatrixXd::Ones(angles.rows(), 1);
+  MatrixXd features(angles.rows(), 2 * harmonics * angles.cols());
+  double square = 0;
+  Index column = 0;
+  for (Index h = 1; h <= harmonics; ++h) {
+    const double amplitude = 1 / static_cast<double>(h * h);
+    square += amplitude * amplitude;
+    for (Index a = 0; a < angles.cols(); ++a) {
+      const auto turned = (angles.col(a) * static_cast<double>(h)).array();
+      features.col(column++) = (amplitude * turned.cos()).matrix();
+      features.col(column++) = (amplitude * turned.sin()).matrix();
+    }
+  }
+  return features / std::sqrt(square * static_cast<double>(angles.cols()));
+}
+
+/// Slope of y over x by least squares.
+double slope_of(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto n = static_cast<double>(x.size());
+  double mean_x = 0, mean_y = 0, xy = 0, xx = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_x += x[i] / n;
+    mean_y += y[i] / n;
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+  }
+  return xy / xx;
+}
+
+}  // namespace
+
+LatentValues::LatentValues(const ValueSettings& settings) : settings_(settings) {
+  checked(kAngles, static_cast<double>(settings.angles));
+  checked(kHarmonics, static_cast<double>(settings.harmonics));
+  checked(kRelevant, static_cast<double>(settings.relevant));
+  checked(kRepeats, static_cast<double>(settings.repeats));
+  checked(kSpectrumVariance, settings.spectrum_variance);
+  const auto most = static_cast<double>(settings.angles - 1);
+  if (settings.spectrum_variance > most) {
+    throw InvalidArgument("spectrum_variance",
+                          shown(settings.spectrum_variance) +
+                              " is not allowed; it must be at most the number of angles minus 1, "
+                              "which is " +
+                              shown(most));
+  }
+  if (settings.lengths.empty()) throw InvalidArgument("lengths", "at least one is needed");
+  for (const double length : settings.lengths) checked("length", length);
+  settings_.relevant = std::min(settings.relevant, settings.angles);
+  for (int i = 0; i < kTemperatures; ++i) {
+    temperatures_.push_back(kColdest * std::pow(kHottest / kColdest, i / (kTemperatures - 1.0)));
+  }
+  draws_.resize(settings_.lengths.size());
+}
+
+LatentValues::Draw LatentValues::draw(std::size_t length) const {
+  const auto keys = static_cast<Index>(settings_.lengths[length]);
+  const Index count = settings_.angles;
+  const std::uint64_t stream = static_cast<std::uint64_t>(done_) * draws_.size() + length;
+  // The torus has no preferred point: the query is at angle 0, the keys are uniform.
+  MatrixXd angles(keys, count);
+  std::uint64_t drawn = 0;
+  for (double& angle : angles.reshaped()) {
+    angle = std::numbers::pi * (2 * random_unit(settings_.seed, stream, drawn++) - 1);
+  }
+  VectorXd norms = VectorXd::Ones(keys);
+  if (settings_.norms != KeyNorms::equal) {
+    std::vector<float> normal(static_cast<std::size_t>(keys));
+    NormalStream(settings_.seed, stream).fill(normal);
+    for (Index t = 0; t < keys; ++t) {
+      norms[t] = std::exp(kKeyNormSpread * normal[static_cast<std::size_t>(t)]);
+    }
+  }
+  // Eigenvalues of W, of mean 1: one for the first angle, one for the others.
+  VectorXd spectrum = VectorXd::Ones(count);
+  if (count > 1) {
+    const auto others = static_cast<double>(count - 1);
+    const double above = std::sqrt(settings_.spectrum_variance * others);
+    spectrum.setConstant(1 - above / others);
+    spectrum[0] = 1 + above;
+  }
+  const MatrixXd cosines = angles.array().cos().matrix();
+  const VectorXd products = norms.cwiseProduct(cosines * spectrum) / static_cast<double>(count);
+  VectorXd logits = products;
+  if (settings_.norms == KeyNorms::corrected) logits -= norms.cwiseAbs2() / 2;
+
+  const MatrixXd features = features_of(angles.leftCols(settings_.relevant), settings_.harmonics);
+  const VectorXd wanted =
+      features_of(MatrixXd::Zero(1, settings_.relevant), settings_.harmonics).row(0);
+  Draw found;
+  const double most = logits.maxCoeff();
+  VectorXd weights(keys);
+  for (const double temperature : temperatures_) {
+    for (Index t = 0; t < keys; ++t) weights[t] = exp_nonpositive((logits[t] - most) / temperature);
+    weights /= weights.sum();
+    found.bias.push_back((features.transpose() * weights - wanted).squaredNorm());
+    found.variance.push_back(kNoise * kNoise * weights.squaredNorm());
+  }
+  MatrixXd precision = features.transpose() * features / (kNoise * kNoise);
+  precision.diagonal().array() += 1;
+  found.posterior = wanted.dot(precision.llt().solve(wanted));
+  const VectorXd linear =
+      2 * norms.cwiseProduct(cosines.rowwise().sum()) / static_cast<double>(keys);
+  found.linear = (features.transpose() * linear - wanted).squaredNorm() +
+                 kNoise * kNoise * linear.squaredNorm();
+  return found;
+}
+
+bool LatentValues::advance() {
+  if (done_ == settings_.repeats) return true;
+  for (std::size_t i = 0; i < draws_.size(); ++i) draws_[i].push_back(draw(i));
+  return ++done_ == settings_.repeats;
+}
+
+double LatentValues::progress() const {
+  return static_cast<double>(done_) / static_cast<double>(settings_.repeats);
+}
+
+std::vector<ValuePoint> LatentValues::points() const {
+  std::vector<ValuePoint> points;
+  const auto n = static_cast<double>(done_);
+  for (std::size_t i = 0; i < draws_.size(); ++i) {
+    for (std::size_t k = 0; k < temperatures_.size(); ++k) {
+      double bias = 0, variance = 0, square = 0;
+      for (const Draw& draw : draws_[i]) {
+        const double error = draw.bias[k] + draw.variance[k];
+        bias += draw.bias[k];
+        variance += draw.variance[k];
+        square += error * error;
+      }
+      points.push_back({static_cast<Index>(settings_.lengths[i]), temperatures_[k],
+                        mean_estimate(bias + variance, square, n), bias / n, variance / n});
+    }
+  }
+  return points;
+}
+
+LatentValues::Best LatentValues::best(std::size_t length, Index without) const {
+  std::vector<double> errors(temperatures_.size(), 0);
+  double used = 0;
+  for (Index r = 0; r < done_; ++r) {
+    if (r == without) continue;
+    ++used;
+    const Draw& draw = draws_[length][static_cast<std::size_t>(r)];
+    for (std::size_t k = 0; k < errors.size(); ++k) errors[k] += draw.bias[k] + draw.variance[k];
+  }
+  for (double& error : errors) error /= used;
+  const auto least = std::min_element(errors.begin(), errors.end());
+  const auto k = static_cast<std::size_t>(least - errors.begin());
+  if (k == 0 || k + 1 == errors.size()) return {temperatures_[k], *least, false};
+  // The vertex of the parabola through three points over the logarithm of the temperature.
+  const double before = std::log(errors[k - 1]), here = std::log(errors[k]),
+               after = std::log(errors[k + 1]);
+  const double shift = (before - after) / (2 * (before - 2 * here + after));
+  const double step = std::log(temperatures_[k + 1] / temperatures_[k]);
+  return {temperatures_[k] * std::exp(shift * step), *least, true};
+}
+
+double LatentValues::mean_posterior(std::size_t length, Index without) const {
+  double sum = 0, used = 0;
+  for (Index r = 0; r < done_; ++r) {
+    if (r == without) continue;
+    ++used;
+    sum += draws_[length][static_cast<std::size_t>(r)].posterior;
+  }
+  return sum / used;
+}
+
+std::vector<ValueLength> LatentValues::lengths() const {
+  std::vector<ValueLength> found;
+  const auto n = static_cast<double>(done_);
+  for (std::size_t i = 0; i < draws_.size(); ++i) {
+    double posterior = 0, posterior_square = 0, linear = 0, linear_square = 0;
+    for (const Draw& draw : draws_[i]) {
+      posterior += draw.posterior;
+      posterior_square += draw.posterior * draw.posterior;
+      linear += draw.linear;
+      linear_square += draw.linear * draw.linear;
+    }
+    const Best least = done_ > 0 ? best(i, -1) : Best{kUndefined, kUndefined, false};
+    found.push_back({static_cast<Index>(settings_.lengths[i]), least.temperature, least.error,
+                     mean_estimate(posterior, posterior_square, n),
+                     mean_estimate(linear, linear_square, n)});
+  }
+  return found;
+}
+
+LatentValues::Slopes LatentValues::slopes() const {
+  if (draws_.size() < 2 || done_ < 2) return {};
+  std::vector<double> logs;
+  for (const double length : settings_.lengths) logs.push_back(std::log(length));
+  const auto without = [&](Index left_out) {
+    std::vector<double> temperature, error, posterior;
+    bool inside = true;
+    for (std::size_t i = 0; i < draws_.size(); ++i) {
+      const Best least = best(i, left_out);
+      inside = inside && least.inside;
+      temperature.push_back(std::log(least.temperature));
+      error.push_back(std::log(least.error));
+      posterior.push_back(std::log(mean_posterior(i, left_out)));
+    }
+    return std::array<double, 3>{inside ? slope_of(logs, temperature) : kUndefined,
+                                 slope_of(logs, error), slope_of(logs, posterior)};
+  };
+  const auto n = static_cast<double>(done_);
+  const std::array<double, 3> all = without(-1);
+  std::array<double, 3> sum{}, square{};
+  for (Index r = 0; r < done_; ++r) {
+    const std::array<double, 3> part = without(r);
+    for (std::size_t m = 0; m < 3; ++m) {
+      sum[m] += part[m];
+      square[m] += part[m] * part[m];
+    }
+  }
+  const auto estimate = [&](std::size_t m) {
+    const double mean = sum[m] / n;
+    return Estimate{all[m], std::sqrt((n - 1) * std::max(0.0, square[m] / n - mean * mean))};
+  };
+  return {estimate(0), estimate(1), estimate(2)};
+}
+
+}  // namespace eigenscope

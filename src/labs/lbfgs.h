@@ -1,0 +1,54 @@
+// Minimization of a smooth function by limited-memory BFGS, one iteration at a time.
+#pragma once
+
+#include <Eigen/Core>
+#include <deque>
+#include <functional>
+
+namespace eigenscope {
+
+/// L-BFGS (Nocedal, 1980) with backtracking to Armijo's condition. Sums run in fixed lanes, so the path is the
+/// same to the last bit natively and in WASM where the function's values are.
+class Lbfgs {
+ public:
+  /// The value at a point, and its gradient, which has the point's size.
+  using Function = std::function<double(const Eigen::VectorXd& at, Eigen::VectorXd& gradient)>;
+
+  struct Limits {
+    double gradient =
+        1e-6;  ///< root mean square of the gradient's entries at which it has converged
+    int iterations = 500;
+  };
+
+  Lbfgs(Function function, Eigen::VectorXd start, Limits limits);
+
+  /// One iteration; true when it has converged, when no step lowers the value, or after the last iteration.
+  bool advance();
+
+  const Eigen::VectorXd& at() const { return at_; }
+  double value() const { return value_; }
+  /// Root mean square of the gradient's entries.
+  double gradient_size() const;
+  bool converged() const { return gradient_size() <= limits_.gradient; }
+  int iterations() const { return iterations_; }
+  /// Calls of the function so far.
+  int evaluations() const { return evaluations_; }
+
+ private:
+  /// A step with the change of the gradient along it.
+  struct Pair {
+    Eigen::VectorXd step, change;
+    double product;
+  };
+
+  Eigen::VectorXd direction() const;
+
+  Function function_;
+  Limits limits_;
+  Eigen::VectorXd at_, gradient_;
+  double value_ = 0;
+  std::deque<Pair> pairs_;
+  int iterations_ = 0, evaluations_ = 0;
+};
+
+}  // namespace eigenscope

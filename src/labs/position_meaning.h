@@ -1,0 +1,168 @@
+// Position or meaning: the minima of tied rank-one attention on finite data, over the number of samples
+// (Cui et al., 2024, arXiv:2402.03902).
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "labs/lbfgs.h"
+#include "labs/position_theory.h"
+#include "statistics/estimate.h"
+#include "support/parameter.h"
+
+namespace eigenscope {
+
+inline constexpr Parameter kSamplesOverWidth{
+    .name = "samples_over_width",
+    .symbol = "alpha",
+    .minimum = 0.1,
+    .maximum = 10,
+    .default_value = 1,
+    .meaning = "training samples over the token width, n/d"};
+inline constexpr Parameter kTokenWidth{.name = "token_width",
+                                       .symbol = "d",
+                                       .minimum = 10,
+                                       .maximum = 1000,
+                                       .default_value = 200,
+                                       .integer = true,
+                                       .meaning = "width d of a token"};
+inline constexpr Parameter kTeacherPosition{
+    .name = "teacher_position",
+    .symbol = "omega",
+    .minimum = 0,
+    .maximum = 1,
+    .default_value = 0.3,
+    .meaning = "weight of the positional attention in the teacher; the rest attends by meaning"};
+inline constexpr Parameter kTokenStd{.name = "token_std",
+                                     .symbol = "sigma",
+                                     .minimum = 0.01,
+                                     .maximum = 5,
+                                     .default_value = 0.5,
+                                     .meaning = "standard deviation of the entries of a token"};
+inline constexpr Parameter kRidge{.name = "ridge",
+                                  .symbol = "lambda",
+                                  .minimum = 1e-6,
+                                  .maximum = 10,
+                                  .default_value = 0.01,
+                                  .meaning = "ridge penalty: the loss has half of it times |w|^2"};
+inline constexpr Parameter kDatasets{.name = "datasets",
+                                     .symbol = "N",
+                                     .minimum = 2,
+                                     .maximum = 1000,
+                                     .default_value = 8,
+                                     .integer = true,
+                                     .meaning = "training sets, each with a teacher of its own"};
+
+struct PositionSettings {
+  Eigen::Index width = 200;
+  double teacher_position = 0.3, token_std = 0.5, ridge = 0.01;
+  std::vector<double> samples_over_width;  ///< ascending
+  Eigen::Index datasets = 8;
+  std::uint64_t seed = 1;
+};
+
+/// One training set: pairs of tokens and what the teacher makes of them. A smaller set is its beginning.
+class TokenPairs {
+ public:
+  /// Set number `dataset`: the teacher's direction q is stream 2^32 dataset of the seed, pair k the one after.
+  TokenPairs(const PositionSettings& settings, Eigen::Index pairs, std::uint64_t dataset);
+
+  /// Squared error of the outputs over twice the width, summed over the first `pairs`, plus the ridge.
+  double loss(Eigen::Index pairs, const Eigen::VectorXd& w, Eigen::VectorXd& gradient) const;
+  /// Of the norm sqrt(d).
+  const Eigen::VectorXd& meaning() const { return meaning_; }
+  Overlaps overlaps(const Eigen::VectorXd& w) const;
+
+ private:
+  /// The tokens' projections on w over sqrt(d), with their positions.
+  OwnWeights fields(Eigen::Index pair, const Eigen::VectorXd& w, double position) const;
+
+  double ridge_;
+  Eigen::VectorXd meaning_;
+  Eigen::MatrixXd tokens_;  // width x 2 pairs: both tokens of a pair beside each other
+  std::vector<OwnWeights> targets_;
+  std::vector<double> scales_;  // |x_1 - x_2|^2 / d
+};
+
+/// Where a minimization begins.
+enum class MinimumStart { position, meaning, random };
+inline constexpr int kMinimumStarts = 3;
+
+/// Means over the training sets of the minima that one start leads to.
+struct MinimumMeans {
+  Estimate loss;               ///< training loss over the width
+  Estimate position, meaning;  ///< |w . p|/sqrt(d) and |w . q|/d
+  Estimate test_error;
+  double semantic_share = 0;  ///< sets whose minimum is closer to q than to p
+};
+
+/// One number of samples.
+struct PositionRow {
+  double samples_over_width = 0;
+  Eigen::Index datasets = 0;  ///< finished so far
+  MinimumMeans minima[kMinimumStarts];
+  Estimate difference;         ///< loss of the positional minus that of the semantic start, paired
+  Estimate random_difference;  ///< the same of the random start
+  double theory_difference;    ///< NaN where a minimum is not known
+  std::optional<Overlaps> theory_position, theory_meaning;
+  double theory_position_test, theory_meaning_test;
+};
+
+/// Minimizes from the three starts on every training set, and solves the saddle-point equations. A job that
+/// advances in steps: the first set, the theory, the other sets.
+class PositionMeaning {
+ public:
+  /// Throws InvalidArgument for settings out of range, or samples_over_width that do not ascend.
+  explicit PositionMeaning(const PositionSettings& settings);
+
+  /// Does about `work` multiply-adds more; true when all is done.
+  bool advance(double work);
+  /// In [0, 1].
+  double progress() const;
+
+  std::vector<PositionRow> rows() const;
+  /// Where the loss difference first changes from negative to positive, by linear interpolation between the
+  /// rows: the mean over the training sets with a crossing, and its standard error.
+  Estimate crossing() const;
+  /// Training sets with a crossing.
+  Eigen::Index crossed() const;
+  /// The same of the theory; NaN for none.
+  double theory_crossing() const;
+  /// Error of the best attention that is equal for all samples.
+  double best_constant() const { return best_constant_; }
+
+ private:
+  struct Minimum {
+    double loss;
+    Overlaps overlaps;
+    double test_error;
+  };
+  struct Known {
+    bool solved = false;
+    Overlaps overlaps;
+    double loss, test_error;
+  };
+
+  TiedProblem problem(std::size_t point) const;
+  Eigen::Index pairs(std::size_t point) const;
+  void begin_minimum();
+  double step_minimum();
+  double step_theory();
+  std::vector<double> crossings() const;
+
+  PositionSettings settings_;
+  SampleLaw law_;
+  double best_constant_;
+  std::vector<std::vector<Minimum>> minima_;  // of each point: set after set, start after start
+  std::vector<Known> theory_;                 // of each point: positional, semantic
+  std::size_t solved_ = 0;                    // of theory_
+  std::size_t done_ = 0;                      // minima, in the order set, point, start
+  std::optional<SaddlePoint> saddle_;
+  std::unique_ptr<TokenPairs> data_;
+  std::optional<Lbfgs> minimizer_;
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,73 @@
+// The labs of Uses: their cards, numbers, presets and what they say.
+import { expect, test } from 'vitest';
+import { figuresOf } from '../../web/ui/registry';
+import { browser, csv, exported, expectStraight, go, host, marks, openBrowser, settled, visit } from './browser';
+
+openBrowser();
+
+/** Labs that are soon computed. */
+const SOON = 'uses?token_width=20&datasets=2&repeats=2';
+const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
+
+test('every lab has a card with a picture and a finding, which leads to its figure', async () => {
+  const { page, errors } = await open(SOON);
+  const cards = page.locator('.lab-cards a');
+  expect(await cards.count()).toBe(figuresOf('uses').length);
+  for (const [i, { id, title }] of figuresOf('uses').entries()) {
+    expect(await cards.nth(i).getAttribute('href')).toBe(`#figure-${id}`);
+    const text = (await cards.nth(i).innerText()).trim();
+    expect(text).toContain(title);
+    expect(text).toMatch(/\d\.\d/);
+    expect(await cards.nth(i).locator('svg path, svg circle').count()).toBeGreaterThan(5);
+  }
+  await cards.nth(1).click();
+  await expect
+    .poll(() => page.evaluate(() => document.querySelector('#figure-latent-posterior')!.getBoundingClientRect().top))
+    .toBeLessThan(500);
+  expect(errors).toEqual([]);
+});
+
+test('the lab of position and meaning shows the numbers that it exports', async () => {
+  const { page, errors } = await open(SOON);
+  await settled(page, 'position-meaning');
+  const rows = await csv(page, 'position-meaning');
+  expect(rows.map((row) => row.samples_over_width)).toEqual(['0.5', '0.75', '1', '1.25', '1.5', '1.75', '2']);
+  expect(rows.every((row) => row.datasets === '2')).toBe(true);
+  const picture = (await exported(page, 'position-meaning', 'svg')).toString();
+  const rings = await marks(page, picture, 'meaning_meaning_overlap');
+  expectStraight(
+    rows.map((row) => Number(row.meaning_meaning_overlap)),
+    rings.map(({ y }) => y),
+  );
+  expect(await page.locator('#figure-position-meaning [data-claim]').innerText()).toMatch(/theory for large d/);
+  await go(page, `${SOON}&token_std=0.3`);
+  await settled(page, 'position-meaning');
+  await expect
+    .poll(() => page.locator('#figure-position-meaning [data-claim]').innerText(), { timeout: 30_000 })
+    .toMatch(/The theory for large d has none/);
+  expect(errors).toEqual([]);
+});
+
+test('the lab of the latent posterior shows the numbers that it exports, and refuses too much variance', async () => {
+  const { page, errors } = await open(SOON);
+  await settled(page, 'latent-posterior');
+  const rows = await csv(page, 'latent-posterior');
+  const classes = rows.filter((row) => row.kind === 'classes');
+  expect(classes.length).toBe(9);
+  const picture = (await exported(page, 'latent-posterior', 'svg')).toString();
+  const rings = await marks(page, picture, 'tuned_loss');
+  expectStraight(
+    classes.map((row) => Number(row.tuned_loss)),
+    rings.map(({ y }) => y),
+  );
+  for (const row of rows.filter(({ kind }) => kind === 'values')) {
+    expect(Number(row.error)).toBeGreaterThan(Number(row.posterior));
+    expect(Number(row.error)).toBeCloseTo(Number(row.bias) + Number(row.noise_part), 10);
+  }
+  await go(page, `${SOON}&angles=2&spectrum_variance=1.5`);
+  await page
+    .locator('#error-uses-spectrum_variance')
+    .filter({ hasText: /number of angles minus 1/ })
+    .waitFor();
+  expect(errors).toEqual([]);
+});

@@ -1,0 +1,6 @@
+import first from '../../generated/uses-first.json';
+import type { LatentOutput } from './latent/marks';
+import type { PositionOutput } from './position/marks';
+
+/** What each lab finds in the chapter's own state, from the build. */
+export const FIRST = first as unknown as { position: PositionOutput; latent: LatentOutput };

@@ -1,0 +1,36 @@
+import { short } from '../../../charts/format';
+import type { ClassOutput, LatentOutput, ValueOutput } from './marks';
+
+const bar = (error: number | null) => (error === null ? '' : ` ± ${short(Number(error.toPrecision(2)))}`);
+
+/** Where the loss over the variance of W is least. */
+function classText({ rows, posterior_loss }: ClassOutput): string {
+  const best = rows.reduce((a, b) => ((b.tuned_loss ?? Infinity) < (a.tuned_loss ?? Infinity) ? b : a));
+  return (
+    `Left: the loss is least, ${short(best.tuned_loss)}, at variance ${short(best.variance)} (exact posterior: ` +
+    `${short(posterior_loss)}); the same eigenvalues in other directions have ${short(best.shuffled_tuned_loss)}.`
+  );
+}
+
+/** How the best temperature and its error fall with the number of keys, and what is better. */
+function valueText(values: ValueOutput): string {
+  const { lengths, temperature_slope, temperature_slope_error, error_slope, error_slope_error } = values;
+  const last = lengths[lengths.length - 1];
+  const ratio = ({ best_error, posterior_error }: (typeof lengths)[number]) =>
+    (best_error ?? NaN) / (posterior_error ?? NaN);
+  const powers =
+    temperature_slope === null
+      ? 'Right: no temperature inside the range is best at every number of keys.'
+      : `Right: the best temperature falls as T to the power ${short(temperature_slope)}${bar(temperature_slope_error)}, ` +
+        `its error as ${short(error_slope)}${bar(error_slope_error)}.`;
+  const linear = (last.linear_error ?? NaN) < (last.best_error ?? NaN);
+  return (
+    `${powers} The least error is ${short(ratio(lengths[0]))} times that of the exact posterior at T = ${lengths[0].length} and ` +
+    `${short(ratio(last))} times at ${last.length}, where linear attention is ${linear ? 'better' : 'worse'} ` +
+    `(${short(last.linear_error)} against ${short(last.best_error)}).`
+  );
+}
+
+export function claimText({ classes, values }: LatentOutput): string {
+  return `${classText(classes)} ${valueText(values)}`;
+}

@@ -1,0 +1,48 @@
+import type { Preset } from '../../shared/preset';
+import type { State } from '../state';
+
+/** Of each preset's state, by `eigenscope position-meaning`. */
+export interface PositionMeasured {
+  crossing: number | null;
+  crossing_error: number | null;
+  theory_crossing: number | null;
+  /** Loss of the positional and of the random start minus that of the semantic start, most samples. */
+  difference: number;
+  random_difference: number;
+  random_share: number;
+  /** Overlap with q of the semantic start, most samples. */
+  meaning: number;
+}
+
+export const positionPresets: readonly Preset<State, Record<string, PositionMeasured>>[] = [
+  {
+    id: 'transition',
+    figure: 'position-meaning',
+    name: 'Transition',
+    text: 'With few samples the lowest loss is that of attention by position; from $n/d$ = {transition.crossing} ± {transition.crossing_error} on it is that of attention by meaning (theory: {transition.theory_crossing}).',
+    state: {},
+    claim: ({ transition: { crossing, crossing_error, theory_crossing, difference, random_share } }) =>
+      crossing !== null &&
+      theory_crossing !== null &&
+      Math.abs(crossing - theory_crossing) < 3 * (crossing_error ?? NaN) &&
+      difference > 0 &&
+      random_share < 0.5,
+  },
+  {
+    id: 'weak',
+    figure: 'position-meaning',
+    name: 'Small tokens',
+    text: '<b>The claim fails.</b> At token scale 0.3 both starts end in one minimum, by position, at every $n/d$ shown: the overlap with $q$ at $n/d$ = 2 is {weak.meaning}.',
+    state: { token_std: 0.3 },
+    claim: ({ weak: { crossing, meaning } }) => crossing === null && meaning < 0.1,
+  },
+  {
+    id: 'random',
+    figure: 'position-meaning',
+    name: 'Random start',
+    text: '<b>The transition is one of the lowest minimum, not of training.</b> With a teacher that attends by position a little more ($\\omega$ = 0.4), a random start at $n/d$ = 2 ends {random.random_difference} above the loss of the start by meaning, about as far as the start by position ({random.difference}).',
+    state: { teacher_position: 0.4 },
+    claim: ({ random: { difference, random_difference, random_share } }) =>
+      difference > 0 && random_difference > 0.5 * difference && random_share < 0.5,
+  },
+];

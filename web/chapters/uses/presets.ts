@@ -1,0 +1,47 @@
+import type { Output } from '../../engine/protocol';
+import type { Preset } from '../shared/preset';
+import type { LatentOutput } from './latent/marks';
+import { latentPresets, type LatentMeasured } from './latent/presets';
+import { positionPresets, type PositionMeasured } from './position/presets';
+import type { State } from './state';
+
+export type UsesMeasured = Record<string, PositionMeasured & LatentMeasured>;
+
+export const usesPresets: readonly Preset<State, UsesMeasured>[] = [
+  ...(positionPresets as readonly Preset<State, UsesMeasured>[]),
+  ...(latentPresets as readonly Preset<State, UsesMeasured>[]),
+];
+
+/** The numbers of the sentences of "Position or meaning?". */
+export function positionMeasured(output: Output<'position-meaning'>): PositionMeasured {
+  const { crossing, crossing_error, theory_crossing, rows } = output;
+  const last = rows[rows.length - 1];
+  return {
+    ...{ crossing, crossing_error, theory_crossing },
+    difference: last.difference ?? NaN,
+    random_difference: last.random_difference ?? NaN,
+    random_share: last.random_semantic_share ?? NaN,
+    meaning: last.meaning_meaning_overlap ?? NaN,
+  };
+}
+
+/** The numbers of the sentences of "How localized should attention be?". */
+export function latentMeasured({ classes, values }: LatentOutput): LatentMeasured {
+  const { rows } = classes;
+  const best = rows.reduce((a, b) => ((b.tuned_loss ?? NaN) < (a.tuned_loss ?? NaN) ? b : a));
+  const { lengths, temperature_slope, error_slope, posterior_slope } = values;
+  const ratios = lengths.map(({ best_error, posterior_error }) => (best_error ?? NaN) / (posterior_error ?? NaN));
+  const last = lengths[lengths.length - 1];
+  return {
+    flat: rows.find(({ exponent }) => exponent === 0)?.tuned_loss ?? NaN,
+    best: best.tuned_loss ?? NaN,
+    shuffled: best.shuffled_tuned_loss ?? NaN,
+    posterior: classes.posterior_loss ?? NaN,
+    best_variance: best.variance,
+    ...{ temperature_slope, error_slope, posterior_slope: posterior_slope ?? NaN },
+    ratio_first: ratios[0],
+    ratio_last: ratios[ratios.length - 1],
+    softmax: last.best_error ?? NaN,
+    linear: last.linear_error ?? NaN,
+  };
+}

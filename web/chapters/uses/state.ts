@@ -1,0 +1,20 @@
+import { short } from '../../charts/format';
+import type { StateOf } from '../../state/control';
+import { headControls } from '../../state/heads';
+import { settingControls } from '../../state/setting';
+import type { Store as StoreOf } from '../../state/store';
+import { declareView } from '../../state/view';
+import type * as Figures from '../../ui/figure';
+import { latentControls } from './latent/controls';
+import { positionControls } from './position/controls';
+
+const controls = { ...positionControls, ...latentControls, seed: settingControls.seed, ...headControls };
+
+export const usesView = declareView('Uses', controls, ({ teacher_position, token_width, harmonics, angles }) =>
+  [`ω ${short(teacher_position)}`, `d ${token_width}`, `H ${harmonics}`, `D ${angles}`].join(' · '),
+);
+
+export type State = StateOf<typeof controls>;
+export type Store = StoreOf<State>;
+export type Figure = Figures.Figure<State>;
+export type FigureContext = Figures.FigureContext<State>;
