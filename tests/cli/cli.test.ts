@@ -219,16 +219,17 @@ describe('eigenscope heads', () => {
     expect(ran.stderr).toContain('w.query');
   });
 
-  test.each([
-    ['pytorch_model.bin', '\x80\x02}q\x00.', 'it is a Python pickle'],
-  ])('says what %s is and how to convert it', (name, bytes, words) => {
-    const path = join(folder, name);
-    writeFileSync(path, bytes, 'latin1');
-    const ran = run('heads', {}, path);
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain(words);
-    expect(ran.stderr).toMatch(/not \.safetensors: .*(transformers|torch\.load)/);
-  });
+  test.each([['pytorch_model.bin', '\x80\x02}q\x00.', 'it is a Python pickle']])(
+    'says what %s is and how to convert it',
+    (name, bytes, words) => {
+      const path = join(folder, name);
+      writeFileSync(path, bytes, 'latin1');
+      const ran = run('heads', {}, path);
+      expect(ran.status).toBe(1);
+      expect(ran.stderr).toContain(words);
+      expect(ran.stderr).toMatch(/not \.safetensors: .*(transformers|torch\.load)/);
+    },
+  );
 });
 
 describe('bad input', () => {
