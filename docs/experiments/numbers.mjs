@@ -1,11 +1,16 @@
 // The numbers in sentences on experiments, from their results files.
 import { word } from '../results/tables.mjs';
-import { analysed, analysisOf, results, shown } from './tables.mjs';
+import { resultsOf } from './controls/tables.mjs';
+import { analysed, analysisOf, results as experiments, shown } from './tables.mjs';
+
+/** Those of the controls too that have a run. */
+const results = { ...experiments, 'sign-post-norm': resultsOf('sign-post-norm') };
 
 const EXPERIMENTS = {
   rates: { name: 'learning-rate', axes: ['method', 'learning_rate'], outcome: 'bits_per_byte' },
   escape: { name: 'rank-escape', axes: ['depth', 'init_scale', 'alpha'], outcome: 'bits_per_byte' },
   paper: { name: 'paper-setting', axes: ['method', 'query_key_bias'], outcome: 'perplexity' },
+  sign: { name: 'sign-post-norm', axes: ['alpha', 'steps'], outcome: 'bits_per_byte' },
   tuned: { name: 'regularizers', axes: ['method'], outcome: 'bits_per_byte' },
 };
 
@@ -111,6 +116,24 @@ export const numbers = {
   /** By how much the outcome of the first is lower. */
   'contrast-gain': (experiment, first, second) => shown(-contrastOf(experiment, first, second).difference, 3),
   'contrast-interval': (experiment, first, second) => intervalText(contrastOf(experiment, first, second), 3),
+  /** Share of runs of the first that reach the level, minus that of the second, with its 95% interval. */
+  'contrast-share': (experiment, first, second) => shown(contrastOf(experiment, first, second).share_difference, 2),
+  'contrast-share-interval': (experiment, first, second) => {
+    const { share_low: low, share_high: high } = contrastOf(experiment, first, second);
+    return intervalText({ low, high }, 2);
+  },
+  /** Runs of a control that reach the level, by its labels. */
+  reached: (experiment, labels) => {
+    const { name, axes } = EXPERIMENTS[experiment];
+    const wanted = labels.split('/');
+    const row = analysed(results[name], 'share').find((it) => axes.every((axis, i) => it.axes[axis] === wanted[i]));
+    return `${row.below} of ${row.runs}`;
+  },
+  /** Rank correlation of the mean's sign with the loss: `total`, or `partial`, given the residual. */
+  mediated: (experiment, kind) => {
+    const [row] = analysed(results[EXPERIMENTS[experiment].name], 'mediation');
+    return `${shown(row[kind], 2)} (${shown(row[`${kind}_low`], 2)} to ${shown(row[`${kind}_high`], 2)})`;
+  },
   /** p of its exact test of shares, by Holm's method. */
   'contrast-mcnemar': (experiment, first, second) => shown(contrastOf(experiment, first, second).mcnemar_holm, 3),
   /** Share of the logits' variance that query and key biases carry. */

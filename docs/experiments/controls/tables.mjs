@@ -8,7 +8,8 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const LEVEL = 0.05;
 
 const read = (name) => JSON.parse(readFileSync(here + name, 'utf8'));
-const resultsOf = (name) =>
+/** The results file of a control with its grid; null while it has no run. */
+export const resultsOf = (name) =>
   existsSync(`${here}${name}.results.json`)
     ? { ...read(`${name}.results.json`), grid: read(`${name}.grid.json`) }
     : null;
