@@ -263,7 +263,7 @@ describe('with a finger on a phone', () => {
     await expect.poll(() => top('#figure-collapse-map .chart > svg')).toBeLessThan(844 - 200);
     await settled(page, 'depth');
     await page.locator('[data-claim]').filter({ hasText: 'The claim of Bao et al.' }).waitFor();
-    expect(await top('[data-claim]')).toBeGreaterThan(await top('#figure-depth .progress'));
+    expect(await top('#collapse [data-claim]')).toBeGreaterThan(await top('#figure-depth .progress'));
   });
 
   test('the first picture begins in the upper third of the screen', async () => {

@@ -140,6 +140,7 @@ test('every export says which figure it is, with which parameters and seed, and 
   const { page } = await visit(browser, `${host.address}#localize?${small}&variance=0.3`);
   await go(page, `collapse?${small}&depth=2&stacks=2&variance=0.3`);
   await go(page, 'model?seed=7');
+  await go(page, 'uses?seed=7');
   await go(page, `train?${small}&steps=12&depth=1&heads=2&batch=2&log_every=4`);
   await page.locator('[data-action="play"]').click();
   await page.locator('[data-comparison-status]', { hasText: 'All runs have ended' }).waitFor();

@@ -77,6 +77,7 @@ test('a worker that is stuck is replaced, and a paused run rests at its next che
   await page.addInitScript(keepWorkers);
   await page.addInitScript(obeyHang);
   await page.goto(`${host.address}#train`);
+  await settled(page, 'run-attention'); // a job of a kind that is not timed yet may be silent for two minutes
   const runs = page.locator('[data-comparison-runs]');
   const play = page.locator('[data-comparison] [data-action="play"]');
   await play.click();
@@ -177,7 +178,7 @@ test.each([
   await figure.scrollIntoViewIfNeeded();
   await page.locator('#field-model-reading').fill('The whale swam.');
   await page.locator('#field-model-reading').press('Enter');
-  await figure.locator('[data-live]', { hasText: 'on 6 tokens' }).waitFor();
+  await figure.locator('[data-live]', { hasText: 'on 6 tokens' }).waitFor({ state: 'attached' });
   expect(errors).toEqual([]);
 });
 
