@@ -115,7 +115,8 @@ GgufWriter one_tensor(std::uint32_t type, const std::vector<std::uint64_t>& shap
 }  // namespace
 
 TEST_CASE("blocks of GGUF decode as by an independent script", "[gguf]") {
-  for (const Json& type : reference("gguf-blocks.json").at("types")) {
+  const Json blocks = reference("gguf-blocks.json");
+  for (const Json& type : blocks.at("types")) {
     CAPTURE(type.at("name").get<std::string>());
     const auto expected = type.at("values").get<std::vector<double>>();
     const Bytes block = from_hex(type.at("bytes").get<std::string>());
