@@ -133,6 +133,7 @@ export function wirePresets(page: PageState): void {
     const store = page.storeOf(presets[0].view);
     const isPresent = (state: Readonly<Values>, free: readonly string[] = SHARED) =>
       Object.keys(state).every((name) => store.state[name] === state[name] || free.includes(name));
+    const hint = child(strip, '.hint');
     let last: HTMLElement | null = null;
     const mark = () => {
       const current = presets.find(({ state, free }) => isPresent(state, free));
@@ -143,6 +144,7 @@ export function wirePresets(page: PageState): void {
         else preset.link.removeAttribute('aria-current');
         preset.text.hidden = preset.text !== last;
       }
+      hint.hidden = last !== null;
       strip.classList.toggle('left', !current && last !== null);
     };
     const others = strip.querySelectorAll<HTMLAnchorElement>('a.next');

@@ -12,10 +12,18 @@ export function followViews(state: PageState): void {
   const left = new Map<string, number>();
   let shown = state.view;
 
+  // For rules of the whole page: one that asks `:has()` there is asked again at every change anywhere below.
+  const mark = (view: string) => {
+    const { classList, dataset } = document.documentElement;
+    dataset.view = view;
+    classList.toggle('with-bar', document.querySelector(`#${view} .controls.bar`) !== null);
+  };
+  mark(shown);
   const show = (view: string, place: string) => {
     if (view !== shown) left.set(shown, scrollY);
     const other = view !== shown;
     shown = view;
+    mark(view);
     for (const [name, tab] of tabs) {
       tab.setAttribute('aria-selected', String(name === view));
       tab.tabIndex = name === view ? 0 : -1;

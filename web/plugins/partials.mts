@@ -9,7 +9,7 @@ import type * as Registry from '../ui/registry';
 const web = fileURLToPath(new URL('..', import.meta.url));
 const INCLUDE = /<x-include src="([^"]+)"\s*>\s*<\/x-include\s*>/g;
 const FIGURE =
-  /<x-figure\s+name="([\w-]+)"\s+title="([^"]+)"\s+brief="([^"]+)"(?:\s+(hidden|folded))?\s*>([\s\S]*?)<\/x-figure\s*>/g;
+  /<x-figure\s+name="([\w-]+)"\s+title="([^"]+)"\s+brief="([^"]+)"(?:\s+(folded))?\s*>([\s\S]*?)<\/x-figure\s*>/g;
 const DETAILS = /<x-details\s*>([\s\S]*?)<\/x-details\s*>/;
 const TOOLS = /<x-tools\s*>([\s\S]*?)<\/x-tools\s*>/;
 const PANEL = /<x-panel view="(\w+)"( bar)?\s*>([\s\S]*?)<\/x-panel\s*>/g;
@@ -82,7 +82,7 @@ function figureOf(tables: Tables, id: Registry.FigureId, title: string, look: st
   const live = '<span data-live></span>';
   const below = details && `<details class="more"><summary>Details</summary>${details}<p>${live}</p></details>`;
   const caption = inner.replace(TOOLS, '').replace(DETAILS, '').trim();
-  const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}"${look === 'hidden' ? ' hidden' : ''}>
+  const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}">
     <div class="figure-head">
       <h2 id="title-${id}">${number} ${title}</h2>
       ${tools === undefined ? '' : `<div class="tools">${tools}</div>`}

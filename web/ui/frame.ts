@@ -140,6 +140,14 @@ export class Frame {
     heading.replaceChildren(number, ` ${name}`);
   }
 
+  /** Puts the figure on the page or takes it off, with what folds it and its link among the contents. */
+  setPresent(present: boolean): void {
+    const link = child(document, `.contents a[href="#${this.root.id}"]`);
+    for (const part of [this.root, this.root.closest('details.folded'), link.closest('li')]) {
+      part?.toggleAttribute('hidden', !present);
+    }
+  }
+
   /** Shows at once what waits for the next frame. */
   flush(): void {
     this.attach();
@@ -149,9 +157,10 @@ export class Frame {
     if (!this.next) return;
     const { svg, bitmaps } = this.next;
     this.next = null;
+    this.chart.classList.add('drawn');
     this.chart.classList.remove('cleared');
-    if (this.svg) this.svg.replaceWith(svg);
-    else this.chart.prepend(svg);
+    if (!this.svg) this.chart.prepend(svg);
+    else if (this.svg !== svg) this.svg.replaceWith(svg);
     this.svg = svg;
     this.bitmaps = bitmaps;
     this.progress.classList.toggle('done', this.resting);
@@ -164,6 +173,7 @@ export class Frame {
 
   /** Takes the picture away: nothing is known any more. */
   clear(): void {
+    this.chart.classList.remove('drawn');
     this.chart.classList.add('cleared');
     this.next = null;
     this.svg?.remove();

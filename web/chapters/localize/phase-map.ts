@@ -3,7 +3,9 @@ import { short } from '../../charts/format';
 import { Handle } from '../../charts/handle';
 import { legend } from '../../charts/legend';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
-import { chart, dot, type Chart } from '../../charts/plot';
+import { fieldRamp, type Ramp } from '../../charts/palette';
+import { element } from '../../charts/picture';
+import { chart, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Output, Theory } from '../../engine/protocol';
 import { brushed } from '../../heads/brush';
@@ -81,6 +83,15 @@ export class PhaseMapFigure implements Figure {
   private tip: MarkTip;
   private chart: Chart | null = null;
   private result: Result | null = null;
+  /** What the chart was drawn of. */
+  private drawn: { map: Output<'map'>; look: string; ramp: Ramp } | null = null;
+  private dot = element('circle', {
+    r: 8,
+    fill: 'var(--series-1)',
+    stroke: 'var(--paper)',
+    'stroke-width': 2.5,
+    'data-mark': 'present point',
+  });
   /** The theory at a point: where the point was when the engine was asked. */
   private present: { x: number; y: number; theory: Theory } | null = null;
 
@@ -129,13 +140,32 @@ export class PhaseMapFigure implements Figure {
   }
 
   paint(): void {
-    const { result } = this;
+    const { result, drawn } = this;
     if (!result) return;
-    const { width } = this.frame;
     const spots = this.spots();
+    const look = this.look(spots);
+    // While the point is dragged it alone moves: contours and borders take longer than a frame.
+    if (drawn?.map !== result.map || drawn.look !== look || drawn.ramp !== fieldRamp()) {
+      this.drawn = { map: result.map, look, ramp: fieldRamp() };
+      this.draw(result, spots);
+    }
+    this.placePoint(result);
+    this.frame.say(this.caption());
+  }
+
+  /** What the picture depends on beside its numbers and colours, and the present point. */
+  private look(spots: readonly Spot[]): string {
+    const { state } = this.store;
+    const { sample, head } = state;
+    const places = spots.map(({ head: { model, id }, x, y }) => [model.name, id, x, y]);
+    return JSON.stringify([this.frame.width, widthOf(state), sample, head, [...brushed(state)], places]);
+  }
+
+  private draw(result: Result, spots: Spot[]): void {
+    const { width } = this.frame;
     const key = legend(this.entries(), 56, width - 8, 22);
     this.chart = chart({
-      label: this.describe(),
+      label: 'Map of the localization index.',
       width,
       height: this.frame.height(MAP_SHAPE) + key.height,
       marginTop: key.height + 12,
@@ -149,21 +179,12 @@ export class PhaseMapFigure implements Figure {
         ...mapMarks(result, width, spots),
         ...this.reachMarks(),
         ...headMarks(spots, this.store.state.head, brushed(this.store.state)),
-        dot([this.point()], {
-          r: 8,
-          fill: 'var(--series-1)',
-          stroke: 'var(--paper)',
-          strokeWidth: 2.5,
-          ariaDescription: 'present point',
-        }),
       ],
     });
-    this.frame.put(this.chart.svg, [this.canvas.paint(result, this.chart)]);
+    this.chart.svg.append(this.dot);
     const { chart: drawn } = this;
     this.pointer.place([spots, drawn]);
     this.tip.place(() => [[marksOf(result), drawn]]);
-    this.placeHandle();
-    this.frame.say(this.caption());
   }
 
   table(): Table | null {
@@ -251,11 +272,16 @@ export class PhaseMapFigure implements Figure {
     return domainAround([{ x, y }, ...this.spots()], state.tokens);
   }
 
-  private placeHandle(): void {
-    if (!this.chart || !this.result) return;
-    const { x, y } = this.chart;
-    const { domain } = this.result;
+  private placePoint(result: Result): void {
+    if (!this.chart) return;
+    const { x, y, svg } = this.chart;
+    const { domain } = result;
     const [px, py] = this.point();
+    this.dot.setAttribute('cx', String(x.apply(px)));
+    this.dot.setAttribute('cy', String(y.apply(py)));
+    this.dot.setAttribute('visibility', py > 0 ? 'visible' : 'hidden'); // the axis is logarithmic
+    svg.setAttribute('aria-label', `Map of the localization index. ${this.caption()}`);
+    this.frame.put(svg, [this.canvas.paint(result, this.chart)]);
     const { mean, variance } = this.store.state;
     const text = `mean ${short(mean)}, variance ${short(variance)}; ξ/λ ${short(px)}, √η_F/λ ${short(py)}`;
     const place = Math.max(py, domain.y[0]);
@@ -303,9 +329,5 @@ export class PhaseMapFigure implements Figure {
     ]
       .filter(Boolean)
       .join(' ');
-  }
-
-  private describe(): string {
-    return `Map of the localization index. ${this.caption()}`;
   }
 }

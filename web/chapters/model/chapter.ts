@@ -108,8 +108,8 @@ export function startModel(
   showSample();
   for (const runner of [onMetric, onDistance]) measurements.changed.subscribe(() => runner.repaint());
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
-  const ofText = [predictors, text, metric, distance].map(({ frame }) => frame.root);
-  showWhatCanBeRead(measurements, [...ofText, child(document, '[data-ask]')]);
+  const ofText = [predictors, text, metric, distance].map(({ frame }) => frame);
+  showWhatCanBeRead(measurements, ofText);
   new HeadTable(store, heads, checkpoints, measurements);
   keepInSight(child(document, '.bench-head'));
   new Picks(store, checkpoints, measurements);

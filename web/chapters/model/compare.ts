@@ -36,13 +36,15 @@ export class CompareFigure implements Figure {
     private checkpoints: Checkpoints,
   ) {
     this.slider.addEventListener('input', () => checkpoints.show(Number(this.slider.value)));
+    this.frame.setPresent(false);
     checkpoints.changed.subscribe(() => this.follow());
   }
 
   /** With one checkpoint there is nothing to choose and nothing to compare. */
   private follow(): void {
     const { list, at } = this.checkpoints;
-    this.frame.root.hidden = this.chooser.hidden = list.length < 2;
+    this.frame.setPresent(list.length > 1);
+    this.chooser.hidden = list.length < 2;
     this.slider.max = String(list.length - 1);
     this.slider.value = String(at);
     this.title.textContent = `${list[at].name}, ${at + 1} of ${list.length}`;

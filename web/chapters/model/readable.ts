@@ -1,15 +1,18 @@
 import { child } from '../../ui/dom';
+import type { Frame } from '../../ui/frame';
 import type { HeadMeasurements } from './measurements';
 
 /** Where a model can read no text, one line says why and which can, and what needs a text is not there. */
-export function showWhatCanBeRead(measurements: HeadMeasurements, places: readonly HTMLElement[]): void {
+export function showWhatCanBeRead(measurements: HeadMeasurements, frames: readonly Frame[]): void {
   const notice = child(document, '[data-no-text]');
+  const ask = child(document, '[data-ask]');
   measurements.changed.subscribe(() => {
     const { unreadable } = measurements;
     notice.hidden = unreadable === '';
     notice.textContent =
       `This model cannot be run on text: ${unreadable} Models of the families of BERT, GPT-2 and LLaMA can, with ` +
       'their config.json and tokenizer.json.';
-    for (const place of places) place.hidden = unreadable !== '';
+    ask.hidden = unreadable !== '';
+    for (const frame of frames) frame.setPresent(unreadable === '');
   });
 }
