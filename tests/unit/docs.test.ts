@@ -23,6 +23,21 @@ function codeOf(text: string): string[] {
   return [...blocks, ...spans].map((line) => line.replace(/\s+#\s.*$/, '').trim());
 }
 
+/** The anchors of a page's headings, as GitHub and GitLab make them: `## Byte models` is `#byte-models`. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.*)$/gm)].map(([, it]) => it);
+  const slugs = headings.map((it) =>
+    it
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  );
+  return slugs.map((slug, at) => {
+    const before = slugs.slice(0, at).filter((it) => it === slug).length;
+    return before ? `${slug}-${before}` : slug;
+  });
+}
+
 /**
  * Whether a path exists; `*` and NAME stand for any name, `{a,b}` for one of several. What the build
  * generates is not there before it.
@@ -49,6 +64,15 @@ describe.each(texts)('%s', (path) => {
     const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) => link);
     const missing = links.filter((link) => !existsSync(join(root, dirname(path), link)));
     expect(missing).toEqual([]);
+  });
+
+  test('links to headings that exist', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)];
+    const missing = links.filter(([, file, anchor]) => {
+      const target = file ? join(dirname(path), file) : path;
+      return target.endsWith('.md') && !anchorsOf(read(target)).includes(anchor);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
   });
 
   test('names files that exist', () => {
