@@ -96,8 +96,8 @@ describe('the heads of the sample', () => {
     expect(median).toBeGreaterThan(5); // far from normal
   });
 
-  test('docs/prediction.md has the logits of tokens with themselves', () => {
-    const notes = readFileSync('docs/prediction.md', 'utf8');
+  test('docs/experiments/token-metric.md has the logits of tokens with themselves', () => {
+    const notes = readFileSync('docs/experiments/token-metric.md', 'utf8');
     const [, layer, error, size, identity] =
       /is ([\d.]+) with each layer's covariance \(mean absolute error ([\d.]+) where the mean size is ([\d.]+)\) and ([\d.]+) with the identity/.exec(
         notes,
@@ -112,8 +112,8 @@ describe('the heads of the sample', () => {
     expect(mean(logits.map(Math.abs)).toFixed(1)).toBe(size);
   });
 
-  test('docs/prediction.md has the same correlations', () => {
-    const notes = readFileSync('docs/prediction.md', 'utf8');
+  test('docs/experiments/token-metric.md has the same correlations', () => {
+    const notes = readFileSync('docs/experiments/token-metric.md', 'utf8');
     const shown = (quantity: Quantity, of: string, frame: keyof typeof theory) =>
       correlation(quantity, of, frame).toFixed(2);
     const cells = (quantity: Quantity, of: string) =>
