@@ -192,7 +192,7 @@ test('a link reproduces the view', async () => {
     views.push(view);
   }
   expect(views[1]).toEqual(views[0]);
-  expect(views[0].depth).toMatch(/^2 of 2 stacks\. At the end the effective rank is/);
+  expect(views[0].depth).toMatch(/^2 of 2 stacks\. After the last layer the effective rank is/);
 });
 
 test('a change of the state cancels what is under way', async () => {

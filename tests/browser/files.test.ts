@@ -118,7 +118,7 @@ test('a head whose queries are zero is read with variance 0, and counted where i
   await settled(page, 'lead');
   await expect
     .poll(() => caption(page, 'lead'))
-    .toContain('Heads without a place on this axis, their variance is not above 0: 1.');
+    .toContain('Heads not shown, because their variance is not above 0: 1.');
   const dots = page.locator('#figure-lead [data-mark="heads of the file"] path');
   expect(await dots.count()).toBe(7);
   expect(errors).toEqual([]);

@@ -70,7 +70,7 @@ test('each view has a state of its own, and the link is that of the view', async
 test('a link of an earlier page is called too old, and the page begins with its defaults', async () => {
   const { page } = await visit(browser, `${host.address}#m=0.5&D=4`);
   const notice = page.locator('[data-link-notice]');
-  expect(await notice.textContent()).toMatch(/too old to be read.* begins with its defaults/);
+  expect(await notice.textContent()).toMatch(/earlier version.* begins with its defaults/);
   expect(await shown(page)).toEqual(['localize']);
   expect(await field(page, 'localize', 'mean')).toBe('0.25');
   await go(page, 'localize?mean=0.5');
@@ -176,10 +176,10 @@ test('paper has all views with their charts drawn, and no heading parts from its
   await page.emulateMedia({ media: 'print' });
   const instead = (it: Element) => getComputedStyle(it, '::after').content;
   expect(await page.locator('#figure-depth .chart').evaluate(instead)).toBe('none');
-  expect(await page.locator('#figure-lead .chart').evaluate(instead)).toContain('Print all views');
+  expect(await page.locator('#figure-lead .chart').evaluate(instead)).toContain('Print all chapters');
   await page.emulateMedia({ media: 'screen' });
   await page.evaluate(() => Object.assign(window, { print: () => dispatchEvent(new Event('beforeprint')) }));
-  await page.getByRole('button', { name: 'Print all views' }).click();
+  await page.getByRole('button', { name: 'Print all chapters' }).click();
   await page.locator('.printing').waitFor({ state: 'attached', timeout: 120_000 });
   await page.emulateMedia({ media: 'print' });
   expect(await shown(page)).toEqual([...viewNames]);

@@ -78,7 +78,7 @@ describe('the sentence on a run’s logits', () => {
 
   test('says nothing of the parts of nothing, and nothing of a run without rows', () => {
     const flat = logitsText(run('locater', row(50, [0, 0, 0, 1e-8, 0])), undefined);
-    expect(flat).toContain('logits 1·10⁻⁸, too small for its parts to say anything; self-mass');
+    expect(flat).toContain('logits 1·10⁻⁸, too small to be divided into parts; self-mass');
     const broken = logitsText(run('none', row(50, [NaN, 0, 0, 0, 0])), undefined);
     expect(broken).toContain('variance of the logits none; self-mass');
     expect(logitsText(run('locater'), baseline)).toBe('');

@@ -54,10 +54,10 @@ describe('the verdict of a comparison', () => {
     });
     const rose = ' LocAteR should shrink W_QK, but the Frobenius variance rose 3 times, ' + 'to 1.5 (Baseline: 9)';
     expect(verdictOf([baseline, grown('locater', 1.5)])).toContain(
-      `${rose}; the trace variance, which it penalizes, went from 0.02 to 0.01.`,
+      `${rose}; the trace variance, which it penalizes, changed from 0.02 to 0.01.`,
     );
     expect(verdictOf([baseline, grown('locater', 1.5, 0.03)])).toContain(
-      `${rose}; the trace variance, which it penalizes, went from 0.02 to 0.03.`,
+      `${rose}; the trace variance, which it penalizes, changed from 0.02 to 0.03.`,
     );
     expect(verdictOf([baseline, grown('locater-frobenius', 1.5)])).toContain(`${rose}, which it penalizes.`);
     expect(verdictOf([baseline, grown('locater', 0.6)])).not.toContain('rose');

@@ -24,7 +24,7 @@ export function problemsOf({ view, unknown, repeated, refused }: Link, views: Vi
   const sentences = [
     unknown.length > 0 && `Unknown in a link to ${title}: ${listed(unknown.map(shown))}.`,
     repeated.length > 0 && `Given more than once, the first is used: ${listed(repeated.map(shown))}.`,
-    wrong.length > 0 && `Not allowed, the present value is kept: ${listed(wrong)}.`,
+    wrong.length > 0 && `Not allowed, the current value is kept: ${listed(wrong)}.`,
   ];
   return sentences.filter(Boolean).join(' ');
 }
@@ -35,7 +35,7 @@ export function wireLinkNotice(state: PageState): void {
   state.read.subscribe((link) => {
     const problems = problemsOf(link, state.views);
     place.textContent = link.isOld
-      ? 'This link is of an earlier version of the page and too old to be read. The page begins with its defaults.'
-      : problems && `This link is not followed in full. ${problems}`;
+      ? 'This link was made by an earlier version of the page and is not supported. The page begins with its defaults.'
+      : problems && `Parts of this link are not applied. ${problems}`;
   });
 }

@@ -158,7 +158,7 @@ function flawOf(file: ShippedFile, response: Response, bytes: Uint8Array): strin
       'Log in where the host asks for it, then try again.'
     );
   }
-  const damaged = 'The file on the host is damaged or of another build, or something on the way changed it.';
+  const damaged = 'The file on the host is damaged or of another build, or it was changed in transit.';
   const count = (value: number) => value.toLocaleString('en');
   if (bytes.length !== file.bytes) {
     return `${url} must have ${count(file.bytes)} bytes, and ${count(bytes.length)} arrived. ${damaged}`;

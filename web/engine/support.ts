@@ -24,8 +24,8 @@ export const hasWebAssembly = () => typeof WebAssembly === 'object';
 
 /** Why WebAssembly is missing. */
 export const NO_WEBASSEMBLY =
-  'The page computes in WebAssembly, which must be switched on, and this browser has none. ' +
-  'A lockdown mode or a policy of the system switches it off: allow it for this page, or open the ' +
+  'The page needs WebAssembly, and this browser does not provide it. ' +
+  'A lockdown mode or a system policy may disable it: allow it for this page, or open the ' +
   'page in another browser.';
 
 /** Why a module did not compile whose bytes are right; `error` is what the compiler threw. */

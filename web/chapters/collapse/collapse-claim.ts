@@ -61,7 +61,7 @@ export function claimText(curves: readonly Curve[], mean: number, threshold: num
   if (small.layer === 0) return '';
   const where = `after ${small.layer} layers, threshold ${short(threshold)}`;
   if (mean === 0) {
-    const what = losesOne(small) ? `there is ${lostIn(small)}` : 'neither collapse is seen';
+    const what = losesOne(small) ? `there is ${lostIn(small)}` : 'neither collapse occurs';
     return `The claim of Bao et al. (2024) is about a mean away from zero; here m = 0, and with ${told(small)} ${what} (${where}).`;
   }
   if (losesOne(small)) {

@@ -360,7 +360,7 @@ export class CollapseMapFigure implements Figure {
     const cell = this.present(known);
     if (!cell || cell.refused !== '') return '';
     const { residual, entropy } = cell;
-    return `In the present point’s cell: residual ${short(residual)}, entropy ${short(entropy)}.`;
+    return `In the cell of the current point: residual ${short(residual)}, entropy ${short(entropy)}.`;
   }
 
   private describe(known: CollapseCells): string {

@@ -114,7 +114,7 @@ export class DepthFigure implements Figure {
     const { known } = this.curves;
     const { rank } = this.store.state;
     const ends = endsText(known, rank);
-    const end = ends && `At the end the ${AXES[rank]} is ${ends}.`;
+    const end = ends && `After the last layer the ${AXES[rank]} is ${ends}.`;
     const entropy = entropyText(known, this.store.state);
     return [sampledText(known), end, entropy].filter(Boolean).join(' ');
   }

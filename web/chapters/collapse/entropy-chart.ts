@@ -41,7 +41,7 @@ export function entropyChart(
   state: Readonly<State>,
   size: { width: number; height: (legend: number) => number },
 ): readonly [Mark[], Chart] {
-  const label = 'row entropy H / log of the keys seen';
+  const label = 'row entropy H / log of the number of keys';
   const y = { domain: RANGE, label, ticks: 6, tickFormat: tick };
   const mean: Entry = { text: 'mean of the rows', kind: 'ring', colours: ['var(--ink)'] };
   const others = extremesOf(state).map(({ name, symbol }): Entry => ({

@@ -63,7 +63,7 @@ export class HeadSpots {
       twice > 0 && `Heads of the sample at the same places, not drawn again: ${twice}.`,
       chosen && `Chosen: ${nameOf(chosen.head)}, ${this.numbersOf(chosen)}.`,
       above > 0 && `Heads above this axis: ${above}.`,
-      hidden > 0 && `Heads without a place on this axis, their variance is not above 0: ${hidden}.`,
+      hidden > 0 && `Heads not shown, because their variance is not above 0: ${hidden}.`,
       untraced(all, state.sigma),
     ];
     return sentences.filter(Boolean).join(' ');

@@ -59,7 +59,7 @@ export function pointsText({ points, wanted }: Curves): string {
 export function endsText({ value, variances }: Lines): string {
   const last = variances.length - 1;
   const [low, high] = [variances[0], variances[last]].map(short);
-  return `For the first mean it goes from ${short(value[0])} at variance ${low} to ${short(value[last])} at ${high}.`;
+  return `At the first mean it is ${short(value[0])} at variance ${low} and ${short(value[last])} at ${high}.`;
 }
 
 /** What the figure is called: the index falls, as the paper says, or it does not. */

@@ -211,7 +211,7 @@ export class LocalizationFigure implements Figure {
     const { variance } = this.store.state;
     if (variance >= low && variance <= high) return '';
     const side = variance < low ? 'left' : 'right';
-    return `The present variance, ${short(variance)}, lies ${side} of this axis.`;
+    return `The current variance, ${short(variance)}, lies ${side} of this axis.`;
   }
 
   /** The picture for those who do not see it. */

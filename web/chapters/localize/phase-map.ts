@@ -323,7 +323,7 @@ export class PhaseMapFigure implements Figure {
     const heads = this.registry.heads(sample);
     const dots = heads.length > 0 ? ` Dots: heads with ${covarianceNames[sigma]}.` : '';
     return [
-      `Present point: ξ/λ = ${short(x)}, √η_F/λ = ${short(y)}, ${signalNames[theory.signal]}, ` +
+      `Current point: ξ/λ = ${short(x)}, √η_F/λ = ${short(y)}, ${signalNames[theory.signal]}, ` +
         `L = ${short(theory.localization)}, mean of ρ ${short(theory.rho_mean)}.${slice}${dots}`,
       untraced(heads, sigma),
     ]

@@ -176,7 +176,7 @@ export class RowEntropyFigure implements Figure {
     return [
       `Circles: ${count(fewest(this.rows))} rows each.`,
       spots.length > 0 && `Dots: ${spots.length} heads, s with ${covarianceNames[sigma]}, entropy measured on text.`,
-      outside > 0 && `Heads beside this axis: ${outside}.`,
+      outside > 0 && `Heads outside this axis: ${outside}.`,
       untraced(heads, sigma),
     ]
       .filter(Boolean)

@@ -218,8 +218,8 @@ export class HeadSpectraFigure implements Figure {
     const { model } = this.checkpoints;
     const scale =
       this.store.state.zoom === 'own'
-        ? 'Each square reaches as far as its largest eigenvalue.'
-        : `Each square reaches to ±${short(this.commonReach())}; what lies beyond is on its edge.`;
+        ? 'The axes of each square end at its largest eigenvalue.'
+        : `The axes of each square end at ±${short(this.commonReach())}; larger eigenvalues are drawn on the edge.`;
     return `${model.name}: ${model.rows.length} layers (rows), ${model.heads.length} heads. ${scale}`;
   }
 }

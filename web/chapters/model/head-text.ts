@@ -195,7 +195,7 @@ export class HeadTextFigure implements Figure {
     const place = quoted(head.replace('file:', ''));
     this.frame.clear();
     this.note(
-      `The link is about head ${place} (layer.head) of ${named}, which is not open here: open its ` +
+      `The link names head ${place} (layer.head) of ${named}, which is not open here: open its ` +
         'folder, its files or its URL to see the attention of the head.',
     );
   }

@@ -26,7 +26,7 @@ function varianceText({ kind, rows }: JudgedRun, baseline: JudgedRun | undefined
 
 /** Where the variance comes from: its largest part, and what escapes a regularizer through the query bias. */
 function partsText(kind: Regularizer, row: Row): string {
-  if (row.value.logit_variance < LEAST_VARIANCE) return 'too small for its parts to say anything';
+  if (row.value.logit_variance < LEAST_VARIANCE) return 'too small to be divided into parts';
   const shares = sharesOf(row);
   if (!shares.every(Number.isFinite)) return '';
   const bias = shares[LOGIT_PARTS.indexOf('bias_part')];

@@ -86,7 +86,7 @@ function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined)
   const penalized =
     shrinks === 'variance_frobenius'
       ? ', which it penalizes'
-      : `; the trace variance, which it penalizes, went from ${trace}`;
+      : `; the trace variance, which it penalizes, changed from ${trace}`;
   return (
     `${name} should shrink W_QK, but the Frobenius variance rose ${short(to / from)} times, ` +
     `to ${short(to)}${beside}${penalized}.`
