@@ -45,6 +45,6 @@ test('a browser without WebAssembly is told so, before anything is fetched', asy
   const fetched = vi.fn();
   vi.stubGlobal('fetch', fetched);
   const { compileEngine } = await import('../../web/engine/modules');
-  await expect(compileEngine()).rejects.toThrow('this browser has none');
+  await expect(compileEngine()).rejects.toThrow('this browser does not provide it');
   expect(fetched).not.toHaveBeenCalled();
 });
