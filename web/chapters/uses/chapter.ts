@@ -20,8 +20,8 @@ export function startUses({ pool }: Page, store: Store): Chapter {
     areEqual(pick(store.state, names), pick(usesView.defaults, names)) ? output : null;
   const figures = runFigures<FigureOf<'uses'>, State>(
     {
-      'position-meaning': new PositionFigure(known(POSITION_INPUTS, FIRST.position)),
-      'latent-posterior': new LatentFigure(known(LATENT_INPUTS, FIRST.latent)),
+      'position-meaning': new PositionFigure('position-meaning', known(POSITION_INPUTS, FIRST.position)),
+      'latent-posterior': new LatentFigure('latent-posterior', known(LATENT_INPUTS, FIRST.latent)),
     },
     store,
     pool,

@@ -1,0 +1,98 @@
+import type { Markish, ScaleOptions } from '@observablehq/plot';
+import { legend, type Entry } from '../../charts/legend';
+import { chart, compose, gridX, gridY } from '../../charts/plot';
+import type { Table } from '../../charts/table';
+import { child } from '../../ui/dom';
+import { Frame } from '../../ui/frame';
+import type { FigureOf } from '../../ui/registry';
+import type { Figure, FigureContext, State } from './state';
+
+/** Below this width the two charts of a lab stand one above the other. */
+const NARROW = 640;
+
+/** One of the two charts of a lab. */
+export interface Panel {
+  label: string;
+  entries: Entry[];
+  x: ScaleOptions;
+  y: ScaleOptions;
+  marks: Markish[];
+}
+
+/** A lab: two charts side by side, with the sentence that its numbers fill. */
+export abstract class LabFigure<Output> implements Figure {
+  abstract readonly inputs: readonly (keyof State & string)[];
+  readonly repaintOn = [];
+  readonly frame: Frame;
+  private claim: HTMLElement;
+  private output: Output | null;
+
+  /** `first` is the whole answer to the first question, where it is known already. */
+  constructor(
+    readonly id: FigureOf<'uses'>,
+    private first: Output | null,
+  ) {
+    this.frame = new Frame(id, () => this.table());
+    this.claim = child(this.frame.root, '[data-claim]');
+    this.output = first;
+  }
+
+  /** The whole answer; `take` gets what is known of it so far, with the share in [0, 1]. */
+  protected abstract answer(context: FigureContext, take: (output: Output, progress: number) => void): Promise<Output>;
+  protected abstract panels(output: Output): readonly [Panel, Panel];
+  protected abstract claimOf(output: Output): string;
+  /** What stands below the charts. */
+  protected abstract captionOf(output: Output): string;
+  protected abstract tableOf(output: Output): Table;
+
+  async compute(context: FigureContext): Promise<void> {
+    const { first } = this;
+    this.first = null;
+    if (first) context.show(0);
+    this.output = await this.answer(context, (output, progress) => {
+      if (!first) this.output = output;
+      context.show(progress);
+    });
+  }
+
+  paint(): void {
+    const { output, frame } = this;
+    if (!output) return;
+    const wide = frame.width >= NARROW;
+    const width = wide ? Math.floor(frame.width / 2) : frame.width;
+    const panels = this.panels(output).map((panel) => this.draw(panel, width));
+    const heights = panels.map(({ viewBox }) => viewBox.baseVal.height);
+    const most = Math.max(...heights);
+    const parts = panels.map((svg, i) => ({
+      svg,
+      x: wide ? i * width : 0,
+      y: wide ? most - heights[i] : i * heights[0],
+    }));
+    const height = wide ? most : heights[0] + heights[1];
+    const [claim, caption] = [this.claimOf(output), this.captionOf(output)];
+    this.claim.textContent = claim;
+    frame.put(compose(parts, { width: frame.width, height }, `${claim} ${caption}`));
+    frame.say(caption);
+  }
+
+  table(): Table | null {
+    return this.output && this.tableOf(this.output);
+  }
+
+  private draw({ label, entries, x, y, marks }: Panel, width: number): SVGSVGElement {
+    const key = legend(entries, 52, width - 8, 22);
+    const share = width < this.frame.width ? 0.36 : 0.6;
+    return chart({
+      label,
+      width,
+      height: this.frame.height({ share, least: 240, most: 340 }) + key.height,
+      marginTop: key.height + 12,
+      marginLeft: 52,
+      marginRight: 16,
+      marginBottom: 44,
+      x: { labelAnchor: 'center', ...x },
+      y,
+      marks: [gridX({ strokeOpacity: 0.08 }), gridY({ strokeOpacity: 0.08 }), () => key.render(), ...marks],
+    }).svg;
+  }
+}
