@@ -33,7 +33,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 2,
     name: 'Large variance',
-    text: 'The band breaks into vertical stripes: each row attends to a single key (entropy {small.entropy} → {large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal rarely (mean of $\\rho$ {large.rho_mean}).',
+    text: 'The band breaks into vertical stripes: each row attends to one key (entropy {small.entropy} → {large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal rarely (mean of $\\rho$ {large.rho_mean}).',
     state: { variance: 30 },
     claim: ({ small, large }) =>
       large.localization < 0.25 * small.localization && large.rho_mean < 0.5 * small.rho_mean && large.entropy < 0.03,
