@@ -257,9 +257,10 @@ const std::string kTwoHeads = R"({"num_attention_heads":2,"hidden_size":8})";
 }  // namespace
 
 TEST_CASE("encoders: BERT, RoBERTa, DistilBERT and ViT") {
-  for (const std::string prefix : {"bert.", "roberta."}) {
-    check({"BERT",
-           kTwoHeads,
+  for (const std::string type : {"bert", "roberta"}) {
+    const std::string prefix = type + ".";
+    check({type == "bert" ? "BERT" : "RoBERTa",
+           R"({"model_type":")" + type + R"(","num_attention_heads":2,"hidden_size":8})",
            HeadLayout::kSeparate,
            {{.name = "",
              .query = prefix + "encoder.layer.{n}.attention.self.query.weight",
@@ -352,7 +353,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     check(model);
   }
   for (const std::string type : {"gemma", "gemma2"}) {
-    Model gemma = llama("Gemma", type);
+    Model gemma = llama(type == "gemma" ? "Gemma" : "Gemma 2", type);
     gemma.stacks[0].gain_plus_one = true;
     check(gemma);
   }

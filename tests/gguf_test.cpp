@@ -93,7 +93,7 @@ GgufWriter llama_gguf() {
       .number("llama.rope.freq_base", 50)
       .integer("llama.context_length", 16)
       .texts("tokenizer.ggml.tokens", 5000, "word");
-  const TinyModel model = wave_llama();
+  const TinyModel model = wave_model(reference("llama-forward.json"));
   for (const auto& [name, values] : model.values) {
     const std::vector<std::uint64_t>& shape = model.shapes.at(name);
     const bool query = name.find("q_proj") != std::string::npos,
@@ -143,7 +143,7 @@ TEST_CASE("a LLaMA in GGUF has the forward pass of the checkpoint that it was co
   REQUIRE(config);
   CHECK(config->number("rms_norm_eps", 0, 1) == 0.001);
   const auto tensors = open_tensors(files);
-  const TinyModel original = wave_llama();
+  const TinyModel original = wave_model(reference("llama-forward.json"));
   for (const auto& [name, values] : original.values) {
     CAPTURE(name);
     std::vector<double> found(values.size());

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "paths.h"
 #include "safetensors_writer.h"
 #include "support/random.h"
 
@@ -68,11 +67,10 @@ inline TinyModel tiny_gpt2() {
   return model;
 }
 
-/// The model of llama-forward.json: its weights are waves.
-inline TinyModel wave_llama() {
+/// A model of a reference file, such as llama-forward.json: its weights are waves.
+inline TinyModel wave_model(const nlohmann::json& expected) {
   TinyModel model;
   double k = 0;
-  const nlohmann::json expected = reference("llama-forward.json");
   for (const nlohmann::json& tensor : expected.at("tensors")) {
     const auto shape = tensor.at("shape").get<std::vector<std::uint64_t>>();
     std::uint64_t count = 1;

@@ -179,7 +179,7 @@ TEST_CASE("GPT-2's forward pass is that of plain loops, with any prefix", "[forw
   for (const std::string prefix : {"", "transformer."}) {
     const TinyModel tiny_model = tiny_gpt2();
     const auto model = tiny(tiny_model.writer(prefix), kTinyGpt2Config);
-    CHECK(model->architecture().name == "GPT-2");
+    CHECK(model->family().name == "GPT-2");
     const std::vector<int> ids{3, 1, 4, 1, 5};
     const Rows expected = PlainGpt2(tiny_model).run(ids);
     ForwardPass pass(model, {{ids, 0, 0}, {{2, 6}, 0, 0}});
@@ -216,6 +216,7 @@ TEST_CASE("RoBERTa counts its positions from 2, BERT from 0", "[forward]") {
     add("embeddings.position_embeddings.weight", 2, kPositions);
     add("embeddings.token_type_embeddings.weight", 3, 1);
     add("encoder.layer.0.attention.self.query.weight", 4, kWidth);
+    add("encoder.layer.0.attention.self.key.weight", 4, kWidth);
     add("encoder.layer.0.attention.output.dense.weight", 5, kWidth);
     writer.add(prefix + "embeddings.LayerNorm.weight", "F32", {kWidth}, {1, 1, 1, 1});
     writer.add(prefix + "embeddings.LayerNorm.bias", "F32", {kWidth}, {0, 0, 0, 0});

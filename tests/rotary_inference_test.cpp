@@ -38,7 +38,7 @@ const Json& expected() {
 
 /// The model of the reference. Tensors whose name holds `without` are left out.
 std::shared_ptr<const Safetensors> waves(const std::string& without = "-") {
-  TinyModel model = wave_llama();
+  TinyModel model = wave_model(expected());
   std::erase_if(model.values,
                 [&](const auto& it) { return it.first.find(without) != std::string::npos; });
   return open(model.writer().bytes());
@@ -75,7 +75,7 @@ MatrixXd turn_matrix(double base, Index width, double position) {
 
 TEST_CASE("a LLaMA-like forward pass has the numbers of an independent script", "[rotary]") {
   const auto model = reference_model();
-  CHECK(model->architecture().name == "LLaMA");
+  CHECK(model->family().name == "LLaMA");
   CHECK(model->heads() == 4);
   CHECK(model->head_width() == 4);
   CHECK(model->positions() == 16);
@@ -115,10 +115,11 @@ TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rot
     });
   };
   const Json none(Json::value_t::discarded);
-  CHECK(failure("model_type", "gemma").item == "test.safetensors");
-  CHECK(failure("model_type", "gemma").message.find("llama mistral qwen2") != std::string::npos);
+  CHECK(failure("model_type", "cohere").item == "test.safetensors");
+  CHECK(failure("model_type", "cohere").message.find("LLaMA (llama mistral qwen2 qwen3)") !=
+        std::string::npos);
   CHECK(failure("model_type", none).kind == "none");
-  CHECK(failure("hidden_act", "gelu").item == "hidden_act");
+  CHECK(failure("hidden_act", "tanh").item == "hidden_act");
   CHECK(failure("num_attention_heads", none).item == "config.json");
   CHECK(failure("num_attention_heads", 3).item == "num_attention_heads");
   CHECK(failure("num_key_value_heads", 3).item == "num_key_value_heads");

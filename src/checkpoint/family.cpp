@@ -1,29 +1,155 @@
 #include "checkpoint/family.h"
 
-#include <string>
-
-#include "support/error.h"
-
 namespace eigenscope {
 namespace {
+
+constexpr Family bert() {
+  return {.name = "BERT",
+          .width_key = "hidden_size",
+          .embeddings = "embeddings.word_embeddings.weight",
+          .attentions = {{{.query_weight = "encoder.layer.{n}.attention.self.query.weight",
+                           .key_weight = "encoder.layer.{n}.attention.self.key.weight",
+                           .head_count_key = "num_attention_heads"}}},
+          .text = {.position_embedding = "embeddings.position_embeddings.weight",
+                   .type_embedding = "embeddings.token_type_embeddings.weight",
+                   .embedding_norm = "embeddings.LayerNorm.weight",
+                   .value = "encoder.layer.{n}.attention.self.value.weight",
+                   .attention_output = "encoder.layer.{n}.attention.output.dense.weight",
+                   .attention_end_norm = "encoder.layer.{n}.attention.output.LayerNorm.weight",
+                   .mlp_end_norm = "encoder.layer.{n}.output.LayerNorm.weight",
+                   .mlp_up = "encoder.layer.{n}.intermediate.dense.weight",
+                   .mlp_down = "encoder.layer.{n}.output.dense.weight",
+                   .epsilon_key = "layer_norm_eps",
+                   .epsilon = 1e-12,
+                   .activation_key = "hidden_act",
+                   .causal = false,
+                   .usual = {{{"position_embedding_type", "absolute"}, {"is_decoder", "false"}}}}};
+}
+
+// Its positions count from the id of the padding token on, which is 1.
+constexpr Family roberta() {
+  Family row = bert();
+  row.name = "RoBERTa";
+  row.model_types = " roberta xlm-roberta camembert ";
+  row.text.first_position = 2;
+  row.text.epsilon = 1e-5;
+  return row;
+}
+
+constexpr Family llama() {
+  return {.name = "LLaMA",  // and Mistral, Qwen 2 and 3
+          .width_key = "hidden_size",
+          .embeddings = "embed_tokens.weight",
+          .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
+                           .key_weight = "layers.{n}.self_attn.k_proj.weight",
+                           .query_gain = "layers.{n}.input_layernorm.weight",
+                           .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
+                           .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
+                           .head_count_key = "num_attention_heads",
+                           .key_head_count_key = "num_key_value_heads",
+                           .rotary = RotaryPairs::kHalves}}},
+          .text = {.model_types = " llama mistral qwen2 qwen3 ",
+                   .value = "layers.{n}.self_attn.v_proj.weight",
+                   .attention_output = "layers.{n}.self_attn.o_proj.weight",
+                   .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
+                   .mlp_gate = "layers.{n}.mlp.gate_proj.weight",
+                   .mlp_up = "layers.{n}.mlp.up_proj.weight",
+                   .mlp_down = "layers.{n}.mlp.down_proj.weight",
+                   .final_norm = "norm.weight",
+                   .norm = NormKind::rms_norm,
+                   .epsilon_key = "rms_norm_eps",
+                   .epsilon = 1e-6,
+                   .activation_key = "hidden_act",
+                   .activation = Activation::silu,
+                   .optional_bias = true}};
+}
+
+constexpr Family phi3() {
+  Family row = llama();
+  row.name = "Phi-3";
+  row.layout = HeadLayout::kFused;
+  row.attentions[0].query_weight = "layers.{n}.self_attn.qkv_proj.weight";
+  row.attentions[0].key_weight = {};
+  row.text.model_types = " phi3 ";
+  row.text.mlp_gate = {};
+  row.text.mlp_up = "layers.{n}.mlp.gate_up_proj.weight";
+  row.text.fused_gate = true;
+  row.text.epsilon = 1e-5;
+  return row;
+}
+
+constexpr Family olmo2() {
+  Family row = llama();
+  row.name = "OLMo 2";
+  row.model_types = " olmo2 ";
+  row.attentions[0].query_gain = {};
+  row.text.model_types = {};
+  row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
+  row.text.mlp_norm = {};
+  row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
+  row.text.epsilon = 1e-5;
+  return row;
+}
+
+// Its config.json has had another "hidden_act" than the activation that the model is run with.
+constexpr Family gemma() {
+  Family row = llama();
+  row.name = "Gemma";
+  row.model_types = " gemma ";
+  row.gain_plus_one = true;
+  row.text.model_types = {};
+  row.text.scaled_embedding = true;
+  row.text.activation_key = "hidden_activation";
+  row.text.activation = Activation::gelu_new;
+  return row;
+}
+
+constexpr Family gemma2() {
+  Family row = gemma();
+  row.name = "Gemma 2";
+  row.model_types = " gemma2 ";
+  row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
+  row.text.mlp_norm = "layers.{n}.pre_feedforward_layernorm.weight";
+  row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
+  row.text.attention_cap_key = "attn_logit_softcapping";
+  row.text.output_cap_key = "final_logit_softcapping";
+  row.text.attention_cap = 50;
+  row.text.output_cap = 30;
+  return row;
+}
+
+// Its layers differ in their rotary positions, which no forward pass here does.
+constexpr Family gemma3() {
+  Family row = gemma();
+  row.name = "Gemma 3";
+  row.model_types = " gemma3 gemma3_text ";
+  row.rotary = {.default_base = 1e6, .default_local_base = 1e4, .default_pattern = 6};
+  row.text = {};
+  return row;
+}
 
 // Rows with the more particular names first: each takes what it fits of the weights that those before it
 // left.
 constexpr std::array kFamilies{
-    Family{.name = "BERT",
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
-           .embeddings = "embeddings.word_embeddings.weight",
-           .attentions = {{{.query_weight = "encoder.layer.{n}.attention.self.query.weight",
-                            .key_weight = "encoder.layer.{n}.attention.self.key.weight",
-                            .head_count_key = "num_attention_heads"}}}},
+    roberta(),
+    bert(),
     Family{.name = "DistilBERT",
-           .layout = HeadLayout::kSeparate,
            .width_key = "dim",
            .embeddings = "embeddings.word_embeddings.weight",
            .attentions = {{{.query_weight = "transformer.layer.{n}.attention.q_lin.weight",
                             .key_weight = "transformer.layer.{n}.attention.k_lin.weight",
-                            .head_count_key = "n_heads"}}}},
+                            .head_count_key = "n_heads"}}},
+           .text = {.position_embedding = "embeddings.position_embeddings.weight",
+                    .embedding_norm = "embeddings.LayerNorm.weight",
+                    .value = "transformer.layer.{n}.attention.v_lin.weight",
+                    .attention_output = "transformer.layer.{n}.attention.out_lin.weight",
+                    .attention_end_norm = "transformer.layer.{n}.sa_layer_norm.weight",
+                    .mlp_end_norm = "transformer.layer.{n}.output_layer_norm.weight",
+                    .mlp_up = "transformer.layer.{n}.ffn.lin1.weight",
+                    .mlp_down = "transformer.layer.{n}.ffn.lin2.weight",
+                    .epsilon = 1e-12,
+                    .activation_key = "activation",
+                    .causal = false}},
     // The first Qwen has GPT-2's names, but torch's linear layers.
     Family{.name = "Qwen 1",
            .model_types = " qwen ",
@@ -41,8 +167,20 @@ constexpr std::array kFamilies{
            .embeddings = "wte.weight",
            .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
                             .query_gain = "h.{n}.ln_1.weight",
-                            .head_count_key = "n_head"}}}},
-    Family{.name = "GPT-NeoX",
+                            .head_count_key = "n_head"}}},
+           .text = {.position_embedding = "wpe.weight",
+                    .attention_output = "h.{n}.attn.c_proj.weight",
+                    .mlp_norm = "h.{n}.ln_2.weight",
+                    .mlp_up = "h.{n}.mlp.c_fc.weight",
+                    .mlp_down = "h.{n}.mlp.c_proj.weight",
+                    .final_norm = "ln_f.weight",
+                    .epsilon_key = "layer_norm_epsilon",
+                    .activation_key = "activation_function",
+                    .activation = Activation::gelu_new,
+                    .usual = {{{"scale_attn_weights", "true"},
+                               {"scale_attn_by_inverse_layer_idx", "false"},
+                               {"add_cross_attention", "false"}}}}},
+    Family{.name = "GPT-NeoX",  // and Pythia
            .layout = HeadLayout::kInterleaved,
            .width_key = "hidden_size",
            .rotary = {.share = "rotary_pct", .default_share = 0.25, .base = "rotary_emb_base"},
@@ -50,16 +188,18 @@ constexpr std::array kFamilies{
            .attentions = {{{.query_weight = "layers.{n}.attention.query_key_value.weight",
                             .query_gain = "layers.{n}.input_layernorm.weight",
                             .head_count_key = "num_attention_heads",
-                            .rotary = RotaryPairs::kHalves}}}},
-    Family{.name = "Phi-3",
-           .layout = HeadLayout::kFused,
-           .width_key = "hidden_size",
-           .embeddings = "embed_tokens.weight",
-           .attentions = {{{.query_weight = "layers.{n}.self_attn.qkv_proj.weight",
-                            .query_gain = "layers.{n}.input_layernorm.weight",
-                            .head_count_key = "num_attention_heads",
-                            .key_head_count_key = "num_key_value_heads",
-                            .rotary = RotaryPairs::kHalves}}}},
+                            .rotary = RotaryPairs::kHalves}}},
+           .text = {.attention_output = "layers.{n}.attention.dense.weight",
+                    .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
+                    .mlp_up = "layers.{n}.mlp.dense_h_to_4h.weight",
+                    .mlp_down = "layers.{n}.mlp.dense_4h_to_h.weight",
+                    .final_norm = "final_layer_norm.weight",
+                    .output = "embed_out.weight",
+                    .epsilon_key = "layer_norm_eps",
+                    .activation_key = "hidden_act",
+                    .parallel = true,
+                    .parallel_key = "use_parallel_residual"}},
+    phi3(),
     Family{
         .name = "CLIP",  // and SigLIP
         .layout = HeadLayout::kSeparate,
@@ -147,45 +287,11 @@ constexpr std::array kFamilies{
                             .key_weight = "decoder.layers.{n}.self_attn.k_proj.weight",
                             .query_gain = "decoder.layers.{n}.self_attn_layer_norm.weight",
                             .head_count_key = "num_attention_heads"}}}},
-    Family{.name = "Gemma",
-           .model_types = " gemma gemma2 ",
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
-           .gain_plus_one = true,
-           .embeddings = "embed_tokens.weight",
-           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
-                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
-                            .query_gain = "layers.{n}.input_layernorm.weight",
-                            .head_count_key = "num_attention_heads",
-                            .key_head_count_key = "num_key_value_heads",
-                            .rotary = RotaryPairs::kHalves}}}},
-    Family{.name = "Gemma 3",
-           .model_types = " gemma3 gemma3_text ",
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
-           .gain_plus_one = true,
-           .rotary = {.default_base = 1e6, .default_local_base = 1e4, .default_pattern = 6},
-           .embeddings = "embed_tokens.weight",
-           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
-                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
-                            .query_gain = "layers.{n}.input_layernorm.weight",
-                            .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
-                            .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
-                            .head_count_key = "num_attention_heads",
-                            .key_head_count_key = "num_key_value_heads",
-                            .rotary = RotaryPairs::kHalves}}}},
-    Family{.name = "LLaMA",  // and Mistral, Qwen 2 and 3
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
-           .embeddings = "embed_tokens.weight",
-           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
-                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
-                            .query_gain = "layers.{n}.input_layernorm.weight",
-                            .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
-                            .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
-                            .head_count_key = "num_attention_heads",
-                            .key_head_count_key = "num_key_value_heads",
-                            .rotary = RotaryPairs::kHalves}}}},
+    gemma(),
+    gemma2(),
+    gemma3(),
+    olmo2(),
+    llama(),
     Family{.name = "ViT",
            .layout = HeadLayout::kSeparate,
            .width_key = "hidden_size",
@@ -227,25 +333,19 @@ constexpr std::array kFamilies{
 
 std::span<const Family> families() { return kFamilies; }
 
-const Family& family_called(std::string_view name) {
-  for (const Family& family : kFamilies) {
-    if (family.name == name) return family;
-  }
-  throw InvalidArgument("family", "'" + std::string(name) + "' is not in the table");
-}
-
 std::uint64_t first_output(HeadLayout layout, Projection projection, const HeadGrid& grid,
                            std::uint64_t head) {
-  const std::uint64_t group = grid.group(), width = grid.head_width;
-  const bool key = projection == Projection::key;
+  const std::uint64_t group = grid.group(), shared = head / group;
+  const bool query = projection == Projection::query;
+  const std::uint64_t after = projection == Projection::value ? 1 : 0;  // keys come before values
   switch (layout) {
     case HeadLayout::kSeparate:
-      return (key ? head / group : head) * width;
+      return (query ? head : shared) * grid.head_width;
     case HeadLayout::kConv1D:
     case HeadLayout::kFused:
-      return (key ? grid.heads + head / group : head) * width;
+      return (query ? head : grid.heads + after * grid.key_heads + shared) * grid.head_width;
     case HeadLayout::kInterleaved:
-      return (head / group * (group + 2) + (key ? group : head % group)) * width;
+      return (shared * (group + 2) + (query ? head % group : group + after)) * grid.head_width;
   }
   return 0;
 }

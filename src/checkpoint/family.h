@@ -1,4 +1,5 @@
-// Families of checkpoints: which tensors hold the queries and keys of each layer, and how.
+// Families of checkpoints: one row of data each, from which spectra read the queries and keys of each layer
+// and inference the whole forward pass.
 #pragma once
 
 #include <array>
@@ -6,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "nn/activation.h"
+#include "nn/norm.h"
 #include "nn/rotary.h"
 
 namespace eigenscope {
@@ -47,6 +50,51 @@ struct RotaryKeys {
   std::uint64_t default_pattern = 0;  ///< each so many-eth layer has no such window; 0: not told
 };
 
+/// A value of config.json: a text, or "true" or "false" for a flag.
+struct UsualValue {
+  std::string_view key = {}, value = {};
+};
+
+/// The forward pass on text of a family's first stack, beside its queries, keys and the norm before them
+/// (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the family has no
+/// such part. Norms stand before a branch, on its output before the skip connection adds it, or after the
+/// sum.
+struct TextNames {
+  static constexpr std::size_t kMostUsual = 3;
+
+  /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
+  std::string_view model_types = {};
+  std::string_view position_embedding = {}, type_embedding = {};
+  std::string_view embedding_norm = {};    ///< after the sum of the embeddings
+  int first_position = 0;                  ///< row of the position embeddings for the first token
+  bool scaled_embedding = false;           ///< token embeddings are multiplied by sqrt(d)
+  std::string_view value = {};             ///< where it is not fused with the queries
+  std::string_view attention_output = {};  ///< empty: the forward pass is not known
+  std::string_view attention_output_norm = {}, attention_end_norm = {};
+  std::string_view mlp_norm = {}, mlp_output_norm = {}, mlp_end_norm = {};
+  std::string_view mlp_gate = {};  ///< of a gated MLP, activation(gate x) up x
+  std::string_view mlp_up = {};    ///< or gate and up, one after the other, where `fused_gate`
+  std::string_view mlp_down = {};
+  std::string_view final_norm = {};            ///< after the last layer
+  std::string_view output = "lm_head.weight";  ///< without the prefix of the others
+  NormKind norm = NormKind::layer_norm;
+  std::string_view epsilon_key = {};  ///< in config.json
+  double epsilon = 1e-5;              ///< where the config does not say
+  std::string_view activation_key = {};
+  Activation activation = Activation::gelu;
+  bool fused_gate = false;
+  bool causal = true;
+  bool optional_bias = false;  ///< a linear layer without a bias has none
+  /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.
+  bool parallel = false;
+  std::string_view parallel_key = {};
+  /// Logits l become c tanh(l/c), with c of this key or default; 0: they do not.
+  std::string_view attention_cap_key = {}, output_cap_key = {};
+  double attention_cap = 0, output_cap = 0;
+  /// Keys of config.json that select another forward pass unless they have this value, or are not there.
+  std::array<UsualValue, kMostUsual> usual = {};
+};
+
 /// One row of the table of families: what one part of a model is, such as its text or its vision. Any
 /// prefix that is empty or ends with '.' may come before its names, the same before all.
 struct Family {
@@ -67,7 +115,9 @@ struct Family {
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
   /// Those of a file with several stacks one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};
+  TextNames text = {};
 
+  bool reads_text() const { return !text.attention_output.empty(); }
   bool fused() const { return layout != HeadLayout::kSeparate; }
   /// Weights are in x out, so that an output's weights are a column.
   bool inputs_first() const { return layout == HeadLayout::kConv1D; }
@@ -76,10 +126,7 @@ struct Family {
 /// Every family that is known. To add one, add a row and a test.
 std::span<const Family> families();
 
-/// The row called `name`. Throws InvalidArgument ("family") when there is none.
-const Family& family_called(std::string_view name);
-
-enum class Projection { query, key };
+enum class Projection { query, key, value };
 
 /// The heads of one layer along the outputs of its weights.
 struct HeadGrid {
@@ -91,7 +138,7 @@ struct HeadGrid {
   std::uint64_t group() const { return heads / key_heads; }
 };
 
-/// The first output of query head `head`, or of the key head that it uses, counted along the side of
+/// The first output of query head `head`, or of the key or value head that it uses, counted along the side of
 /// outputs of the tensor that holds it.
 std::uint64_t first_output(HeadLayout layout, Projection projection, const HeadGrid& grid,
                            std::uint64_t head);

@@ -1,14 +1,15 @@
 #include "inference/layer.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
 #include "nn/attention.h"
-#include "nn/gated_mlp.h"
 #include "nn/linear.h"
 #include "nn/mlp.h"
 #include "nn/rms_norm.h"
+#include "support/vector_math.h"
 
 namespace eigenscope {
 namespace {
@@ -17,14 +18,17 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
-HeadTrace attend(const HeadInput<float>& input, bool causal, float* out, Index leading) {
+HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, float* out,
+                 Index leading) {
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
-  const Entries visible = causal ? Entries::upper : Entries::all;
+  const Entries visible = rules.causal ? Entries::upper : Entries::all;
   HeadTrace trace{MatrixXf(input.length, input.length), MatrixXf(input.length, input.length)};
   const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
-    if (causal) logits.triangularView<Eigen::StrictlyLower>().setZero();
+    if (rules.causal) logits.triangularView<Eigen::StrictlyLower>().setZero();
     float *const scaled = logits.data(), *const kept = trace.logits.data();
-    for (Index i = 0; i < logits.size(); ++i) kept[i] = scaled[i] *= scale;
+    for (Index i = 0; i < logits.size(); ++i) scaled[i] *= scale;
+    cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(logits.size())});
+    std::copy_n(scaled, logits.size(), kept);
     softmax_columns(1.0f, false, visible, logits);
   };
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
@@ -33,8 +37,7 @@ HeadTrace attend(const HeadInput<float>& input, bool causal, float* out, Index l
 
 // Fills logits and weights of every head; returns the heads' outputs, one below the other.
 MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, AttentionTrace& trace) {
-  MatrixXf queries = layer.query(trace.states), keys = layer.key(trace.states);
-  const MatrixXf values = layer.value(trace.states);
+  auto [queries, keys, values] = all_tokens(layer, trace.states);
   const Index length = queries.cols(), width = rules.head_width;
   const RotaryTurns turns(rules.rotary, length);
   turns.turn_queries(width, queries);
@@ -48,7 +51,7 @@ MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, Attentio
                                  width,
                                  width,
                                  length};
-    HeadTrace own = attend(input, rules.causal, out.data() + first, out.rows());
+    HeadTrace own = attend(input, rules, out.data() + first, out.rows());
     trace.logits.push_back(std::move(own.logits));
     trace.weights.push_back(std::move(own.weights));
   }
@@ -57,9 +60,9 @@ MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, Attentio
 
 MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const MatrixXf& x) {
   if (layer.mlp_gate.weight.size() > 0) {
-    const MatrixXf gate = layer.mlp_gate(x);
-    MatrixXf hidden = layer.mlp_up(x);
-    gated_forward(gate, hidden, hidden);
+    MatrixXf hidden = layer.mlp_gate(x);
+    activation_forward(activation, hidden, hidden);
+    hidden.array() *= layer.mlp_up(x).array();
     return layer.mlp_down(hidden);
   }
   MatrixXf hidden(layer.mlp_up.weight.rows(), x.cols()), out(x.rows(), x.cols());
@@ -77,24 +80,49 @@ MatrixXf Linear::operator()(const MatrixXf& x) const {
   return out;
 }
 
-MatrixXf Norm::operator()(const MatrixXf& x) const {
+MatrixXf Norm::operator()(MatrixXf x) const {
+  if (is_none()) return x;
+  const Index rows = x.rows();
+  x.resize(gain.size(), x.size() / gain.size());  // a block a column
   MatrixXf out(x.rows(), x.cols()), statistics(2, x.cols());
   if (kind == NormKind::rms_norm) {
     rms_norm_forward(gain.data(), x, out, statistics, epsilon);
   } else {
     layer_norm_forward(gain.data(), bias.data(), x, out, statistics, epsilon);
   }
+  out.resize(rows, out.size() / rows);
   return out;
 }
 
-MatrixXf states_of(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& tokens) {
-  return rules.pre_norm ? layer.attention_norm(tokens) : tokens;
+template <class Scalar>
+void cap_logits(float cap, std::span<Scalar> logits) {
+  if (cap == 0) return;
+  const auto most = static_cast<Scalar>(cap);
+  for (Scalar& logit : logits) logit = most * vector_tanh(logit / most);
+}
+
+template void cap_logits(float, std::span<float>);
+template void cap_logits(float, std::span<double>);
+
+MatrixXf states_of(const LayerWeights& layer, const MatrixXf& tokens) {
+  return layer.attention_norm(tokens);
+}
+
+HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
+  return {layer.query_norm(layer.query(states)), layer.key_norm(layer.key(states)),
+          layer.value(states)};
 }
 
 HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
                        const MatrixXf& states) {
   const Index width = rules.head_width, length = states.cols();
   const Index own = head * width, shared = rules.key_head(head) * width;
+  if (layer.query_norm.gain.size() > width || layer.key_norm.gain.size() > width) {
+    // A norm of all heads together.
+    const HeadTokens all = all_tokens(layer, states);
+    return {all.queries.middleRows(own, width), all.keys.middleRows(shared, width),
+            all.values.middleRows(shared, width)};
+  }
   HeadTokens tokens;
   struct Part {
     const Linear& from;
@@ -124,6 +152,8 @@ HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int h
       for (Index i = 0; i < width; ++i) column[i] += bias[i];
     }
   }
+  tokens.queries = layer.query_norm(std::move(tokens.queries));
+  tokens.keys = layer.key_norm(std::move(tokens.keys));
   return tokens;
 }
 
@@ -139,22 +169,24 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
                                width,
                                width,
                                queries.cols()};
-  return attend(input, rules.causal, read.data() + head * width, read.rows());
+  return attend(input, rules, read.data() + head * width, read.rows());
 }
 
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,
                   MatrixXf& tokens) {
-  tokens += layer.attention_output(read);
-  if (!rules.pre_norm) tokens = layer.attention_norm(tokens);
-  tokens += feed_forward(layer, rules.activation, rules.pre_norm ? layer.mlp_norm(tokens) : tokens);
-  if (!rules.pre_norm) tokens = layer.mlp_norm(tokens);
+  const MatrixXf entered = rules.parallel ? tokens : MatrixXf();
+  tokens += layer.attention_output_norm(layer.attention_output(read));
+  tokens = layer.attention_end_norm(std::move(tokens));
+  const MatrixXf states = layer.mlp_norm(rules.parallel ? entered : tokens);
+  tokens += layer.mlp_output_norm(feed_forward(layer, rules.activation, states));
+  tokens = layer.mlp_end_norm(std::move(tokens));
 }
 
 AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, LayerEnd to,
                          MatrixXf& tokens) {
   AttentionTrace trace;
   trace.residual = tokens;
-  trace.states = states_of(layer, rules, tokens);
+  trace.states = states_of(layer, tokens);
   trace.read = attend_all(layer, rules, trace);
   if (to == LayerEnd::tokens) finish_layer(layer, rules, trace.read, tokens);
   return trace;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <span>
 #include <vector>
 
-#include "inference/architecture.h"
+#include "nn/activation.h"
+#include "nn/norm.h"
 #include "nn/rotary.h"
 
 namespace eigenscope {
@@ -17,20 +19,26 @@ struct Linear {
   Eigen::MatrixXf operator()(const Eigen::MatrixXf& x) const;
 };
 
-/// Normalization of each column; RMSNorm has no bias.
+/// Normalization of each column, or of each of the blocks, as long as the gain, that a column consists of.
+/// RMSNorm has no bias. Without a gain there is no norm, and tokens stay as they are.
 struct Norm {
   NormKind kind = NormKind::layer_norm;
   Eigen::VectorXf gain, bias;
   float epsilon = 0;
 
-  Eigen::MatrixXf operator()(const Eigen::MatrixXf& x) const;
+  bool is_none() const { return gain.size() == 0; }
+  Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
 
 /// The weights of a layer, in single precision. Head h has rows h d_h to (h + 1) d_h of query, and those
 /// of its key head (LayerRules::key_head) of key and value. The MLP is gated where mlp_gate is not empty.
+/// Queries, or the gain of their norm, have the model's scale of the logits over 1/sqrt(d_h).
 struct LayerWeights {
   Linear query, key, value, attention_output, mlp_gate, mlp_up, mlp_down;
-  Norm attention_norm, mlp_norm;
+  Norm query_norm, key_norm;  ///< of each head, or of all heads together
+  /// Before the branch, on its output, and after the skip connection.
+  Norm attention_norm, attention_output_norm, attention_end_norm;
+  Norm mlp_norm, mlp_output_norm, mlp_end_norm;
 };
 
 /// What a layer does beside its weights.
@@ -39,21 +47,23 @@ struct LayerRules {
   int key_heads = 1;            ///< divides heads
   Eigen::Index head_width = 1;  ///< d_h
   Activation activation = Activation::gelu;
-  bool pre_norm = false;
   bool causal = false;
+  bool parallel = false;    ///< attention and MLP read the same tokens
+  float attention_cap = 0;  ///< logits l become c tanh(l/c); 0: they do not
   Rotary rotary = {};
 
   int key_head(int head) const { return head * key_heads / heads; }
 };
 
-/// The tokens of a passage as one head makes them, d_h x T each, before rotary positions turn them.
+/// The tokens of a passage as one head makes them, d_h x T each, or as all heads do, one below the other,
+/// before rotary positions turn them.
 struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
 };
 
 /// What a head did on a passage of T tokens, T x T: row = key, column = query.
 struct HeadTrace {
-  /// q . k / sqrt(d_h), turned by rotary positions. 0 where a causal query may not see.
+  /// q . k / sqrt(d_h), turned by rotary positions, capped. 0 where a causal query may not see.
   Eigen::MatrixXf logits;
   /// Their softmax over the keys that the query sees; 0 elsewhere.
   Eigen::MatrixXf weights;
@@ -68,9 +78,15 @@ struct AttentionTrace {
   Eigen::MatrixXf read;
 };
 
+/// Logits l become cap tanh(l/cap), in place; a cap of 0 is none.
+template <class Scalar>
+void cap_logits(float cap, std::span<Scalar> logits);
+
 /// The states that queries and keys are made of: `tokens` (d x T), after a pre-norm.
-Eigen::MatrixXf states_of(const LayerWeights& layer, const LayerRules& rules,
-                          const Eigen::MatrixXf& tokens);
+Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& tokens);
+
+/// All heads of the states of a passage (d x T).
+HeadTokens all_tokens(const LayerWeights& layer, const Eigen::MatrixXf& states);
 
 /// Head number `head` of the states of a passage (d x T).
 HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "checkpoint/config_keys.h"
-#include "checkpoint/family.h"
+#include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
+#include "inference/text_family.h"
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/finite.h"
@@ -22,8 +26,8 @@ using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
 constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
-constexpr int kMostLayers = 10000;
 constexpr double kLargestEpsilon = 1;
+constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
 
 /// Rows and columns of a matrix that is there.
 std::array<Index, 2> matrix_shape(const Safetensors& file, const std::string& name) {
@@ -51,36 +55,23 @@ void read_values(const Safetensors& file, const std::string& name, Index first, 
   require_finite(values, name);
 }
 
-Activation activation_of(const Architecture& family, const Config& config) {
-  const std::string key(family.activation_key);
-  const auto name = config.text(key);
-  if (!name) return family.activation;
-  if (!family.mlp_gate.empty()) {
-    if (*name == "silu") return family.activation;
-    throw FormatError(shown_name(key), "'" + shown_name(*name) + "' in " + config.name() +
-                                           " is not supported in a gated MLP; supported: silu");
-  }
-  if (*name == "gelu") return Activation::gelu;
-  if (*name == "gelu_new" || *name == "gelu_pytorch_tanh") return Activation::gelu_new;
-  if (*name == "relu") return Activation::relu;
-  throw FormatError(shown_name(key), "'" + shown_name(*name) + "' in " + config.name() +
-                                         " is not supported; supported: gelu, gelu_new, relu");
+std::string bias_of(std::string weight) {
+  constexpr std::string_view kWeight = "weight";
+  return weight.replace(weight.size() - kWeight.size(), kWeight.size(), "bias");
 }
 
 }  // namespace
 
 TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config)
-    : tensors_(std::move(tensors)) {
-  find_architecture(config);
-  const auto [tokens, width] = matrix_shape(*tensors_, full_name(architecture_->token_embedding));
+    : tensors_(std::move(tensors)), match_(text_of(*tensors_, config)) {
+  const auto [tokens, width] = matrix_shape(*tensors_, match_.embeddings);
   vocabulary_ = tokens;
   width_ = width;
-  const std::string_view attention = architecture_->attention_output;
-  while (tensors_->tensors().contains(full_name(attention, layers_) + ".weight")) {
-    if (++layers_ > kMostLayers) throw FormatError(tensors_->name(), "it has too many layers");
-  }
-  if (layers_ == 0) {
-    throw FormatError(shown_name(full_name(attention) + ".weight"), "it is missing");
+  for (const LayerTensors& layer : match_.stacks.front().layers) {
+    if (layer.layer != layers_++) {
+      throw FormatError(shown_name(full_name(attention().query_weight, layers_ - 1)),
+                        "it is missing");
+    }
   }
   read_config(config);
 }
@@ -89,73 +80,58 @@ std::string TextModel::full_name(std::string_view pattern, int layer) const {
   std::string name(pattern);
   const std::size_t mark = name.find("{n}");
   if (mark != std::string::npos) name.replace(mark, 3, std::to_string(layer));
-  return prefix_ + name;
-}
-
-void TextModel::find_architecture(const Config& config) {
-  std::string known;
-  const auto type = config.text("model_type");
-  for (const Architecture& candidate : architectures()) {
-    const std::string types(candidate.model_types);
-    known +=
-        (known.empty() ? "'" : ", '") + std::string(candidate.token_embedding) + "' (" +
-        std::string(candidate.name) +
-        (types.empty() ? ")" : ", of the model_type" + types.substr(0, types.size() - 1) + ")");
-    if (type && !types.empty() && types.find(" " + *type + " ") == std::string::npos) continue;
-    for (const auto& [name, info] : tensors_->tensors()) {
-      if (!name.ends_with(candidate.token_embedding)) continue;
-      const std::string prefix = name.substr(0, name.size() - candidate.token_embedding.size());
-      if (!prefix.empty() && !prefix.ends_with('.')) continue;
-      architecture_ = &candidate;
-      prefix_ = prefix;
-      return;
-    }
-  }
-  throw FormatError(tensors_->name(),
-                    "this architecture cannot be run on text; it must have tensors named " + known);
+  return match_.prefix + name;
 }
 
 void TextModel::read_config(const Config& config) {
+  const ConfigKeys keys(&config, {""});
+  check_usual(names(), config);
   read_heads(config);
-  rules_.activation = activation_of(*architecture_, config);
-  rules_.pre_norm = architecture_->pre_norm;
-  rules_.causal = architecture_->causal;
-  const Family& family = family_called(architecture_->name);
-  // The shortest offset that is one: a scaling that is not known is then refused.
-  rules_.rotary = rotary_of(ConfigKeys(&config, {""}), family.rotary,
-                            family.attentions.front().rotary, rules_.head_width, 0, {1});
+  rules_.activation = activation_of(names(), config);
+  rules_.causal = names().causal;
+  rules_.parallel =
+      names().parallel && config.flag(std::string(names().parallel_key)).value_or(true);
+  const auto cap = [&](std::string_view key, double usual) {
+    return static_cast<float>(keys.number(key, kLeastCap, kLargestCap).value_or(usual));
+  };
+  rules_.attention_cap = cap(names().attention_cap_key, names().attention_cap);
+  output_cap_ = cap(names().output_cap_key, names().output_cap);
+  query_scale_ = static_cast<float>(logit_scale(keys, rules_.head_width));
+  const auto rotary = [&](int layer) {
+    // The shortest offset that is one: a scaling that is not known is then refused.
+    return rotary_of(keys, match_.family->rotary, attention().rotary, rules_.head_width, layer,
+                     {1});
+  };
+  rules_.rotary = rotary(0);
+  for (int layer = 1; layer < layers_; ++layer) {
+    if (rotary(layer) == rules_.rotary) continue;
+    throw FormatError("layer " + std::to_string(layer), "its rotary positions in " + config.name() +
+                                                            " differ from those of layer 0, which "
+                                                            "is not supported");
+  }
   epsilon_ = static_cast<float>(
-      config.number(std::string(architecture_->epsilon_key), 0, kLargestEpsilon).value_or(1e-12));
+      keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   tied_output_ = config.flag("tie_word_embeddings").value_or(true);
-  // RoBERTa counts its positions from the padding token's id on, which is 1.
-  const auto type = config.text("model_type");
-  if (type == "roberta" || type == "xlm-roberta" || type == "camembert") first_position_ = 2;
   positions_ = longest_passage(config);
   if (positions() < 1) {
-    throw FormatError(shown_name(full_name(architecture_->position_embedding)),
+    throw FormatError(shown_name(full_name(names().position_embedding)),
                       "it holds too few positions");
   }
 }
 
 void TextModel::read_heads(const Config& config) {
-  const AttentionNames& names = family_called(architecture_->name).attentions.front();
   const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
-  const std::string key(names.head_count_key), key_heads(names.key_head_count_key);
+  const std::string key(attention().head_count_key), key_heads(attention().key_head_count_key);
   const auto heads = config.positive_integer(key, most);
   if (!heads) throw FormatError(config.name(), "it has no '" + key + "'");
   rules_.heads = static_cast<int>(*heads);
-  const std::string norm = full_name(names.query_norm_gain);
-  if (!names.query_norm_gain.empty() && tensors_->tensors().contains(norm)) {
-    throw FormatError(shown_name(norm),
-                      "models with normalized queries and keys are not supported");
-  }
   // As `eigenscope train` writes it for its controls.
   if (const auto fixed = config.text("attention_weights"); fixed == "none" || fixed == "self") {
     throw FormatError("attention_weights", "'" + *fixed + "' in " + config.name() +
                                                " is not supported; the attention must be softmax");
   }
-  const bool fused = !architecture_->fused.empty();
-  const Index rows = fused ? width_ : outputs(architecture_->query, 0);
+  const bool fused = match_.family->fused();
+  const Index rows = fused ? width_ : sides(attention().query_weight, 0)[1];
   const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {
     throw FormatError(shown_name(item),
                       std::to_string(count) + " in " + config.name() + " does not divide " + what);
@@ -170,8 +146,8 @@ void TextModel::read_heads(const Config& config) {
 }
 
 Index TextModel::longest_passage(const Config& config) const {
-  if (!architecture_->position_embedding.empty()) {
-    return matrix_shape(*tensors_, full_name(architecture_->position_embedding))[0];
+  if (!names().position_embedding.empty()) {
+    return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
   std::uint64_t most = static_cast<std::uint64_t>(parameter("length").maximum);
   const auto limit = [&](const char* key) {
@@ -220,21 +196,32 @@ MatrixXf TextModel::read_rows(const std::string& name, Index first, Index count)
 }
 
 Linear TextModel::read_linear(std::string_view pattern, int layer, Index out, Index in) const {
-  const std::string name = full_name(pattern, layer);
-  MatrixXf weight = architecture_->input_first
-                        ? read_transposed(name + ".weight", in, out)
-                        : MatrixXf(read_transposed(name + ".weight", out, in).transpose());
-  if (architecture_->optional_bias && !tensors_->tensors().contains(name + ".bias")) {
-    return {std::move(weight), {}};
-  }
-  return {std::move(weight), read_bias(name + ".bias", out)};
+  const std::string name = full_name(pattern, layer), bias = bias_of(name);
+  MatrixXf weight = match_.family->inputs_first()
+                        ? read_transposed(name, in, out)
+                        : MatrixXf(read_transposed(name, out, in).transpose());
+  if (names().optional_bias && !tensors_->tensors().contains(bias)) return {std::move(weight), {}};
+  return {std::move(weight), read_bias(bias, out)};
+}
+
+Norm TextModel::read_norm_of(const std::string& name, Index size) const {
+  const bool rms = names().norm == NormKind::rms_norm;
+  VectorXf gain = read_bias(name, size);
+  if (match_.family->gain_plus_one) gain.array() += 1;
+  return {names().norm, std::move(gain), rms ? VectorXf() : read_bias(bias_of(name), size),
+          epsilon_};
 }
 
 Norm TextModel::read_norm(std::string_view pattern, int layer) const {
+  return pattern.empty() ? Norm() : read_norm_of(full_name(pattern, layer), width_);
+}
+
+Norm TextModel::read_projection_norm(std::string_view pattern, int layer, Index outputs) const {
   const std::string name = full_name(pattern, layer);
-  const bool rms = architecture_->norm == NormKind::rms_norm;
-  return {architecture_->norm, read_bias(name + ".weight", width_),
-          rms ? VectorXf() : read_bias(name + ".bias", width_), epsilon_};
+  if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
+  const bool each = tensors_->tensor(name).shape ==
+                    std::vector<std::uint64_t>{static_cast<std::uint64_t>(rules_.head_width)};
+  return read_norm_of(name, each ? rules_.head_width : outputs);
 }
 
 MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
@@ -245,7 +232,6 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
                                         std::to_string(positions()) + " tokens");
   }
   MatrixXf tokens(width_, length);
-  const std::string name = full_name(architecture_->token_embedding);
   for (Index t = 0; t < length; ++t) {
     const int id = ids[static_cast<std::size_t>(t)];
     if (id < 0 || id >= vocabulary_) {
@@ -253,54 +239,82 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
                                          " is not allowed; token ids range from 0 to " +
                                          std::to_string(vocabulary_ - 1));
     }
-    tokens.col(t) = read_rows(name, id, 1);
+    tokens.col(t) = read_rows(match_.embeddings, id, 1);
   }
-  if (!architecture_->position_embedding.empty()) {
+  if (names().scaled_embedding) tokens *= std::sqrt(static_cast<float>(width_));
+  if (!names().position_embedding.empty()) {
     tokens +=
-        read_rows(full_name(architecture_->position_embedding), first_position_ + first, length);
+        read_rows(full_name(names().position_embedding), names().first_position + first, length);
   }
-  const std::string types = full_name(architecture_->type_embedding);
-  if (!architecture_->type_embedding.empty() && tensors_->tensors().contains(types)) {
+  const std::string types = full_name(names().type_embedding);
+  if (!names().type_embedding.empty() && tensors_->tensors().contains(types)) {
     tokens.colwise() += VectorXf(read_rows(types, 0, 1));
   }
-  if (architecture_->embedding_norm.empty()) return tokens;
-  return read_norm(architecture_->embedding_norm, 0)(tokens);
+  return read_norm(names().embedding_norm)(std::move(tokens));
 }
 
 Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
-  return read_rows(full_name(architecture_->token_embedding), begin, end - begin)
-      .transpose()
-      .cast<double>();
+  return read_rows(match_.embeddings, begin, end - begin).transpose().cast<double>();
 }
 
 MatrixXf TextModel::read_output() const {
-  const std::string own = "lm_head.weight";  // without the prefix of the others
+  const std::string own(names().output);  // without the prefix of the others
   const bool tied = tied_output_ && !tensors_->tensors().contains(own);
-  const std::string name = tied ? full_name(architecture_->token_embedding) : own;
-  return read_transposed(name, vocabulary_, width_).transpose();
+  return read_transposed(tied ? match_.embeddings : own, vocabulary_, width_).transpose();
 }
 
 void TextModel::read_projections(LayerWeights& weights, int layer) const {
-  if (architecture_->fused.empty()) {
-    const Index queries = rules_.heads * rules_.head_width;
-    const Index keys = rules_.key_heads * rules_.head_width;
-    weights.query = read_linear(architecture_->query, layer, queries, width_);
-    weights.key = read_linear(architecture_->key, layer, keys, width_);
-    weights.value = read_linear(architecture_->value, layer, keys, width_);
-    return;
+  const Index head_width = rules_.head_width;
+  const Index queries = rules_.heads * head_width, keys = rules_.key_heads * head_width;
+  if (match_.family->fused()) {
+    const Linear all = read_linear(attention().query_weight, layer, queries + 2 * keys, width_);
+    const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
+    const HeadGrid grid{count(rules_.heads), count(rules_.key_heads), count(head_width)};
+    const auto part = [&](Projection projection, int heads) {
+      Linear own{MatrixXf(heads * head_width, width_),
+                 VectorXf(all.bias.size() ? heads * head_width : 0)};
+      for (int head = 0; head < heads; ++head) {
+        const std::uint64_t query = count(head) * grid.heads / count(heads);
+        const auto from =
+            static_cast<Index>(first_output(match_.family->layout, projection, grid, query));
+        own.weight.middleRows(head * head_width, head_width) =
+            all.weight.middleRows(from, head_width);
+        if (own.bias.size() == 0) continue;
+        own.bias.segment(head * head_width, head_width) = all.bias.segment(from, head_width);
+      }
+      return own;
+    };
+    weights.query = part(Projection::query, rules_.heads);
+    weights.key = part(Projection::key, rules_.key_heads);
+    weights.value = part(Projection::value, rules_.key_heads);
+  } else {
+    weights.query = read_linear(attention().query_weight, layer, queries, width_);
+    weights.key = read_linear(attention().key_weight, layer, keys, width_);
+    weights.value = read_linear(names().value, layer, keys, width_);
   }
-  const Linear all = read_linear(architecture_->fused, layer, 3 * width_, width_);
-  const auto part = [&](Index k) {
-    return Linear{all.weight.middleRows(k * width_, width_), all.bias.segment(k * width_, width_)};
-  };
-  weights.query = part(0);
-  weights.key = part(1);
-  weights.value = part(2);
+  weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
+  weights.key_norm = read_projection_norm(attention().key_norm_gain, layer, keys);
+  if (weights.query_norm.is_none() != weights.key_norm.is_none()) {
+    const bool query = weights.query_norm.is_none();
+    throw FormatError(
+        shown_name(
+            full_name(query ? attention().query_norm_gain : attention().key_norm_gain, layer)),
+        std::string("it is missing, though ") + (query ? "keys" : "queries") + " are normalized");
+  }
+  if (query_scale_ == 1) return;
+  if (weights.query_norm.is_none()) {
+    weights.query.weight *= query_scale_;
+    weights.query.bias *= query_scale_;
+  } else {
+    weights.query_norm.gain *= query_scale_;
+    weights.query_norm.bias *= query_scale_;
+  }
 }
 
-Index TextModel::outputs(std::string_view pattern, int layer) const {
-  const auto shape = matrix_shape(*tensors_, full_name(pattern, layer) + ".weight");
-  return shape[architecture_->input_first ? 1 : 0];
+std::array<Index, 2> TextModel::sides(std::string_view pattern, int layer) const {
+  auto shape = matrix_shape(*tensors_, full_name(pattern, layer));
+  if (!match_.family->inputs_first()) std::swap(shape[0], shape[1]);
+  return shape;
 }
 
 LayerWeights TextModel::read_layer(int layer) const {
@@ -312,25 +326,47 @@ LayerWeights TextModel::read_layer(int layer) const {
 LayerWeights TextModel::read_heads(int layer) const {
   LayerWeights weights;
   read_projections(weights, layer);
-  weights.attention_norm = read_norm(architecture_->attention_norm, layer);
+  weights.attention_norm = read_norm(attention().query_gain, layer);
   return weights;
 }
 
 void TextModel::read_rest(int layer, LayerWeights& weights) const {
-  const Index hidden = outputs(architecture_->mlp_up, layer);
+  const TextNames& text = names();
+  const Index hidden = sides(text.mlp_down, layer)[0];
   weights.attention_output =
-      read_linear(architecture_->attention_output, layer, width_, rules_.heads * rules_.head_width);
-  if (!architecture_->mlp_gate.empty()) {
-    weights.mlp_gate = read_linear(architecture_->mlp_gate, layer, hidden, width_);
+      read_linear(text.attention_output, layer, width_, rules_.heads * rules_.head_width);
+  weights.attention_output_norm = read_norm(text.attention_output_norm, layer);
+  weights.attention_end_norm = read_norm(text.attention_end_norm, layer);
+  if (!text.mlp_gate.empty()) {
+    weights.mlp_gate = read_linear(text.mlp_gate, layer, hidden, width_);
   }
-  weights.mlp_up = read_linear(architecture_->mlp_up, layer, hidden, width_);
-  weights.mlp_down = read_linear(architecture_->mlp_down, layer, width_, hidden);
-  weights.mlp_norm = read_norm(architecture_->mlp_norm, layer);
+  weights.mlp_up = read_linear(text.mlp_up, layer, text.fused_gate ? 2 * hidden : hidden, width_);
+  if (text.fused_gate) {
+    const Linear both = std::move(weights.mlp_up);
+    const Index biases = both.bias.size() / 2;
+    weights.mlp_gate = {both.weight.topRows(hidden), both.bias.head(biases)};
+    weights.mlp_up = {both.weight.bottomRows(hidden), both.bias.tail(biases)};
+  }
+  weights.mlp_down = read_linear(text.mlp_down, layer, width_, hidden);
+  weights.mlp_norm = read_norm(text.mlp_norm, layer);
+  weights.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
+  weights.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
+}
+
+void TextModel::require_bilinear_logits() const {
+  const std::string norm = full_name(attention().query_norm_gain);
+  if (!attention().query_norm_gain.empty() && tensors_->tensors().contains(norm)) {
+    throw FormatError(shown_name(norm),
+                      "attention of models with normalized queries and keys is not predicted");
+  }
+  if (rules_.attention_cap > 0) {
+    throw FormatError(std::string(names().attention_cap_key),
+                      "attention of models with capped logits is not predicted");
+  }
 }
 
 MatrixXf TextModel::finished(const MatrixXf& tokens) const {
-  if (architecture_->final_norm.empty()) return tokens;
-  return read_norm(architecture_->final_norm, 0)(tokens);
+  return read_norm(names().final_norm)(tokens);
 }
 
 }  // namespace eigenscope

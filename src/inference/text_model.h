@@ -2,29 +2,29 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "checkpoint/config.h"
+#include "checkpoint/family_match.h"
 #include "checkpoint/safetensors.h"
-#include "inference/architecture.h"
 #include "inference/layer.h"
 
 namespace eigenscope {
 
-/// A checkpoint of a family of architectures(). Only the weights that are asked for are read, and
-/// none is kept.
+/// A checkpoint of a family that reads text. Only the weights that are asked for are read, and none is kept.
 class TextModel {
  public:
-  /// `tensors` must not be null. Throws FormatError naming the tensor or the key when the family is
-  /// not one of architectures(), a tensor is missing or of another shape than the others ask for, or
-  /// the config lacks the head count or has an activation that is not known; InvalidArgument ("offset")
+  /// `tensors` must not be null. Throws FormatError naming the tensor or the key when no row
+  /// of the table has its forward pass, a tensor is missing or of another shape than the others ask for,
+  /// or the config lacks the head count or has an activation that is not known; InvalidArgument ("offset")
   /// for an unknown scaling of rotary positions.
   TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config);
 
-  const Architecture& architecture() const { return *architecture_; }
+  const Family& family() const { return *match_.family; }
   const LayerRules& rules() const { return rules_; }
   Eigen::Index width() const { return width_; }
   Eigen::Index head_width() const { return rules_.head_width; }
@@ -33,7 +33,9 @@ class TextModel {
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
   /// config's, the sliding window of its attention or the longest of the parameter "length", whichever is
   /// least.
-  Eigen::Index positions() const { return positions_ - first_position_; }
+  Eigen::Index positions() const { return positions_ - names().first_position; }
+  /// The next token's logits l become c tanh(l/c); 0: they do not.
+  float output_cap() const { return output_cap_; }
   /// Token ids are below this.
   Eigen::Index vocabulary() const { return vocabulary_; }
 
@@ -54,6 +56,10 @@ class TextModel {
   /// The others of a layer of which those of the heads have been read.
   void read_rest(int layer, LayerWeights& weights) const;
 
+  /// Throws FormatError naming the tensor or the key where logits are not products of linear maps of the
+  /// states: queries and keys are normalized, or logits capped.
+  void require_bilinear_logits() const;
+
   /// `tokens` after the norm that follows the last layer, where the family has one.
   Eigen::MatrixXf finished(const Eigen::MatrixXf& tokens) const;
 
@@ -63,8 +69,9 @@ class TextModel {
   Eigen::MatrixXf read_output() const;
 
  private:
+  const TextNames& names() const { return match_.family->text; }
+  const AttentionNames& attention() const { return match_.family->attentions.front(); }
   std::string full_name(std::string_view pattern, int layer = 0) const;
-  void find_architecture(const Config& config);
   void read_config(const Config& config);
   void read_heads(const Config& config);
   Eigen::Index longest_passage(const Config& config) const;
@@ -75,18 +82,22 @@ class TextModel {
   /// `count` rows from `first` on as columns, d x count.
   Eigen::MatrixXf read_rows(const std::string& name, Eigen::Index first, Eigen::Index count) const;
   Linear read_linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
-  Norm read_norm(std::string_view pattern, int layer) const;
+  /// Of tokens; no norm for an empty name.
+  Norm read_norm(std::string_view pattern, int layer = 0) const;
+  /// Of the outputs of a projection, each of its heads or all of them; no norm where the file has none.
+  Norm read_projection_norm(std::string_view pattern, int layer, Eigen::Index outputs) const;
+  Norm read_norm_of(const std::string& name, Eigen::Index size) const;
   void read_projections(LayerWeights& weights, int layer) const;
-  /// Outputs of a linear layer, by the shape of its weight.
-  Eigen::Index outputs(std::string_view pattern, int layer) const;
+  /// Inputs and outputs of a linear layer, by the shape of its weight.
+  std::array<Eigen::Index, 2> sides(std::string_view pattern, int layer) const;
 
   std::shared_ptr<const Safetensors> tensors_;
-  const Architecture* architecture_ = nullptr;
-  std::string prefix_;
+  FamilyMatch match_;
   LayerRules rules_;
-  float epsilon_ = 0;
+  float epsilon_ = 0, output_cap_ = 0;
+  float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others
-  Eigen::Index width_ = 0, positions_ = 0, first_position_ = 0, vocabulary_ = 0;
+  Eigen::Index width_ = 0, positions_ = 0, vocabulary_ = 0;
   int layers_ = 0;
 };
 

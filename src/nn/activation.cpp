@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "nn/sigmoid.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {
@@ -44,6 +45,15 @@ struct Relu {
   Scalar slope(Scalar x) const { return Scalar(x > 0); }
 };
 
+template <class Scalar>
+struct Silu {
+  Scalar value(Scalar x) const { return x * sigmoid(x); }
+  Scalar slope(Scalar x) const {
+    const Scalar own = sigmoid(x);
+    return own * (1 + x * (1 - own));
+  }
+};
+
 template <class Scalar, class Use>
 void with_activation(Activation kind, const Use& use) {
   switch (kind) {
@@ -53,6 +63,8 @@ void with_activation(Activation kind, const Use& use) {
       return use(GeluNew<Scalar>());
     case Activation::relu:
       return use(Relu<Scalar>());
+    case Activation::silu:
+      return use(Silu<Scalar>());
   }
 }
 

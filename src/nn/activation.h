@@ -8,7 +8,8 @@ namespace eigenscope {
 enum class Activation {
   gelu,      ///< x Phi(x), Phi the distribution function of the normal law
   gelu_new,  ///< x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), the approximation of GPT-2
-  relu
+  relu,
+  silu  ///< x / (1 + exp(-x))
 };
 
 /// Y = activation(X); X and Y may be one matrix.

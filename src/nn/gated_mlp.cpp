@@ -1,20 +1,10 @@
 #include "nn/gated_mlp.h"
 
-#include "support/vector_math.h"
+#include "nn/sigmoid.h"
 
 namespace eigenscope {
-namespace {
 
 using Eigen::Index;
-
-// 1/(1 + exp(-x)) by our own exponential, the same bits on every platform.
-template <class Scalar>
-Scalar sigmoid(Scalar x) {
-  const Scalar small = exp_nonpositive(x < 0 ? x : -x);
-  return (x < 0 ? small : Scalar(1)) / (1 + small);
-}
-
-}  // namespace
 
 template <class Scalar>
 void gated_forward(const Matrix<Scalar>& gate, const Matrix<Scalar>& up, Matrix<Scalar>& active) {

@@ -25,6 +25,8 @@ struct Rotary {
   std::vector<double> angle_scale = {};
   /// Factor of the turned coordinates' part of the logits, at every offset.
   double logit_factor = 1;
+
+  bool operator==(const Rotary&) const = default;
 };
 
 /// The angle by which one position turns a pair.

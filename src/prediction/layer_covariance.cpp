@@ -11,8 +11,7 @@ using Eigen::Index;
 
 LayerCovariance::LayerCovariance(std::shared_ptr<const TextModel> model,
                                  std::vector<Passage> passages, bool gain_in_weights)
-    : pass_(std::move(model), std::move(passages)),
-      normalized_(gain_in_weights && pass_.model().rules().pre_norm) {
+    : pass_(std::move(model), std::move(passages)), gain_in_weights_(gain_in_weights) {
   Index content = 0;
   for (const Passage& passage : pass_.passages()) {
     const SinkKeys sinks = SinkKeys::of(passage);
@@ -31,10 +30,10 @@ bool LayerCovariance::advance(Index steps) {
     const SinkKeys sinks = SinkKeys::of(pass_.passages()[pass_.passage()]);
     const int layer = pass_.layer();
     Norm norm;
-    if (normalized_) norm = pass_.weights().attention_norm;
+    if (gain_in_weights_) norm = pass_.weights().attention_norm;
     const AttentionTrace trace = pass_.advance();
     Eigen::MatrixXf seen = trace.states;
-    if (normalized_) {
+    if (!norm.is_none()) {
       norm.gain.setOnes();
       norm.bias.setZero();
       seen = norm(trace.residual);

@@ -39,7 +39,7 @@ class LayerCovariance {
 
  private:
   ForwardPass pass_;
-  bool normalized_;  // whether the gain of a norm before attention is taken out of the states
+  bool gain_in_weights_;  // whether the gain of a norm before attention is taken out of the states
   std::optional<Moments> moments_;
   std::vector<std::shared_ptr<const Eigen::MatrixXd>> covariances_;
 };

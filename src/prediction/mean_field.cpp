@@ -141,7 +141,7 @@ MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passage
 
 std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
   std::vector<MatrixXf> states;
-  for (const MatrixXf& tokens : tokens_) states.push_back(states_of(weights, rules_, tokens));
+  for (const MatrixXf& tokens : tokens_) states.push_back(states_of(weights, tokens));
   return states;
 }
 

@@ -46,6 +46,8 @@ class TokenReader {
     MatrixXf logits(output_.rows(), count);
     multiply(output_.rows(), count, x.rows(), factor(output_.data(), output_.rows()),
              factor(x.data(), x.rows()), logits.data(), logits.rows());
+    cap_logits<float>(model_.output_cap(),
+                      {logits.data(), static_cast<std::size_t>(logits.size())});
     return logits;
   }
 
@@ -53,9 +55,8 @@ class TokenReader {
   /// What the heads read, H d_h x count.
   MatrixXf attended(std::size_t layer, Index position, const MatrixXf& x) {
     const LayerWeights& weights = layers_[layer];
-    const MatrixXf states = states_of(weights, rules_, x);
-    MatrixXf queries = weights.query(states), keys = weights.key(states);
-    const MatrixXf values = weights.value(states);
+    const MatrixXf states = states_of(weights, x);
+    auto [queries, keys, values] = all_tokens(weights, states);
     turns_.turn_queries(rules_.head_width, position, queries);
     turns_.turn_keys(rules_.head_width, position, keys);
     MatrixXf out(queries.rows(), x.cols());
@@ -80,7 +81,8 @@ class TokenReader {
     Eigen::VectorXf weights(seen);
     multiply(seen, 1, width, factor(key, leading).transposed(), factor<float>(query, width),
              weights.data(), seen);
-    const VectorXd logits = weights.cast<double>() / std::sqrt(static_cast<double>(width));
+    VectorXd logits = weights.cast<double>() / std::sqrt(static_cast<double>(width));
+    cap_logits<double>(rules_.attention_cap, {logits.data(), static_cast<std::size_t>(seen)});
     weights = softmax(logits, 1).cast<float>();
     multiply(width, 1, seen, factor(value, leading), factor<float>(weights.data(), seen), out,
              width);

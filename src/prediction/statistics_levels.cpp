@@ -26,7 +26,8 @@ HeadProjections projections_of(const LayerWeights& weights, const LayerRules& ru
   const Index width = rules.head_width;
   const auto rows = [&](const Linear& from, Index first) {
     MatrixXd own = from.weight.middleRows(first * width, width).cast<double>();
-    if (folded && rules.pre_norm) own *= weights.attention_norm.gain.cast<double>().asDiagonal();
+    const Norm& norm = weights.attention_norm;
+    if (folded && !norm.is_none()) own *= norm.gain.cast<double>().asDiagonal();
     return own;
   };
   return {rows(weights.query, head), rows(weights.key, rules.key_head(head))};
@@ -118,7 +119,7 @@ void StatisticsLevels::enter_passage() {
   MatrixXf& tokens = tokens_[passage_];
   if (layer_ == 0) tokens = model_->embed(passages_[passage_].ids);
   read_[passage_].resize(model_->rules().heads * model_->head_width(), rows_.length());
-  states_[passage_] = states_of(weights_, model_->rules(), tokens);
+  states_[passage_] = states_of(weights_, tokens);
   if (++passage_ < passages_.size()) return;
   correlations_ = correlations_of(states_, rows_.sinks());
   passage_ = 0;

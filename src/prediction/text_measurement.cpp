@@ -61,7 +61,7 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
 void TextMeasurement::add_components() {
   const LayerWeights& weights = pass_->weights();
   const LayerRules& rules = model_->rules();
-  const Eigen::MatrixXf states = states_of(weights, rules, pass_->tokens(pass_->passage()));
+  const Eigen::MatrixXf states = states_of(weights, pass_->tokens(pass_->passage()));
   const SinkKeys sinks = SinkKeys::of(passages_.front());
   for (std::size_t number = 0; number < logits_.size(); ++number) {
     HeadStates own;

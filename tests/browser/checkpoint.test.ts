@@ -125,7 +125,7 @@ test('without tokenizer.json the spectra are there, and what is missing is named
   await open(page, ALL.slice(0, 2));
   const notice = page.locator('[data-no-text]', { hasText: 'tokenizer.json is not among the files' });
   await notice.waitFor();
-  expect(await notice.textContent()).toContain('BERT, GPT-2 and LLaMA can');
+  expect(await notice.textContent()).toContain('“Supported files and models”');
   expect(await page.locator('[data-ask]').isVisible()).toBe(false);
   for (const id of ['predictors', 'head-text', 'head-distance'] as const) {
     expect(await page.locator(`details:has(> #figure-${id}), #figure-${id}`).first().isVisible()).toBe(false);

@@ -1,0 +1,77 @@
+#include "inference/text_family.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+struct ActivationName {
+  std::string_view name;  // in config.json
+  Activation kind;
+};
+constexpr std::array kActivations{
+    ActivationName{"gelu", Activation::gelu}, ActivationName{"gelu_new", Activation::gelu_new},
+    ActivationName{"gelu_pytorch_tanh", Activation::gelu_new},
+    ActivationName{"relu", Activation::relu}, ActivationName{"silu", Activation::silu}};
+
+}  // namespace
+
+Activation activation_of(const TextNames& names, const Config& config) {
+  const std::string key(names.activation_key);
+  const auto name = config.text(key);
+  if (!name) return names.activation;
+  std::string known;
+  for (const ActivationName& each : kActivations) {
+    if (each.name == *name) return each.kind;
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
+  }
+  throw FormatError(shown_name(key), "'" + shown_name(*name) + "' in " + config.name() +
+                                         " is not supported; supported: " + known);
+}
+
+FamilyMatch text_of(const Safetensors& file, const Config& config) {
+  const auto type = config.text("model_type");
+  std::string found;
+  for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
+    const Family& family = *match.family;
+    const std::string types(family.text.model_types.empty() ? family.model_types
+                                                            : family.text.model_types);
+    const bool of_type =
+        !type || types.empty() || types.find(" " + *type + " ") != std::string::npos;
+    if (family.reads_text() && of_type && !match.embeddings.empty()) return std::move(match);
+    found = std::string(family.name) + (type ? ", model_type '" + shown_name(*type) + "'" : "");
+    if (family.reads_text() && match.embeddings.empty()) {
+      found += ", without '" + std::string(family.embeddings) + "'";
+    }
+  }
+  std::string known;
+  for (const Family& family : families()) {
+    if (!family.reads_text()) continue;
+    const std::string_view types = family.text.model_types;
+    known += (known.empty() ? "" : ", ") + std::string(family.name);
+    if (!types.empty()) known += " (" + std::string(types.substr(1, types.size() - 2)) + ")";
+  }
+  throw FormatError(file.name(),
+                    "this architecture (" + found + ") cannot be run on text; supported: " + known);
+}
+
+void check_usual(const TextNames& names, const Config& config) {
+  for (const UsualValue& usual : names.usual) {
+    const std::string key(usual.key);
+    if (key.empty() || !config.has(key)) continue;
+    const bool flag = usual.value == "true" || usual.value == "false";
+    const std::string found =
+        flag ? (*config.flag(key) ? "true" : "false") : shown_name(*config.text(key));
+    if (found == usual.value) continue;
+    throw FormatError(key, "'" + found + "' in " + config.name() +
+                               " is not supported; supported: " + std::string(usual.value));
+  }
+}
+
+}  // namespace eigenscope

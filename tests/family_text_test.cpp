@@ -1,0 +1,203 @@
+// Forward passes of every family that reads text, on small checkpoints, against an independent script.
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "checkpoint/heads.h"
+#include "checkpoint_failure.h"
+#include "inference/forward_pass.h"
+#include "inference_models.h"
+#include "paths.h"
+#include "prediction/prediction.h"
+
+using namespace eigenscope;
+using namespace eigenscope::testing;
+using Eigen::Index;
+using Eigen::MatrixXf;
+using Json = nlohmann::json;
+
+namespace {
+
+const Json& models_of(const std::string& family) {
+  static const Json read = reference("family-forward.json");
+  return read.at(family);
+}
+
+/// The largest difference over the largest number.
+double difference(const MatrixXf& found, const Json& columns) {
+  REQUIRE(found.cols() == static_cast<Index>(columns.size()));
+  double error = 0, largest = 0;
+  for (Index t = 0; t < found.cols(); ++t) {
+    const auto column = columns.at(static_cast<std::size_t>(t)).get<std::vector<double>>();
+    REQUIRE(found.rows() == static_cast<Index>(column.size()));
+    for (Index i = 0; i < found.rows(); ++i) {
+      const double expected = column[static_cast<std::size_t>(i)];
+      error = std::max(error, std::abs(static_cast<double>(found(i, t)) - expected));
+      largest = std::max(largest, std::abs(expected));
+    }
+  }
+  return error / largest;
+}
+
+std::shared_ptr<const TextModel> open_model(const TinyModel& model, const Json& config) {
+  return std::make_shared<const TextModel>(open(model.writer().bytes()),
+                                           Config::parse(config.dump()));
+}
+
+/// What is refused when the model is run on a passage after `change` to its tensors and config.
+template <class Change>
+Failure refusal(const std::string& family, Change change) {
+  const Json& expected = models_of(family).back();
+  TinyModel model = wave_model(expected);
+  Json config = expected.at("config");
+  change(model, config);
+  return failure_of([&] { ForwardPass(open_model(model, config), {{{1, 2}, 0, 0}}).advance(); });
+}
+
+}  // namespace
+
+TEST_CASE("forward passes of all families have the numbers of an independent script",
+          "[families]") {
+  std::set<std::string> covered{"BERT", "GPT-2"};  // in inference_test.cpp
+  for (const Family& family : families()) {
+    if (!family.reads_text() || covered.contains(std::string(family.name))) continue;
+    for (const Json& expected : models_of(std::string(family.name))) {
+      CAPTURE(family.name, expected.at("config").dump());
+      const auto model = open_model(wave_model(expected), expected.at("config"));
+      CHECK(model->family().name == family.name);
+      const auto ids = expected.at("ids").get<std::vector<int>>();
+      ForwardPass pass(model, {{ids, 0, 0}});
+      double worst = 0;
+      for (const Json& tokens : expected.at("layers")) {
+        pass.advance();
+        worst = std::max(worst, difference(pass.tokens(0), tokens));
+      }
+      CHECK(pass.done());
+      CAPTURE(worst);
+      CHECK(worst < 1e-5);
+      CHECK(worst > 0);
+      if (expected.at("logits").empty()) continue;
+      MatrixXf logits = model->read_output() * model->finished(pass.tokens(0)).rightCols(1);
+      cap_logits<float>(model->output_cap(),
+                        {logits.data(), static_cast<std::size_t>(logits.size())});
+      CHECK(difference(logits, Json::array({expected.at("logits")})) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("heads one by one are those of the whole layer, with norms of queries and keys",
+          "[families]") {
+  for (const std::string family : {"LLaMA", "OLMo 2", "Gemma 2", "Phi-3", "GPT-NeoX"}) {
+    CAPTURE(family);
+    const Json& expected = models_of(family).back();
+    const auto model = open_model(wave_model(expected), expected.at("config"));
+    ForwardPass pass(model, {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
+    const LayerWeights weights = pass.weights();
+    const AttentionTrace trace = pass.advance();
+    MatrixXf read = MatrixXf::Zero(trace.read.rows(), trace.read.cols());
+    const RotaryTurns turns(model->rules().rotary, read.cols());
+    for (int head = 0; head < model->heads(); ++head) {
+      const HeadTrace own = run_head(head_tokens(weights, model->rules(), head, trace.states),
+                                     model->rules(), turns, head, read);
+      const auto& whole = trace.logits[static_cast<std::size_t>(head)];
+      CHECK((own.logits - whole).cwiseAbs().maxCoeff() < 1e-5f * (1 + whole.cwiseAbs().maxCoeff()));
+    }
+    CHECK((read - trace.read).cwiseAbs().maxCoeff() < 1e-4f);
+  }
+}
+
+TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
+          "[families]") {
+  for (const std::string type : {"gemma3_text", "cohere", "mixtral", "granite"}) {
+    CAPTURE(type);
+    const Failure failure = refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; });
+    CHECK(failure.item == "test.safetensors");
+    CHECK(failure.message.find(type) != std::string::npos);
+    CHECK(failure.message.find("GPT-NeoX") != std::string::npos);
+    const Json& expected = models_of("LLaMA").back();
+    Json changed = expected.at("config");
+    changed["model_type"] = type;
+    const Config config = Config::parse(changed.dump());
+    HeadScan scan(open(wave_model(expected).writer().bytes()), &config);
+    CHECK(scan.advance().size() == 4);
+  }
+}
+
+TEST_CASE("inconsistent checkpoints of these families are refused by name", "[families]") {
+  CHECK(refusal("LLaMA", [](TinyModel& m, Json&) {
+          m.values.erase("model.layers.0.self_attn.k_norm.weight");
+        }).item == "model.layers.0.self_attn.k_norm.weight");
+  CHECK(refusal("LLaMA", [](TinyModel& m, Json&) {
+          const std::string norm = "model.layers.0.self_attn.q_norm.weight";
+          m.shapes[norm] = {5};
+          m.values[norm].resize(5);
+        }).item == "model.layers.0.self_attn.q_norm.weight");
+  CHECK(refusal("LLaMA", [](TinyModel& m, Json&) {
+          for (const std::string part : {"q_proj", "k_proj"}) {
+            m.values.erase("model.layers.0.self_attn." + part + ".weight");
+          }
+        }).item == "model.layers.0.self_attn.q_proj.weight");
+  CHECK(refusal("Gemma 2", [](TinyModel&, Json& c) { c["attn_logit_softcapping"] = -1; }).item ==
+        "attn_logit_softcapping");
+  CHECK(refusal("Gemma 2", [](TinyModel& m, Json&) {
+          m.values.erase("model.layers.0.post_feedforward_layernorm.weight");
+        }).item == "model.layers.0.post_feedforward_layernorm.weight");
+  CHECK(refusal("Gemma", [](TinyModel&, Json& c) { c["hidden_activation"] = "tanh"; }).item ==
+        "hidden_activation");
+  CHECK(refusal("Phi-3", [](TinyModel&, Json& c) { c["num_key_value_heads"] = 4; }).item ==
+        "model.layers.0.self_attn.qkv_proj.weight");
+  CHECK(refusal("Phi-3", [](TinyModel& m, Json&) {
+          const std::string both = "model.layers.0.mlp.gate_up_proj.weight";
+          m.shapes[both] = {19, 16};
+          m.values[both].resize(std::size_t{19} * 16);
+        }).item == "model.layers.0.mlp.gate_up_proj.weight");
+  CHECK(refusal("GPT-NeoX", [](TinyModel& m, Json&) {
+          m.values.erase("gpt_neox.layers.0.attention.query_key_value.bias");
+        }).item == "gpt_neox.layers.0.attention.query_key_value.bias");
+  CHECK(refusal("GPT-NeoX", [](TinyModel&, Json& c) { c["use_parallel_residual"] = 1; }).item ==
+        "use_parallel_residual");
+  CHECK(refusal("RoBERTa", [](TinyModel&, Json& c) {
+          c["position_embedding_type"] = "relative_key";
+        }).item == "position_embedding_type");
+  CHECK(refusal("RoBERTa", [](TinyModel&, Json& c) { c["is_decoder"] = true; }).item ==
+        "is_decoder");
+  CHECK(refusal("LLaMA", [](TinyModel&, Json& c) {
+          c["layer_types"] = {"full_attention", "sliding_attention"};
+          c["rope_local_base_freq"] = 10;
+        }).item == "layer 1");
+  CHECK(refusal("DistilBERT", [](TinyModel& m, Json&) {
+          m.values.erase("distilbert.transformer.layer.0.sa_layer_norm.bias");
+        }).item == "distilbert.transformer.layer.0.sa_layer_norm.bias");
+}
+
+TEST_CASE("predictions need logits that are products of queries and keys", "[families]") {
+  const auto predicted = [](const std::string& family, std::size_t number) {
+    const Json& expected = models_of(family).at(number);
+    const auto model = open_model(wave_model(expected), expected.at("config"));
+    std::vector<Passage> passages(8);
+    for (std::uint64_t k = 0; k < passages.size(); ++k) {
+      for (std::uint64_t t = 0; t < 8; ++t) {
+        passages[k].ids.push_back(static_cast<int>(random_bits(7, k, t) % 7));
+      }
+    }
+    return failure_of([&] {
+      Prediction prediction(model, {passages, passages, {}, true}, {20, 1});
+      CHECK(prediction.advance(prediction.steps_wanted()));
+      for (const HeadPrediction& head : prediction.heads()) {
+        for (const HeadMeasures& level : head.levels) CHECK(std::isfinite(level.row.entropy));
+      }
+    });
+  };
+  for (const std::string family : {"Gemma", "Phi-3", "GPT-NeoX", "RoBERTa", "DistilBERT"}) {
+    CAPTURE(family);
+    CHECK(predicted(family, 0).kind == "none");
+  }
+  CHECK(predicted("LLaMA", 0).kind == "none");
+  CHECK(predicted("LLaMA", 2).item == "model.layers.0.self_attn.q_norm.weight");
+  CHECK(predicted("OLMo 2", 0).item == "model.layers.0.self_attn.q_norm.weight");
+  CHECK(predicted("Gemma 2", 0).item == "attn_logit_softcapping");
+}

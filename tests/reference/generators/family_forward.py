@@ -1,0 +1,407 @@
+"""family-forward.json: the forward pass of a small checkpoint of each family that reads text.
+
+The order of operations is that of Hugging Face's modeling files, written out family by family. The weights
+are waves (llama_forward.py), so that the test can make them too.
+"""
+
+import math
+
+import numpy as np
+from llama_forward import wave
+
+WIDTH, HEADS, HEAD_WIDTH, HIDDEN, VOCABULARY, LAYERS = 16, 4, 4, 10, 7, 2
+IDS = [3, 1, 4, 1, 5, 0, 2, 6]
+
+ROTARY = {"num_attention_heads": HEADS, "num_key_value_heads": 2, "rms_norm_eps": 1e-3, "rope_theta": 50.0}
+
+
+def gelu(x):
+    return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+
+
+def gelu_tanh(x):
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def rotated(x, theta, turned):
+    """x: tokens x heads x coordinates, its first `turned` turned as by apply_rotary_pos_emb."""
+    half = turned // 2
+    frequencies = theta ** (-2.0 * np.arange(half) / turned)
+    angles = (np.arange(len(x))[:, None] * np.concatenate([frequencies, frequencies]))[:, None]
+    part, rest = x[..., :turned], x[..., turned:]
+    swapped = np.concatenate([-part[..., half:], part[..., :half]], axis=-1)
+    return np.concatenate([part * np.cos(angles) + swapped * np.sin(angles), rest], axis=-1)
+
+
+def attend(queries, keys, values, scale, causal=True, cap=None):
+    """Tokens x heads x coordinates each, the last two perhaps with fewer heads; tokens x all coordinates."""
+    keys, values = (np.repeat(y, queries.shape[1] // y.shape[1], axis=1) for y in (keys, values))
+    logits = np.einsum("qhc,khc->hqk", queries, keys) * scale
+    if cap:
+        logits = cap * np.tanh(logits / cap)
+    if causal:
+        logits[:, np.triu_indices(len(queries), 1)[0], np.triu_indices(len(queries), 1)[1]] = -np.inf
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return np.einsum("hqk,khc->qhc", weights, values).reshape(len(queries), -1)
+
+
+class Model:
+    """Tensors in the order of their waves, and the layers that read them."""
+
+    config = {}
+    prefix = "model."
+
+    def __init__(self):
+        self.rows, self.w = [], {}
+        self.build()
+
+    def tensor(self, name, shape, scale, mean=0.0):
+        # As the file holds them: in single precision.
+        self.w[name] = wave(len(self.rows), shape, scale, mean).astype(np.float32).astype(float)
+        self.rows.append({"name": name, "shape": shape, "scale": scale, "mean": mean})
+
+    def add_linear(self, name, outputs, inputs, bias=False):
+        self.tensor(name + ".weight", [outputs, inputs], 0.6)
+        if bias:
+            self.tensor(name + ".bias", [outputs], 0.4)
+
+    def add_norm(self, name, size=WIDTH, bias=False, mean=1.0):
+        self.tensor(name + ".weight", [size], 0.3, mean)
+        if bias:
+            self.tensor(name + ".bias", [size], 0.3)
+
+    def linear(self, name, x):
+        return x @ self.w[name + ".weight"].T + self.w.get(name + ".bias", 0.0)
+
+    def rms_norm(self, name, x):
+        root = np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config["rms_norm_eps"])
+        return x / root * self.w[name + ".weight"]
+
+    def layer_norm(self, name, x, epsilon):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        root = np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + epsilon)
+        return centred / root * self.w[name + ".weight"] + self.w[name + ".bias"]
+
+    def result(self):
+        x = self.embedded(np.array(IDS))
+        layers = []
+        for layer in range(LAYERS):
+            x = self.block(self.prefix + self.layers + f"{layer}.", x)
+            layers.append(x)
+        logits = self.logits(x)
+        return {
+            "config": self.config,
+            "tensors": self.rows,
+            "ids": IDS,
+            "layers": layers,
+            "logits": [] if logits is None else logits[-1],
+        }
+
+
+class Llama(Model):
+    """LLaMA and Mistral, without biases."""
+
+    config = {**ROTARY, "model_type": "mistral", "hidden_act": "silu", "sliding_window": 8}
+    layers = "layers."
+    gain, query_bias, query_norm, width = 1.0, False, 0, HEAD_WIDTH
+    norms = ["input_layernorm", "post_attention_layernorm"]
+    activation = staticmethod(silu)
+
+    def build(self):
+        groups = self.config["num_key_value_heads"]
+        self.tensor("model.embed_tokens.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = f"model.layers.{layer}."
+            for name in self.norms:
+                self.add_norm(p + name, mean=self.gain)
+            self.add_projections(p + "self_attn.", groups)
+            self.add_linear(p + "self_attn.o_proj", WIDTH, HEADS * self.width)
+            self.add_mlp(p + "mlp.")
+        self.add_norm("model.norm", mean=self.gain)
+        if not self.config.get("tie_word_embeddings"):
+            self.tensor("lm_head.weight", [VOCABULARY, WIDTH], 1.0)
+
+    def add_projections(self, p, groups):
+        for name, heads in (("q", HEADS), ("k", groups), ("v", groups)):
+            self.add_linear(p + name + "_proj", heads * self.width, WIDTH, self.query_bias)
+
+    def add_mlp(self, p):
+        for name in ("gate_proj", "up_proj"):
+            self.add_linear(p + name, HIDDEN, WIDTH)
+        self.add_linear(p + "down_proj", WIDTH, HIDDEN)
+
+    def embedded(self, ids):
+        return self.w["model.embed_tokens.weight"][ids]
+
+    def projections(self, p, x):
+        return [self.linear(p + name + "_proj", x) for name in "qkv"]
+
+    def normed(self, name, x):
+        """Queries or keys of all heads, tokens x heads x coordinates."""
+        return x
+
+    def attention(self, p, x, scale=None, cap=None):
+        theta = self.config["rope_theta"]
+        q, k, v = (y.reshape(len(x), -1, self.width) for y in self.projections(p, x))
+        q, k = self.normed(p + "q_norm", q), self.normed(p + "k_norm", k)
+        q, k = rotated(q, theta, self.width), rotated(k, theta, self.width)
+        return self.linear(p + "o_proj", attend(q, k, v, scale or self.width**-0.5, cap=cap))
+
+    def mlp(self, p, x):
+        active = self.activation(self.linear(p + "gate_proj", x)) * self.linear(p + "up_proj", x)
+        return self.linear(p + "down_proj", active)
+
+    def block(self, p, x):
+        x = x + self.attention(p + "self_attn.", self.rms_norm(p + "input_layernorm", x))
+        return x + self.mlp(p + "mlp.", self.rms_norm(p + "post_attention_layernorm", x))
+
+    def logits(self, x):
+        output = self.w.get("lm_head.weight", self.w["model.embed_tokens.weight"])
+        return self.rms_norm("model.norm", x) @ output.T
+
+
+class Qwen2(Llama):
+    config = {**ROTARY, "model_type": "qwen2", "hidden_act": "silu"}
+    query_bias = True
+
+
+class Qwen3(Llama):
+    """A norm of each head's queries and keys."""
+
+    config = {**ROTARY, "model_type": "qwen3", "hidden_act": "silu", "head_dim": 6}
+    width = 6
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.add_norm(p + "q_norm", self.width)
+        self.add_norm(p + "k_norm", self.width)
+
+    def normed(self, name, x):
+        return self.rms_norm(name, x)
+
+
+class Olmo2(Llama):
+    """A norm of all queries and of all keys; norms of the outputs of attention and MLP."""
+
+    config = {**ROTARY, "model_type": "olmo2", "hidden_act": "silu"}
+    norms = ["post_attention_layernorm", "post_feedforward_layernorm"]
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.add_norm(p + "q_norm", HEADS * self.width)
+        self.add_norm(p + "k_norm", groups * self.width)
+
+    def normed(self, name, x):
+        return self.rms_norm(name, x.reshape(len(x), -1)).reshape(x.shape)
+
+    def block(self, p, x):
+        x = x + self.rms_norm(p + "post_attention_layernorm", self.attention(p + "self_attn.", x))
+        return x + self.rms_norm(p + "post_feedforward_layernorm", self.mlp(p + "mlp.", x))
+
+
+class Gemma(Llama):
+    """Gains are stored as g - 1; the embeddings are scaled; the old "hidden_act" does not count."""
+
+    config = {
+        **ROTARY,
+        "model_type": "gemma",
+        "hidden_act": "gelu",
+        "head_dim": 6,
+        "tie_word_embeddings": True,
+    }
+    gain, width = 0.0, 6
+    activation = staticmethod(gelu_tanh)
+
+    def rms_norm(self, name, x):
+        root = np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + self.config["rms_norm_eps"])
+        return x / root * (1 + self.w[name + ".weight"])
+
+    def embedded(self, ids):
+        return super().embedded(ids) * math.sqrt(WIDTH)
+
+
+class Gemma2(Gemma):
+    config = {
+        **ROTARY,
+        "model_type": "gemma2",
+        "hidden_activation": "gelu_pytorch_tanh",
+        "head_dim": 6,
+        "query_pre_attn_scalar": 9,
+        "attn_logit_softcapping": 2.0,
+        "final_logit_softcapping": 3.0,
+        "sliding_window": 8,
+    }
+    norms = [
+        "input_layernorm",
+        "post_attention_layernorm",
+        "pre_feedforward_layernorm",
+        "post_feedforward_layernorm",
+    ]
+
+    def block(self, p, x):
+        scale = self.config["query_pre_attn_scalar"] ** -0.5
+        y = self.rms_norm(p + "input_layernorm", x)
+        y = self.attention(p + "self_attn.", y, scale, self.config["attn_logit_softcapping"])
+        x = x + self.rms_norm(p + "post_attention_layernorm", y)
+        y = self.mlp(p + "mlp.", self.rms_norm(p + "pre_feedforward_layernorm", x))
+        return x + self.rms_norm(p + "post_feedforward_layernorm", y)
+
+    def logits(self, x):
+        cap = self.config["final_logit_softcapping"]
+        return cap * np.tanh(super().logits(x) / cap)
+
+
+class Phi3(Llama):
+    """Fused projections, and gate and up in one."""
+
+    config = {**ROTARY, "model_type": "phi3", "hidden_act": "silu"}
+
+    def add_projections(self, p, groups):
+        self.add_linear(p + "qkv_proj", (HEADS + 2 * groups) * self.width, WIDTH)
+
+    def add_mlp(self, p):
+        self.add_linear(p + "gate_up_proj", 2 * HIDDEN, WIDTH)
+        self.add_linear(p + "down_proj", WIDTH, HIDDEN)
+
+    def projections(self, p, x):
+        queries, keys = HEADS * self.width, self.config["num_key_value_heads"] * self.width
+        return np.split(self.linear(p + "qkv_proj", x), [queries, queries + keys], axis=1)
+
+    def mlp(self, p, x):
+        gate, up = np.split(self.linear(p + "gate_up_proj", x), 2, axis=1)
+        return self.linear(p + "down_proj", silu(gate) * up)
+
+
+class NeoX(Model):
+    """Queries, keys and values of each head one after another; rotary positions on a half of it."""
+
+    config = {
+        "model_type": "gpt_neox",
+        "num_attention_heads": HEADS,
+        "hidden_act": "gelu",
+        "layer_norm_eps": 1e-3,
+        "rotary_pct": 0.5,
+        "rotary_emb_base": 50,
+        "use_parallel_residual": True,
+        "tie_word_embeddings": False,
+    }
+    prefix, layers = "gpt_neox.", "layers."
+
+    def build(self):
+        self.tensor("gpt_neox.embed_in.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = f"gpt_neox.layers.{layer}."
+            self.add_norm(p + "input_layernorm", bias=True)
+            self.add_norm(p + "post_attention_layernorm", bias=True)
+            self.add_linear(p + "attention.query_key_value", 3 * WIDTH, WIDTH, True)
+            self.add_linear(p + "attention.dense", WIDTH, WIDTH, True)
+            self.add_linear(p + "mlp.dense_h_to_4h", HIDDEN, WIDTH, True)
+            self.add_linear(p + "mlp.dense_4h_to_h", WIDTH, HIDDEN, True)
+        self.add_norm("gpt_neox.final_layer_norm", bias=True)
+        self.tensor("embed_out.weight", [VOCABULARY, WIDTH], 1.0)
+
+    def embedded(self, ids):
+        return self.w["gpt_neox.embed_in.weight"][ids]
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_eps"])
+
+    def attention(self, p, x):
+        turned, base = int(HEAD_WIDTH * self.config["rotary_pct"]), self.config["rotary_emb_base"]
+        fused = self.linear(p + "query_key_value", x).reshape(len(x), HEADS, 3 * HEAD_WIDTH)
+        q, k, v = np.split(fused, 3, axis=-1)
+        q, k = rotated(q, base, turned), rotated(k, base, turned)
+        return self.linear(p + "dense", attend(q, k, v, HEAD_WIDTH**-0.5))
+
+    def mlp(self, p, x):
+        return self.linear(p + "dense_4h_to_h", gelu(self.linear(p + "dense_h_to_4h", x)))
+
+    def block(self, p, x):
+        y = x + self.attention(p + "attention.", self.norm(p + "input_layernorm", x))
+        read = x if self.config["use_parallel_residual"] else y
+        return y + self.mlp(p + "mlp.", self.norm(p + "post_attention_layernorm", read))
+
+    def logits(self, x):
+        return self.norm("gpt_neox.final_layer_norm", x) @ self.w["embed_out.weight"].T
+
+
+class SequentialNeoX(NeoX):
+    config = {**NeoX.config, "use_parallel_residual": False}
+
+
+class Roberta(Model):
+    """Norms after the skip connections; positions count from 2."""
+
+    config = {
+        "model_type": "roberta",
+        "num_attention_heads": HEADS,
+        "hidden_act": "gelu",
+        "layer_norm_eps": 1e-3,
+    }
+    prefix, layers, first, epsilon = "roberta.", "encoder.layer.", 2, 1e-3
+    query, key, value = (f"attention.self.{name}" for name in ("query", "key", "value"))
+    output, end = "attention.output.dense", "attention.output.LayerNorm"
+    up, down, last = "intermediate.dense", "output.dense", "output.LayerNorm"
+    tables = [("word", VOCABULARY), ("position", 12), ("token_type", 1)]
+
+    def build(self):
+        p = self.prefix
+        for name, rows in self.tables:
+            self.tensor(f"{p}embeddings.{name}_embeddings.weight", [rows, WIDTH], 1.0)
+        self.add_norm(p + "embeddings.LayerNorm", bias=True)
+        for layer in range(LAYERS):
+            p = f"{self.prefix}{self.layers}{layer}."
+            for name in (self.query, self.key, self.value, self.output):
+                self.add_linear(p + name, WIDTH, WIDTH, True)
+            self.add_norm(p + self.end, bias=True)
+            self.add_linear(p + self.up, HIDDEN, WIDTH, True)
+            self.add_linear(p + self.down, WIDTH, HIDDEN, True)
+            self.add_norm(p + self.last, bias=True)
+
+    def embedded(self, ids):
+        p = self.prefix + "embeddings."
+        x = self.w[p + "word_embeddings.weight"][ids]
+        x = x + self.w[p + "position_embeddings.weight"][self.first : self.first + len(ids)]
+        if len(self.tables) == 3:
+            x = x + self.w[p + "token_type_embeddings.weight"][0]
+        return self.layer_norm(p + "LayerNorm", x, self.epsilon)
+
+    def block(self, p, x):
+        q, k, v = (
+            self.linear(p + name, x).reshape(len(x), HEADS, HEAD_WIDTH)
+            for name in (self.query, self.key, self.value)
+        )
+        read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=False)
+        x = self.layer_norm(p + self.end, x + self.linear(p + self.output, read), self.epsilon)
+        y = self.linear(p + self.down, gelu(self.linear(p + self.up, x)))
+        return self.layer_norm(p + self.last, x + y, self.epsilon)
+
+    def logits(self, x):
+        return None
+
+
+class DistilBert(Roberta):
+    config = {"model_type": "distilbert", "n_heads": HEADS, "activation": "gelu"}
+    prefix, layers, first, epsilon = "distilbert.", "transformer.layer.", 0, 1e-12
+    query, key, value = (f"attention.{name}_lin" for name in "qkv")
+    output, end = "attention.out_lin", "sa_layer_norm"
+    up, down, last = "ffn.lin1", "ffn.lin2", "output_layer_norm"
+    tables = [("word", VOCABULARY), ("position", 12)]
+
+
+def generate():
+    return {
+        "LLaMA": [Llama().result(), Qwen2().result(), Qwen3().result()],
+        "OLMo 2": [Olmo2().result()],
+        "Gemma": [Gemma().result()],
+        "Gemma 2": [Gemma2().result()],
+        "Phi-3": [Phi3().result()],
+        "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
+        "RoBERTa": [Roberta().result()],
+        "DistilBERT": [DistilBert().result()],
+    }
