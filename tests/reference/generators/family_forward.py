@@ -334,6 +334,46 @@ class SequentialNeoX(NeoX):
     config = {**NeoX.config, "use_parallel_residual": False}
 
 
+class Opt(Model):
+    """Norms before attention and MLP; positions count from 2; ReLU."""
+
+    config = {"model_type": "opt", "num_attention_heads": HEADS, "activation_function": "relu"}
+    prefix, layers = "model.decoder.", "layers."
+
+    def build(self):
+        p = self.prefix
+        self.tensor(p + "embed_tokens.weight", [VOCABULARY, WIDTH], 1.0)
+        self.tensor(p + "embed_positions.weight", [12, WIDTH], 1.0)
+        self.add_norm(p + "final_layer_norm", bias=True)
+        for layer in range(LAYERS):
+            p = f"{self.prefix}layers.{layer}."
+            for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                self.add_linear(p + "self_attn." + name, WIDTH, WIDTH, True)
+            self.add_linear(p + "fc1", HIDDEN, WIDTH, True)
+            self.add_linear(p + "fc2", WIDTH, HIDDEN, True)
+            for name in ("self_attn_layer_norm", "final_layer_norm"):
+                self.add_norm(p + name, bias=True)
+
+    def embedded(self, ids):
+        positions = self.w[self.prefix + "embed_positions.weight"][2 : 2 + len(ids)]
+        return self.w[self.prefix + "embed_tokens.weight"][ids] + positions
+
+    def block(self, p, x):
+        y = self.layer_norm(p + "self_attn_layer_norm", x, 1e-5)
+        q, k, v = (
+            self.linear(f"{p}self_attn.{name}_proj", y).reshape(len(x), HEADS, HEAD_WIDTH)
+            for name in "qkv"
+        )
+        read = attend(q * HEAD_WIDTH**-0.5, k, v, 1.0)
+        x = x + self.linear(p + "self_attn.out_proj", read)
+        y = np.maximum(self.linear(p + "fc1", self.layer_norm(p + "final_layer_norm", x, 1e-5)), 0)
+        return x + self.linear(p + "fc2", y)
+
+    def logits(self, x):
+        x = self.layer_norm(self.prefix + "final_layer_norm", x, 1e-5)
+        return x @ self.w[self.prefix + "embed_tokens.weight"].T
+
+
 class Roberta(Model):
     """Norms after the skip connections; positions count from 2."""
 
@@ -402,6 +442,7 @@ def generate():
         "Gemma 2": [Gemma2().result()],
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
+        "OPT": [Opt().result()],
         "RoBERTa": [Roberta().result()],
         "DistilBERT": [DistilBert().result()],
     }
