@@ -226,9 +226,10 @@ const presetValues = {
   }),
 };
 // The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
-const { usesPresets, positionMeasured, latentMeasured } = await load('chapters/uses/presets.ts');
+const { usesPresets, positionMeasured, latentMeasured, priorMeasured } = await load('chapters/uses/presets.ts');
 const { positionInput } = await load('chapters/uses/position/questions.ts');
 const { classInput, valueInput } = await load('chapters/uses/latent/questions.ts');
+const { priorInput } = await load('chapters/uses/prior/questions.ts');
 const answers = new Map(); // several presets ask the same
 function answerOf(name, input) {
   const key = JSON.stringify([name, input]);
@@ -240,14 +241,23 @@ const latentOf = (state) => ({
   classes: answerOf('latent-classes', classInput(state)),
   values: answerOf('latent-values', valueInput(state)),
 });
+const priorOf = (state) => answerOf('attention-prior', priorInput(state));
 const presetsOf = (figure) => usesPresets.filter((preset) => preset.figure === figure);
 presetValues.uses = {
   ...(await ofPresets('uses', presetsOf('position-meaning'), (state) => positionMeasured(positionOf(state)))),
   ...(await ofPresets('uses', presetsOf('latent-posterior'), (state) => latentMeasured(latentOf(state)))),
+  ...(await ofPresets('uses', presetsOf('attention-prior'), (state) => priorMeasured(priorOf(state)))),
 };
 write(
   'uses-first.json',
-  rounded({ position: positionOf(VIEWS.uses.defaults), latent: latentOf(VIEWS.uses.defaults) }, 5),
+  rounded(
+    {
+      position: positionOf(VIEWS.uses.defaults),
+      latent: latentOf(VIEWS.uses.defaults),
+      prior: priorOf(VIEWS.uses.defaults),
+    },
+    5,
+  ),
 );
 // The step of the tour that shows trained heads has no state of its own to measure: its numbers are those of
 // the first and the last level.

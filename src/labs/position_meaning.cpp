@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "labs/estimate_over.h"
 #include "statistics/estimate.h"
 #include "support/error.h"
 #include "support/gemm.h"
@@ -44,17 +45,6 @@ double sum_of(const VectorXd& values) {
 }
 double product(const VectorXd& a, const VectorXd& b) {
   return inner_product(a.data(), b.data(), a.size());
-}
-
-template <class Value>
-Estimate mean_of(std::size_t count, Value value) {
-  double sum = 0, square = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    sum += value(i);
-    square += value(i) * value(i);
-  }
-  if (count == 0) return {};
-  return mean_estimate(sum, square, static_cast<double>(count));
 }
 
 /// Losses that differ by less than this are those of one minimum, reached twice.
@@ -245,20 +235,20 @@ std::vector<PositionRow> PositionMeaning::rows() const {
     for (std::size_t start = 0; start < kMinimumStarts; ++start) {
       const auto at = [&](std::size_t set) { return found[set * kMinimumStarts + start]; };
       MinimumMeans& means = row.minima[start];
-      means.loss = mean_of(sets, [&](std::size_t s) { return at(s).loss; });
+      means.loss = estimate_over(sets, [&](std::size_t s) { return at(s).loss; });
       means.position =
-          mean_of(sets, [&](std::size_t s) { return std::abs(at(s).overlaps.position); });
+          estimate_over(sets, [&](std::size_t s) { return std::abs(at(s).overlaps.position); });
       means.meaning =
-          mean_of(sets, [&](std::size_t s) { return std::abs(at(s).overlaps.meaning); });
-      means.test_error = mean_of(sets, [&](std::size_t s) { return at(s).test_error; });
+          estimate_over(sets, [&](std::size_t s) { return std::abs(at(s).overlaps.meaning); });
+      means.test_error = estimate_over(sets, [&](std::size_t s) { return at(s).test_error; });
       const auto is_semantic = [&](std::size_t s) {
         const Overlaps& o = at(s).overlaps;
         return std::abs(o.meaning) > std::abs(o.position) ? 1.0 : 0.0;
       };
-      means.semantic_share = mean_of(sets, is_semantic).value;
+      means.semantic_share = estimate_over(sets, is_semantic).value;
     }
     const auto above_semantic = [&](MinimumStart start) {
-      return mean_of(sets, [&, at = static_cast<std::size_t>(start)](std::size_t s) {
+      return estimate_over(sets, [&, at = static_cast<std::size_t>(start)](std::size_t s) {
         return found[s * kMinimumStarts + at].loss - found[s * kMinimumStarts + 1].loss;
       });
     };
@@ -292,7 +282,7 @@ std::vector<double> PositionMeaning::crossings() const {
 
 Estimate PositionMeaning::crossing() const {
   const std::vector<double> found = crossings();
-  return mean_of(found.size(), [&](std::size_t i) { return found[i]; });
+  return estimate_over(found.size(), [&](std::size_t i) { return found[i]; });
 }
 
 Index PositionMeaning::crossed() const { return static_cast<Index>(crossings().size()); }

@@ -33,7 +33,8 @@
   row(run_attention)               \
   row(position_meaning)            \
   row(latent_classes)              \
-  row(latent_values)
+  row(latent_values)               \
+  row(attention_prior)
 
 namespace eigenscope {
 

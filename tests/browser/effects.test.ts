@@ -41,7 +41,10 @@ const BASES = {
       rows: 'mask=blocks',
     },
   },
-  uses: { base: 'token_width=20&datasets=2&repeats=2', more: { relevant: 'angles=3', spectrum_variance: 'angles=3' } },
+  uses: {
+    base: 'token_width=20&datasets=2&repeats=2&head_width=4&trainings=2',
+    more: { relevant: 'angles=3', spectrum_variance: 'angles=3' },
+  },
 } as const;
 
 /** Everything that a figure says in numbers. */
@@ -124,6 +127,7 @@ const KINDS: [FigureId, string, string][] = [
   ['depth', 'blocks', `collapse?${BASES.collapse.base}&${BASES.collapse.more.blocks}`],
   ['position-meaning', 'token_std', `uses?${BASES.uses.base}`],
   ['latent-posterior', 'norms', `uses?${BASES.uses.base}`],
+  ['attention-prior', 'prior_weight', `uses?${BASES.uses.base}`],
 ];
 
 test('a control of each kind changes the figure beside which it stands', async () => {

@@ -6,7 +6,7 @@ import { browser, csv, exported, expectStraight, go, host, marks, openBrowser, s
 openBrowser();
 
 /** Labs that are soon computed. */
-const SOON = 'uses?token_width=20&datasets=2&repeats=2';
+const SOON = 'uses?token_width=20&datasets=2&repeats=2&head_width=4&trainings=2';
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
 
 test('every lab has a card with a picture and a finding, which leads to its figure', async () => {
@@ -69,5 +69,27 @@ test('the lab of the latent posterior shows the numbers that it exports, and ref
     .locator('#error-uses-spectrum_variance')
     .filter({ hasText: /number of angles minus 1/ })
     .waitFor();
+  expect(errors).toEqual([]);
+});
+
+test('the lab of attention priors shows the numbers that it exports, with a line for each prior', async () => {
+  const { page, errors } = await open(SOON);
+  await settled(page, 'attention-prior');
+  const rows = await csv(page, 'attention-prior');
+  const priors = [...new Set(rows.map(({ prior }) => prior!))];
+  expect(priors).toEqual(['none', 'correct', 'half', 'random', 'uniform', 'wrong']);
+  expect(rows.every((row) => row.trainings === '2')).toBe(true);
+  const picture = (await exported(page, 'attention-prior', 'svg')).toString();
+  for (const prior of priors) {
+    const own = rows.filter((row) => row.prior === prior);
+    const rings = await marks(page, picture, `accuracy, ${prior}`);
+    expectStraight(
+      own.map((row) => Number(row.accuracy)),
+      rings.map(({ y }) => y),
+    );
+  }
+  expect(await page.locator('#figure-attention-prior [data-claim]').innerText()).toMatch(
+    /the prior on the target adds/,
+  );
   expect(errors).toEqual([]);
 });

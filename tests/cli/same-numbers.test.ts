@@ -149,6 +149,20 @@ test('the labs', () => {
   );
 });
 
+test('the lab of attention priors, to the last digit of its trained weights', () => {
+  const settings = { examples: [20, 60], trainings: 2, steps: 60, head_width: 6, seed: 5 };
+  const terminal = json('attention-prior', optionsOf(settings));
+  const found = finish(native, 'attention-prior', settings);
+  const names = ['accuracy', 'gain', 'target_weight', 'entropy_error', 'mean', 'variance'] as const;
+  for (const name of names) {
+    expectSame(
+      found.rows.map((row) => row[name]!),
+      terminal.rows.map((row: Record<string, number>) => row[name]),
+    );
+  }
+  expectSame([found.mean_correlation!, found.mean_error!], [terminal.mean_correlation, terminal.mean_error]);
+});
+
 test('numbers in messages, which the page writes by the host', () => {
   const bounds = [
     ['mean', 'propagation'],

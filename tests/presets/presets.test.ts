@@ -11,7 +11,8 @@ import { stackOf, type State as StackState } from '../../web/chapters/collapse/s
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
 import { classInput, valueInput } from '../../web/chapters/uses/latent/questions.ts';
 import { positionInput } from '../../web/chapters/uses/position/questions.ts';
-import { latentMeasured, positionMeasured } from '../../web/chapters/uses/presets.ts';
+import { priorInput } from '../../web/chapters/uses/prior/questions.ts';
+import { latentMeasured, positionMeasured, priorMeasured } from '../../web/chapters/uses/presets.ts';
 import type { State as UsesState } from '../../web/chapters/uses/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
 import { parse, type Controls } from '../../web/state/control.ts';
@@ -58,8 +59,12 @@ function collapseNumbers(preset: Fact): Numbers {
 /** What the labs find in the state of one of their presets. */
 function usesNumbers(preset: Fact): Numbers {
   const state = stateOf('uses', preset) as UsesState;
-  if ((preset as Preset).figure === 'position-meaning') {
+  const { figure } = preset as Preset;
+  if (figure === 'position-meaning') {
     return { ...positionMeasured(json('position-meaning', optionsOf(positionInput(state)))) };
+  }
+  if (figure === 'attention-prior') {
+    return { ...priorMeasured(json('attention-prior', optionsOf(priorInput(state)))) };
   }
   const classes = json('latent-classes', optionsOf(classInput(state)));
   return { ...latentMeasured({ classes, values: json('latent-values', optionsOf(valueInput(state))) }) };
@@ -139,6 +144,7 @@ describe.each([
             entropy_final: [],
             crossing: NaN,
             meaning: NaN,
+            ...{ few: {}, some: {}, many: {}, weight: {} },
           },
         ]),
       );

@@ -1,28 +1,31 @@
-import type { Markish } from '@observablehq/plot';
+import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { chart } from '../../charts/plot';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
 import { FIRST } from './first';
 import { classMarks } from './latent/marks';
 import { lossMarks } from './position/marks';
+import { accuracyMarks } from './prior/marks';
 
 /** Pixels of a small picture. */
 const SIZE = { width: 300, height: 110, margin: 8 };
 
-const PICTURES: Record<FigureOf<'uses'>, () => Markish[]> = {
-  'position-meaning': () => lossMarks(FIRST.position),
-  'latent-posterior': () => classMarks(FIRST.latent.classes),
+const PICTURES: Record<FigureOf<'uses'>, () => { marks: Markish[]; x?: ScaleOptions }> = {
+  'position-meaning': () => ({ marks: lossMarks(FIRST.position) }),
+  'latent-posterior': () => ({ marks: classMarks(FIRST.latent.classes) }),
+  'attention-prior': () => ({ marks: accuracyMarks(FIRST.prior), x: { type: 'log' } }),
 };
 
 /** Draws the small picture of each lab: its first panel, without axes, in the chapter's own state. */
 export function drawCards(): void {
-  for (const [id, marks] of Object.entries(PICTURES)) {
+  for (const [id, picture] of Object.entries(PICTURES)) {
+    const { marks, x } = picture();
     const { svg } = chart({
       label: '',
       ...SIZE,
-      x: { axis: null, inset: 6 },
+      x: { ...x, axis: null, inset: 6 },
       y: { axis: null, inset: 6 },
-      marks: marks(),
+      marks,
     });
     svg.removeAttribute('role');
     svg.removeAttribute('aria-label');

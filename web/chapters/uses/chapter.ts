@@ -10,6 +10,8 @@ import { LatentFigure } from './latent/figure';
 import { LATENT_INPUTS } from './latent/questions';
 import { PositionFigure } from './position/figure';
 import { POSITION_INPUTS } from './position/questions';
+import { PriorFigure } from './prior/figure';
+import { PRIOR_INPUTS } from './prior/questions';
 import { type State, type Store, usesView } from './state';
 
 /** Labs: what localization does for learning and reading. */
@@ -22,6 +24,7 @@ export function startUses({ pool }: Page, store: Store): Chapter {
     {
       'position-meaning': new PositionFigure('position-meaning', known(POSITION_INPUTS, FIRST.position)),
       'latent-posterior': new LatentFigure('latent-posterior', known(LATENT_INPUTS, FIRST.latent)),
+      'attention-prior': new PriorFigure('attention-prior', known(PRIOR_INPUTS, FIRST.prior)),
     },
     store,
     pool,

@@ -3,13 +3,17 @@ import type { Preset } from '../shared/preset';
 import type { LatentOutput } from './latent/marks';
 import { latentPresets, type LatentMeasured } from './latent/presets';
 import { positionPresets, type PositionMeasured } from './position/presets';
+import { FEW, MANY, rowOf, SOME } from './prior/claim';
+import type { PriorOutput } from './prior/marks';
+import { priorPresets, type PriorMeasured } from './prior/presets';
 import type { State } from './state';
 
-export type UsesMeasured = Record<string, PositionMeasured & LatentMeasured>;
+export type UsesMeasured = Record<string, PositionMeasured & LatentMeasured & PriorMeasured>;
 
 export const usesPresets: readonly Preset<State, UsesMeasured>[] = [
   ...(positionPresets as readonly Preset<State, UsesMeasured>[]),
   ...(latentPresets as readonly Preset<State, UsesMeasured>[]),
+  ...(priorPresets as readonly Preset<State, UsesMeasured>[]),
 ];
 
 /** The numbers of the sentences of "Position or meaning?". */
@@ -43,5 +47,21 @@ export function latentMeasured({ classes, values }: LatentOutput): LatentMeasure
     ratio_last: ratios[ratios.length - 1],
     softmax: last.best_error ?? NaN,
     linear: last.linear_error ?? NaN,
+  };
+}
+
+/** The numbers of the sentences of "Do attention priors help?". */
+export function priorMeasured(output: PriorOutput): PriorMeasured {
+  const at = (examples: number) => {
+    const accuracy = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, examples).accuracy ?? NaN;
+    return {
+      ...{ none: accuracy('none'), correct: accuracy('correct'), half: accuracy('half') },
+      ...{ random: accuracy('random'), uniform: accuracy('uniform'), wrong: accuracy('wrong') },
+    };
+  };
+  const weight = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, MANY).target_weight ?? NaN;
+  return {
+    ...{ few: at(FEW), some: at(SOME), many: at(MANY) },
+    weight: { none: weight('none'), correct: weight('correct'), uniform: weight('uniform') },
   };
 }

@@ -7,8 +7,15 @@ import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
 import { latentControls } from './latent/controls';
 import { positionControls } from './position/controls';
+import { priorControls } from './prior/controls';
 
-const controls = { ...positionControls, ...latentControls, seed: settingControls.seed, ...headControls };
+const controls = {
+  ...positionControls,
+  ...latentControls,
+  ...priorControls,
+  seed: settingControls.seed,
+  ...headControls,
+};
 
 export const usesView = declareView('Uses', controls, ({ teacher_position, token_width, harmonics, angles }) =>
   [`ω ${short(teacher_position)}`, `d ${token_width}`, `H ${harmonics}`, `D ${angles}`].join(' · '),

@@ -1,0 +1,142 @@
+// Does a prior on the attention weights help to learn: accuracy over the number of training examples (Le et al.,
+// 2022, arXiv:2205.12735).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "labs/scene_reader.h"
+#include "statistics/estimate.h"
+#include "support/choice.h"
+#include "support/parameter.h"
+#include "training/adamw.h"
+
+namespace eigenscope {
+
+/// To which object the prior of a training example gives its weight.
+enum class PriorKind {
+  none,     ///< no penalty
+  correct,  ///< the target
+  half,     ///< the target in half of the examples, else as random
+  random,   ///< one drawn for each example, and kept
+  uniform,  ///< all alike
+  wrong,    ///< the one with the lowest value of the attribute asked, which attention can learn
+};
+inline constexpr std::array kPriorNames{
+    Choice{"none", "no prior"},       Choice{"correct", "target object"},
+    Choice{"half", "target in half"}, Choice{"random", "random object"},
+    Choice{"uniform", "all objects"}, Choice{"wrong", "wrong object"}};
+
+inline constexpr Parameter kExamples{.name = "examples",
+                                     .symbol = "n",
+                                     .minimum = 10,
+                                     .maximum = 100000,
+                                     .default_value = 200,
+                                     .integer = true,
+                                     .meaning = "training examples"};
+inline constexpr Parameter kPriorWeight{
+    .name = "prior_weight",
+    .symbol = "c",
+    .minimum = 0,
+    .maximum = 1000,
+    .default_value = 1,
+    .meaning = "weight of the divergence of the attention from the prior in the loss"};
+inline constexpr Parameter kStartScale{
+    .name = "start_scale",
+    .symbol = "s",
+    .minimum = 0,
+    .maximum = 10,
+    .default_value = 0.5,
+    .meaning = "standard deviation of the initial query, key and value weights"};
+inline constexpr Parameter kTrainings{.name = "trainings",
+                                      .symbol = "N",
+                                      .minimum = 2,
+                                      .maximum = 1000,
+                                      .default_value = 5,
+                                      .integer = true,
+                                      .meaning = "training runs, each with examples of its own"};
+
+struct AttentionPriorSettings {
+  double prior_weight = 1, start_scale = 0.5;
+  Eigen::Index head_width = 32, steps = 600;
+  std::vector<double> examples;  ///< ascending
+  Eigen::Index trainings = 5;
+  std::uint64_t seed = 1;
+};
+
+/// One prior and number of examples; measures are those on fresh scenes after the last step.
+struct AttentionPriorRow {
+  PriorKind prior = PriorKind::none;
+  Eigen::Index examples = 0;
+  Eigen::Index trainings = 0;  ///< finished so far
+  Estimate accuracy;
+  Estimate gain;  ///< accuracy minus that without a prior, same examples and initial weights
+  Estimate target_weight;   ///< mean attention weight on the target
+  Estimate entropy;         ///< row entropy over log 6
+  Estimate mean, variance;  ///< of the eigenspectrum of W_QK over the features
+};
+
+/// Of one training run for every prior and number of examples; means over the seeds that are done.
+struct AttentionPriorAgreement {
+  /// Spearman's correlation of the weight on the target with the mean and the variance of the eigenspectrum,
+  /// and with the accuracy.
+  Estimate with_mean, with_variance, with_accuracy;
+  /// Mean distance of the weight on the target from weight_of_mean.
+  Estimate mean_error;
+};
+
+/// Weight on the target for W_QK = m I, whose logits are m for the target and 0 for the other objects.
+struct IdentityWeight {
+  double mean, target_weight;
+};
+double weight_of_mean(double mean);
+
+/// Trains a reader for every prior, number of examples and seed. A job that advances in steps: all of one seed
+/// after the other; a smaller number of examples is the beginning of a larger one.
+class AttentionPriors {
+ public:
+  /// Throws InvalidArgument for settings out of range, or examples that do not ascend.
+  explicit AttentionPriors(const AttentionPriorSettings& settings);
+
+  /// Does about `work` multiply-adds more; true when all is done.
+  bool advance(double work);
+  /// In [0, 1].
+  double progress() const;
+  std::vector<AttentionPriorRow> rows() const;
+  AttentionPriorAgreement agreement() const;
+  /// From the least to the largest mean of the rows so far; empty without rows.
+  std::vector<IdentityWeight> identity() const;
+
+ private:
+  using Index = Eigen::Index;
+
+  struct Measures {
+    double accuracy, target_weight, entropy, mean, variance;
+  };
+  /// The training run under way.
+  struct Run {
+    SceneReader<float> reader;
+    AdamW optimizer;
+    Index step = 0;
+  };
+
+  /// Numbers of the present run in the order seed, examples, prior.
+  std::size_t runs_of_seed() const { return kPriorNames.size() * settings_.examples.size(); }
+  std::uint64_t training() const { return done_ / runs_of_seed(); }
+  std::size_t point() const { return done_ % runs_of_seed() / kPriorNames.size(); }
+  PriorKind prior() const { return static_cast<PriorKind>(done_ % kPriorNames.size()); }
+
+  void begin();
+  void step();
+  Measures measured();
+
+  AttentionPriorSettings settings_;
+  std::vector<Scene> examples_, fresh_;  // of the present seed
+  std::vector<Measures> found_;          // of the runs that are done
+  std::size_t done_ = 0;
+  std::optional<Run> run_;
+};
+
+}  // namespace eigenscope

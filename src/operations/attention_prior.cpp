@@ -1,0 +1,96 @@
+// Attention priors: accuracy of a small question-answering task over the number of training examples, with and
+// without a prior on the attention weights.
+#include "labs/attention_prior.h"
+
+#include "operations/operations.h"
+#include "operations/settings.h"
+
+namespace eigenscope {
+namespace {
+
+struct AttentionPriorInput {
+  AttentionPriorSettings settings;
+};
+
+void describe(InputFields& f, AttentionPriorInput& in) {
+  AttentionPriorSettings& s = in.settings;
+  f.numbers("examples", kExamples, s.examples, "numbers of training examples, ascending",
+            "100,200,400,800,1600");
+  f.number(kPriorWeight, s.prior_weight);
+  f.number("head_width", s.head_width, "head width d_h, the rank of W_QK");
+  f.number(kStartScale, s.start_scale);
+  f.number_from(600, "steps", s.steps);
+  f.number(kTrainings, s.trainings);
+  f.number("seed", s.seed);
+}
+
+struct AttentionPriorResult {
+  std::vector<AttentionPriorRow> rows;
+  AttentionPriorAgreement agreement;
+  std::vector<IdentityWeight> identity;
+};
+
+void describe_prior_row(ResultFields& out, const AttentionPriorRow& row) {
+  out.choice("prior", static_cast<std::size_t>(row.prior), kPriorNames,
+             "object on which the prior of a training example lies");
+  out.integer("examples", row.examples, "training examples");
+  out.integer("trainings", row.trainings, "training runs so far");
+  describe(out, "accuracy", row.accuracy, "share of correct answers on fresh scenes");
+  describe(out, "gain", row.gain,
+           "accuracy minus that without a prior, with the same examples and initial weights");
+  describe(out, "target_weight", row.target_weight,
+           "mean attention weight on the object that the question means");
+  describe(out, "entropy", row.entropy, "row entropy over log 6");
+  describe(out, "mean", row.mean, "mean of the eigenspectrum of W_QK over the features");
+  describe(out, "variance", row.variance, "variance of this eigenspectrum");
+}
+
+void describe_identity_weight(ResultFields& out, const IdentityWeight& point) {
+  out.number("mean", point.mean, "mean m of the eigenspectrum");
+  out.number("target_weight", point.target_weight, "1/(1 + 5 exp(-m))");
+}
+
+void describe(ResultFields& out, const AttentionPriorResult& result) {
+  out.list("rows", result.rows, "one row for each prior and number of examples",
+           describe_prior_row);
+  out.list("identity", result.identity, "weight on the target for W_QK = m I",
+           describe_identity_weight);
+  const AttentionPriorAgreement& agreement = result.agreement;
+  describe(out, "mean_correlation", agreement.with_mean,
+           "Spearman's correlation of the mean of the eigenspectrum with the weight on the target, "
+           "over priors and numbers of examples; mean over training runs");
+  describe(out, "variance_correlation", agreement.with_variance,
+           "the same of the variance of the eigenspectrum");
+  describe(out, "accuracy_correlation", agreement.with_accuracy, "the same of the accuracy");
+  describe(out, "mean_error", agreement.mean_error,
+           "mean distance of the weight on the target from 1/(1 + 5 exp(-mean)), which W_QK = "
+           "mean I would have");
+}
+
+class AttentionPriorJob {
+ public:
+  explicit AttentionPriorJob(const AttentionPriorInput& in) : lab_(settings_of(in)) {}
+
+  bool advance(double work) { return lab_.advance(work); }
+  double progress() const { return lab_.progress(); }
+  AttentionPriorResult result() const { return {lab_.rows(), lab_.agreement(), lab_.identity()}; }
+
+ private:
+  static AttentionPriorSettings settings_of(const AttentionPriorInput& in) {
+    AttentionPriorSettings settings = in.settings;
+    if (settings.examples.empty()) settings.examples = {100, 200, 400, 800, 1600};
+    return settings;
+  }
+
+  AttentionPriors lab_;
+};
+
+}  // namespace
+
+const Operation attention_prior_operation = operation<AttentionPriorInput, AttentionPriorJob>(
+    "attention-prior",
+    "Accuracy of attention that is trained with and without a prior on its weights, over the "
+    "number of examples",
+    "eigenscope attention-prior --examples 200,800 --trainings 5 --csv", "rows");
+
+}  // namespace eigenscope

@@ -1,0 +1,46 @@
+import { short } from '../../../charts/format';
+import type { PriorOutput, PriorRow } from './marks';
+
+/** A number with its standard error. */
+const withError = (value: number | null, error: number | null) =>
+  error === null
+    ? short(value)
+    : `${short(Number((value ?? NaN).toPrecision(3)))} ± ${short(Number(error.toPrecision(2)))}`;
+
+/** The row of a prior with this many examples. */
+export function rowOf({ rows }: PriorOutput, prior: PriorRow['prior'], examples: number): PriorRow {
+  const found = rows.find((row) => row.prior === prior && row.examples === examples);
+  if (!found) throw new Error(`no row of ${prior} and ${examples}`);
+  return found;
+}
+
+/** Numbers of examples that the sentences compare. */
+export const FEW = 200;
+export const SOME = 400;
+export const MANY = 1600;
+
+/** What priors do for the accuracy. */
+export function claimText(output: PriorOutput): string {
+  if (output.rows.some(({ trainings }) => trainings === 0)) return '';
+  const gain = (prior: PriorRow['prior'], examples: number) => {
+    const row = rowOf(output, prior, examples);
+    return withError(row.gain, row.gain_error);
+  };
+  return (
+    `With ${FEW} examples the prior on the target adds ${gain('correct', FEW)} to the accuracy of ` +
+    `${short(rowOf(output, 'none', FEW).accuracy)}. With ${SOME} examples it adds ${gain('correct', SOME)}, and a prior ` +
+    `on all objects, without information on the target, ${gain('uniform', SOME)}. With ${MANY} examples the prior on ` +
+    `the target adds ${gain('correct', MANY)}, one on a wrong object ${gain('wrong', MANY)}.`
+  );
+}
+
+/** What accuracy and spectrum have to do with the weight on the target. */
+export function groundingText(output: PriorOutput): string {
+  const { mean_correlation, variance_correlation, accuracy_correlation, mean_error } = output;
+  if (mean_error === null) return '';
+  return (
+    `Over all points the weight on the target has the rank correlation ${short(mean_correlation)} with the mean of the ` +
+    `eigenspectrum, ${short(variance_correlation)} with its variance and ${short(accuracy_correlation)} with the ` +
+    `accuracy; it differs from that of W = m I by ${short(mean_error)} on average.`
+  );
+}

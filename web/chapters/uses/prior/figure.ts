@@ -1,0 +1,56 @@
+import { tick } from '../../../charts/format';
+import { finiteCell, type Table } from '../../../charts/table';
+import { LabFigure, type Panel } from '../lab-figure';
+import type { FigureContext } from '../state';
+import { claimText, groundingText } from './claim';
+import { accuracyMarks, groundingMarks, PRIOR_DOTS, PRIOR_LINES, type PriorOutput } from './marks';
+import { PRIOR_INPUTS, priorInput } from './questions';
+
+/** Training runs while a control is dragged. */
+const QUICK = 2;
+
+/** Accuracy and grounding of attention that is trained with a prior on its weights. */
+export class PriorFigure extends LabFigure<PriorOutput> {
+  readonly inputs = PRIOR_INPUTS;
+
+  protected answer(
+    { run, state, quality }: FigureContext,
+    take: (output: PriorOutput, progress: number) => void,
+  ): Promise<PriorOutput> {
+    const trainings = quality === 'quick' ? Math.min(QUICK, state.trainings) : state.trainings;
+    return run('attention-prior', { ...priorInput(state), trainings }, take);
+  }
+
+  protected panels(output: PriorOutput): [Panel, Panel] {
+    const counts = [...new Set(output.rows.map(({ examples }) => examples))];
+    return [
+      {
+        label: 'accuracy',
+        entries: PRIOR_LINES,
+        x: { type: 'log', label: 'training examples, n →', ticks: counts, tickFormat: tick, inset: 6 },
+        y: { label: 'accuracy on fresh scenes', ticks: 6, tickFormat: tick, domain: [0, 1] },
+        marks: accuracyMarks(output),
+      },
+      {
+        label: 'weight on the target',
+        entries: PRIOR_DOTS,
+        x: { label: 'mean of the eigenspectrum of W, m →', ticks: 5, tickFormat: tick, inset: 6 },
+        y: { label: 'attention weight on the target', ticks: 6, tickFormat: tick, domain: [0, 1] },
+        marks: groundingMarks(output),
+      },
+    ];
+  }
+
+  protected claimOf = claimText;
+
+  protected captionOf(output: PriorOutput): string {
+    const runs = Math.min(...output.rows.map(({ trainings }) => trainings));
+    return `${runs} training runs, bars are two standard errors. ${groundingText(output)}`;
+  }
+
+  protected tableOf({ rows }: PriorOutput): Table {
+    const columns = Object.keys(rows[0]) as (keyof PriorOutput['rows'][number])[];
+    const cell = (value: string | number | null) => (typeof value === 'number' ? finiteCell(value) : value);
+    return { columns, rows: rows.map((row) => columns.map((name) => cell(row[name]))) };
+  }
+}
