@@ -17,7 +17,7 @@ export default defineConfig(({ mode }) => {
       partials(),
       formulas(),
       engineFactory(),
-      shippedFiles(),
+      shippedFiles(single),
       single ? singleFile('eigenscope.html') : policy(),
     ],
     build: {

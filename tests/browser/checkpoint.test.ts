@@ -120,6 +120,25 @@ test('a typed text is read by every head', async () => {
   await expect.poll(async () => (await column(page, 'Entropy, text')).length).toBe(72);
 });
 
+test('the sample reads any sentence, once its weights are asked for', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model`);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const text = 'The whale swam away.';
+  await page.locator('#field-model-reading').fill(text);
+  await page.locator('#field-model-reading').press('Enter');
+  const notice = page.locator('[data-of-sample]');
+  await notice.getByText('Shown is the attention on “When does attention localize?”').waitFor();
+  expect(asked.filter((path) => path.endsWith('.safetensors'))).toEqual([]);
+  await notice.getByRole('button').click();
+  await said(page, 'head-text', 'layer 0, head 2 on 7 tokens');
+  expect(await notice.isVisible()).toBe(false);
+  const { heads } = json('attend', { text }, checkpoint);
+  const [, entropy] = /entropy ([\d.]+)/.exec((await caption(page, 'head-text')) ?? '')!;
+  expect(Number(entropy)).toBeCloseTo(heads[2].entropy, 3);
+  expect(errors).toEqual([]);
+});
+
 test('without tokenizer.json the spectra are there, and what is missing is named', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
   await open(page, ALL.slice(0, 2));
@@ -187,13 +206,14 @@ test('heads are measured on opening, and those that stand out are one click away
 test('a link about a text or model that is not at hand says so, and keeps the picture of the sample', async () => {
   const { page } = await visit(browser, `${host.address}#model?reading=Whales+swim`);
   const figure = page.locator('#figure-head-text');
-  await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
+  const notice = page.locator('[data-of-sample]', { hasText: 'Shown is the attention on' });
+  await notice.waitFor();
   expect(await caption(page, 'head-text')).toContain('on 8 tokens');
   expect(await figure.locator('.chart > svg').count()).toBe(1);
   await page.locator('#field-model-reading').fill('When does attention localize');
   expect(await figure.locator('.chart > svg').count()).toBe(1);
   await page.locator('#field-model-reading').fill('When does attention localize?');
-  await expect.poll(() => figure.locator('.message').textContent()).toBe('');
+  await notice.waitFor({ state: 'hidden' });
   await page.goto('about:blank');
   await page.goto(`${host.address}#model?model=llama-small&head=file:3.1&reading=Whales+swim`);
   const elsewhere = figure.locator('.message', {
@@ -204,7 +224,7 @@ test('a link about a text or model that is not at hand says so, and keeps the pi
   const box = await elsewhere.boundingBox();
   expect(box?.y).toBeLessThan(700); // no empty place above it
   await page.locator('[data-head-select]').selectOption('2.3'); // of the sample
-  await figure.locator('.message', { hasText: 'open a folder with' }).waitFor();
+  await notice.waitFor();
 });
 
 test('the link names the model that is open, and the page one that is another', async () => {

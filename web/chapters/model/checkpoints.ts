@@ -36,7 +36,7 @@ export class Checkpoints {
     return this.place;
   }
 
-  /** The files of the model on the figures; null for the sample, of which the page has no weights. */
+  /** The files of the model on the figures; null for the sample, whose weights are not loaded. */
   get files(): Checkpoint | null {
     return this.opened[this.place] ?? null;
   }

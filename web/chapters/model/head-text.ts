@@ -18,6 +18,7 @@ import { wordsOf } from './head-words';
 import { placeName } from '../../heads/registry';
 import { LONGEST } from './reading';
 import { loadSampleTexts } from './sample';
+import { weightsBytes } from './sample-weights';
 import { quoted } from '../../state/quoted';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
@@ -42,6 +43,8 @@ export class HeadTextFigure implements Figure {
   private noted = '';
   private words = child(document, '[data-head-words]');
   private select = child<HTMLSelectElement>(document, '[data-head-select]');
+  /** Below the sentence that is typed: it is not the one that is shown. */
+  private ofSample = child(document, '[data-of-sample]');
 
   constructor(
     private store: Store,
@@ -96,8 +99,8 @@ export class HeadTextFigure implements Figure {
     const { reading } = this.measurements;
     if (this.checkpoints.files || this.store.state.reading === reading) return '';
     return (
-      `The page has no weights of the sample: this is its attention on “${reading}”. For your sentence open a ` +
-      'folder with model.safetensors, config.json and tokenizer.json.'
+      `Shown is the attention on “${reading}”. Another sentence needs the sample’s weights` +
+      (weightsBytes ? '.' : ': open a folder with its model.safetensors, config.json and tokenizer.json.')
     );
   }
 
@@ -117,7 +120,7 @@ export class HeadTextFigure implements Figure {
       frame.clear();
       return;
     }
-    this.note(this.sampleText());
+    this.note('');
     const length = tokensOf(text).length;
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
     const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
@@ -160,6 +163,9 @@ export class HeadTextFigure implements Figure {
       this.select.replaceChildren(...options);
     }
     this.select.value = placeOf(this.place());
+    const text = this.isElsewhere ? '' : this.sampleText();
+    this.ofSample.hidden = text === '';
+    child(this.ofSample, 'span').textContent = text;
   }
 
   /** Pixels of the picture's side: it ends on the first screen, with the line below it, where there is room. */

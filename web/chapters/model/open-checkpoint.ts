@@ -1,4 +1,5 @@
 import { count } from '../../charts/format';
+import { downloads } from '../../engine/shipped';
 import { operationWith } from '../../engine/operations';
 import { EngineError, type Pool } from '../../engine/pool';
 import { child } from '../../ui/dom';
@@ -13,6 +14,7 @@ import {
   type FolderFile,
 } from './checkpoint-files';
 import { remoteCheckpoint } from './remote';
+import { loadSample, weightsBytes, weightsSize } from './sample-weights';
 import { concerns, mappingOf, namesOfUnknown, patternsOf, reportOf, scan, type Finding } from './scan';
 import type { Store } from './state';
 
@@ -90,6 +92,10 @@ export class CheckpointOpener {
       if (settled && concerns(names, store.state, !this.rotary.hidden)) void this.read();
     });
     child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
+    const sample = child<HTMLButtonElement>(document, '[data-action="load-sample"]');
+    sample.hidden = weightsBytes === 0;
+    sample.textContent = `Load them (${weightsSize})`;
+    sample.addEventListener('click', () => void this.openSample());
     this.wireDragging();
   }
 
@@ -128,6 +134,27 @@ export class CheckpointOpener {
     const checkpoints = checkpointsOf(files);
     if (checkpoints.length > 0) return this.open(checkpoints);
     this.problem.textContent = withoutCheckpoint(files); // what is open or read stays
+  }
+
+  /** Opens the sample as a checkpoint, which can be run on any text. */
+  private async openSample(): Promise<void> {
+    const { signal } = this.begin();
+    const { name } = this.checkpoints.model;
+    this.say(`Loading ${name}, ${weightsSize}.`, '');
+    const timer = setInterval(() => {
+      const received = downloads().reduce((sum, it) => sum + it.received, 0);
+      this.bar.value = received / weightsBytes;
+    }, 200);
+    try {
+      const sample = await loadSample(name);
+      signal.throwIfAborted();
+      await this.open([sample]);
+    } catch (error) {
+      this.fail(error, signal);
+    } finally {
+      clearInterval(timer);
+      this.end(signal);
+    }
   }
 
   /** Asks another host for a checkpoint. */

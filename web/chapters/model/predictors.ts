@@ -163,7 +163,7 @@ export class PredictorsFigure implements Figure {
     this.accepted.send();
   }
 
-  /** The page has no weights of the sample: it knows the answer to one question about it. */
+  /** The sample's weights are not loaded: the page knows the answer to one question about it. */
   private async takeSample(context: FigureContext): Promise<void> {
     const { passages, seed, tokens_order, zipf_exponent, zipf_offset } = modelView.defaults;
     const { state } = context;

@@ -1,4 +1,4 @@
-// What the sample was measured to do when the page was built; its weights are not on the page.
+// What the sample was measured to do when the page was built, shown before its weights are loaded.
 import type { Attended, Predicted, TokensSource } from '../../engine/protocol';
 import { loadJson, type ShippedFile } from '../../engine/shipped';
 import operations from '../../generated/operations.json';
