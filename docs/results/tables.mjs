@@ -62,7 +62,7 @@ export function withNumbers(page, numbers) {
 }
 
 /** A number with the digits that tables and comparisons need. */
-const rounded = (value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value);
+export const rounded = (value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value);
 
 /** Those fields of a row that match. */
 export const picked = (row, kept) =>

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { agreement, jsonLines, picked, table, verbatim, word, written } from './tables.mjs';
+import { results as trainedModels, WEIGHTED } from './trained-models.mjs';
 import { TEXTS, writeSpeeches } from './without-text.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -96,8 +97,8 @@ function compute(source, measured) {
 
 const find = (runs, source, measured) => runs.find((it) => it.source === source && it.measured === measured);
 const rowOf = (run, name) => run.summary.find((it) => it.name === name);
-const expectationOf = (run, metric, { quantity, measured }) =>
-  run.expectations.find((it) => it.metric === metric && it.quantity === quantity && it.measured === measured);
+const expectationOf = ({ expectations }, metric, { quantity, measured }) =>
+  expectations.find((it) => it.metric === metric && it.quantity === quantity && it.measured === measured);
 
 /** Rank correlation with its interval; the ratio of a bound or a number beside it. */
 function cell(row) {
@@ -108,6 +109,25 @@ function cell(row) {
 }
 
 const label = ({ quantity, measured }) => [quantity, measured].map((name) => name.replaceAll('_', ' '));
+
+/** The same quantities for the trained byte models, weighted with the tokens of a source. */
+function ofByteModels(source) {
+  const models = trainedModels().map(({ name, predictions }) => ({
+    name,
+    run: predictions.find((it) => it.source === source),
+  }));
+  const expected = models[0].run.expectations.filter(({ metric }) => metric === 'weighted');
+  return table(
+    ['quantity', 'measured', ...models.map(({ name }) => name)],
+    expected.map((row) => [
+      ...label(row),
+      ...models.map(({ run }) => {
+        const bare = expectationOf(run, 'bare', row);
+        return cell(expectationOf(run, 'weighted', row)) + (bare ? `; ${written(bare.rank_correlation, 2)}` : '');
+      }),
+    ]),
+  );
+}
 
 /** By the marker of their place in the page: tables in Markdown. */
 export function tables({ runs }) {
@@ -156,6 +176,7 @@ export function tables({ runs }) {
         ];
       }),
     ),
+    ...Object.fromEntries(WEIGHTED.map((source) => [`metric of byte models, ${source}`, ofByteModels(source)])),
     'commands of the metric': verbatim(runs.map(({ command }) => command)),
   };
 }

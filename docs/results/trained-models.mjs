@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { agreement, jsonLines, picked, table, verbatim, word, written } from './tables.mjs';
+import { agreement, jsonLines, picked, rounded, table, verbatim, word, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${root}docs/results/trained-models.json`;
@@ -47,6 +47,12 @@ const SOURCES = {
 /** What is kept of a row of a summary. */
 const KEPT = /^(level|name|(entropy|sink)_(rank_correlation|mean_absolute_error))$/;
 
+/** What is kept of a row of its expectations. */
+const EXPECTED = /^(metric|quantity|measured|ratio|rank_correlation(_low|_high)?)$/;
+
+/** Sources with which the spectrum is weighted, for the page on the metric of the tokens. */
+export const WEIGHTED = ['text', 'Zipf'];
+
 /** Linear congruential, so that the text is always the same. */
 function writeRepeated() {
   let state = 1;
@@ -87,12 +93,14 @@ function compute({ name, train, text }) {
   const predictions = Object.entries(SOURCES).map(([source, options]) => {
     const line = `predict ${model} --length 128 --passages 24 ${options(text)}`;
     console.log(`${name}: ${source}`);
-    const rows = run(`${line} --summary`).summary.filter(({ name }) => name !== 'rotary-base'); // of decay alone
+    const found = run(`${line} --summary`);
+    const rows = found.summary.filter(({ name }) => name !== 'rotary-base'); // of decay alone
     const summary = rows.map((row) => picked(row, KEPT));
-    return { source, command: `eigenscope ${line}`, summary };
+    const expectations = WEIGHTED.includes(source) ? found.expectations.map((row) => picked(row, EXPECTED)) : [];
+    return { source, command: `eigenscope ${line}`, summary, expectations };
   });
   return {
-    ...{ name, bits_per_byte: Number(rows.at(-1).split(',')[column]), heads, decays, predictions },
+    ...{ name, bits_per_byte: rounded(Number(rows.at(-1).split(',')[column])), heads, decays, predictions },
     commands: [train, repeated, read].map((line) => `eigenscope ${line}`),
   };
 }
