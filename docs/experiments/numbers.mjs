@@ -61,7 +61,7 @@ const METHODS = {
   other: [...FORMS.map((form) => `${form}-m-1`), 'random-m1'],
 };
 
-/** Of the runs that reach the bigram level. */
+/** Of the runs that leave the unigram level. */
 const shares = () => analysed(results['rank-escape'], 'share');
 
 const lowest = (method) =>
@@ -116,14 +116,14 @@ export const numbers = {
   /** By how much the outcome of the first is lower. */
   'contrast-gain': (experiment, first, second) => shown(-contrastOf(experiment, first, second).difference, 3),
   'contrast-interval': (experiment, first, second) => intervalText(contrastOf(experiment, first, second), 3),
-  /** Share of runs of the first that reach the level, minus that of the second, with its 95% interval. */
+  /** Share of runs of the first that leave the unigram level, minus that of the second, with its 95% interval. */
   'contrast-share': (experiment, first, second) => shown(contrastOf(experiment, first, second).share_difference, 2),
   'contrast-share-interval': (experiment, first, second) => {
     const { share_low: low, share_high: high } = contrastOf(experiment, first, second);
     return intervalText({ low, high }, 2);
   },
-  /** Runs of a control that reach the level, by its labels. */
-  reached: (experiment, labels) => {
+  /** Runs of a control that end below the threshold, by its labels. */
+  left: (experiment, labels) => {
     const { name, axes } = EXPERIMENTS[experiment];
     const wanted = labels.split('/');
     const row = analysed(results[name], 'share').find((it) => axes.every((axis, i) => it.axes[axis] === wanted[i]));
@@ -146,7 +146,8 @@ export const numbers = {
   millions: (experiment, labels, measure) => `${shown(meanOf(experiment, labels, measure) / 1e6, 1)} million`,
   runs: (experiment, labels) => String(compared(experiment, labels).runs),
   /** What a table of n-grams reaches on the text on which an experiment is scored. */
-  reference: (experiment, kind, digits = 3) => shown(results[experiment].references[kind], Number(digits)),
+  reference: (experiment, kind, digits = 3) =>
+    shown(results[EXPERIMENTS[experiment]?.name ?? experiment].references[kind], Number(digits)),
   setting: (experiment, name) => String(results[experiment].grid.settings[name]),
   'setting-word': (experiment, name) => word(results[experiment].grid.settings[name]),
   /** The values of an axis: "4, 8 and 16". */
@@ -167,7 +168,7 @@ export const numbers = {
   'mean-excess': (method) =>
     shown(analysed(results['learning-rate'], 'sensitivity').find((row) => row.method === method).mean_excess, 3),
   lowest: (method, digits) => shown(lowest(method).bits_per_byte.mean, Number(digits)),
-  /** Runs of a depth, of one scale, of one alpha that reach the threshold. */
+  /** Runs of a depth, of one scale, of one alpha that end below the threshold. */
   escaped: (depth, scale, alpha) => {
     const own = shares().filter(
       ({ axes }) =>
@@ -176,13 +177,16 @@ export const numbers = {
     const sum = (of) => own.reduce((total, row) => total + row[of], 0);
     return `${sum('below')} of ${sum('runs')}`;
   },
-  /** Runs that end below the bigram table's loss on the same text, of all or of methods with a positive mean in all heads. */
+  /**
+   * Runs that end below the bigram table's loss on the same text: all, those with a label on the first axis,
+   * or those of methods with a `positive` mean in all heads.
+   */
   'below-bigrams': (experiment, group) => {
-    const { columns, references } = results[experiment];
-    const { method } = columns.labels;
-    const wanted = [...METHODS.positive, 'frobenius-m1-early'];
+    const { columns, references } = results[EXPERIMENTS[experiment]?.name ?? experiment];
+    const [axis] = Object.keys(columns.labels);
+    const wanted = group === 'positive' ? [...METHODS.positive, 'frobenius-m1-early'] : [group];
     const own = columns.final.bits_per_byte.filter(
-      (_, run) => !group || wanted.includes(method[columns.axes.method[run]]),
+      (_, run) => !group || wanted.includes(columns.labels[axis][columns.axes[axis][run]]),
     );
     const below = own.filter((loss) => loss !== null && loss < references.bigram);
     return `${below.length} of ${own.length}`;

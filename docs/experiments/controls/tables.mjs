@@ -192,7 +192,10 @@ const SIGN = {
       ? found.p < LEVEL && without(found.total_low, found.total_high) && !without(found.partial_low, found.partial_high)
       : null;
     return verdicts([
-      ['More runs with alpha 1 than with alpha -1 reach the bigram level', verdict(more, 'confirmed', 'not confirmed')],
+      [
+        'More runs with alpha 1 than with alpha -1 leave the unigram level',
+        verdict(more, 'confirmed', 'not confirmed'),
+      ],
       ['The residual at step 50 mediates it', verdict(mediated, 'confirmed', 'not confirmed')],
     ]);
   },

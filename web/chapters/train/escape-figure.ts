@@ -37,11 +37,11 @@ export const ESCAPE: ChosenExperiment = {
   },
 };
 
-/** Share of post-norm models that reach the bigram level, against alpha: a panel for each depth. */
+/** Share of post-norm models that leave the unigram level, against alpha: a panel for each depth. */
 export const escapeFigure: PanelsDescription<Escape[]> = {
   id: 'escape',
   experiments: [ESCAPE],
-  title: 'Share of runs that reach the bigram level',
+  title: 'Share of runs that leave the unigram level',
   rows: escapesOf,
   *panels(shown, width) {
     const scales = valuesOf(shown.rows, 'scale').map((scale) => `s = ${tick(scale)}`);
@@ -187,7 +187,7 @@ function panel(
   return { drawn, places };
 }
 
-/** Runs of this tab: at 1 one that reached the bigram level, at 0 one that did not. */
+/** Runs of this tab: at 1 one that left the unigram level, at 0 one that did not. */
 function escaped(
   found: PublishedResults,
   trials: readonly CellTrial[],

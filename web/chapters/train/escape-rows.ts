@@ -4,7 +4,7 @@ import { areEqual } from '../../state/equal';
 import { analysed, type PublishedResults } from './published-results';
 import { isInsignificant, signed, testText } from './published-rows';
 
-/** Runs of one initialization, and the share of them that reached the bigram level, with its 95% interval. */
+/** Runs of one initialization, and the share of them that left the unigram level, with its 95% interval. */
 export interface Escape {
   depth: number;
   scale: number;
@@ -92,7 +92,7 @@ export function pairedText(points: readonly Escape[]): string {
   );
 }
 
-/** Bits per byte below which a run has reached the bigram level. */
+/** Bits per byte below which a run has left the unigram level. */
 export function thresholdOf({ analysis }: PublishedResults): number {
   return analysis.find(({ kind }) => kind === 'share')!.below!;
 }
