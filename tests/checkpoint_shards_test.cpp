@@ -10,6 +10,8 @@
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint/shard_index.h"
 #include "checkpoint_failure.h"
+#include "gguf_writer.h"
+#include "paths.h"
 #include "safetensors_writer.h"
 #include "temporary_folder.h"
 
@@ -89,7 +91,7 @@ TEST_CASE("hostile indices are refused") {
     CAPTURE(path);
     const Failure found = failure(index_text(mapped("t", path)));
     CHECK(found.item == "t");
-    CHECK_THAT(found.message, ContainsSubstring("is not the name of a .safetensors file"));
+    CHECK_THAT(found.message, ContainsSubstring("is not the name of a .safetensors or .bin file"));
   }
   const std::string twice = mapped("t", "a.safetensors");
   CHECK(failure(index_text(twice + "," + twice)).item == "t");
@@ -130,6 +132,64 @@ TEST_CASE("a folder with an index is opened with its shards; folders of folders 
   CHECK(find_checkpoints(folder.path() + "/empty").size() == 1);
   std::filesystem::remove(several + "/b.safetensors");
   CHECK_THAT(failure_of([&] { open_checkpoint(index); }).item, ContainsSubstring("b.safetensors"));
+}
+
+TEST_CASE(
+    "shards of torch.save and parts of GGUF are opened from a folder, and a missing one is named") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> shards{"pytorch_model-00001-of-00002.bin",
+                                        "pytorch_model-00002-of-00002.bin"};
+  const std::string torch = folder.path() + "/torch";
+  folder.write("torch/" + shards[0], test_file("torch/state_dict.bin"));
+  folder.write("torch/" + shards[1], test_file("fuzz/corpus/torch/small"));
+  folder.write("torch/training_args.bin", std::string("another file"));
+  folder.write(
+      "torch/pytorch_model.bin.index.json",
+      index_text(mapped("embed_tokens.weight", shards[0]) + "," + mapped("a.weight", shards[1])));
+  CHECK(find_checkpoints(folder.path()) == std::vector{torch});
+  for (const std::string& path : {torch, torch + "/pytorch_model.bin.index.json"}) {
+    const Checkpoint opened = open_checkpoint(path);
+    CHECK(opened.tensors->tensor("a.weight").shape == std::vector<std::uint64_t>{2, 3});
+    CHECK(opened.tensors->tensors().contains("layers.1.self_attn.q_proj.weight"));
+  }
+  std::filesystem::remove(torch + "/" + shards[1]);
+  CHECK_THAT(failure_of([&] { open_checkpoint(torch); }).item, ContainsSubstring(shards[1]));
+
+  const auto part = [](std::uint32_t number) {
+    GgufWriter writer;
+    writer.integer("split.no", number).integer("split.count", 2);
+    writer.integer("split.tensors.count", 2);
+    if (number == 0) writer.text("general.architecture", "bert");
+    return writer.tensor("tensor." + std::to_string(number), {1}, 0, encode("F32", {1})).bytes();
+  };
+  const std::string first = folder.write("gguf/m-00001-of-00002.gguf", part(0));
+  const std::string second = folder.write("gguf/m-00002-of-00002.gguf", part(1));
+  for (const std::string& path : {folder.path() + "/gguf", first, second}) {
+    const Checkpoint opened = open_checkpoint(path);
+    CHECK(opened.tensors->tensors().size() == 2);
+    CHECK(opened.config->text("model_type") == "bert");
+  }
+  folder.write("gguf/other.gguf", part(0));
+  CHECK_THAT(failure_of([&] { open_checkpoint(folder.path() + "/gguf"); }).message,
+             ContainsSubstring("3 .gguf files"));
+  std::filesystem::remove(second);
+  CHECK_THAT(failure_of([&] { open_checkpoint(first); }).item,
+             ContainsSubstring("m-00002-of-00002.gguf"));
+}
+
+TEST_CASE("an index of 25 MB is read") {
+  constexpr std::size_t kTensors = 280'000;
+  std::string map;
+  for (std::size_t i = 0; i < kTensors; ++i) {
+    map +=
+        (i == 0 ? "" : ",") +
+        mapped("model.layers." + std::to_string(i) + ".mlp.experts.17.down_proj.weight_scale_inv",
+               "model-" + std::to_string(i % 163) + "-of-00163.safetensors");
+  }
+  const std::string text = index_text(map);
+  CHECK(text.size() > 25'000'000);
+  const ShardIndex index = ShardIndex::parse(text, "index");
+  CHECK(index.files().size() == 163);
 }
 
 TEST_CASE("a file that changes while it is read is refused") {

@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/gguf.h"
+#include "checkpoint/gguf_parts.h"
 #include "checkpoint/heads.h"
 #include "checkpoint_failure.h"
 #include "gguf_writer.h"
@@ -206,8 +207,6 @@ TEST_CASE("what is no GGUF file of a known kind is refused by name", "[gguf]") {
              ContainsSubstring("is the file cut off?"));
   CHECK_THAT(failure(one_tensor(0, {0}, block)).message,
              ContainsSubstring("its sizes must be positive"));
-  CHECK_THAT(failure(GgufWriter().integer("split.count", 3).tensor("a", {1}, 0, block)).message,
-             ContainsSubstring("is one of 3 parts; join them"));
   CHECK_THAT(failure(GgufWriter()).message, ContainsSubstring("at least one tensor"));
   CHECK_THAT(failure(GgufWriter().tensor("a", {1}, 0, block).tensor("a", {1}, 0, block)).message,
              ContainsSubstring("occurs twice"));
@@ -215,16 +214,71 @@ TEST_CASE("what is no GGUF file of a known kind is refused by name", "[gguf]") {
       failure(GgufWriter().integer("general.alignment", 0).tensor("a", {1}, 0, block)).message,
       ContainsSubstring("general.alignment must be an integer"));
   const auto source_of = [](Bytes bytes) {
-    return std::make_shared<MemorySource>("model.gguf", std::move(bytes));
+    return std::vector<std::shared_ptr<ByteSource>>{
+        std::make_shared<MemorySource>("model.gguf", std::move(bytes))};
   };
   const Failure version =
       failure_of([&] { safetensors_of_gguf(source_of(llama_gguf().bytes(0x03000000))); });
   CHECK_THAT(version.message, ContainsSubstring("version 2 or 3, little-endian"));
   const Failure unknown = failure_of([&] {
-    config_of_gguf(*source_of(one_tensor(2, {1, 32}, block).bytes()));
+    config_of_gguf(source_of(one_tensor(2, {1, 32}, block).bytes()));
   });
   CHECK_THAT(unknown.message,
              ContainsSubstring("'other' of model.gguf must be one of llama, qwen2"));
+}
+
+TEST_CASE("the parts of a GGUF model are read together, and one that is missing is named",
+          "[gguf]") {
+  const auto part = [](std::uint32_t number) {
+    GgufWriter writer;
+    writer.integer("split.no", number).integer("split.count", 3).integer("split.tensors.count", 2);
+    return writer;
+  };
+  GgufWriter first = part(0), second = part(1), third = part(2);
+  // Only the first part has the metadata that are not of its own.
+  first.text("general.architecture", "llama").integer("llama.attention.head_count", 1);
+  const std::vector<double> rows{1, 2, 3, 4, 5, 6, 7, 8};
+  second.tensor("blk.0.attn_q.weight", {4, 2}, 0, encode("F32", rows));
+  third.tensor("output.weight", {4, 2}, 0, encode("F32", rows));
+  const auto source = [](const std::string& name, const GgufWriter& writer) {
+    return std::make_shared<MemorySource>("folder/m-0000" + name + "-of-00003.gguf",
+                                          writer.bytes());
+  };
+  const auto a = source("1", first), b = source("2", second), c = source("3", third);
+  CheckpointFiles files;
+  files.model = {c, a, b};
+  const auto tensors = open_tensors(files);
+  std::vector<double> found(rows.size());
+  tensors->read_elements("model.layers.0.self_attn.q_proj.weight", 0, found);
+  CHECK(found == std::vector<double>{1, 2, 5, 6, 3, 4, 7, 8});  // neighbours as halves
+  CHECK(tensors->tensors().contains("lm_head.weight"));
+  const std::optional<Config> config = read_config(files);
+  CHECK(config->positive_integer("num_attention_heads", 100) == 1);
+
+  const auto failure = [](std::vector<std::shared_ptr<ByteSource>> given) {
+    return failure_of([&] { open_tensors({std::move(given), nullptr, nullptr}); }).message;
+  };
+  CHECK(failure({a, c}) ==
+        "m-00002-of-00003.gguf: it is missing; folder/m-00001-of-00003.gguf is one of 3 parts of a "
+        "model");
+  CHECK_THAT(failure({a, b}), ContainsSubstring("m-00003-of-00003.gguf: it is missing"));
+  CHECK_THAT(failure({std::make_shared<MemorySource>("renamed.gguf", second.bytes())}),
+             ContainsSubstring("part 1 of 3: it is missing; renamed.gguf is one"));
+  CHECK_THAT(failure({a, b, b, c}), ContainsSubstring("but it is part 2 of 3"));
+  third.tensor("more", {1}, 0, encode("F32", {1}));
+  CHECK_THAT(failure({a, b, source("3", third)}),
+             ContainsSubstring("must have 2 tensors together (split.tensors.count), but have 3"));
+  CHECK_THAT(failure({source("1", part(0)), source("2", part(1)), source("3", part(2))}),
+             ContainsSubstring("must have 2 tensors together"));
+}
+
+TEST_CASE("the names of the parts of a GGUF model follow from one of them", "[gguf]") {
+  CHECK(gguf_part_names("m-q4-00002-of-00002.gguf") ==
+        std::vector<std::string>{"m-q4-00001-of-00002.gguf", "m-q4-00002-of-00002.gguf"});
+  for (const std::string name : {"m.gguf", "m-00003-of-00002.gguf", "m-1-of-2.gguf",
+                                 "-00001-of-00002.gguf", "m-00001-of-00000.gguf"}) {
+    CHECK(gguf_part_names(name) == std::vector{name});
+  }
 }
 
 TEST_CASE("a GGUF file that is cut off anywhere is refused", "[gguf]") {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "checkpoint/gguf_blocks.h"
+#include "checkpoint/gguf_parts.h"
 #include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
 #include "support/error.h"
@@ -131,11 +132,6 @@ std::string renamed(const std::string& name, const Converted* conversion) {
   return to + name.substr(ending);
 }
 
-std::uint64_t integer(const OrderedJson& metadata, const std::string& key) {
-  const auto found = metadata.find(key);
-  return found != metadata.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-}
-
 /// A tensor of the file in the bytes of the view.
 struct Piece {
   GgufTensor tensor;
@@ -241,9 +237,9 @@ Piece piece_of(GgufTensor tensor, const std::string& name, const GgufHeader& hea
     const std::string prefix = std::string(conversion->architecture) + ".attention.";
     const bool query = name.find(".q_proj.") != std::string::npos,
                key = name.find(".k_proj.") != std::string::npos;
-    std::uint64_t heads = query || key ? integer(header.metadata, prefix + "head_count") : 0;
+    std::uint64_t heads = query || key ? header.integer(prefix + "head_count") : 0;
     if (key && header.metadata.contains(prefix + "head_count_kv")) {
-      heads = integer(header.metadata, prefix + "head_count_kv");
+      heads = header.integer(prefix + "head_count_kv");
     }
     const std::uint64_t rows = tensor.shape.empty() ? 0 : tensor.shape.front();
     if (conversion->neighbours && heads > 0 && rows % (2 * heads) == 0)
@@ -253,6 +249,20 @@ Piece piece_of(GgufTensor tensor, const std::string& name, const GgufHeader& hea
   }
   piece.tensor = std::move(tensor);
   return piece;
+}
+
+std::shared_ptr<ByteSource> view_of(std::shared_ptr<ByteSource> source, GgufHeader header) {
+  const Converted* const conversion = conversion_of(header.metadata);
+  std::vector<ViewedTensor> viewed;
+  std::vector<Piece> pieces;
+  for (GgufTensor& tensor : header.tensors) {
+    std::string name = renamed(tensor.name, conversion);
+    pieces.push_back(piece_of(std::move(tensor), name, header, conversion, *source));
+    const Piece& piece = pieces.back();
+    viewed.push_back({std::move(name), piece.is_plain() ? piece.type->dtype : "F32",
+                      piece.tensor.shape, piece.bytes()});
+  }
+  return std::make_shared<GgufView>(std::move(source), viewed, std::move(pieces));
 }
 
 /// Keys of the metadata, behind the architecture's name, and of config.json.
@@ -271,28 +281,29 @@ constexpr std::array kKeys{
     Renamed{"rope.freq_base", "rope_theta"},
 };
 
-/// Divisors of the angles, for which longrope has a place; null where the file has none.
-OrderedJson factors_in(const GgufHeader& header, ByteSource& source, std::string_view name) {
+/// Divisors of the angles, for which longrope has a place; null where the model has none.
+OrderedJson factors_in(const std::vector<GgufPart>& parts, std::string_view name) {
   constexpr std::uint64_t kMostFactors = 4096;
-  for (const GgufTensor& tensor : header.tensors) {
-    if (tensor.name != name || tensor.type != 0 || tensor.elements() > kMostFactors) continue;
-    std::vector<float> factors(static_cast<std::size_t>(tensor.elements()));
-    source.read(tensor.begin, std::as_writable_bytes(std::span(factors)));
-    return factors;
+  for (const auto& [source, header] : parts) {
+    for (const GgufTensor& tensor : header.tensors) {
+      if (tensor.name != name || tensor.type != 0 || tensor.elements() > kMostFactors) continue;
+      std::vector<float> factors(static_cast<std::size_t>(tensor.elements()));
+      source->read(tensor.begin, std::as_writable_bytes(std::span(factors)));
+      return factors;
+    }
   }
   return nullptr;
 }
 
-OrderedJson rotary_scaling(const GgufHeader& header, ByteSource& source,
-                           const std::string& prefix) {
-  const OrderedJson& metadata = header.metadata;
+OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const std::string& prefix) {
+  const OrderedJson& metadata = parts.front().header.metadata;
   const auto given = [&](const char* key) {
     return metadata.value(prefix + "rope.scaling." + key, OrderedJson());
   };
   OrderedJson scaling;
-  const OrderedJson all = factors_in(header, source, "rope_freqs.weight");
-  OrderedJson shorter = factors_in(header, source, "rope_factors_short.weight");
-  OrderedJson longer = factors_in(header, source, "rope_factors_long.weight");
+  const OrderedJson all = factors_in(parts, "rope_freqs.weight");
+  OrderedJson shorter = factors_in(parts, "rope_factors_short.weight");
+  OrderedJson longer = factors_in(parts, "rope_factors_long.weight");
   if (!all.is_null()) shorter = longer = all;
   if (!longer.is_null()) {
     scaling = {{"rope_type", "longrope"},
@@ -316,35 +327,30 @@ OrderedJson rotary_scaling(const GgufHeader& header, ByteSource& source,
 
 }  // namespace
 
-std::shared_ptr<ByteSource> safetensors_of_gguf(std::shared_ptr<ByteSource> source) {
-  GgufHeader header = GgufHeader::read(*source);
-  if (const std::uint64_t parts = integer(header.metadata, "split.count"); parts > 1) {
-    throw FormatError(source->name(), "it must be the whole model, but is one of " +
-                                          std::to_string(parts) +
-                                          " parts; join them with llama-gguf-split --merge");
+std::vector<std::shared_ptr<ByteSource>> safetensors_of_gguf(
+    const std::vector<std::shared_ptr<ByteSource>>& files) {
+  std::vector<GgufPart> parts = read_gguf_parts(files);
+  const OrderedJson metadata = parts.front().header.metadata;
+  std::vector<std::shared_ptr<ByteSource>> views;
+  for (auto& [source, header] : parts) {
+    if (header.tensors.empty() && parts.size() > 1) continue;  // a part that has the metadata only
+    header.metadata = metadata;
+    views.push_back(view_of(std::move(source), std::move(header)));
   }
-  const Converted* const conversion = conversion_of(header.metadata);
-  std::vector<ViewedTensor> viewed;
-  std::vector<Piece> pieces;
-  for (GgufTensor& tensor : header.tensors) {
-    std::string name = renamed(tensor.name, conversion);
-    pieces.push_back(piece_of(std::move(tensor), name, header, conversion, *source));
-    const Piece& piece = pieces.back();
-    viewed.push_back({std::move(name), piece.is_plain() ? piece.type->dtype : "F32",
-                      piece.tensor.shape, piece.bytes()});
-  }
-  return std::make_shared<GgufView>(std::move(source), viewed, std::move(pieces));
+  if (views.empty()) throw FormatError(files.front()->name(), "it must have at least one tensor");
+  return views;
 }
 
-Config config_of_gguf(ByteSource& source) {
-  const GgufHeader header = GgufHeader::read(source);
+Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
+  const std::vector<GgufPart> parts = read_gguf_parts(files);
+  const auto& [source, header] = parts.front();
   const Converted* const conversion = conversion_of(header.metadata);
   if (conversion == nullptr) {
     std::string known;
     for (const Converted& row : kConverted)
       known += (known.empty() ? "" : ", ") + std::string(row.architecture);
     throw FormatError(kArchitecture, "'" + shown_name(architecture_of(header.metadata)) + "' of " +
-                                         source.name() + " must be one of " + known);
+                                         source->name() + " must be one of " + known);
   }
   const std::string prefix = std::string(conversion->architecture) + ".";
   OrderedJson config{{"model_type", conversion->model_type}};
@@ -352,21 +358,22 @@ Config config_of_gguf(ByteSource& source) {
     const auto found = header.metadata.find(prefix + std::string(from));
     if (found != header.metadata.end()) config[std::string(to)] = *found;
   }
-  const std::uint64_t turned = integer(header.metadata, prefix + "rope.dimension_count");
-  const std::uint64_t heads = integer(header.metadata, prefix + "attention.head_count");
-  std::uint64_t width = integer(header.metadata, prefix + "attention.key_length");
-  if (width == 0 && heads > 0)
-    width = integer(header.metadata, prefix + "embedding_length") / heads;
+  const std::uint64_t turned = header.integer(prefix + "rope.dimension_count");
+  const std::uint64_t heads = header.integer(prefix + "attention.head_count");
+  std::uint64_t width = header.integer(prefix + "attention.key_length");
+  if (width == 0 && heads > 0) width = header.integer(prefix + "embedding_length") / heads;
   if (turned > 0 && turned < width) {
     config["partial_rotary_factor"] = static_cast<double>(turned) / static_cast<double>(width);
   }
-  if (OrderedJson scaling = rotary_scaling(header, source, prefix); !scaling.is_null()) {
+  if (OrderedJson scaling = rotary_scaling(parts, prefix); !scaling.is_null()) {
     config["rope_scaling"] = std::move(scaling);
   }
   config["tie_word_embeddings"] =
-      std::none_of(header.tensors.begin(), header.tensors.end(),
-                   [](const GgufTensor& it) { return it.name == "output.weight"; });
-  return Config::parse(write_json(config), source.name());
+      std::none_of(parts.begin(), parts.end(), [](const GgufPart& part) {
+        return std::any_of(part.header.tensors.begin(), part.header.tensors.end(),
+                           [](const GgufTensor& it) { return it.name == "output.weight"; });
+      });
+  return Config::parse(write_json(config), source->name());
 }
 
 }  // namespace eigenscope

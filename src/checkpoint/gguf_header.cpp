@@ -231,6 +231,13 @@ std::uint64_t GgufTensor::elements() const {
   return count;
 }
 
+std::uint64_t GgufHeader::integer(const std::string& key) const {
+  const auto found = metadata.find(key);
+  if (found == metadata.end() || !found->is_number_integer()) return 0;
+  const bool fits = found->is_number_unsigned() || found->get<std::int64_t>() >= 0;
+  return fits ? found->get<std::uint64_t>() : 0;
+}
+
 GgufHeader GgufHeader::read(ByteSource& source) {
   Reader reader(source);
   reader.skip(std::min<std::uint64_t>(kMagic.size(), source.size()));

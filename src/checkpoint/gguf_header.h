@@ -30,6 +30,9 @@ struct GgufHeader {
   OrderedJson metadata = OrderedJson::object();
   std::vector<GgufTensor> tensors;
 
+  /// A number of the metadata that is an integer from 0 on; 0 where there is none.
+  std::uint64_t integer(const std::string& key) const;
+
   /// Reads versions 2 and 3, little-endian. Throws FormatError, naming the file or the tensor, for anything that the
   /// format forbids and for data that begin outside the file. Source: docs/gguf.md of github.com/ggml-org/ggml.
   static GgufHeader read(ByteSource& source);

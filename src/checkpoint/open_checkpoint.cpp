@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "checkpoint/gguf_parts.h"
 #include "checkpoint/shard_index.h"
 #include "io/file_format.h"
 #include "support/error.h"
@@ -19,6 +20,7 @@ constexpr std::string_view kWeights = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
 constexpr std::string_view kGguf = ".gguf";
 constexpr std::string_view kTorch = "pytorch_model.bin";
+constexpr std::string_view kTorchIndex = "pytorch_model.bin.index.json";
 constexpr std::size_t kShownFiles = 5;
 
 bool is_file(const fs::path& path) {
@@ -80,10 +82,15 @@ fs::path weights_in(const fs::path& folder) {
   }
   for (const std::string_view ending : {kIndex, kWeights, kGguf}) {
     const std::vector<std::string> names = files_ending(folder, ending);
-    if (names.size() == 1) return folder / names.front();
+    const bool is_one = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return gguf_part_names(name) == gguf_part_names(names.front());
+    });
+    if (!names.empty() && is_one) return folder / names.front();
     if (names.size() > 1) refuse_choice(folder, names, ending);
   }
-  if (is_file(folder / kTorch)) return folder / kTorch;
+  for (const std::string_view usual : {kTorch, kTorchIndex}) {
+    if (is_file(folder / usual)) return folder / usual;
+  }
   refuse_without_weights(folder);
 }
 
@@ -97,7 +104,8 @@ std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::stri
 
 bool holds_weights(const fs::path& folder) {
   return !files_ending(folder, kIndex).empty() || !files_ending(folder, kWeights).empty() ||
-         !files_ending(folder, kGguf).empty() || is_file(folder / kTorch);
+         !files_ending(folder, kGguf).empty() || is_file(folder / kTorch) ||
+         is_file(folder / kTorchIndex);
 }
 
 }  // namespace
@@ -122,10 +130,15 @@ CheckpointFiles find_files(const std::string& path, const std::string& config_pa
   if (path != "-") refuse_absent(path, status, error, "there is no such file or folder");
   const fs::path weights = fs::is_directory(status) ? weights_in(path) : fs::path(path);
   CheckpointFiles files;
-  if (weights.string().ends_with(kIndex)) {
+  const std::string name = weights.filename().string();
+  if (name.ends_with(kIndex) || name.ends_with(kTorchIndex)) {
     files.index = std::make_shared<FileSource>(weights.string());
     for (const std::string& file : ShardIndex::read(*files.index).files()) {
       files.model.push_back(open_source((weights.parent_path() / file).string()));
+    }
+  } else if (const std::vector<std::string> parts = gguf_part_names(name); parts.size() > 1) {
+    for (const std::string& part : parts) {
+      files.model.push_back(open_source((weights.parent_path() / part).string()));
     }
   } else {
     files.model.push_back(open_source(weights.string()));

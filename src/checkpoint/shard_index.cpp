@@ -68,10 +68,10 @@ class ShardIndexReader final : public JsonEvents {
 
   void check_file(const std::string& file) const {
     const bool plain = file.find_first_of(std::string_view("/\\:\0", 4)) == std::string::npos;
-    if (plain && file.ends_with(".safetensors")) return;
+    if (plain && (file.ends_with(".safetensors") || file.ends_with(".bin"))) return;
     throw FormatError(shown_name(tensor_),
                       "its file '" + shown_name(file) + "' in " + index_.name_ +
-                          " is not the name of a .safetensors file in the same folder");
+                          " is not the name of a .safetensors or .bin file in the same folder");
   }
 
   [[noreturn]] void refuse_value() const {

@@ -1,4 +1,4 @@
-// model.safetensors.index.json: which file of a sharded checkpoint holds which tensor.
+// model.safetensors.index.json or pytorch_model.bin.index.json: which file of a sharded checkpoint holds which tensor.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ class ShardIndex {
   /// Parses `text`; `name` is what messages call it. Throws FormatError for text that is not a JSON
   /// object in UTF-8 with an object of strings "weight_map", has a tensor twice, or names a file that
   /// is not a plain one beside the index: with a slash, a backslash or a colon in it, or not ending
-  /// with ".safetensors".
+  /// with ".safetensors" or ".bin".
   static ShardIndex parse(std::string_view text, std::string name);
 
   /// The same for a file. Throws FormatError also when it is larger than `kLargestFile`.

@@ -91,6 +91,8 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> archive) : archive_(std::
   const auto refuse = [&](const char* message) { throw FormatError(archive_->name(), message); };
   const Place place = directory_of(*archive_);
   if (place.size > kLargestDirectory) refuse("its directory must have at most 100000000 bytes");
+  if (place.offset > archive_->size() || place.size > archive_->size() - place.offset)
+    refuse("its directory must lie inside it; is the file cut off?");
   const std::string bytes = read_at(*archive_, place.offset, place.size);
   std::string_view rest = bytes;
   while (!rest.empty()) {

@@ -5,7 +5,7 @@
 namespace eigenscope {
 
 void describe(InputFields& f, CheckpointFiles& files) {
-  f.files("model", files.model, ".safetensors files, or one file of GGUF or PyTorch");
+  f.files("model", files.model, ".safetensors files, the parts of a GGUF model, or files of PyTorch");
   f.file("index", files.index, "index of a sharded checkpoint, which names its files");
   f.file("config", files.config, "config.json");
 }

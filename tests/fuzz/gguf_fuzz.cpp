@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::copy(data, data + size, reinterpret_cast<std::uint8_t*>(bytes.data()));
   const auto source = std::make_shared<MemorySource>("fuzz.gguf", std::move(bytes));
   try {
-    const Safetensors tensors(safetensors_of_gguf(source));
+    const Safetensors tensors(safetensors_of_gguf({source}), "fuzz.gguf");
     for (const auto& [name, info] : tensors.tensors()) {
       std::uint64_t count = 1;
       for (const std::uint64_t side : info.shape) count *= side;
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const FormatError&) {
   }
   try {
-    config_of_gguf(*source);
+    config_of_gguf({source});
   } catch (const FormatError&) {
   }
   return 0;

@@ -3,7 +3,7 @@ import { jsonOf } from '../../web/charts/table.ts';
 import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
 import { quoted } from '../../web/state/quoted';
-import { checkpointsOf, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
+import { checkpointsOf, partNames, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
 import { readText } from '../../web/chapters/model/scan.ts';
 
 const at = (path: string) => {
@@ -64,6 +64,32 @@ test('files beside an index are the shards of one checkpoint', () => {
   expect(second.model.map(({ name }) => name)).toEqual(['model-1.safetensors', 'model-2.safetensors']);
   expect(second.index?.name).toBe('model.safetensors.index.json');
   expect([first.index, first.model.length, first.config]).toEqual([null, 1, null]);
+});
+
+test('shards of PyTorch are one checkpoint where their folder has no other weights', () => {
+  const shards = ['pytorch_model-00001-of-00002.bin', 'pytorch_model-00002-of-00002.bin'];
+  const index = 'pytorch_model.bin.index.json';
+  const [only, ...none] = checkpointsOf([index, ...shards, 'config.json'].map((name) => at(`a/${name}`)));
+  expect(none).toEqual([]);
+  expect(only.model.map(({ name }) => name)).toEqual(shards);
+  expect([only.name, only.index?.name, only.config?.name]).toEqual(['a', index, 'config.json']);
+  const both = checkpointsOf([...shards, index, 'model.safetensors'].map((name) => at(`a/${name}`)));
+  expect(both.map(({ name, model }) => [name, model.length])).toEqual([['a', 1]]);
+});
+
+test('the parts of a GGUF model are one checkpoint, also where one is missing', () => {
+  const part = (number: number) => `m-0000${number}-of-00003.gguf`;
+  const files = ['a/config.json', `a/${part(3)}`, `a/${part(1)}`, `a/${part(2)}`, 'a/n.gguf', `b/${part(2)}`];
+  const found = checkpointsOf(files.map(at));
+  expect(found.map(({ name, model }) => [name, model.map((it) => it.name).sort()])).toEqual([
+    [part(1), [part(1), part(2), part(3)]],
+    ['n.gguf', ['n.gguf']],
+    ['b', [part(2)]],
+  ]);
+  expect(partNames(part(2))).toEqual([part(1), part(2), part(3)]);
+  for (const name of ['m.gguf', 'm-00004-of-00003.gguf', '-00001-of-00002.gguf']) {
+    expect(partNames(name)).toEqual([name]);
+  }
 });
 
 test('a filter is conditions that all hold, and names what it does not know', () => {

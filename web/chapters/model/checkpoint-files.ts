@@ -16,7 +16,20 @@ export interface Checkpoint extends CheckpointFiles {
 }
 
 const WEIGHTS = /\.(safetensors|gguf)$/;
-const INDEX = '.safetensors.index.json';
+const SHARDS = { '.safetensors.index.json': '.safetensors', '.bin.index.json': '.bin' };
+
+/** The ending of the shards that an index of this name has; null for a file that is no index. */
+export function shardsOf(name: string): string | null {
+  return Object.entries(SHARDS).find(([index]) => name.endsWith(index))?.[1] ?? null;
+}
+
+/** The names of all parts of the GGUF model to which a file of this name belongs; only itself for one that is no part. */
+export function partNames(name: string): string[] {
+  const [, model, count] = /^(.+)-\d{5}-of-(\d{5})\.gguf$/.exec(name) ?? [];
+  const nameOf = (_: unknown, i: number) => `${model}-${String(i + 1).padStart(5, '0')}-of-${count}.gguf`;
+  const names = Array.from({ length: Number(count ?? 0) }, nameOf);
+  return names.includes(name) ? names : [name];
+}
 
 /** The folder of a picked file: '' unless a whole folder was picked. */
 export function folderFile(file: File): FolderFile {
@@ -25,16 +38,25 @@ export function folderFile(file: File): FolderFile {
 
 /**
  * The checkpoints among files, in the order of their folders and names (numbers by their size): each
- * .safetensors or .gguf file, or all of a folder with an index of shards, with the config.json and
- * tokenizer.json of its folder or, where it has none, of the nearest folder above. Without such a file
- * the largest that is no JSON is taken, for the reader to say what it is.
+ * .safetensors or .gguf file, the parts of a GGUF model together, or all of a folder with an index of shards,
+ * with the config.json and tokenizer.json of its folder or, where it has none, of the nearest folder above.
+ * Shards of PyTorch count where their folder has no other weights. Without such a file the largest that is no
+ * JSON is taken, for the reader to say what it is.
  */
 export function checkpointsOf(files: FolderFile[]): Checkpoint[] {
   const named = files.filter(({ file }) => WEIGHTS.test(file.name));
   const others = files.filter(({ file }) => !file.name.endsWith('.json'));
-  const indices = files.filter(({ file }) => file.name.endsWith(INDEX));
+  const hasWeights = (folder: string) => named.some((it) => it.folder === folder);
+  const indices = files.filter(({ file, folder }) => {
+    const ending = shardsOf(file.name);
+    return ending !== null && (WEIGHTS.test(ending) || !hasWeights(folder));
+  });
   const sharded = (folder: string) => indices.some((it) => it.folder === folder);
-  const alone = named.filter(({ folder }) => !sharded(folder));
+  const isFirst = ({ file, folder }: FolderFile) => {
+    const names = partNames(file.name);
+    return file.name === names.find((name) => named.some((it) => it.folder === folder && it.file.name === name));
+  };
+  const alone = named.filter((it) => !sharded(it.folder) && isFirst(it));
   const weights = [...alone, ...indices];
   if (weights.length === 0 && others.length > 0) {
     weights.push(others.reduce((most, it) => (it.file.size > most.file.size ? it : most)));
@@ -44,17 +66,20 @@ export function checkpointsOf(files: FolderFile[]): Checkpoint[] {
     .sort((a, b) => path(a).localeCompare(path(b), 'en', { numeric: true }))
     .map((it) => ({
       name: nameOf(it, weights),
-      ...weightsOf(it, named),
+      ...weightsOf(it, files),
       config: nearest(files, it.folder, 'config.json') ?? loneJson(files),
       tokenizer: nearest(files, it.folder, 'tokenizer.json'),
     }));
 }
 
-/** The file itself, or with an index all that may be its shards. */
+/** The file itself with the other parts of its model, or with an index all that may be its shards. */
 function weightsOf({ file, folder }: FolderFile, all: FolderFile[]): Pick<Checkpoint, 'model' | 'index'> {
-  if (!file.name.endsWith(INDEX)) return { model: [file], index: null };
-  const beside = all.filter((it) => it.folder === folder);
-  return { model: beside.map((it) => it.file), index: file };
+  const ending = shardsOf(file.name);
+  const names = partNames(file.name);
+  if (ending === null && names.length === 1) return { model: [file], index: null };
+  const beside = all.filter((it) => it.folder === folder).map((it) => it.file);
+  const belongs = ({ name }: File) => (ending === null ? names.includes(name) : name.endsWith(ending));
+  return { model: beside.filter(belongs), index: ending === null ? null : file };
 }
 
 /** The folder's name, where that distinguishes the checkpoint from the others. */
@@ -105,7 +130,8 @@ const DEEP = 3;
 const MOST_OTHERS = 100;
 
 /** Files of which a checkpoint is made. */
-const WANTED = /(\.safetensors(\.index\.json)?|\.gguf|^config\.json|^tokenizer\.json)$/;
+const WANTED =
+  /(\.safetensors(\.index\.json)?|\.gguf|^pytorch_model.*\.bin(\.index\.json)?|^(config|tokenizer)\.json)$/;
 
 /** A file that is not opened yet. */
 interface Found {

@@ -1,23 +1,23 @@
 import { hostPatience } from '../../engine/patience';
 import type { Remote } from '../../engine/protocol';
-import type { Checkpoint } from './checkpoint-files';
+import { partNames, shardsOf, type Checkpoint } from './checkpoint-files';
 
-const ENDINGS = ['.safetensors', '.safetensors.index.json', '.gguf'];
-const [, INDEX] = ENDINGS;
+const ENDINGS = ['.safetensors', '.safetensors.index.json', '.gguf', '.bin', '.bin.index.json'];
 
 /** What is wrong with a URL, or with the answer of its host. */
 export class AddressError extends Error {}
 
 /**
- * The checkpoint at an address: a .safetensors or .gguf file, or the index of shards beside it. Asks the host
+ * The checkpoint at an address: a .safetensors, .gguf or .bin file, with the other parts of a GGUF model, or the
+ * index of shards beside it. Asks the host
  * for the index, the sizes, and the config.json and tokenizer.json beside it; the weights are read
  * later, by ranges. Throws AddressError.
  */
 export async function remoteCheckpoint(address: string, signal: AbortSignal): Promise<Checkpoint> {
   const url = urlOf(address);
-  const sharded = url.pathname.endsWith(INDEX);
-  const index = sharded ? await fileAt(url, signal) : null;
-  const names = index ? shardsOf(await index.text()) : [fileName(url)];
+  const ending = shardsOf(fileName(url));
+  const index = ending === null ? null : await fileAt(url, signal);
+  const names = index ? namesIn(await index.text()) : partNames(fileName(url));
   const [model, config, tokenizer] = await Promise.all([
     Promise.all(names.map((name) => remoteAt(beside(url, name), signal))),
     fileBeside(url, 'config.json', signal),
@@ -50,10 +50,10 @@ function beside(url: URL, name: string): URL {
 }
 
 /** The files that an index names; a text that is no index has none, and the library says why. */
-function shardsOf(text: string): string[] {
+function namesIn(text: string): string[] {
   try {
     const { weight_map: map } = JSON.parse(text) as { weight_map: Record<string, string> };
-    const names = Object.values(map).filter((name) => /^[^/\\:]+\.safetensors$/.test(name));
+    const names = Object.values(map).filter((name) => /^[^/\\:]+\.(safetensors|bin)$/.test(name));
     return [...new Set(names)];
   } catch {
     return [];

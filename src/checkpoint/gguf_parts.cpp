@@ -1,0 +1,94 @@
+#include "checkpoint/gguf_parts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "checkpoint/shard_index.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+constexpr std::string_view kPattern = "-00000-of-00000.gguf";  // what follows the model's name
+constexpr std::size_t kDigits = 5;
+constexpr std::uint64_t kMostParts = 99999;
+
+std::string padded(int number) {
+  const std::string digits = std::to_string(number);
+  return std::string(kDigits - digits.size(), '0') + digits;
+}
+
+bool is_part(const std::string& name) {
+  if (name.size() <= kPattern.size()) return false;
+  const std::string_view ending = std::string_view(name).substr(name.size() - kPattern.size());
+  return std::equal(ending.begin(), ending.end(), kPattern.begin(), [](char found, char wanted) {
+    return wanted == '0' ? found >= '0' && found <= '9' : found == wanted;
+  });
+}
+
+std::uint64_t count_of(const GgufHeader& header) {
+  return std::max<std::uint64_t>(1, header.integer("split.count"));
+}
+
+/// What messages call part `number`, from 0, of the model that `other` belongs to.
+std::string part_name(std::uint64_t number, std::uint64_t count, const std::string& other) {
+  const std::vector<std::string> names = gguf_part_names(file_name(other));
+  if (names.size() == count) return names[static_cast<std::size_t>(number)];
+  return "part " + std::to_string(number + 1) + " of " + std::to_string(count);
+}
+
+}  // namespace
+
+std::vector<std::string> gguf_part_names(const std::string& name) {
+  if (!is_part(name)) return {name};
+  const std::size_t end = name.size() - kPattern.size();
+  const int count = std::stoi(name.substr(end + 10, kDigits));
+  std::vector<std::string> names;
+  for (int number = 1; number <= count; ++number) {
+    names.push_back(name.substr(0, end + 1) + padded(number) + name.substr(end + 6));
+  }
+  const bool is_one = std::find(names.begin(), names.end(), name) != names.end();
+  return is_one ? names : std::vector{name};
+}
+
+std::vector<GgufPart> read_gguf_parts(const std::vector<std::shared_ptr<ByteSource>>& files) {
+  std::vector<GgufPart> parts;
+  for (const auto& file : files) parts.push_back({file, GgufHeader::read(*file)});
+  std::stable_sort(parts.begin(), parts.end(), [](const GgufPart& a, const GgufPart& b) {
+    return a.header.integer("split.no") < b.header.integer("split.no");
+  });
+  const std::uint64_t count = count_of(parts.front().header);
+  std::uint64_t tensors = 0;
+  for (std::uint64_t number = 0; number < parts.size(); ++number) {
+    const auto& [source, header] = parts[static_cast<std::size_t>(number)];
+    tensors += header.tensors.size();
+    const std::uint64_t found = header.integer("split.no");
+    if (count_of(header) != count || count > kMostParts || found >= count || found < number) {
+      throw FormatError(source->name(), "it must be another part of the model of " +
+                                            parts.front().source->name() + ", but it is part " +
+                                            std::to_string(found + 1) + " of " +
+                                            std::to_string(count_of(header)));
+    }
+  }
+  for (std::uint64_t number = 0; number < count; ++number) {
+    const bool there = number < parts.size() &&
+                       parts[static_cast<std::size_t>(number)].header.integer("split.no") == number;
+    if (there) continue;
+    const std::string& other = parts.front().source->name();
+    throw FormatError(
+        part_name(number, count, other),
+        "it is missing; " + other + " is one of " + std::to_string(count) + " parts of a model");
+  }
+  const std::uint64_t claimed = parts.front().header.integer("split.tensors.count");
+  if (count > 1 && claimed != tensors) {
+    throw FormatError(parts.front().source->name(),
+                      "its parts must have " + std::to_string(claimed) +
+                          " tensors together (split.tensors.count), but have " +
+                          std::to_string(tensors));
+  }
+  return parts;
+}
+
+}  // namespace eigenscope
