@@ -12,6 +12,8 @@
 #include "spectrum/eigenvalues.h"
 #include "spectrum/ensemble.h"
 #include "spectrum/traces.h"
+#include "spectrum/weight_distance.h"
+#include "spectrum/weighted_spectrum.h"
 #include "support/bits.h"
 #include "support/error.h"
 #include "support/orthonormal.h"
@@ -367,4 +369,25 @@ TEST_CASE(
     agrees(queries.cwiseProduct(keys).colwise().sum().transpose().array().square(), traces.eta_f);
     agrees(queries.cwiseProduct(keys).colwise().sum().transpose(), 0);
   }
+}
+
+TEST_CASE("the distance of two W from their factors is that of the matrices") {
+  const MatrixXd query = random_matrix(9, 3, 1), key = random_matrix(9, 3, 2);
+  const MatrixXd other_query = random_matrix(9, 4, 3), other_key = random_matrix(9, 4, 4);
+  const MatrixXd w = query * key.transpose(), other = other_query * other_key.transpose();
+  const double distance = weight_distance({query, key}, {other_query, other_key});
+  CHECK_THAT(distance, WithinAbs((other - w).norm() / w.norm(), 1e-10));
+  CHECK(weight_distance({query, key}, {query, key}) < 1e-7);
+  const auto values = [](const MatrixXd& q, const MatrixXd& k) {
+    return weighted_spectrum(products_of_factors(q, k)).singular_values;
+  };
+  const double bound = spectrum_distance(values(query, key), values(other_query, other_key));
+  CHECK(bound > 0);
+  CHECK(bound <= distance);
+  // Turning W changes it, but not its singular values.
+  CHECK(spectrum_distance(values(query, key), values(key, query)) < 1e-7);
+  CHECK(weight_distance({query, key}, {key, query}) > 0.1);
+  CHECK(std::isnan(weight_distance({MatrixXd::Zero(9, 3), key}, {query, key})));
+  CHECK_THROWS_AS(weight_distance({query, key}, {query.topRows(8), key.topRows(8)}),
+                  InvalidArgument);
 }

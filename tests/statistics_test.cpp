@@ -2,13 +2,17 @@
 // their results are known.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "catch.h"
 #include "statistics/bootstrap.h"
+#include "statistics/drift.h"
 #include "statistics/jackknife.h"
 #include "statistics/paired_test.h"
 #include "statistics/rank_correlation.h"
+#include "support/error.h"
+#include "test_matrices.h"
 
 using namespace eigenscope;
 
@@ -96,4 +100,31 @@ TEST_CASE("rank correlation of known cases", "[prediction]") {
   }
   CHECK(std::isnan(pairs.correlation({2, 2, 2})));
   CHECK(std::isnan(pairs.correlation({1})));
+}
+
+TEST_CASE("a drift is a change in units of the spread over the heads") {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const Eigen::VectorXd before{{1, 3, kNone, 5, 7}}, after{{1.5, 3, 4, kNone, 6}};
+  const Drift drift = drift_between(before, after);
+  const double spread = std::sqrt(28.0 / 3);  // of 1, 3 and 7
+  CHECK_THAT(drift.spread, WithinAbs(spread, 1e-12));
+  CHECK_THAT(drift.of_head[0], WithinAbs(0.5 / spread, 1e-12));
+  CHECK(drift.of_head[1] == 0);
+  CHECK(std::isnan(drift.of_head[2]));
+  CHECK(std::isnan(drift.of_head[3]));
+  CHECK_THAT(drift.rms, WithinAbs(std::sqrt(1.25 / 3) / spread, 1e-12));
+  CHECK_THAT(drift.largest, WithinAbs(1 / spread, 1e-12));
+  CHECK(drift.rank_correlation == 1);
+  CHECK(std::isnan(drift_between(before.head(1), after.head(1)).spread));
+  CHECK(std::isnan(drift_between(Eigen::VectorXd::Ones(3), after.head(3)).rms));
+  CHECK_THROWS_AS(drift_between(before, after.head(2)), InvalidArgument);
+}
+
+TEST_CASE("a change of a tenth of the spread leaves a correlation of 0.995") {
+  const Eigen::MatrixXd draws = random_matrix(20000, 2, 3);
+  const Drift drift = drift_between(draws.col(0), draws.col(0) + 0.1 * draws.col(1));
+  CHECK_THAT(drift.rms, WithinAbs(0.1, 2e-3));
+  // Spearman's of a normal pair: (6 / pi) asin(r / 2).
+  CHECK_THAT(drift.rank_correlation,
+             WithinAbs(6 / std::acos(-1.0) * std::asin(0.5 / std::sqrt(1.01)), 1e-3));
 }

@@ -43,6 +43,14 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
   if (!several) model->expected(1);
   refuse_empty(
       app.add_option("--config", config_, "config.json; default: the one beside the weights"));
+  if (has_field(operation, "changed")) {
+    refuse_empty(app.add_option("--changed", changed_,
+                                "checkpoint that is compared with MODEL, named as MODEL is")
+                     ->required());
+    refuse_empty(
+        app.add_option("--changed-config", changed_config_,
+                       "its config.json; default: the one beside its weights, else that of MODEL"));
+  }
   if (!text_) return;
   refuse_empty(app.add_option("--tokenizer", tokenizer_,
                               "tokenizer.json; default: the one beside the weights"));
@@ -66,6 +74,13 @@ void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& pat
   reader.files["model"] = std::move(files.model);
   if (files.index) reader.files["index"] = {files.index};
   if (files.config) reader.files["config"] = {files.config};
+  if (!changed_.empty()) {
+    CheckpointFiles changed =
+        find_files(only_checkpoint("changed", find_checkpoints(changed_)), changed_config_);
+    reader.files["changed"] = std::move(changed.model);
+    if (changed.index) reader.files["changed_index"] = {changed.index};
+    if (changed.config) reader.files["changed_config"] = {changed.config};
+  }
   if (!text_) return;
   const std::string tokenizer =
       tokenizer_.empty() ? file_beside(path, "tokenizer.json") : tokenizer_;

@@ -9,7 +9,7 @@
 
 namespace eigenscope::cli {
 
-/// MODEL, --config and, where the operation reads text, --tokenizer.
+/// MODEL, --config and, where the operation has fields for them, --changed and --tokenizer.
 class CheckpointOptions {
  public:
   /// Adds those that the operation has fields for; `several` allows more than one MODEL.
@@ -27,7 +27,7 @@ class CheckpointOptions {
  private:
   bool any_ = false, text_ = false;
   std::vector<std::string> models_;
-  std::string config_, tokenizer_;
+  std::string config_, tokenizer_, changed_, changed_config_;
 };
 
 /// The one that was found (find_checkpoints). Throws InvalidArgument (`name`) for several.

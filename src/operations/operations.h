@@ -23,6 +23,7 @@
   row(collapse_map)                \
   row(cosines)                     \
   row(heads)                       \
+  row(head_drift)                  \
   row(tensors)                     \
   row(attend)                      \
   row(layer_spectra)               \

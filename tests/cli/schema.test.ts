@@ -58,11 +58,12 @@ describe.each(operations)('%s', (name, { description, properties }) => {
   const choices = Object.entries(input.properties).filter(([, field]) => field.enum);
   const model = 'model' in input.properties ? [MINILM] : [];
   const text = name === 'train' ? ['--text', `${root}README.md`] : []; // shorter than its default
+  const changed = 'changed' in input.properties ? ['--changed', MINILM] : [];
   const mapped = 'map_query' in input.properties ? ['--map-query', 'w.{n}'] : [];
 
   test.skipIf(choices.length === 0)('refuses an unknown choice by its field', () => {
     for (const [field, { enum: names }] of choices) {
-      const ran = raw(name, ...model, ...text, ...mapped, `--${field.replaceAll('_', '-')}`, 'nothing');
+      const ran = raw(name, ...model, ...changed, ...text, ...mapped, `--${field.replaceAll('_', '-')}`, 'nothing');
       expect(ran.status).toBe(2);
       expect(ran.stderr).toContain(`${field}: 'nothing' is not allowed; it must be one of ${names!.join(', ')}`);
     }

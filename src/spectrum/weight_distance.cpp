@@ -1,0 +1,50 @@
+#include "spectrum/weight_distance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "spectrum/traces.h"
+#include "support/error.h"
+
+namespace eigenscope {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+double ratio(double change, double whole) {
+  return whole > 0 ? change / whole : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+double weight_distance(const QueryKeyFactors& before, const QueryKeyFactors& after) {
+  if (before.query.rows() != after.query.rows()) {
+    throw InvalidArgument("width", "both matrices must have one width, but have " +
+                                       std::to_string(before.query.rows()) + " and " +
+                                       std::to_string(after.query.rows()));
+  }
+  const auto beside = [](const MatrixXd& left, const MatrixXd& right) {
+    MatrixXd both(left.rows(), left.cols() + right.cols());
+    both << left, right;
+    return both;
+  };
+  // W' - W = [query', -query] [key', key]^T
+  const FactorProducts change =
+      products_of_factors(beside(after.query, -before.query), beside(after.key, before.key));
+  const FactorProducts whole = products_of_factors(before.query, before.key);
+  return ratio(std::sqrt(std::max(0.0, change.gram.trace())), std::sqrt(whole.gram.trace()));
+}
+
+double spectrum_distance(const VectorXd& before, const VectorXd& after) {
+  const Eigen::Index count = std::max(before.size(), after.size());
+  VectorXd old = VectorXd::Zero(count), now = VectorXd::Zero(count);
+  old.head(before.size()) = before;
+  now.head(after.size()) = after;
+  return ratio((now - old).norm(), old.norm());
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,113 @@
+// Heads of a model beside those of its quantized GGUF, which an independent script writes.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { safetensorsOf } from '../checkpoints.ts';
+import { json, MINILM, root, run } from './eigenscope.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'eigenscope-drift-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Quantized {
+  file: string;
+  type: string;
+  heads: { layer: number; head: number; distance: number }[];
+}
+
+/** The GGUF of a BERT, and how far each W is from the original by numpy. */
+function quantized(model: string, type: string): Quantized {
+  const file = join(folder, `${type}.gguf`);
+  const script = `${root}tests/gguf/quantize.py`;
+  const text = execFileSync('/usr/bin/python3', ['-B', script, model, type, file], { encoding: 'utf8' });
+  return { file, ...(JSON.parse(text) as Omit<Quantized, 'file'>) };
+}
+
+/** A BERT of two layers with four heads each, without what reads text; super-blocks have 256 numbers. */
+const WIDTH = 256;
+const small = join(folder, 'small');
+mkdirSync(small);
+const noise = (seed: number) => (i: number) => Math.sin(12.9898 * i + seed + 0.1 * Math.sin(i * i));
+writeFileSync(
+  join(small, 'model.safetensors'),
+  safetensorsOf(
+    Object.fromEntries(
+      [0, 1].flatMap((layer) =>
+        ['query', 'key'].map((kind, i) => [
+          `encoder.layer.${layer}.attention.self.${kind}.weight`,
+          { shape: [WIDTH, WIDTH], value: noise(2 * layer + i) },
+        ]),
+      ),
+    ),
+  ),
+);
+const sizes = { hidden_size: WIDTH, intermediate_size: 4 * WIDTH, num_hidden_layers: 2, num_attention_heads: 4 };
+const CONFIG = { model_type: 'bert', ...sizes, max_position_embeddings: 64, layer_norm_eps: 1e-12 };
+writeFileSync(join(small, 'config.json'), JSON.stringify(CONFIG));
+
+describe.each(['F16', 'Q8_0', 'Q6_K', 'Q5_K', 'Q5_1', 'Q5_0', 'Q4_K', 'Q4_1', 'Q4_0'])('%s', (type) => {
+  test('moves W as far as numpy finds, and the spectrum less', () => {
+    const { file, heads, type: kept } = quantized(small, type);
+    expect(kept).toBe(type);
+    const found = json('head-drift', { changed: file }, small);
+    expect(found.heads).toHaveLength(8);
+    for (const [i, head] of found.heads.entries()) {
+      expect([head.layer, head.head]).toEqual([heads[i].layer, heads[i].head]);
+      expect(head.weight_distance).toBeCloseTo(heads[i].distance, 6);
+      expect(head.spectrum_distance).toBeLessThanOrEqual(head.weight_distance);
+      expect(head.spectrum_distance).toBeGreaterThan(0);
+      const { spread } = found.measures[0];
+      expect(head.mean_drift).toBeCloseTo((head.mean_changed - head.mean) / spread, 9);
+    }
+  });
+});
+
+test('a checkpoint beside itself has no drift, and each of its numbers is that of heads and attend', () => {
+  const text = join(folder, 'text.txt');
+  writeFileSync(text, 'The whale swam in the sea, and the men of the ship saw it. '.repeat(20));
+  const options = { file: text, length: 64, passages: 2 };
+  const found = json('head-drift', { changed: MINILM, ...options }, MINILM);
+  const { heads } = json('heads', { length: 64 }, MINILM);
+  const read = json('attend', options, MINILM).heads;
+  expect(found.heads).toHaveLength(72);
+  for (const [i, head] of found.heads.entries()) {
+    expect(head.weight_distance).toBeLessThan(1e-7);
+    for (const name of ['mean', 'variance', 'localization', 'spectral_norm', 'entropy', 'sink']) {
+      const other = name === 'entropy' || name === 'sink' ? read[i] : heads[i];
+      expect(head[name]).toBeCloseTo(other[name], 9);
+      expect(head[`${name}_changed`]).toBe(head[name]);
+      expect(head[`${name}_drift`]).toBe(0);
+    }
+  }
+  for (const measure of found.measures) {
+    expect([measure.rms_drift, measure.largest_drift, measure.rank_correlation]).toEqual([0, 0, 1]);
+    expect(measure.spread).toBeGreaterThan(0);
+  }
+});
+
+test('fewer bits move the heads of MiniLM further, and text is read from its GGUF', () => {
+  const text = join(folder, 'text.txt');
+  const drifts = ['Q8_0', 'Q5_0', 'Q4_0'].map((type) => {
+    const { file } = quantized(MINILM, type);
+    const { measures } = json('head-drift', { changed: file, file: text, length: 64, passages: 2 }, MINILM);
+    return Object.fromEntries(
+      measures.map((it: { measure: string; rms_drift: number }) => [it.measure, it.rms_drift]),
+    ) as Record<string, number>;
+  });
+  for (const name of Object.keys(drifts[0])) {
+    const [eight, five, four] = drifts.map((it) => it[name]);
+    expect(eight, name).toBeGreaterThan(0);
+    expect(five, name).toBeGreaterThan(eight);
+    expect(four, name).toBeGreaterThan(five);
+    expect(eight, name).toBeLessThan(0.1);
+  }
+});
+
+test('checkpoints with other heads are refused', () => {
+  const { status, stderr } = run('head-drift', { changed: MINILM }, small);
+  expect(status).toBe(2);
+  expect(stderr).toContain('it must have the heads of the model, layer by layer, but it has 72 heads in 6 layers');
+  expect(run('head-drift', {}, small).stderr).toContain('--changed is required');
+  expect(run('head-drift', { changed: join(folder, 'none.gguf') }, small).stderr).toContain('no such file');
+});
