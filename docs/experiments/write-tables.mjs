@@ -22,6 +22,7 @@ const controls = await import('./controls/tables.mjs');
 const withoutText = await import('../results/without-text.mjs');
 const trainedModels = await import('../results/trained-models.mjs');
 const tokenMetric = await import('../results/token-metric.mjs');
+const quantization = await import('../results/quantization.mjs');
 const computed = await import('../results/computed.mjs');
 
 const made = {
@@ -31,6 +32,7 @@ const made = {
   ...withoutText.tables(withoutText.results()),
   ...trainedModels.tables(trainedModels.results()),
   ...tokenMetric.tables(tokenMetric.results()),
+  ...quantization.tables(quantization.results()),
 };
 const numbers = {
   ...{ ...experiments.numbers, ...computed.numbers },
@@ -38,6 +40,7 @@ const numbers = {
 };
 const PAGES = [
   'README.md',
+  'docs/checkpoints.md',
   'docs/experiments/controls/results.md',
   'docs/experiments/prediction.md',
   'docs/experiments/tables.md',
