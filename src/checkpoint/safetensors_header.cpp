@@ -233,7 +233,7 @@ void check_tensor(const std::string& name, const TensorInfo& tensor, std::uint64
   }
   if (tensor.end > data_size) {
     fail("its data ends at byte " + std::to_string(tensor.end) + " of the data, but the file has " +
-         "only " + std::to_string(data_size));
+         "only " + std::to_string(data_size) + ": it is incomplete");
   }
 }
 

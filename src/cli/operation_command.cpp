@@ -140,9 +140,13 @@ void TypedFields::Reader::visit(const InputField& field) {
   if (!typed_.given(field.name)) return set_default(field);
   const std::string& text = typed_.typed_.find(field.name)->second.text;
   if (field.kind == FieldKind::bytes) {
-    const std::string content = std::string_view(field.name) == "checkpoint"
-                                    ? read_checkpoint(field.name, text)
-                                    : cli::read_text(text);
+    const bool is_checkpoint = std::string_view(field.name) == "checkpoint";
+    const std::string content =
+        is_checkpoint ? read_checkpoint(field.name, text) : cli::read_text(text);
+    if (content.empty() && !is_checkpoint) {
+      // An operation takes no bytes for a field that is not given.
+      throw InvalidArgument(field.name, "it must have at least one byte, found none in " + text);
+    }
     const auto bytes = std::as_bytes(std::span(content));
     *static_cast<std::vector<std::byte>*>(field.at) = {bytes.begin(), bytes.end()};
   } else {

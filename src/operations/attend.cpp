@@ -134,7 +134,7 @@ void describe(ResultFields& out, const AttendResult& result) {
 
 std::string_view given_text(const AttendInput& in) {
   if (in.text.empty() && in.file.empty()) {
-    throw InvalidArgument("text", "it must be given as `text` or as `file`");
+    throw InvalidArgument("text", "it must have at least one character, or `file` must be given");
   }
   if (!in.text.empty() && !in.file.empty()) {
     throw InvalidArgument("file", "it is not allowed with `text`");

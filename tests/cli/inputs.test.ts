@@ -119,6 +119,15 @@ test('an empty text is refused by every option of a path or a name', () => {
   expect(run('train', { config }).stderr).toContain('out: it must not be empty in ');
 });
 
+test('an empty file is refused, not taken for one that is not given', () => {
+  const file = write('empty.txt', '');
+  for (const command of ['attend', 'predict']) {
+    const ran = run(command, { length: 8, file }, model);
+    expect(ran).toMatchObject({ status: 2, stdout: '' });
+    expect(ran.stderr).toContain(`file: it must have at least one byte, found none in ${file}`);
+  }
+});
+
 test('an item that is there twice is refused', () => {
   const twice = run('train', { ...small, text, regularizer: 'none,locater,none' });
   expect(twice).toMatchObject({ status: 2, stdout: '' });
