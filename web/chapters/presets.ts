@@ -14,7 +14,7 @@ export const PRESETS = { localize: localizePresets, collapse: collapsePresets, u
 
 /** A number as a sentence writes it: two digits, and powers of ten where it is small. */
 export function written(value: number): string {
-  if (value === 0 || Math.abs(value) >= 0.001) return String(Number(value.toPrecision(2)));
+  if (value === 0 || Math.abs(value) >= 0.001) return String(Number(value.toPrecision(2))).replace('-', '−');
   const exponent = Math.floor(Math.log10(Math.abs(value)));
   const digits = [...String(-exponent)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
   return `${Number((value / 10 ** exponent).toPrecision(2))}·10⁻${digits}`;
@@ -87,7 +87,7 @@ export function presetsHtml(id: FigureId): string {
   });
   const [first] = steps;
   const hint = first
-    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">start with ${first.name.toLowerCase()}</a>, or drag the handles of the spectrum.`
+    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">start with ${first.name.toLowerCase()}</a>, or widen the spectrum by its lower handle: $L$ falls.`
     : 'Choose one to see what it shows.';
   return `<div class="presets${first ? ' tour' : ''}">
     <ul aria-label="${first ? 'Tour and presets' : 'Presets'} of ${referTo(id)}">${links.join('')}</ul>

@@ -33,7 +33,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 2,
     name: 'Large variance',
-    text: 'The band breaks into vertical stripes: each row attends to one key (entropy {small.entropy} → {large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal rarely (mean of $\\rho$ {large.rho_mean}).',
+    text: 'The band breaks into vertical stripes: each row attends to one key (mean entropy {small.entropy} → {large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal rarely (mean of $\\rho$ {large.rho_mean}).',
     state: { variance: 30 },
     claim: ({ small, large }) =>
       large.localization < 0.25 * small.localization && large.rho_mean < 0.5 * small.rho_mean && large.entropy < 0.03,
@@ -43,7 +43,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 3,
     name: 'Mean near zero',
-    text: '<b>The claim fails.</b> With $\\xi/\\lambda &lt; 2/(T-1)$, $\\xi = md$, no weight is cut off at 0 or 1 at zero variance: all positions pass the signal alike. $L$ starts at 0, and more variance brings <em>more</em> localization.',
+    text: '<b>Without a mean the claim fails.</b> With $\\xi/\\lambda &lt; 2/(T-1)$, $\\xi = md$, no weight is cut off at 0 or 1 at zero variance: all positions pass the signal alike. $L$ starts at 0, and more variance brings <em>more</em> localization.',
     state: { mean: 0.004, variance: 0.0001 },
     claim: ({ fails, limit }) => fails.localization < 0.01 && limit.localization > fails.localization,
   },
