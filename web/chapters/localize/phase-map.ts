@@ -41,6 +41,8 @@ interface Result extends Field {
 }
 
 const QUICK = { columns: 48, rows: 36 };
+/** What a screen reader calls the picture; the caption follows. */
+const NAME = 'Map of the localization index.';
 /** Every so many columns and rows of the map have a tip: those between lie within its reach. */
 const TIPS = 4;
 
@@ -149,8 +151,9 @@ export class PhaseMapFigure implements Figure {
       this.drawn = { map: result.map, look, ramp: fieldRamp() };
       this.draw(result, spots);
     }
-    this.placePoint(result);
-    this.frame.say(this.caption());
+    const caption = this.caption();
+    this.placePoint(result, caption);
+    this.frame.say(caption);
   }
 
   /** What the picture depends on beside its numbers and colours, and the present point. */
@@ -165,7 +168,7 @@ export class PhaseMapFigure implements Figure {
     const { width } = this.frame;
     const key = legend(this.entries(), 56, width - 8, 22);
     this.chart = chart({
-      label: 'Map of the localization index.',
+      label: NAME,
       width,
       height: this.frame.height(MAP_SHAPE) + key.height,
       marginTop: key.height + 12,
@@ -272,7 +275,7 @@ export class PhaseMapFigure implements Figure {
     return domainAround([{ x, y }, ...this.spots()], state.tokens);
   }
 
-  private placePoint(result: Result): void {
+  private placePoint(result: Result, caption: string): void {
     if (!this.chart) return;
     const { x, y, svg } = this.chart;
     const { domain } = result;
@@ -280,7 +283,7 @@ export class PhaseMapFigure implements Figure {
     this.dot.setAttribute('cx', String(x.apply(px)));
     this.dot.setAttribute('cy', String(y.apply(py)));
     this.dot.setAttribute('visibility', py > 0 ? 'visible' : 'hidden'); // the axis is logarithmic
-    svg.setAttribute('aria-label', `Map of the localization index. ${this.caption()}`);
+    svg.setAttribute('aria-label', `${NAME} ${caption}`);
     this.frame.put(svg, [this.canvas.paint(result, this.chart)]);
     const { mean, variance } = this.store.state;
     const text = `mean ${short(mean)}, variance ${short(variance)}; ξ/λ ${short(px)}, √η_F/λ ${short(py)}`;
