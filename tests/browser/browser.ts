@@ -107,7 +107,7 @@ export async function settled(page: Page, id: FigureId): Promise<void> {
   const figure = page.locator(`#figure-${id}`);
   await unfold(figure);
   await figure.scrollIntoViewIfNeeded();
-  await figure.locator('.progress.done').waitFor({ state: 'attached', timeout: 30_000 });
+  await figure.locator('.progress.done').waitFor({ state: 'attached', timeout: 60_000 });
 }
 
 /** Gives a page that is open the state of a link, and waits until it has heard of it. */
