@@ -1,6 +1,8 @@
 // One head of attention that answers a question about a scene, with its gradient.
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -40,27 +42,35 @@ class SceneReader {
  private:
   using Index = Eigen::Index;
 
-  /// First parameter of each table, one after the other.
+  /// First parameter of each table, one after the other; the columns of `asked` follow those of the features
+  /// in the table of queries.
   Index query() const { return 0; }
-  Index asked() const { return width_ * kFeatures; }
-  Index key() const { return asked() + width_ * kAttributes; }
+  Index key() const { return query() + width_ * (kFeatures + kAttributes); }
   Index value() const { return key() + width_ * kFeatures; }
   Index output() const { return value() + width_ * kFeatures; }
   Index bias() const { return output() + kFeatures * (width_ + kAttributes); }
   Index size() const { return bias() + kFeatures; }
 
-  /// Column `place` of the table that begins at `first`.
-  const Scalar* column(Index first, Index place) const {
-    return parameters_.data() + first + width_ * place;
+  const Scalar* at(Index first) const { return parameters_.data() + first; }
+  Scalar temperature() const { return 1 / std::sqrt(static_cast<Scalar>(width_)); }
+
+  /// Features of an object, which no other object of its scene has.
+  static const std::array<int, kAttributes>& object(std::span<const Scene* const> scenes,
+                                                    Index scene, Index number) {
+    return scenes[static_cast<std::size_t>(scene)]->features[static_cast<std::size_t>(number)];
   }
-  Scalar* slope(Index first, Index place) { return gradient_.data() + first + width_ * place; }
+  template <class Column>
+  static Scalar sum_over(const std::array<int, kAttributes>& features, const Column& column) {
+    return column[features[0]] + column[features[1]] + column[features[2]];
+  }
 
   Index width_;
   Vector<Scalar> parameters_, gradient_;
-  Matrix<Scalar> queries_, keys_, values_;  // d_h x B, d_h x B objects
+  Matrix<Scalar> queries_;  // d_h x B
+  // Features x B: logit of each, and weight of the object that has it.
+  Matrix<Scalar> feature_logits_, feature_weights_;
   Matrix<Scalar> weights_, read_, logits_;  // read: attended value and asked, (d_h + 3) x B
-  Matrix<Scalar> dread_;
-  Vector<Scalar> dquery_, dlogit_;
+  Matrix<Scalar> dread_, dfeature_, dqueries_;
 };
 
 }  // namespace eigenscope
