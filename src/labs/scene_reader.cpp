@@ -85,10 +85,12 @@ double SceneReader<Scalar>::backward(std::span<const Scene* const> scenes,
   for (Index b = 0; b < batch; ++b) {
     const auto weight = weights_.col(b);
     Eigen::Matrix<Scalar, kObjects, 1> dlogit;
+    Scalar mean = 0;
     for (Index i = 0; i < kObjects; ++i) {
       dlogit[i] = sum_over(object(scenes, b, i), dfeature_.col(b));
+      mean += weight[i] * dlogit[i];
     }
-    dlogit = (weight.array() * (dlogit.array() - weight.dot(dlogit))).matrix().eval();
+    for (Index i = 0; i < kObjects; ++i) dlogit[i] = weight[i] * (dlogit[i] - mean);
     if (prior.size() > 0) {
       dlogit += pull * (weight - prior.col(b));
       for (Index i = 0; i < kObjects; ++i) {
