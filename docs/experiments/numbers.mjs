@@ -4,13 +4,15 @@ import { resultsOf } from './controls/tables.mjs';
 import { analysed, analysisOf, results as experiments, shown } from './tables.mjs';
 
 /** Those of the controls too that have a run. */
-const results = { ...experiments, 'sign-post-norm': resultsOf('sign-post-norm') };
+const controls = ['sign-post-norm', 'paper-mean'].map((name) => [name, resultsOf(name)]);
+const results = { ...experiments, ...Object.fromEntries(controls) };
 
 const EXPERIMENTS = {
   rates: { name: 'learning-rate', axes: ['method', 'learning_rate'], outcome: 'bits_per_byte' },
   escape: { name: 'rank-escape', axes: ['depth', 'init_scale', 'alpha'], outcome: 'bits_per_byte' },
   paper: { name: 'paper-setting', axes: ['method', 'query_key_bias'], outcome: 'perplexity' },
   sign: { name: 'sign-post-norm', axes: ['alpha', 'steps'], outcome: 'bits_per_byte' },
+  means: { name: 'paper-mean', axes: ['method', 'query_key_bias'], outcome: 'loss' },
   tuned: { name: 'regularizers', axes: ['method'], outcome: 'bits_per_byte' },
 };
 
@@ -165,6 +167,14 @@ export const numbers = {
       METHODS[methods].map((method) => compared('rates', `${method}/${rate}`).difference),
       2,
     ),
+  /** The smallest and the largest difference from the baseline of the control with means to keep. */
+  costs: () => {
+    const kept = results['paper-mean'].summary.filter(({ axes }) => /-m[\d.]+-/.test(axes.method));
+    return span(
+      kept.map(({ loss }) => loss.difference),
+      3,
+    );
+  },
   'mean-excess': (method) =>
     shown(analysed(results['learning-rate'], 'sensitivity').find((row) => row.method === method).mean_excess, 3),
   lowest: (method, digits) => shown(lowest(method).bits_per_byte.mean, Number(digits)),
