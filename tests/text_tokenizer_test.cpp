@@ -1,4 +1,5 @@
-// Tokenizers: known sentences against MiniLM's vocabulary, a small BPE worked by hand, hostile files.
+// Tokenizers: known sentences against MiniLM's vocabulary, small models and stages worked by hand, hostile
+// files. tests/cli/tokenizers.test.ts compares with another implementation on thousands of texts.
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -59,11 +60,13 @@ Json word_piece_file() {
     "model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[UNK]":0,"a":1,"##b":2,"c":3,"ab":4}}})");
 }
 
+std::string text_of(char32_t c) { return unicode::encode({&c, 1}); }
+
 /// Merges l+o, lo+w, space+low, e+r in this order.
 Json byte_pair_file() {
   Json vocab{{"lo", 256}, {"low", 257}, {"Ġlow", 258}, {"er", 259}, {"<|end|>", 260}};
   for (int byte = 0; byte < 256; ++byte) {
-    vocab[BytePair::symbol(static_cast<unsigned char>(byte))] = byte;
+    vocab[text_of(byte_symbol(static_cast<unsigned char>(byte)))] = byte;
   }
   return {
       {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
@@ -81,10 +84,30 @@ Failure failure_with(Json file, const std::string& pointer, const Json& value) {
 
 using Ids = std::vector<int>;
 
+/// The pieces of a text with a bar behind each.
+std::string pieces_of(const std::vector<PreTokenizer>& stages, const std::string& text) {
+  std::string joined;
+  for (const auto& piece : pre_tokenize(stages, unicode::decode(text), true)) {
+    joined += unicode::encode(piece) + "|";
+  }
+  return joined;
+}
+
+std::string normalized(const Normalizer& stage, const std::string& text) {
+  return unicode::encode(normalize({stage}, unicode::decode(text)));
+}
+
+/// Characters as tokens, then "ab" twice as likely as "a" and "b" together.
+Json unigram_file() {
+  return Json::parse(R"({"normalizer":null,"pre_tokenizer":{"type":"Metaspace"},
+    "model":{"type":"Unigram","unk_id":0,
+      "vocab":[["<unk>",0],["▁",-1],["a",-2],["b",-2],["ab",-3],["ba",-3],["<0xC3>",-9],["<0xA9>",-9]]}})");
+}
+
 }  // namespace
 
 TEST_CASE("sentences have the ids of an independent greedy search", "[text][sample]") {
-  CHECK(minilm().model() == "WordPiece");
+  CHECK(minilm().word_piece() != nullptr);
   CHECK(minilm().vocabulary().size() == 30522);
   CHECK(minilm().before() == Ids{101});
   CHECK(minilm().after() == Ids{102});
@@ -95,7 +118,8 @@ TEST_CASE("sentences have the ids of an independent greedy search", "[text][samp
   CHECK(minilm().wrapped(Ids{7592}) == Ids{101, 7592, 102});
 }
 
-TEST_CASE("BERT's normalization strips accents and controls and sets ideographs apart", "[text][sample]") {
+TEST_CASE("BERT's normalization strips accents and controls and sets ideographs apart",
+          "[text][sample]") {
   CHECK(minilm().encode("ÀÉÎõü Ångström naïve") == minilm().encode("aeiou angstrom naive"));
   CHECK(minilm().encode("Cafe\u0301") == minilm().encode("cafe"));
   CHECK(minilm().encode("wh\u200bale\a") == minilm().encode("whale"));
@@ -123,7 +147,7 @@ TEST_CASE("a word that no tokens make up is unknown as a whole", "[text]") {
 
 TEST_CASE("byte pairs merge in the order of their ranks", "[text]") {
   const TextTokenizer tokenizer = parsed(byte_pair_file());
-  CHECK(tokenizer.model() == "BPE");
+  CHECK(tokenizer.word_piece() == nullptr);
   CHECK(tokenizer.encode("low lower") == Ids{257, 258, 259});
   CHECK(tokenizer.encode("loo") == Ids{256, 'o'});
   CHECK(tokenizer.encode("a<|end|>low") == Ids{'a', 260, 257});
@@ -144,10 +168,7 @@ TEST_CASE("a long word merges as quickly as its length allows", "[text]") {
 
 TEST_CASE("pieces are those of GPT-2's expression", "[text]") {
   const auto pieces = [](const std::string& text) {
-    const std::u32string decoded = unicode::decode(text);
-    std::string joined;
-    for (const auto piece : gpt2_pieces(decoded)) joined += unicode::encode(piece) + "|";
-    return joined;
+    return pieces_of({Split{Pattern::gpt2}}, text);
   };
   CHECK(pieces("Hello world's end") == "Hello| world|'s| end|");
   CHECK(pieces("we'll  go\n\n now") == "we|'ll| | go|\n\n| now|");
@@ -155,6 +176,101 @@ TEST_CASE("pieces are those of GPT-2's expression", "[text]") {
   CHECK(pieces("x \n") == "x| \n|");
   CHECK(pieces("x\ny 'S") == "x|\n|y| '|S|");
   CHECK(pieces("naïve 東京²") == "naïve| 東京|²|");
+}
+
+TEST_CASE("pieces of later models keep prefixes, line ends and capitals apart", "[text]") {
+  const auto pieces = [](Pattern pattern, const std::string& text) {
+    return pieces_of({Split{pattern}}, text);
+  };
+  CHECK(pieces(Pattern::llama3, "we'LL (go) 12345!?\n\n x  y") ==
+        "we|'LL| (|go|)| |123|45|!?\n\n| x| | y|");
+  CHECK(pieces(Pattern::qwen2, "a 12 \r\n b") == "a| |1|2| \r\n| b|");
+  CHECK(pieces(Pattern::gpt4o, "CamelCase HTTPServer's a/b//\n") ==
+        "Camel|Case| HTTPServer's| a|/b|//\n|");
+  CHECK(pieces(Pattern::gpt4o, "ABCß 1234") == "ABCß| |123|4|");
+}
+
+TEST_CASE("a split keeps, drops or joins what its string matches", "[text]") {
+  using Behavior = Split::Behavior;
+  const auto pieces = [](Behavior behavior, bool invert = false) {
+    return pieces_of({Split{U"-", behavior, invert}}, "-a--b");
+  };
+  CHECK(pieces(Behavior::removed) == "a|b|");
+  CHECK(pieces(Behavior::isolated) == "-|a|-|-|b|");
+  CHECK(pieces(Behavior::merged_with_previous) == "-|a-|-|b|");
+  CHECK(pieces(Behavior::merged_with_next) == "-a|-|-b|");
+  CHECK(pieces(Behavior::contiguous) == "-|a|--|b|");
+  CHECK(pieces(Behavior::removed, true) == "-|-|-|");
+}
+
+TEST_CASE("pre-tokenizers cut the pieces of those before", "[text]") {
+  CHECK(pieces_of({WhitespaceSplit{}, Metaspace{}}, " a  b") == "▁a|▁b|");
+  CHECK(pieces_of({Metaspace{}}, "a  b") == "▁a|▁|▁b|");
+  CHECK(pieces_of({Metaspace{U'_', Metaspace::Prefix::first, false}}, "a b") == "_a_b|");
+  CHECK(pieces_of({Metaspace{U'_', Metaspace::Prefix::never, true}}, "a b") == "a|_b|");
+  CHECK(pieces_of({Digits{}}, "a12b") == "a|12|b|");
+  CHECK(pieces_of({Digits{true}, ByteLevel{true, true}}, "a 12") == "Ġa|Ġ|Ġ1|Ġ2|");
+  CHECK(pieces_of({}, "a b") == "a b|");
+}
+
+TEST_CASE("normalizers replace, strip and map characters", "[text]") {
+  CHECK(normalized(Replace{U"``", false, U"\""}, "```a``") == "\"`a\"");
+  CHECK(normalized(Replace{U" ", true, U"_"}, " a  b   c") == " a_b_c");
+  CHECK(normalized(Strip{}, "\u00a0 a b\n") == "a b");
+  CHECK(normalized(Strip{false, true}, " a ") == " a");
+  CHECK(normalized(Prepend{U"▁"}, "a") == "▁a");
+  CHECK(normalized(Prepend{U"▁"}, "") == "");
+  CHECK(normalized(StripAccents{}, "e\u0301\u0903") == "e");
+  CHECK(normalized(Lowercase{}, "ÀΣ") == "àσ");
+  CHECK(normalized(unicode::NormalForm::nfkc, "ｶﾞ ﬁ") == "ガ fi");
+  CHECK(normalized(unicode::NormalForm::nfd, "각") == "\u1100\u1161\u11a8");
+}
+
+TEST_CASE("a unigram takes the likeliest tokens, and one unknown for characters in a row",
+          "[text]") {
+  const TextTokenizer tokenizer = parsed(unigram_file());
+  CHECK(tokenizer.encode("abab") == Ids{1, 4, 4});
+  CHECK(tokenizer.encode("aba") == Ids{1, 2, 5});  // as likely as ab, a: the longer last token
+  CHECK(tokenizer.encode("éé b") == Ids{1, 0, 1, 3});
+  Json bytes = unigram_file();
+  bytes["model"]["byte_fallback"] = true;
+  CHECK(parsed(bytes).encode("é") == Ids{1, 6, 7});
+  CHECK(parsed(bytes).encode("ü") == Ids{1, 0});
+  bytes["model"].erase("unk_id");
+  CHECK(failure_of([&] { parsed(bytes).encode("ü"); }).item == "text");
+}
+
+TEST_CASE("byte pairs fall back to bytes, or to one unknown token", "[text]") {
+  Json file = Json::parse(R"({"normalizer":{"type":"Sequence","normalizers":[
+      {"type":"Prepend","prepend":"▁"},{"type":"Replace","pattern":{"String":" "},"content":"▁"}]},
+    "model":{"unk_token":"<unk>","fuse_unk":true,"byte_fallback":true,"merges":["▁ a"],
+      "vocab":{"<unk>":0,"▁":1,"a":2,"▁a":3,"<0xC3>":4,"<0xA9>":5}}})");
+  CHECK(parsed(file).encode("a aé") == Ids{3, 3, 4, 5});
+  CHECK(parsed(file).encode("üüa") == Ids{1, 0, 2});
+  file["model"]["fuse_unk"] = false;
+  CHECK(parsed(file).encode("üü") == Ids{1, 0, 0});
+}
+
+TEST_CASE("added tokens are found before or after normalization, with the spaces beside them",
+          "[text]") {
+  Json file = unigram_file();
+  file["normalizer"] = {{"type", "Lowercase"}};
+  file["added_tokens"] = {
+      {{"id", 8}, {"content", "<M>"}, {"lstrip", true}, {"rstrip", true}, {"special", true}},
+      {{"id", 9}, {"content", "AA"}, {"normalized", true}}};
+  const TextTokenizer tokenizer = parsed(file);
+  CHECK(tokenizer.encode("a <M> b") == Ids{1, 2, 8, 1, 3});
+  CHECK(tokenizer.encode("<m>") == Ids{1, 0});
+  CHECK(tokenizer.encode("Aab") == Ids{9, 1, 3});
+}
+
+TEST_CASE("post-processors wrap what those before them made", "[text]") {
+  Json file = word_piece_file();
+  const Json inner = file["post_processor"];
+  const Json outer = Json::parse(R"({"type":"BertProcessing","cls":["a",1],"sep":["c",3]})");
+  file["post_processor"] = {{"type", "Sequence"},
+                            {"processors", {{{"type", "ByteLevel"}}, inner, outer}}};
+  CHECK(parsed(file).wrapped(Ids{4}) == Ids{1, 9, 4, 3});
 }
 
 TEST_CASE("text that is not UTF-8 is refused with its byte", "[text][sample]") {
@@ -194,13 +310,40 @@ TEST_CASE("hostile tokenizers are refused by name", "[text]") {
   CHECK(words("/model/vocab/a", std::uint64_t{1} << 33) == "a");
   CHECK(words("/model/vocab", Json::object()) == "model.vocab");
   CHECK(words("/model/vocab", 3) == "model.vocab");
-  CHECK(words("/model/type", "Unigram") == "model");
+  CHECK(words("/model/type", "WordLevel") == "model");
+  CHECK(words("/model/type", "Unigram") == "model.vocab");
   CHECK(words("/model/unk_token", "none") == "model.unk_token");
   CHECK(words("/model/max_input_chars_per_word", 0) == "model.max_input_chars_per_word");
   CHECK(words("/model", nullptr) == "model.vocab");
-  CHECK(words("/normalizer/type", "Precompiled") == "normalizer");
+  CHECK(words("/normalizer/type", "Nmt") == "normalizer");
+  CHECK(
+      words("/normalizer", Json::parse(R"({"type":"Sequence","normalizers":[{"type":"Nmt"}]})")) ==
+      "normalizer.normalizers[0]");
+  CHECK(words("/normalizer",
+              Json::parse(R"({"type":"Replace","pattern":{"Regex":"x+"},"content":""})")) ==
+        "normalizer.pattern.Regex");
+  CHECK(words("/normalizer",
+              Json::parse(R"({"type":"Replace","pattern":{"String":""},"content":""})")) ==
+        "normalizer.pattern.String");
+  for (const char* table : {"?", "AAAA", "AAAAAA==", "CAAAAAAAAAA="}) {
+    CHECK(words("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", table}}) ==
+          "normalizer.precompiled_charsmap");
+  }
   CHECK(words("/normalizer/lowercase", "yes") == "normalizer.lowercase");
-  CHECK(words("/pre_tokenizer/type", "Metaspace") == "pre_tokenizer");
+  CHECK(words("/pre_tokenizer/type", "Whitespace") == "pre_tokenizer");
+  const auto split = [](const Json& pattern, const char* behavior) {
+    return Json{{"type", "Split"}, {"pattern", pattern}, {"behavior", behavior}};
+  };
+  CHECK(words("/pre_tokenizer", split({{"Regex", "\\d+"}}, "Isolated")) ==
+        "pre_tokenizer.pattern.Regex");
+  CHECK(words("/pre_tokenizer", split({{"String", ""}}, "Isolated")) ==
+        "pre_tokenizer.pattern.String");
+  CHECK(words("/pre_tokenizer", split({{"String", "a"}}, "Joined")) == "pre_tokenizer.behavior");
+  CHECK(words("/pre_tokenizer", {{"type", "Metaspace"}, {"prepend_scheme", "last"}}) ==
+        "pre_tokenizer.prepend_scheme");
+  CHECK(words("/pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "__"}}) ==
+        "pre_tokenizer.replacement");
+  CHECK(words("/added_tokens/0/single_word", true) == "added_tokens[0].single_word");
   CHECK(words("/added_tokens/0/id", 5) == "[UNK]");
   CHECK(words("/added_tokens/0/content", "") == "added_tokens[0]");
   CHECK(words("/added_tokens", "x") == "added_tokens");
@@ -220,12 +363,24 @@ TEST_CASE("hostile byte pairs are refused by name", "[text]") {
   CHECK(pairs("/model/merges", nullptr) == "model.merges");
   CHECK(pairs("/model/dropout", 0.1) == "model.dropout");
   CHECK(pairs("/model/end_of_word_suffix", "</w>") == "model.end_of_word_suffix");
-  CHECK(pairs("/pre_tokenizer/type", "Split") == "pre_tokenizer");
+  CHECK(pairs("/model/byte_fallback", "yes") == "model.byte_fallback");
   Json without = byte_pair_file();
   without["model"]["vocab"].erase("a");
   CHECK(failure_of([&] { parsed(without).encode("a"); }).item == "text");
   without["model"]["unk_token"] = "<|end|>";
   CHECK(parsed(without).encode("a") == Ids{260});
+}
+
+TEST_CASE("hostile unigrams are refused by name", "[text]") {
+  const auto unigram = [](const std::string& pointer, const Json& value) {
+    return failure_with(unigram_file(), pointer, value).item;
+  };
+  CHECK(unigram("/model/vocab/2", Json{"a"}) == "model.vocab[2]");
+  CHECK(unigram("/model/vocab/2/1", "x") == "model.vocab[2][1]");
+  CHECK(unigram("/model/vocab/2/0", std::string(1001, 'a')) == "model.vocab[2][0]");
+  CHECK(unigram("/model/vocab/2/0", "b") == "b");
+  CHECK(unigram("/model/vocab", Json::array()) == "model.vocab");
+  CHECK(unigram("/model/unk_id", 8) == "model.unk_id");
 }
 
 TEST_CASE("the tokenizer of bytes that is written reads every byte as itself", "[text]") {
@@ -240,7 +395,8 @@ TEST_CASE("the tokenizer of bytes that is written reads every byte as itself", "
   CHECK(bytes.after().empty());
 }
 
-TEST_CASE("a text is cut into passages, and a seed chooses among the whole ones", "[text][sample]") {
+TEST_CASE("a text is cut into passages, and a seed chooses among the whole ones",
+          "[text][sample]") {
   std::string text;
   for (int i = 0; i < 50; ++i) text += "low";
   const TextTokenizer tokenizer = parsed(byte_pair_file());

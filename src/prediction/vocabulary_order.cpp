@@ -7,10 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "support/argsort.h"
 #include "support/error.h"
 #include "support/gemm.h"
-#include "support/argsort.h"
-#include "text/byte_pair.h"
+#include "text/pre_tokenizer.h"
+#include "text/unicode.h"
 
 namespace eigenscope {
 namespace {
@@ -29,8 +30,10 @@ bool is_special(std::string_view token) {
 }
 
 bool is_word(std::string_view token) {
-  const std::string space = BytePair::symbol(' ');
-  if (token.starts_with(space)) token.remove_prefix(space.size());
+  for (const char32_t space : {byte_symbol(' '), Metaspace{}.replacement}) {
+    const std::string bytes = unicode::encode({&space, 1});
+    if (token.starts_with(bytes)) token.remove_prefix(bytes.size());
+  }
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return token.size() > 1 && std::all_of(token.begin(), token.end(), letter);
 }

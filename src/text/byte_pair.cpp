@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
-#include <utility>
 
 #include "io/json_events.h"
 #include "support/error.h"
-#include "text/pre_tokenizer.h"
 #include "text/unicode.h"
 
 namespace eigenscope {
@@ -17,29 +15,7 @@ std::uint64_t pair_key(int left, int right) {
   return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
 }
 
-bool is_printed(int byte) {
-  return (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
-}
-
 }  // namespace
-
-std::string BytePair::symbol(unsigned char byte) {
-  char32_t shown = byte;
-  if (!is_printed(byte)) {
-    shown = 0x100;
-    for (int other = 0; other < byte; ++other) shown += is_printed(other) ? 0 : 1;
-  }
-  std::string text;
-  unicode::append(text, shown);
-  return text;
-}
-
-BytePair::BytePair(std::shared_ptr<const Vocabulary> vocabulary, Rules rules)
-    : vocabulary_(std::move(vocabulary)), rules_(rules) {
-  for (std::size_t byte = 0; byte < byte_ids_.size(); ++byte) {
-    byte_ids_[byte] = vocabulary_->find(symbol(static_cast<unsigned char>(byte)));
-  }
-}
 
 void BytePair::add_merge(const std::string& left, const std::string& right) {
   const std::string item = "merge " + std::to_string(merges_.size());
@@ -60,18 +36,24 @@ const BytePair::Merge* BytePair::find_merge(int left, int right) const {
   return found == merges_.end() ? nullptr : &found->second;
 }
 
-std::vector<int> BytePair::symbols_of(const std::string& bytes) const {
-  std::vector<int> symbols;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    const std::optional<int> id = byte_ids_[byte] ? byte_ids_[byte] : rules_.unknown;
-    if (!id) {
-      throw InvalidArgument("text", "the vocabulary has no symbol for its byte " +
-                                        std::to_string(static_cast<int>(byte)));
-    }
+void BytePair::append_symbols(char32_t c, std::vector<int>& symbols) const {
+  const std::string text = unicode::encode({&c, 1});
+  if (const auto id = vocabulary_->find(text)) {
     symbols.push_back(*id);
+    return;
   }
-  return symbols;
+  if (rules_.byte_fallback) {
+    if (const auto ids = vocabulary_->bytes_of(text)) {
+      symbols.insert(symbols.end(), ids->begin(), ids->end());
+      return;
+    }
+  }
+  if (!rules_.unknown) {
+    throw InvalidArgument("text", "the vocabulary has no token for its character '" + text + "'");
+  }
+  if (!rules_.fuse_unknown || symbols.empty() || symbols.back() != *rules_.unknown) {
+    symbols.push_back(*rules_.unknown);
+  }
 }
 
 // Neighbours are linked, and a queue holds the pairs that can merge by rank, then place: n log n for
@@ -111,34 +93,17 @@ void BytePair::merge(std::vector<int>& symbols) const {
   std::erase(symbols, kGone);
 }
 
-void BytePair::append_piece(const std::string& bytes, std::vector<int>& ids) const {
+void BytePair::append(std::u32string_view piece, std::vector<int>& ids) const {
   if (rules_.whole_first) {
-    std::string token;
-    for (const char c : bytes) token += symbol(static_cast<unsigned char>(c));
-    if (const auto id = vocabulary_->find(token)) {
+    if (const auto id = vocabulary_->find(unicode::encode(piece))) {
       ids.push_back(*id);
       return;
     }
   }
-  std::vector<int> symbols = symbols_of(bytes);
+  std::vector<int> symbols;
+  for (const char32_t c : piece) append_symbols(c, symbols);
   merge(symbols);
   ids.insert(ids.end(), symbols.begin(), symbols.end());
-}
-
-void BytePair::append(std::u32string_view text, std::vector<int>& ids) const {
-  if (text.empty()) return;
-  std::u32string spaced;
-  if (rules_.prefix_space && text.front() != U' ') {
-    spaced = U' ' + std::u32string(text);
-    text = spaced;
-  }
-  if (!rules_.cut) {
-    append_piece(unicode::encode(text), ids);
-    return;
-  }
-  for (const std::u32string_view piece : gpt2_pieces(text)) {
-    append_piece(unicode::encode(piece), ids);
-  }
 }
 
 }  // namespace eigenscope

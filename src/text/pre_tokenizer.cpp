@@ -1,124 +1,195 @@
 #include "text/pre_tokenizer.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
 
 #include "text/unicode.h"
 
 namespace eigenscope {
 namespace {
 
-using namespace unicode;
-
-bool is_line_space(char32_t c) { return c == '\t' || c == '\n' || c == '\r' || is_space(c); }
+using Pieces = std::vector<std::u32string>;
+using View = std::u32string_view;
 
 bool is_bert_punctuation(char32_t c) {
   const bool ascii = (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) ||
                      (c >= 123 && c <= 126);
-  return ascii || is_punctuation(c);
+  return ascii || unicode::is_punctuation(c);
 }
 
-std::u32string cleaned(std::u32string_view text) {
-  std::u32string out;
-  for (const char32_t c : text) {
-    if (is_line_space(c)) {
-      out += U' ';
-    } else if (c != 0xfffd && !is_control(c)) {
-      out += c;
+/// A part of a text, and whether it matches what the text is cut at.
+struct Part {
+  View text;
+  bool is_match;
+};
+
+/// Length of the match at the start of a text that is not empty, or 0.
+using MatchLength = std::function<std::size_t(View)>;
+
+/// All of the text in parts.
+std::vector<Part> parts_of(View text, const MatchLength& length) {
+  std::vector<Part> parts;
+  std::size_t start = 0;
+  const auto close = [&](std::size_t end) {
+    if (end > start) parts.push_back({text.substr(start, end - start), false});
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = length(text.substr(at));
+    if (size == 0) {
+      ++at;
+      continue;
     }
+    close(at);
+    parts.push_back({text.substr(at, size), true});
+    start = at += size;
   }
-  return out;
+  close(text.size());
+  return parts;
 }
 
-std::u32string with_chinese_apart(std::u32string_view text) {
-  std::u32string out;
-  for (const char32_t c : text) {
-    if (is_chinese(c)) {
-      out += {U' ', c, U' '};
-    } else {
-      out += c;
+void append_parts(const std::vector<Part>& parts, Split::Behavior behavior, Pieces& pieces) {
+  using Behavior = Split::Behavior;
+  bool joins = false;  // the next part belongs to the piece before
+  bool was_match = false;
+  for (const auto& [text, is_match] : parts) {
+    if (behavior == Behavior::merged_with_previous) joins = is_match && joins;
+    if (behavior == Behavior::merged_with_next) joins = joins && !is_match;
+    if (behavior == Behavior::contiguous) joins = joins && is_match == was_match;
+    if (behavior != Behavior::removed || !is_match) {
+      if (joins) {
+        pieces.back() += text;
+      } else {
+        pieces.emplace_back(text);
+      }
     }
+    switch (behavior) {
+      case Behavior::merged_with_previous:
+        joins = !is_match;
+        break;
+      case Behavior::merged_with_next:
+        joins = is_match;
+        break;
+      case Behavior::contiguous:
+        joins = true;
+        break;
+      case Behavior::removed:
+      case Behavior::isolated:
+        break;
+    }
+    was_match = is_match;
   }
-  return out;
 }
 
-template <class Append>
-std::u32string mapped(std::u32string_view text, Append append) {
-  std::u32string out;
-  for (const char32_t c : text) append(out, c);
-  return out;
+/// The length of a run of characters at the start of a text that all fulfil `holds`.
+MatchLength run_of(bool (*holds)(char32_t)) {
+  return [=](View text) {
+    return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), holds) -
+                                    text.begin());
+  };
 }
 
-enum class Kind { space, letter, number, other };
-
-Kind kind_of(char32_t c) {
-  if (is_space(c)) return Kind::space;
-  if (is_letter(c)) return Kind::letter;
-  return is_number(c) ? Kind::number : Kind::other;
-}
-
-/// Length of 's, 't, 're, 've, 'm, 'll or 'd at the start of `text`, else 0.
-std::size_t contraction(std::u32string_view text) {
-  for (const std::u32string_view ending : {U"'s", U"'t", U"'re", U"'ve", U"'m", U"'ll", U"'d"}) {
-    if (text.starts_with(ending)) return ending.size();
+void append(const BertWords&, View text, bool, Pieces& pieces) {
+  Pieces words;
+  append_parts(parts_of(text, run_of(unicode::is_space)), Split::Behavior::removed, words);
+  const auto mark = [](View rest) -> std::size_t { return is_bert_punctuation(rest.front()); };
+  for (const std::u32string& word : words) {
+    append_parts(parts_of(word, mark), Split::Behavior::isolated, pieces);
   }
-  return 0;
 }
 
-/// Characters at the start of `text` that are all of the kind of the first; text is not empty.
-std::size_t run_length(std::u32string_view text) {
-  const Kind kind = kind_of(text.front());
-  const auto end =
-      std::find_if(text.begin(), text.end(), [&](char32_t c) { return kind_of(c) != kind; });
-  return static_cast<std::size_t>(end - text.begin());
+void append(const WhitespaceSplit&, View text, bool, Pieces& pieces) {
+  append_parts(parts_of(text, run_of(unicode::is_space)), Split::Behavior::removed, pieces);
 }
 
-std::size_t piece_length(std::u32string_view text) {
-  if (const std::size_t length = contraction(text)) return length;
-  if (kind_of(text.front()) != Kind::space) return run_length(text);
-  const std::size_t spaces = run_length(text);
-  if (text.front() == U' ' && spaces == 1 && text.size() > 1) return 1 + run_length(text.substr(1));
-  // The last space before a word belongs to the word (or, if it is no plain space, stands alone).
-  return spaces < text.size() && spaces > 1 ? spaces - 1 : spaces;
+void append(const Digits& rules, View text, bool, Pieces& pieces) {
+  const auto single = [](View rest) -> std::size_t { return unicode::is_number(rest.front()); };
+  append_parts(
+      rules.individual ? parts_of(text, single) : parts_of(text, run_of(unicode::is_number)),
+      Split::Behavior::isolated, pieces);
+}
+
+void append(const ByteLevel& rules, View text, bool, Pieces& pieces) {
+  std::u32string spaced;
+  if (rules.prefix_space && !text.starts_with(U' ')) {
+    spaced = U' ' + std::u32string(text);
+    text = spaced;
+  }
+  const auto add = [&](View piece) {
+    std::u32string symbols;
+    for (const char byte : unicode::encode(piece)) {
+      symbols += byte_symbol(static_cast<unsigned char>(byte));
+    }
+    pieces.push_back(std::move(symbols));
+  };
+  if (!rules.cut) {
+    add(text);
+    return;
+  }
+  for (const Part& part :
+       parts_of(text, [](View rest) { return match_length(Pattern::gpt2, rest); })) {
+    add(part.text);
+  }
+}
+
+void append(const Metaspace& rules, View text, bool first, Pieces& pieces) {
+  std::u32string replaced(text);
+  std::replace(replaced.begin(), replaced.end(), U' ', rules.replacement);
+  const bool wanted = rules.prefix == Metaspace::Prefix::always ||
+                      (rules.prefix == Metaspace::Prefix::first && first);
+  if (wanted && !replaced.starts_with(rules.replacement)) {
+    replaced.insert(replaced.begin(), rules.replacement);
+  }
+  const auto mark = [&](View rest) -> std::size_t { return rest.front() == rules.replacement; };
+  if (!rules.cut) {
+    pieces.push_back(std::move(replaced));
+    return;
+  }
+  append_parts(parts_of(replaced, mark), Split::Behavior::merged_with_next, pieces);
+}
+
+void append(const Split& rules, View text, bool, Pieces& pieces) {
+  const auto length = [&](View rest) -> std::size_t {
+    if (const auto* pattern = std::get_if<Pattern>(&rules.pattern)) {
+      return match_length(*pattern, rest);
+    }
+    const auto& string = std::get<std::u32string>(rules.pattern);
+    return rest.starts_with(string) ? string.size() : 0;
+  };
+  std::vector<Part> parts = parts_of(text, length);
+  if (rules.invert) {
+    for (Part& part : parts) part.is_match = !part.is_match;
+  }
+  append_parts(parts, rules.behavior, pieces);
 }
 
 }  // namespace
 
-std::u32string BertNormalizer::operator()(std::u32string_view text) const {
-  std::u32string out(text);
-  if (clean_text) out = cleaned(out);
-  if (chinese) out = with_chinese_apart(out);
-  if (strip_accents) out = mapped(out, append_without_accents);
-  if (lowercase) out = mapped(out, append_lower);
-  return out;
-}
-
-std::vector<std::u32string_view> bert_words(std::u32string_view text) {
-  std::vector<std::u32string_view> words;
-  std::size_t start = 0;
-  const auto close = [&](std::size_t end) {
-    if (end > start) words.push_back(text.substr(start, end - start));
-    start = end + 1;
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_space(text[i])) {
-      close(i);
-    } else if (is_bert_punctuation(text[i])) {
-      close(i);
-      words.push_back(text.substr(i, 1));
+std::vector<std::u32string> pre_tokenize(const std::vector<PreTokenizer>& stages,
+                                         std::u32string text, bool first) {
+  Pieces pieces{std::move(text)};
+  for (const PreTokenizer& stage : stages) {
+    Pieces cut;
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+      std::visit([&](const auto& rules) { append(rules, pieces[k], first && k == 0, cut); }, stage);
     }
-  }
-  close(text.size());
-  return words;
-}
-
-std::vector<std::u32string_view> gpt2_pieces(std::u32string_view text) {
-  std::vector<std::u32string_view> pieces;
-  while (!text.empty()) {
-    const std::size_t length = piece_length(text);
-    pieces.push_back(text.substr(0, length));
-    text.remove_prefix(length);
+    pieces = std::move(cut);
   }
   return pieces;
+}
+
+char32_t byte_symbol(unsigned char byte) {
+  static const auto kSymbols = [] {
+    std::array<char32_t, 256> symbols{};
+    char32_t next = 0x100;
+    for (char32_t c = 0; c < 256; ++c) {
+      const bool printed = (c >= '!' && c <= '~') || (c >= 0xa1 && c <= 0xac) || c >= 0xae;
+      symbols[c] = printed ? c : next++;
+    }
+    return symbols;
+  }();
+  return kSymbols[byte];
 }
 
 }  // namespace eigenscope

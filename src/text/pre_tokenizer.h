@@ -1,29 +1,58 @@
-// What happens to a text before its words are looked up: normalization, and cutting into words.
+// How a normalized text is cut into pieces: the pre-tokenizers of a tokenizer.json.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
+
+#include "text/pattern.h"
 
 namespace eigenscope {
 
-/// BERT's normalization, in this order.
-struct BertNormalizer {
-  bool clean_text = true;     ///< control characters go, every white space becomes a space
-  bool chinese = true;        ///< spaces around CJK ideographs
-  bool strip_accents = true;  ///< see unicode::append_without_accents for its limits
-  bool lowercase = true;
+/// Maximal runs without white space, with every punctuation mark (categories P*, and ASCII symbols) a
+/// piece of its own.
+struct BertWords {};
 
-  std::u32string operator()(std::u32string_view text) const;
+/// Maximal runs without white space.
+struct WhitespaceSplit {};
+
+/// Numbers (categories N*) apart from other characters, in runs or one by one.
+struct Digits {
+  bool individual = false;
 };
 
-/// Maximal runs without white space, with every punctuation mark (categories P*, and ASCII symbols) a
-/// word of its own. The views are into `text`.
-std::vector<std::u32string_view> bert_words(std::u32string_view text);
+/// Bytes as the characters of byte_symbol().
+struct ByteLevel {
+  bool prefix_space = true;  ///< a space is put before a piece that begins without one
+  bool cut = true;           ///< into pieces of Pattern::gpt2
+};
 
-/// GPT-2's pieces, which together are the whole text: those of the regular expression
-/// 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-/// The views are into `text`.
-std::vector<std::u32string_view> gpt2_pieces(std::u32string_view text);
+/// Spaces become another character, which is put before the text and begins each piece.
+struct Metaspace {
+  enum class Prefix { always, first, never };  ///< first: only where the whole text begins
+  char32_t replacement = U'▁';
+  Prefix prefix = Prefix::always;
+  bool cut = true;
+};
+
+/// Cut at the matches of a pattern.
+struct Split {
+  enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
+  std::variant<Pattern, std::u32string> pattern;  ///< or a string, not empty
+  Behavior behavior = Behavior::isolated;
+  bool invert = false;  ///< what lies between the matches is the match
+};
+
+using PreTokenizer = std::variant<BertWords, WhitespaceSplit, Digits, ByteLevel, Metaspace, Split>;
+
+/// The pieces of a text after the pre-tokenizers in their order; without any, the text. `first` is
+/// whether the whole text begins here.
+std::vector<std::u32string> pre_tokenize(const std::vector<PreTokenizer>& stages,
+                                         std::u32string text, bool first);
+
+/// The character that stands for a byte in a byte-level vocabulary: itself when it can be printed,
+/// else one from U+0100 on. Source: GPT-2, encoder.py.
+char32_t byte_symbol(unsigned char byte);
 
 }  // namespace eigenscope

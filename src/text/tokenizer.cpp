@@ -1,63 +1,66 @@
 #include "text/tokenizer.h"
 
-#include <array>
+#include <algorithm>
 
 #include "text/unicode.h"
 
 namespace eigenscope {
-namespace {
 
-unsigned char byte_of(char c) { return static_cast<unsigned char>(c); }
-
-}  // namespace
-
-std::string_view TextTokenizer::model() const {
-  return std::holds_alternative<WordPiece>(model_) ? "WordPiece" : "BPE";
-}
-
-const TextTokenizer::AddedToken* TextTokenizer::added_at(std::string_view text) const {
-  for (const AddedToken& token : added_) {
-    if (text.starts_with(token.text)) return &token;
-  }
-  return nullptr;
-}
-
-void TextTokenizer::append_plain(std::string_view text, std::vector<int>& ids) const {
-  std::u32string decoded = unicode::decode(text);
-  if (normalizer_) decoded = (*normalizer_)(decoded);
-  if (const auto* pairs = std::get_if<BytePair>(&model_)) {
-    pairs->append(decoded, ids);
-    return;
-  }
-  for (const std::u32string_view word : bert_words(decoded)) {
-    std::get<WordPiece>(model_).append(word, ids);
-  }
-}
-
-std::vector<int> TextTokenizer::encode(std::string_view text) const {
-  unicode::decode(text);           // all of it, so that a refusal names the byte of the whole
-  std::array<bool, 256> begins{};  // an added token, by the byte
-  for (const AddedToken& token : added_) begins[byte_of(token.text[0])] = true;
-  std::vector<int> ids;
+/// `plain(text, first)` for what stands between added tokens; `first` is whether the text begins there.
+template <class Plain>
+void TextTokenizer::encode_between(const AddedTokens& added, std::u32string_view text, Plain plain,
+                                   std::vector<int>& ids) {
+  const auto found_at = [&](std::size_t at) -> const AddedToken* {
+    const auto [begin, end] = std::equal_range(added.begin(), added.end(), text[at], ByFirst{});
+    const auto found = std::find_if(begin, end, [&](const AddedToken& token) {
+      return text.substr(at).starts_with(token.text);
+    });
+    return found == end ? nullptr : &*found;
+  };
+  const auto is_space_at = [&](std::size_t at) { return unicode::is_space(text[at]); };
   std::size_t start = 0;
+  const auto close = [&](std::size_t end) {
+    if (end > start) plain(text.substr(start, end - start), start == 0);
+  };
   for (std::size_t at = 0; at < text.size();) {
-    const AddedToken* const added = begins[byte_of(text[at])] ? added_at(text.substr(at)) : nullptr;
-    if (added == nullptr) {
+    const AddedToken* const token = found_at(at);
+    if (token == nullptr) {
       ++at;
       continue;
     }
-    append_plain(text.substr(start, at - start), ids);
-    ids.push_back(added->id);
-    start = at += added->text.size();
+    std::size_t end = at;
+    while (token->strips_left && end > start && is_space_at(end - 1)) --end;
+    close(end);
+    ids.push_back(token->id);
+    at += token->text.size();
+    while (token->strips_right && at < text.size() && is_space_at(at)) ++at;
+    start = at;
   }
-  append_plain(text.substr(start), ids);
+  close(text.size());
+}
+
+std::vector<int> TextTokenizer::encode(std::string_view text) const {
+  std::vector<int> ids;
+  const auto encode_normalized = [&](std::u32string_view plain, bool first) {
+    for (const std::u32string& piece :
+         pre_tokenize(pre_tokenizers_, std::u32string(plain), first)) {
+      std::visit([&](const auto& model) { model.append(piece, ids); }, model_);
+    }
+  };
+  const auto encode_plain = [&](std::u32string_view plain, bool first) {
+    encode_between(
+        normalized_added_, normalize(normalizers_, std::u32string(plain)),
+        [&](std::u32string_view part, bool begins) { encode_normalized(part, first && begins); },
+        ids);
+  };
+  encode_between(added_, unicode::decode(text), encode_plain, ids);
   return ids;
 }
 
 std::vector<int> TextTokenizer::wrapped(std::span<const int> ids) const {
-  std::vector<int> all = before_;
+  std::vector<int> all = before();
   all.insert(all.end(), ids.begin(), ids.end());
-  all.insert(all.end(), after_.begin(), after_.end());
+  all.insert(all.end(), after().begin(), after().end());
   return all;
 }
 

@@ -8,17 +8,6 @@
 namespace eigenscope::unicode {
 namespace {
 
-/// The entry of a sorted table that begins at or before `c`, or nullptr.
-template <class Table, class First>
-auto entry_before(const Table& table, char32_t c, First first) {
-  const auto* const least = &table.front();
-  if (c < least->*first) return decltype(&*least){nullptr};  // most characters of most texts
-  const auto after =
-      std::upper_bound(table.begin(), table.end(), c,
-                       [&](char32_t value, auto& entry) { return value < entry.*first; });
-  return &*(after - 1);
-}
-
 bool lies_in(std::span<const Run> runs, char32_t c) {
   const Run* const run = entry_before(runs, c, &Run::first);
   return run != nullptr && c <= run->last;
@@ -80,8 +69,11 @@ std::string encode(std::u32string_view text) {
 
 bool is_letter(char32_t c) { return lies_in(letters(), c); }
 bool is_number(char32_t c) { return lies_in(numbers(), c); }
+bool is_capital(char32_t c) { return lies_in(capital_letters(), c); }
+bool is_small(char32_t c) { return lies_in(small_letters(), c); }
 bool is_punctuation(char32_t c) { return lies_in(punctuation(), c); }
 bool is_mark(char32_t c) { return lies_in(marks(), c); }
+bool is_nonspacing_mark(char32_t c) { return lies_in(nonspacing_marks(), c); }
 bool is_control(char32_t c) { return lies_in(controls(), c); }
 
 bool is_space(char32_t c) {
@@ -94,7 +86,7 @@ bool is_chinese(char32_t c) {
   static constexpr Run kBlocks[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},
                                     {0x20000, 0x2a6df}, {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f},
                                     {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}};
-  return lies_in(kBlocks, c);
+  return lies_in(std::span<const Run>(kBlocks), c);
 }
 
 void append_lower(std::u32string& text, char32_t c) {
@@ -105,19 +97,6 @@ void append_lower(std::u32string& text, char32_t c) {
   const LowerRun* const run = entry_before(lower(), c, &LowerRun::first);
   const bool found = run != nullptr && c <= run->last && (c - run->first) % run->step == 0;
   text += found ? static_cast<char32_t>(static_cast<std::int64_t>(c) + run->difference) : c;
-}
-
-void append_without_accents(std::u32string& text, char32_t c) {
-  if (is_mark(c)) return;
-  if (c >= 0xac00 && c <= 0xd7a3) {  // Unicode standard, 3.12: syllable = (lead, vowel, tail)
-    const char32_t syllable = c - 0xac00;
-    text += 0x1100 + syllable / 588;
-    text += 0x1161 + syllable % 588 / 28;
-    if (syllable % 28 != 0) text += 0x11a7 + syllable % 28;
-    return;
-  }
-  const Base* const base = entry_before(bases(), c, &Base::character);
-  text += base != nullptr && base->character == c ? base->base : c;
 }
 
 }  // namespace eigenscope::unicode

@@ -1,4 +1,4 @@
-// Characters as the tokenizers see them: UTF-8, kinds of characters, lower case, removal of accents.
+// Characters as the tokenizers see them: UTF-8, kinds of characters, lower case.
 #pragma once
 
 #include <string>
@@ -14,21 +14,18 @@ std::u32string decode(std::string_view text);
 void append(std::string& bytes, char32_t c);
 std::string encode(std::u32string_view text);
 
-bool is_letter(char32_t c);       ///< categories L*
-bool is_number(char32_t c);       ///< categories N*
-bool is_punctuation(char32_t c);  ///< categories P*
-bool is_mark(char32_t c);         ///< category Mn
-bool is_control(char32_t c);      ///< categories Cc, Cf, Co (so tab and line feed too)
-bool is_space(char32_t c);        ///< property White_Space
-bool is_chinese(char32_t c);      ///< the blocks of CJK ideographs that BERT sets apart
+bool is_letter(char32_t c);           ///< categories L*
+bool is_number(char32_t c);           ///< categories N*
+bool is_capital(char32_t c);          ///< categories Lu and Lt
+bool is_small(char32_t c);            ///< category Ll
+bool is_punctuation(char32_t c);      ///< categories P*
+bool is_mark(char32_t c);             ///< categories M*
+bool is_nonspacing_mark(char32_t c);  ///< category Mn
+bool is_control(char32_t c);          ///< categories Cc, Cf, Co (so tab and line feed too)
+bool is_space(char32_t c);            ///< property White_Space
+bool is_chinese(char32_t c);          ///< the blocks of CJK ideographs that BERT sets apart
 
 /// Appends the lower-case form of `c`: the simple one, and "i" with a dot above for U+0130.
 void append_lower(std::u32string& text, char32_t c);
-
-/// Appends what is left of the canonical decomposition of `c` without nonspacing marks: nothing for a
-/// mark, the jamo of a Hangul syllable, the base letter of an accented one. Decompositions that leave
-/// several characters, and those above U+F8FF (compatibility ideographs), are not known: such a
-/// character stays as it is.
-void append_without_accents(std::u32string& text, char32_t c);
 
 }  // namespace eigenscope::unicode

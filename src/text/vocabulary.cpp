@@ -35,6 +35,18 @@ std::optional<int> Vocabulary::find(const std::string& token) const {
   return found->second;
 }
 
+std::optional<std::vector<int>> Vocabulary::bytes_of(std::string_view bytes) const {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::vector<int> ids;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    const auto id = find({'<', '0', 'x', kDigits[byte >> 4], kDigits[byte & 15u], '>'});
+    if (!id) return std::nullopt;
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
 const std::string& Vocabulary::token(int id) const {
   const auto found = tokens_.find(id);
   if (found == tokens_.end()) {

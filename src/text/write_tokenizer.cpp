@@ -1,7 +1,8 @@
 #include "text/write_tokenizer.h"
 
 #include "io/json.h"
-#include "text/byte_pair.h"
+#include "text/pre_tokenizer.h"
+#include "text/unicode.h"
 
 namespace eigenscope {
 
@@ -9,7 +10,8 @@ std::string byte_tokenizer_json() {
   using Json = OrderedJson;
   Json vocabulary = Json::object();
   for (int byte = 0; byte < 256; ++byte) {
-    vocabulary[BytePair::symbol(static_cast<unsigned char>(byte))] = byte;
+    const char32_t symbol = byte_symbol(static_cast<unsigned char>(byte));
+    vocabulary[unicode::encode({&symbol, 1})] = byte;
   }
   const Json step{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
   const Json file{{"version", "1.0"},

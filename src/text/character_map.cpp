@@ -1,0 +1,106 @@
+#include "text/character_map.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "support/error.h"
+#include "text/unicode.h"
+
+namespace eigenscope {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw InvalidArgument("precompiled_charsmap", message);
+}
+
+std::optional<std::uint32_t> base64_digit(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+') return 62;
+  if (c == '/') return 63;
+  return std::nullopt;
+}
+
+std::string decoded_base64(std::string_view text) {
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const auto digit = base64_digit(c);
+    if (!digit) refuse("it is not base64");
+    bits = bits << 6 | *digit;
+    count += 6;
+    if (count >= 8) {
+      count -= 8;
+      bytes += static_cast<char>(bits >> count & 0xffu);
+    }
+  }
+  return bytes;
+}
+
+std::uint32_t unit_at(std::string_view bytes, std::size_t at) {
+  std::uint32_t unit = 0;
+  for (std::size_t k = 4; k-- > 0;) unit = unit << 8 | static_cast<unsigned char>(bytes[at + k]);
+  return unit;
+}
+
+// Units of darts-clone.
+bool has_value(std::uint32_t unit) { return (unit >> 8 & 1u) == 1; }
+std::uint32_t value(std::uint32_t unit) { return unit & 0x7fffffffu; }
+std::uint32_t label(std::uint32_t unit) { return unit & 0x800000ffu; }
+std::uint32_t offset(std::uint32_t unit) { return unit >> 10 << ((unit & 0x200u) >> 6); }
+
+}  // namespace
+
+CharacterMap::CharacterMap(std::string_view base64) {
+  const std::string bytes = decoded_base64(base64);
+  if (bytes.size() < 4) refuse("it must have at least 4 bytes");
+  const std::size_t size = unit_at(bytes, 0);
+  if (size == 0 || size % 4 != 0 || size > bytes.size() - 4) {
+    refuse("its trie must have a positive multiple of 4 bytes, at most those that follow: " +
+           std::to_string(size) + " of " + std::to_string(bytes.size() - 4));
+  }
+  auto table = std::make_shared<Table>();
+  for (std::size_t at = 4; at < 4 + size; at += 4) table->units.push_back(unit_at(bytes, at));
+  table->texts = bytes.substr(4 + size);
+  table_ = std::move(table);
+}
+
+CharacterMap::Found CharacterMap::longest(std::string_view bytes) const {
+  const auto& units = table_->units;
+  Found found;
+  std::size_t node = offset(units[0]);
+  for (std::size_t k = 0; k < bytes.size(); ++k) {
+    const auto byte = static_cast<unsigned char>(bytes[k]);
+    node ^= byte;
+    if (byte == 0 || node >= units.size() || label(units[node]) != byte) break;
+    const std::uint32_t unit = units[node];
+    node ^= offset(unit);
+    if (has_value(unit) && node < units.size()) found = {k + 1, value(units[node])};
+  }
+  return found;
+}
+
+std::u32string CharacterMap::operator()(std::u32string_view text) const {
+  const std::string bytes = unicode::encode(text);
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Found found = longest(std::string_view(bytes).substr(at));
+    if (found.length == 0) {
+      const auto is_next = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; };
+      const auto end =
+          std::find_if(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 1, bytes.end(), is_next);
+      const auto length = static_cast<std::size_t>(end - bytes.begin()) - at;
+      out += bytes.substr(at, length);
+      at += length;
+      continue;
+    }
+    if (found.place < table_->texts.size()) out += table_->texts.c_str() + found.place;
+    at += found.length;
+  }
+  return unicode::decode(out);
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,51 @@
+// A value of a JSON file with the path that messages call it by.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace eigenscope {
+
+/// Every function that returns a value throws FormatError with the path ("model.vocab[3]") where the
+/// value has another type. The JSON must outlive the node.
+class JsonNode {
+ public:
+  using Json = nlohmann::json;
+  JsonNode(const Json* json, std::string path) : json_(json), path_(std::move(path)) {}
+
+  [[noreturn]] void refuse(const std::string& message) const;
+  /// Whether it is null or absent.
+  bool is_null() const { return json_ == nullptr || json_->is_null(); }
+  bool is_text() const { return !is_null() && json_->is_string(); }
+  bool is_list() const { return !is_null() && json_->is_array(); }
+
+  /// The entry of an object; null when it is absent.
+  JsonNode at(const std::string& key) const;
+  std::vector<JsonNode> items() const;
+  /// None when it is null.
+  std::vector<JsonNode> optional_items() const;
+  const Json::object_t& object() const;
+  const std::string& text() const;
+  std::uint64_t natural() const;
+  double number() const;
+  /// `standard` when it is null.
+  bool flag(bool standard) const;
+  std::string text_or(const std::string& standard) const;
+
+  /// The string "type" of an object; empty where there is none.
+  std::string type() const;
+  /// Refuses the string "type" with those that are supported.
+  [[noreturn]] void refuse_type(const std::string& known) const;
+  /// Refuses a string with those that are supported.
+  [[noreturn]] void refuse_choice(const std::string& known) const;
+
+ private:
+  const Json* json_;
+  std::string path_;
+};
+
+}  // namespace eigenscope

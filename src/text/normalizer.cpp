@@ -1,0 +1,97 @@
+#include "text/normalizer.h"
+
+#include <algorithm>
+
+#include "text/unicode.h"
+
+namespace eigenscope {
+namespace {
+
+using namespace unicode;
+
+template <class Append>
+std::u32string mapped(std::u32string_view text, Append append) {
+  std::u32string out;
+  for (const char32_t c : text) append(out, c);
+  return out;
+}
+
+void append_cleaned(std::u32string& out, char32_t c) {
+  const bool is_line_space = c == '\t' || c == '\n' || c == '\r';
+  if (!is_line_space && (c == 0xfffd || is_control(c))) return;
+  out += is_line_space || is_space(c) ? U' ' : c;
+}
+
+void append_with_chinese_apart(std::u32string& out, char32_t c) {
+  if (is_chinese(c)) {
+    out += {U' ', c, U' '};
+  } else {
+    out += c;
+  }
+}
+
+std::u32string apply(const BertNormalizer& rules, std::u32string text) {
+  if (rules.clean_text) text = mapped(text, append_cleaned);
+  if (rules.chinese) text = mapped(text, append_with_chinese_apart);
+  if (rules.strip_accents) {
+    text = normalized(text, NormalForm::nfd);
+    std::erase_if(text, is_nonspacing_mark);
+  }
+  return rules.lowercase ? mapped(text, append_lower) : text;
+}
+
+std::u32string apply(const Lowercase&, std::u32string text) { return mapped(text, append_lower); }
+
+std::u32string apply(const StripAccents&, std::u32string text) {
+  std::erase_if(text, is_mark);
+  return text;
+}
+
+std::u32string apply(const Strip& sides, std::u32string text) {
+  if (sides.right) {
+    const auto end = std::find_if_not(text.rbegin(), text.rend(), is_space).base();
+    text.erase(end, text.end());
+  }
+  if (sides.left) {
+    text.erase(text.begin(), std::find_if_not(text.begin(), text.end(), is_space));
+  }
+  return text;
+}
+
+std::u32string apply(const Prepend& prefix, std::u32string text) {
+  return text.empty() ? text : prefix.text + text;
+}
+
+std::u32string apply(const Replace& rule, std::u32string text) {
+  std::u32string out;
+  const std::size_t size = rule.pattern.size();
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (text.compare(end, size, rule.pattern) == 0) {
+      end += size;
+      if (!rule.repeated) break;
+    }
+    if (end < at + (rule.repeated ? 2 * size : size)) {
+      out += text[at++];
+      continue;
+    }
+    out += rule.content;
+    at = end;
+  }
+  return out;
+}
+
+std::u32string apply(NormalForm form, std::u32string text) { return normalized(text, form); }
+
+std::u32string apply(const CharacterMap& map, std::u32string text) { return map(text); }
+
+}  // namespace
+
+std::u32string normalize(const std::vector<Normalizer>& normalizers, std::u32string text) {
+  for (const Normalizer& normalizer : normalizers) {
+    text = std::visit([&](const auto& stage) { return apply(stage, std::move(text)); }, normalizer);
+  }
+  return text;
+}
+
+}  // namespace eigenscope

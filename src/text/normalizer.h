@@ -1,0 +1,51 @@
+// What happens to a text before it is cut: the normalizers of a tokenizer.json.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "text/character_map.h"
+#include "text/normal_form.h"
+
+namespace eigenscope {
+
+/// BERT's normalization, in this order.
+struct BertNormalizer {
+  bool clean_text = true;     ///< control characters go, other white space becomes a space
+  bool chinese = true;        ///< spaces around CJK ideographs
+  bool strip_accents = true;  ///< canonical decomposition without nonspacing marks
+  bool lowercase = true;
+};
+
+/// Characters by their simple lower-case forms.
+struct Lowercase {};
+
+/// All marks go; a text is decomposed before by a normalizer of its own.
+struct StripAccents {};
+
+/// White space at the ends goes.
+struct Strip {
+  bool left = true, right = true;
+};
+
+/// Stands before every text that is not empty.
+struct Prepend {
+  std::u32string text;
+};
+
+/// Every occurrence of `pattern` becomes `content`, from the left.
+struct Replace {
+  std::u32string pattern;  ///< not empty
+  bool repeated = false;   ///< any number of patterns in a row from two on is one occurrence
+  std::u32string content;
+};
+
+using Normalizer = std::variant<BertNormalizer, Lowercase, StripAccents, Strip, Prepend, Replace,
+                                unicode::NormalForm, CharacterMap>;
+
+/// The text after the normalizers in their order.
+std::u32string normalize(const std::vector<Normalizer>& normalizers, std::u32string text);
+
+}  // namespace eigenscope

@@ -1,0 +1,135 @@
+#include "text/tokenizer_model.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/json_events.h"
+#include "support/error.h"
+#include "text/tokenizer_stages.h"
+
+namespace eigenscope {
+namespace {
+
+using VocabularyPointer = std::shared_ptr<const Vocabulary>;
+
+// Characters of a word, bytes of a unigram: a hostile file could ask for hours of search.
+constexpr std::size_t kLongest = 1000;
+
+/// The pair of a token and its score in a unigram's vocabulary.
+std::pair<std::string, double> read_scored(const JsonNode& node) {
+  const std::vector<JsonNode> pair = node.items();
+  if (pair.size() != 2) node.refuse("it is not a pair of a token and its score");
+  if (pair[0].text().size() > kLongest) {
+    pair[0].refuse("it must have at most " + std::to_string(kLongest) + " bytes, not " +
+                   std::to_string(pair[0].text().size()));
+  }
+  return {pair[0].text(), pair[1].number()};
+}
+
+WordPiece read_word_piece(const JsonNode& model, VocabularyPointer vocabulary) {
+  WordPiece::Rules rules;
+  rules.unknown = known_token(*vocabulary, model.at("unk_token"));
+  rules.continuation = model.at("continuing_subword_prefix").text_or(rules.continuation);
+  const JsonNode longest = model.at("max_input_chars_per_word");
+  if (!longest.is_null()) {
+    if (longest.natural() < 1 || longest.natural() > kLongest) {
+      longest.refuse("it must be from 1 to " + std::to_string(kLongest));
+    }
+    rules.longest_word = static_cast<std::size_t>(longest.natural());
+  }
+  return {std::move(vocabulary), std::move(rules)};
+}
+
+/// A merge is "left right" or ["left", "right"].
+std::pair<std::string, std::string> read_merge(const JsonNode& node) {
+  if (!node.is_text()) {
+    const std::vector<JsonNode> both = node.items();
+    if (both.size() != 2) node.refuse("it is not a pair");
+    return {both[0].text(), both[1].text()};
+  }
+  const std::string& text = node.text();
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
+    node.refuse("'" + shown_name(text) + "' is not two tokens with a space between");
+  }
+  return {text.substr(0, space), text.substr(space + 1)};
+}
+
+BytePair read_byte_pair(const JsonNode& model, VocabularyPointer vocabulary) {
+  for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    const JsonNode node = model.at(affix);
+    if (!node.text_or("").empty()) node.refuse("only an empty string is supported");
+  }
+  if (!model.at("dropout").is_null()) model.at("dropout").refuse("only null is supported");
+  BytePair::Rules rules;
+  const JsonNode unknown = model.at("unk_token");
+  if (!unknown.text_or("").empty()) rules.unknown = known_token(*vocabulary, unknown);
+  rules.fuse_unknown = model.at("fuse_unk").flag(false);
+  rules.byte_fallback = model.at("byte_fallback").flag(false);
+  rules.whole_first = model.at("ignore_merges").flag(false);
+  BytePair pairs(std::move(vocabulary), rules);
+  for (const JsonNode& node : model.at("merges").items()) {
+    const auto [left, right] = read_merge(node);
+    pairs.add_merge(left, right);
+  }
+  return pairs;
+}
+
+Unigram read_unigram(const JsonNode& model, VocabularyPointer vocabulary) {
+  std::vector<double> scores;
+  for (const JsonNode& node : model.at("vocab").items()) scores.push_back(read_scored(node).second);
+  Unigram::Rules rules;
+  const JsonNode unknown = model.at("unk_id");
+  if (!unknown.is_null()) {
+    if (unknown.natural() >= scores.size()) {
+      unknown.refuse("it must be below the size of the vocabulary, " +
+                     std::to_string(scores.size()));
+    }
+    rules.unknown = static_cast<int>(unknown.natural());
+  }
+  rules.byte_fallback = model.at("byte_fallback").flag(false);
+  return {std::move(vocabulary), std::move(scores), rules};
+}
+
+/// Files of older versions do not name the type of their model.
+std::string model_type(const JsonNode& model) {
+  const std::string type = model.type();
+  if (!type.empty()) return type;
+  if (!model.at("merges").is_null()) return "BPE";
+  if (model.at("vocab").is_list()) return "Unigram";
+  return model.at("continuing_subword_prefix").is_null() ? "" : "WordPiece";
+}
+
+}  // namespace
+
+std::shared_ptr<const Vocabulary> read_vocabulary(const JsonNode& root) {
+  auto vocabulary = std::make_shared<Vocabulary>();
+  const JsonNode vocab = root.at("model").at("vocab");
+  if (vocab.is_list()) {
+    for (const JsonNode& node : vocab.items()) {
+      vocabulary->add(read_scored(node).first, vocabulary->size());
+    }
+  } else {
+    for (const auto& [token, id] : vocab.object()) {
+      vocabulary->add(token, JsonNode(&id, shown_name(token)).natural());
+    }
+  }
+  if (vocabulary->size() == 0) vocab.refuse("it is empty");
+  for (const JsonNode& added : root.at("added_tokens").optional_items()) {
+    if (added.at("content").text().empty()) added.refuse("its content is empty");
+    vocabulary->add(added.at("content").text(), added.at("id").natural());
+  }
+  return vocabulary;
+}
+
+TokenizerModel read_tokenizer_model(const JsonNode& model, VocabularyPointer vocabulary) {
+  const std::string type = model_type(model);
+  if (type == "WordPiece") return read_word_piece(model, std::move(vocabulary));
+  if (type == "BPE") return read_byte_pair(model, std::move(vocabulary));
+  if (type == "Unigram") return read_unigram(model, std::move(vocabulary));
+  model.refuse_type("BPE, Unigram and WordPiece");
+}
+
+}  // namespace eigenscope

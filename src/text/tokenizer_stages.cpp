@@ -1,0 +1,217 @@
+#include "text/tokenizer_stages.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "io/json_events.h"
+#include "support/error.h"
+#include "text/unicode.h"
+
+namespace eigenscope {
+namespace {
+
+using unicode::NormalForm;
+
+std::u32string decoded(const JsonNode& node) { return unicode::decode(node.text()); }
+
+/// `read(stage)` for each stage of a Sequence, whose list has the name `list`.
+void for_each_stage(const JsonNode& node, const char* list,
+                    const std::function<void(const JsonNode&)>& read) {
+  if (node.is_null()) return;
+  if (node.type() != "Sequence") {
+    read(node);
+    return;
+  }
+  for (const JsonNode& item : node.at(list).items()) for_each_stage(item, list, read);
+}
+
+BertNormalizer read_bert_normalizer(const JsonNode& node) {
+  BertNormalizer rules;
+  rules.clean_text = node.at("clean_text").flag(true);
+  rules.chinese = node.at("handle_chinese_chars").flag(true);
+  rules.lowercase = node.at("lowercase").flag(true);
+  rules.strip_accents = node.at("strip_accents").flag(rules.lowercase);
+  return rules;
+}
+
+Replace read_replace(const JsonNode& node) {
+  const JsonNode regex = node.at("pattern").at("Regex"), string = node.at("pattern").at("String");
+  Replace rule{U" ", true, decoded(node.at("content"))};
+  if (regex.is_null()) {
+    rule.pattern = decoded(string);
+    rule.repeated = false;
+    if (rule.pattern.empty()) string.refuse("it is empty");
+  } else if (regex.text() != " {2,}") {
+    regex.refuse_choice("' {2,}'");
+  }
+  return rule;
+}
+
+CharacterMap read_character_map(const JsonNode& node) {
+  const JsonNode table = node.at("precompiled_charsmap");
+  try {
+    return CharacterMap(table.text());
+  } catch (const InvalidArgument& error) {
+    table.refuse(error.what());
+  }
+}
+
+std::optional<NormalForm> normal_form(const std::string& type) {
+  if (type == "NFC") return NormalForm::nfc;
+  if (type == "NFD") return NormalForm::nfd;
+  if (type == "NFKC") return NormalForm::nfkc;
+  if (type == "NFKD") return NormalForm::nfkd;
+  return std::nullopt;
+}
+
+Normalizer read_normalizer(const JsonNode& node) {
+  const std::string type = node.type();
+  if (const auto form = normal_form(type)) return *form;
+  if (type == "BertNormalizer") return read_bert_normalizer(node);
+  if (type == "Lowercase") return Lowercase{};
+  if (type == "StripAccents") return StripAccents{};
+  if (type == "Strip") {
+    return Strip{node.at("strip_left").flag(true), node.at("strip_right").flag(true)};
+  }
+  if (type == "Prepend") return Prepend{decoded(node.at("prepend"))};
+  if (type == "Replace") return read_replace(node);
+  if (type == "Precompiled") return read_character_map(node);
+  node.refuse_type(
+      "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence, "
+      "Strip, StripAccents and null");
+}
+
+Metaspace read_metaspace(const JsonNode& node) {
+  Metaspace rules;
+  const JsonNode replacement = node.at("replacement"), scheme = node.at("prepend_scheme");
+  if (!replacement.is_null()) {
+    const std::u32string character = decoded(replacement);
+    if (character.size() != 1) replacement.refuse("it must be one character");
+    rules.replacement = character[0];
+  }
+  // Files of older versions have add_prefix_space in place of prepend_scheme.
+  const std::string legacy = node.at("add_prefix_space").flag(true) ? "always" : "never";
+  const std::string prefix = scheme.text_or(legacy);
+  if (prefix != "always" && prefix != "first" && prefix != "never") {
+    scheme.refuse_choice("always, first and never");
+  }
+  rules.prefix = prefix == "always"  ? Metaspace::Prefix::always
+                 : prefix == "first" ? Metaspace::Prefix::first
+                                     : Metaspace::Prefix::never;
+  rules.cut = node.at("split").flag(true);
+  return rules;
+}
+
+Split::Behavior read_behavior(const JsonNode& node) {
+  const std::string& name = node.text();
+  if (name == "Removed") return Split::Behavior::removed;
+  if (name == "Isolated") return Split::Behavior::isolated;
+  if (name == "MergedWithPrevious") return Split::Behavior::merged_with_previous;
+  if (name == "MergedWithNext") return Split::Behavior::merged_with_next;
+  if (name == "Contiguous") return Split::Behavior::contiguous;
+  node.refuse_choice("Removed, Isolated, MergedWithPrevious, MergedWithNext and Contiguous");
+}
+
+Split read_split(const JsonNode& node) {
+  Split rules{{}, read_behavior(node.at("behavior")), node.at("invert").flag(false)};
+  const JsonNode regex = node.at("pattern").at("Regex"), string = node.at("pattern").at("String");
+  if (regex.is_null()) {
+    rules.pattern = decoded(string);
+    if (string.text().empty()) string.refuse("it is empty");
+    return rules;
+  }
+  const auto known = std::find_if(kPatterns.begin(), kPatterns.end(),
+                                  [&](const auto& it) { return it.second == regex.text(); });
+  if (known == kPatterns.end()) {
+    regex.refuse_choice("the patterns of GPT-2, Llama 3, Qwen 2 and GPT-4o");
+  }
+  rules.pattern = known->first;
+  return rules;
+}
+
+PreTokenizer read_pre_tokenizer(const JsonNode& node) {
+  const std::string type = node.type();
+  if (type == "BertPreTokenizer") return BertWords{};
+  if (type == "WhitespaceSplit") return WhitespaceSplit{};
+  if (type == "Digits") return Digits{node.at("individual_digits").flag(false)};
+  if (type == "ByteLevel") {
+    return ByteLevel{node.at("add_prefix_space").flag(true), node.at("use_regex").flag(true)};
+  }
+  if (type == "Metaspace") return read_metaspace(node);
+  if (type == "Split") return read_split(node);
+  node.refuse_type(
+      "BertPreTokenizer, ByteLevel, Digits, Metaspace, Sequence, Split, WhitespaceSplit and null");
+}
+
+SpecialTokens read_template(const JsonNode& node, const Vocabulary& vocabulary) {
+  SpecialTokens special;
+  int sequences = 0;
+  for (const JsonNode& item : node.at("single").items()) {
+    if (!item.at("Sequence").is_null()) {
+      ++sequences;
+      continue;
+    }
+    const std::string name = item.at("SpecialToken").at("id").text();
+    for (const JsonNode& token : node.at("special_tokens").at(name).at("tokens").items()) {
+      (sequences == 0 ? special.before : special.after).push_back(known_token(vocabulary, token));
+    }
+  }
+  if (sequences != 1) node.at("single").refuse("it must hold one Sequence");
+  return special;
+}
+
+/// Of BertProcessing and RobertaProcessing: "sep" and "cls" are pairs of a token and its id.
+SpecialTokens read_pairs(const JsonNode& node, const Vocabulary& vocabulary) {
+  const auto token = [&](const char* key) {
+    const std::vector<JsonNode> pair = node.at(key).items();
+    if (pair.size() != 2) node.at(key).refuse("it is not a pair of a token and its id");
+    return known_token(vocabulary, pair[0]);
+  };
+  return {{token("cls")}, {token("sep")}};
+}
+
+SpecialTokens read_post_processor(const JsonNode& node, const Vocabulary& vocabulary) {
+  const std::string type = node.type();
+  if (type == "ByteLevel") return {};  // only trims offsets
+  if (type == "TemplateProcessing") return read_template(node, vocabulary);
+  if (type == "BertProcessing" || type == "RobertaProcessing") return read_pairs(node, vocabulary);
+  node.refuse_type(
+      "BertProcessing, ByteLevel, RobertaProcessing, Sequence, TemplateProcessing and null");
+}
+
+}  // namespace
+
+std::vector<Normalizer> read_normalizers(const JsonNode& node) {
+  std::vector<Normalizer> stages;
+  for_each_stage(node, "normalizers",
+                 [&](const JsonNode& stage) { stages.push_back(read_normalizer(stage)); });
+  return stages;
+}
+
+std::vector<PreTokenizer> read_pre_tokenizers(const JsonNode& node) {
+  std::vector<PreTokenizer> stages;
+  for_each_stage(node, "pretokenizers",
+                 [&](const JsonNode& stage) { stages.push_back(read_pre_tokenizer(stage)); });
+  return stages;
+}
+
+SpecialTokens read_post_processors(const JsonNode& node, const Vocabulary& vocabulary) {
+  SpecialTokens all;
+  for_each_stage(node, "processors", [&](const JsonNode& stage) {
+    const SpecialTokens outer = read_post_processor(stage, vocabulary);
+    all.before.insert(all.before.begin(), outer.before.begin(), outer.before.end());
+    all.after.insert(all.after.end(), outer.after.begin(), outer.after.end());
+  });
+  return all;
+}
+
+int known_token(const Vocabulary& vocabulary, const JsonNode& node) {
+  const auto id = vocabulary.find(node.text());
+  if (!id) node.refuse("'" + shown_name(node.text()) + "' is not in the vocabulary");
+  return *id;
+}
+
+}  // namespace eigenscope
