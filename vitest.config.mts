@@ -36,6 +36,7 @@ export default defineConfig({
       },
       { test: { ...patient, name: 'tasks', include: [TIMED] } },
       { test: { name: 'bench', include: ['tests/browser/bench.ts'], hookTimeout: 60_000 } },
+      { test: { ...strict, name: 'tokenizers', include: ['tests/tokenizers/large.ts'], testTimeout: 600_000 } },
       { test: { name: 'screenshots', include: ['tests/browser/screenshots.ts'], testTimeout: 60_000 } },
     ],
   },
