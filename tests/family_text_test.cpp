@@ -165,10 +165,6 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
         }).item == "position_embedding_type");
   CHECK(refusal("RoBERTa", [](TinyModel&, Json& c) { c["is_decoder"] = true; }).item ==
         "is_decoder");
-  CHECK(refusal("LLaMA", [](TinyModel&, Json& c) {
-          c["layer_types"] = {"full_attention", "sliding_attention"};
-          c["rope_local_base_freq"] = 10;
-        }).item == "layer 1");
   CHECK(refusal("DistilBERT", [](TinyModel& m, Json&) {
           m.values.erase("distilbert.transformer.layer.0.sa_layer_norm.bias");
         }).item == "distilbert.transformer.layer.0.sa_layer_norm.bias");

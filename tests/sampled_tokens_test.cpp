@@ -4,7 +4,9 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "catch.h"
@@ -28,7 +30,8 @@ std::shared_ptr<const TextModel> gpt2() {
                                            Config::parse(kTinyGpt2Config));
 }
 
-/// As `eigenscope train` writes it, with an output of its own; its weights times `scale`.
+/// As `eigenscope train` writes it, with an output of its own, its weights times `scale` and another rotary base
+/// in its last layer.
 std::shared_ptr<const TextModel> llama(float scale) {
   ModelSettings settings = small_llama();
   settings.length = 16;
@@ -36,9 +39,13 @@ std::shared_ptr<const TextModel> llama(float scale) {
   Model<float> model(settings);
   initialize(model, {}, 3);
   model.parameters() *= scale;
-  return std::make_shared<const TextModel>(
-      open(export_model(model, TensorFormat::f32)),
-      Config::parse(export_config(settings, TensorFormat::f32)));
+  auto config = nlohmann::json::parse(export_config(settings, TensorFormat::f32));
+  config["layer_types"] =
+      std::vector<std::string>(config.at("num_hidden_layers").get<std::size_t>(), "full_attention");
+  config["layer_types"].back() = "sliding_attention";
+  config["rope_local_base_freq"] = 5;
+  return std::make_shared<const TextModel>(open(export_model(model, TensorFormat::f32)),
+                                           Config::parse(config.dump()));
 }
 
 /// The law of the token after `ids`, by a forward pass over all of them.

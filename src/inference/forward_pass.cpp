@@ -29,7 +29,7 @@ const LayerWeights& ForwardPass::weights() {
 
 AttentionTrace ForwardPass::advance() {
   Eigen::MatrixXf& tokens = tokens_[passage_];
-  AttentionTrace trace = run_layer(weights(), model_->rules(), end(), tokens);
+  AttentionTrace trace = run_layer(weights(), model_->rules(layer_), end(), tokens);
   check_tokens(tokens, layer_);
   if (++passage_ == passages_.size()) {
     passage_ = 0;

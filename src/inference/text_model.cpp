@@ -76,6 +76,12 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   read_config(config);
 }
 
+LayerRules TextModel::rules(int layer) const {
+  LayerRules rules = rules_;
+  rules.rotary = rotary_[static_cast<std::size_t>(layer)];
+  return rules;
+}
+
 std::string TextModel::full_name(std::string_view pattern, int layer) const {
   std::string name(pattern);
   const std::size_t mark = name.find("{n}");
@@ -97,18 +103,12 @@ void TextModel::read_config(const Config& config) {
   rules_.attention_cap = cap(names().attention_cap_key, names().attention_cap);
   output_cap_ = cap(names().output_cap_key, names().output_cap);
   query_scale_ = static_cast<float>(logit_scale(keys, rules_.head_width));
-  const auto rotary = [&](int layer) {
+  for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset that is one: a scaling that is not known is then refused.
-    return rotary_of(keys, match_.family->rotary, attention().rotary, rules_.head_width, layer,
-                     {1});
-  };
-  rules_.rotary = rotary(0);
-  for (int layer = 1; layer < layers_; ++layer) {
-    if (rotary(layer) == rules_.rotary) continue;
-    throw FormatError("layer " + std::to_string(layer), "its rotary positions in " + config.name() +
-                                                            " differ from those of layer 0, which "
-                                                            "is not supported");
+    rotary_.push_back(
+        rotary_of(keys, match_.family->rotary, attention().rotary, rules_.head_width, layer, {1}));
   }
+  rules_.rotary = rotary_.front();
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   tied_output_ = config.flag("tie_word_embeddings").value_or(true);
@@ -362,6 +362,13 @@ void TextModel::require_bilinear_logits() const {
   if (rules_.attention_cap > 0) {
     throw FormatError(std::string(names().attention_cap_key),
                       "attention of models with capped logits is not predicted");
+  }
+  const auto other = std::find_if(rotary_.begin(), rotary_.end(),
+                                  [&](const Rotary& rotary) { return rotary != rotary_.front(); });
+  if (other != rotary_.end()) {
+    throw FormatError("layer " + std::to_string(other - rotary_.begin()),
+                      "attention of models whose layers differ in their rotary positions is not "
+                      "predicted");
   }
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "checkpoint/config.h"
 #include "checkpoint/family_match.h"
@@ -25,7 +26,10 @@ class TextModel {
   TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config);
 
   const Family& family() const { return *match_.family; }
+  /// What the layers do beside their weights, with the rotary positions of the first one.
   const LayerRules& rules() const { return rules_; }
+  /// The same with the rotary positions of a layer, from 0 to layers() - 1.
+  LayerRules rules(int layer) const;
   Eigen::Index width() const { return width_; }
   Eigen::Index head_width() const { return rules_.head_width; }
   int layers() const { return layers_; }
@@ -56,8 +60,9 @@ class TextModel {
   /// The others of a layer of which those of the heads have been read.
   void read_rest(int layer, LayerWeights& weights) const;
 
-  /// Throws FormatError naming the tensor or the key where logits are not products of linear maps of the
-  /// states: queries and keys are normalized, or logits capped.
+  /// Throws FormatError naming the tensor, the key or the layer where logits are not the same products of
+  /// linear maps of the states in all layers: queries and keys are normalized, logits capped, or rotary
+  /// positions differ.
   void require_bilinear_logits() const;
 
   /// `tokens` after the norm that follows the last layer, where the family has one.
@@ -94,6 +99,7 @@ class TextModel {
   std::shared_ptr<const Safetensors> tensors_;
   FamilyMatch match_;
   LayerRules rules_;
+  std::vector<Rotary> rotary_;  // by layer
   float epsilon_ = 0, output_cap_ = 0;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others

@@ -51,8 +51,13 @@ void describe_layer(ResultFields& out, const LayerOnText& row) {
               "position of the token with the largest coordinate");
 }
 
-/// `rotary_decay` is of the model.
-void describe_head(ResultFields& out, const HeadOnText& row, double rotary_decay) {
+struct HeadOnTextRow {
+  HeadOnText head;
+  double rotary_decay = 0;  ///< of its layer
+};
+
+void describe(ResultFields& out, const HeadOnTextRow& head_row) {
+  const HeadOnText& row = head_row.head;
   const HeadMeasures& it = row.measures;
   out.integer("layer", row.layer, "layer, from 0");
   out.integer("head", row.head, "head in the layer, from 0");
@@ -65,8 +70,8 @@ void describe_head(ResultFields& out, const HeadOnText& row, double rotary_decay
              "mean distance between query and key, weighted by attention; tokens");
   out.number("decay", it.decay,
              "exponent of a power law fitted to the mean weight of keys against their distance");
-  out.number("rotary_decay", rotary_decay,
-             "decay exponent predicted from the rotary base alone, equal for all heads");
+  out.number("rotary_decay", head_row.rotary_decay,
+             "decay exponent predicted from the rotary base alone, equal for all heads of a layer");
   out.number("induction", row.induction,
              "induction score: attention to the token after the last earlier occurrence of the "
              "query's token");
@@ -108,9 +113,8 @@ struct AttendResult {
   std::vector<TokenList> passages;
   Index text_passages = 0;
   bool repeated = false;  ///< the passages are not the text's own
-  double rotary_decay = 0;
   std::vector<LayerOnText> layers;
-  std::vector<HeadOnText> heads;
+  std::vector<HeadOnTextRow> heads;
   const std::vector<HeadWeights>* weights = nullptr;  ///< not a copy: they may be large
 };
 
@@ -119,10 +123,7 @@ void describe(ResultFields& out, const AttendResult& result) {
   out.list("passages", result.passages, "measured passages");
   out.integer("text_passages", result.text_passages, "number of passages in the text");
   out.list("layers", result.layers, "one row per finished layer", describe_layer);
-  out.list("heads", result.heads, "one row per finished head, means over the queries",
-           [&](ResultFields& inner, const HeadOnText& row) {
-             describe_head(inner, row, result.rotary_decay);
-           });
+  out.list("heads", result.heads, "one row per finished head, means over the queries");
   out.list("weights", result.weights ? *result.weights : none,
            "one matrix per passage and head if requested; empty until done", describe_weights);
   const auto read = static_cast<Index>(result.passages.size());
@@ -151,7 +152,9 @@ class AttendJob {
   AttendResult result() const {
     AttendResult result = given_;
     result.layers = attention_.layers();
-    result.heads = attention_.heads();
+    for (const HeadOnText& head : attention_.heads()) {
+      result.heads.push_back({head, rotary_decay_[static_cast<std::size_t>(head.layer)]});
+    }
     result.weights = &attention_.weights();
     return result;
   }
@@ -169,7 +172,9 @@ class AttendJob {
         list.tokens.emplace_back(reader.tokenizer.vocabulary().token(id));
       }
     }
-    given_.rotary_decay = rotary_decay(reader.model->rules().rotary, longest);
+    for (int layer = 0; layer < reader.model->layers(); ++layer) {
+      rotary_decay_.push_back(rotary_decay(reader.model->rules(layer).rotary, longest));
+    }
   }
 
   /// The first passages of the text.
@@ -185,6 +190,7 @@ class AttendJob {
   }
 
   AttendResult given_;  // what is known before the model runs; first: cut() writes to it
+  std::vector<double> rotary_decay_;  // by layer
   TextAttention attention_;
 };
 

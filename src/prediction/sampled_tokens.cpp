@@ -23,9 +23,10 @@ constexpr std::uint64_t kSampleStream =
 class TokenReader {
  public:
   TokenReader(const TextModel& model, Index count, Index length)
-      : model_(model), rules_(model.rules()), output_(model.read_output()), length_(length) {
+      : model_(model), rules_(model.rules()), output_(model.read_output()) {
     for (int layer = 0; layer < model.layers(); ++layer) {
       layers_.push_back(model.read_layer(layer));
+      turns_.emplace_back(model.rules(layer).rotary, length);
       const Index rows = rules_.key_heads * rules_.head_width;
       keys_.emplace_back(static_cast<std::size_t>(count), MatrixXf(rows, length));
       values_.push_back(keys_.back());
@@ -57,8 +58,8 @@ class TokenReader {
     const LayerWeights& weights = layers_[layer];
     const MatrixXf states = states_of(weights, x);
     auto [queries, keys, values] = all_tokens(weights, states);
-    turns_.turn_queries(rules_.head_width, position, queries);
-    turns_.turn_keys(rules_.head_width, position, keys);
+    turns_[layer].turn_queries(rules_.head_width, position, queries);
+    turns_[layer].turn_keys(rules_.head_width, position, keys);
     MatrixXf out(queries.rows(), x.cols());
     for (Index k = 0; k < x.cols(); ++k) {
       MatrixXf& key = keys_[layer][static_cast<std::size_t>(k)];
@@ -91,8 +92,7 @@ class TokenReader {
   const TextModel& model_;
   LayerRules rules_;
   MatrixXf output_;
-  Index length_;
-  RotaryTurns turns_{rules_.rotary, length_};
+  std::vector<RotaryTurns> turns_;  // by layer
   std::vector<LayerWeights> layers_;
   std::vector<std::vector<MatrixXf>> keys_, values_;  // by layer and sequence
 };
