@@ -91,7 +91,7 @@ TEST_CASE("forward passes of all families have the numbers of an independent scr
 
 TEST_CASE("heads one by one are those of the whole layer, with norms of queries and keys",
           "[families]") {
-  for (const std::string family : {"LLaMA", "OLMo 2", "Gemma 2", "Phi-3", "GPT-NeoX"}) {
+  for (const std::string family : {"LLaMA", "OLMo 2", "Gemma 2", "Gemma 3", "Phi-3", "GPT-NeoX"}) {
     CAPTURE(family);
     const Json& expected = models_of(family).back();
     const auto model = open_model(wave_model(expected), expected.at("config"));
@@ -112,7 +112,7 @@ TEST_CASE("heads one by one are those of the whole layer, with norms of queries 
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"gemma3_text", "cohere", "mixtral", "granite"}) {
+  for (const std::string type : {"gemma3", "cohere", "mixtral", "granite"}) {
     CAPTURE(type);
     const Failure failure = refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; });
     CHECK(failure.item == "test.safetensors");
@@ -196,4 +196,5 @@ TEST_CASE("predictions need logits that are products of queries and keys", "[fam
   CHECK(predicted("LLaMA", 2).item == "model.layers.0.self_attn.q_norm.weight");
   CHECK(predicted("OLMo 2", 0).item == "model.layers.0.self_attn.q_norm.weight");
   CHECK(predicted("Gemma 2", 0).item == "attn_logit_softcapping");
+  CHECK(predicted("Gemma 3", 0).item == "model.layers.0.self_attn.q_norm.weight");
 }

@@ -118,13 +118,15 @@ constexpr Family gemma2() {
   return row;
 }
 
-// Its layers differ in their rotary positions, which no forward pass here does.
+// Layers with a sliding window have a rotary base of their own.
 constexpr Family gemma3() {
-  Family row = gemma();
+  Family row = gemma2();
   row.name = "Gemma 3";
   row.model_types = " gemma3 gemma3_text ";
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4, .default_pattern = 6};
-  row.text = {};
+  row.text.model_types = " gemma3_text ";
+  row.text.attention_cap = 0;
+  row.text.output_cap = 0;
   return row;
 }
 

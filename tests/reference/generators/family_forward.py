@@ -37,6 +37,10 @@ def rotated(x, theta, turned):
     return np.concatenate([part * np.cos(angles) + swapped * np.sin(angles), rest], axis=-1)
 
 
+def layer_of(prefix):
+    return int(prefix.split(".layers.")[1].split(".")[0])
+
+
 def attend(queries, keys, values, scale, causal=True, cap=None):
     """Tokens x heads x coordinates each, the last two perhaps with fewer heads; tokens x all coordinates."""
     keys, values = (np.repeat(y, queries.shape[1] // y.shape[1], axis=1) for y in (keys, values))
@@ -145,11 +149,13 @@ class Llama(Model):
         """Queries or keys of all heads, tokens x heads x coordinates."""
         return x
 
+    def turned(self, p, x):
+        return rotated(x, self.config["rope_theta"], self.width)
+
     def attention(self, p, x, scale=None, cap=None):
-        theta = self.config["rope_theta"]
         q, k, v = (y.reshape(len(x), -1, self.width) for y in self.projections(p, x))
         q, k = self.normed(p + "q_norm", q), self.normed(p + "k_norm", k)
-        q, k = rotated(q, theta, self.width), rotated(k, theta, self.width)
+        q, k = self.turned(p, q), self.turned(p, k)
         return self.linear(p + "o_proj", attend(q, k, v, scale or self.width**-0.5, cap=cap))
 
     def mlp(self, p, x):
@@ -246,7 +252,7 @@ class Gemma2(Gemma):
     def block(self, p, x):
         scale = self.config["query_pre_attn_scalar"] ** -0.5
         y = self.rms_norm(p + "input_layernorm", x)
-        y = self.attention(p + "self_attn.", y, scale, self.config["attn_logit_softcapping"])
+        y = self.attention(p + "self_attn.", y, scale, self.config.get("attn_logit_softcapping"))
         x = x + self.rms_norm(p + "post_attention_layernorm", y)
         y = self.mlp(p + "mlp.", self.rms_norm(p + "pre_feedforward_layernorm", x))
         return x + self.rms_norm(p + "post_feedforward_layernorm", y)
@@ -254,6 +260,38 @@ class Gemma2(Gemma):
     def logits(self, x):
         cap = self.config["final_logit_softcapping"]
         return cap * np.tanh(super().logits(x) / cap)
+
+
+class Gemma3(Gemma2):
+    """A norm of each head's queries and keys, nothing capped, another rotary base in layers with a window."""
+
+    config = {
+        **ROTARY,
+        "model_type": "gemma3_text",
+        "hidden_activation": "gelu_pytorch_tanh",
+        "head_dim": 6,
+        "query_pre_attn_scalar": 9,
+        "attn_logit_softcapping": None,
+        "final_logit_softcapping": None,
+        "sliding_window": 8,
+        "sliding_window_pattern": 2,
+        "rope_local_base_freq": 10.0,
+    }
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.add_norm(p + "q_norm", self.width, mean=self.gain)
+        self.add_norm(p + "k_norm", self.width, mean=self.gain)
+
+    def normed(self, name, x):
+        return self.rms_norm(name, x)
+
+    def turned(self, p, x):
+        local = (layer_of(p) + 1) % self.config["sliding_window_pattern"] != 0
+        return rotated(x, self.config["rope_local_base_freq" if local else "rope_theta"], self.width)
+
+    def logits(self, x):
+        return Llama.logits(self, x)
 
 
 class Phi3(Llama):
@@ -440,6 +478,7 @@ def generate():
         "OLMo 2": [Olmo2().result()],
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
+        "Gemma 3": [Gemma3().result()],
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
         "OPT": [Opt().result()],
