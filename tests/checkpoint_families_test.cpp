@@ -338,6 +338,7 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   for (const std::string type : {"llama", "mistral", "qwen2", "new-one"}) {
     check(llama("LLaMA", type));
   }
+  check(llama("SmolLM3", "smollm3"));
   // A head width that is not the width over the heads.
   Model wide = llama("LLaMA", "mistral", R"(,"head_dim":4)");
   wide.config.replace(wide.config.find(R"(heads":2)"), 8, R"(heads":4)");

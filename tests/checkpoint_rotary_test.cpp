@@ -210,6 +210,19 @@ TEST_CASE("layers of a sliding window have a base of their own") {
       R"("rope_theta":1e6,"rope_local_base_freq":1e4,"sliding_window_pattern":7,)" + scaling, -1);
 }
 
+TEST_CASE("layers of SmolLM3 that turn nothing are those of its list, or each fourth one") {
+  const auto check_layers = [](const std::string& keys, int without) {
+    const std::vector<Rotary> layers = rotary_under(R"("model_type":"smollm3")" + keys);
+    for (int layer = 0; layer < kLlamaLayers; ++layer) {
+      const Rotary& rotary = layers[static_cast<std::size_t>(layer)];
+      CHECK((rotary.pairs == RotaryPairs::kNone) == (layer == without));
+      if (layer != without) check_angles(rotary, plain(2e6));
+    }
+  };
+  check_layers("", 3);
+  check_layers(R"(,"no_rope_layers":[1,0,1,1,1,1])", 1);
+}
+
 TEST_CASE("a scaling that is not known matters only where pairs are turned") {
   const std::string keys = R"("rope_scaling":{"rope_type":"spiral","factor":2})";
   check_angles(rotary_under(keys)[0], plain(10000));

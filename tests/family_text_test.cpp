@@ -197,4 +197,5 @@ TEST_CASE("predictions need logits that are products of queries and keys", "[fam
   CHECK(predicted("OLMo 2", 0).item == "model.layers.0.self_attn.q_norm.weight");
   CHECK(predicted("Gemma 2", 0).item == "attn_logit_softcapping");
   CHECK(predicted("Gemma 3", 0).item == "model.layers.0.self_attn.q_norm.weight");
+  CHECK(predicted("SmolLM3", 0).item == "layer 1");
 }

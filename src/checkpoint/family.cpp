@@ -130,6 +130,16 @@ constexpr Family gemma3() {
   return row;
 }
 
+// Each fourth layer has no positions.
+constexpr Family smollm3() {
+  Family row = llama();
+  row.name = "SmolLM3";
+  row.model_types = " smollm3 ";
+  row.rotary = {.default_base = 2e6, .used = "no_rope_layers", .default_unused = 4};
+  row.text.model_types = {};
+  return row;
+}
+
 // Rows with the more particular names first: each takes what it fits of the weights that those before it
 // left.
 constexpr std::array kFamilies{
@@ -305,6 +315,7 @@ constexpr std::array kFamilies{
     gemma2(),
     gemma3(),
     olmo2(),
+    smollm3(),
     llama(),
     Family{.name = "ViT",
            .layout = HeadLayout::kSeparate,

@@ -48,6 +48,9 @@ struct RotaryKeys {
   double default_base = 10000;
   double default_local_base = 0;      ///< in layers of a sliding window; 0: as in the others
   std::uint64_t default_pattern = 0;  ///< each so many-eth layer has no such window; 0: not told
+  /// A list with 0 for each layer that turns nothing, and without it each so many-eth one; 0: none.
+  std::string_view used = {};
+  std::uint64_t default_unused = 0;
 };
 
 /// A value of config.json: a text, or "true" or "false" for a flag.

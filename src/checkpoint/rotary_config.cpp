@@ -182,6 +182,15 @@ std::string kind_of(const ConfigKeys& keys, const RotaryKeys& family, int layer)
   return full ? "full_attention" : std::string(kSliding);
 }
 
+/// Whether a layer turns its queries and keys.
+bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
+  if (family.used.empty()) return true;
+  const std::string key = std::string(family.used) + "." + std::to_string(layer);
+  if (const auto told = keys.number(key, 0, 1)) return *told != 0;
+  return family.default_unused == 0 ||
+         (static_cast<std::uint64_t>(layer) + 1) % family.default_unused != 0;
+}
+
 /// The base of layers of a sliding window, where it is another.
 std::optional<double> local_base(const ConfigKeys& keys, const RotaryKeys& family,
                                  std::string_view kind) {
@@ -194,8 +203,8 @@ std::optional<double> local_base(const ConfigKeys& keys, const RotaryKeys& famil
 
 Rotary rotary_of(const ConfigKeys& keys, const RotaryKeys& family, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at) {
+  if (pairs == RotaryPairs::kNone || !is_used(keys, family, layer)) return {};
   Rotary rotary{pairs};
-  if (pairs == RotaryPairs::kNone) return rotary;
   const std::string kind = kind_of(keys, family, layer);
   // Newer files have an object for each kind of attention, older ones only a base for sliding windows.
   const std::string of_kind = "rope_parameters." + kind + ".";

@@ -294,6 +294,15 @@ class Gemma3(Gemma2):
         return Llama.logits(self, x)
 
 
+class SmolLM3(Llama):
+    """Layers without positions, where the list has 0."""
+
+    config = {**ROTARY, "model_type": "smollm3", "hidden_act": "silu", "no_rope_layers": [1, 0]}
+
+    def turned(self, p, x):
+        return super().turned(p, x) if self.config["no_rope_layers"][layer_of(p)] else x
+
+
 class Phi3(Llama):
     """Fused projections, and gate and up in one."""
 
@@ -479,6 +488,7 @@ def generate():
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
         "Gemma 3": [Gemma3().result()],
+        "SmolLM3": [SmolLM3().result()],
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
         "OPT": [Opt().result()],
