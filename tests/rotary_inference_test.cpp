@@ -99,7 +99,7 @@ TEST_CASE("a LLaMA-like forward pass has the numbers of an independent script", 
   }
   CHECK(pass.done());
   check_numbers(expected().at("logits"),
-                model->read_output() * model->finished(pass.tokens(0)).rightCols(1));
+                model->read_output()(model->finished(pass.tokens(0)).rightCols(1)));
 }
 
 TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rotary]") {

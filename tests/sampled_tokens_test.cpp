@@ -53,7 +53,7 @@ VectorXd law_after(const std::shared_ptr<const TextModel>& model, const std::vec
   ForwardPass pass(model, {{ids, 0, 0}});
   while (!pass.done()) pass.advance();
   const VectorXd logits =
-      (model->read_output() * model->finished(pass.tokens(0)).rightCols(1)).cast<double>();
+      (model->read_output()(model->finished(pass.tokens(0)).rightCols(1))).cast<double>();
   const VectorXd weights = (logits.array() - logits.maxCoeff()).exp();
   return weights / weights.sum();
 }

@@ -78,8 +78,9 @@ struct TextNames {
   std::string_view mlp_gate = {};  ///< of a gated MLP, activation(gate x) up x
   std::string_view mlp_up = {};    ///< or gate and up, one after the other, where `fused_gate`
   std::string_view mlp_down = {};
-  std::string_view final_norm = {};            ///< after the last layer
-  std::string_view output = "lm_head.weight";  ///< without the prefix of the others
+  std::string_view final_norm = {};  ///< after the last layer
+  /// Without the prefix of the others, perhaps with a bias.
+  std::string_view output = "lm_head.weight";
   NormKind norm = NormKind::layer_norm;
   std::string_view epsilon_key = {};  ///< in config.json
   double epsilon = 1e-5;              ///< where the config does not say

@@ -257,10 +257,15 @@ Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
   return read_rows(match_.embeddings, begin, end - begin).transpose().cast<double>();
 }
 
-MatrixXf TextModel::read_output() const {
+Linear TextModel::read_output() const {
   const std::string own(names().output);  // without the prefix of the others
   const bool tied = tied_output_ && !tensors_->tensors().contains(own);
-  return read_transposed(tied ? match_.embeddings : own, vocabulary_, width_).transpose();
+  Linear output{read_transposed(tied ? match_.embeddings : own, vocabulary_, width_).transpose(),
+                {}};
+  if (tensors_->tensors().contains(bias_of(own))) {
+    output.bias = read_bias(bias_of(own), vocabulary_);
+  }
+  return output;
 }
 
 void TextModel::read_projections(LayerWeights& weights, int layer) const {

@@ -69,9 +69,10 @@ class TextModel {
   Eigen::MatrixXf finished(const Eigen::MatrixXf& tokens) const;
 
   /// The output weights (vocabulary x d) of a language model, by which finished() tokens give the logits of
-  /// the next one: the token embeddings where the checkpoint has no others. Throws FormatError for weights
-  /// that cannot be read or are not finite, and where config.json says that there are others.
-  Eigen::MatrixXf read_output() const;
+  /// the next one: the token embeddings where the checkpoint has no others; and their bias, if any. Throws
+  /// FormatError for weights that cannot be read or are not finite, and where config.json says that there
+  /// are others.
+  Linear read_output() const;
 
  private:
   const TextNames& names() const { return match_.family->text; }

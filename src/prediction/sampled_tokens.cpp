@@ -44,9 +44,7 @@ class TokenReader {
       finish_layer(layers_[layer], rules_, attended(layer, position, x), x);
     }
     x = model_.finished(x);
-    MatrixXf logits(output_.rows(), count);
-    multiply(output_.rows(), count, x.rows(), factor(output_.data(), output_.rows()),
-             factor(x.data(), x.rows()), logits.data(), logits.rows());
+    MatrixXf logits = output_(x);
     cap_logits<float>(model_.output_cap(),
                       {logits.data(), static_cast<std::size_t>(logits.size())});
     return logits;
@@ -91,7 +89,7 @@ class TokenReader {
 
   const TextModel& model_;
   LayerRules rules_;
-  MatrixXf output_;
+  Linear output_;
   std::vector<RotaryTurns> turns_;  // by layer
   std::vector<LayerWeights> layers_;
   std::vector<std::vector<MatrixXf>> keys_, values_;  // by layer and sequence

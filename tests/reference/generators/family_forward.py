@@ -303,6 +303,53 @@ class SmolLM3(Llama):
         return super().turned(p, x) if self.config["no_rope_layers"][layer_of(p)] else x
 
 
+class Phi(Model):
+    """Attention and MLP read the same norm; rotary positions on a half of each head; biases everywhere."""
+
+    config = {
+        "model_type": "phi",
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": 2,
+        "hidden_act": "gelu_new",
+        "layer_norm_eps": 1e-3,
+        "partial_rotary_factor": 0.5,
+        "rope_theta": 50.0,
+        "tie_word_embeddings": False,
+    }
+    layers = "layers."
+
+    def build(self):
+        self.tensor("model.embed_tokens.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = f"model.layers.{layer}."
+            self.add_norm(p + "input_layernorm", bias=True)
+            for name, heads in (("q", HEADS), ("k", 2), ("v", 2)):
+                self.add_linear(p + f"self_attn.{name}_proj", heads * HEAD_WIDTH, WIDTH, True)
+            self.add_linear(p + "self_attn.dense", WIDTH, WIDTH, True)
+            self.add_linear(p + "mlp.fc1", HIDDEN, WIDTH, True)
+            self.add_linear(p + "mlp.fc2", WIDTH, HIDDEN, True)
+        self.add_norm("model.final_layernorm", bias=True)
+        self.add_linear("lm_head", VOCABULARY, WIDTH, True)
+
+    def embedded(self, ids):
+        return self.w["model.embed_tokens.weight"][ids]
+
+    def block(self, p, x):
+        y = self.layer_norm(p + "input_layernorm", x, self.config["layer_norm_eps"])
+        q, k, v = (
+            self.linear(f"{p}self_attn.{name}_proj", y).reshape(len(x), -1, HEAD_WIDTH)
+            for name in "qkv"
+        )
+        turned = int(HEAD_WIDTH * self.config["partial_rotary_factor"])
+        q, k = (rotated(part, self.config["rope_theta"], turned) for part in (q, k))
+        read = self.linear(p + "self_attn.dense", attend(q, k, v, HEAD_WIDTH**-0.5))
+        return x + read + self.linear(p + "mlp.fc2", gelu_tanh(self.linear(p + "mlp.fc1", y)))
+
+    def logits(self, x):
+        x = self.layer_norm("model.final_layernorm", x, self.config["layer_norm_eps"])
+        return self.linear("lm_head", x)
+
+
 class Phi3(Llama):
     """Fused projections, and gate and up in one."""
 
@@ -489,6 +536,7 @@ def generate():
         "Gemma 2": [Gemma2().result()],
         "Gemma 3": [Gemma3().result()],
         "SmolLM3": [SmolLM3().result()],
+        "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
         "OPT": [Opt().result()],
