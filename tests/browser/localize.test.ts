@@ -32,7 +32,7 @@ const choose = (page: Page, name: string) => page.getByRole('link', { name, exac
 test('the opening defines the index, and the first figure’s axis is on the first screen', async () => {
   const { page } = await visit(browser, host.address, LAPTOP);
   const opening = (await page.locator('#localize .lede').innerText()).replace(/\s+/g, ' ');
-  expect(opening).toContain('(0: all positions alike; near 1: one)');
+  expect(opening).toContain('(0: all alike; near 1: one does)');
   await page.evaluate(() => scrollTo(0, 0));
   const box = await page.locator('#figure-lead .chart > svg').boundingBox();
   expect(box!.y + box!.height).toBeLessThanOrEqual(800 - 50); // above the bar of controls
@@ -111,7 +111,7 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
     /^all-MiniLM-L6-v2, layer \d, head \d+: W alone, Frobenius variance [\d.]+, predicted localization index L [\d.]+; measured row entropy [\d.]+$/,
   );
   const legend = page.locator('#figure-lead svg g[aria-hidden="true"] > g', {
-    hasText: 'predicted: heads of all-MiniLM-L6-v2, layer 0 to 5',
+    hasText: 'predicted: heads of all-MiniLM-L6-v2, layers 0–5',
   });
   await expect.poll(() => legend.locator('circle').count()).toBe(3);
   const key = page.locator('[data-heads-key] svg');

@@ -32,7 +32,7 @@ function stripes(cells: number[]): number {
 test('dragging the spectrum moves matrix, index and reading', async () => {
   const { page, errors } = await visit(browser, host.address, LAPTOP);
   const before = { cells: await matrix(page), reading: await reading(page) };
-  expect(before.reading).toMatch(/^L = 0\.455m = 0\.25, v = 0\.1, row entropy 0\.1\d+$/);
+  expect(before.reading).toMatch(/^L = 0\.253m = 0\.25, v = 1, row entropy 0\.1\d+$/);
   const dot = lead(page).locator('[data-mark="present point"]');
   const x = Number(await dot.getAttribute('cx'));
   const handle = page.getByRole('slider', { name: 'Standard deviation of the eigenspectrum' });
@@ -44,6 +44,10 @@ test('dragging the spectrum moves matrix, index and reading', async () => {
   await expect.poll(() => reading(page)).not.toBe(before.reading);
   await expect.poll(async () => stripes(await matrix(page))).toBeGreaterThan(stripes(before.cells));
   await expect.poll(async () => Number(await dot.getAttribute('cx'))).toBeGreaterThan(x + 20);
+  const index = async () => Number(/^L = (0\.\d+)/.exec(await reading(page))?.[1]);
+  await expect.poll(index).toBeLessThan(0.15);
+  await page.mouse.move(box.x + 2, box.y + 22, { steps: 6 });
+  await expect.poll(index).toBeGreaterThan(0.4);
   await page.mouse.up();
   await expect.poll(() => hash(page)).toMatch(/^#localize\?variance=\d/);
   expect(errors).toEqual([]);
@@ -101,7 +105,7 @@ test('a step of the tour opens by its link, can be skipped, and works without mo
   await expect.poll(spread).toBeLessThan(first / 5);
   expect(await chosen.textContent()).toContain('Trained heads'); // the level is free
   await lead(page).getByRole('link', { name: 'Back to the start', exact: true }).click();
-  await expect.poll(() => reading(page)).toMatch(/^L = 0\.455/);
+  await expect.poll(() => reading(page)).toMatch(/^L = 0\.253/);
 });
 
 test('predicted heads are hollow, measured ones full, and each says what it is', async () => {

@@ -87,7 +87,7 @@ export function presetsHtml(id: FigureId): string {
   });
   const [first] = steps;
   const hint = first
-    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">start with ${first.name.toLowerCase()}</a>, or widen the spectrum by its lower handle: $L$ falls.`
+    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">start with ${first.name.toLowerCase()}</a>, or drag the lower handle of the spectrum: squeezed, $L$ rises; widened, it falls.`
     : 'Choose one to see what it shows.';
   return `<div class="presets${first ? ' tour' : ''}">
     <ul aria-label="${first ? 'Tour and presets' : 'Presets'} of ${referTo(id)}">${links.join('')}</ul>

@@ -81,6 +81,12 @@ function marks({ kind, colours, hollow }: Entry): SVGElement {
   return group;
 }
 
+/** A text that is longer than a row, before and after its last comma or semicolon. */
+function halves(text: string): [string, string] {
+  const at = Math.max(text.lastIndexOf(', '), text.lastIndexOf('; ')) + 1;
+  return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : [text, ''];
+}
+
 /** Entries laid out in rows from `top` on: the picture and the height it takes. */
 export function legend(entries: Entry[], left: number, right: number, top = 0) {
   const group = element('g', { 'aria-hidden': 'true', 'font-size': 12, fill: 'currentColor', 'text-anchor': 'start' });
@@ -93,7 +99,13 @@ export function legend(entries: Entry[], left: number, right: number, top = 0) {
       row++;
     }
     const place = element('g', { transform: `translate(${x}, ${top + 10 + row * ROW})` });
-    place.append(swatch(entry), element('text', { x: SWATCH, dy: '0.32em' }, entry.text));
+    place.append(swatch(entry));
+    const [text, rest] = x + width > right ? halves(entry.text) : [entry.text, ''];
+    place.append(element('text', { x: SWATCH, dy: '0.32em' }, text));
+    if (rest) {
+      place.append(element('text', { x: SWATCH, y: ROW, dy: '0.32em' }, rest));
+      row++;
+    }
     group.append(place);
     x += width + 18;
   }

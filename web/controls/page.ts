@@ -145,6 +145,7 @@ export function wirePresets(page: PageState): void {
         preset.text.hidden = preset.text !== last;
       }
       hint.hidden = last !== null;
+      strip.classList.toggle('said', last !== null);
       strip.classList.toggle('left', !current && last !== null);
     };
     const others = strip.querySelectorAll<HTMLAnchorElement>('a.next');

@@ -73,7 +73,7 @@ export function headMarks(
 export function modelEntries(registry: Model[], spots: readonly Spot[], origin?: Origin, spectrum?: string): Entry[] {
   const drawn = registry.filter(({ key }) => spots.some(({ head }) => head.model.key === key));
   return (spots.length > 0 ? drawn : registry).map(({ key, name, layers }) => ({
-    text: `${origin ? `${origin}: ` : ''}heads of ${name}, layer 0 to ${layers - 1}${spectrum ? `; ${spectrum}` : ''}`,
+    text: `${origin ? `${origin}: ` : ''}heads of ${name}, layers 0–${layers - 1}${spectrum ? `; ${spectrum}` : ''}`,
     hollow: origin === 'predicted',
     kind: key === 'sample' ? 'dots' : 'diamonds',
     colours: Array.from({ length: layers }, (_, layer) => layerColour(layer, layers)),
@@ -89,6 +89,11 @@ interface Place<S> {
 
 /** How near, in pixels, a pointer must come to a head. */
 const REACH = 14;
+/** How far, in pixels, a finger may slip in a tap. */
+const STILL = 12; // a browser moves the click of a finger to what it takes for its target
+
+type Position = Pick<MouseEvent, 'clientX' | 'clientY'>;
+const distanceOf = (a: Position, b: Position) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
 
 /**
  * Lets a pointer find heads on a chart: a ring and a name while it is near. A click or a tap chooses a head,
@@ -100,6 +105,8 @@ export class HeadPointer<S extends Spot = Spot> {
   private places: Place<S>[] = [];
   /** Of the places of the head that is pointed at, the one under the pointer. */
   private under: Place<S> | undefined;
+  /** Where the pointer went down last. */
+  private pressed: Position | undefined;
   /** The head that was chosen here; another chart may have chosen one since. */
   private picked = '';
 
@@ -113,12 +120,15 @@ export class HeadPointer<S extends Spot = Spot> {
     this.ring.hidden = true;
     area.append(this.ring);
     this.label = makeTip(area);
+    area.addEventListener('pointerdown', (event) => (this.pressed = event));
     area.addEventListener('pointermove', (event) => {
-      if (this.places.length > 0) registry.hover(this.near(event)); // others may share the area
+      if (this.places.length > 0) registry.hover(this.near(event, event)); // others may share the area
     });
     area.addEventListener('pointerleave', () => registry.hover(''));
     area.addEventListener('click', (event) => {
-      const id = this.near(event);
+      const { pressed = event } = this;
+      if (distanceOf(event, pressed) > STILL) return; // the end of a drag
+      const id = this.near(event, pressed);
       const head = registry.find(id);
       if (head && isBrushing(event)) toggle(store, placeOf(head));
       else if (head) store.set({ head: store.state.head === id ? '' : id });
@@ -137,14 +147,20 @@ export class HeadPointer<S extends Spot = Spot> {
     this.show();
   }
 
-  private near(event: PointerEvent | MouseEvent): string {
-    const isHandle = (event.target as Element).closest('.handle'); // that hand holds something else
+  private near({ target, buttons }: MouseEvent, at: Position): string {
+    const handle = (target as Element).closest('.handle');
     const box = this.area.getBoundingClientRect();
     let best = REACH;
+    if (handle) {
+      // A handle takes what is nearer to its dot than to a head, and all while it is held.
+      const { left, top, width, height } = handle.getBoundingClientRect();
+      const own = distanceOf(at, { clientX: left + width / 2, clientY: top + height / 2 });
+      best = buttons ? 0 : Math.min(REACH, own);
+    }
     const before = this.under;
     this.under = undefined;
-    for (const place of isHandle ? [] : this.places) {
-      const distance = Math.hypot(event.clientX - box.left - place.x, event.clientY - box.top - place.y);
+    for (const place of this.places) {
+      const distance = distanceOf(at, { clientX: box.left + place.x, clientY: box.top + place.y });
       if (distance < best) [best, this.under] = [distance, place];
     }
     if (this.under !== before) this.show(); // perhaps the same head in another chart

@@ -95,7 +95,7 @@ export class AttentionPanel {
     }
     const rule = { stroke: 'currentColor', 'stroke-opacity': 0.3 };
     const text = { fill: 'currentColor', y: top - 5, x: left };
-    const title = narrow ? 'ρ of each key' : 'ρ: probability that the key passes the signal';
+    const title = narrow ? 'ρ of each key' : 'ρ: probability that the key passes the signal (gives L)';
     whole.append(
       partOf(svg),
       element('text', text, title),

@@ -19,6 +19,7 @@ const isOverVariance = ({ plot }: Values) => plot === 'variance';
 
 const controls = {
   ...settingControls,
+  variance: { ...settingControls.variance, default: 1 }, // where less and more of it both show
   ...queryControls,
   plot: choice(
     'Third panel',
