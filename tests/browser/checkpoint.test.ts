@@ -118,6 +118,9 @@ test('a typed text is read by every head', async () => {
     own.forEach((weight, key) => expect(Number(row[`key_${key + 1}`])).toBeCloseTo(weight, 4));
   });
   await expect.poll(async () => (await column(page, 'Entropy, text')).length).toBe(72);
+  await page.locator('#field-model-reading').fill('whale '.repeat(200));
+  await page.locator('#field-model-reading').press('Enter');
+  await page.locator('[data-head-words]', { hasText: 'only its first 128 tokens are read' }).waitFor();
 });
 
 test('the sample reads any sentence, once its weights are asked for', async () => {

@@ -99,6 +99,7 @@ test('a filter is conditions that all hold, and names what it does not know', ()
   const [stack] = conditionsOf('stack=decoder');
   expect([stack.holds(1, 'decoder'), stack.holds(0, 'encoder')]).toEqual([true, false]);
   expect(conditionsOf('  ')).toEqual([]);
+  expect(conditionsOf('layer = 3 entropy <= .5').map(({ name }) => name)).toEqual(['layer', 'entropy']);
   for (const wrong of ['layer', 'depth=3', 'layer=', 'layer=three', 'layer==3']) {
     expect(() => conditionsOf(`head>1 ${wrong}`)).toThrow(`filter: '${wrong}' is not allowed`);
   }

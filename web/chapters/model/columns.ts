@@ -191,11 +191,14 @@ const SIGNS: Record<string, (a: number, b: number) => boolean> = {
 };
 
 /**
- * Reads a filter: conditions with spaces between, all of which must hold, such as "layer=3
+ * Reads a filter: conditions with spaces or commas between, all of which must hold, such as "layer = 3
  * entropy<0.5". Throws an Error that names the condition at fault.
  */
 export function conditionsOf(filter: string): Condition[] {
-  const parts = filter.split(/[\s,;]+/).filter((part) => part !== '');
+  const parts = filter
+    .replace(/\s*([<>=]+)\s*/g, '$1')
+    .split(/[\s,;]+/)
+    .filter((part) => part !== '');
   return parts.map((part) => {
     const [, column, wanted] = NAMED.exec(part) ?? [];
     if (columns.some((it) => it.name === column && it.text)) {

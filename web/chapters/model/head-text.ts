@@ -112,7 +112,9 @@ export class HeadTextFigure implements Figure {
     const found = isThere && text ? rowOf(this.place(), text.heads) : undefined;
     const pattern = found ? this.measurements.patternOf(found) : null;
     const said = found ? wordsOf(found, pattern, this.column('entropy')) : '';
-    this.words.textContent = `${said}${this.otherText()}`;
+    const isCut = text && text.text_passages > text.passages.length;
+    const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
+    this.words.textContent = `${cut}${said}${this.otherText()}`;
     frame.retitle(this.title(pattern));
     if (!isThere) return this.sayElsewhere();
     const weights = this.measurements.weightsOf(this.place());
@@ -228,8 +230,7 @@ export class HeadTextFigure implements Figure {
   private caption(text: Attended): string {
     const { layer, head } = this.place();
     const tokens = tokensOf(text);
-    const cut = text.text_passages > text.passages.length ? `; the text is longer than these ${tokens.length}` : '';
-    const where = `${this.checkpoints.model.name}, layer ${layer}, head ${head} on ${tokens.length} tokens${cut}`;
+    const where = `${this.checkpoints.model.name}, layer ${layer}, head ${head} on ${tokens.length} tokens`;
     const found = rowOf(this.place(), text.heads);
     const outlier = text.layers[layer];
     if (!found || !outlier) return where;
