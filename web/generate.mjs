@@ -226,10 +226,12 @@ const presetValues = {
   }),
 };
 // The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
-const { usesPresets, positionMeasured, latentMeasured, priorMeasured } = await load('chapters/uses/presets.ts');
+const { usesPresets, positionMeasured, latentMeasured, priorMeasured, agentMeasured } =
+  await load('chapters/uses/presets.ts');
 const { positionInput } = await load('chapters/uses/position/questions.ts');
 const { classInput, valueInput } = await load('chapters/uses/latent/questions.ts');
 const { priorInput } = await load('chapters/uses/prior/questions.ts');
+const { agentInput } = await load('chapters/uses/agents/questions.ts');
 const answers = new Map(); // several presets ask the same
 function answerOf(name, input) {
   const key = JSON.stringify([name, input]);
@@ -242,11 +244,13 @@ const latentOf = (state) => ({
   values: answerOf('latent-values', valueInput(state)),
 });
 const priorOf = (state) => answerOf('attention-prior', priorInput(state));
+const agentsOf = (state) => answerOf('agent-attention', agentInput(state));
 const presetsOf = (figure) => usesPresets.filter((preset) => preset.figure === figure);
 presetValues.uses = {
   ...(await ofPresets('uses', presetsOf('position-meaning'), (state) => positionMeasured(positionOf(state)))),
   ...(await ofPresets('uses', presetsOf('latent-posterior'), (state) => latentMeasured(latentOf(state)))),
   ...(await ofPresets('uses', presetsOf('attention-prior'), (state) => priorMeasured(priorOf(state)))),
+  ...(await ofPresets('uses', presetsOf('agent-attention'), (state) => agentMeasured(agentsOf(state)))),
 };
 write(
   'uses-first.json',
@@ -255,6 +259,7 @@ write(
       position: positionOf(VIEWS.uses.defaults),
       latent: latentOf(VIEWS.uses.defaults),
       prior: priorOf(VIEWS.uses.defaults),
+      agents: agentsOf(VIEWS.uses.defaults),
     },
     5,
   ),

@@ -76,7 +76,7 @@ AttentionPriors::AttentionPriors(const AttentionPriorSettings& settings) : setti
   checked(kStartScale, settings.start_scale);
   checked("head_width", static_cast<double>(settings.head_width));
   checked("steps", static_cast<double>(settings.steps));
-  checked(kTrainings, static_cast<double>(settings.trainings));
+  checked("trainings", static_cast<double>(settings.trainings));
   if (settings.examples.empty()) throw InvalidArgument("examples", "at least one is needed");
   for (const double count : settings.examples) checked(kExamples, count);
   if (!std::is_sorted(settings.examples.begin(), settings.examples.end(), std::less_equal<>())) {

@@ -50,14 +50,6 @@ inline constexpr Parameter kStartScale{
     .maximum = 10,
     .default_value = 0.5,
     .meaning = "standard deviation of the initial query, key and value weights"};
-inline constexpr Parameter kTrainings{.name = "trainings",
-                                      .symbol = "N",
-                                      .minimum = 2,
-                                      .maximum = 1000,
-                                      .default_value = 5,
-                                      .integer = true,
-                                      .meaning = "training runs, each with examples of its own"};
-
 struct AttentionPriorSettings {
   double prior_weight = 1, start_scale = 0.5;
   Eigen::Index head_width = 32, steps = 600;

@@ -76,9 +76,9 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
     for (Index head = 0; head < shape.heads; ++head) {
       const Scalar own_scale = scale * factors[static_cast<std::size_t>(head)];
       const auto softmax = [&](Eigen::Map<Matrix<Scalar>> logits) {
-        softmax_columns(own_scale, hard, Entries::upper, logits);
+        softmax_columns(own_scale, hard, shape.visible, logits);
       };
-      attend_head(head_input(shape, fused, head, column), Entries::upper, softmax,
+      attend_head(head_input(shape, fused, head, column), shape.visible, softmax,
                   part(weights, 0, shape.weights_column(sequence, head)),
                   part(out, head * shape.head_width, column), out.rows());
     }
@@ -118,19 +118,20 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
       const auto upstream = factor(part(dout, head * width, column), dout.rows());
       const Scalar* const p = part(weights, 0, shape.weights_column(sequence, head));
       const Product<Scalar> slopes{length, length, in.value.transposed(), upstream,
-                                   ds,     length, /*add=*/false,         Entries::upper};
+                                   ds,     length, /*add=*/false,         shape.visible};
       multiply<Scalar, Scalar>(width, {&slopes, 1});
       multiply(width, length, length, upstream, factor(p, length).transposed(),
                part(dfused, shape.value_row(head), column), leading, true);
       for (Index t = 0; t < length; ++t) {
         Scalar* const d = ds + t * length;
         const Scalar* const own = p + t * length;
-        const Scalar mean = lane_sum<Scalar>(t + 1, [&](Index i) { return own[i] * d[i]; });
-        for (Index i = 0; i <= t; ++i) d[i] = scale * own[i] * (d[i] - mean);
-        std::fill(d + t + 1, d + length, Scalar(0));
+        const Index keys = shape.visible == Entries::upper ? t + 1 : length;
+        const Scalar mean = lane_sum<Scalar>(keys, [&](Index i) { return own[i] * d[i]; });
+        for (Index i = 0; i < keys; ++i) d[i] = scale * own[i] * (d[i] - mean);
+        std::fill(d + keys, d + length, Scalar(0));
       }
-      multiply_upper(width, length, length, in.key, factor<Scalar>(ds, length),
-                     part(dfused, head * width, column), leading);
+      multiply_seen(shape.visible, width, length, in.key, factor<Scalar>(ds, length),
+                    part(dfused, head * width, column), leading);
       multiply(width, length, length, in.query, factor<Scalar>(ds, length).transposed(),
                part(dfused, shape.key_row(head), column), leading, true);
     }

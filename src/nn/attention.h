@@ -18,6 +18,17 @@ struct HeadInput {
   Eigen::Index width, value_width, length;
 };
 
+/// C = A P, width x T, for T x T weights P that are 0 for the keys that a query does not see.
+template <class Scalar>
+void multiply_seen(Entries visible, Eigen::Index width, Eigen::Index length, Factor<Scalar> a,
+                   Factor<Scalar> p, Scalar* c, Eigen::Index leading) {
+  if (visible == Entries::upper) {
+    multiply_upper(width, length, length, a, p, c, leading);
+  } else {
+    multiply(width, length, length, a, p, c, leading);
+  }
+}
+
 /// O = V P with weights P made of the logits K^T Q, both T x T (row = key, column = query). `softmax` is
 /// called once with a map of the logits, which it turns into the weights in place. With `visible` upper
 /// a query sees no key after itself: the logits of those keys are not defined, and softmax must leave
@@ -30,12 +41,8 @@ void attend_head(const HeadInput<Scalar>& head, Entries visible, const Softmax& 
                                weights, length, /*add=*/false,         visible};
   multiply<Scalar, Scalar>(head.width, {&logits, 1});
   softmax(Eigen::Map<Matrix<Scalar>>(weights, length, length));
-  const auto weight = factor<Scalar>(weights, length);
-  if (visible == Entries::upper) {
-    multiply_upper(head.value_width, length, length, head.value, weight, out, leading);
-  } else {
-    multiply(head.value_width, length, length, head.value, weight, out, leading);
-  }
+  multiply_seen(visible, head.value_width, length, head.value, factor<Scalar>(weights, length), out,
+                leading);
 }
 
 /// The exact softmax of each column of T x T logits times `scale`, in place, over the keys that the
@@ -47,6 +54,7 @@ void softmax_columns(Scalar scale, bool hard, Entries visible, Eigen::Map<Matrix
 /// G of keys, then G of values.
 struct AttentionShape {
   Eigen::Index heads = 1, groups = 1, head_width = 1, length = 1, batch = 1;
+  Entries visible = Entries::upper;  ///< which keys (rows) a query (column) sees: causal, or all
 
   Eigen::Index fused() const { return (heads + 2 * groups) * head_width; }
   Eigen::Index key_row(Eigen::Index head) const {
@@ -59,8 +67,8 @@ struct AttentionShape {
   }
 };
 
-/// O = V P for every sequence and head, P the causal softmax of K^T Q / sqrt(d_h). Fused
-/// (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column = query; zero above the query). `factors`
+/// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys. Fused
+/// (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column = query; zero for other keys). `factors`
 /// H numbers multiply the heads' logits; `hard` puts all weight on the largest logit instead.
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,

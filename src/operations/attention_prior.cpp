@@ -20,7 +20,7 @@ void describe(InputFields& f, AttentionPriorInput& in) {
   f.number("head_width", s.head_width, "head width d_h, the rank of W_QK");
   f.number(kStartScale, s.start_scale);
   f.number_from(600, "steps", s.steps);
-  f.number(kTrainings, s.trainings);
+  f.number("trainings", s.trainings);
   f.number("seed", s.seed);
 }
 

@@ -35,7 +35,8 @@
   row(position_meaning)            \
   row(latent_classes)              \
   row(latent_values)               \
-  row(attention_prior)
+  row(attention_prior)             \
+  row(agent_attention)
 
 namespace eigenscope {
 

@@ -6,7 +6,7 @@ import { browser, csv, exported, expectStraight, go, host, marks, openBrowser, s
 openBrowser();
 
 /** Labs that are soon computed. */
-const SOON = 'uses?token_width=20&datasets=2&repeats=2&head_width=4&trainings=2';
+const SOON = 'uses?token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2';
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
 
 test('every lab has a card with a picture and a finding, which leads to its figure', async () => {
@@ -91,5 +91,32 @@ test('the lab of attention priors shows the numbers that it exports, with a line
   expect(await page.locator('#figure-attention-prior [data-claim]').innerText()).toMatch(
     /the prior on the target adds/,
   );
+  expect(errors).toEqual([]);
+});
+
+test('the lab of distractors shows the numbers that it exports, with a line for each policy', async () => {
+  const { page, errors } = await open(SOON);
+  await settled(page, 'agent-attention');
+  const rows = await csv(page, 'agent-attention');
+  const policies = [...new Set(rows.map(({ policy }) => policy!))];
+  expect(policies).toEqual(['attention', 'uniform', 'gate', 'sparse', 'plain']);
+  expect(rows.every((row) => row.trainings === '2')).toBe(true);
+  const picture = (await exported(page, 'agent-attention', 'svg')).toString();
+  for (const policy of policies) {
+    const own = rows.filter((row) => row.policy === policy);
+    const panels = {
+      distractors: own.filter(({ scale }) => scale === '1'),
+      scale: own.filter(({ distractors }) => distractors === '32'),
+    };
+    for (const [name, shown] of Object.entries(panels)) {
+      expect(shown.length).toBe(4);
+      const rings = await marks(page, picture, `accuracy over ${name}, ${policy}`);
+      expectStraight(
+        shown.map((row) => Number(row.accuracy)),
+        rings.map(({ y }) => y),
+      );
+    }
+  }
+  expect(await page.locator('#figure-agent-attention [data-claim]').innerText()).toMatch(/self-attention adds/);
   expect(errors).toEqual([]);
 });

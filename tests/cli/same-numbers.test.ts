@@ -163,6 +163,23 @@ test('the lab of attention priors, to the last digit of its trained weights', ()
   expectSame([found.mean_correlation!, found.mean_error!], [terminal.mean_correlation, terminal.mean_error]);
 });
 
+test('the lab of distractors, to the last digit of its trained weights', () => {
+  const settings = { distractors: [0, 5], demonstrations: 50, trainings: 2, steps: 60, feature_width: 6, seed: 5 };
+  const terminal = json('agent-attention', optionsOf(settings));
+  const found = finish(native, 'agent-attention', settings);
+  for (const name of ['accuracy', 'gain', 'accuracy_error', 'relevant_share'] as const) {
+    expectSame(
+      found.rows.map((row) => row[name]!),
+      terminal.rows.map((row: Record<string, number>) => row[name]),
+    );
+  }
+  expectSame(
+    found.eigenvectors.map(({ share }) => share!),
+    terminal.eigenvectors.map(({ share }: Record<string, number>) => share),
+  );
+  expectSame([found.most_frequent!], [terminal.most_frequent]);
+});
+
 test('numbers in messages, which the page writes by the host', () => {
   const bounds = [
     ['mean', 'propagation'],

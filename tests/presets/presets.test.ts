@@ -9,10 +9,11 @@ import levels from '../../web/generated/sample-levels.json' with { type: 'json' 
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
+import { agentInput } from '../../web/chapters/uses/agents/questions.ts';
 import { classInput, valueInput } from '../../web/chapters/uses/latent/questions.ts';
 import { positionInput } from '../../web/chapters/uses/position/questions.ts';
 import { priorInput } from '../../web/chapters/uses/prior/questions.ts';
-import { latentMeasured, positionMeasured, priorMeasured } from '../../web/chapters/uses/presets.ts';
+import { agentMeasured, latentMeasured, positionMeasured, priorMeasured } from '../../web/chapters/uses/presets.ts';
 import type { State as UsesState } from '../../web/chapters/uses/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
 import { parse, type Controls } from '../../web/state/control.ts';
@@ -65,6 +66,9 @@ function usesNumbers(preset: Fact): Numbers {
   }
   if (figure === 'attention-prior') {
     return { ...priorMeasured(json('attention-prior', optionsOf(priorInput(state)))) };
+  }
+  if (figure === 'agent-attention') {
+    return { ...agentMeasured(json('agent-attention', optionsOf(agentInput(state)))) };
   }
   const classes = json('latent-classes', optionsOf(classInput(state)));
   return { ...latentMeasured({ classes, values: json('latent-values', optionsOf(valueInput(state))) }) };
@@ -145,6 +149,7 @@ describe.each([
             crossing: NaN,
             meaning: NaN,
             ...{ few: {}, some: {}, many: {}, weight: {} },
+            ...{ most: {}, loud: {} },
           },
         ]),
       );

@@ -2,6 +2,7 @@ import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { chart } from '../../charts/plot';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
+import { crowdMarks } from './agents/marks';
 import { FIRST } from './first';
 import { classMarks } from './latent/marks';
 import { lossMarks } from './position/marks';
@@ -14,6 +15,7 @@ const PICTURES: Record<FigureOf<'uses'>, () => { marks: Markish[]; x?: ScaleOpti
   'position-meaning': () => ({ marks: lossMarks(FIRST.position) }),
   'latent-posterior': () => ({ marks: classMarks(FIRST.latent.classes) }),
   'attention-prior': () => ({ marks: accuracyMarks(FIRST.prior), x: { type: 'log' } }),
+  'agent-attention': () => ({ marks: crowdMarks(FIRST.agents) }),
 };
 
 /** Draws the small picture of each lab: its first panel, without axes, in the chapter's own state. */

@@ -4,6 +4,8 @@ import { pick } from '../../state/control';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import type { Chapter, Page } from '../shared/page';
+import { AgentFigure } from './agents/figure';
+import { AGENT_INPUTS } from './agents/questions';
 import { drawCards } from './cards';
 import { FIRST } from './first';
 import { LatentFigure } from './latent/figure';
@@ -25,6 +27,7 @@ export function startUses({ pool }: Page, store: Store): Chapter {
       'position-meaning': new PositionFigure('position-meaning', known(POSITION_INPUTS, FIRST.position)),
       'latent-posterior': new LatentFigure('latent-posterior', known(LATENT_INPUTS, FIRST.latent)),
       'attention-prior': new PriorFigure('attention-prior', known(PRIOR_INPUTS, FIRST.prior)),
+      'agent-attention': new AgentFigure('agent-attention', known(AGENT_INPUTS, FIRST.agents)),
     },
     store,
     pool,

@@ -1,7 +1,13 @@
 import first from '../../generated/uses-first.json';
+import type { AgentOutput } from './agents/marks';
 import type { LatentOutput } from './latent/marks';
 import type { PositionOutput } from './position/marks';
 import type { PriorOutput } from './prior/marks';
 
 /** What each lab finds in the chapter's own state, from the build. */
-export const FIRST = first as unknown as { position: PositionOutput; latent: LatentOutput; prior: PriorOutput };
+export const FIRST = first as unknown as {
+  position: PositionOutput;
+  latent: LatentOutput;
+  prior: PriorOutput;
+  agents: AgentOutput;
+};

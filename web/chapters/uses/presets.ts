@@ -1,5 +1,8 @@
 import type { Output } from '../../engine/protocol';
 import type { Preset } from '../shared/preset';
+import { agentRow, LOUD, MOST_DISTRACTORS } from './agents/claim';
+import type { AgentOutput } from './agents/marks';
+import { agentPresets, type AgentMeasured } from './agents/presets';
 import type { LatentOutput } from './latent/marks';
 import { latentPresets, type LatentMeasured } from './latent/presets';
 import { positionPresets, type PositionMeasured } from './position/presets';
@@ -8,12 +11,13 @@ import type { PriorOutput } from './prior/marks';
 import { priorPresets, type PriorMeasured } from './prior/presets';
 import type { State } from './state';
 
-export type UsesMeasured = Record<string, PositionMeasured & LatentMeasured & PriorMeasured>;
+export type UsesMeasured = Record<string, PositionMeasured & LatentMeasured & PriorMeasured & AgentMeasured>;
 
 export const usesPresets: readonly Preset<State, UsesMeasured>[] = [
   ...(positionPresets as readonly Preset<State, UsesMeasured>[]),
   ...(latentPresets as readonly Preset<State, UsesMeasured>[]),
   ...(priorPresets as readonly Preset<State, UsesMeasured>[]),
+  ...(agentPresets as readonly Preset<State, UsesMeasured>[]),
 ];
 
 /** The numbers of the sentences of "Position or meaning?". */
@@ -64,4 +68,17 @@ export function priorMeasured(output: PriorOutput): PriorMeasured {
     ...{ few: at(FEW), some: at(SOME), many: at(MANY) },
     weight: { none: weight('none'), correct: weight('correct'), uniform: weight('uniform') },
   };
+}
+
+/** The numbers of the sentences of "Does attention ignore distractors?". */
+export function agentMeasured(output: AgentOutput): AgentMeasured {
+  const at = (scale: number) => {
+    const accuracy = (policy: AgentOutput['rows'][number]['policy']) =>
+      agentRow(output, policy, MOST_DISTRACTORS, scale).accuracy ?? NaN;
+    return {
+      ...{ attention: accuracy('attention'), uniform: accuracy('uniform') },
+      ...{ sparse: accuracy('sparse'), plain: accuracy('plain') },
+    };
+  };
+  return { most: at(1), loud: at(LOUD) };
 }

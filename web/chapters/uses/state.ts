@@ -5,6 +5,7 @@ import { settingControls } from '../../state/setting';
 import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
+import { agentControls } from './agents/controls';
 import { latentControls } from './latent/controls';
 import { positionControls } from './position/controls';
 import { priorControls } from './prior/controls';
@@ -13,6 +14,7 @@ const controls = {
   ...positionControls,
   ...latentControls,
   ...priorControls,
+  ...agentControls,
   seed: settingControls.seed,
   ...headControls,
 };

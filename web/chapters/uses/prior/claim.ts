@@ -1,11 +1,6 @@
 import { short } from '../../../charts/format';
+import { withError } from '../with-error';
 import type { PriorOutput, PriorRow } from './marks';
-
-/** A number with its standard error. */
-const withError = (value: number | null, error: number | null) =>
-  error === null
-    ? short(value)
-    : `${short(Number((value ?? NaN).toPrecision(3)))} ± ${short(Number(error.toPrecision(2)))}`;
 
 /** The row of a prior with this many examples. */
 export function rowOf({ rows }: PriorOutput, prior: PriorRow['prior'], examples: number): PriorRow {

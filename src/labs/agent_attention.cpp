@@ -1,0 +1,248 @@
+#include "labs/agent_attention.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include <Eigen/Eigenvalues>
+
+#include "labs/estimate_over.h"
+#include "support/error.h"
+#include "support/random.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+
+constexpr Index kAgentBatch = 32, kAgentHidden = 32, kFreshStates = 500, kAgentWarmup = 30;
+constexpr double kAgentRate = 1e-2, kAgentDecay = 0.1;
+/// The distractors' standard deviation on fresh observations over that in training.
+constexpr std::array kFreshScales{0.0, 1.0, 2.0, 3.0};
+
+/// Draws of one training run.
+enum class AgentDraw { demonstrations, fresh, weights, batches, count };
+
+std::uint64_t stream_of(std::uint64_t training, AgentDraw draw) {
+  return training * static_cast<std::uint64_t>(AgentDraw::count) + static_cast<std::uint64_t>(draw);
+}
+
+/// The place in [-1, 1] where a ball lands that is thrown back at -1 and 1, from one in [-2, 2].
+double within_walls(double place) {
+  if (place > 1) return 2 - place;
+  if (place < -1) return -2 - place;
+  return place;
+}
+
+double relevant_share_of_eigenvectors(const Eigen::MatrixXd& logits) {
+  const Eigen::MatrixXd symmetric = (logits + logits.transpose()) / 2;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
+  Eigen::VectorXd sizes = solver.eigenvalues().cwiseAbs();
+  double share = 0;
+  for (Index i = 0; i < kRelevantFeatures; ++i) {
+    Index largest = 0;
+    sizes.maxCoeff(&largest);
+    sizes[largest] = -1;
+    share += solver.eigenvectors().col(largest).head(kRelevantFeatures).squaredNorm();
+  }
+  return share / kRelevantFeatures;
+}
+
+}  // namespace
+
+Demonstrations draw_demonstrations(Index count, Index distractors, double scale, std::uint64_t seed,
+                                   std::uint64_t stream) {
+  constexpr double kReach = 0.2;
+  Demonstrations drawn;
+  drawn.observations.resize(kRelevantFeatures + distractors, count);
+  std::vector<float> normal(static_cast<std::size_t>(distractors * count));
+  NormalStream(seed, stream).fill(normal);
+  for (Index n = 0; n < count; ++n) {
+    std::array<double, kRelevantFeatures> feature{};
+    for (std::size_t i = 0; i < feature.size(); ++i) {
+      const auto draw = static_cast<std::uint64_t>(n) * feature.size() + i;
+      feature[i] = 2 * random_unit(seed, stream, draw) - 1;
+      drawn.observations(static_cast<Index>(i), n) =
+          static_cast<float>(std::sqrt(3.0) * feature[i]);
+    }
+    const auto [ball, velocity, time, paddle] = feature;
+    const double way = within_walls(ball + velocity * (time + 1) / 2) - paddle;
+    drawn.actions.push_back(way > kReach ? 2 : way < -kReach ? 0 : 1);
+    for (Index i = 0; i < distractors; ++i) {
+      drawn.observations(kRelevantFeatures + i, n) =
+          static_cast<float>(scale) * normal[static_cast<std::size_t>(n * distractors + i)];
+    }
+  }
+  return drawn;
+}
+
+AgentAttention::AgentAttention(const AgentAttentionSettings& settings) : settings_(settings) {
+  checked(kDemonstrations, static_cast<double>(settings.demonstrations));
+  checked(kDistractorScale, settings.distractor_scale);
+  checked(kSparsity, settings.sparsity);
+  checked(kFeatureWidth, static_cast<double>(settings.feature_width));
+  checked("steps", static_cast<double>(settings.steps));
+  checked("trainings", static_cast<double>(settings.trainings));
+  if (settings.distractors.empty()) {
+    throw InvalidArgument("distractors", "at least one number is needed");
+  }
+  for (const double count : settings.distractors) checked(kDistractors, count);
+  if (!std::is_sorted(settings.distractors.begin(), settings.distractors.end(),
+                      std::less_equal<>())) {
+    throw InvalidArgument("distractors", "each must be larger than the one before");
+  }
+}
+
+void AgentAttention::begin() {
+  const auto stream = [&](AgentDraw draw) { return stream_of(training(), draw); };
+  if (kind() == PolicyKind::attention) {
+    demonstrations_ =
+        draw_demonstrations(settings_.demonstrations, distractors(), settings_.distractor_scale,
+                            settings_.seed, stream(AgentDraw::demonstrations));
+  }
+  const PolicyShape shape{kRelevantFeatures + distractors(), kActions, settings_.feature_width,
+                          kAgentHidden};
+  FeaturePolicy<float> policy(kind(), shape, settings_.seed, stream(AgentDraw::weights));
+  OptimizerSettings optimizer;
+  optimizer.steps = settings_.steps;
+  optimizer.learning_rate = kAgentRate;
+  optimizer.warmup = kAgentWarmup;
+  const auto decay = Vector<float>::Constant(policy.parameters().size(), float{kAgentDecay});
+  run_.emplace(Run{std::move(policy), AdamW(optimizer, decay)});
+}
+
+void AgentAttention::step() {
+  const std::uint64_t stream = stream_of(training(), AgentDraw::batches);
+  const auto count = static_cast<double>(settings_.demonstrations);
+  Matrix<float> observations(kRelevantFeatures + distractors(), kAgentBatch);
+  std::vector<TokenId> actions;
+  for (Index b = 0; b < kAgentBatch; ++b) {
+    const auto draw = static_cast<std::uint64_t>(run_->step * kAgentBatch + b);
+    const double at = std::floor(random_unit(settings_.seed, stream, draw) * count);
+    const auto example = static_cast<Index>(std::min(at, count - 1));
+    observations.col(b) = demonstrations_.observations.col(example);
+    actions.push_back(demonstrations_.actions[static_cast<std::size_t>(example)]);
+  }
+  run_->policy.forward(observations);
+  run_->policy.backward(observations, actions, static_cast<float>(settings_.sparsity));
+  run_->optimizer.step(run_->step, 1, run_->policy.gradient(), run_->policy.parameters());
+  ++run_->step;
+}
+
+void AgentAttention::measure() {
+  FeaturePolicy<float>& policy = run_->policy;
+  std::vector<Measures> measured;
+  for (const double scale : kFreshScales) {
+    const Demonstrations fresh =
+        draw_demonstrations(kFreshStates, distractors(), scale * settings_.distractor_scale,
+                            settings_.seed, stream_of(training(), AgentDraw::fresh));
+    policy.forward(fresh.observations);
+    std::array<double, kActions> shares{};
+    Measures measures{};
+    for (Index n = 0; n < kFreshStates; ++n) {
+      Index action = 0;
+      policy.logits().col(n).maxCoeff(&action);
+      const TokenId expert = fresh.actions[static_cast<std::size_t>(n)];
+      if (action == expert) measures.accuracy += 1.0 / kFreshStates;
+      shares[static_cast<std::size_t>(expert)] += 1.0 / kFreshStates;
+    }
+    measures.relevant_share = policy.feature_shares().head(kRelevantFeatures).sum();
+    measured.push_back(measures);
+    if (done_ % runs_of_seed() == 0 && scale == 1) {
+      most_.push_back(*std::max_element(shares.begin(), shares.end()));
+    }
+  }
+  if (kind() == PolicyKind::attention) {
+    eigenvector_shares_.push_back(relevant_share_of_eigenvectors(policy.feature_logits()));
+  }
+  found_.push_back(std::move(measured));
+}
+
+double AgentAttention::step_work() const {
+  const auto features = static_cast<double>(kRelevantFeatures + distractors());
+  const auto width = static_cast<double>(settings_.feature_width);
+  const double hidden = 3 * kAgentHidden * (features + width);
+  if (kind() != PolicyKind::attention) return kAgentBatch * hidden;
+  return kAgentBatch * (hidden + features * (9 * width * width + (6 * width + 20) * features));
+}
+
+bool AgentAttention::advance(double work) {
+  const std::size_t all = runs_of_seed() * static_cast<std::size_t>(settings_.trainings);
+  for (double spent = 0; done_ < all;) {
+    if (spent >= work) return false;
+    if (!run_) begin();
+    spent += step_work();
+    if (run_->step < settings_.steps) {
+      step();
+    } else {
+      measure();
+      spent += step_work() * kFreshStates * kFreshScales.size() / kAgentBatch / 3;
+      run_.reset();
+      ++done_;
+    }
+  }
+  return true;
+}
+
+double AgentAttention::progress() const {
+  const double step = run_ && settings_.steps > 0
+                          ? static_cast<double>(run_->step) / static_cast<double>(settings_.steps)
+                          : 0;
+  return (static_cast<double>(done_) + step) /
+         static_cast<double>(runs_of_seed() * static_cast<std::size_t>(settings_.trainings));
+}
+
+AgentAttentionRow AgentAttention::row(std::size_t kind, std::size_t at, std::size_t scale) const {
+  constexpr auto kPlain = static_cast<std::size_t>(PolicyKind::plain);
+  const std::size_t first = at * kPolicyNames.size();
+  const auto finished = [&](std::size_t own) {
+    return (done_ + runs_of_seed() - first - own - 1) / runs_of_seed();
+  };
+  const auto of = [&](std::size_t training, std::size_t own) {
+    return found_[training * runs_of_seed() + first + own][scale];
+  };
+  AgentAttentionRow row;
+  row.policy = static_cast<PolicyKind>(kind);
+  row.distractors = static_cast<Index>(settings_.distractors[at]);
+  row.scale = kFreshScales[scale];
+  row.trainings = static_cast<Index>(finished(kind));
+  row.accuracy = estimate_over(finished(kind),
+                               [&](std::size_t training) { return of(training, kind).accuracy; });
+  row.gain = estimate_over(finished(kPlain), [&](std::size_t training) {
+    return of(training, kind).accuracy - of(training, kPlain).accuracy;
+  });
+  row.relevant_share = estimate_over(
+      finished(kind), [&](std::size_t training) { return of(training, kind).relevant_share; });
+  return row;
+}
+
+std::vector<AgentAttentionRow> AgentAttention::rows() const {
+  std::vector<AgentAttentionRow> rows;
+  for (std::size_t kind = 0; kind < kPolicyNames.size(); ++kind) {
+    for (std::size_t at = 0; at < settings_.distractors.size(); ++at) {
+      for (std::size_t scale = 0; scale < kFreshScales.size(); ++scale) {
+        const bool most = at + 1 == settings_.distractors.size();
+        if (most || kFreshScales[scale] == 1) rows.push_back(row(kind, at, scale));
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<Estimate> AgentAttention::eigenvector_shares() const {
+  const std::size_t points = settings_.distractors.size();
+  std::vector<Estimate> shares;
+  for (std::size_t at = 0; at < points; ++at) {
+    const std::size_t count = (eigenvector_shares_.size() + points - at - 1) / points;
+    shares.push_back(estimate_over(
+        count, [&](std::size_t training) { return eigenvector_shares_[training * points + at]; }));
+  }
+  return shares;
+}
+
+Estimate AgentAttention::most_frequent() const {
+  return estimate_over(most_.size(), [&](std::size_t training) { return most_[training]; });
+}
+
+}  // namespace eigenscope

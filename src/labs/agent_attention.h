@@ -1,0 +1,145 @@
+// Does attention make an agent robust to irrelevant features: policies that imitate an expert, over the number
+// and the scale of distractors (Bramlage and Cortese, 2020, arXiv:2007.04862).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "labs/feature_policy.h"
+#include "statistics/estimate.h"
+#include "support/parameter.h"
+#include "training/adamw.h"
+
+namespace eigenscope {
+
+/// Place, velocity and remaining time of a ball, and place of the paddle that shall catch it.
+inline constexpr Eigen::Index kRelevantFeatures = 4;
+/// Left, stay, right.
+inline constexpr Eigen::Index kActions = 3;
+
+/// Observations, one a column, and the expert's actions.
+struct Demonstrations {
+  Matrix<float> observations;  ///< the relevant features, then the distractors
+  std::vector<TokenId> actions;
+};
+
+/// A ball at x in [-1, 1] with velocity in [-1, 1] lands after a time in [0, 1], thrown back by walls at -1 and 1;
+/// the expert moves the paddle, in [-1, 1], towards that place unless it is within 0.2. All four are uniform,
+/// observed with mean 0 and variance 1; distractors are normal with the standard deviation `scale`. The draws of
+/// fewer demonstrations, and the relevant features of fewer distractors, are the same.
+Demonstrations draw_demonstrations(Eigen::Index count, Eigen::Index distractors, double scale,
+                                   std::uint64_t seed, std::uint64_t stream);
+
+inline constexpr Parameter kDistractors{.name = "distractors",
+                                        .symbol = "D",
+                                        .minimum = 0,
+                                        .maximum = 512,
+                                        .default_value = 0,
+                                        .integer = true,
+                                        .meaning = "irrelevant features"};
+inline constexpr Parameter kDemonstrations{.name = "demonstrations",
+                                           .symbol = "n",
+                                           .minimum = 10,
+                                           .maximum = 100000,
+                                           .default_value = 1000,
+                                           .integer = true,
+                                           .meaning = "observations with the expert's action"};
+inline constexpr Parameter kDistractorScale{
+    .name = "distractor_scale",
+    .symbol = "sigma",
+    .minimum = 0,
+    .maximum = 100,
+    .default_value = 1,
+    .meaning = "standard deviation of the distractors in training; relevant features have 1"};
+inline constexpr Parameter kSparsity{
+    .name = "sparsity",
+    .symbol = "lambda",
+    .minimum = 0,
+    .maximum = 10,
+    .default_value = 0.003,
+    .meaning = "weight of the L1 penalty on the hidden layer's weights in the loss"};
+
+inline constexpr Parameter kFeatureWidth{.name = "feature_width",
+                                         .symbol = "d",
+                                         .minimum = 1,
+                                         .maximum = 256,
+                                         .default_value = 16,
+                                         .integer = true,
+                                         .meaning = "width d of tokens, queries, keys and values"};
+
+struct AgentAttentionSettings {
+  std::vector<double> distractors;  ///< ascending
+  Eigen::Index demonstrations = 1000;
+  double distractor_scale = 1, sparsity = 0.003;
+  Eigen::Index feature_width = 16, steps = 600, trainings = 5;
+  std::uint64_t seed = 1;
+};
+
+/// One kind of policy and number of distractors after the last step, on fresh observations.
+struct AgentAttentionRow {
+  PolicyKind policy = PolicyKind::attention;
+  Eigen::Index distractors = 0;
+  double scale = 1;            ///< the distractors' standard deviation over that in training
+  Eigen::Index trainings = 0;  ///< finished so far
+  Estimate accuracy;           ///< share of the expert's actions
+  Estimate gain;               ///< accuracy minus that of the perceptron, same demonstrations
+  Estimate relevant_share;     ///< sum of FeaturePolicy::feature_shares over the relevant features
+};
+
+/// Trains each kind of policy for every number of distractors and seed. A job that advances in steps: all of one
+/// seed after the other.
+class AgentAttention {
+ public:
+  /// Throws InvalidArgument for settings out of range, or distractors that do not ascend.
+  explicit AgentAttention(const AgentAttentionSettings& settings);
+
+  /// Does about `work` multiply-adds more; true when all is done.
+  bool advance(double work);
+  /// In [0, 1].
+  double progress() const;
+  /// Those of a scale other than 1 only with the largest number of distractors.
+  std::vector<AgentAttentionRow> rows() const;
+  /// For each number of distractors D: the share of the squared entries of the four leading eigenvectors of the
+  /// symmetric part of U^T W_QK U that lies on the four relevant features. That of a random direction is
+  /// 4/(4 + D).
+  std::vector<Estimate> eigenvector_shares() const;
+  /// Share of the most frequent action of the expert on fresh observations.
+  Estimate most_frequent() const;
+
+ private:
+  using Index = Eigen::Index;
+
+  struct Measures {
+    double accuracy, relevant_share;
+  };
+  /// The training run under way.
+  struct Run {
+    FeaturePolicy<float> policy;
+    AdamW optimizer;
+    Index step = 0;
+  };
+
+  /// Runs are numbered by seed, then distractors, then kind.
+  std::size_t runs_of_seed() const { return kPolicyNames.size() * settings_.distractors.size(); }
+  std::uint64_t training() const { return done_ / runs_of_seed(); }
+  std::size_t point() const { return done_ % runs_of_seed() / kPolicyNames.size(); }
+  PolicyKind kind() const { return static_cast<PolicyKind>(done_ % kPolicyNames.size()); }
+  Index distractors() const { return static_cast<Index>(settings_.distractors[point()]); }
+  double step_work() const;
+
+  AgentAttentionRow row(std::size_t kind, std::size_t at, std::size_t scale) const;
+
+  void begin();
+  void step();
+  void measure();
+
+  AgentAttentionSettings settings_;
+  Demonstrations demonstrations_;                  // of the present seed and number of distractors
+  std::vector<std::vector<Measures>> found_;       // for each run that is done, by scale
+  std::vector<double> eigenvector_shares_, most_;  // of the runs of attention that are done
+  std::size_t done_ = 0;
+  std::optional<Run> run_;
+};
+
+}  // namespace eigenscope

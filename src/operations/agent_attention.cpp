@@ -1,0 +1,109 @@
+// Attention of agents: accuracy of policies that imitate an expert, over the number and scale of irrelevant features.
+#include "labs/agent_attention.h"
+
+#include "operations/operations.h"
+#include "operations/settings.h"
+
+namespace eigenscope {
+namespace {
+
+struct AgentAttentionInput {
+  AgentAttentionSettings settings;
+};
+
+void describe(InputFields& f, AgentAttentionInput& in) {
+  AgentAttentionSettings& s = in.settings;
+  f.numbers("distractors", kDistractors, s.distractors, "numbers of irrelevant features, ascending",
+            "0,8,16,32");
+  f.number(kDemonstrations, s.demonstrations);
+  f.number(kDistractorScale, s.distractor_scale);
+  f.number(kSparsity, s.sparsity);
+  f.number(kFeatureWidth, s.feature_width);
+  f.number_from(600, "steps", s.steps);
+  f.number("trainings", s.trainings);
+  f.number("seed", s.seed);
+}
+
+/// Of one number of distractors.
+struct EigenvectorShare {
+  Eigen::Index distractors;
+  Estimate share;
+  double random;
+};
+
+struct AgentAttentionResult {
+  std::vector<AgentAttentionRow> rows;
+  std::vector<EigenvectorShare> eigenvectors;
+  Estimate most_frequent;
+};
+
+void describe_agent_row(ResultFields& out, const AgentAttentionRow& row) {
+  out.choice("policy", static_cast<std::size_t>(row.policy), kPolicyNames,
+             "what the hidden layer of the policy reads");
+  out.integer("distractors", row.distractors, "irrelevant features");
+  out.number("scale", row.scale,
+             "standard deviation of the distractors on fresh observations over that in training");
+  out.integer("trainings", row.trainings, "training runs so far");
+  describe(out, "accuracy", row.accuracy, "share of the expert's actions on fresh observations");
+  describe(out, "gain", row.gain,
+           "accuracy minus that of the perceptron with the same demonstrations");
+  describe(out, "relevant_share", row.relevant_share,
+           "share of the four relevant features in the attention weights, the gate or the squared "
+           "weights of the hidden layer");
+}
+
+void describe_eigenvector_share(ResultFields& out, const EigenvectorShare& own) {
+  out.integer("distractors", own.distractors, "irrelevant features");
+  describe(out, "share", own.share,
+           "share of the relevant features in the squared entries of the four leading eigenvectors "
+           "of the symmetric part of W_QK over the features");
+  out.number("random", own.random, "the same of random directions, 4/(4 + D)");
+}
+
+void describe(ResultFields& out, const AgentAttentionResult& result) {
+  out.list("rows", result.rows, "one row for each policy, number of distractors and scale",
+           describe_agent_row);
+  out.list("eigenvectors", result.eigenvectors, "self-attention, for each number of distractors",
+           describe_eigenvector_share);
+  describe(out, "most_frequent", result.most_frequent,
+           "share of the expert's most frequent action on fresh observations");
+}
+
+class AgentAttentionJob {
+ public:
+  explicit AgentAttentionJob(const AgentAttentionInput& in)
+      : settings_(settings_of(in)), lab_(settings_) {}
+
+  bool advance(double work) { return lab_.advance(work); }
+  double progress() const { return lab_.progress(); }
+  AgentAttentionResult result() const {
+    AgentAttentionResult result{lab_.rows(), {}, lab_.most_frequent()};
+    const std::vector<Estimate> shares = lab_.eigenvector_shares();
+    for (std::size_t at = 0; at < shares.size(); ++at) {
+      const double distractors = settings_.distractors[at];
+      const double random = kRelevantFeatures / (kRelevantFeatures + distractors);
+      result.eigenvectors.push_back({static_cast<Eigen::Index>(distractors), shares[at], random});
+    }
+    return result;
+  }
+
+ private:
+  static AgentAttentionSettings settings_of(const AgentAttentionInput& in) {
+    AgentAttentionSettings settings = in.settings;
+    if (settings.distractors.empty()) settings.distractors = {0, 8, 16, 32};
+    return settings;
+  }
+
+  AgentAttentionSettings settings_;
+  AgentAttention lab_;
+};
+
+}  // namespace
+
+const Operation agent_attention_operation = operation<AgentAttentionInput, AgentAttentionJob>(
+    "agent-attention",
+    "Accuracy of policies that imitate an expert, with and without attention, over the number and "
+    "scale of irrelevant features",
+    "eigenscope agent-attention --distractors 0,16,64 --trainings 5 --csv", "rows");
+
+}  // namespace eigenscope

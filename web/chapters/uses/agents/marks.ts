@@ -1,0 +1,79 @@
+import type { Markish } from '@observablehq/plot';
+import type { Entry } from '../../../charts/legend';
+import { dashes, series } from '../../../charts/palette';
+import { dot, line, ruleX, ruleY } from '../../../charts/plot';
+import type { Output } from '../../../engine/protocol';
+
+export type AgentOutput = Output<'agent-attention'>;
+export type AgentRow = AgentOutput['rows'][number];
+
+/** Error bars reach this many standard errors to either side. */
+const BARS = 2;
+
+/** What the hidden layer of each policy reads. */
+const LABELS: Record<AgentRow['policy'], string> = {
+  attention: 'self-attention',
+  uniform: 'uniform weights',
+  gate: 'static gate',
+  sparse: 'perceptron, L1',
+  plain: 'perceptron',
+};
+const POLICIES = Object.keys(LABELS) as AgentRow['policy'][];
+
+/** One line for each policy. */
+export const AGENT_LINES: Entry[] = POLICIES.map((policy, i) => ({
+  text: LABELS[policy],
+  kind: 'line',
+  colours: [series[i]],
+  dash: dashes[i],
+}));
+
+/** The accuracy of each policy over one column of its rows. */
+function curves(output: AgentOutput, rows: readonly AgentRow[], x: 'distractors' | 'scale'): Markish[] {
+  const { most_frequent } = output;
+  return [
+    ruleY(most_frequent === null ? [] : [most_frequent], {
+      ...{ stroke: 'var(--ink)', strokeOpacity: 0.3 },
+      ariaDescription: 'most frequent action',
+    }),
+    ...POLICIES.flatMap((policy, i) => {
+      const own = rows.filter((row) => row.policy === policy && row.trainings > 0);
+      const stroke = series[i];
+      const end = (side: number) => (row: AgentRow) =>
+        (row.accuracy ?? NaN) + side * BARS * (row.accuracy_error ?? NaN);
+      return [
+        line(own, {
+          ...{ x, y: 'accuracy', stroke, strokeWidth: 2, strokeDasharray: dashes[i] },
+          ariaDescription: `line over ${x}, ${policy}`,
+        }),
+        ruleX(
+          own.filter(({ trainings }) => trainings > 1),
+          { x, y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars over ${x}, ${policy}` },
+        ),
+        dot(own, {
+          ...{ x, y: 'accuracy', r: 3, stroke, fill: 'var(--paper)' },
+          ariaDescription: `accuracy over ${x}, ${policy}`,
+        }),
+      ];
+    }),
+  ];
+}
+
+/** Accuracy over the number of distractors that are as loud as in training. */
+export function crowdMarks(output: AgentOutput): Markish[] {
+  return curves(
+    output,
+    output.rows.filter(({ scale }) => scale === 1),
+    'distractors',
+  );
+}
+
+/** Accuracy over the scale of the largest number of distractors. */
+export function scaleMarks(output: AgentOutput): Markish[] {
+  const most = Math.max(...output.rows.map(({ distractors }) => distractors));
+  return curves(
+    output,
+    output.rows.filter(({ distractors }) => distractors === most),
+    'scale',
+  );
+}
