@@ -12,9 +12,10 @@ import { VIEWS, type ViewName } from './views';
 /** The presets of each view that has some. */
 export const PRESETS = { localize: localizePresets, collapse: collapsePresets, uses: usesPresets };
 
-/** A number as a sentence writes it: two digits, and powers of ten where it is small. */
+/** A number as a sentence writes it: two digits, three from 1 on, and powers of ten where it is small. */
 export function written(value: number): string {
-  if (value === 0 || Math.abs(value) >= 0.001) return String(Number(value.toPrecision(2))).replace('-', '−');
+  const size = Math.abs(value);
+  if (size === 0 || size >= 0.001) return String(Number(value.toPrecision(size < 1 ? 2 : 3))).replace('-', '−');
   const exponent = Math.floor(Math.log10(Math.abs(value)));
   const digits = [...String(-exponent)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('');
   return `${Number((value / 10 ** exponent).toPrecision(2))}·10⁻${digits}`;
