@@ -521,6 +521,13 @@ test('several checkpoints are put side by side', async () => {
   const earlier = await csv(page, 'compare');
   expect(earlier).toHaveLength(2);
   for (const row of earlier) expect(Number(row.mean)).toBeCloseTo(4 * Number(row.mean_before), 9);
+  // Over the standard deviation of two heads, |a - b| / sqrt(2).
+  const [a, b] = earlier.map((row) => Number(row.mean_before));
+  for (const row of earlier) {
+    const change = Number(row.mean) - Number(row.mean_before);
+    expect(Number(row.mean_drift)).toBeCloseTo((change * Math.SQRT2) / Math.abs(a - b), 6);
+  }
+  expect(await caption(page, 'compare')).toContain('Root-mean-square drift of a head');
   expect(await page.locator('[data-table-status]').textContent()).toContain('step-2.safetensors');
   expect(errors).toEqual([]);
 });

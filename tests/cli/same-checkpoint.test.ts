@@ -28,6 +28,10 @@ const text = readFileSync(`${root}README.md`);
 const prose = join(folder, 'prose.txt');
 writeFileSync(prose, text);
 
+interface Measured {
+  measure: string;
+}
+
 /** The heads as the page asks for them. */
 const PLAIN = { eigenvalues: true };
 
@@ -138,6 +142,39 @@ test('a wide LLaMA in BF16, whose products are formed in single precision', () =
   const given = { model: [source(path)], index: null, config: source(config) };
   const { heads } = finish(native, 'heads', { ...given, ...tokens, ...PLAIN, offset: 5 });
   expectSameHeads(heads, terminal);
+});
+
+test('the drift of heads between two checkpoints', () => {
+  const [plain, moved] = [0, 0.05].map((change, i) => {
+    const path = join(folder, `drift-${i}.safetensors`);
+    const changed = Object.entries(LLAMA).map(([name, { shape, value }]) => [
+      name,
+      { shape, value: (k: number) => value(k) + change * Math.cos(7 * k) },
+    ]);
+    writeFileSync(path, safetensorsOf(Object.fromEntries(changed)));
+    return path;
+  });
+  const config = join(folder, 'drift.json');
+  writeFileSync(config, LLAMA_CONFIG);
+  const options = { changed: moved, config, changed_config: config, length: 12 };
+  const terminal = json('head-drift', options, plain);
+  const found = finish(native, 'head-drift', {
+    ...{ model: [source(plain)], index: null, config: source(config), tokenizer: null },
+    ...{ changed: [source(moved)], changed_index: null, changed_config: source(config), length: 12 },
+  });
+  expect(found.heads).toHaveLength(2);
+  found.heads.forEach(({ stack, ...head }, i) => {
+    const { stack: other, ...numbers } = terminal.heads[i];
+    expect(stack).toBe(other);
+    expect(Object.keys(head)).toEqual(Object.keys(numbers));
+    expectNear(
+      Object.values(head).map((it) => it ?? NaN),
+      Object.values(numbers),
+      1e-9,
+    );
+    expect(head.weight_distance).toBeGreaterThan(0.001);
+  });
+  expect(found.measures.map(({ measure }) => measure)).toEqual(terminal.measures.map((it: Measured) => it.measure));
 });
 
 test('what every head does on a text', () => {
