@@ -545,6 +545,24 @@ test('shards with an index are one checkpoint, and a missing one is named', asyn
   expect(errors).toEqual([]);
 });
 
+test('shards of torch.save with their index are one checkpoint, and a missing one is named', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model`);
+  const file = (path: string) => readFileSync(`${root}tests/${path}`);
+  const [first, second] = ['pytorch_model-00001-of-00002.bin', 'pytorch_model-00002-of-00002.bin'];
+  const map = { 'embed_tokens.weight': first, 'a.weight': second };
+  const given = [
+    picked('pytorch_model.bin.index.json', JSON.stringify({ weight_map: map })),
+    picked('config.json', '{"num_attention_heads": 2}'),
+    picked(first, file('torch/state_dict.bin')),
+  ];
+  await page.locator('[data-files]').setInputFiles(given);
+  await page.locator('[data-problem]', { hasText: `${second}: it is missing` }).waitFor();
+  await page.locator('[data-files]').setInputFiles([...given, picked(second, file('fuzz/corpus/torch/small'))]);
+  await page.locator('[data-report]', { hasText: '4 heads of pytorch_model.bin.index.json' }).waitFor();
+  expect(await page.locator('[data-problem]').textContent()).toBe('');
+  expect(errors).toEqual([]);
+});
+
 test('heads of several stacks keep their names', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
   await page
