@@ -519,6 +519,10 @@ class Roberta(Model):
         return None
 
 
+class XlmRoberta(Roberta):
+    config = {**Roberta.config, "model_type": "xlm-roberta"}
+
+
 class DistilBert(Roberta):
     config = {"model_type": "distilbert", "n_heads": HEADS, "activation": "gelu"}
     prefix, layers, first, epsilon = "distilbert.", "transformer.layer.", 0, 1e-12
@@ -540,6 +544,6 @@ def generate():
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
         "OPT": [Opt().result()],
-        "RoBERTa": [Roberta().result()],
+        "RoBERTa": [Roberta().result(), XlmRoberta().result()],
         "DistilBERT": [DistilBert().result()],
     }
