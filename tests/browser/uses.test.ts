@@ -40,11 +40,20 @@ test('the lab of position and meaning shows the numbers that it exports', async 
     rings.map(({ y }) => y),
   );
   expect(await page.locator('#figure-position-meaning [data-claim]').innerText()).toMatch(/theory for large d/);
+  // While the numbers are those of the settings before, the sentence says so.
+  const claim = page.locator('#figure-position-meaning [data-claim]');
+  const classes = await claim.evaluateHandle((it) => {
+    const seen: string[] = [];
+    new MutationObserver(() => seen.push(it.className)).observe(it, { attributes: true });
+    return seen;
+  });
   await go(page, `${SOON}&token_std=0.3`);
   await settled(page, 'position-meaning');
   await expect
     .poll(() => page.locator('#figure-position-meaning [data-claim]').innerText(), { timeout: 30_000 })
     .toMatch(/The theory for large d has none/);
+  expect(await classes.jsonValue()).toContain('claim before');
+  expect(await claim.getAttribute('class')).toBe('claim');
   expect(errors).toEqual([]);
 });
 

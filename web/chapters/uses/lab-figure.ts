@@ -10,6 +10,9 @@ import type { Figure, FigureContext, State } from './state';
 /** Below this width the two charts of a lab stand one above the other. */
 const NARROW = 640;
 
+/** Class of a sentence whose numbers are those of the settings before. */
+const BEFORE = 'before';
+
 /** One of the two charts of a lab. */
 export interface Panel {
   label: string;
@@ -49,10 +52,13 @@ export abstract class LabFigure<Output> implements Figure {
     const { first } = this;
     this.first = null;
     if (first) context.show(0);
+    else this.claim.classList.add(BEFORE);
     this.output = await this.answer(context, (output, progress) => {
       if (!first) this.output = output;
+      this.claim.classList.remove(BEFORE);
       context.show(progress);
     });
+    this.claim.classList.remove(BEFORE);
   }
 
   paint(): void {
