@@ -3,7 +3,7 @@ import { jsonOf } from '../../web/charts/table.ts';
 import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
 import { quoted } from '../../web/state/quoted';
-import { checkpointsOf, partNames, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
+import { checkpointsOf, partNames, shardText, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
 import { readText } from '../../web/chapters/model/scan.ts';
 
 const at = (path: string) => {
@@ -90,6 +90,15 @@ test('the parts of a GGUF model are one checkpoint, also where one is missing', 
   for (const name of ['m.gguf', 'm-00004-of-00003.gguf', '-00001-of-00002.gguf']) {
     expect(partNames(name)).toEqual([name]);
   }
+});
+
+test('a shard that is opened without its index is named as a part', () => {
+  const file = (name: string) => new File([], name);
+  const said = (name: string, index: File | null = null) => shardText({ model: [file(name)], index });
+  const second = 'model-00002-of-00003.safetensors';
+  expect(said(second)).toMatch(/^This is part 2 of 3 of a model: open all parts/);
+  expect(said(second, file('model.safetensors.index.json'))).toBe('');
+  for (const whole of ['model.safetensors', 'model-00001-of-00001.safetensors']) expect(said(whole)).toBe('');
 });
 
 test('a filter is conditions that all hold, and names what it does not know', () => {

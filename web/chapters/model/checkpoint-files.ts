@@ -118,6 +118,16 @@ export function missingOf(checkpoint: Checkpoint): string {
   return missing.length === 0 ? '' : `${missing.join(' and ')} is not among the files.`;
 }
 
+/** That a checkpoint is one shard of a model, without the index that names the others; '' for any other. */
+export function shardText({ model: [first], index }: Pick<Checkpoint, 'model' | 'index'>): string {
+  const [, part, count = 1] = /-(\d{5})-of-(\d{5})\.safetensors$/.exec(first?.name ?? '') ?? [];
+  if (index || Number(count) < 2) return '';
+  return (
+    `This is part ${Number(part)} of ${Number(count)} of a model: ` +
+    'open all parts with their .safetensors.index.json, or their folder, as one checkpoint.'
+  );
+}
+
 /** What is wrong with files among which there is no checkpoint. */
 export function withoutCheckpoint(files: FolderFile[]): string {
   return files.length === 0

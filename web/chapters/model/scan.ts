@@ -2,7 +2,7 @@ import { count } from '../../charts/format';
 import { EngineError, type Pool } from '../../engine/pool';
 import type { RunOptions } from '../../engine/run-options';
 import type { Head, Input, Output } from '../../engine/protocol';
-import type { Checkpoint } from './checkpoint-files';
+import { shardText, type Checkpoint } from './checkpoint-files';
 import type { State } from './state';
 
 const KILO = 1e3;
@@ -76,16 +76,18 @@ export function patternsOf(names: readonly string[]): string[] {
 
 /** What there is to say of a scan. */
 export function reportOf(
-  { name, model }: Checkpoint,
+  checkpoint: Checkpoint,
   { heads, bytes_read, excluded }: Output<'heads'>,
   state: Readonly<State>,
   seconds: number,
 ): string {
+  const { name, model } = checkpoint;
+  const shard = shardText(checkpoint);
   const size = model.reduce((sum, file) => sum + file.size, 0);
   const left = excluded.length > 0 ? ` Left out: ${excluded.join(', ')}.` : '';
   return (
     `${count(heads.length)} heads of ${name}: read ${readText(bytes_read, size)} ` +
-    `in ${seconds.toFixed(1)} s. ${framingOf(heads, state)}${left}`
+    `in ${seconds.toFixed(1)} s. ${framingOf(heads, state)}${left}${shard && ` ${shard}`}`
   );
 }
 
