@@ -79,7 +79,7 @@ export const columns: readonly Column[] = [
   },
   {
     name: 'verdict',
-    title: 'Explained by',
+    title: 'Predicted from',
     ascends: true,
     help:
       `statistics of the lowest level of ${referTo('predictors')} from which every nested level predicts the ` +
