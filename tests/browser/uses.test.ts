@@ -1,5 +1,6 @@
 // The labs of Uses: their cards, numbers, presets and what they say.
 import { expect, test } from 'vitest';
+import first from '../../web/generated/uses-first.json';
 import { figuresOf } from '../../web/ui/registry';
 import { browser, csv, exported, expectStraight, go, host, marks, openBrowser, settled, visit } from './browser';
 
@@ -24,6 +25,21 @@ test('every lab has a card with a picture and a finding, which leads to its figu
   await expect
     .poll(() => page.evaluate(() => document.querySelector('#figure-latent-posterior')!.getBoundingClientRect().top))
     .toBeLessThan(500);
+  expect(errors).toEqual([]);
+});
+
+test('a lab opens with the answer of the build, computes another, and comes back to it', async () => {
+  const { page, errors } = await open('uses');
+  const accuracies = async () => {
+    await settled(page, 'attention-prior');
+    return (await csv(page, 'attention-prior')).map((row) => Number(row.accuracy));
+  };
+  const shipped = first.prior.rows.map(({ accuracy }) => accuracy);
+  expect(await accuracies()).toEqual(shipped);
+  await go(page, SOON);
+  await expect.poll(accuracies).not.toEqual(shipped);
+  await page.locator('#uses').getByRole('button', { name: 'Reset' }).click();
+  await expect.poll(accuracies).toEqual(shipped);
   expect(errors).toEqual([]);
 });
 

@@ -2,10 +2,12 @@ import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { legend, type Entry } from '../../charts/legend';
 import { chart, compose, gridX, gridY } from '../../charts/plot';
 import type { Table } from '../../charts/table';
+import { pick } from '../../state/control';
+import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
 import type { FigureOf } from '../../ui/registry';
-import type { Figure, FigureContext, State } from './state';
+import { usesView, type Figure, type FigureContext, type State } from './state';
 
 /** Below this width the two charts of a lab stand one above the other. */
 const NARROW = 640;
@@ -28,16 +30,15 @@ export abstract class LabFigure<Output> implements Figure {
   readonly repaintOn = [];
   readonly frame: Frame;
   private claim: HTMLElement;
-  private output: Output | null;
+  private output: Output | null = null;
 
-  /** `first` is the whole answer to the first question, where it is known already. */
+  /** `first` is the answer in the chapter's own state, which the build has computed. */
   constructor(
     readonly id: FigureOf<'uses'>,
-    private first: Output | null,
+    private first: Output,
   ) {
     this.frame = new Frame(id, () => this.table());
     this.claim = child(this.frame.root, '[data-claim]');
-    this.output = first;
   }
 
   /** The whole answer; `take` gets what is known of it so far, with the share in [0, 1]. */
@@ -49,16 +50,18 @@ export abstract class LabFigure<Output> implements Figure {
   protected abstract tableOf(output: Output): Table;
 
   async compute(context: FigureContext): Promise<void> {
-    const { first } = this;
-    this.first = null;
-    if (first) context.show(0);
-    else this.claim.classList.add(BEFORE);
-    this.output = await this.answer(context, (output, progress) => {
-      if (!first) this.output = output;
+    const take = (output: Output) => {
+      this.output = output;
       this.claim.classList.remove(BEFORE);
+    };
+    const isFirst = areEqual(pick(context.state, this.inputs), pick(usesView.defaults, this.inputs));
+    if (isFirst) return take(this.first);
+    this.claim.classList.add(BEFORE);
+    const whole = await this.answer(context, (output, progress) => {
+      take(output);
       context.show(progress);
     });
-    this.claim.classList.remove(BEFORE);
+    take(whole);
   }
 
   paint(): void {
