@@ -188,15 +188,16 @@ export const numbers = {
     return `${sum('below')} of ${sum('runs')}`;
   },
   /**
-   * Runs that end below the bigram table's loss on the same text: all, those with a label on the first axis,
+   * Runs that end below the bigram table's loss on the same text: all, those with some labels on the first axes,
    * or those of methods with a `positive` mean in all heads.
    */
   'below-bigrams': (experiment, group) => {
     const { columns, references } = results[EXPERIMENTS[experiment]?.name ?? experiment];
-    const [axis] = Object.keys(columns.labels);
-    const wanted = group === 'positive' ? [...METHODS.positive, 'frobenius-m1-early'] : [group];
-    const own = columns.final.bits_per_byte.filter(
-      (_, run) => !group || wanted.includes(columns.labels[axis][columns.axes[axis][run]]),
+    const axes = Object.keys(columns.labels);
+    const wanted =
+      group === 'positive' ? [[...METHODS.positive, 'frobenius-m1-early']] : (group ?? '').split('/').filter(Boolean);
+    const own = columns.final.bits_per_byte.filter((_, run) =>
+      wanted.every((labels, i) => [labels].flat().includes(columns.labels[axes[i]][columns.axes[axes[i]][run]])),
     );
     const below = own.filter((loss) => loss !== null && loss < references.bigram);
     return `${below.length} of ${own.length}`;
