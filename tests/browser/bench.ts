@@ -136,7 +136,8 @@ async function dropToHeads(): Promise<{ heads: number; whole: number }> {
 async function chosenToPredictions(): Promise<{ first: number; last: number }> {
   const { page } = await visit(browser, `${host.address}#model`);
   await page.evaluate(() => {
-    const notes = document.querySelector('[data-prediction-notes]');
+    const figure = document.querySelector('#figure-predictors');
+    const isDone = () => figure?.querySelector('.progress')?.classList.contains('done');
     const isPredicted = () => {
       const title = document.querySelector('th:has([data-sort="predicted"])') as HTMLTableCellElement;
       const rows = [...(title?.closest('table')?.tBodies[0].rows ?? [])];
@@ -148,9 +149,10 @@ async function chosenToPredictions(): Promise<{ first: number; last: number }> {
         requestAnimationFrame(look);
       });
     const measure = async (start: number) => {
-      await until(() => notes?.classList.contains('waiting') && !isPredicted()); // no more the sample
+      figure?.scrollIntoView(); // out of sight it waits
+      await until(() => !isDone() && !isPredicted()); // no more the sample
       const first = await until(isPredicted);
-      const last = await until(() => !notes?.classList.contains('waiting'));
+      const last = await until(isDone);
       Object.assign(window, { waited: { first: (first - start) / 1000, last: (last - start) / 1000 } });
     };
     document.addEventListener('change', ({ timeStamp }) => void measure(timeStamp), { capture: true, once: true });
