@@ -43,12 +43,17 @@ function meanOf(experiment, labels, measure) {
 
 /** One of the direct comparisons of an experiment, by the labels on which its two groups of runs differ. */
 function contrastOf(experiment, first, second) {
-  const { tests, rows } = analysisOf(results[EXPERIMENTS[experiment].name], 'contrasts');
-  const has = ([, labels], label) => Object.values(labels).includes(label);
-  const at = tests.findIndex(([a, b]) => has(a, first) && has(b, second));
-  if (at < 0) throw new Error(`${experiment} has no comparison of ${first} with ${second}`);
-  return rows[at];
+  const has = ([, own], labels) => labels.split('/').every((label) => Object.values(own).includes(label));
+  for (const { tests, rows } of familiesOf(experiment)) {
+    const at = tests.findIndex(([a, b]) => has(a, first) && has(b, second));
+    if (at >= 0) return rows[at];
+  }
+  throw new Error(`${experiment} has no comparison of ${first} with ${second}`);
 }
+
+/** The families of direct comparisons of an experiment, in the order of its plan. */
+const familiesOf = (experiment) =>
+  results[EXPERIMENTS[experiment].name].analysis.filter(({ kind }) => kind === 'contrasts');
 
 /** A 95% interval in a sentence: "-0.297 to -0.206". */
 const intervalText = ({ low, high }, digits) => [low, high].map((it) => shown(it, Number(digits))).join(' to ');
@@ -138,6 +143,12 @@ export const numbers = {
   },
   /** p of its exact test of shares, by Holm's method. */
   'contrast-mcnemar': (experiment, first, second) => shown(contrastOf(experiment, first, second).mcnemar_holm, 3),
+  /** Tests of the largest family of an experiment that count: "24 of 24". */
+  counted: (experiment) => {
+    const families = familiesOf(experiment).map(({ rows }) => rows);
+    const rows = families.reduce((a, b) => (b.length > a.length ? b : a));
+    return `${rows.filter(({ holm }) => holm < 0.05).length} of ${rows.length}`;
+  },
   /** Share of the logits' variance that query and key biases carry. */
   'bias-share': (experiment, labels) => {
     const { row } = rowOf(experiment, labels);

@@ -8,7 +8,7 @@ import { finiteCell, type Table } from '../../charts/table';
 import type { Head } from '../../engine/protocol';
 import { brushed, placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
-import { driftChart, driftOf, SMALL, type Drifted } from './drift';
+import { driftChart, driftOf, SMALL, SMALL_CORRELATION, type Drifted } from './drift';
 import { placeName, spreadNames } from '../../heads/registry';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
@@ -227,7 +227,7 @@ export class CompareFigure implements Figure {
       `Root-mean-square drift of a head, in standard deviations over the heads of ${list[0].name}: ` +
       `${this.drifted(pairs)
         .map(({ label, drift }) => `${label} ${short(drift.rms)}`)
-        .join(', ')}. An independent drift of ${SMALL} leaves a correlation of 0.995.`
+        .join(', ')}. An independent drift of ${SMALL} leaves a correlation of ${SMALL_CORRELATION.toFixed(3)}.`
     );
   }
 }

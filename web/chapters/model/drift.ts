@@ -12,8 +12,10 @@ export interface Drift {
   rms: number;
 }
 
-/** Changes of this root mean square that are independent of the numbers leave a correlation of 0.995 with them. */
+/** The root mean square of a drift, over that of the numbers, up to which it is called small. */
 export const SMALL = 0.1;
+/** The correlation that a drift of this size leaves when it is independent of the numbers. */
+export const SMALL_CORRELATION = 1 / Math.hypot(1, SMALL);
 
 /** Entry h of both lists is the number of head h. */
 export function driftOf(before: number[], after: number[]): Drift {
