@@ -3,10 +3,12 @@
 #include <cmath>
 
 #include "catch.h"
+#include "central_differences.h"
 #include "support/error.h"
 
 using namespace eigenscope;
 using Eigen::Index;
+using testing::gradient_error;
 
 namespace {
 
@@ -97,17 +99,8 @@ TEST_CASE("the gradient of every policy agrees with central differences") {
     };
     loss();
     const Vector<double> gradient = policy.gradient();
-    constexpr double kStep = 1e-6;
-    for (Index i = 0; i < gradient.size(); ++i) {
-      double& parameter = policy.parameters()[i];
-      const double here = parameter;
-      parameter = here + kStep;
-      const double above = loss();
-      parameter = here - kStep;
-      const double below = loss();
-      parameter = here;
-      CHECK(gradient[i] == Approx((above - below) / (2 * kStep)).margin(1e-7));
-    }
+    CHECK(gradient_error(loss, policy.parameters().data(), gradient.size(), gradient.data()) <
+          1e-7);
   }
 }
 

@@ -209,5 +209,5 @@ TEST_CASE("the work may be divided into steps of any size") {
 TEST_CASE("samples over width must ascend") {
   PositionSettings settings = small_settings();
   settings.samples_over_width = {1, 1};
-  CHECK_THROWS_WITH(PositionMeaning(settings), ContainsSubstring("must ascend"));
+  CHECK_THROWS_WITH(PositionMeaning(settings), ContainsSubstring("larger than the one before"));
 }

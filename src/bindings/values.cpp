@@ -99,7 +99,9 @@ void ScriptInput::read(const InputField& field, const val& value) {
       return;
     case FieldKind::numbers: {
       auto& list = *static_cast<std::vector<double>*>(field.at);
+      const bool needed = !list.empty();
       list.resize(length_of(field, value));
+      if (needed && list.empty()) throw InvalidArgument(field.name, "it must have an entry");
       for (std::size_t i = 0; i < list.size(); ++i) {
         list[i] = checked_value(*field.parameter, field.name, value[i]);
       }

@@ -47,11 +47,10 @@ void InputFields::text(const char* name, std::string& at, Help meaning, Help not
 }
 
 void InputFields::numbers(const char* name, const Parameter& element, std::vector<double>& at,
-                          Help meaning, Help note) {
+                          Help meaning) {
   InputField field{name, FieldKind::numbers, &at};
   field.parameter = &element;
   field.meaning = meaning;
-  field.note = note;
   visit(field);
 }
 

@@ -113,12 +113,11 @@ class InputFields {
   /// Off unless given.
   void flag(const char* name, bool& at, Help meaning);
   void text(const char* name, std::string& at, Help meaning, Help note = {});
-  /// Entries are checked as the parameter `element`, or the row of this name.
-  void numbers(const char* name, const Parameter& element, std::vector<double>& at, Help meaning,
-               Help note = {});
-  void numbers(const char* name, const char* element, std::vector<double>& at, Help meaning,
-               Help note = {}) {
-    numbers(name, parameter(element), at, meaning, note);
+  /// Entries are checked as the parameter `element`, or the row of this name. The default is the list that
+  /// the member has; where it has entries, an empty list is refused.
+  void numbers(const char* name, const Parameter& element, std::vector<double>& at, Help meaning);
+  void numbers(const char* name, const char* element, std::vector<double>& at, Help meaning) {
+    numbers(name, parameter(element), at, meaning);
   }
   void bytes(const char* name, std::vector<std::byte>& at, Help meaning);
   void file(const char* name, File& at, Help meaning);

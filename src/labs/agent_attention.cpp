@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include <Eigen/Eigenvalues>
 
@@ -77,26 +76,21 @@ Demonstrations draw_demonstrations(Index count, Index distractors, double scale,
   return drawn;
 }
 
-AgentAttention::AgentAttention(const AgentAttentionSettings& settings) : settings_(settings) {
+AgentAttention::AgentAttention(const AgentAttentionSettings& settings)
+    : settings_(settings),
+      runs_(kPolicyNames.size(), settings.distractors.size(), settings.trainings, settings.steps) {
   checked(kDemonstrations, static_cast<double>(settings.demonstrations));
   checked(kDistractorScale, settings.distractor_scale);
   checked(kSparsity, settings.sparsity);
   checked(kFeatureWidth, static_cast<double>(settings.feature_width));
   checked("steps", static_cast<double>(settings.steps));
   checked("trainings", static_cast<double>(settings.trainings));
-  if (settings.distractors.empty()) {
-    throw InvalidArgument("distractors", "at least one number is needed");
-  }
-  for (const double count : settings.distractors) checked(kDistractors, count);
-  if (!std::is_sorted(settings.distractors.begin(), settings.distractors.end(),
-                      std::less_equal<>())) {
-    throw InvalidArgument("distractors", "each must be larger than the one before");
-  }
+  check_ascending(kDistractors, settings.distractors);
 }
 
-void AgentAttention::begin() {
-  const auto stream = [&](AgentDraw draw) { return stream_of(training(), draw); };
-  if (kind() == PolicyKind::attention) {
+AgentAttention::Run AgentAttention::begin() {
+  const auto stream = [&](AgentDraw draw) { return stream_of(runs_.seed(), draw); };
+  if (runs_.kind() == 0) {
     demonstrations_ =
         draw_demonstrations(settings_.demonstrations, distractors(), settings_.distractor_scale,
                             settings_.seed, stream(AgentDraw::demonstrations));
@@ -109,54 +103,49 @@ void AgentAttention::begin() {
   optimizer.learning_rate = kAgentRate;
   optimizer.warmup = kAgentWarmup;
   const auto decay = Vector<float>::Constant(policy.parameters().size(), float{kAgentDecay});
-  run_.emplace(Run{std::move(policy), AdamW(optimizer, decay)});
+  return {std::move(policy), AdamW(optimizer, decay)};
 }
 
-void AgentAttention::step() {
-  const std::uint64_t stream = stream_of(training(), AgentDraw::batches);
-  const auto count = static_cast<double>(settings_.demonstrations);
+void AgentAttention::step(Run& run) {
+  const std::uint64_t stream = stream_of(runs_.seed(), AgentDraw::batches);
+  const auto count = static_cast<std::uint64_t>(settings_.demonstrations);
   Matrix<float> observations(kRelevantFeatures + distractors(), kAgentBatch);
   std::vector<TokenId> actions;
   for (Index b = 0; b < kAgentBatch; ++b) {
-    const auto draw = static_cast<std::uint64_t>(run_->step * kAgentBatch + b);
-    const double at = std::floor(random_unit(settings_.seed, stream, draw) * count);
-    const auto example = static_cast<Index>(std::min(at, count - 1));
-    observations.col(b) = demonstrations_.observations.col(example);
-    actions.push_back(demonstrations_.actions[static_cast<std::size_t>(example)]);
+    const auto draw = static_cast<std::uint64_t>(run.step * kAgentBatch + b);
+    const std::uint64_t example = random_below(count, settings_.seed, stream, draw);
+    observations.col(b) = demonstrations_.observations.col(static_cast<Index>(example));
+    actions.push_back(demonstrations_.actions[example]);
   }
-  run_->policy.forward(observations);
-  run_->policy.backward(observations, actions, static_cast<float>(settings_.sparsity));
-  run_->optimizer.step(run_->step, 1, run_->policy.gradient(), run_->policy.parameters());
-  ++run_->step;
+  run.policy.forward(observations);
+  run.policy.backward(observations, actions, static_cast<float>(settings_.sparsity));
+  run.optimizer.step(run.step, 1, run.policy.gradient(), run.policy.parameters());
 }
 
-void AgentAttention::measure() {
-  FeaturePolicy<float>& policy = run_->policy;
-  std::vector<Measures> measured;
+AgentAttention::Measures AgentAttention::measured(FeaturePolicy<float>& policy) const {
+  Measures measures{};
+  std::array<double, kActions> shares{};
   for (const double scale : kFreshScales) {
     const Demonstrations fresh =
         draw_demonstrations(kFreshStates, distractors(), scale * settings_.distractor_scale,
-                            settings_.seed, stream_of(training(), AgentDraw::fresh));
+                            settings_.seed, stream_of(runs_.seed(), AgentDraw::fresh));
     policy.forward(fresh.observations);
-    std::array<double, kActions> shares{};
-    Measures measures{};
+    shares.fill(0);  // the expert's actions do not depend on the distractors
+    Fresh& found = measures.of_scale.emplace_back();
     for (Index n = 0; n < kFreshStates; ++n) {
       Index action = 0;
       policy.logits().col(n).maxCoeff(&action);
       const TokenId expert = fresh.actions[static_cast<std::size_t>(n)];
-      if (action == expert) measures.accuracy += 1.0 / kFreshStates;
+      if (action == expert) found.accuracy += 1.0 / kFreshStates;
       shares[static_cast<std::size_t>(expert)] += 1.0 / kFreshStates;
     }
-    measures.relevant_share = policy.feature_shares().head(kRelevantFeatures).sum();
-    measured.push_back(measures);
-    if (done_ % runs_of_seed() == 0 && scale == 1) {
-      most_.push_back(*std::max_element(shares.begin(), shares.end()));
-    }
+    found.relevant_share = policy.feature_shares().head(kRelevantFeatures).sum();
   }
+  measures.most_frequent = *std::max_element(shares.begin(), shares.end());
   if (kind() == PolicyKind::attention) {
-    eigenvector_shares_.push_back(relevant_share_of_eigenvectors(policy.feature_logits()));
+    measures.eigenvector_share = relevant_share_of_eigenvectors(policy.feature_logits());
   }
-  found_.push_back(std::move(measured));
+  return measures;
 }
 
 double AgentAttention::step_work() const {
@@ -168,52 +157,34 @@ double AgentAttention::step_work() const {
 }
 
 bool AgentAttention::advance(double work) {
-  const std::size_t all = runs_of_seed() * static_cast<std::size_t>(settings_.trainings);
-  for (double spent = 0; done_ < all;) {
-    if (spent >= work) return false;
-    if (!run_) begin();
-    spent += step_work();
-    if (run_->step < settings_.steps) {
-      step();
-    } else {
-      measure();
-      spent += step_work() * kFreshStates * kFreshScales.size() / kAgentBatch / 3;
-      run_.reset();
-      ++done_;
-    }
-  }
-  return true;
+  return runs_.advance(
+      work, [&] { return begin(); },
+      [&](Run& run) {
+        step(run);
+        return step_work();
+      },
+      [&](Run& run, Measures& measures) {
+        measures = measured(run.policy);
+        return step_work() * kFreshStates * kFreshScales.size() / kAgentBatch / 3;
+      });
 }
 
-double AgentAttention::progress() const {
-  const double step = run_ && settings_.steps > 0
-                          ? static_cast<double>(run_->step) / static_cast<double>(settings_.steps)
-                          : 0;
-  return (static_cast<double>(done_) + step) /
-         static_cast<double>(runs_of_seed() * static_cast<std::size_t>(settings_.trainings));
-}
+double AgentAttention::progress() const { return runs_.progress(); }
 
 AgentAttentionRow AgentAttention::row(std::size_t kind, std::size_t at, std::size_t scale) const {
   constexpr auto kPlain = static_cast<std::size_t>(PolicyKind::plain);
-  const std::size_t first = at * kPolicyNames.size();
-  const auto finished = [&](std::size_t own) {
-    return (done_ + runs_of_seed() - first - own - 1) / runs_of_seed();
-  };
-  const auto of = [&](std::size_t training, std::size_t own) {
-    return found_[training * runs_of_seed() + first + own][scale];
-  };
   AgentAttentionRow row;
   row.policy = static_cast<PolicyKind>(kind);
   row.distractors = static_cast<Index>(settings_.distractors[at]);
   row.scale = kFreshScales[scale];
-  row.trainings = static_cast<Index>(finished(kind));
-  row.accuracy = estimate_over(finished(kind),
-                               [&](std::size_t training) { return of(training, kind).accuracy; });
-  row.gain = estimate_over(finished(kPlain), [&](std::size_t training) {
-    return of(training, kind).accuracy - of(training, kPlain).accuracy;
+  row.trainings = static_cast<Index>(runs_.finished(at, kind));
+  row.accuracy =
+      runs_.over(at, kind, [&](const Measures& own) { return own.of_scale[scale].accuracy; });
+  row.gain = runs_.over(at, kind, kPlain, [&](const Measures& own, const Measures& plain) {
+    return own.of_scale[scale].accuracy - plain.of_scale[scale].accuracy;
   });
-  row.relevant_share = estimate_over(
-      finished(kind), [&](std::size_t training) { return of(training, kind).relevant_share; });
+  row.relevant_share =
+      runs_.over(at, kind, [&](const Measures& own) { return own.of_scale[scale].relevant_share; });
   return row;
 }
 
@@ -231,18 +202,17 @@ std::vector<AgentAttentionRow> AgentAttention::rows() const {
 }
 
 std::vector<Estimate> AgentAttention::eigenvector_shares() const {
-  const std::size_t points = settings_.distractors.size();
+  constexpr auto kAttention = static_cast<std::size_t>(PolicyKind::attention);
   std::vector<Estimate> shares;
-  for (std::size_t at = 0; at < points; ++at) {
-    const std::size_t count = (eigenvector_shares_.size() + points - at - 1) / points;
-    shares.push_back(estimate_over(
-        count, [&](std::size_t training) { return eigenvector_shares_[training * points + at]; }));
+  for (std::size_t at = 0; at < settings_.distractors.size(); ++at) {
+    shares.push_back(
+        runs_.over(at, kAttention, [](const Measures& own) { return own.eigenvector_share; }));
   }
   return shares;
 }
 
 Estimate AgentAttention::most_frequent() const {
-  return estimate_over(most_.size(), [&](std::size_t training) { return most_[training]; });
+  return runs_.over(0, 0, [](const Measures& own) { return own.most_frequent; });
 }
 
 }  // namespace eigenscope

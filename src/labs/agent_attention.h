@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "labs/feature_policy.h"
+#include "labs/paired_trainings.h"
 #include "statistics/estimate.h"
 #include "support/parameter.h"
 #include "training/adamw.h"
@@ -69,7 +69,7 @@ inline constexpr Parameter kFeatureWidth{.name = "feature_width",
                                          .meaning = "width d of tokens, queries, keys and values"};
 
 struct AgentAttentionSettings {
-  std::vector<double> distractors;  ///< ascending
+  std::vector<double> distractors{0, 8, 16, 32};  ///< ascending
   Eigen::Index demonstrations = 1000;
   double distractor_scale = 1, sparsity = 0.003;
   Eigen::Index feature_width = 16, steps = 600, trainings = 5;
@@ -110,36 +110,33 @@ class AgentAttention {
  private:
   using Index = Eigen::Index;
 
-  struct Measures {
-    double accuracy, relevant_share;
+  /// On fresh observations, whose distractors have a scale.
+  struct Fresh {
+    double accuracy = 0, relevant_share = 0;
   };
-  /// The training run under way.
+  struct Measures {
+    std::vector<Fresh> of_scale;
+    double eigenvector_share, most_frequent;
+  };
   struct Run {
     FeaturePolicy<float> policy;
     AdamW optimizer;
     Index step = 0;
   };
 
-  /// Runs are numbered by seed, then distractors, then kind.
-  std::size_t runs_of_seed() const { return kPolicyNames.size() * settings_.distractors.size(); }
-  std::uint64_t training() const { return done_ / runs_of_seed(); }
-  std::size_t point() const { return done_ % runs_of_seed() / kPolicyNames.size(); }
-  PolicyKind kind() const { return static_cast<PolicyKind>(done_ % kPolicyNames.size()); }
-  Index distractors() const { return static_cast<Index>(settings_.distractors[point()]); }
+  PolicyKind kind() const { return static_cast<PolicyKind>(runs_.kind()); }
+  Index distractors() const { return static_cast<Index>(settings_.distractors[runs_.point()]); }
   double step_work() const;
 
   AgentAttentionRow row(std::size_t kind, std::size_t at, std::size_t scale) const;
 
-  void begin();
-  void step();
-  void measure();
+  Run begin();
+  void step(Run& run);
+  Measures measured(FeaturePolicy<float>& policy) const;
 
   AgentAttentionSettings settings_;
-  Demonstrations demonstrations_;                  // of the present seed and number of distractors
-  std::vector<std::vector<Measures>> found_;       // for each run that is done, by scale
-  std::vector<double> eigenvector_shares_, most_;  // of the runs of attention that are done
-  std::size_t done_ = 0;
-  std::optional<Run> run_;
+  PairedTrainings<Run, Measures> runs_;  // points are numbers of distractors, kinds are policies
+  Demonstrations demonstrations_;        // of the present seed and number of distractors
 };
 
 }  // namespace eigenscope

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "attention/softmax.h"
@@ -41,11 +40,9 @@ OptimizerSettings optimizer_of(Index steps) {
 /// Of example number `example` of a training run.
 Eigen::Matrix<float, kObjects, 1> prior_of(PriorKind kind, const Scene& scene, std::uint64_t seed,
                                            std::uint64_t training, std::uint64_t example) {
-  const auto unit = [&](PriorDraw draw) {
-    return random_unit(seed, stream_of(training, draw), example);
-  };
   const auto random = [&] {
-    return std::min(kObjects - 1, static_cast<int>(unit(PriorDraw::objects) * kObjects));
+    return static_cast<int>(
+        random_below(kObjects, seed, stream_of(training, PriorDraw::objects), example));
   };
   const auto on = [](int object) {
     Eigen::Matrix<float, kObjects, 1> prior;
@@ -57,7 +54,9 @@ Eigen::Matrix<float, kObjects, 1> prior_of(PriorKind kind, const Scene& scene, s
     case PriorKind::correct:
       return on(scene.target);
     case PriorKind::half:
-      return on(unit(PriorDraw::kept) < 0.5 ? scene.target : random());
+      return on(random_below(2, seed, stream_of(training, PriorDraw::kept), example) == 0
+                    ? scene.target
+                    : random());
     case PriorKind::random:
       return on(random());
     case PriorKind::wrong:
@@ -71,23 +70,21 @@ Eigen::Matrix<float, kObjects, 1> prior_of(PriorKind kind, const Scene& scene, s
 
 double weight_of_mean(double mean) { return 1 / (1 + (kObjects - 1) * std::exp(-mean)); }
 
-AttentionPriors::AttentionPriors(const AttentionPriorSettings& settings) : settings_(settings) {
+AttentionPriors::AttentionPriors(const AttentionPriorSettings& settings)
+    : settings_(settings),
+      runs_(kPriorNames.size(), settings.examples.size(), settings.trainings, settings.steps) {
   checked(kPriorWeight, settings.prior_weight);
   checked(kStartScale, settings.start_scale);
   checked("head_width", static_cast<double>(settings.head_width));
   checked("steps", static_cast<double>(settings.steps));
   checked("trainings", static_cast<double>(settings.trainings));
-  if (settings.examples.empty()) throw InvalidArgument("examples", "at least one is needed");
-  for (const double count : settings.examples) checked(kExamples, count);
-  if (!std::is_sorted(settings.examples.begin(), settings.examples.end(), std::less_equal<>())) {
-    throw InvalidArgument("examples", "each must be larger than the one before");
-  }
+  check_ascending(kExamples, settings.examples);
 }
 
-void AttentionPriors::begin() {
+AttentionPriors::Run AttentionPriors::begin() {
   const std::uint64_t seed = settings_.seed;
-  const auto stream = [&](PriorDraw draw) { return stream_of(training(), draw); };
-  if (done_ % runs_of_seed() == 0) {
+  const auto stream = [&](PriorDraw draw) { return stream_of(runs_.seed(), draw); };
+  if (runs_.first_of_seed()) {
     const auto most = static_cast<std::size_t>(settings_.examples.back());
     examples_ = draw_scenes(most, seed, stream(PriorDraw::examples));
     fresh_ = draw_scenes(kFresh, seed, stream(PriorDraw::fresh));
@@ -97,31 +94,29 @@ void AttentionPriors::begin() {
   const Index size = reader.parameters().size();
   AdamW optimizer(optimizer_of(settings_.steps),
                   Vector<float>::Constant(size, static_cast<float>(kWeightDecay)));
-  run_.emplace(Run{std::move(reader), std::move(optimizer)});
+  return {std::move(reader), std::move(optimizer)};
 }
 
-void AttentionPriors::step() {
-  const std::uint64_t stream = stream_of(training(), PriorDraw::batches);
-  const double count = settings_.examples[point()];
+void AttentionPriors::step(Run& run) {
+  const std::uint64_t seed = settings_.seed, stream = stream_of(runs_.seed(), PriorDraw::batches);
+  const auto count = static_cast<std::uint64_t>(settings_.examples[runs_.point()]);
+  const auto prior = static_cast<PriorKind>(runs_.kind());
   std::vector<const Scene*> batch;
-  Matrix<float> priors(prior() == PriorKind::none ? 0 : kObjects, kBatch);
+  Matrix<float> priors(prior == PriorKind::none ? 0 : kObjects, kBatch);
   for (Index b = 0; b < kBatch; ++b) {
-    const auto draw = static_cast<std::uint64_t>(run_->step * kBatch + b);
-    const double at = std::floor(random_unit(settings_.seed, stream, draw) * count);
-    const auto example = static_cast<std::uint64_t>(std::min(at, count - 1));
+    const auto draw = static_cast<std::uint64_t>(run.step * kBatch + b);
+    const std::uint64_t example = random_below(count, seed, stream, draw);
     const Scene& scene = examples_[example];
     batch.push_back(&scene);
-    if (prior() == PriorKind::none) continue;
-    priors.col(b) = prior_of(prior(), scene, settings_.seed, training(), example);
+    if (prior == PriorKind::none) continue;
+    priors.col(b) = prior_of(prior, scene, seed, runs_.seed(), example);
   }
-  run_->reader.forward(batch);
-  run_->reader.backward(batch, priors, static_cast<float>(settings_.prior_weight));
-  run_->optimizer.step(run_->step, 1, run_->reader.gradient(), run_->reader.parameters());
-  ++run_->step;
+  run.reader.forward(batch);
+  run.reader.backward(batch, priors, static_cast<float>(settings_.prior_weight));
+  run.optimizer.step(run.step, 1, run.reader.gradient(), run.reader.parameters());
 }
 
-AttentionPriors::Measures AttentionPriors::measured() {
-  SceneReader<float>& reader = run_->reader;
+AttentionPriors::Measures AttentionPriors::measured(SceneReader<float>& reader) const {
   std::vector<const Scene*> all;
   for (const Scene& scene : fresh_) all.push_back(&scene);
   reader.forward(all);
@@ -145,56 +140,38 @@ AttentionPriors::Measures AttentionPriors::measured() {
 }
 
 bool AttentionPriors::advance(double work) {
-  const std::size_t all = runs_of_seed() * static_cast<std::size_t>(settings_.trainings);
   const auto width = static_cast<double>(settings_.head_width);
   const double step_work = kBatch * width * (9 * kObjects + 3 * kFeatures);
-  for (double spent = 0; done_ < all;) {
-    if (spent >= work) return false;
-    if (!run_) begin();
-    if (run_->step < settings_.steps) {
-      step();
-      spent += step_work;
-    } else {
-      found_.push_back(measured());
-      spent += step_work * kFresh / kBatch / 2;
-      run_.reset();
-      ++done_;
-    }
-  }
-  return true;
+  return runs_.advance(
+      work, [&] { return begin(); },
+      [&](Run& run) {
+        step(run);
+        return step_work;
+      },
+      [&](Run& run, Measures& measures) {
+        measures = measured(run.reader);
+        return step_work * kFresh / kBatch / 2;
+      });
 }
 
-double AttentionPriors::progress() const {
-  const double step = run_ && settings_.steps > 0
-                          ? static_cast<double>(run_->step) / static_cast<double>(settings_.steps)
-                          : 0;
-  return (static_cast<double>(done_) + step) /
-         static_cast<double>(runs_of_seed() * static_cast<std::size_t>(settings_.trainings));
-}
+double AttentionPriors::progress() const { return runs_.progress(); }
 
 std::vector<AttentionPriorRow> AttentionPriors::rows() const {
+  constexpr auto kNone = static_cast<std::size_t>(PriorKind::none);
   std::vector<AttentionPriorRow> rows;
-  constexpr std::size_t kPriors = kPriorNames.size();
-  for (std::size_t prior = 0; prior < kPriors; ++prior) {
+  for (std::size_t prior = 0; prior < kPriorNames.size(); ++prior) {
     for (std::size_t at = 0; at < settings_.examples.size(); ++at) {
-      const std::size_t first = at * kPriors, left = runs_of_seed() - first - prior;
-      const std::size_t count = (done_ + left - 1) / runs_of_seed();
-      const auto over = [&](auto value) {
-        return estimate_over(count, [&](std::size_t training) {
-          const std::size_t own = training * runs_of_seed() + first;
-          return value(found_[own + prior], found_[own]);
-        });
-      };
       const auto of = [&](double Measures::*member) {
-        return over([&](const Measures& own, const Measures&) { return own.*member; });
+        return runs_.over(at, prior, [&](const Measures& own) { return own.*member; });
       };
       AttentionPriorRow row;
       row.prior = static_cast<PriorKind>(prior);
       row.examples = static_cast<Index>(settings_.examples[at]);
-      row.trainings = static_cast<Index>(count);
+      row.trainings = static_cast<Index>(runs_.finished(at, prior));
       row.accuracy = of(&Measures::accuracy);
-      row.gain = over(
-          [](const Measures& own, const Measures& none) { return own.accuracy - none.accuracy; });
+      row.gain = runs_.over(at, prior, kNone, [](const Measures& own, const Measures& none) {
+        return own.accuracy - none.accuracy;
+      });
       row.target_weight = of(&Measures::target_weight);
       row.entropy = of(&Measures::entropy);
       row.mean = of(&Measures::mean);
@@ -214,7 +191,7 @@ std::vector<IdentityWeight> AttentionPriors::identity() const {
     most = std::max(most, row.mean.value);
   }
   std::vector<IdentityWeight> points;
-  for (int i = 0; i < kPoints && done_ > 0; ++i) {
+  for (int i = 0; i < kPoints && runs_.done() > 0; ++i) {
     const double mean = least + (most - least) * i / (kPoints - 1);
     points.push_back({mean, weight_of_mean(mean)});
   }
@@ -222,16 +199,16 @@ std::vector<IdentityWeight> AttentionPriors::identity() const {
 }
 
 AttentionPriorAgreement AttentionPriors::agreement() const {
-  const std::size_t runs = runs_of_seed();
   const auto of = [&](std::size_t training, double Measures::*member) {
-    Eigen::VectorXd values(static_cast<Index>(runs));
-    for (std::size_t i = 0; i < runs; ++i) {
-      values[static_cast<Index>(i)] = found_[training * runs + i].*member;
+    Eigen::VectorXd values(static_cast<Index>(runs_.runs_of_seed()));
+    for (Index i = 0; i < values.size(); ++i) {
+      values[i] = runs_.found(training, static_cast<std::size_t>(i)).*member;
     }
     return values;
   };
+  const std::size_t trainings = runs_.done() / runs_.runs_of_seed();
   const auto with = [&](double Measures::*member) {
-    return estimate_over(done_ / runs, [&](std::size_t training) {
+    return estimate_over(trainings, [&](std::size_t training) {
       return rank_correlation(of(training, member), of(training, &Measures::target_weight));
     });
   };
@@ -239,7 +216,7 @@ AttentionPriorAgreement AttentionPriors::agreement() const {
   agreement.with_mean = with(&Measures::mean);
   agreement.with_variance = with(&Measures::variance);
   agreement.with_accuracy = with(&Measures::accuracy);
-  agreement.mean_error = estimate_over(done_ / runs, [&](std::size_t training) {
+  agreement.mean_error = estimate_over(trainings, [&](std::size_t training) {
     const Eigen::VectorXd predicted = of(training, &Measures::mean).unaryExpr(&weight_of_mean);
     return (of(training, &Measures::target_weight) - predicted).cwiseAbs().mean();
   });

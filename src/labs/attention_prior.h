@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "labs/paired_trainings.h"
 #include "labs/scene_reader.h"
 #include "statistics/estimate.h"
 #include "support/choice.h"
@@ -53,7 +53,7 @@ inline constexpr Parameter kStartScale{
 struct AttentionPriorSettings {
   double prior_weight = 1, start_scale = 0.5;
   Eigen::Index head_width = 32, steps = 600;
-  std::vector<double> examples;  ///< ascending
+  std::vector<double> examples{100, 200, 400, 800, 1600};  ///< ascending
   Eigen::Index trainings = 5;
   std::uint64_t seed = 1;
 };
@@ -107,28 +107,19 @@ class AttentionPriors {
   struct Measures {
     double accuracy, target_weight, entropy, mean, variance;
   };
-  /// The training run under way.
   struct Run {
     SceneReader<float> reader;
     AdamW optimizer;
     Index step = 0;
   };
 
-  /// Numbers of the present run in the order seed, examples, prior.
-  std::size_t runs_of_seed() const { return kPriorNames.size() * settings_.examples.size(); }
-  std::uint64_t training() const { return done_ / runs_of_seed(); }
-  std::size_t point() const { return done_ % runs_of_seed() / kPriorNames.size(); }
-  PriorKind prior() const { return static_cast<PriorKind>(done_ % kPriorNames.size()); }
-
-  void begin();
-  void step();
-  Measures measured();
+  Run begin();
+  void step(Run& run);
+  Measures measured(SceneReader<float>& reader) const;
 
   AttentionPriorSettings settings_;
+  PairedTrainings<Run, Measures> runs_;  // points are numbers of examples, kinds are priors
   std::vector<Scene> examples_, fresh_;  // of the present seed
-  std::vector<Measures> found_;          // of the runs that are done
-  std::size_t done_ = 0;
-  std::optional<Run> run_;
 };
 
 }  // namespace eigenscope

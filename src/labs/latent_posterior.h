@@ -85,7 +85,7 @@ inline constexpr Parameter kRepeats{.name = "repeats",
 struct ClassSettings {
   double anisotropy = 16, signal = 4;
   KeyNorms norms = KeyNorms::equal;
-  std::vector<double> exponents;
+  std::vector<double> exponents{0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2};
   Eigen::Index repeats = 16;
   std::uint64_t seed = 1;
 };
@@ -133,7 +133,7 @@ struct ValueSettings {
   Eigen::Index angles = 1, harmonics = 4, relevant = 8;
   double spectrum_variance = 0;
   KeyNorms norms = KeyNorms::equal;
-  std::vector<double> lengths;
+  std::vector<double> lengths{16, 64, 256, 1024};
   Eigen::Index repeats = 16;
   std::uint64_t seed = 1;
 };

@@ -73,7 +73,7 @@ LatentValues::LatentValues(const ValueSettings& settings) : settings_(settings) 
                               "which is " +
                               shown(most));
   }
-  if (settings.lengths.empty()) throw InvalidArgument("lengths", "at least one is needed");
+  if (settings.lengths.empty()) throw InvalidArgument("lengths", "it must have an entry");
   for (const double length : settings.lengths) checked("length", length);
   settings_.relevant = std::min(settings.relevant, settings.angles);
   for (int i = 0; i < kTemperatures; ++i) {

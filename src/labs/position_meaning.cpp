@@ -129,11 +129,7 @@ PositionMeaning::PositionMeaning(const PositionSettings& settings) : settings_(s
   checked(kRidge, settings.ridge);
   checked(kDatasets, static_cast<double>(settings.datasets));
   const std::vector<double>& points = settings_.samples_over_width;
-  if (points.empty()) throw InvalidArgument("samples_over_width", "at least one is needed");
-  for (const double point : points) checked(kSamplesOverWidth, point);
-  if (std::adjacent_find(points.begin(), points.end(), std::greater_equal<>()) != points.end()) {
-    throw InvalidArgument("samples_over_width", "the values must ascend");
-  }
+  check_ascending(kSamplesOverWidth, points);
   minima_.resize(points.size());
   theory_.resize(2 * points.size());
   best_constant_ = law_.best_constant(problem(0));

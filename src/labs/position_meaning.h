@@ -59,7 +59,7 @@ inline constexpr Parameter kDatasets{.name = "datasets",
 struct PositionSettings {
   Eigen::Index width = 200;
   double teacher_position = 0.3, token_std = 0.5, ridge = 0.01;
-  std::vector<double> samples_over_width;  ///< ascending
+  std::vector<double> samples_over_width{0.5, 0.75, 1, 1.25, 1.5, 1.75, 2};  ///< ascending
   Eigen::Index datasets = 8;
   std::uint64_t seed = 1;
 };

@@ -13,7 +13,8 @@ std::vector<Scene> draw_scenes(std::size_t count, std::uint64_t seed, std::uint6
   for (std::size_t k = 0; k < count; ++k) {
     std::uint64_t counter = k * kDraws;
     const auto below = [&](int bound) {
-      return std::min(bound - 1, static_cast<int>(random_unit(seed, stream, counter++) * bound));
+      const auto count = static_cast<std::uint64_t>(bound);
+      return static_cast<int>(random_below(count, seed, stream, counter++));
     };
     Scene& scene = scenes[k];
     for (int a = 0; a < kAttributes; ++a) {

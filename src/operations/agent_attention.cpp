@@ -13,8 +13,8 @@ struct AgentAttentionInput {
 
 void describe(InputFields& f, AgentAttentionInput& in) {
   AgentAttentionSettings& s = in.settings;
-  f.numbers("distractors", kDistractors, s.distractors, "numbers of irrelevant features, ascending",
-            "0,8,16,32");
+  f.numbers("distractors", kDistractors, s.distractors,
+            "numbers of irrelevant features, ascending");
   f.number(kDemonstrations, s.demonstrations);
   f.number(kDistractorScale, s.distractor_scale);
   f.number(kSparsity, s.sparsity);
@@ -72,7 +72,7 @@ void describe(ResultFields& out, const AgentAttentionResult& result) {
 class AgentAttentionJob {
  public:
   explicit AgentAttentionJob(const AgentAttentionInput& in)
-      : settings_(settings_of(in)), lab_(settings_) {}
+      : settings_(in.settings), lab_(settings_) {}
 
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }
@@ -88,12 +88,6 @@ class AgentAttentionJob {
   }
 
  private:
-  static AgentAttentionSettings settings_of(const AgentAttentionInput& in) {
-    AgentAttentionSettings settings = in.settings;
-    if (settings.distractors.empty()) settings.distractors = {0, 8, 16, 32};
-    return settings;
-  }
-
   AgentAttentionSettings settings_;
   AgentAttention lab_;
 };

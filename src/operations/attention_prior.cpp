@@ -14,8 +14,7 @@ struct AttentionPriorInput {
 
 void describe(InputFields& f, AttentionPriorInput& in) {
   AttentionPriorSettings& s = in.settings;
-  f.numbers("examples", kExamples, s.examples, "numbers of training examples, ascending",
-            "100,200,400,800,1600");
+  f.numbers("examples", kExamples, s.examples, "numbers of training examples, ascending");
   f.number(kPriorWeight, s.prior_weight);
   f.number("head_width", s.head_width, "head width d_h, the rank of W_QK");
   f.number(kStartScale, s.start_scale);
@@ -69,19 +68,13 @@ void describe(ResultFields& out, const AttentionPriorResult& result) {
 
 class AttentionPriorJob {
  public:
-  explicit AttentionPriorJob(const AttentionPriorInput& in) : lab_(settings_of(in)) {}
+  explicit AttentionPriorJob(const AttentionPriorInput& in) : lab_(in.settings) {}
 
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }
   AttentionPriorResult result() const { return {lab_.rows(), lab_.agreement(), lab_.identity()}; }
 
  private:
-  static AttentionPriorSettings settings_of(const AttentionPriorInput& in) {
-    AttentionPriorSettings settings = in.settings;
-    if (settings.examples.empty()) settings.examples = {100, 200, 400, 800, 1600};
-    return settings;
-  }
-
   AttentionPriors lab_;
 };
 

@@ -16,7 +16,7 @@ struct LatentClassesInput {
 
 void describe(InputFields& f, LatentClassesInput& in) {
   ClassSettings& s = in.settings;
-  f.numbers("exponents", kExponent, s.exponents, "exponents tau", "0 to 2 in steps of 0.25");
+  f.numbers("exponents", kExponent, s.exponents, "exponents tau");
   f.number(kAnisotropy, s.anisotropy);
   f.number(kSignal, s.signal);
   f.choice("norms", s.norms, kKeyNormsNames, "norms of the keys");
@@ -51,21 +51,13 @@ void describe(ResultFields& out, const LatentClassesResult& result) {
 
 class LatentClassesJob {
  public:
-  explicit LatentClassesJob(const LatentClassesInput& in) : lab_(settings_of(in)) {}
+  explicit LatentClassesJob(const LatentClassesInput& in) : lab_(in.settings) {}
 
   bool advance(double) { return lab_.advance(); }
   double progress() const { return lab_.progress(); }
   LatentClassesResult result() const { return {lab_.rows(), lab_.posterior_loss(), lab_.done()}; }
 
  private:
-  static ClassSettings settings_of(const LatentClassesInput& in) {
-    ClassSettings settings = in.settings;
-    for (int k = 0; in.settings.exponents.empty() && k <= 8; ++k) {
-      settings.exponents.push_back(0.25 * k);
-    }
-    return settings;
-  }
-
   LatentClasses lab_;
 };
 
@@ -75,7 +67,7 @@ struct LatentValuesInput {
 
 void describe(InputFields& f, LatentValuesInput& in) {
   ValueSettings& s = in.settings;
-  f.numbers("lengths", "length", s.lengths, "numbers of keys T", "16,64,256,1024");
+  f.numbers("lengths", "length", s.lengths, "numbers of keys T");
   f.number(kAngles, s.angles);
   f.number(kHarmonics, s.harmonics);
   f.number(kRelevant, s.relevant);
@@ -124,7 +116,7 @@ void describe(ResultFields& out, const LatentValuesResult& result) {
 
 class LatentValuesJob {
  public:
-  explicit LatentValuesJob(const LatentValuesInput& in) : lab_(settings_of(in)) {}
+  explicit LatentValuesJob(const LatentValuesInput& in) : lab_(in.settings) {}
 
   bool advance(double) { return lab_.advance(); }
   double progress() const { return lab_.progress(); }
@@ -133,12 +125,6 @@ class LatentValuesJob {
   }
 
  private:
-  static ValueSettings settings_of(const LatentValuesInput& in) {
-    ValueSettings settings = in.settings;
-    if (settings.lengths.empty()) settings.lengths = {16, 64, 256, 1024};
-    return settings;
-  }
-
   LatentValues lab_;
 };
 

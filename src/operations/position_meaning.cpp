@@ -17,8 +17,7 @@ struct PositionMeaningInput {
 void describe(InputFields& f, PositionMeaningInput& in) {
   PositionSettings& s = in.settings;
   f.numbers("samples_over_width", kSamplesOverWidth, s.samples_over_width,
-            "numbers of training samples over the token width, ascending",
-            "0.5 to 2 in steps of 0.25");
+            "numbers of training samples over the token width, ascending");
   f.number(kTeacherPosition, s.teacher_position);
   f.number(kTokenStd, s.token_std);
   f.number(kTokenWidth, s.width);
@@ -81,17 +80,9 @@ void describe(ResultFields& out, const PositionMeaningResult& result) {
              "test error of the best attention that is equal for all samples");
 }
 
-PositionSettings settings_of(const PositionMeaningInput& in) {
-  PositionSettings settings = in.settings;
-  for (int k = 2; in.settings.samples_over_width.empty() && k <= 8; ++k) {
-    settings.samples_over_width.push_back(0.25 * k);
-  }
-  return settings;
-}
-
 class PositionMeaningJob {
  public:
-  explicit PositionMeaningJob(const PositionMeaningInput& in) : lab_(settings_of(in)) {}
+  explicit PositionMeaningJob(const PositionMeaningInput& in) : lab_(in.settings) {}
 
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }

@@ -10,15 +10,16 @@ namespace eigenscope {
 namespace {
 
 struct RowEntropyInput {
-  std::vector<double> lengths, logit_stds;
+  std::vector<double> lengths{8, 32, 128, 512};
+  std::vector<double> logit_stds{0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5};
   Eigen::Index samples = 0;
   std::uint64_t seed = 0;
 };
 
 void describe(InputFields& f, RowEntropyInput& in) {
-  f.numbers("lengths", "length", in.lengths, "numbers of keys", "8,32,128,512");
+  f.numbers("lengths", "length", in.lengths, "numbers of keys");
   f.numbers("logit_stds", kLogitStd, in.logit_stds,
-            "standard deviations of the logits over the temperature", "0.5 to 5 in steps of 0.5");
+            "standard deviations of the logits over the temperature");
   f.number("samples", in.samples, "rows drawn per length, shared by the standard deviations");
   f.number("seed", in.seed);
 }
@@ -49,17 +50,10 @@ void describe(ResultFields& out, const RowEntropyResult& result) {
            describe_entropy_row);
 }
 
-std::vector<double> stds_of(const RowEntropyInput& in) {
-  std::vector<double> stds = in.logit_stds;
-  for (int k = 1; in.logit_stds.empty() && k <= 10; ++k) stds.push_back(0.5 * k);
-  return stds;
-}
-
 class RowEntropyJob {
  public:
   explicit RowEntropyJob(const RowEntropyInput& in)
-      : entropies_(in.lengths.empty() ? std::vector<double>{8, 32, 128, 512} : in.lengths,
-                   stds_of(in), in.samples, in.seed) {}
+      : entropies_(in.lengths, in.logit_stds, in.samples, in.seed) {}
 
   bool advance(double work) { return entropies_.advance(work); }
   double progress() const { return entropies_.progress(); }

@@ -1,9 +1,11 @@
 #include "support/parameter.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 #include "support/error.h"
 
@@ -464,6 +466,14 @@ double checked(std::string_view name, double value, std::string_view field) {
 double checked(const Parameter& p, double value, std::string_view field) {
   if (!allows(p, value)) refuse(p, shown(value), field);
   return value;
+}
+
+void check_ascending(const Parameter& p, std::span<const double> values) {
+  if (values.empty()) throw InvalidArgument(std::string(p.name), "it must have an entry");
+  for (const double value : values) checked(p, value);
+  if (!std::is_sorted(values.begin(), values.end(), std::less_equal<>())) {
+    throw InvalidArgument(std::string(p.name), "each entry must be larger than the one before");
+  }
 }
 
 double parse_parameter(std::string_view name, std::string_view text, std::string_view field) {

@@ -55,7 +55,10 @@ void visit_fields(const Parameter& p, Visit visit) {
 double checked(const Parameter& parameter, double value, std::string_view field = {});
 double checked(std::string_view name, double value, std::string_view field = {});
 
-/// The same for a text a person typed; the whole text must be one number.
+/// Throws InvalidArgument unless all values are in range, each larger than the one before, and there is one.
+void check_ascending(const Parameter& parameter, std::span<const double> values);
+
+/// `checked` for a text a person typed; the whole text must be one number.
 double parse_parameter(const Parameter& parameter, std::string_view text,
                        std::string_view field = {});
 double parse_parameter(std::string_view name, std::string_view text, std::string_view field = {});

@@ -1,6 +1,7 @@
 // The one source of randomness: a counter of streams under a seed that the user sees.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -38,6 +39,13 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_
 /// A number in [0, 1) of the same kind, with 53 bits.
 inline double random_unit(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
   return static_cast<double>(random_bits(seed, stream, counter) >> 11) * 0x1p-53;
+}
+
+/// One of 0 ... count - 1, for a count of at least 1.
+inline std::uint64_t random_below(std::uint64_t count, std::uint64_t seed, std::uint64_t stream,
+                                  std::uint64_t counter) {
+  const double at = random_unit(seed, stream, counter) * static_cast<double>(count);
+  return std::min(count - 1, static_cast<std::uint64_t>(at));
 }
 
 /// An index below `count`, uniform when `normal` is N(0, 1): a normal number through its distribution

@@ -180,6 +180,15 @@ test('the lab of distractors, to the last digit of its trained weights', () => {
   expectSame([found.most_frequent!], [terminal.most_frequent]);
 });
 
+test('a list with a default is not empty', () => {
+  const job = (given: object) => () => native.createJob('row-entropy', { samples: 2, ...given });
+  expect(job({ lengths: [] })).toThrow('lengths: it must have an entry');
+  expect(run('row-entropy', { lengths: '' }).stderr).toContain('lengths: ');
+  expect(finish(native, 'row-entropy', { samples: 2, lengths: [8] }).rows).toEqual(
+    finish(native, 'row-entropy', { samples: 2 }).rows.filter(({ length }) => length === 8),
+  );
+});
+
 test('numbers in messages, which the page writes by the host', () => {
   const bounds = [
     ['mean', 'propagation'],

@@ -1,0 +1,90 @@
+// The training runs of a lab that trains several kinds of a model on the same data: numbered by seed, then by
+// point (the values of the figure's axis), then by kind, and done one after the other in steps.
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "labs/estimate_over.h"
+
+namespace eigenscope {
+
+/// `Run` is a training run under way and has `Eigen::Index step`; `Measures` is what is kept of one.
+template <class Run, class Measures>
+class PairedTrainings {
+ public:
+  PairedTrainings(std::size_t kinds, std::size_t points, Eigen::Index seeds, Eigen::Index steps)
+      : kinds_(kinds), points_(points), seeds_(static_cast<std::size_t>(seeds)), steps_(steps) {}
+
+  // Of the run that is under way or comes next.
+  std::uint64_t seed() const { return done() / runs_of_seed(); }
+  std::size_t point() const { return done() % runs_of_seed() / kinds_; }
+  std::size_t kind() const { return done() % kinds_; }
+  bool first_of_seed() const { return done() % runs_of_seed() == 0; }
+
+  std::size_t runs_of_seed() const { return kinds_ * points_; }
+  std::size_t done() const { return found_.size(); }
+  /// In [0, 1].
+  double progress() const {
+    const double step =
+        run_ && steps_ > 0 ? static_cast<double>(run_->step) / static_cast<double>(steps_) : 0;
+    return (static_cast<double>(done()) + step) / static_cast<double>(runs_of_seed() * seeds_);
+  }
+
+  /// Does about `work` multiply-adds more; true when all runs are done. begin() gives a Run; step(run), one
+  /// optimizer step, and measure(run, measures), after the last one, return their work.
+  template <class Begin, class Step, class Measure>
+  bool advance(double work, const Begin& begin, const Step& step, const Measure& measure) {
+    for (double spent = 0; done() < runs_of_seed() * seeds_;) {
+      if (spent >= work) return false;
+      if (!run_) run_.emplace(begin());
+      if (run_->step < steps_) {
+        spent += step(*run_);
+        ++run_->step;
+      } else {
+        Measures measures;
+        spent += measure(*run_, measures);
+        found_.push_back(std::move(measures));
+        run_.reset();
+      }
+    }
+    return true;
+  }
+
+  /// Seeds for which the run of this point and kind is done.
+  std::size_t finished(std::size_t point, std::size_t kind) const {
+    return (done() + runs_of_seed() - point * kinds_ - kind - 1) / runs_of_seed();
+  }
+  /// Of the run of this number among those of a seed.
+  const Measures& found(std::size_t seed, std::size_t run) const {
+    return found_[seed * runs_of_seed() + run];
+  }
+  /// Mean of value(measures) over the seeds that are finished.
+  template <class Value>
+  Estimate over(std::size_t point, std::size_t kind, const Value& value) const {
+    return estimate_over(finished(point, kind), [&](std::size_t seed) {
+      return value(found(seed, point * kinds_ + kind));
+    });
+  }
+  /// Of value(measures, measures of the other kind at this point).
+  template <class Value>
+  Estimate over(std::size_t point, std::size_t kind, std::size_t other, const Value& value) const {
+    return estimate_over(finished(point, std::max(kind, other)), [&](std::size_t seed) {
+      const std::size_t first = point * kinds_;
+      return value(found(seed, first + kind), found(seed, first + other));
+    });
+  }
+
+ private:
+  std::size_t kinds_, points_, seeds_;
+  Eigen::Index steps_;
+  std::vector<Measures> found_;  // of the runs that are done
+  std::optional<Run> run_;
+};
+
+}  // namespace eigenscope
