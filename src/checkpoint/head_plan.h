@@ -43,6 +43,9 @@ struct LayerPlan {
   int key_heads;  ///< divides `heads`
   Rotary rotary;
   double logit_scale;  ///< the model's over 1/sqrt(d_h), see logit_scale()
+  /// The projections read what a norm gives, whose gain is in W or in `tensors.input_gain`, and nothing
+  /// normalizes queries and keys.
+  bool normed;
 };
 
 struct HeadPlan {

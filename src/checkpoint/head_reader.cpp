@@ -28,6 +28,10 @@ bool HeadReader::advance(double work) {
     for (ScannedHead& head : scan_.advance(1)) {
       const auto [d, d_h] = size_of(head);
       left -= 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
+      if (layer_scores_) {
+        layer_scores_->add(head);
+        left -= d * d * d_h;
+      }
       running_.add(
           [this, own = std::move(head)] { return report_head(own, kernel_, settings_of(own)); });
     }

@@ -1,9 +1,11 @@
 // Reports on all heads of a checkpoint.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "checkpoint/head_report.h"
+#include "checkpoint/layer_scores.h"
 #include "support/in_order.h"
 
 namespace eigenscope {
@@ -16,16 +18,20 @@ class HeadReader {
 
   /// For the layers from 0 on; the last entry is for all layers from its own on. At least one.
   void set_settings(std::vector<ReportSettings> settings) { settings_ = std::move(settings); }
+  /// Scores layers too, before the first head is read.
+  void score_layers() { layer_scores_.emplace(); }
   /// Reads heads of about `work` multiply-adds; true when all are read. Throws as HeadScan::advance and
   /// report_head do.
   bool advance(double work);
 
   const HeadScan& scan() const { return scan_; }
-  double progress() const {
-    return static_cast<double>(scan_.heads_read()) / scan_.total_heads();
-  }
+  double progress() const { return static_cast<double>(scan_.heads_read()) / scan_.total_heads(); }
   /// Those that are ready, in the order of the checkpoint.
   const std::vector<HeadReport>& reports() const { return reports_; }
+  /// Those of all layers once all heads are read; empty unless they were asked for.
+  std::vector<LayerScore> layer_scores() const {
+    return layer_scores_ ? layer_scores_->result() : std::vector<LayerScore>();
+  }
 
  private:
   const ReportSettings& settings_of(const ScannedHead& head) const;
@@ -33,6 +39,7 @@ class HeadReader {
   HeadScan scan_;
   CentredKernel kernel_;
   std::vector<ReportSettings> settings_;
+  std::optional<LayerScores> layer_scores_;
   std::vector<HeadReport> reports_;
   InOrder<HeadReport> running_;  // last: its tasks use the others
 };

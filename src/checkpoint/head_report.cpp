@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "checkpoint/logit_bound.h"
+#include "spectrum/directionality.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -12,7 +14,8 @@ namespace {
 
 template <class Scalar>
 HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProducts& products,
-                           const CentredKernel& kernel, bool eigenvalues) {
+                           const CentredKernel& kernel, const ReportSettings& settings) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   HeadReport report;
   report.stack = factors.stack;
   report.layer = factors.layer;
@@ -23,10 +26,14 @@ HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProduct
   report.folded = factors.folded;
   report.rotary = factors.rotary;
   report.moments = moments_of_products(products);
-  report.variance_modulus = std::numeric_limits<double>::quiet_NaN();
-  if (eigenvalues) {
+  report.variance_modulus = report.logit_bound = report.directionality = kUnknown;
+  if (settings.eigenvalues) {
     report.spectrum = weighted_spectrum(products);
     report.variance_modulus = variance_modulus(report.spectrum.eigenvalues, report.moments.width);
+    const bool bare = settings.covariance == nullptr;
+    report.logit_bound = logit_bound(factors, bare ? report.spectrum.singular_values[0] : kUnknown);
+    report.directionality = directionality_of_factors(factors.query.template cast<double>(),
+                                                      factors.key.template cast<double>());
   }
   const Propagation predicted =
       propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));
@@ -63,7 +70,7 @@ HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& fa
             ? products_of_factors(factors.query, factors.key)
             : products_of_factors(factors.query.template cast<double>(),
                                   factors.key.template cast<double>(), *covariance);
-    return report_products(factors, products, kernel, settings.eigenvalues);
+    return report_products(factors, products, kernel, settings);
   } catch (const InvalidArgument& refusal) {
     refuse_large(factors, refusal);
   }
@@ -72,7 +79,7 @@ HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& fa
 }  // namespace
 
 HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) try {
-  return report_products(factors, products_of_factors(factors.query, factors.key), kernel, true);
+  return report_products(factors, products_of_factors(factors.query, factors.key), kernel, {});
 } catch (const InvalidArgument& refusal) {
   refuse_large(factors, refusal);
 }

@@ -21,8 +21,10 @@ struct HeadReport {
   SpectralMoments moments;      ///< over all d eigenvalues, in the frame of reference
   double variance_modulus = 0;  ///< E|mu - m|^2 over all d eigenvalues; NaN without these
   WeightedSpectrum spectrum;    ///< in the frame of reference; empty without eigenvalues
-  double localization = 0;      ///< by the isotropic theory, temperature sqrt(d_h); may be NaN
-  double rho_mean = 0;          ///< likewise, mean of rho
+  double logit_bound = 0;       ///< see logit_bound(); NaN without eigenvalues
+  double directionality = 0;  ///< of W in any frame, see directionality(); NaN without eigenvalues
+  double localization = 0;    ///< by the isotropic theory, temperature sqrt(d_h); may be NaN
+  double rho_mean = 0;        ///< likewise, mean of rho
   Regime regime = Regime::none;
   Signal signal = Signal::none;
   double bias_query = 0, bias_key = 0;  ///< see HeadFactors

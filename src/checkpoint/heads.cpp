@@ -68,7 +68,9 @@ HeadFactors in_double(ScannedHead head) {
           std::move(single.folded),
           single.rotary,
           single.bias_query,
-          single.bias_key};
+          single.bias_key,
+          std::move(single.query_input),
+          std::move(single.key_input)};
 }
 
 std::string ExcludedHead::text() const {
@@ -114,6 +116,7 @@ std::vector<ScannedHead> HeadScan::advance(int most) {
   if (head_ == layer.heads) {
     ++layer_;
     head_ = 0;
+    shared_.clear();
   }
   return finite;
 }
@@ -133,7 +136,9 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
                            norms_of(layer.tensors),
                            layer.rotary.pairs != RotaryPairs::kNone,
                            query.bias,
-                           key.bias};
+                           key.bias,
+                           std::move(query.input),
+                           std::move(key.input)};
 }
 
 template <class Scalar>
@@ -149,8 +154,7 @@ HeadPart<Scalar> HeadScan::read_key(const LayerPlan& layer, int head) {
 }
 
 template <class Scalar>
-HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projection,
-                                     int head) const {
+HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projection, int head) {
   const bool of_query = projection == Projection::query;
   const LayerTensors& names = layer.tensors;
   const HeadGrid grid = grid_of(layer);
@@ -160,16 +164,18 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
     return read_weight<Scalar>(of_query ? names.query_weight : names.key_weight, first, layer);
   };
   HeadPart<Scalar> part{read()};
+  const std::string& bias = of_query ? names.query_bias : names.key_bias;
+  Eigen::VectorXd own;
+  if (!bias.empty()) own = read_values(*tensors_, bias, first, layer.head_width);
+  if (layer.normed && offset_.average <= 0) {
+    part.input = read_input(layer, projection, part.weight.template cast<double>(), own);
+  }
   const std::string& gain = of_query ? names.query_gain : names.key_gain;
   if (!gain.empty()) {
     part.weight.array().colwise() *=
         read_gain(layer, gain, 0, layer.width, part.faults).template cast<Scalar>().array();
   }
-  const std::string& bias = of_query ? names.query_bias : names.key_bias;
-  if (!bias.empty()) {
-    const double norm = read_values(*tensors_, bias, first, layer.head_width).norm();
-    part.bias = norm / part.weight.template cast<double>().norm();
-  }
+  if (!bias.empty()) part.bias = own.norm() / part.weight.template cast<double>().norm();
   const std::string& norm = of_query ? names.query_norm_gain : names.key_norm_gain;
   if (!norm.empty()) {
     // One gain for every head, or one for each.
@@ -184,6 +190,11 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   if (of_query) {
     turn_queries(part.weight, layer.rotary, offset_);
     if (layer.logit_scale != 1) part.weight *= static_cast<Scalar>(layer.logit_scale);
+    if (part.input) {
+      Eigen::MatrixXd shift = layer.logit_scale * part.input->shift.transpose();
+      turn_queries(shift, layer.rotary, offset_);
+      part.input->shift = shift.transpose();
+    }
   }
   // What is at fault is in the file; where nothing there is, the products overflow.
   if (!all_finite(part.weight)) {
@@ -191,6 +202,24 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
     if (part.faults.nan + part.faults.infinite == 0) count_nonfinite(part.weight, part.faults);
   }
   return part;
+}
+
+ProjectionInput HeadScan::read_input(const LayerPlan& layer, Projection projection,
+                                     const Eigen::MatrixXd& weight, const Eigen::VectorXd& own) {
+  const LayerTensors& names = layer.tensors;
+  const bool of_query = projection == Projection::query;
+  ProjectionInput input{{}, Eigen::VectorXd::Zero(layer.head_width)};
+  if (!names.input_gain.empty()) input.gain = read_shared(names.input_gain, layer.width);
+  const std::string& bias = of_query ? names.query_input_bias : names.key_input_bias;
+  if (!bias.empty()) input.shift += weight.transpose() * read_shared(bias, layer.width);
+  if (own.size() > 0) input.shift += own;
+  return input;
+}
+
+const Eigen::VectorXd& HeadScan::read_shared(const std::string& name, int size) {
+  const auto known = shared_.find(name);
+  if (known != shared_.end()) return known->second;
+  return shared_.emplace(name, read_values(*tensors_, name, 0, size)).first->second;
 }
 
 Eigen::VectorXd HeadScan::read_gain(const LayerPlan& layer, const std::string& name,

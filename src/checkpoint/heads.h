@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,14 @@
 #include "checkpoint/head_plan.h"
 
 namespace eigenscope {
+
+/// How tokens enter a projection that reads what a norm gives. With n the norm's output before its gain and bias,
+/// |n|^2 <= d, the query or key is (diag(gain) W)^T n + shift.
+struct ProjectionInput {
+  Eigen::VectorXd gain = {};  ///< d; empty where it is folded into W
+  Eigen::VectorXd shift =
+      {};  ///< d_h: W^T times the norm's bias, plus the projection's; turned as W is
+};
 
 /// The factors of one head's query-key matrix W = W_Q W_K^T, without biases and without the temperature
 /// 1/sqrt(d_h), with the gains that were folded, rotary positions at the offset that was asked for, and
@@ -34,6 +43,9 @@ struct FactorsOf {
   /// ||b|| / ||W_Q||_F, with the input's gain in W_Q where it was folded; NaN without a bias.
   double bias_query = std::numeric_limits<double>::quiet_NaN();
   double bias_key = std::numeric_limits<double>::quiet_NaN();  ///< likewise
+  /// Not where the projections read something else than a norm's output (or its gain is not folded), queries and
+  /// keys are normalized, or W is an average over offsets.
+  std::optional<ProjectionInput> query_input = {}, key_input = {};
 };
 using HeadFactors = FactorsOf<double>;
 
@@ -56,6 +68,7 @@ struct HeadPart {
   typename FactorsOf<Scalar>::Matrix weight;
   double bias = std::numeric_limits<double>::quiet_NaN();  ///< its norm over that of the weight
   NonFinite faults = {};
+  std::optional<ProjectionInput> input = {};
 };
 
 /// A head that was left out because some of its weights are not finite.
@@ -111,17 +124,24 @@ class HeadScan {
   template <class Scalar>
   HeadPart<Scalar> read_key(const LayerPlan& layer, int head);
   template <class Scalar>
-  HeadPart<Scalar> read_part(const LayerPlan& layer, Projection projection, int head) const;
+  HeadPart<Scalar> read_part(const LayerPlan& layer, Projection projection, int head);
   template <class Scalar>
   typename FactorsOf<Scalar>::Matrix read_weight(const std::string& name, std::uint64_t first,
                                                  const LayerPlan& layer) const;
   Eigen::VectorXd read_gain(const LayerPlan& layer, const std::string& name, std::uint64_t first,
                             int size, NonFinite& faults) const;
+  /// How tokens enter a projection with the bias `own` (perhaps empty), before W is turned; `weight` is that of
+  /// the file.
+  ProjectionInput read_input(const LayerPlan& layer, Projection projection,
+                             const Eigen::MatrixXd& weight, const Eigen::VectorXd& own);
+  /// A vector that all heads of the current layer share.
+  const Eigen::VectorXd& read_shared(const std::string& name, int size);
 
   std::shared_ptr<const Safetensors> tensors_;
   HeadPlan plan_;
   RotaryOffset offset_;
   std::optional<SharedKey> key_;
+  std::map<std::string, Eigen::VectorXd> shared_;  // vectors of the current layer
   std::vector<ExcludedHead> excluded_;
   std::size_t layer_ = 0;  // index in the plan
   int head_ = 0;           // next head of that layer

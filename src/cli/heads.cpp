@@ -43,14 +43,19 @@ struct HeadsCommand {
       checkpoints.give(reader, path, /*look_beside=*/!counts.heads);
       jobs.push_back(heads_operation.job(reader));
     }
-    Json heads = Json::array(), excluded = Json::array(), like = Json::object();
+    Json heads = Json::array(), layers = Json::array(), excluded = Json::array();
+    Json like = Json::object();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       run_job(*jobs[i]);
       const Json found = json_of(*jobs[i]);
-      for (Json row : found["heads"]) {
-        row["model"] = paths[i];
-        heads.push_back(std::move(row));
-      }
+      const auto take = [&](const char* list, Json& all) {
+        for (Json row : found[list]) {
+          row["model"] = paths[i];
+          all.push_back(std::move(row));
+        }
+      };
+      take("heads", heads);
+      take("layers", layers);
       for (const Json& text : found["excluded"]) {
         std::cerr << "eigenscope: left out " << (paths.size() > 1 ? paths[i] + " " : "")
                   << text.get<std::string>() << '\n';
@@ -61,7 +66,7 @@ struct HeadsCommand {
     if (csv) {
       write_csv(std::cout, scalars_of(heads), scalars_of(Json::array({like})).front());
     } else {
-      std::cout << Json{{"heads", heads}, {"excluded", excluded}} << '\n';
+      std::cout << Json{{"heads", heads}, {"layers", layers}, {"excluded", excluded}} << '\n';
     }
   }
 
@@ -79,7 +84,7 @@ void add_heads(CLI::App& app) {
       app.add_subcommand(heads_operation.name, std::string(heads_operation.meaning.text()));
   command->checkpoints.add_to(*sub, heads_operation, /*several=*/true);
   command->fields.add_to(*sub, heads_operation);
-  sub->add_flag("--csv", command->csv, "CSV instead of JSON, without the eigenvalues");
+  sub->add_flag("--csv", command->csv, "CSV of the heads instead of JSON, without the eigenvalues");
   command->grid.add_to(*sub, heads_operation);
   sub->footer(footer_of(heads_operation));
   sub->callback([command] { command->run(); });

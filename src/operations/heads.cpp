@@ -14,6 +14,7 @@
 #include "operations/operations.h"
 #include "operations/query_key.h"
 #include "operations/settings.h"
+#include "prediction/summary.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
 
@@ -33,7 +34,8 @@ struct HeadsInput {
   Frame frame = Frame::identity;
   Mapping mapping;
   TokensInput tokens{.tokens = TokenKind::normalized_walk};
-  bool eigenvalues = false, traces = false, measures = false;
+  double qk_clip = 0;
+  bool eigenvalues = false, traces = false, layers = false, measures = false;
   Eigen::Index samples = 0;
   std::uint64_t seed = 0;
 };
@@ -57,12 +59,17 @@ void describe(InputFields& f, HeadsInput& in) {
   f.choice("map_layout", in.mapping.layout, kLayoutNames, "layout of the mapped weights");
   for (const char* name : {"map_key", "map_gain", "map_layout"}) f.needs(name, "map_query");
   describe(f, in.tokens, 128);
+  f.number("qk_clip", in.qk_clip, "QK-Clip limit tau on the logits, for `headroom`; 0 omits it");
   f.flag("eigenvalues", in.eigenvalues,
          "list the head_width non-zero eigenvalues and singular values of each head");
   f.flag("traces", in.traces,
          "compute traces only, without variance_modulus, components and spectral_norm; faster for "
          "wide heads");
   f.excludes("traces", "eigenvalues");
+  f.excludes("traces", "qk_clip");
+  f.flag("layers", in.layers,
+         "score symmetry and directionality of each layer's W_QK, all heads together; O(d^2 d_h) a "
+         "head");
   f.flag("measures", in.measures,
          "predict entropy, participation and sensitivity localization of the exact softmax");
   f.number_from(1000, "samples", in.samples);
@@ -75,13 +82,31 @@ struct HeadRow {
   RowEstimate estimate;  ///< where the measures were asked for
 };
 
+struct LayerRow {
+  LayerScore score;
+  double median_symmetry = 0, median_directionality = 0;  ///< over its heads
+};
+
+LayerRow layer_row(const LayerScore& score, const std::vector<HeadReport>& reports) {
+  Eigen::VectorXd symmetry(score.heads), directionality(score.heads);
+  Eigen::Index at = 0;
+  for (const HeadReport& head : reports) {
+    if (head.stack != score.stack || head.layer != score.layer) continue;
+    symmetry[at] = 2 * symmetric_share(head.moments.traces) - 1;
+    directionality[at++] = head.directionality;
+  }
+  return {score, median(symmetry), median(directionality)};
+}
+
 struct HeadsResult {
   std::string model;
   std::vector<HeadRow> rows;
+  std::vector<LayerRow> layers;
   std::optional<double> offset;  ///< that of rotary heads; null for an average
   int heads_read = 0;
   double bytes_read = 0;
   std::vector<std::string> excluded;
+  double qk_clip = 0;
   bool eigenvalues = true, measures = true;
 };
 
@@ -98,6 +123,10 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
   out.flag("rotary", head.rotary, "whether W depends on the offset between query and key");
   out.nullable("offset", head.rotary ? result.offset.value_or(kNone) : kNone,
                "query minus key position of a rotary head; null for an average over offsets");
+  out.nullable(
+      "headroom", result.qk_clip > 0 ? result.qk_clip / head.logit_bound : kNone,
+      "qk_clip over logit_bound: from 1 on QK-Clip never rescales the head, below 1 it is the "
+      "smallest factor by which it can scale its logits; null without a limit or a bound");
   if (result.measures) describe_softmax(out, row.estimate);
   if (result.eigenvalues) {
     const auto& [traces, eigenvalues, singular_values] = head.spectrum;
@@ -109,9 +138,29 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
   }
 }
 
+void describe_layer(ResultFields& out, const HeadsResult& result, const LayerRow& row) {
+  const LayerScore& layer = row.score;
+  out.text("model", result.model, "the checkpoint");
+  out.text("stack", layer.stack, "stack of the layer; empty in a model with one stack");
+  out.integer("layer", layer.layer, "layer, as numbered in the checkpoint");
+  out.nullable(
+      "symmetry", layer.symmetry,
+      "symmetry score of W_Q W_K^T of all heads together (Saponati et al., arXiv:2502.10927): "
+      "(||W + W^T||_F^2 - ||W - W^T||_F^2) / (4 ||W||_F^2), in [-1, 1]");
+  out.nullable("directionality", layer.directionality, "its directionality score, as of a head");
+  out.nullable("median_symmetry", row.median_symmetry,
+               "median over its heads of 2 symmetric_share - 1");
+  out.nullable("median_directionality", row.median_directionality,
+               "median over its heads of directionality");
+}
+
 void describe(ResultFields& out, const HeadsResult& result) {
   out.list("heads", result.rows, "one row per head; empty until all heads are read",
            [&](ResultFields& inner, const HeadRow& row) { describe_head(inner, result, row); });
+  out.list("layers", result.layers,
+           "one row per layer, without its omitted heads; empty unless asked for, and until all "
+           "heads are read",
+           [&](ResultFields& inner, const LayerRow& row) { describe_layer(inner, result, row); });
   out.integer("heads_read", result.heads_read, "heads read so far");
   out.number("bytes_read", result.bytes_read, "bytes read so far");
   out.texts("excluded", result.excluded,
@@ -127,6 +176,7 @@ class HeadsJob {
         heads_(open(in, tensors_), centred_kernel(in.tokens.process())) {
     if (in.frame == Frame::embeddings) covariance_.emplace(tensors_, heads_.scan().embeddings());
     heads_.set_settings({{!in.traces}});
+    if (in.layers) heads_.score_layers();
   }
 
   bool advance(double work) {
@@ -160,6 +210,10 @@ class HeadsJob {
     for (std::size_t i = 0; scan.done() && i < heads_.reports().size(); ++i) {
       result.rows.push_back({heads_.reports()[i], rows_ ? rows_->estimate(i) : RowEstimate{}});
     }
+    for (const LayerScore& score : heads_.layer_scores()) {
+      if (scan.done()) result.layers.push_back(layer_row(score, heads_.reports()));
+    }
+    result.qk_clip = in_.qk_clip;
     if (!in_.query_key.average) result.offset = static_cast<double>(in_.query_key.offset);
     result.heads_read = scan.heads_read();
     result.bytes_read = static_cast<double>(scan.bytes_read());

@@ -44,8 +44,20 @@ void describe(ResultFields& out, const HeadReport& head) {
   out.nullable("spectral_norm",
                known ? head.spectrum.singular_values[0] : std::numeric_limits<double>::quiet_NaN(),
                "the largest of these singular values");
-  out.nullable("symmetric_share", symmetric_share(head.moments.traces),
-               "||(A + A^T)/2||_F^2 / ||A||_F^2 of A = C^(1/2) W C^(1/2)");
+  out.nullable(
+      "symmetric_share", symmetric_share(head.moments.traces),
+      "||(A + A^T)/2||_F^2 / ||A||_F^2 of A = C^(1/2) W C^(1/2); 2 symmetric_share - 1 is the "
+      "symmetry score of Saponati et al. (arXiv:2502.10927)");
+  out.nullable(
+      "directionality", head.directionality,
+      "directionality score of W (Saponati et al.), in [-1, 1]: excess of the norms of its "
+      "columns (key) over their mean + 2 standard deviations, minus the same of its rows "
+      "(query), over the sum of both");
+  out.nullable(
+      "logit_bound", head.logit_bound,
+      "upper bound of |logit| over all tokens, biases included, from |x|^2 <= d before the "
+      "gain of the norm that the projections read; null without such a norm, with "
+      "query-key norms, without folded gains, and for an average over offsets");
   out.number("rank_floor", rank_floor(head.moments, head.head_width),
              "rank floor: smallest variance of a matrix of this rank and mean");
   out.nullable("localization", head.localization,

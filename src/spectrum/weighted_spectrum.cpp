@@ -28,6 +28,10 @@ Index WeightedSpectrum::components() const {
   return singular_values.size();
 }
 
+double largest_singular_value(const FactorProducts& products) {
+  return std::sqrt(std::max(0.0, eigenvalues_of_matrix(products.gram).real().maxCoeff()));
+}
+
 WeightedSpectrum weighted_spectrum(const FactorProducts& products) {
   WeightedSpectrum found;
   found.traces = moments_of_products(products).traces;

@@ -25,6 +25,9 @@ inline double symmetric_share(const Traces& traces) {
   return 0.5 * (1 + traces.eta_s / traces.eta_f);
 }
 
+/// The largest singular value of A alone; errors and precision as of weighted_spectrum().
+double largest_singular_value(const FactorProducts& products);
+
 /// From the d_h x d_h products of a head, in O(d_h^3): neither C^(1/2) nor a d x d matrix is formed. Singular
 /// values are off by about 1e-8 of the largest, those of products in single precision by 1e-3 of it. Throws
 /// as eigenvalues_of_matrix does ("matrix").

@@ -80,10 +80,28 @@ test('scaled angles turn rotary heads; a scaling that is not known only matters 
 test('traces alone are the same traces, without what needs eigenvalues', () => {
   const [full] = json('heads', {}, model).heads;
   const [traces] = json('heads', {}, model, '--traces').heads;
-  const { variance_modulus, components, spectral_norm } = full;
-  for (const name of ['variance_modulus', 'components', 'spectral_norm']) expect(traces[name]).toBeNull();
-  expect({ ...traces, variance_modulus, components, spectral_norm }).toEqual(full);
+  const names = ['variance_modulus', 'components', 'spectral_norm', 'directionality', 'logit_bound'];
+  const skipped = Object.fromEntries(names.map((name) => [name, full[name]]));
+  for (const name of names) {
+    expect(full[name]).toEqual(expect.any(Number));
+    expect(traces[name]).toBeNull();
+  }
+  expect({ ...traces, ...skipped }).toEqual(full);
   expect(raw('heads', model, '--traces', '--eigenvalues').status).toBe(2);
+});
+
+test('layers are scored together, and a limit of QK-Clip gives each head its headroom', () => {
+  const { heads, layers } = json('heads', { qk_clip: 50 }, model, MINILM, '--layers');
+  expect(layers.map(({ layer }: { layer: number }) => layer)).toEqual([0, 0, 1, 2, 3, 4, 5]);
+  const own = heads.filter((head: { model: string; layer: number }) => head.model === MINILM && head.layer === 3);
+  const symmetries = own.map((head: { symmetric_share: number }) => 2 * head.symmetric_share - 1).sort();
+  expect(layers[4].model).toBe(MINILM);
+  expect(layers[4].median_symmetry).toBeCloseTo((symmetries[5] + symmetries[6]) / 2, 12);
+  expect(Math.abs(layers[4].symmetry)).toBeLessThanOrEqual(1);
+  for (const head of heads) expect(head.headroom).toBeCloseTo(50 / head.logit_bound, 12);
+  const plain = json('heads', {}, model);
+  expect(plain.layers).toEqual([]);
+  expect(plain.heads[0].headroom).toBeNull();
 });
 
 test("the frame is the checkpoint's own embeddings, where it has any", () => {

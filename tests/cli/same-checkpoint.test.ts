@@ -58,7 +58,7 @@ function expectNear(wasm: ArrayLike<number>, terminal: (number | null)[], error:
 
 const COMPARED = [
   ...(['xi', 'eta_s', 'eta_f', 'variance_modulus', 'localization'] as const),
-  ...(['components', 'spectral_norm', 'symmetric_share'] as const),
+  ...(['components', 'spectral_norm', 'symmetric_share', 'directionality', 'logit_bound'] as const),
 ] as const;
 
 function expectSameHeads(

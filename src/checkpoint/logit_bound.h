@@ -1,0 +1,18 @@
+// How large the logits of a head can be, whatever the text.
+#pragma once
+
+#include "checkpoint/heads.h"
+
+namespace eigenscope {
+
+/// Upper bound of |logit| = |q . k| / sqrt(d_h) over all tokens, biases included, before a soft cap. Queries and keys
+/// are q = A^T n + a and k = B^T n' + b for outputs n, n' of a norm without its gain, of which |n|^2 <= d holds for
+/// LayerNorm and RMSNorm (A and B have its gain). Hence
+///   |q . k| <= d sigma_max(A B^T) + sqrt(d) (|A b| + |B a|) + |a . b|.
+/// A rotary head is bounded at its offset. `spectral_norm` is sigma_max(W), or NaN where it is not known. NaN where
+/// `head` does not have both inputs, or their biases or gains are not finite. Costs O(d d_h), or O(d d_h^2 + d_h^3)
+/// where the gain is not in W or `spectral_norm` is NaN.
+template <class Scalar>
+double logit_bound(const FactorsOf<Scalar>& head, double spectral_norm);
+
+}  // namespace eigenscope
