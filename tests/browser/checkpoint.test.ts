@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf, waves, WHISPER, WHISPER_CONFIG } from '../checkpoints';
 import { EXAMPLES } from '../../web/chapters/model/examples';
 import { KINDS } from '../../web/chapters/model/head-patterns';
+import { modelView } from '../../web/chapters/model/state';
 import type { FigureId } from '../../web/ui/registry';
 import { json, root } from '../cli/eigenscope';
 import {
@@ -346,6 +347,52 @@ test('a file that is dragged over the window is answered over all of it', async 
   expect(box).toMatchObject({ x: 0, y: 0, height: 900 });
   await page.evaluate(() => dispatchEvent(new DragEvent('dragleave')));
   await expect.poll(() => overlay.isVisible()).toBe(false);
+});
+
+test('optional columns are chosen, kept in the link, and the limit of QK-Clip divides the bound', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model?columns=symmetry`);
+  const titles = () => page.locator('[data-head-table] th').allTextContents();
+  await expect.poll(titles).toContain('Symmetry');
+  expect(await titles()).not.toContain('Logit bound');
+  await page.getByText('Columns, selection and filter').click();
+  for (const title of ['Logit bound', 'QK-Clip headroom']) await page.getByLabel(title, { exact: true }).check();
+  await page.waitForFunction(() => location.hash.includes('columns=symmetry,logit_bound,headroom'));
+  const { heads } = json('heads', { qk_clip: 50 }, checkpoint);
+  await page.locator('#field-model-qk_clip').fill('50');
+  await page.locator('#field-model-qk_clip').press('Enter');
+  const shown = async (title: string) => (await column(page, title)).map(number);
+  await expect.poll(async () => (await shown('QK-Clip headroom'))[0]).toBeCloseTo(heads[0].headroom, 3);
+  expect((await shown('Logit bound'))[0]).toBeCloseTo(heads[0].logit_bound, 0);
+  expect((await shown('Symmetry'))[0]).toBeCloseTo(2 * heads[0].symmetric_share - 1, 3);
+  await go(page, '#model?columns=nonsense');
+  await page.locator('[data-table-problem]', { hasText: "columns: 'nonsense' is not allowed" }).waitFor();
+  expect(errors).toEqual([]);
+});
+
+test('with another model open no caption names the sample, and the sentences above the table are its own', async () => {
+  const { page } = await visit(browser, `${host.address}#model`);
+  const diagnosis = page.locator('[data-diagnosis]');
+  const { length, tokens } = modelView.defaults;
+  const isLocalized = (head: { signal: string }) => head.signal === 'localized';
+  const sample = json('heads', { length, tokens }, checkpoint).heads.filter(isLocalized).length;
+  await diagnosis.filter({ hasText: `alone that ${sample} of 72 heads localize` }).waitFor();
+  const captions = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('#model figcaption, #model .lede')]
+        .filter((it) => !it.closest('[hidden]'))
+        .map((it) => {
+          const copy = it.cloneNode(true) as HTMLElement;
+          for (const part of copy.querySelectorAll('[hidden]')) part.remove();
+          return copy.textContent;
+        })
+        .join(' '),
+    );
+  expect(await captions()).toContain('MiniLM');
+  const [weights, config] = trainedModel();
+  await open(page, [weights, config]);
+  await expect.poll(captions).not.toContain('MiniLM');
+  expect(await captions()).toContain('open model');
+  await expect.poll(() => diagnosis.textContent()).not.toContain('of 72 heads');
 });
 
 test('the table is sorted, filtered and gone through by keys', async () => {

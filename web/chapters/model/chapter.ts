@@ -89,6 +89,12 @@ export function startModel(
     // Both are measured in sight or not, for the table and the picks.
     for (const runner of [onText, onPredictors]) runner.demand();
   });
+  // Captions that name the sample, and those for any other model.
+  checkpoints.changed.subscribe(() => {
+    for (const part of document.querySelectorAll<HTMLElement>('#model [data-of]')) {
+      part.hidden = part.dataset.of !== checkpoints.model.key;
+    }
+  });
   // Links name the model that is open, unless one was followed that names another.
   const nameModel = () => {
     const { files } = checkpoints;

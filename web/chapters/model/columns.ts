@@ -3,6 +3,7 @@ import { indexOf, rowOf, type HeadMeasurements } from './measurements';
 import type { PlacedHead } from '../../heads/registry';
 import { quoted } from '../../state/quoted';
 import { LEVELS, VERDICTS } from './predictor-levels';
+import type { State } from './state';
 
 /** A column of the table of heads. */
 export interface Column {
@@ -14,14 +15,16 @@ export interface Column {
   value(head: PlacedHead, at: Found): number;
   /** Its least values are looked for first: places, and the entropy of sharp heads. */
   ascends?: true;
+  /** Shown only where it is chosen. */
+  optional?: true;
   /** Where it is a name, by which a filter may ask too; the value is then its place. */
   text?(head: PlacedHead, found: Found): string;
 }
 
-/** What is known of a head beside its spectrum: its place in the measurements, and the level chosen. */
+/** What is known of a head beside its spectrum: its place in the measurements, and what is chosen. */
 export interface Found {
   measurements: HeadMeasurements;
-  level: number;
+  state: Pick<State, 'level' | 'qk_clip' | 'length'>;
 }
 
 /** The entropy of a head on the passages, NaN where it is not known. */
@@ -30,7 +33,7 @@ export function measuredEntropy(head: PlacedHead, { measurements }: Pick<Found, 
   return measurements.predictions?.measured_entropy[at] ?? NaN;
 }
 
-function predicted(head: PlacedHead, { measurements, level }: Found): number {
+function predicted(head: PlacedHead, { measurements, state: { level } }: Found): number {
   const at = indexOf(head, measurements.predictions);
   return at < 0 ? NaN : (measurements.predictions?.entropy[LEVELS.length * at + level] ?? NaN);
 }
@@ -149,9 +152,64 @@ export const columns: readonly Column[] = [
     help: 'norm of the key bias, which is not part of W, over the norm of the key weights',
     value: ({ bias_key }) => bias_key ?? NaN,
   },
+  {
+    name: 'norm',
+    title: 'Spectral norm',
+    optional: true,
+    help: 'largest singular value of W',
+    value: ({ spectral_norm }) => spectral_norm ?? NaN,
+  },
+  {
+    name: 'components',
+    title: 'Components',
+    optional: true,
+    help: 'singular values that hold 90% of the sum of their squares',
+    value: ({ components }) => components ?? NaN,
+  },
+  {
+    name: 'symmetry',
+    title: 'Symmetry',
+    optional: true,
+    help: '1 for a symmetric W, −1 for an antisymmetric one (score of Saponati et al., 2025)',
+    value: ({ symmetric_share }) => 2 * (symmetric_share ?? NaN) - 1,
+  },
+  {
+    name: 'directionality',
+    title: 'Directionality',
+    optional: true,
+    help: '1 where only columns (key) of W have outlying norms, −1 where only rows (query) do (Saponati et al., 2025)',
+    value: ({ directionality }) => directionality ?? NaN,
+  },
+  {
+    name: 'logit_bound',
+    title: 'Logit bound',
+    optional: true,
+    help:
+      'upper bound of |logit| over all tokens that the norm before the projections can give, biases included; ' +
+      'not known without such a norm or with query-key norms',
+    value: ({ logit_bound }) => logit_bound ?? NaN,
+  },
+  {
+    name: 'headroom',
+    title: 'QK-Clip headroom',
+    optional: true,
+    help: 'QK-Clip limit over the logit bound; from 1 on QK-Clip never rescales the head',
+    value: ({ logit_bound }, { state: { qk_clip } }) => qk_clip / (logit_bound ?? NaN),
+  },
 ];
 
 const known = () => columns.map(({ name }) => name).join(', ');
+
+/** The optional columns in a list of names with commas between. Throws an Error that says which there are. */
+export function optionalColumns(list: string): Column[] {
+  const optional = columns.filter((column) => column.optional);
+  const names = list.split(',').filter((name) => name !== '');
+  const unknown = names.find((name) => !optional.some((column) => column.name === name));
+  if (unknown === undefined) return optional.filter(({ name }) => names.includes(name));
+  throw new Error(
+    `columns: '${quoted(unknown)}' is not allowed; it must be of ${optional.map(({ name }) => name).join(', ')}`,
+  );
+}
 
 /** The column that an order names. Throws an Error that says which there are. */
 export function columnOf(order: string): Column {

@@ -8,7 +8,8 @@ import { hintScroll } from '../../ui/scroll-hint';
 import { described } from '../../state/described';
 import { brushed, brushOnly, isBrushing, placeOf, toggle } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
-import { columnOf, columns, conditionsOf, ordered, type Column, type Found } from './columns';
+import { columnOf, columns, conditionsOf, optionalColumns, ordered, type Column, type Found } from './columns';
+import { diagnosisOf } from './diagnosis';
 import type { HeadMeasurements } from './measurements';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
 import type { State, Store } from './state';
@@ -40,6 +41,7 @@ export class HeadTable {
   ) {
     this.wireButtons();
     child(this.root, '[data-columns]').append(...columns.flatMap(termOf));
+    this.wireColumns();
     hintScroll(this.scroll);
     this.body.addEventListener('keydown', (event) => this.press(event));
     this.body.addEventListener('click', (event) => this.click(event));
@@ -50,7 +52,7 @@ export class HeadTable {
     for (const source of [registry, measurements]) source.changed.subscribe(() => draw(this.build));
     store.changed.subscribe(({ names }) => {
       const has = (...list: (keyof State)[]) => list.some((name) => names.has(name));
-      if (has('order', 'filter', 'level')) this.build();
+      if (has('order', 'filter', 'level', 'columns', 'qk_clip')) this.build();
       else if (has('brush', 'head')) this.mark();
       if (has('head')) this.showChosen();
     });
@@ -70,9 +72,34 @@ export class HeadTable {
     on('table-json', () => save(jsonOf(this.table(), this.provenance()), 'eigenscope-heads.json'));
   }
 
+  /** A box for each column that is shown where it is chosen. */
+  private wireColumns(): void {
+    const boxes = columns
+      .filter(({ optional }) => optional)
+      .map(({ name, title }) => {
+        const box = html('input', { type: 'checkbox', value: name });
+        const label = html('label', {});
+        label.append(box, html('span', { textContent: title }));
+        child(this.root, '[data-optional-columns]').append(label);
+        return box;
+      });
+    const follow = () => {
+      const chosen = this.store.state.columns.split(',');
+      for (const box of boxes) box.checked = chosen.includes(box.value);
+    };
+    for (const box of boxes) {
+      box.addEventListener('change', () => {
+        const chosen = boxes.filter(({ checked }) => checked).map(({ value }) => value);
+        this.store.set({ columns: chosen.join() });
+      });
+    }
+    this.store.changed.subscribe(follow);
+    follow();
+  }
+
   private provenance(): Provenance {
     const { state } = this.store;
-    const names = ['order', 'filter', 'level', 'length', 'tokens', 'correlation'] as const;
+    const names = ['order', 'filter', 'level', 'length', 'tokens', 'correlation', 'qk_clip'] as const;
     const parameters = Object.fromEntries(names.map((name) => [name, state[name]]));
     return {
       title: `Heads of ${this.checkpoints.model.name}`,
@@ -87,29 +114,34 @@ export class HeadTable {
   private table(): Table {
     this.build(); // what has arrived may wait for a frame to be shown
     const found = this.found;
+    const known = columns.filter(({ value }) => this.heads.some((head) => !Number.isNaN(value(head, found))));
     const cell = (head: PlacedHead) => (column: Column) => {
       const value = column.value(head, found);
       return column.text?.(head, found) ?? (Number.isNaN(value) ? null : value);
     };
-    return { columns: this.shown.map(({ name }) => name), rows: this.heads.map((head) => this.shown.map(cell(head))) };
+    return { columns: known.map(({ name }) => name), rows: this.heads.map((head) => known.map(cell(head))) };
   }
 
   private get found(): Found {
-    return { measurements: this.measurements, level: this.store.state.level };
+    return { measurements: this.measurements, state: this.store.state };
   }
 
   private build = (): void => {
     const all = this.checkpoints.model.heads;
     const { order } = this.store.state;
     const found = this.found;
-    this.shown = columns.filter(({ value }) => all.some((head) => !Number.isNaN(value(head, found))));
+    const known = columns.filter(({ value }) => all.some((head) => !Number.isNaN(value(head, found))));
+    this.shown = known.filter(({ optional }) => !optional);
     try {
+      const chosen = optionalColumns(this.store.state.columns);
+      this.shown = known.filter((column) => !column.optional || chosen.includes(column));
       this.heads = this.wanted(all, found);
       this.problem.textContent = '';
     } catch (error) {
       this.heads = all;
       this.problem.textContent = (error as Error).message;
     }
+    child(this.root, '[data-diagnosis]').textContent = diagnosisOf(all, found);
     this.buildTitles(order);
     this.buildRows(found);
     this.mark();

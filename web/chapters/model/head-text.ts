@@ -249,8 +249,7 @@ export class HeadTextFigure implements Figure {
     const { measurements, store } = this;
     const place = placeOf(this.place());
     const head = this.checkpoints.model.heads.find((it) => placeOf(it) === place);
-    const { level } = store.state;
-    return head ? columnOf(name).value(head, { measurements, level }) : NaN;
+    return head ? columnOf(name).value(head, { measurements, state: store.state }) : NaN;
   }
 
   /** What the passages say of the head, and how far that is explained; '' while it is not known. */

@@ -122,7 +122,7 @@ export class Picks {
   };
 
   private get found(): Found {
-    return { measurements: this.measurements, level: this.store.state.level };
+    return { measurements: this.measurements, state: this.store.state };
   }
 
   /** The head of the largest value; null while it is not known of all heads. */

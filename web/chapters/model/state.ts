@@ -56,6 +56,13 @@ const controls = {
     help: 'Column by which the table is sorted; a minus sign for the largest first',
     default: 'layer',
   }),
+  columns: text('More columns', { help: 'Optional columns of the table of heads' }),
+  qk_clip: number('qk_clip', 'QK-Clip limit', null, {
+    sign: '<i>τ</i>',
+    default: 100, // that of Kimi K2
+    help: 'Limit on the logits by which the column QK-Clip headroom is computed',
+    used: ({ columns }) => String(columns).split(',').includes('headroom'),
+  }),
   filter: text('Filter', { help: 'Conditions on columns, such as layer=3 entropy&lt;0.5' }),
   length,
   tokens,
