@@ -31,9 +31,9 @@ HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProduct
     report.spectrum = weighted_spectrum(products);
     report.variance_modulus = variance_modulus(report.spectrum.eigenvalues, report.moments.width);
     const bool bare = settings.covariance == nullptr;
-    report.logit_bound = logit_bound(factors, bare ? report.spectrum.singular_values[0] : kUnknown);
-    report.directionality = directionality_of_factors(factors.query.template cast<double>(),
-                                                      factors.key.template cast<double>());
+    const HeadFactors exact = in_double(factors);
+    report.logit_bound = logit_bound(exact, bare ? report.spectrum.singular_values[0] : kUnknown);
+    report.directionality = directionality_of_factors(exact.query, exact.key);
   }
   const Propagation predicted =
       propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));

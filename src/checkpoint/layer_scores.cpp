@@ -1,7 +1,5 @@
 #include "checkpoint/layer_scores.h"
 
-#include <variant>
-
 #include "spectrum/directionality.h"
 #include "support/gemm.h"
 
@@ -17,19 +15,14 @@ void score(const Eigen::MatrixXd& matrix, LayerScore& layer) {
 }  // namespace
 
 void LayerScores::add(const ScannedHead& head) {
-  std::visit(
-      [this](const auto& own) {
-        if (scores_.empty() || scores_.back().layer != own.layer ||
-            scores_.back().stack != own.stack) {
-          if (!scores_.empty()) score(sum_, scores_.back());
-          scores_.push_back({own.stack, own.layer});
-          sum_ = Eigen::MatrixXd::Zero(own.query.rows(), own.query.rows());
-        }
-        sum_ +=
-            times(own.query.template cast<double>(), own.key.template cast<double>().transpose());
-        ++scores_.back().heads;
-      },
-      head);
+  const HeadFactors own = in_double(head);
+  if (scores_.empty() || scores_.back().layer != own.layer || scores_.back().stack != own.stack) {
+    if (!scores_.empty()) score(sum_, scores_.back());
+    scores_.push_back({own.stack, own.layer});
+    sum_ = Eigen::MatrixXd::Zero(own.query.rows(), own.query.rows());
+  }
+  sum_ += times(own.query, own.key.transpose());
+  ++scores_.back().heads;
 }
 
 std::vector<LayerScore> LayerScores::result() const {

@@ -8,16 +8,14 @@
 namespace eigenscope {
 namespace {
 
-template <class Matrix>
-Matrix with_gain(const Matrix& weight, const Eigen::VectorXd& gain) {
+Eigen::MatrixXd with_gain(const Eigen::MatrixXd& weight, const Eigen::VectorXd& gain) {
   if (gain.size() == 0) return weight;
-  return gain.cast<typename Matrix::Scalar>().asDiagonal() * weight;
+  return gain.asDiagonal() * weight;
 }
 
 }  // namespace
 
-template <class Scalar>
-double logit_bound(const FactorsOf<Scalar>& head, double spectral_norm) {
+double logit_bound(const HeadFactors& head, double spectral_norm) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   if (!head.query_input || !head.key_input) return kUnknown;
   const auto& [query_gain, query_shift] = *head.query_input;
@@ -25,20 +23,16 @@ double logit_bound(const FactorsOf<Scalar>& head, double spectral_norm) {
   for (const auto* vector : {&query_gain, &query_shift, &key_gain, &key_shift}) {
     if (!vector->allFinite()) return kUnknown;
   }
-  const auto query = with_gain(head.query, query_gain);
-  const auto key = with_gain(head.key, key_gain);
+  const Eigen::MatrixXd query = with_gain(head.query, query_gain);
+  const Eigen::MatrixXd key = with_gain(head.key, key_gain);
   const bool plain = query_gain.size() == 0 && key_gain.size() == 0;
   const double largest = plain && !std::isnan(spectral_norm)
                              ? spectral_norm
                              : largest_singular_value(products_of_factors(query, key));
   const auto d = static_cast<double>(query.rows());
-  const double mixed = (query.template cast<double>() * key_shift).norm() +
-                       (key.template cast<double>() * query_shift).norm();
+  const double mixed = (query * key_shift).norm() + (key * query_shift).norm();
   return (d * largest + std::sqrt(d) * mixed + std::abs(query_shift.dot(key_shift))) /
          std::sqrt(static_cast<double>(query.cols()));
 }
-
-template double logit_bound(const FactorsOf<double>&, double);
-template double logit_bound(const FactorsOf<float>&, double);
 
 }  // namespace eigenscope
