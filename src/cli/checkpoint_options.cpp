@@ -1,6 +1,9 @@
 #include "cli/checkpoint_options.h"
 
+#include <cctype>
 #include <filesystem>
+#include <iostream>
+#include <string_view>
 #include <utility>
 
 #include "checkpoint/open_checkpoint.h"
@@ -17,6 +20,25 @@ std::string file_beside(const std::string& model, const char* name) {
   if (!folder && !std::filesystem::is_regular_file(path, error)) return "";
   const std::filesystem::path beside = (folder ? path : path.parent_path()) / name;
   return std::filesystem::exists(beside, error) ? beside.string() : "";
+}
+
+/// The parts that a shard called NAME-00001-of-00002.safetensors says its model has; 1 for any other name.
+int parts_of(const std::string& model) {
+  constexpr std::string_view kForm = "-00000-of-00000.safetensors";
+  if (model.size() < kForm.size()) return 1;
+  std::string end = model.substr(model.size() - kForm.size());
+  const std::string count = end.substr(10, 5);
+  for (char& c : end) {
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0) c = '0';
+  }
+  return end == kForm ? std::stoi(count) : 1;
+}
+
+void note_lone_shard(const std::string& model) {
+  const int parts = parts_of(model);
+  if (parts < 2) return;
+  std::cerr << "eigenscope: " << model << " is one of " << parts
+            << " parts of a model; its .safetensors.index.json or its folder opens all parts\n";
 }
 
 }  // namespace
@@ -71,6 +93,7 @@ std::vector<std::string> CheckpointOptions::paths() const {
 void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& path,
                              bool look_beside) const {
   CheckpointFiles files = find_files(path, config_, look_beside);
+  if (!files.index) note_lone_shard(path);
   reader.files["model"] = std::move(files.model);
   if (files.index) reader.files["index"] = {files.index};
   if (files.config) reader.files["config"] = {files.config};

@@ -133,6 +133,17 @@ test('several models in one call, and folders of models, have a column that dist
   expect(broken.stderr).toContain('step2');
 });
 
+test('a shard without its index is named as one part', () => {
+  const lone = join(folder, 'model-00001-of-00003.safetensors');
+  write(lone, LLAMA);
+  const ran = raw('heads', lone, '--config', join(model, 'config.json'));
+  expect(ran.status).toBe(0);
+  expect(ran.stderr).toBe(
+    `eigenscope: ${lone} is one of 3 parts of a model; its .safetensors.index.json or its folder opens all parts\n`,
+  );
+  expect(raw('heads', model).stderr).toBe('');
+});
+
 test('a sharded checkpoint is read by its index, which must not lead elsewhere', () => {
   const sharded = join(folder, 'sharded');
   mkdirSync(sharded);
