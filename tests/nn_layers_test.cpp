@@ -173,30 +173,28 @@ TEST_CASE("attention of one head equals plain loops, causal and full") {
   const MatrixXd query = random_matrix(kWidth, kLength, 1), key = random_matrix(kWidth, kLength, 2),
                  value = random_matrix(5, kLength, 3);
   for (const Entries visible : {Entries::upper, Entries::all}) {
-    for (const bool hard : {false, true}) {
-      for (const double scale : {0.7, -0.7}) {
-        const HeadInput<double> input{factor(query.data(), kWidth),
-                                      factor(key.data(), kWidth),
-                                      factor(value.data() + 1, 5),
-                                      kWidth,
-                                      kValues,
-                                      kLength};
-        MatrixXd weights(kLength, kLength), out = MatrixXd::Zero(4, kLength);
-        const auto softmax = [&](Eigen::Map<MatrixXd> logits) {
-          softmax_columns(scale, hard, visible, logits);
-        };
-        attend_head(input, visible, softmax, weights.data(), out.data() + 1, 4);
-        for (Index t = 0; t < kLength; ++t) {
-          const Index keys = visible == Entries::upper ? t + 1 : kLength;
-          const VectorXd logits = scale * key.leftCols(keys).transpose() * query.col(t);
-          VectorXd expected = VectorXd::Zero(kLength);
-          expected.head(keys) = hard ? hard_softmax(logits) : softmax_by_exp(logits);
-          CHECK((weights.col(t) - expected).cwiseAbs().maxCoeff() < 1e-14);
-          const VectorXd read = value.middleRows(1, kValues) * expected;
-          CHECK((out.col(t).segment(1, kValues) - read).norm() < 1e-13);
-          CHECK(out(0, t) == 0);
-          CHECK(out(3, t) == 0);
-        }
+    for (const double scale : {0.7, -0.7}) {
+      const HeadInput<double> input{factor(query.data(), kWidth),
+                                    factor(key.data(), kWidth),
+                                    factor(value.data() + 1, 5),
+                                    kWidth,
+                                    kValues,
+                                    kLength};
+      MatrixXd weights(kLength, kLength), out = MatrixXd::Zero(4, kLength);
+      const auto softmax = [&](Eigen::Map<MatrixXd> logits) {
+        softmax_columns(scale, visible, logits);
+      };
+      attend_head(input, visible, softmax, weights.data(), out.data() + 1, 4);
+      for (Index t = 0; t < kLength; ++t) {
+        const Index keys = visible == Entries::upper ? t + 1 : kLength;
+        const VectorXd logits = scale * key.leftCols(keys).transpose() * query.col(t);
+        VectorXd expected = VectorXd::Zero(kLength);
+        expected.head(keys) = softmax_by_exp(logits);
+        CHECK((weights.col(t) - expected).cwiseAbs().maxCoeff() < 1e-14);
+        const VectorXd read = value.middleRows(1, kValues) * expected;
+        CHECK((out.col(t).segment(1, kValues) - read).norm() < 1e-13);
+        CHECK(out(0, t) == 0);
+        CHECK(out(3, t) == 0);
       }
     }
   }
@@ -219,18 +217,18 @@ TEST_CASE("attention: gradients, with and without grouped keys and rotary positi
     MatrixXd fused = random_matrix(shape.fused(), tokens, 1);
     const MatrixXd c = random_matrix(8, tokens, 2);
     MatrixXd weights(5, 5 * 3 * 4), out(8, tokens), dfused(shape.fused(), tokens);
-    const std::vector<double> factors(4, 1.0);
+    const std::vector<HeadReading<double>> readings(4);
     const auto loss = [&] {
       MatrixXd turned = fused;
       rotate(1, turned);
-      attention_forward<double>(shape, turned, factors, false, weights, out);
+      attention_forward<double>(shape, turned, readings, weights, out);
       return weighed(c, out);
     };
     loss();
     MatrixXd turned = fused;
     rotate(1, turned);
     CHECK((turned == fused) == !rotary);
-    attention_backward(shape, turned, weights, c, dfused);
+    attention_backward(shape, turned, weights, weights, c, dfused);
     rotate(-1, dfused);
     CHECK(error_of(loss, fused, dfused) < kAllowed);
     rotate(-1, turned);

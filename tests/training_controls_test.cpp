@@ -160,7 +160,7 @@ TEST_CASE("what acts on W_QK, and other programs' formats, are refused with fixe
     CHECK(failure_of([&] { export_family(control(kind).model); }).item == "export");
     const Model<float> model(control(kind).model);
     CHECK(failure_of([&] { intervention_of_name("hard", 1, model); }).item == "intervention");
-    CHECK(intervention_of_name("none", 1, model).factors.empty());
+    CHECK(intervention_of_name("none", 1, model).readings.empty());
   }
 }
 

@@ -230,19 +230,19 @@ TEST_CASE("mimetic initialization has the mean it is asked for") {
 
 TEST_CASE("interventions: hard attention is 0 or 1, TAME scales the logits") {
   Model<double> model = drawn(small_model());
-  Intervention<double> hard{true, {}};
+  Intervention<double> hard{std::vector<HeadReading<double>>(8, {Retrieval::hard})};
   model.forward(kTokens, 5, hard);
   for (const double weight : model.attention(0).reshaped()) CHECK((weight == 0 || weight == 1));
   Model<float> single(model.settings());
   single.parameters() = model.parameters().cast<float>();
-  const std::vector<float> factors = intervention_of_name("tame", 0.5, single).factors;
+  const auto readings = intervention_of_name("tame", 0.5, single).readings;
   const Index layer = 1, index = 2;
   const HeadFactors head = model.head(layer, index);
   const double square = moments_of_matrix(head.query * head.key.transpose()).traces.eta_s;
   const double expected = square > 0 ? 0.5 * std::log(square + 1e-6) / std::sqrt(square) : 1;
   const auto place = static_cast<std::size_t>(layer * model.settings().heads + index);
-  CHECK_THAT(static_cast<double>(factors.at(place)), WithinRel(expected, 1e-5));
-  Intervention<double> none{false, std::vector<double>(8, 0.0)};
+  CHECK_THAT(static_cast<double>(readings.at(place).factor), WithinRel(expected, 1e-5));
+  Intervention<double> none{std::vector<HeadReading<double>>(8, {Retrieval::soft, 0.0})};
   model.forward(kTokens, 5, none);
   CHECK_THAT(model.attention(1)(1, 4), WithinAbs(0.2, 1e-12));
 }

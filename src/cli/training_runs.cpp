@@ -129,6 +129,9 @@ FinishedRun make_one(const Grid& grid, const GridCell& cell,
   if (folder && options.exported && run.failure.empty()) {
     folder->export_as(trainer, *options.exported);
   }
+  if (folder && options.weights && run.failure.empty()) {
+    folder->save_weights(trainer, *options.weights);
+  }
   return run;
 }
 

@@ -49,6 +49,7 @@ struct RunOptions {
   std::vector<std::string> interventions = {};
   double tame = 0;                            ///< for that of this name
   std::optional<TensorFormat> exported = {};  ///< also write each finished model for other programs
+  std::optional<TensorFormat> weights = {};   ///< also write each finished model's weights alone
 };
 
 /// Runs the cells of a short grid, with one bar of progress. Throws InvalidArgument for settings of any of them before

@@ -29,7 +29,7 @@ HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, float* 
     for (Index i = 0; i < logits.size(); ++i) scaled[i] *= scale;
     cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(logits.size())});
     std::copy_n(scaled, logits.size(), kept);
-    softmax_columns(1.0f, false, visible, logits);
+    softmax_columns(1.0f, visible, logits);
   };
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
   return trace;

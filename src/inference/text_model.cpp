@@ -125,9 +125,10 @@ void TextModel::read_heads(const Config& config) {
   const auto heads = config.positive_integer(key, most);
   if (!heads) throw FormatError(config.name(), "it has no '" + key + "'");
   rules_.heads = static_cast<int>(*heads);
-  // As `eigenscope train` writes it for its controls.
-  if (const auto fixed = config.text("attention_weights"); fixed == "none" || fixed == "self") {
-    throw FormatError("attention_weights", "'" + *fixed + "' in " + config.name() +
+  // As `eigenscope train` writes it where attention is not softmax.
+  const auto other = config.text("attention_weights");
+  if (other == "none" || other == "self" || other == "hard") {
+    throw FormatError("attention_weights", "'" + *other + "' in " + config.name() +
                                                " is not supported; the attention must be softmax");
   }
   const bool fused = match_.family->fused();

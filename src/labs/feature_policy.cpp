@@ -39,8 +39,7 @@ Index front_size(PolicyKind kind, const PolicyShape& shape) {
 template <class Scalar>
 Vector<Scalar> gate_of(const Scalar* g, Index features) {
   Vector<Scalar> gate = Eigen::Map<const Vector<Scalar>>(g, features);
-  softmax_columns<Scalar>(1, /*hard=*/false, Entries::all,
-                          Eigen::Map<Matrix<Scalar>>(gate.data(), features, 1));
+  softmax_columns<Scalar>(1, Entries::all, Eigen::Map<Matrix<Scalar>>(gate.data(), features, 1));
   return gate;
 }
 
@@ -112,9 +111,8 @@ void FeaturePolicy<Scalar>::attend(const Matrix<Scalar>& observations) {
   weights_.resize(features, features * batch);
   attended_.resize(width, features * batch);
   linear_forward<Scalar>(parameters_.data() + attention(), nullptr, tokens_, fused_);
-  const Scalar one = 1;
-  attention_forward<Scalar>(attention_shape(batch), fused_, {&one, 1}, /*hard=*/false, weights_,
-                            attended_);
+  const HeadReading<Scalar> soft;
+  attention_forward<Scalar>(attention_shape(batch), fused_, {&soft, 1}, weights_, attended_);
   read_.setZero(width, batch);
   for (Index t = 0; t < tokens_.cols(); ++t) {
     read_.col(t / features) += scale() * (tokens_.col(t) + attended_.col(t));
@@ -130,7 +128,7 @@ void FeaturePolicy<Scalar>::attend_backward(const Matrix<Scalar>& observations) 
   }
   dfused_.resize(3 * width, features * batch);
   dtokens_.resize(width, features * batch);
-  attention_backward(attention_shape(batch), fused_, weights_, dattended_, dfused_);
+  attention_backward(attention_shape(batch), fused_, weights_, weights_, dattended_, dfused_);
   Vector<Scalar> no_bias = Vector<Scalar>::Zero(3 * width);
   linear_backward(parameters_.data() + attention(), tokens_, dfused_, &dtokens_,
                   gradient_.data() + attention(), no_bias.data());

@@ -51,7 +51,7 @@ void SceneReader<Scalar>::forward(std::span<const Scene* const> scenes) {
       weights_(i, b) = sum_over(object(scenes, b, i), feature_logits_.col(b));
     }
   }
-  softmax_columns<Scalar>(temperature(), /*hard=*/false, Entries::all,
+  softmax_columns<Scalar>(temperature(), Entries::all,
                           Eigen::Map<Matrix<Scalar>>(weights_.data(), kObjects, batch));
   for (Index b = 0; b < batch; ++b) {
     for (Index i = 0; i < kObjects; ++i) {

@@ -6,6 +6,7 @@
 
 #include "attention/softmax.h"
 #include "support/lanes.h"
+#include "support/random.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {
@@ -53,34 +54,86 @@ HeadInput<Scalar> head_input(const AttentionShape& shape, const Matrix<Scalar>& 
           shape.length};
 }
 
+// One row of weights on a single key (or on equal ones): O = V p without the products by 0.
+template <class Scalar>
+void read_chosen(const HeadInput<Scalar>& head, Index keys, const Scalar* weights, Scalar* out) {
+  std::fill_n(out, head.value_width, Scalar(0));
+  for (Index key = 0; key < keys; ++key) {
+    if (weights[key] == 0) continue;
+    const Scalar* const value = head.value.data + key * head.value.column_step;
+    for (Index i = 0; i < head.value_width; ++i) out[i] += weights[key] * value[i];
+  }
+}
+
+// All weight on a key that depends on the row's number alone.
+template <class Scalar>
+void random_key_in_place(Scalar* column, Index keys, Index row) {
+  constexpr std::uint64_t kSeed = 1, kStream = std::uint64_t{1} << 43;
+  const std::uint64_t draw = random_bits(kSeed, kStream, static_cast<std::uint64_t>(row));
+  std::fill_n(column, keys, Scalar(0));
+  column[draw % static_cast<std::uint64_t>(keys)] = 1;
+}
+
+// attend_head for the readings that choose a key. `first` is the number of the first row.
+template <class Scalar>
+void choose_keys(const HeadInput<Scalar>& head, const HeadReading<Scalar>& reading, Scalar scale,
+                 Entries visible, Index first, Scalar* weights, Scalar* out, Index leading) {
+  const Index length = head.length;
+  const Product<Scalar> logits{length,  length, head.key.transposed(), head.query,
+                               weights, length, /*add=*/false,         visible};
+  multiply<Scalar, Scalar>(head.width, {&logits, 1});
+  for (Index query = 0; query < length; ++query) {
+    Scalar* const column = weights + query * length;
+    const Index keys = visible == Entries::upper ? query + 1 : length;
+    if (reading.retrieval == Retrieval::hard) {
+      hard_softmax_in_place(column, keys, scale * reading.factor);
+    } else {
+      random_key_in_place(column, keys, first + query);
+    }
+    std::fill(column + keys, column + length, Scalar(0));
+    read_chosen(head, keys, column, out + query * leading);
+  }
+}
+
 }  // namespace
 
 template <class Scalar>
-void softmax_columns(Scalar scale, bool hard, Entries visible, Eigen::Map<Matrix<Scalar>> logits) {
+void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> logits) {
   const Index length = logits.rows();
   for (Index query = 0; query < logits.cols(); ++query) {
     Scalar* const column = logits.data() + query * length;
     const Index keys = visible == Entries::upper ? query + 1 : length;
-    hard ? hard_softmax_in_place(column, keys, scale) : softmax_in_place(column, keys, scale);
+    softmax_in_place(column, keys, scale);
     std::fill(column + keys, column + length, Scalar(0));
   }
 }
 
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
-                       std::span<const Scalar> factors, bool hard, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out) {
+                       std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
+                       Matrix<Scalar>& out, Matrix<Scalar>* soft) {
   const Scalar scale = 1 / root_of<Scalar>(shape.head_width);
   for (Index sequence = 0; sequence < shape.batch; ++sequence) {
     const Index column = sequence * shape.length;
     for (Index head = 0; head < shape.heads; ++head) {
-      const Scalar own_scale = scale * factors[static_cast<std::size_t>(head)];
+      const HeadReading<Scalar>& reading = readings[static_cast<std::size_t>(head)];
+      const HeadInput<Scalar> in = head_input(shape, fused, head, column);
+      const Index first = shape.weights_column(sequence, head);
+      Scalar* const own_out = part(out, head * shape.head_width, column);
       const auto softmax = [&](Eigen::Map<Matrix<Scalar>> logits) {
-        softmax_columns(own_scale, hard, shape.visible, logits);
+        softmax_columns(scale * reading.factor, shape.visible, logits);
       };
-      attend_head(head_input(shape, fused, head, column), shape.visible, softmax,
-                  part(weights, 0, shape.weights_column(sequence, head)),
-                  part(out, head * shape.head_width, column), out.rows());
+      if (soft || reading.retrieval == Retrieval::soft) {
+        attend_head(in, shape.visible, softmax, part(soft ? *soft : weights, 0, first), own_out,
+                    out.rows());
+        if (soft && reading.retrieval == Retrieval::soft) {
+          weights.middleCols(first, shape.length) = soft->middleCols(first, shape.length);
+        }
+      }
+      if (reading.retrieval != Retrieval::soft) {
+        choose_keys(in, reading, scale, shape.visible, first, part(weights, 0, first), own_out,
+                    out.rows());
+      }
     }
   }
 }
@@ -104,8 +157,8 @@ void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& 
 
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
-                        const Matrix<Scalar>& weights, const Matrix<Scalar>& dout,
-                        Matrix<Scalar>& dfused) {
+                        const Matrix<Scalar>& weights, const Matrix<Scalar>& soft,
+                        const Matrix<Scalar>& dout, Matrix<Scalar>& dfused) {
   const Index length = shape.length, width = shape.head_width, leading = fused.rows();
   const Scalar scale = 1 / root_of<Scalar>(width);
   std::vector<Scalar> buffer(static_cast<std::size_t>(length * length));
@@ -117,6 +170,7 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
       const HeadInput<Scalar> in = head_input(shape, fused, head, column);
       const auto upstream = factor(part(dout, head * width, column), dout.rows());
       const Scalar* const p = part(weights, 0, shape.weights_column(sequence, head));
+      const Scalar* const s = part(soft, 0, shape.weights_column(sequence, head));
       const Product<Scalar> slopes{length, length, in.value.transposed(), upstream,
                                    ds,     length, /*add=*/false,         shape.visible};
       multiply<Scalar, Scalar>(width, {&slopes, 1});
@@ -124,7 +178,7 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
                part(dfused, shape.value_row(head), column), leading, true);
       for (Index t = 0; t < length; ++t) {
         Scalar* const d = ds + t * length;
-        const Scalar* const own = p + t * length;
+        const Scalar* const own = s + t * length;
         const Index keys = shape.visible == Entries::upper ? t + 1 : length;
         const Scalar mean = lane_sum<Scalar>(keys, [&](Index i) { return own[i] * d[i]; });
         for (Index i = 0; i < keys; ++i) d[i] = scale * own[i] * (d[i] - mean);
@@ -138,19 +192,22 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
   }
 }
 
-template void attention_forward(const AttentionShape&, const Matrix<float>&, std::span<const float>,
-                                bool, Matrix<float>&, Matrix<float>&);
+template void attention_forward(const AttentionShape&, const Matrix<float>&,
+                                std::span<const HeadReading<float>>, Matrix<float>&, Matrix<float>&,
+                                Matrix<float>*);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<float>&, bool,
                                       Matrix<float>&, Matrix<float>&);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<double>&, bool,
                                       Matrix<double>&, Matrix<double>&);
 template void attention_backward(const AttentionShape&, const Matrix<float>&, const Matrix<float>&,
-                                 const Matrix<float>&, Matrix<float>&);
+                                 const Matrix<float>&, const Matrix<float>&, Matrix<float>&);
 template void attention_forward(const AttentionShape&, const Matrix<double>&,
-                                std::span<const double>, bool, Matrix<double>&, Matrix<double>&);
+                                std::span<const HeadReading<double>>, Matrix<double>&,
+                                Matrix<double>&, Matrix<double>*);
 template void attention_backward(const AttentionShape&, const Matrix<double>&,
-                                 const Matrix<double>&, const Matrix<double>&, Matrix<double>&);
-template void softmax_columns(float, bool, Entries, Eigen::Map<Matrix<float>>);
-template void softmax_columns(double, bool, Entries, Eigen::Map<Matrix<double>>);
+                                 const Matrix<double>&, const Matrix<double>&,
+                                 const Matrix<double>&, Matrix<double>&);
+template void softmax_columns(float, Entries, Eigen::Map<Matrix<float>>);
+template void softmax_columns(double, Entries, Eigen::Map<Matrix<double>>);
 
 }  // namespace eigenscope

@@ -46,9 +46,9 @@ void attend_head(const HeadInput<Scalar>& head, Entries visible, const Softmax& 
 }
 
 /// The exact softmax of each column of T x T logits times `scale`, in place, over the keys that the
-/// query sees; other weights become 0. `hard` shares all weight among the largest logits instead.
+/// query sees; other weights become 0.
 template <class Scalar>
-void softmax_columns(Scalar scale, bool hard, Entries visible, Eigen::Map<Matrix<Scalar>> logits);
+void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> logits);
 
 /// How queries, keys and values lie in one fused matrix, (H + 2 G) d_h x B T: H heads of queries, then
 /// G of keys, then G of values.
@@ -67,23 +67,38 @@ struct AttentionShape {
   }
 };
 
-/// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys. Fused
-/// (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column = query; zero for other keys). `factors`
-/// H numbers multiply the heads' logits; `hard` puts all weight on the largest logit instead.
+/// Which keys a query of a head reads.
+enum class Retrieval {
+  soft,    ///< all, by the softmax of their logits
+  hard,    ///< that of the largest logit; equal ones share the weight (arXiv:2009.14658)
+  random,  ///< control: one of those that it sees, drawn at random
+};
+
+/// How a head makes weights of its logits.
+template <class Scalar>
+struct HeadReading {
+  Retrieval retrieval = Retrieval::soft;
+  Scalar factor = 1;  ///< of the logits; with 0 soft weights are uniform
+};
+
+/// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys, or what
+/// the H `readings` make of these logits. Fused (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column =
+/// query; zero for other keys). `soft`, if not null, gets the softmax of every head, as P.
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
-                       std::span<const Scalar> factors, bool hard, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out);
+                       std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
+                       Matrix<Scalar>& out, Matrix<Scalar>* soft = nullptr);
 /// The same with weights that no query or key changes: all on the token itself, or with `self` false all
 /// 0, and so O.
 template <class Scalar>
 void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused, bool self,
                              Matrix<Scalar>& weights, Matrix<Scalar>& out);
 /// For factors of 1 and the exact softmax, or fixed weights, which give queries and keys a gradient of 0.
-/// dFused as fused.
+/// dFused as fused. The gradient goes from the weights to the logits as through `soft`: the weights
+/// themselves, or with hard weights their softmax (straight-through).
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
-                        const Matrix<Scalar>& weights, const Matrix<Scalar>& dout,
-                        Matrix<Scalar>& dfused);
+                        const Matrix<Scalar>& weights, const Matrix<Scalar>& soft,
+                        const Matrix<Scalar>& dout, Matrix<Scalar>& dfused);
 
 }  // namespace eigenscope

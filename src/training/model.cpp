@@ -106,6 +106,14 @@ const Matrix<Scalar>& Model<Scalar>::output_of(Index layer) const {
 }
 
 template <class Scalar>
+std::vector<HeadReading<Scalar>> Model<Scalar>::readings() const {
+  const bool hard = settings_.attention == AttentionKind::hard;
+  return std::vector<HeadReading<Scalar>>(
+      static_cast<std::size_t>(settings_.depth * settings_.heads),
+      {hard ? Retrieval::hard : Retrieval::soft});
+}
+
+template <class Scalar>
 void Model<Scalar>::resize(Index tokens) {
   if (embedded_.cols() == tokens && !layers_.empty() &&
       layers_[0].weights.rows() == shape_.length) {
@@ -136,6 +144,9 @@ void Model<Scalar>::resize(Index tokens) {
       layer.inverse.resize(settings_.heads + settings_.groups(), tokens);
     }
     layer.weights.resize(shape_.length, shape_.batch * shape_.heads * shape_.length);
+    if (settings_.attention == AttentionKind::hard) {
+      layer.soft.resize(layer.weights.rows(), layer.weights.cols());
+    }
     layer.up.resize(hidden, tokens);
     layer.active.resize(hidden, tokens);
     if (settings_.mlp_kind == MlpKind::gated) layer.gate.resize(hidden, tokens);
@@ -234,15 +245,14 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
                       state.inverse);
   }
   turns_.turn_batch(shape_, 1, state.fused);
-  if (settings_.attention == AttentionKind::softmax) {
+  if (reads_logits(settings_.attention)) {
     const auto heads = static_cast<std::size_t>(shape_.heads);
-    const std::vector<Scalar> ones(heads, Scalar(1));
-    const std::span<const Scalar> factors =
-        intervention.factors.empty() ? std::span<const Scalar>(ones)
-                                     : std::span(intervention.factors)
-                                           .subspan(static_cast<std::size_t>(layer) * heads, heads);
-    attention_forward(shape_, state.fused, factors, intervention.hard, state.weights,
-                      state.attended);
+    const std::vector<HeadReading<Scalar>> trained = readings();
+    const std::span<const HeadReading<Scalar>> all =
+        intervention.readings.empty() ? trained : intervention.readings;
+    attention_forward(shape_, state.fused,
+                      all.subspan(static_cast<std::size_t>(layer) * heads, heads), state.weights,
+                      state.attended, state.soft.size() > 0 ? &state.soft : nullptr);
   } else {
     fixed_attention_forward(shape_, state.fused, settings_.attention == AttentionKind::self,
                             state.weights, state.attended);
@@ -342,7 +352,8 @@ void Model<Scalar>::attend_back(Index layer, const Matrix<Scalar>& in) {
   linear_backward(at_offset(own.projection), state.attended,
                   dropped_flow(dropout_place(layer, kAttention)), &dattended_,
                   slope_at(own.projection), slope_at(own.projection_bias));
-  attention_backward(shape_, state.fused, state.weights, dattended_, dfused_);
+  attention_backward(shape_, state.fused, state.weights,
+                     state.soft.size() > 0 ? state.soft : state.weights, dattended_, dfused_);
   turns_.turn_batch(shape_, -1, dfused_);
   if (own.query_norm >= 0) {
     head_norm_backward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.projected,

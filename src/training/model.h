@@ -47,11 +47,10 @@ struct ParameterLayout {
   Eigen::Index size = 0;
 };
 
-/// What may be changed of softmax attention when a trained model is evaluated.
+/// What may be changed of attention that depends on queries and keys when a trained model is evaluated.
 template <class Scalar>
 struct Intervention {
-  bool hard = false;            ///< all weight on the largest logit (arXiv:2009.14658)
-  std::vector<Scalar> factors;  ///< of the logits, layer by layer a head; empty for none
+  std::vector<HeadReading<Scalar>> readings;  ///< layer by layer a head; empty for those as trained
 };
 
 /// The model with its parameters, the gradient of its last loss, and the activations of its last
@@ -87,6 +86,8 @@ class Model {
   const AttentionShape& shape() const { return shape_; }
   /// T x B H T, see attention_forward.
   const Matrix<Scalar>& attention(Eigen::Index layer) const { return at(layer).weights; }
+  /// As every head is trained.
+  std::vector<HeadReading<Scalar>> readings() const;
   /// What attention read, d x N: with pre-LayerNorm, after it.
   const Matrix<Scalar>& attention_input(Eigen::Index layer) const {
     return settings_.norm == BlockNorm::pre ? at(layer).norm1 : output_of(layer);
@@ -104,6 +105,7 @@ class Model {
  private:
   struct Layer {
     Matrix<Scalar> norm1, statistics1, fused, weights, attended, sum1;
+    Matrix<Scalar> soft;                // the softmax behind weights that are trained hard
     Matrix<Scalar> projected, inverse;  // with QK-norm: fused before it, and what it multiplied by
     Matrix<Scalar> norm2, statistics2, up, active, sum2;
     Matrix<Scalar> gate;  // of a gated MLP

@@ -70,7 +70,8 @@ constexpr std::array kBiases{Choice{"with", "with"}, Choice{"without", "without"
 constexpr std::array kNormalizations{Choice{"layer", "LayerNorm"}, Choice{"rms", "RMSNorm"}};
 constexpr std::array kMlpKinds{Choice{"gelu", "GELU"}, Choice{"gated", "gated (SwiGLU)"}};
 constexpr std::array kAttentionKinds{Choice{"softmax", "softmax"}, Choice{"none", "control: none"},
-                                     Choice{"self", "control: self only"}};
+                                     Choice{"self", "control: self only"},
+                                     Choice{"hard", "hard, straight-through"}};
 constexpr std::array kFinalEvaluations{Choice{"sample", "evaluation batches"},
                                        Choice{"whole", "whole validation text"}};
 constexpr std::array kQueryKeyNorms{Choice{"none", "none"}, Choice{"rms", "RMSNorm (QK-norm)"}};
@@ -121,7 +122,8 @@ constexpr std::array kChoiceFields{
                                                                "biases of the linear layers", true),
     choice<&TrainSettings::model, &ModelSettings::attention>(
         "attention", kAttentionKinds,
-        "attention weights: softmax; as controls all zero (none) or each token on itself (self)",
+        "attention weights: softmax; all on the largest logit with the gradient of softmax (hard, "
+        "straight-through); as controls all zero (none) or each token on itself (self)",
         true),
     ChoiceField{"final_evaluation", kFinalEvaluations,
                 [](const TrainSettings& s) { return static_cast<std::size_t>(s.final_evaluation); },
@@ -145,7 +147,7 @@ void must_divide(const char* field, Index value, const char* whole, Index of) {
 // Without softmax nothing reads W_QK: what is done to it would be without effect.
 void check_controls(const TrainSettings& settings) {
   const AttentionKind attention = settings.model.attention;
-  if (attention == AttentionKind::softmax) return;
+  if (reads_logits(attention)) return;
   const RegularizerSettings& own = settings.regularizer;
   const std::string name(kAttentionKinds[static_cast<std::size_t>(attention)].name);
   const auto refuse_unless = [&](bool allowed, const char* field, const std::string& value,

@@ -33,7 +33,12 @@ enum class AttentionKind {
   softmax,
   none,  ///< control: all weights are 0, and so are the heads' outputs; the output bias stays
   self,  ///< control: each token has all weight on itself
+  hard,  ///< all weight on the largest logit, with the gradient of softmax (straight-through)
 };
+/// Whether attention depends on queries and keys.
+constexpr bool reads_logits(AttentionKind kind) {
+  return kind == AttentionKind::softmax || kind == AttentionKind::hard;
+}
 enum class QueryKeyNorm {
   none,
   rms,  ///< each head's query and key over their root mean square, times a learned gain (QK-norm)

@@ -75,13 +75,6 @@ std::string unescaped(std::string_view word) {
   return out;
 }
 
-// Where the last tenth begins; for words, after a word.
-std::size_t cut_of(std::string_view text, bool words) {
-  std::size_t cut = text.size() - text.size() / 10;
-  while (words && cut < text.size() && !is_space(text[cut])) ++cut;
-  return cut;
-}
-
 Text encoded(std::string_view training, std::string_view validation, bool words, Index min_count) {
   Text out;
   if (words) out.tokenizer = Tokenizer::of_words(training, min_count);
@@ -95,7 +88,7 @@ Text encoded(std::string_view training, std::string_view validation, bool words,
 
 Text cut_text(std::string_view text, bool words, Index min_count) {
   if (text.empty()) throw InvalidArgument("text", "it is empty; it must have text to learn");
-  const std::size_t cut = cut_of(text, words);
+  const std::size_t cut = validation_start(text, words);
   Text out = encoded(text.substr(0, cut), text.substr(cut), words, min_count);
   if (out.training.empty() || out.validation.empty()) {
     throw InvalidArgument("text", "its " + std::to_string(text.size()) +
@@ -190,6 +183,12 @@ Tokenizer Tokenizer::parse(std::string_view serialized) {
     at = next;
   }
   return tokenizer;
+}
+
+std::size_t validation_start(std::string_view text, bool words) {
+  std::size_t start = text.size() - text.size() / 10;
+  while (words && start < text.size() && !is_space(text[start])) ++start;
+  return start;
 }
 
 Text byte_text(std::string_view text) { return cut_text(text, false, 1); }

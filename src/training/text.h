@@ -47,6 +47,9 @@ class Tokenizer {
   std::map<std::string, TokenId, std::less<>> ids_;
 };
 
+/// The byte at which the last tenth of a text, for validation, begins; of `words` after one's end.
+std::size_t validation_start(std::string_view text, bool words);
+
 /// A text to train on and one to validate: the first nine tenths of the bytes of one (up to a word's end) and
 /// its last tenth, or two of their own.
 struct Text {

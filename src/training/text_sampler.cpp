@@ -16,18 +16,19 @@ using Eigen::Index;
 
 constexpr std::uint64_t kSpeechStream = std::uint64_t{1} << 42;
 
-// The logit factors gamma log(tr(W^2) + 1e-6)/sqrt(tr(W^2)) of TAME (Tang et al., ICLR 2025), layer by layer a head; 1
+// All heads with the logit factors gamma log(tr(W^2) + 1e-6)/sqrt(tr(W^2)) of TAME (Tang et al., ICLR 2025), layer by layer a head; 1
 // where tr(W^2) is not positive, for which TAME says nothing.
-std::vector<float> tame_factors(const Model<float>& model, double gamma) {
-  std::vector<float> factors;
+std::vector<HeadReading<float>> tame_readings(const Model<float>& model, double gamma) {
+  std::vector<HeadReading<float>> readings = model.readings();
+  auto reading = readings.begin();
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
     for (Index head = 0; head < model.settings().heads; ++head) {
       const double scale = head_traces(model, layer, head).eta_s;
-      factors.push_back(
-          static_cast<float>(scale > 0 ? gamma * std::log(scale + 1e-6) / std::sqrt(scale) : 1.0));
+      (reading++)->factor =
+          static_cast<float>(scale > 0 ? gamma * std::log(scale + 1e-6) / std::sqrt(scale) : 1.0);
     }
   }
-  return factors;
+  return readings;
 }
 
 }  // namespace
@@ -35,16 +36,19 @@ std::vector<float> tame_factors(const Model<float>& model, double gamma) {
 Intervention<float> intervention_of_name(std::string_view name, double gamma,
                                          const Model<float>& model) {
   const std::size_t kind = Choices(kInterventionNames).index_of("intervention", name);
-  if (kind > 0 && model.settings().attention != AttentionKind::softmax) {
+  if (kind > 0 && !reads_logits(model.settings().attention)) {
     throw InvalidArgument(
         "intervention",
         std::string(name) + " is not allowed for a model with fixed attention weights; use none");
   }
   switch (kind) {
-    case 1:
-      return {true, {}};
+    case 1: {
+      std::vector<HeadReading<float>> readings = model.readings();
+      for (HeadReading<float>& reading : readings) reading.retrieval = Retrieval::hard;
+      return {std::move(readings)};
+    }
     case 2:
-      return {false, tame_factors(model, checked("tame", gamma))};
+      return {tame_readings(model, checked("tame", gamma))};
     default:
       return {};
   }

@@ -344,7 +344,7 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
           reference(references.bigram), reference(references.trigram)};
 }
 
-std::vector<std::byte> Trainer::checkpoint(const std::map<std::string, std::string>& extra) const {
+TrainingState Trainer::state() const {
   TrainingState state;
   state.settings = settings_;
   state.tokenizer = text_->tokenizer;
@@ -357,7 +357,15 @@ std::vector<std::byte> Trainer::checkpoint(const std::map<std::string, std::stri
   state.regularizer.assign(kept.begin(), kept.end());
   state.lowest_loss = lowest_loss_;
   state.lowest_step = lowest_step_;
-  return write_training_file(state, model_, extra);
+  return state;
+}
+
+std::vector<std::byte> Trainer::checkpoint(const std::map<std::string, std::string>& extra) const {
+  return write_training_file(state(), model_, extra);
+}
+
+std::vector<std::byte> Trainer::weights(TensorFormat format) const {
+  return write_model_file(state(), model_, format);
 }
 
 }  // namespace eigenscope

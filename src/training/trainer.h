@@ -54,6 +54,8 @@ class Trainer {
   LogRow evaluate(const Intervention<float>& intervention = {});
   /// A .safetensors file: GPT-2's names, and all that going on needs; `extra` joins its metadata.
   std::vector<std::byte> checkpoint(const std::map<std::string, std::string>& extra = {}) const;
+  /// The same with the named weights alone, rounded to `format`, which no run can go on from.
+  std::vector<std::byte> weights(TensorFormat format) const;
 
  private:
   Trainer(TrainingState state, std::shared_ptr<const Text> text);
@@ -71,6 +73,7 @@ class Trainer {
   std::vector<Eigen::Index> evaluated_starts() const;
   ValidationLoss validation_loss(LogRow& row, const Intervention<float>& intervention);
   Vector<float> decay() const;
+  TrainingState state() const;
 
   TrainSettings settings_;
   std::shared_ptr<const Text> text_;

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "checkpoint/write_safetensors.h"
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/parameter.h"
@@ -114,15 +113,7 @@ void check_shapes(const Safetensors& file, const ParameterLayout& layout) {
   }
 }
 
-}  // namespace
-
-std::string validation_of(const Safetensors& file) {
-  const auto found = file.metadata().find(kValidationKey);
-  return found == file.metadata().end() ? "" : found->second;
-}
-
-std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
-                                           const std::map<std::string, std::string>& extra) {
+std::vector<TensorToWrite> named_weights(const Model<float>& model) {
   std::vector<TensorToWrite> tensors;
   for (const Block& block : model.layout().blocks) {
     tensors.push_back({block.name, shape_of(block),
@@ -130,14 +121,12 @@ std::vector<std::byte> write_training_file(const TrainingState& state, const Mod
                            .subspan(static_cast<std::size_t>(block.offset),
                                     static_cast<std::size_t>(block.size()))});
   }
-  tensors.push_back(flat(kParameters, span_of(state.parameters)));
-  tensors.push_back(flat(kFirst, span_of(state.first)));
-  tensors.push_back(flat(kSecond, span_of(state.second)));
-  if (!state.regularizer.empty()) {
-    const RegularizerRow& row = regularizer_row(state.settings.regularizer.kind);
-    tensors.push_back(flat(row.facts.state, state.regularizer));
-  }
-  std::map<std::string, std::string> metadata = extra;
+  return tensors;
+}
+
+// Settings, tokenizer and step.
+std::map<std::string, std::string> metadata_of(const TrainingState& state) {
+  std::map<std::string, std::string> metadata;
   metadata["format"] = kFormat;
   metadata["tokenizer"] = state.tokenizer.serialized();
   metadata["step"] = std::to_string(state.step);
@@ -151,9 +140,36 @@ std::vector<std::byte> write_training_file(const TrainingState& state, const Mod
   for (const ChoiceField& field : choice_fields()) {
     metadata[std::string(field.name)] = field.names[field.get(state.settings)].name;
   }
+  return metadata;
+}
+
+}  // namespace
+
+std::string validation_of(const Safetensors& file) {
+  const auto found = file.metadata().find(kValidationKey);
+  return found == file.metadata().end() ? "" : found->second;
+}
+
+std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
+                                           const std::map<std::string, std::string>& extra) {
+  std::vector<TensorToWrite> tensors = named_weights(model);
+  tensors.push_back(flat(kParameters, span_of(state.parameters)));
+  tensors.push_back(flat(kFirst, span_of(state.first)));
+  tensors.push_back(flat(kSecond, span_of(state.second)));
+  if (!state.regularizer.empty()) {
+    const RegularizerRow& row = regularizer_row(state.settings.regularizer.kind);
+    tensors.push_back(flat(row.facts.state, state.regularizer));
+  }
+  std::map<std::string, std::string> metadata = metadata_of(state);
+  metadata.insert(extra.begin(), extra.end());
   std::string& targets = metadata["targets"];
   for (const double target : state.targets) targets += (targets.empty() ? "" : " ") + exact(target);
   return write_safetensors(tensors, metadata);
+}
+
+std::vector<std::byte> write_model_file(const TrainingState& state, const Model<float>& model,
+                                        TensorFormat format) {
+  return write_safetensors(named_weights(model), metadata_of(state), format);
 }
 
 TrainingState read_training_header(const Safetensors& file) {
@@ -265,7 +281,10 @@ std::string config_text(const ModelSettings& settings) {
           (settings.positions == Positions::learned ? "learned" : "rotary") + "\"";
   if (settings.attention != AttentionKind::softmax) {
     text += std::string(",\n  \"attention_weights\": \"") +
-            (settings.attention == AttentionKind::self ? "self" : "none") + "\"";
+            (settings.attention == AttentionKind::self   ? "self"
+             : settings.attention == AttentionKind::hard ? "hard"
+                                                         : "none") +
+            "\"";
   }
   text += "\n}\n";
   return text;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "checkpoint/safetensors.h"
+#include "checkpoint/write_safetensors.h"
 #include "training/model.h"
 #include "training/text.h"
 
@@ -42,6 +43,10 @@ struct TrainingState {
 /// `extra` joins the metadata.
 std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
                                            const std::map<std::string, std::string>& extra = {});
+
+/// The same without what resuming needs, in any number format: for read_model.
+std::vector<std::byte> write_model_file(const TrainingState& state, const Model<float>& model,
+                                        TensorFormat format);
 
 /// Settings, tokenizer and step. Throws FormatError naming the key of the metadata that is missing or
 /// bad.
