@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 /** The most bytes that script, styles, markup and the engine may have together, compressed. */
-export const MOST = 1_062_000;
+export const MOST = 1_085_000;
 
 /** Compressed bytes of script, styles and markup, and of the engine. Throws without a build. */
 export function sizes(): { page: number; engine: number } {

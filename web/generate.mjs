@@ -226,16 +226,17 @@ const presetValues = {
   }),
 };
 // The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
-const { usesPresets, positionMeasured, latentMeasured, priorMeasured, agentMeasured } =
+const { usesPresets, positionMeasured, latentMeasured, priorMeasured, agentMeasured, retrievalMeasured } =
   await load('chapters/uses/presets.ts');
 const { positionInput } = await load('chapters/uses/position/questions.ts');
 const { classInput, valueInput } = await load('chapters/uses/latent/questions.ts');
 const { priorInput } = await load('chapters/uses/prior/questions.ts');
 const { agentInput } = await load('chapters/uses/agents/questions.ts');
+const { retrievalInput } = await load('chapters/uses/retrieval/questions.ts');
 const answers = new Map(); // several presets ask the same
-function answerOf(name, input) {
+function answerOf(name, input, files = {}) {
   const key = JSON.stringify([name, input]);
-  if (!answers.has(key)) answers.set(key, run(name, input));
+  if (!answers.has(key)) answers.set(key, run(name, { ...input, ...files }));
   return answers.get(key);
 }
 const positionOf = (state) => answerOf('position-meaning', positionInput(state));
@@ -245,12 +246,22 @@ const latentOf = (state) => ({
 });
 const priorOf = (state) => answerOf('attention-prior', priorInput(state));
 const agentsOf = (state) => answerOf('agent-attention', agentInput(state));
+const MODELS = `${root}docs/models/hard-retrieval/`;
+const modelsAndText = {
+  runs: readdirSync(MODELS).map((name) => {
+    const bytes = readFileSync(MODELS + name);
+    return { name, size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
+  }),
+  text: readFileSync(`${root}${TEXT}/data.txt`),
+};
+const retrievalOf = (state) => answerOf('hard-retrieval', retrievalInput(state), modelsAndText);
 const presetsOf = (figure) => usesPresets.filter((preset) => preset.figure === figure);
 presetValues.uses = {
   ...(await ofPresets('uses', presetsOf('position-meaning'), (state) => positionMeasured(positionOf(state)))),
   ...(await ofPresets('uses', presetsOf('latent-posterior'), (state) => latentMeasured(latentOf(state)))),
   ...(await ofPresets('uses', presetsOf('attention-prior'), (state) => priorMeasured(priorOf(state)))),
   ...(await ofPresets('uses', presetsOf('agent-attention'), (state) => agentMeasured(agentsOf(state)))),
+  ...(await ofPresets('uses', presetsOf('hard-retrieval'), (state) => retrievalMeasured(retrievalOf(state)))),
 };
 write(
   'uses-first.json',
@@ -260,6 +271,7 @@ write(
       latent: latentOf(VIEWS.uses.defaults),
       prior: priorOf(VIEWS.uses.defaults),
       agents: agentsOf(VIEWS.uses.defaults),
+      retrieval: retrievalOf(VIEWS.uses.defaults),
     },
     5,
   ),

@@ -90,6 +90,14 @@ export const numbers = {
   /** One such number over another of the same output. */
   'computed-ratio': (command, options, path, whole) =>
     written(numberOf(command, options, path) / numberOf(command, options, whole), 1),
+  /** The median and the range of the row of docs/performance/decoding.md that begins so. */
+  decoding: (...words) => {
+    const lines = readFileSync(`${root}docs/performance/decoding.md`, 'utf8').split('\n');
+    const row = lines.find((line) => line.startsWith(`| ${words.join(' ')}`));
+    if (!row) throw new Error(`docs/performance/decoding.md has no ${words.join(' ')}`);
+    const [, , median, range] = row.split('|').map((it) => it.trim());
+    return `${median} (${range})`;
+  },
   /** The least and the largest median of the rows of docs/performance/ratios.md that begin so. */
   ratios: (...words) => {
     const rows = readFileSync(`${root}docs/performance/ratios.md`, 'utf8')

@@ -1,5 +1,6 @@
 #include "cli/checkpoint_options.h"
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
@@ -41,6 +42,24 @@ void note_lone_shard(const std::string& model) {
             << " parts of a model; its .safetensors.index.json or its folder opens all parts\n";
 }
 
+/// The models of the lab of hard retrieval.
+constexpr const char* kDefaultRuns = "docs/models/hard-retrieval";
+
+/// The file, or the .safetensors files in the folder, by name. Throws FormatError for a folder without any.
+std::vector<File> runs_at(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return {open_source(path)};
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    if (entry.path().extension() == ".safetensors") found.push_back(entry.path().string());
+  }
+  if (found.empty()) throw FormatError(path, "the folder must have .safetensors files");
+  std::sort(found.begin(), found.end());
+  std::vector<File> files;
+  for (const std::string& file : found) files.push_back(open_source(file));
+  return files;
+}
+
 }  // namespace
 
 std::string only_checkpoint(const std::string& name, const std::vector<std::string>& found) {
@@ -54,6 +73,13 @@ std::string only_checkpoint(const std::string& name, const std::vector<std::stri
 
 void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool several) {
   any_ = has_field(operation, "model");
+  if (has_field(operation, "runs")) {
+    runs_ = {kDefaultRuns};
+    refuse_empty(app.add_option("RUNS", runs_,
+                                "checkpoints of `eigenscope train`, or folders of them; default: "
+                                "the published ones in " +
+                                    std::string(kDefaultRuns)));
+  }
   text_ = has_field(operation, "tokenizer");
   if (!any_) return;
   CLI::Option* const model = app.add_option(
@@ -111,8 +137,10 @@ void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& pat
 }
 
 void CheckpointOptions::give(TypedFields::Reader& reader) const {
-  if (!any_) return;
-  give(reader, only_checkpoint("MODEL", paths()));
+  for (const std::string& path : runs_) {
+    for (File& file : runs_at(path)) reader.files["runs"].push_back(std::move(file));
+  }
+  if (any_) give(reader, only_checkpoint("MODEL", paths()));
 }
 
 }  // namespace eigenscope::cli

@@ -9,7 +9,7 @@
 
 namespace eigenscope::cli {
 
-/// MODEL, --config and, where the operation has fields for them, --changed and --tokenizer.
+/// MODEL, --config and, where the operation has fields for them, --changed and --tokenizer; or RUNS.
 class CheckpointOptions {
  public:
   /// Adds those that the operation has fields for; `several` allows more than one MODEL.
@@ -26,7 +26,7 @@ class CheckpointOptions {
 
  private:
   bool any_ = false, text_ = false;
-  std::vector<std::string> models_;
+  std::vector<std::string> models_, runs_;
   std::string config_, tokenizer_, changed_, changed_config_;
 };
 

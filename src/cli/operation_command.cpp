@@ -190,11 +190,18 @@ void add_operation(CLI::App& app, const Operation& operation) {
   CLI::App* const sub = app.add_subcommand(operation.name, std::string(operation.meaning.text()));
   command->checkpoint.add_to(*sub, operation);
   command->fields.add_to(*sub, operation);
+  if (has_field(operation, "runs")) {
+    CLI::Option* const text = sub->get_option("--text");
+    text->description(text->get_description() + " (default " + kDefaultText + ")");
+  }
   sub->add_flag("--csv", command->csv, "CSV instead of JSON" + rows_of(operation));
   command->grid.add_to(*sub, operation);
   sub->footer(footer_of(operation));
   sub->callback([command, &operation] {
     if (command->grid.given()) return command->grid.run();
+    if (has_field(operation, "runs") && command->fields.give("text", kDefaultText)) {
+      check_default_text(command->fields.text("text"));
+    }
     TypedFields::Reader reader(command->fields);
     command->checkpoint.give(reader);
     const std::unique_ptr<Job> job = operation.job(reader);

@@ -36,7 +36,8 @@
   row(latent_classes)              \
   row(latent_values)               \
   row(attention_prior)             \
-  row(agent_attention)
+  row(agent_attention)             \
+  row(hard_retrieval)
 
 namespace eigenscope {
 

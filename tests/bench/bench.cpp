@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "attention/attention.h"
@@ -45,6 +46,19 @@ Trainer trainer() {
   return {settings, std::make_shared<const Text>(byte_text(text))};
 }
 
+/// A token of `generate` at the full length T: a forward pass of the last T tokens. 2 layers, width 64, 4 heads.
+std::function<void()> decoding(Retrieval retrieval, Eigen::Index length) {
+  ModelSettings settings;
+  settings.length = length;
+  const auto model = std::make_shared<Model<float>>(settings);
+  initialize(*model, {}, 1);
+  std::vector<TokenId> tokens;
+  for (Eigen::Index i = 0; i < length; ++i) tokens.push_back(static_cast<TokenId>(i % 256));
+  Intervention<float> reading{model->readings()};
+  for (HeadReading<float>& head : reading.readings) head.retrieval = retrieval;
+  return [=] { model->forward(tokens, length, reading); };
+}
+
 struct Row {
   const char* name;
   std::function<void()> call;
@@ -79,6 +93,10 @@ std::vector<Row> made_rows() {
          Collapse(stack, {{0.25, 0.1}}, {1}).advance(4);
        }},
       {"train-step", [=] { run->advance(1); }},
+      {"decode-softmax-64", decoding(Retrieval::soft, 64)},
+      {"decode-hard-64", decoding(Retrieval::hard, 64)},
+      {"decode-softmax-512", decoding(Retrieval::soft, 512)},
+      {"decode-hard-512", decoding(Retrieval::hard, 512)},
   };
 }
 
@@ -101,9 +119,11 @@ double bench_seconds(int row) {
 }
 
 #ifndef __EMSCRIPTEN__
-int main() {
+/// Of the rows whose names begin with the first argument; of all without one.
+int main(int count, char** arguments) {
   // The fastest of as many calls as fill a third of a second.
   for (int row = 0; row < bench_rows(); ++row) {
+    if (count > 1 && !std::string_view(bench_name(row)).starts_with(arguments[1])) continue;
     double least = bench_seconds(row);
     for (const auto start = Clock::now(); seconds_since(start) < 0.35;) {
       least = std::min(least, bench_seconds(row));

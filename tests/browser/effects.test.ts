@@ -42,7 +42,7 @@ const BASES = {
     },
   },
   uses: {
-    base: 'token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2',
+    base: 'token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2&sequences=16',
     more: { relevant: 'angles=3', spectrum_variance: 'angles=3' },
   },
 } as const;
@@ -129,6 +129,7 @@ const KINDS: [FigureId, string, string][] = [
   ['latent-posterior', 'norms', `uses?${BASES.uses.base}`],
   ['attention-prior', 'prior_weight', `uses?${BASES.uses.base}`],
   ['agent-attention', 'sparsity', `uses?${BASES.uses.base}`],
+  ['hard-retrieval', 'peak_weight', `uses?${BASES.uses.base}`],
 ];
 
 test('a control of each kind changes the figure beside which it stands', async () => {

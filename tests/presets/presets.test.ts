@@ -13,7 +13,14 @@ import { agentInput } from '../../web/chapters/uses/agents/questions.ts';
 import { classInput, valueInput } from '../../web/chapters/uses/latent/questions.ts';
 import { positionInput } from '../../web/chapters/uses/position/questions.ts';
 import { priorInput } from '../../web/chapters/uses/prior/questions.ts';
-import { agentMeasured, latentMeasured, positionMeasured, priorMeasured } from '../../web/chapters/uses/presets.ts';
+import {
+  agentMeasured,
+  latentMeasured,
+  positionMeasured,
+  priorMeasured,
+  retrievalMeasured,
+} from '../../web/chapters/uses/presets.ts';
+import { retrievalInput } from '../../web/chapters/uses/retrieval/questions.ts';
 import type { State as UsesState } from '../../web/chapters/uses/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
 import { parse, type Controls } from '../../web/state/control.ts';
@@ -57,21 +64,31 @@ function collapseNumbers(preset: Fact): Numbers {
   return Object.fromEntries(measures.map((name) => [name, found[name]![0]])); // of one point
 }
 
+const answers = new Map<string, ReturnType<typeof json>>(); // several presets ask the same
+function answerOf(command: string, input: object): ReturnType<typeof json> {
+  const key = JSON.stringify([command, input]);
+  if (!answers.has(key)) answers.set(key, json(command, optionsOf(input)));
+  return answers.get(key);
+}
+
 /** What the labs find in the state of one of their presets. */
 function usesNumbers(preset: Fact): Numbers {
   const state = stateOf('uses', preset) as UsesState;
   const { figure } = preset as Preset;
   if (figure === 'position-meaning') {
-    return { ...positionMeasured(json('position-meaning', optionsOf(positionInput(state)))) };
+    return { ...positionMeasured(answerOf('position-meaning', positionInput(state))) };
   }
   if (figure === 'attention-prior') {
-    return { ...priorMeasured(json('attention-prior', optionsOf(priorInput(state)))) };
+    return { ...priorMeasured(answerOf('attention-prior', priorInput(state))) };
   }
   if (figure === 'agent-attention') {
-    return { ...agentMeasured(json('agent-attention', optionsOf(agentInput(state)))) };
+    return { ...agentMeasured(answerOf('agent-attention', agentInput(state))) };
   }
-  const classes = json('latent-classes', optionsOf(classInput(state)));
-  return { ...latentMeasured({ classes, values: json('latent-values', optionsOf(valueInput(state))) }) };
+  if (figure === 'hard-retrieval') {
+    return { ...retrievalMeasured(answerOf('hard-retrieval', retrievalInput(state))) };
+  }
+  const classes = answerOf('latent-classes', classInput(state));
+  return { ...latentMeasured({ classes, values: answerOf('latent-values', valueInput(state)) }) };
 }
 
 function valueAt(all: Numbers, path: string): number {
@@ -127,7 +144,7 @@ describe.each([
         const text = 'text' in fact ? (fact as Preset).text : '';
         for (const path of pathsIn(text)) expectShown(view, path, all);
       },
-      120_000,
+      240_000,
     );
 
     test('the numbers in the prose are those of the command line', () => {

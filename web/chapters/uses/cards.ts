@@ -7,26 +7,28 @@ import { FIRST } from './first';
 import { classMarks } from './latent/marks';
 import { lossMarks } from './position/marks';
 import { accuracyMarks } from './prior/marks';
+import { headMarks } from './retrieval/marks';
 
 /** Pixels of a small picture. */
 const SIZE = { width: 300, height: 110, margin: 8 };
 
-const PICTURES: Record<FigureOf<'uses'>, () => { marks: Markish[]; x?: ScaleOptions }> = {
+const PICTURES: Record<FigureOf<'uses'>, () => { marks: Markish[]; x?: ScaleOptions; y?: ScaleOptions }> = {
   'position-meaning': () => ({ marks: lossMarks(FIRST.position) }),
   'latent-posterior': () => ({ marks: classMarks(FIRST.latent.classes) }),
   'attention-prior': () => ({ marks: accuracyMarks(FIRST.prior), x: { type: 'log' } }),
   'agent-attention': () => ({ marks: crowdMarks(FIRST.agents) }),
+  'hard-retrieval': () => ({ marks: headMarks(FIRST.retrieval), x: { type: 'log' }, y: { type: 'log' } }),
 };
 
 /** Draws the small picture of each lab: its first panel, without axes, in the chapter's own state. */
 export function drawCards(): void {
   for (const [id, picture] of Object.entries(PICTURES)) {
-    const { marks, x } = picture();
+    const { marks, x, y } = picture();
     const { svg } = chart({
       label: '',
       ...SIZE,
       x: { ...x, axis: null, inset: 6 },
-      y: { axis: null, inset: 6 },
+      y: { ...y, axis: null, inset: 6 },
       marks,
     });
     svg.removeAttribute('role');

@@ -8,6 +8,7 @@ import { FIRST } from './first';
 import { LatentFigure } from './latent/figure';
 import { PositionFigure } from './position/figure';
 import { PriorFigure } from './prior/figure';
+import { RetrievalFigure } from './retrieval/figure';
 import type { State, Store } from './state';
 
 /** Labs: what localization does for learning and reading. */
@@ -19,6 +20,7 @@ export function startUses({ pool }: Page, store: Store): Chapter {
       'latent-posterior': new LatentFigure('latent-posterior', FIRST.latent),
       'attention-prior': new PriorFigure('attention-prior', FIRST.prior),
       'agent-attention': new AgentFigure('agent-attention', FIRST.agents),
+      'hard-retrieval': new RetrievalFigure('hard-retrieval', FIRST.retrieval),
     },
     store,
     pool,

@@ -9,15 +9,21 @@ import { positionPresets, type PositionMeasured } from './position/presets';
 import { FEW, MANY, rowOf, SOME } from './prior/claim';
 import type { PriorOutput } from './prior/marks';
 import { priorPresets, type PriorMeasured } from './prior/presets';
+import type { RetrievalOutput } from './retrieval/marks';
+import { retrievalPresets, type RetrievalMeasured } from './retrieval/presets';
 import type { State } from './state';
 
-export type UsesMeasured = Record<string, PositionMeasured & LatentMeasured & PriorMeasured & AgentMeasured>;
+export type UsesMeasured = Record<
+  string,
+  PositionMeasured & LatentMeasured & PriorMeasured & AgentMeasured & RetrievalMeasured
+>;
 
 export const usesPresets: readonly Preset<State, UsesMeasured>[] = [
   ...(positionPresets as readonly Preset<State, UsesMeasured>[]),
   ...(latentPresets as readonly Preset<State, UsesMeasured>[]),
   ...(priorPresets as readonly Preset<State, UsesMeasured>[]),
   ...(agentPresets as readonly Preset<State, UsesMeasured>[]),
+  ...(retrievalPresets as readonly Preset<State, UsesMeasured>[]),
 ];
 
 /** The numbers of the sentences of "Position or meaning?". */
@@ -81,4 +87,22 @@ export function agentMeasured(output: AgentOutput): AgentMeasured {
     };
   };
   return { most: at(1), loud: at(LOUD) };
+}
+
+/** Share of peaked rows above which a head is peaked. */
+const PEAKED = 0.9;
+
+/** The numbers of the sentences of "Does one key suffice?". */
+export function retrievalMeasured(output: RetrievalOutput): RetrievalMeasured {
+  const { heads, worse, correlations, read_hard, trained_hard } = output;
+  const peaked = heads.filter(({ measured }) => measured > PEAKED);
+  const sum = (cost: 'hard' | 'uniform') => peaked.reduce((all, head) => all + (head[cost] ?? NaN), 0);
+  const measured = correlations.find(({ localization }) => localization === 'measured');
+  return {
+    ...{ heads: heads.length, worse, peaked_share: sum('hard') / sum('uniform') },
+    ...{ read_hard: read_hard ?? NaN, trained_hard: trained_hard ?? NaN },
+    share: measured?.share ?? NaN,
+    null: measured?.null ?? NaN,
+    null_low: measured?.null_low ?? NaN,
+  };
 }

@@ -9,12 +9,14 @@ import { agentControls } from './agents/controls';
 import { latentControls } from './latent/controls';
 import { positionControls } from './position/controls';
 import { priorControls } from './prior/controls';
+import { retrievalControls } from './retrieval/controls';
 
 const controls = {
   ...positionControls,
   ...latentControls,
   ...priorControls,
   ...agentControls,
+  ...retrievalControls,
   seed: settingControls.seed,
   ...headControls,
 };

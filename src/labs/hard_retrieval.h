@@ -1,0 +1,153 @@
+// What hard attention costs in trained language models, head by head (Xu, Liu, van Genabith and Xiong, 2020,
+// arXiv:2009.14658).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "statistics/estimate.h"
+#include "support/choice.h"
+#include "support/parameter.h"
+#include "training/training_file.h"
+
+namespace eigenscope {
+
+inline constexpr Parameter kSequences{.name = "sequences",
+                                      .symbol = "B",
+                                      .minimum = 16,
+                                      .maximum = 4096,
+                                      .default_value = 128,
+                                      .integer = true,
+                                      .meaning = "sequences of validation text"};
+
+inline constexpr Parameter kPeakWeight{.name = "peak_weight",
+                                       .symbol = "c",
+                                       .minimum = 0.1,
+                                       .maximum = 0.99,
+                                       .default_value = 0.5,
+                                       .meaning = "attention weight above which a row is peaked"};
+
+/// What takes the place of soft attention, in one head or in all.
+enum class Replacement {
+  hard,     ///< the key with the largest logit
+  uniform,  ///< all visible keys alike: what the head is worth
+  random,   ///< control: a random visible key
+};
+inline constexpr std::array kReplacementNames{Choice{"hard", "largest logit"},
+                                              Choice{"uniform", "uniform weights"},
+                                              Choice{"random", "random key"}};
+
+/// A head of a model that was trained with softmax. Losses are in bits per token, minus that of the model, with the
+/// standard error over sequences.
+struct RetrievalHead {
+  std::uint64_t seed = 0;  ///< of the training run
+  Eigen::Index layer = 0, head = 0;
+  /// Share P(max S > c) of peaked rows among those with at least two keys: of independent normal tokens after the
+  /// layer's norm, and on the text.
+  double predicted = 0, measured = 0;
+  std::array<Estimate, kReplacementNames.size()> losses;  ///< by Replacement
+
+  const Estimate& loss(Replacement replacement) const {
+    return losses[static_cast<std::size_t>(replacement)];
+  }
+};
+
+/// A model as trained, and with all its heads replaced: bits per token with their standard error over sequences.
+struct RetrievalModel {
+  AttentionKind trained = AttentionKind::softmax;
+  std::uint64_t seed = 0;
+  Eigen::Index steps = 0;
+  Estimate soft;
+  std::array<Estimate, kReplacementNames.size()> losses;  ///< by Replacement, not differences
+};
+
+/// Rank correlations over the heads of each model, mean and standard error over models.
+struct RetrievalCorrelation {
+  Estimate cost;   ///< of P(max S > c) with the cost of hard attention
+  Estimate share;  ///< with this cost over the loss with uniform weights
+  /// The same with the costs permuted over the heads of each model: mean and 2.5th and 97.5th percentile, and how often
+  /// it is at most `share`.
+  double null = 0, null_low = 0, null_high = 0, p = 0;
+};
+
+/// Means over models, in bits per token.
+struct RetrievalLosses {
+  Estimate soft;            ///< trained and read soft
+  Estimate read_hard;       ///< the same models with all heads hard, minus soft
+  Estimate hard;            ///< trained and read hard
+  Estimate trained_hard;    ///< the same minus `soft` of the model with the same seed
+  Estimate hard_read_soft;  ///< trained hard with all heads soft, minus hard
+};
+
+struct HardRetrievalSettings {
+  Eigen::Index sequences = 0;
+  double peak_weight = 0;  ///< c
+  std::uint64_t seed = 0;
+};
+
+/// A job: evaluates models on sequences at even distances in the last tenth of a text.
+class HardRetrieval {
+ public:
+  /// Throws InvalidArgument: "runs" without a model trained with softmax, for one whose attention depends on no logit,
+  /// and for two of one kind and seed; "text" where its last tenth is shorter than a sequence; a setting out of
+  /// range.
+  HardRetrieval(std::vector<TrainedModel> models, std::string_view text,
+                const HardRetrievalSettings& settings);
+
+  /// Does about `work` multiply-adds more; true when done.
+  bool advance(double work);
+  double progress() const;
+
+  /// The heads that are done.
+  std::vector<RetrievalHead> heads() const;
+  /// Of these, in how many hard attention adds more loss than uniform weights.
+  Eigen::Index worse() const;
+  /// The models that are done.
+  std::vector<RetrievalModel> models() const;
+  RetrievalLosses losses() const;
+  /// Rank correlation over heads of predicted with measured P(max S > c), mean over the models of
+  /// which all heads are done.
+  Estimate agreement() const;
+  /// Of the models whose heads are all done; `predicted` or measured P(max S > c).
+  RetrievalCorrelation correlation(bool predicted) const;
+
+ private:
+  using Index = Eigen::Index;
+  using Losses = std::vector<double>;  // of the sequences, bits per token
+
+  /// A model with what is done of it. Evaluation 0 is soft; then all heads by replacement, and then by head and
+  /// replacement where the model was trained with softmax.
+  struct Subject {
+    TrainedModel trained;
+    std::vector<TokenId> inputs, targets;
+    Index sequences;
+    std::vector<Losses> done;
+    std::vector<double> predicted, measured;  // by head
+
+    std::size_t heads() const;
+    std::size_t wanted() const;
+    Estimate loss(std::size_t evaluation) const;
+    Estimate added(std::size_t evaluation) const;
+  };
+
+  /// The heads of each model trained with softmax, where all are done.
+  std::vector<std::vector<RetrievalHead>> heads_by_model() const;
+  static Subject subject_of(TrainedModel trained, std::string_view text, Index sequences);
+  Intervention<float> intervention_of(const Subject& subject) const;
+  void evaluate_chunk(Subject& subject);
+  void predict(Subject& subject) const;
+  double chunk_work(const Subject& subject) const;
+
+  void count_peaked(const AttentionShape& shape, const Matrix<float>& weights,
+                    double* counts) const;
+
+  HardRetrievalSettings settings_;
+  std::vector<Subject> subjects_;
+  std::size_t at_ = 0;          // subject under way
+  Losses current_;              // of its evaluation under way
+  std::vector<double> peaked_;  // peaked rows in it, by head
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,148 @@
+// Hard retrieval: what it costs trained models to read only the key with the largest logit, head by head.
+#include "labs/hard_retrieval.h"
+
+#include <array>
+#include <vector>
+
+#include "operations/files.h"
+#include "operations/operations.h"
+#include "operations/settings.h"
+
+namespace eigenscope {
+namespace {
+
+struct HardRetrievalInput {
+  std::vector<File> runs;
+  std::vector<std::byte> text;
+  HardRetrievalSettings settings;
+};
+
+void describe(InputFields& f, HardRetrievalInput& in) {
+  f.files("runs", in.runs, "model.safetensors or weights.safetensors of training runs");
+  f.bytes("text", in.text, "text on whose last tenth the models are evaluated");
+  f.number(kSequences, in.settings.sequences);
+  f.number(kPeakWeight, in.settings.peak_weight);
+  f.number("seed", in.settings.seed);
+}
+
+struct LocalizationKind {
+  bool predicted;
+  RetrievalCorrelation found;
+};
+constexpr std::array kLocalizationNames{Choice{"measured", "measured"},
+                                        Choice{"predicted", "predicted"}};
+
+struct HardRetrievalResult {
+  std::vector<RetrievalHead> heads;
+  std::vector<RetrievalModel> models;
+  Eigen::Index worse;
+  Estimate agreement;
+  std::vector<LocalizationKind> correlations;
+  RetrievalLosses losses;
+};
+
+constexpr std::array kTrainedNames{Choice{"softmax", "softmax"},
+                                   Choice{"hard", "hard, straight-through"}};
+
+void describe_head(ResultFields& out, const RetrievalHead& head) {
+  out.integer("seed", static_cast<Eigen::Index>(head.seed), "seed of the training run");
+  out.integer("layer", head.layer, "layer, from 0");
+  out.integer("head", head.head, "head in the layer, from 0");
+  out.number("predicted", head.predicted,
+             "share P(max S > c) of attention rows with a weight above the peak weight, for "
+             "independent normal tokens after the norm of the layer");
+  out.number("measured", head.measured, "the same share on the text");
+  describe(out, "hard", head.loss(Replacement::hard),
+           "loss with hard attention in this head minus the loss as trained, bits per token");
+  describe(out, "uniform", head.loss(Replacement::uniform),
+           "the same with uniform attention weights");
+  describe(out, "random", head.loss(Replacement::random), "the same with a random visible key");
+}
+
+void describe_model(ResultFields& out, const RetrievalModel& model) {
+  out.choice("trained", model.trained == AttentionKind::hard, kTrainedNames,
+             "attention weights in training");
+  out.integer("seed", static_cast<Eigen::Index>(model.seed), "seed of the training run");
+  out.integer("steps", model.steps, "training steps");
+  describe(out, "soft", model.soft, "loss with softmax in all heads, bits per token");
+  const auto loss = [&](Replacement kind) { return model.losses[static_cast<std::size_t>(kind)]; };
+  describe(out, "hard", loss(Replacement::hard), "loss with hard attention in all heads");
+  describe(out, "uniform", loss(Replacement::uniform), "loss with uniform weights in all heads");
+  describe(out, "random", loss(Replacement::random), "loss with a random key in all heads");
+}
+
+void describe_correlation(ResultFields& out, const LocalizationKind& kind) {
+  const RetrievalCorrelation& it = kind.found;
+  out.choice("localization", kind.predicted, kLocalizationNames,
+             "whether P(max S > c) is that of the text or predicted from the weights");
+  describe(out, "cost", it.cost,
+           "rank correlation over the heads of a model of P(max S > c) with the loss added by "
+           "hard attention, mean over models");
+  describe(
+      out, "share", it.share,
+      "the same with this loss over that added by uniform weights; without heads whose uniform "
+      "weights add less than two standard errors");
+  out.nullable("null", it.null,
+               "mean of `share` with the costs permuted over the heads of a model");
+  out.nullable("null_low", it.null_low, "2.5th percentile of the same");
+  out.nullable("null_high", it.null_high, "97.5th percentile of the same");
+  out.nullable("p", it.p, "share of permutations with at most `share`");
+}
+
+void describe(ResultFields& out, const HardRetrievalResult& result) {
+  out.list("heads", result.heads, "each head of the models trained with softmax", describe_head);
+  out.list("models", result.models, "each model", describe_model);
+  out.integer("worse", result.worse,
+              "heads in which hard attention adds more loss than uniform weights");
+  describe(out, "agreement", result.agreement,
+           "rank correlation over the heads of a model of predicted with measured P(max S > c), "
+           "mean over models");
+  out.list("correlations", result.correlations, "localization and the cost of hard attention",
+           describe_correlation);
+  const RetrievalLosses& losses = result.losses;
+  describe(out, "soft", losses.soft,
+           "loss of the models trained with softmax, bits per token, mean over models");
+  describe(out, "read_hard", losses.read_hard, "loss that hard attention in all their heads adds");
+  describe(out, "hard", losses.hard, "loss of the models trained with hard attention");
+  describe(out, "trained_hard", losses.trained_hard,
+           "the same minus the loss of the softmax model with the same seed");
+  describe(out, "hard_read_soft", losses.hard_read_soft,
+           "loss that softmax adds to the models trained with hard attention");
+}
+
+class HardRetrievalJob {
+ public:
+  explicit HardRetrievalJob(const HardRetrievalInput& in)
+      : lab_(models_of(in), as_text(in.text), in.settings) {}
+
+  bool advance(double work) { return lab_.advance(work); }
+  double progress() const { return lab_.progress(); }
+  HardRetrievalResult result() const {
+    return {lab_.heads(),
+            lab_.models(),
+            lab_.worse(),
+            lab_.agreement(),
+            {{false, lab_.correlation(false)}, {true, lab_.correlation(true)}},
+            lab_.losses()};
+  }
+
+ private:
+  static std::vector<TrainedModel> models_of(const HardRetrievalInput& in) {
+    std::vector<TrainedModel> models;
+    for (const File& file : in.runs) models.push_back(read_model(Safetensors(file)));
+    return models;
+  }
+
+  HardRetrieval lab_;
+};
+
+}  // namespace
+
+const Operation hard_retrieval_operation = operation<HardRetrievalInput, HardRetrievalJob>(
+    "hard-retrieval",
+    "Loss of trained language models whose heads read only the key with the largest logit",
+    "eigenscope hard-retrieval --csv\n"
+    "eigenscope hard-retrieval runs/none-seed1/model.safetensors --sequences 512",
+    "heads");
+
+}  // namespace eigenscope
