@@ -825,7 +825,7 @@ test('a checkpoint is read from another host by ranges, and only when asked', as
   };
   const problem = (text: string) => page.locator('[data-problem]', { hasText: text }).waitFor();
   await read('model.safetensors');
-  await problem("Checkpoint URL: 'model.safetensors' is not allowed; it must begin with https://");
+  await problem("Name or URL: 'model.safetensors' is not allowed; it must be owner/name, or begin with https://");
   expect(foreign).toEqual([]);
   await read(`${other.address}model.safetensors.index.json`);
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors.index' }).waitFor();
@@ -846,6 +846,40 @@ test('a checkpoint is read from another host by ranges, and only when asked', as
     poor.close();
   }
   expect(await page.locator('[data-busy]').isVisible()).toBe(false);
+});
+
+test('a model of the Hugging Face Hub is read by its name', async () => {
+  const other = await serveFiles(
+    new Map([
+      ...shardsOf(LLAMA).map(({ name, buffer }) => [name, buffer] as const),
+      ['config.json', Buffer.from(LLAMA_CONFIG)],
+    ]),
+  );
+  const { page, foreign } = await visit(browser, `${host.address}#model`);
+  const siblings = ['README.md', 'config.json', ...shardsOf(LLAMA).map(({ name }) => name)];
+  const listing = { sha: 'c0ffee', gated: false, siblings: siblings.map((rfilename) => ({ rfilename })) };
+  const open = { 'access-control-allow-origin': '*' };
+  await page.context().route('https://huggingface.co/**', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname === '/api/models/owner/tiny/revision/main') return route.fulfill({ json: listing, headers: open });
+    if (pathname.startsWith('/api/')) return route.fulfill({ status: 401, headers: open });
+    const file = /^\/owner\/tiny\/resolve\/c0ffee\/(.+)$/.exec(pathname)?.[1] ?? 'absent';
+    // Another host has the files themselves.
+    return route.fulfill({ status: 302, headers: { ...open, location: `${other.address}${file}` } });
+  });
+  const read = async (text: string) => {
+    await page.locator('#remote-address').fill(text);
+    await page.locator('[data-remote-form] button').click();
+  };
+  await read('owner/tiny');
+  await page.locator('[data-report]', { hasText: '2 heads of owner/tiny' }).waitFor();
+  const weights = foreign.filter((it) => it.endsWith('.safetensors'));
+  expect(weights.length).toBeGreaterThan(0);
+  expect(other.asked.filter((it) => /^GET .*\.safetensors$/.test(it))).toEqual([]); // weights by ranges alone
+  await read('owner/absent');
+  await page.locator('[data-problem]', { hasText: 'huggingface.co has no public model owner/absent' }).waitFor();
+  await page.locator('[data-report]', { hasText: '2 heads of owner/tiny' }).waitFor(); // what was open stays
+  other.close();
 });
 
 test('a file that changes on its host while it is read is refused', async () => {

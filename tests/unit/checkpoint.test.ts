@@ -44,7 +44,7 @@ test('a link names a checkpoint by its folder, or by where it was read from', ()
   const [local] = checkpointsOf(['run/step-9/model.safetensors'].map(at));
   expect(sourceOf(local)).toBe('step-9');
   const url = 'https://host.example/a/b/model.safetensors?token=secret';
-  const remote = { ...local, name: 'model.safetensors', model: [{ url }] };
+  const remote = { ...local, name: 'a/b', model: [{ name: 'model.safetensors', url }] };
   expect(sourceOf(remote as typeof local)).toBe('host.example/a/b/model.safetensors');
 });
 

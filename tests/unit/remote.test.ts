@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { AddressError, remoteCheckpoint } from '../../web/chapters/model/remote';
+import { AddressError } from '../../web/chapters/model/host';
+import { hubModel } from '../../web/chapters/model/hub';
+import { remoteCheckpoint } from '../../web/chapters/model/remote';
 
 /** Resolves when a request is given up. */
 const aborted = (signal: AbortSignal) =>
@@ -20,7 +22,7 @@ test.each([
   const address = 'https://a.host/model.safetensors.index.json';
   const failure = remoteCheckpoint(address, new AbortController().signal).catch((it: Error) => it);
   await vi.advanceTimersByTimeAsync(62_000);
-  const message = 'Checkpoint URL: a.host cannot be read from this page: it is too slow, or does not answer';
+  const message = 'a.host cannot be read from this page: it is too slow, or does not answer';
   expect(await failure).toEqual(new AddressError(message));
   vi.useRealTimers();
   vi.unstubAllGlobals();
@@ -52,5 +54,77 @@ test.each([
   await expect(remoteCheckpoint(`https://a.host/${name}`, new AbortController().signal)).rejects.toThrow(
     `answers 404 for ${names[0]}`,
   );
+  vi.unstubAllGlobals();
+});
+
+const HUB = 'https://huggingface.co';
+
+test.each([
+  ['a/b', 'a/b', 'main', null],
+  ['a/b-1.5_c@v2', 'a/b-1.5_c', 'v2', null],
+  ['a/b@v2/x.gguf', 'a/b', 'v2', 'x.gguf'],
+  [`${HUB}/a/b`, 'a/b', 'main', null],
+  [`${HUB}/a/b/tree/dev?x=1`, 'a/b', 'dev', null],
+  [`${HUB}/a/b/blob/main/model.safetensors`, 'a/b', 'main', 'model.safetensors'],
+])('%s is a model of the Hub', (text, name, revision, file) => {
+  expect(hubModel(text)).toEqual({ name, revision, file });
+});
+
+test.each([
+  ...['gpt2', 'a/model.safetensors', 'a/b@', 'a/b@x@y', 'a/b/config.json', 'a b/c', '../b', 'https://a.host/a/b'],
+  ...[`${HUB}/a/b/discussions/1`, `${HUB}/datasets/a/b`, `${HUB}/a/b/blob/main/onnx/model.safetensors`, `${HUB}/`],
+])('%s is none', (text) => {
+  expect(hubModel(text)).toBeNull();
+});
+
+/** The Hub with one model, `a/b`, which has these files. */
+function hubOf(files: string[], { gated = false as boolean | string, sha = 'c0ffee' as unknown } = {}): string[] {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (url: URL) => {
+    asked.push(url.pathname);
+    const listing = { sha, gated, siblings: files.map((rfilename) => ({ rfilename })) };
+    if (url.pathname === '/api/models/a/b/revision/main') return new Response(JSON.stringify(listing));
+    if (url.pathname.startsWith('/api/models/a/b/')) {
+      return new Response('', { status: 404, headers: { 'x-error-code': 'RevisionNotFound' } });
+    }
+    if (url.pathname.startsWith('/api/')) return new Response('', { status: 401 });
+    const name = url.pathname.replace(`/a/b/resolve/${String(sha)}/`, '');
+    if (!files.includes(name)) return new Response('', { status: 404 });
+    return new Response('x', {
+      status: name.endsWith('.json') ? 200 : 206,
+      headers: { 'content-range': 'bytes 0-0/9' },
+    });
+  });
+  return asked;
+}
+
+const named = (text: string) => remoteCheckpoint(text, new AbortController().signal);
+
+test('a model of the Hub is read at its commit, with its configuration', async () => {
+  const asked = hubOf(['README.md', 'config.json', 'model.safetensors', 'pytorch_model.bin', 'onnx/model.bin']);
+  const { name, model, config, tokenizer } = await named('a/b');
+  expect([name, model, config?.name, tokenizer]).toEqual([
+    'a/b',
+    [expect.objectContaining({ url: `${HUB}/a/b/resolve/c0ffee/model.safetensors`, size: 9 })],
+    'config.json',
+    null,
+  ]);
+  expect(asked[0]).toBe('/api/models/a/b/revision/main');
+  hubOf(['x-00001-of-00002.gguf', 'x-00002-of-00002.gguf']);
+  expect((await named('a/b')).model).toHaveLength(2);
+  vi.unstubAllGlobals();
+});
+
+test.each([
+  ['a/b', ['x.gguf', 'y.gguf'], {}, 'a/b has several files of weights: x.gguf, y.gguf. Name one, as in a/b/x.gguf'],
+  ['a/b', ['README.md'], {}, 'a/b has no file that ends with .safetensors or'],
+  ['a/b', ['model.safetensors'], { gated: 'auto' }, 'a/b is gated: huggingface.co sends it only to accounts'],
+  ['a/b', [], { sha: 7 }, 'huggingface.co does not say which files there are'],
+  ['a/b@dev', [], {}, "a/b has no revision 'dev' on huggingface.co"],
+  ['a/c', [], {}, 'huggingface.co has no public model a/c'],
+  ['a/b/absent.gguf', [], {}, 'huggingface.co answers 404 for absent.gguf'],
+])('%s with %j %j is refused in words', async (text, files, options, message) => {
+  hubOf(files, options);
+  await expect(named(text)).rejects.toThrow(`Name or URL: ${message}`);
   vi.unstubAllGlobals();
 });

@@ -15,6 +15,9 @@ export interface Checkpoint extends CheckpointFiles {
   tokenizer: File | null;
 }
 
+/** How the names of files end that a model's address may have. */
+export const WEIGHT_ENDINGS = ['.safetensors', '.safetensors.index.json', '.gguf', '.bin', '.bin.index.json'];
+
 const WEIGHTS = /\.(safetensors|gguf)$/;
 const SHARDS = { '.safetensors.index.json': '.safetensors', '.bin.index.json': '.bin' };
 
@@ -102,11 +105,11 @@ function loneJson(files: FolderFile[]): File | null {
   return lone.length === 1 ? lone[0].file : null;
 }
 
-/** What a link calls a checkpoint: its name, with host and folder where it was read from an address. */
-export function sourceOf({ name, model: [first] }: Checkpoint): string {
+/** What a link calls a checkpoint: its name, or its file with host and folder where it was read from an address. */
+export function sourceOf({ name, index, model: [first] }: Checkpoint): string {
   if (!first || first instanceof File) return name;
   const { host, pathname } = new URL(first.url);
-  return `${host}${pathname.slice(0, pathname.lastIndexOf('/') + 1)}${name}`;
+  return `${host}${pathname.slice(0, pathname.lastIndexOf('/') + 1)}${(index ?? first).name}`;
 }
 
 /** What is not there of the files that reading a text needs, in words; '' where nothing is missing. */

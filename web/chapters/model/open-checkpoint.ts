@@ -15,7 +15,17 @@ import {
 } from './checkpoint-files';
 import { remoteCheckpoint } from './remote';
 import { loadSample, weightsBytes, weightsSize } from './sample-weights';
-import { concerns, mappingOf, namesOfUnknown, patternsOf, reportOf, scan, type Finding } from './scan';
+import {
+  bytesOf,
+  concerns,
+  mappingOf,
+  namesOfUnknown,
+  patternsOf,
+  reportOf,
+  scan,
+  sizeText,
+  type Finding,
+} from './scan';
 import type { Store } from './state';
 
 /** What the page does with what is read. */
@@ -281,7 +291,9 @@ export class CheckpointOpener {
     const { name } = picked;
     const { state } = this.store;
     const start = performance.now();
-    this.say(`Reading ${name}.`, '');
+    const [first] = picked.model;
+    const where = first instanceof File || !first ? '' : ` from ${new URL(first.url).host}, in parts`;
+    this.say(`Reading ${name} (${sizeText(bytesOf(picked))})${where}.`, '');
     const output = await scan(this.pool, picked, state, finding, {
       signal,
       onPartial: (part, progress) => {

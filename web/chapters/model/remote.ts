@@ -1,20 +1,20 @@
-import { hostPatience } from '../../engine/patience';
-import type { Remote } from '../../engine/protocol';
-import { partNames, shardsOf, type Checkpoint } from './checkpoint-files';
-
-const ENDINGS = ['.safetensors', '.safetensors.index.json', '.gguf', '.bin', '.bin.index.json'];
-
-/** What is wrong with a URL, or with the answer of its host. */
-export class AddressError extends Error {}
+import { partNames, shardsOf, WEIGHT_ENDINGS, type Checkpoint } from './checkpoint-files';
+import { AddressError, fileAt, fileName, remoteAt } from './host';
+import { hubAddress, hubModel } from './hub';
 
 /**
- * The checkpoint at an address: a .safetensors, .gguf or .bin file, with the other parts of a GGUF model, or the
- * index of shards beside it. Asks the host
- * for the index, the sizes, and the config.json and tokenizer.json beside it; the weights are read
- * later, by ranges. Throws AddressError.
+ * The checkpoint of a model of the Hugging Face Hub (hubModel), or at a URL: a .safetensors, .gguf or .bin file, with
+ * the other parts of a GGUF model, or the index of shards beside it. Asks the host for the index, the sizes, and the
+ * config.json and tokenizer.json beside it; the weights are read later, by ranges. Throws AddressError.
  */
 export async function remoteCheckpoint(address: string, signal: AbortSignal): Promise<Checkpoint> {
-  const url = urlOf(address);
+  const model = hubModel(address);
+  if (!model) return checkpointAt(urlOf(address), signal);
+  const checkpoint = await checkpointAt(await hubAddress(model, signal), signal);
+  return { ...checkpoint, name: model.name };
+}
+
+async function checkpointAt(url: URL, signal: AbortSignal): Promise<Checkpoint> {
   const ending = shardsOf(fileName(url));
   const index = ending === null ? null : await fileAt(url, signal);
   const names = index ? namesIn(await index.text()) : partNames(fileName(url));
@@ -29,17 +29,13 @@ export async function remoteCheckpoint(address: string, signal: AbortSignal): Pr
 function urlOf(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : null;
   const path = url?.pathname ?? '';
-  if (url && /^https?:$/.test(url.protocol) && ENDINGS.some((it) => path.endsWith(it))) {
+  if (url && /^https?:$/.test(url.protocol) && WEIGHT_ENDINGS.some((it) => path.endsWith(it))) {
     return url;
   }
   throw new AddressError(
-    `Checkpoint URL: '${address}' is not allowed; it must begin with https:// or http:// and end with ` +
-      ENDINGS.join(' or '),
+    `'${address}' is not allowed; it must be owner/name, or begin with https:// or http:// and end with ` +
+      WEIGHT_ENDINGS.join(' or '),
   );
-}
-
-function fileName({ pathname }: URL): string {
-  return decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
 }
 
 /** A file in the same folder; what follows a question mark, such as a key, is kept. */
@@ -60,48 +56,6 @@ function namesIn(text: string): string[] {
   }
 }
 
-/** Bytes for which a host gets time that does not say how many it sends. */
-const UNKNOWN_LENGTH = 10e6;
-
-/** Asks a host and reads its answer. Throws AddressError when this page cannot ask it, or it is too slow. */
-async function ask<T>(
-  url: URL,
-  { signal, ...init }: RequestInit & { signal: AbortSignal },
-  read: (response: Response) => T | Promise<T>,
-): Promise<T> {
-  const late = new AbortController();
-  const within = (bytes: number) => setTimeout(() => late.abort(), hostPatience(bytes));
-  let timer = within(0);
-  try {
-    const response = await fetch(url, {
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-      ...init,
-      signal: AbortSignal.any([signal, late.signal]),
-    });
-    clearTimeout(timer);
-    timer = within(Number(response.headers.get('content-length') ?? UNKNOWN_LENGTH));
-    return await read(response);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof AddressError) throw error;
-    const why = late.signal.aborted
-      ? 'it is too slow, or does not answer'
-      : 'it does not answer, or does not let other pages read it (CORS)';
-    throw new AddressError(`Checkpoint URL: ${url.host} cannot be read from this page: ${why}`, { cause: error });
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A small file, read whole. */
-async function fileAt(url: URL, signal: AbortSignal): Promise<File> {
-  return ask(url, { signal }, async (response) => {
-    if (!response.ok) throw statusError(url, response);
-    return new File([await response.blob()], fileName(url));
-  });
-}
-
 /** The same of a file that need not be there; hosts may let no page read that it is not. */
 async function fileBeside(url: URL, name: string, signal: AbortSignal): Promise<File | null> {
   try {
@@ -110,28 +64,4 @@ async function fileBeside(url: URL, name: string, signal: AbortSignal): Promise<
     if (error instanceof AddressError) return null;
     throw error;
   }
-}
-
-/** A file to be read by ranges: its first byte is asked for, to see that there are any. */
-async function remoteAt(url: URL, signal: AbortSignal): Promise<Remote> {
-  const stop = new AbortController();
-  const range = { headers: { Range: 'bytes=0-0' }, signal: AbortSignal.any([signal, stop.signal]) };
-  const first = await ask(url, range, (response) => response);
-  stop.abort(); // a host without ranges sends all of it
-  if (!first.ok) throw statusError(url, first);
-  if (first.status !== 206) {
-    throw new AddressError(`Checkpoint URL: ${url.host} does not serve parts of a file (HTTP ranges)`);
-  }
-  const said = /\/(\d+)$/.exec(first.headers.get('content-range') ?? '')?.[1];
-  const lengthOf = ({ headers }: Response) => headers.get('content-length');
-  const size = said ?? (await ask(url, { method: 'HEAD', signal }, lengthOf));
-  if (size === null) {
-    throw new AddressError(`Checkpoint URL: ${url.host} does not send the size of ${fileName(url)}`);
-  }
-  const version = { etag: first.headers.get('etag'), modified: first.headers.get('last-modified') };
-  return { url: url.href, name: fileName(url), size: Number(size), version };
-}
-
-function statusError(url: URL, { status }: Response): AddressError {
-  return new AddressError(`Checkpoint URL: ${url.host} answers ${status} for ${fileName(url)}`);
 }

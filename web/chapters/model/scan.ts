@@ -81,12 +81,11 @@ export function reportOf(
   state: Readonly<State>,
   seconds: number,
 ): string {
-  const { name, model } = checkpoint;
+  const { name } = checkpoint;
   const shard = shardText(checkpoint);
-  const size = model.reduce((sum, file) => sum + file.size, 0);
   const left = excluded.length > 0 ? ` Left out: ${excluded.join(', ')}.` : '';
   return (
-    `${count(heads.length)} heads of ${name}: read ${readText(bytes_read, size)} ` +
+    `${count(heads.length)} heads of ${name}: read ${readText(bytes_read, bytesOf(checkpoint))} ` +
     `in ${seconds.toFixed(1)} s. ${framingOf(heads, state)}${left}${shard && ` ${shard}`}`
   );
 }
@@ -108,13 +107,21 @@ function framingOf(heads: Head[], state: Readonly<State>): string {
   return `${parts.join('; ')}.`;
 }
 
+/** Bytes in kilobytes or megabytes: "91.6 MB", "213 kB". */
+export function sizeText(bytes: number): string {
+  return bytes < MEGA ? `${Math.ceil(bytes / KILO)} kB` : `${(bytes / MEGA).toFixed(1)} MB`;
+}
+
+export function bytesOf({ model }: Checkpoint): number {
+  return model.reduce((sum, { size }) => sum + size, 0);
+}
+
 /**
  * How much of a file was read, in kilobytes or megabytes: "0.2 of 91.6 MB", "41 of 213 kB". Ranges of a small
  * file overlap: what was read of it is at most the whole.
  */
 export function readText(read: number, size: number): string {
   const bytes = Math.min(read, size);
-  return size < MEGA
-    ? `${Math.ceil(bytes / KILO)} of ${Math.ceil(size / KILO)} kB`
-    : `${(bytes / MEGA).toFixed(1)} of ${(size / MEGA).toFixed(1)} MB`;
+  const [whole, unit] = sizeText(size).split(' ');
+  return `${unit === 'kB' ? Math.ceil(bytes / KILO) : (bytes / MEGA).toFixed(1)} of ${whole} ${unit}`;
 }
