@@ -4,7 +4,7 @@ import { resultsOf } from './controls/tables.mjs';
 import { analysed, analysisOf, results as experiments, shown } from './tables.mjs';
 
 /** Those of the controls too that have a run. */
-const controls = ['sign-post-norm', 'paper-mean'].map((name) => [name, resultsOf(name)]);
+const controls = ['sign-post-norm', 'paper-mean', 'out-of-the-way'].map((name) => [name, resultsOf(name)]);
 const results = { ...experiments, ...Object.fromEntries(controls) };
 
 const EXPERIMENTS = {
@@ -13,6 +13,7 @@ const EXPERIMENTS = {
   paper: { name: 'paper-setting', axes: ['method', 'query_key_bias'], outcome: 'perplexity' },
   sign: { name: 'sign-post-norm', axes: ['alpha', 'steps'], outcome: 'bits_per_byte' },
   means: { name: 'paper-mean', axes: ['method', 'query_key_bias'], outcome: 'loss' },
+  way: { name: 'out-of-the-way', axes: ['method', 'learning_rate', 'steps'], outcome: 'bits_per_byte' },
   tuned: { name: 'regularizers', axes: ['method'], outcome: 'bits_per_byte' },
 };
 
