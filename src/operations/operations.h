@@ -24,6 +24,7 @@
   row(cosines)                     \
   row(heads)                       \
   row(head_drift)                  \
+  row(rotary_circuits)             \
   row(tensors)                     \
   row(attend)                      \
   row(layer_spectra)               \

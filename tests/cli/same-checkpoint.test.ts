@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ByteSource, CheckpointFiles, Head, Input, NativeEngine } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
-import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf } from '../checkpoints.ts';
-import { engine, finish, json, MINILM, root } from './eigenscope.ts';
+import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, shardsOf } from '../checkpoints.ts';
+import { engine, finish, json, MINILM, raw, root } from './eigenscope.ts';
 
 /** A file as the page's worker gives it to the engine. */
 function source(path: string): Blob {
@@ -83,6 +83,44 @@ test('the heads of a file', () => {
   const terminal = json('heads', tokens, MINILM).heads;
   const { heads } = finish(native, 'heads', { ...weights, ...tokens, ...PLAIN });
   expectSameHeads(heads, terminal);
+});
+
+test('rotary circuits, of a safetensors file and of its GGUF, whose rows are in another order', () => {
+  const weights = join(folder, 'rotary.safetensors');
+  const gguf = join(folder, 'rotary.gguf');
+  const config = join(folder, 'config.json');
+  writeFileSync(weights, safetensorsOf(LLAMA));
+  writeFileSync(gguf, llamaGguf());
+  writeFileSync(config, LLAMA_CONFIG);
+  const [terminal, converted] = [weights, gguf].map(
+    (path) => json('rotary-circuits', { length: 5, config }, path).heads,
+  );
+  const { heads } = finish(native, 'rotary-circuits', {
+    ...{ model: [source(weights)], index: null, config: source(config), length: 5 },
+  });
+  expect(heads).toHaveLength(2);
+  const CURVES = ['mean', 'variance', 'variance_frobenius', 'logit', 'angle', 'query_energy', 'key_energy'] as const;
+  heads.forEach((head, i) => {
+    for (const name of CURVES) {
+      expectNear(head[name], terminal[i][name], 1e-9);
+      expectNear(converted[i][name], terminal[i][name], 1e-9);
+    }
+    expect(head.logit).toHaveLength(5);
+    expect(new Set(head.logit).size).toBe(5);
+    expect(head.previous_token).toBeCloseTo(terminal[i].previous_token, 9);
+  });
+  const refused = raw('rotary-circuits', MINILM);
+  expect(refused).toMatchObject({ status: 1, stdout: '' });
+  expect(refused.stderr).toContain('no head has rotary positions');
+  // The scan turns queries itself.
+  for (const distance of [1, 4]) {
+    const scanned = json('heads', { offset: distance, config }, weights).heads;
+    scanned.forEach((head: { mean: number; variance: number; variance_frobenius: number }, i: number) => {
+      for (const name of ['mean', 'variance', 'variance_frobenius'] as const) {
+        expect(terminal[i][name][distance]).toBeCloseTo(head[name], 9);
+      }
+    });
+  }
 });
 
 test('a sharded LLaMA by options and by names', () => {
