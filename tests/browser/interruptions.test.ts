@@ -77,11 +77,13 @@ test('a worker that is stuck is replaced, and a paused run rests at its next che
   await page.addInitScript(keepWorkers);
   await page.addInitScript(obeyHang);
   await page.goto(`${host.address}#train`);
-  await settled(page, 'run-attention'); // a job of a kind that is not timed yet may be silent for two minutes
+  await settled(page, 'run-attention');
   const runs = page.locator('[data-comparison-runs]');
   const play = page.locator('[data-comparison] [data-action="play"]');
   await play.click();
-  await runs.filter({ hasText: /step [1-9]/ }).waitFor();
+  // A job of a kind that is not timed yet may be silent for two minutes: each must have done a step.
+  const timed = async () => ((await runs.textContent()) ?? '').match(/step \d{2}/g)?.length;
+  await expect.poll(timed, { timeout: 30_000 }).toBe(2);
   await page.evaluate(() => {
     const { kept } = window as unknown as { kept: Worker[] };
     for (const worker of kept) worker.postMessage({ kind: 'hang' });

@@ -45,6 +45,8 @@ export class HeadTextFigure implements Figure {
   private select = child<HTMLSelectElement>(document, '[data-head-select]');
   /** Below the sentence that is typed: it is not the one that is shown. */
   private ofSample = child(document, '[data-of-sample]');
+  /** The heads among which `select` offers a choice. */
+  private listed = '';
 
   constructor(
     private store: Store,
@@ -159,8 +161,8 @@ export class HeadTextFigure implements Figure {
   private follow(): void {
     const { model } = this.checkpoints;
     const key = `${model.key} ${model.name} ${model.heads.length}`;
-    if (this.select.dataset.of !== key) {
-      this.select.dataset.of = key;
+    if (this.listed !== key) {
+      this.listed = key;
       const options = model.heads.map((it) => new Option(placeName(it), placeOf(it)));
       this.select.replaceChildren(...options);
     }
