@@ -45,6 +45,11 @@ class SampleLaw {
 };
 
 /// Fixed-point iteration of the saddle-point equations, from a guess that decides which minimum it finds.
+///
+/// With the cavity field omega of each token, its proximal point h and the force g = (h - omega)/(sigma^2 V):
+/// V = 1/(lambda + V^), m = V m^, theta = V theta^, Q = V^2 (q^ + (m^)^2 + (theta^)^2), where
+/// V^ = alpha E tr(1 - dh/domega)/V, q^ = alpha sigma^2 E|g|^2, m^ = alpha E[g.z] + m V^ and
+/// theta^ = alpha E[g_1 - g_2]; Q, m and theta are `square`, `meaning` and `position` of the overlaps.
 class SaddlePoint {
  public:
   /// `law` must outlive this.
