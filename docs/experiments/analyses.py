@@ -76,8 +76,10 @@ def contrasts(results, tests, below=None, margin=None):
     p by Student's t and corrected by Holm's method; with `margin` whether the interval lies within -margin and margin
     ("inside"), beyond one of them ("outside"), or over one ("open"). With `below` tests are of two terms: in how many
     seeds the outcome (infinite for a run that failed) is below in the first only and in the second only, the
-    difference of the shares with its interval, the exact McNemar test (and Holm's), and Fisher's of unpaired runs. A
-    test without runs has no numbers, and counts in the family."""
+    difference of the shares with its interval, the exact McNemar test (and Holm's), and Fisher's of unpaired runs;
+    instead of a loss it may name a table of n-grams. A test without runs has no numbers, and counts in the family."""
+    if isinstance(below, str):
+        below = results.references[below]
     cells_of = {tuple(labels.items()): cells for labels, cells in groups_of(results, results.axes)}
 
     def by_seed(labels, failed):
@@ -228,14 +230,14 @@ def share(results, below):
     return rows
 
 
-def combination_means(results, cells, predictor):
-    """Outcome and predictor of each combination of labels among the cells: means over its finished runs."""
+def combination_means(results, cells, *predictors):
+    """Outcome and predictors of each combination of labels among the cells: means over its finished runs."""
     found = []
     for _, own in groups_of(results, results.axes):
-        done = finished(results, np.intersect1d(own, cells), results.outcome, predictor)
+        done = finished(results, np.intersect1d(own, cells), results.outcome, *predictors)
         if len(done):
-            found.append((stats.mean(results.outcome[done]), stats.mean(predictor[done])))
-    return np.array(found).reshape(-1, 2).T
+            found.append([stats.mean(column[done]) for column in (results.outcome, *predictors)])
+    return np.array(found).reshape(-1, 1 + len(predictors)).T
 
 
 def prediction(outcome, predictor):
@@ -249,17 +251,21 @@ def prediction(outcome, predictor):
     }
 
 
-def predictors(results, by, names):
-    """For each combination of the axes `by` and each measure of the untrained model: how well it tells the outcome."""
-    return [
-        {
-            "axes": labels,
-            "predictor": name,
-            **prediction(*combination_means(results, cells, results.initial[name])),
-        }
-        for labels, cells in groups_of(results, by)
-        for name in names
-    ]
+def predictors(results, by, names, within):
+    """For each combination of the axes `by`: how well the axis `within`, whose labels are numbers, and each measure of
+    the untrained model tell the outcome; of a measure also at equal labels of that axis, the mean over them of the rank
+    correlation."""
+    axis = np.array([float(results.label(within, i)) for i in range(results.size)])
+    rows = []
+    for labels, cells in groups_of(results, by):
+        outcome, place = combination_means(results, cells, axis)
+        rows.append({"axes": labels, "predictor": within, **prediction(outcome, place)})
+        for name in names:
+            outcome, measure, place = combination_means(results, cells, results.initial[name], axis)
+            equal = [stats.rank_correlation(measure[place == at], outcome[place == at]) for at in np.unique(place)]
+            row = {"axes": labels, "predictor": name, **prediction(outcome, measure)}
+            rows.append({**row, "within": stats.mean([it for it in equal if math.isfinite(it)])})
+    return rows
 
 
 def key_logit_variance(alpha, width, head_width, unlike):
@@ -314,11 +320,12 @@ def freezing(results, by):
     return rows
 
 
-def plateau(results, below, drivers, by=()):
-    """Over runs: the rank correlation of a driver in the first logged row after step 0 with the step at which the
-    outcome comes below (runs that never do rank last), for each combination of the axes `by`."""
+def plateau(results, below, drivers, by=(), at=None):
+    """Over runs with the labels `at`: the rank correlation of a driver in the first logged row after step 0 with the
+    step at which the outcome comes below (runs that never do rank last), for each combination of the axes `by`."""
     rows = []
     for labels, cells in groups_of(results, by):
+        cells = cells[[all(results.label(axis, i) == label for axis, label in (at or {}).items()) for i in cells]]
         for driver in drivers:
             values = results.curve[driver][:, 0]
             done = finished(results, cells, values)

@@ -228,10 +228,4 @@ export const numbers = {
   /** Rank correlation of the steps at the unigram level with a measure. */
   plateau: (experiment, driver, depth) => shown(plateau(experiment, driver, depth).rank_correlation, 2),
   'plateau-runs': (depth) => String(plateau('rank-escape', 'sensitivity', depth).runs),
-  /** Tests of the comparison at tuned settings. */
-  'tuned-tests': () =>
-    String(
-      results.regularizers.summary.flatMap((row) => Object.values(row).filter((it) => typeof it?.p === 'number'))
-        .length,
-    ),
 };

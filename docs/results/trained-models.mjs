@@ -195,6 +195,18 @@ export const numbers = {
         .map(({ predictions }) => predictions.find(({ source }) => source === 'text').summary)
         .map((rows) => rows.find(({ name }) => name === level).entropy_mean_absolute_error),
     ),
+  /** Rank correlations, over the models, of a quantity weighted by the tokens of the text with what is measured. */
+  'trained-ranks': (quantity, measured) => {
+    const found = results().map(
+      ({ predictions }) =>
+        predictions
+          .find(({ source }) => source === 'text')
+          .expectations.find(
+            (row) => row.metric === 'weighted' && row.quantity === quantity && row.measured === measured,
+          ).rank_correlation,
+    );
+    return [Math.min(...found), Math.max(...found)].map((it) => written(it, 2)).join(' to ');
+  },
   'error-of-constant': () =>
     written(
       strongest()

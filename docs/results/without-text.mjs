@@ -73,7 +73,7 @@ export function writeSpeeches() {
 }
 
 /** Writes the verses, without the marks of paragraphs (#) and of words that translators supplied ([]). */
-function writeBible() {
+export function writeBible() {
   const verses = JSON.parse(readFileSync(`${fetched(BIBLE)}/json/verses-1769.json`, 'utf8'));
   const text = Object.values(verses).map((verse) => verse.replace(/[#[\]]/g, '').trim());
   writeFileSync(`${root}${TEXTS['King James Bible']}`, text.join('\n'));

@@ -11,7 +11,7 @@
 
 namespace eigenscope {
 
-/// A row of the table that was fixed before any model was measured.
+/// A row of the table, which was fixed after a trial with MiniLM and before other models were measured.
 struct SpectralExpectation {
   const SpectralQuantity* quantity;
   std::string_view measured;  ///< name of the measure

@@ -18,7 +18,7 @@ def results_of(cells, grid=None, **plan):
     """Of cells as `eigenscope collect` writes them."""
     plan = {"final": ["loss"], "digits": 6, **plan}
     axes = list(cells[0]["axes"]) if cells else ["method"]
-    return publish.Results(grid or {}, publish.columns_of(cells, plan, axes))
+    return publish.Results(grid or {}, publish.columns_of(cells, plan, axes), {"bigram": 3.5})
 
 
 def cell(axes, loss=3.0, seed=1, failure="", initial=None, curve=None):
@@ -46,6 +46,11 @@ class Published(unittest.TestCase):
         new = columns(failed, rerun)
         self.assertEqual(publish.extended(own, new), columns(first, rerun, failed))
         self.assertEqual(publish.extended(own, columns()), own)
+        plan["curve"].append("entropy")
+        curve = {"step": [0, 50, 100], "loss": [8, 4.75, 3.75], "entropy": [1, 0.5, 0.25]}
+        later = publish.extended(own, columns(cell({"method": "b"}, 3.75, seed=8, curve=curve)))
+        self.assertEqual(later["curve"]["entropy"], [[], [0.5, 0.25]])
+        plan["curve"].pop()
         self.assertEqual(
             [publish.id_of(columns(first, failed), i) for i in range(2)], ["method=b,seed=7", "method=a,seed=7"]
         )
@@ -253,9 +258,23 @@ class Analyses(unittest.TestCase):
         self.assertGreater(direct["partial_low"], 0.5)
 
     def test_predictors(self):
-        [row] = analyses.predictors(self.rates(), ["method"], ["start"])
+        rate, row = analyses.predictors(self.rates(), ["method"], ["start"], "learning_rate")
         self.assertEqual((row["cells"], row["area_under_curve"]), (3, 1))
         self.assertAlmostEqual(row["rank_correlation"], 1, 12)
+        self.assertEqual((rate["predictor"], rate["cells"]), ("learning_rate", 3))
+        self.assertTrue(math.isnan(row["within"]))  # one cell at each rate
+
+        # The measure falls with the outcome at equal scales, and rises over all.
+        cells = [
+            cell({"alpha": str(alpha), "scale": str(scale)}, 3 + scale - 0.1 * alpha, initial={"start": 9 * scale + alpha})
+            for scale in (1, 2)
+            for alpha in (0, 0.5, 1)
+        ]
+        results = results_of(cells, initial=["start"])
+        scale, start = analyses.predictors(results, [], ["start"], "scale")
+        self.assertGreater(start["rank_correlation"], 0.5)
+        self.assertAlmostEqual(start["within"], -1, 12)
+        self.assertGreater(scale["rank_correlation"], 0.8)
 
     def test_plateau(self):
         [row] = analyses.plateau(self.rates(), 3.5, ["driver"])
@@ -264,6 +283,8 @@ class Analyses(unittest.TestCase):
         parts = analyses.plateau(self.rates(), 3.5, ["driver"], ["learning_rate"])
         self.assertEqual([row["axes"]["learning_rate"] for row in parts], list(self.LOSSES))
         self.assertEqual([row["runs"] for row in parts], [2, 2, 1])
+        [last] = analyses.plateau(self.rates(), 3.5, ["driver"], at={"learning_rate": "1"})
+        self.assertEqual(last["runs"], 1)
 
     def test_relation(self):
         # Rising in one run, falling in the other, whose values of the first curve are the larger ones; the row of

@@ -72,16 +72,34 @@ const INSIDE = { inside: 'yes', outside: 'no', open: 'open' };
 
 const steps = (label) => `${Number(label).toLocaleString('en')} steps`;
 
-/** How many of the planned runs the tables have. */
+/** How many of the planned runs the tables have, the reference losses, and the error of sampling the text. */
 const progress = (results) => {
   const runs = runsOf(results);
   const failed = Object.keys(results.columns.failures).length;
-  return `${runs} of ${runs + results.missing.length} runs have a result; ${failed} of them failed.`;
+  const { unigram, bigram, trigram } = results.references;
+  const { loss, bits_per_byte_error: errors } = results.columns.final;
+  const unit = loss ? 'nats' : 'bits';
+  const perNat = loss ? Math.LN2 : 1;
+  return [
+    `${runs} of ${runs + results.missing.length} runs have a result; ${failed} of them failed.`,
+    `Tables of unigrams, bigrams and trigrams cost ${shown(unigram, 3)}, ${shown(bigram, 3)} and ` +
+      `${shown(trigram, 3)} ${unit} per byte on the same text.`,
+    `The standard error of a loss over the text is at most ${shown(Math.max(...errors) * perNat, 4)} ${unit} per byte.`,
+  ].join(' ');
 };
+
+/** Mean over the runs with these labels of a measure before training; null where none has it. */
+function initialMean({ initial, labels, axes }, wanted, measure) {
+  const values = initial[measure].filter(
+    (value, run) =>
+      known(value) && Object.entries(wanted).every(([axis, label]) => labels[axis][axes[axis][run]] === label),
+  );
+  return values.length ? values.reduce((sum, it) => sum + it, 0) / values.length : null;
+}
 
 const OUT_OF_THE_WAY = {
   state: progress,
-  methods: ({ summary, references }) =>
+  methods: ({ summary, references, columns }) =>
     table(
       [
         'learning rate',
@@ -93,6 +111,7 @@ const OUT_OF_THE_WAY = {
         'above the bigram table',
         'entropy',
         'self-mass',
+        'initial self-mass',
       ],
       [...summary]
         .sort(
@@ -105,6 +124,7 @@ const OUT_OF_THE_WAY = {
           ...[axes.learning_rate, axes.steps, code(axes.method), runs, failures],
           `${shown(loss.mean, 3)} ± ${shown(loss.deviation, 3)}`,
           ...[shown(loss.mean - references.bigram, 3), shown(entropy.mean, 3), shown(self_mass.mean, 3)],
+          shown(initialMean(columns, axes, 'self_mass'), 3),
         ]),
     ),
   family: (results) => comparisons(family(results, 0), 'bits per byte', 'method', AT_RATE),
@@ -124,6 +144,7 @@ const OUT_OF_THE_WAY = {
     const out =
       below === null || margins.includes(null) ? null : below && margins.every((margin) => margin === 'inside');
     const later = every([counts(tests[3], 1), counts(tests[5], 1)]);
+    const falls = counts(tests[5], -1) ? 'not confirmed: the cost falls' : 'not confirmed';
     return verdicts([
       [
         'Prediction 1: `initial-m1`, `initial-m10` and `no-attention` end within 0.02 of each other at 0.02',
@@ -133,7 +154,7 @@ const OUT_OF_THE_WAY = {
       ['Out of the way (both)', verdict(out, 'confirmed', 'not confirmed')],
       [
         'Paid for later: `initial-m1` costs at 0.003, and more after 6,400 steps',
-        verdict(later, 'confirmed', 'not confirmed'),
+        verdict(later, 'confirmed', falls),
       ],
       ['`initial-m1-half` costs at 0.003', verdict(counts(tests[4], 1), 'confirmed', 'not confirmed')],
     ]);
@@ -170,6 +191,7 @@ const SIGN = {
     ),
   family: (results) => exact(family(results, 0)),
   later: (results) => exact(family(results, 1)),
+  bigram: (results) => exact(family(results, 2)),
   mediation: (results) =>
     table(
       [
@@ -202,10 +224,11 @@ const SIGN = {
 };
 
 /** Exact tests of paired shares, and the difference of the losses. */
-function exact({ tests, rows }) {
+function exact({ tests, rows, below }) {
+  const level = below === 'bigram' ? 'the bigram table' : below;
   return table(
     [
-      ...['comparison', 'pairs', 'below 4.2 in the first only', 'in the second only'],
+      ...['comparison', 'pairs', `below ${level} in the first only`, 'in the second only'],
       ...['difference of shares', '95% interval', 'p (McNemar)', 'p (Holm)'],
       ...['difference in bits per byte', '95% interval'],
     ],
@@ -222,14 +245,16 @@ const withBiases = ({ query_key_bias }) => `${query_key_bias} biases`;
 const PAPER = {
   state: progress,
   precondition: (results) => comparisons(family(results, 0), 'nats per byte', 'method', withBiases),
-  methods: ({ summary }) =>
+  methods: ({ summary, references }) =>
     table(
       [
-        ...['method', 'biases', 'runs', 'failed', 'nats per byte', 'difference from `none`', '95% interval'],
+        ...['method', 'biases', 'runs', 'failed', 'nats per byte', 'above the bigram table'],
+        ...['difference from `none`', '95% interval'],
         ...['entropy', 'difference from `none`', 'p', 'mean eigenvalue'],
       ],
       summary.map(({ axes, runs, failures, loss, entropy, mean }) => [
         ...[code(axes.method), axes.query_key_bias, runs, failures, shown(loss.mean, 3)],
+        shown(loss.mean - references.bigram, 3),
         ...[shown(loss.difference, 3), interval(loss.low, loss.high), shown(entropy.mean, 3)],
         ...[shown(entropy.difference, 3), probability(entropy.p), shown(mean.mean, 3)],
       ]),

@@ -43,6 +43,12 @@ function verdict(head: PlacedHead, { measurements }: Found): number {
   return measurements.predictions?.verdict[indexOf(head, measurements.predictions)] ?? NaN;
 }
 
+/** A quantity of the head's spectrum weighted by the covariance of the tokens. */
+function weighted(name: 'spread' | 'components' | 'symmetric_share' | 'sink_gap') {
+  return (head: PlacedHead, { measurements: { predictions } }: Pick<Found, 'measurements'>) =>
+    predictions?.[`weighted_${name}`][indexOf(head, predictions)] ?? NaN;
+}
+
 function onText(name: 'entropy' | 'distance' | 'sink') {
   return (head: PlacedHead, { measurements: { text } }: Found) =>
     text ? (rowOf(head, text.heads)?.[name] ?? NaN) : NaN;
@@ -195,6 +201,34 @@ export const columns: readonly Column[] = [
     optional: true,
     help: 'QK-Clip limit over the logit bound; from 1 on QK-Clip never rescales the head',
     value: ({ logit_bound }, { state: { qk_clip } }) => qk_clip / (logit_bound ?? NaN),
+  },
+  {
+    name: 'weighted_norm',
+    title: 'Norm, weighted',
+    optional: true,
+    help: `Frobenius norm of W weighted by the covariance of the tokens, as in ${referTo('token-metric')}`,
+    value: weighted('spread'),
+  },
+  {
+    name: 'weighted_components',
+    title: 'Components, weighted',
+    optional: true,
+    help: 'singular values of the weighted W that hold 90% of the sum of their squares',
+    value: weighted('components'),
+  },
+  {
+    name: 'weighted_symmetry',
+    title: 'Symmetry, weighted',
+    optional: true,
+    help: '1 for a symmetric weighted W, −1 for an antisymmetric one',
+    value: (head, found) => 2 * weighted('symmetric_share')(head, found) - 1,
+  },
+  {
+    name: 'sink_gap',
+    title: 'Sink gap',
+    optional: true,
+    help: 'logit of the mean query on the key of the first token, minus that on the mean key',
+    value: weighted('sink_gap'),
   },
 ];
 

@@ -13,23 +13,42 @@ import type { Checkpoints } from './checkpoints';
 import type { HeadMeasurements } from './measurements';
 import { LAWS } from './predictor-levels';
 
-/** A quantity of both spectra, and the measure that it is expected to order; fields of a prediction. */
+const BOTH = ['bare', 'weighted'] as const;
+
+/** A quantity in two metrics, and the measure that it is expected to order; fields of a prediction. */
 const ROWS = [
-  { quantity: 'spread', measured: 'entropy', name: 'Frobenius norm', label: 'measured entropy' },
-  { quantity: 'trace', measured: 'self_logit', name: 'trace', label: 'measured logit with oneself' },
+  { quantity: 'spread', measured: 'entropy', name: 'Frobenius norm', label: 'measured entropy', metrics: BOTH },
+  {
+    quantity: 'sink_gap',
+    measured: 'entropy',
+    name: 'sink gap',
+    label: 'measured entropy',
+    // It needs the means of the tokens.
+    metrics: ['weighted', 'mean_field'],
+  },
+  { quantity: 'trace', measured: 'self_logit', name: 'trace', label: 'measured logit with oneself', metrics: BOTH },
   {
     quantity: 'components',
     measured: 'logit_components',
     name: 'components for 90%',
     label: 'components of the logits',
+    metrics: BOTH,
   },
-  { quantity: 'logit_bound', measured: 'largest_logit', name: 'bound of the logits', label: 'measured largest logit' },
+  {
+    quantity: 'logit_bound',
+    measured: 'largest_logit',
+    name: 'bound of the logits',
+    label: 'measured largest logit',
+    metrics: BOTH,
+  },
 ] as const;
 type Row = (typeof ROWS)[number];
 
-const METRICS = ['bare', 'weighted'] as const;
-type Metric = (typeof METRICS)[number];
-const TITLES = { bare: 'W alone', weighted: 'W weighted by C' };
+type Metric = Row['metrics'][number];
+const TITLES = { bare: 'W alone', weighted: 'W weighted by C', mean_field: 'mean-field tokens' };
+
+/** The field of a prediction that has a quantity in a metric; every metric of a row has its quantity. */
+const fieldOf = ({ quantity }: Row, metric: Metric) => `${metric}_${quantity}` as 'bare_spread';
 
 const GAP = 10;
 /** Between two rows of panels. */
@@ -64,10 +83,10 @@ export class TokenMetricFigure implements Figure {
     const { width } = this.frame;
     const side = Math.floor((width - GAP) / 2);
     const height = Math.round(Math.min(260, Math.max(190, side * 0.62)));
-    const spots = ROWS.map((row) => METRICS.map((metric) => this.spots(predictions, row, metric)));
+    const spots = ROWS.map((row) => row.metrics.map((metric) => this.spots(predictions, row, metric)));
     const key = legend(modelEntries([this.checkpoints.model], spots[0][0]), 48, width - 8, 22);
     const panels = ROWS.flatMap((row, i) =>
-      METRICS.map((metric, k) => ({
+      row.metrics.map((metric, k) => ({
         spots: spots[i][k],
         chart: this.panel(row, metric, spots[i][k], side, height),
         x: k * (side + GAP),
@@ -86,10 +105,10 @@ export class TokenMetricFigure implements Figure {
   table(): Table | null {
     const { predictions } = this.measurements;
     if (!predictions) return null;
-    const fields = ROWS.flatMap(({ quantity, measured }) => [
-      ...METRICS.map((metric) => `${metric}_${quantity}` as const),
-      `measured_${measured}` as const,
-    ]);
+    const fields = [
+      ...ROWS.flatMap((row) => row.metrics.map((metric) => fieldOf(row, metric))),
+      ...new Set(ROWS.map(({ measured }) => `measured_${measured}` as const)),
+    ];
     const rows = Array.from(predictions.layer, (layer, i) => [
       ...[layer, predictions.head[i]],
       ...fields.map((field) => finiteCell(predictions[field][i])),
@@ -104,7 +123,7 @@ export class TokenMetricFigure implements Figure {
       label: title,
       ...{ width, height, marginTop: 44, marginLeft: 46, marginRight: 12, marginBottom: 38 },
       x: { tickFormat: tick, ticks: 4, nice: true, labelAnchor: 'center', label: row.name },
-      y: { tickFormat: tick, ticks: 4, nice: true, label: metric === 'bare' ? row.label : null },
+      y: { tickFormat: tick, ticks: 4, nice: true, label: metric === row.metrics[0] ? row.label : null },
       marks: [
         gridX({ strokeOpacity: 0.08 }),
         gridY({ strokeOpacity: 0.08 }),
@@ -117,9 +136,10 @@ export class TokenMetricFigure implements Figure {
     });
   }
 
-  private spots(predictions: Predicted, { quantity, measured, name, label }: Row, metric: Metric): PanelSpot[] {
+  private spots(predictions: Predicted, row: Row, metric: Metric): PanelSpot[] {
+    const { measured, name, label } = row;
     const heads = new Map(this.checkpoints.model.heads.map((head) => [placeOf(head), head]));
-    const [x, y] = [predictions[`${metric}_${quantity}`], predictions[`measured_${measured}`]];
+    const [x, y] = [predictions[fieldOf(row, metric)], predictions[`measured_${measured}`]];
     return Array.from(predictions.layer).flatMap((layer, i) => {
       const head = heads.get(placeOf({ stack: '', layer, head: predictions.head[i] }));
       if (!head || !Number.isFinite(x[i]) || !Number.isFinite(y[i])) return [];
@@ -130,7 +150,7 @@ export class TokenMetricFigure implements Figure {
 
   private expectation({ quantity, measured }: Row, metric: Metric) {
     return this.measurements.predictions?.expectations.find(
-      (it) => it.metric === metric && it.quantity === quantity && it.measured === measured,
+      (it) => it.metric === metric.replace('_', '-') && it.quantity === quantity && it.measured === measured,
     );
   }
 
@@ -147,9 +167,9 @@ export class TokenMetricFigure implements Figure {
     if (!predictions || pairs === undefined) {
       return `${name}: rank correlations follow when a text is measured.`;
     }
-    const said = ROWS.map((row) => `${row.name} ${this.rank(row, 'bare')} and ${this.rank(row, 'weighted')}`);
+    const said = ROWS.map((row) => `${row.name} ${row.metrics.map((it) => this.rank(row, it)).join(' and ')}`);
     return (
-      `${count(pairs)} heads of ${name}; C from ${law}. Rank correlations of W alone and weighted by C: ` +
+      `${count(pairs)} heads of ${name}; C from ${law}. Rank correlations of the left and the right panels: ` +
       `${said.join('; ')}.`
     );
   }

@@ -1,11 +1,12 @@
 // What the figure of the experiment on initializations shows.
 import { analysed, labelsOf, PREDICTORS, type Predictor, type PublishedResults } from './published-results';
 
-/** A measure of the untrained model, or what theory predicts of it. */
-export type Predicting = Predictor | 'freezing';
+/** The scale of the initialization, a measure of the untrained model, or what theory predicts of it. */
+export type Predicting = 'init_scale' | Predictor | 'freezing';
 
 /** What the page calls them. */
 export const PREDICTOR_NAMES: Record<Predicting, string> = {
+  init_scale: 'scale s alone',
   entropy: 'attention entropy',
   last_residual: 'relative residual of the last layer',
   self_mass: 'attention of tokens to themselves',
@@ -95,6 +96,8 @@ export interface Prediction {
   predictor: Predicting;
   cells: number;
   rank_correlation: number | null;
+  /** Mean over the scales of the rank correlation at equal scale; undefined of what is not a measure. */
+  within?: number | null;
   area_under_curve: number | null;
 }
 
@@ -106,6 +109,7 @@ export function predictionsOf(results: PublishedResults): Prediction[] {
     predictor: row.predictor,
     cells: row.cells,
     rank_correlation: row.rank_correlation,
+    within: row.within,
     area_under_curve: row.area_under_curve,
   }));
 }

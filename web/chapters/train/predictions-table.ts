@@ -34,7 +34,9 @@ export function fillPredictions(
     row.append(html('th', { scope: 'row', textContent }));
     for (const panel of panels) {
       const found = predictions.find((it) => it.panel === panel && it.predictor === name);
-      const textContent = found ? `${shown(found.rank_correlation)}; ${shown(found.area_under_curve)}` : '';
+      const numbers = found ? [found.rank_correlation, found.area_under_curve] : [];
+      if (found?.within !== undefined) numbers.splice(1, 0, found.within);
+      const textContent = numbers.map(shown).join('; ');
       row.append(html('td', { textContent, className: notes.get(panel) ? 'flat' : '' }));
     }
     return row;

@@ -129,12 +129,13 @@ export const trainabilityFigure: PanelsDescription<MapCell[]> = {
       if (high - low < LEAST_RANGE) return `${ends}, a range too small to be predicted.`;
       const rows = predictions.filter(({ panel }) => panel === title);
       const size = (row: Prediction) => Math.abs(row.rank_correlation ?? 0);
+      const scale = rows.find(({ predictor }) => predictor === 'init_scale');
       const best = rows.reduce((a, b) => (size(b) > size(a) ? b : a));
       const isotropic = rows.find(({ predictor }) => predictor === 'localization');
       return (
         `${ends}; ${PREDICTOR_NAMES[best.predictor]} at initialization has the largest rank ` +
-        `correlation with the final loss, ${short(best.rank_correlation)}, the isotropic ` +
-        `localization ${short(isotropic?.rank_correlation)}.`
+        `correlation with the final loss, ${short(best.rank_correlation)}, the scale s alone ` +
+        `${short(scale?.rank_correlation)}, the isotropic localization ${short(isotropic?.rank_correlation)}.`
       );
     });
     const references = referencesText(results.references, 'bits per byte');
