@@ -80,6 +80,11 @@ const lowest = (method) =>
 const plateau = (experiment, driver, depth) =>
   analysed(results[experiment], 'plateau').find((row) => row.driver === driver && (!depth || row.axes.depth === depth));
 
+const predictor = (norm, depth, measure) =>
+  analysed(results['trainability-map'], 'predictors').find(
+    (row) => row.axes.layer_norm === norm && row.axes.depth === depth && row.predictor === measure,
+  );
+
 /** Of the trainability map: measured over predicted variance of the logits, of the initializations with this alpha. */
 function varianceRatios(alpha) {
   const { columns, grid } = results['trainability-map'];
@@ -123,6 +128,7 @@ export const numbers = {
     shown(compared(experiment, first).difference / compared(experiment, second).difference, 1),
   /** By how much the outcome of the first is lower. */
   'contrast-gain': (experiment, first, second) => shown(-contrastOf(experiment, first, second).difference, 3),
+  'contrast-cost': (experiment, first, second) => shown(contrastOf(experiment, first, second).difference, 3),
   'contrast-interval': (experiment, first, second) => intervalText(contrastOf(experiment, first, second), 3),
   /** Share of runs of the first that leave the unigram level, minus that of the second, with its 95% interval. */
   'contrast-share': (experiment, first, second) => shown(contrastOf(experiment, first, second).share_difference, 2),
@@ -144,6 +150,9 @@ export const numbers = {
   },
   /** p of its exact test of shares, by Holm's method. */
   'contrast-mcnemar': (experiment, first, second) => shown(contrastOf(experiment, first, second).mcnemar_holm, 3),
+  /** Of alpha 1 against -1: the same for runs below the bigram table. */
+  'mcnemar-below-bigrams': () =>
+    shown(familiesOf('sign').find(({ below }) => below === 'bigram').rows[0].mcnemar_holm, 3),
   /** Tests of the largest family of an experiment that count: "24 of 24". */
   counted: (experiment) => {
     const families = familiesOf(experiment).map(({ rows }) => rows);
@@ -214,18 +223,18 @@ export const numbers = {
     const below = own.filter((loss) => loss !== null && loss < references.bigram);
     return `${below.length} of ${own.length}`;
   },
-  /** Rank correlation of a measure of untrained models with the final loss. */
-  predicts: (norm, depth, measure) =>
-    shown(
-      analysed(results['trainability-map'], 'predictors').find(
-        ({ axes, predictor }) => axes.layer_norm === norm && axes.depth === depth && predictor === measure,
-      ).rank_correlation,
-      2,
-    ),
+  /** Rank correlation of a measure of untrained models with the final loss, over all or its mean at equal scale. */
+  predicts: (norm, depth, measure) => shown(predictor(norm, depth, measure).rank_correlation, 2),
+  'predicts-within': (norm, depth, measure) => shown(predictor(norm, depth, measure).within, 2),
   cells: () => String(analysed(results['trainability-map'], 'predictors')[0].cells),
   'variance-ratios': (alpha) => span(varianceRatios(alpha), 2),
 
   /** Rank correlation of the steps at the unigram level with a measure. */
   plateau: (experiment, driver, depth) => shown(plateau(experiment, driver, depth).rank_correlation, 2),
+  /** The same beside the residual, over the runs that have it. */
+  'plateau-rival': (driver) => {
+    const { rows } = results['rank-escape'].analysis.findLast(({ kind }) => kind === 'plateau');
+    return shown(rows.find((row) => row.driver === driver).rank_correlation, 2);
+  },
   'plateau-runs': (depth) => String(plateau('rank-escape', 'sensitivity', depth).runs),
 };

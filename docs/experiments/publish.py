@@ -90,7 +90,7 @@ EXPERIMENTS = {
         "summary": TUNED,
     },
     "learning-rate": {
-        "digits": 5,
+        "digits": 4,
         "final": ["bits_per_byte", "entropy", "self_mass", "variance_frobenius", "mean"],
         "summary": ["bits_per_byte", "entropy"],
         "families": ["bits_per_byte"],

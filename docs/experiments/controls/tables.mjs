@@ -152,10 +152,7 @@ const OUT_OF_THE_WAY = {
       ],
       ['Prediction 2: all three tests at 0.02 count with a lower loss', verdict(below, 'confirmed', 'not confirmed')],
       ['Out of the way (both)', verdict(out, 'confirmed', 'not confirmed')],
-      [
-        'Paid for later: `initial-m1` costs at 0.003, and more after 6,400 steps',
-        verdict(later, 'confirmed', falls),
-      ],
+      ['Paid for later: `initial-m1` costs at 0.003, and more after 6,400 steps', verdict(later, 'confirmed', falls)],
       ['`initial-m1-half` costs at 0.003', verdict(counts(tests[4], 1), 'confirmed', 'not confirmed')],
     ]);
   },
