@@ -198,7 +198,7 @@ test('names of methods that act on some heads or steps say on how many', () => {
     target_steps?: number;
   }
   const partial = Object.entries<Own>(grid.axes.method).filter(([, own]) => own.target_heads || own.target_steps);
-  expect(partial).toHaveLength(4);
+  expect(partial).toHaveLength(5);
   for (const [method, own] of partial) {
     const part = own.target_heads ? `${own.target_heads} of ${heads} heads` : `steps 1–${own.target_steps}`;
     expect(METHOD_NAMES[method]).toContain(part);

@@ -32,6 +32,7 @@ export const METHOD_NAMES: Readonly<Record<string, string>> = {
   'frobenius-m1-half': 'Frobenius, m* = 1, 2 of 4 heads',
   'frobenius-m1-early': 'Frobenius, m* = 1, steps 1–100',
   'initial-m1-half': 'initial mean 1, 2 of 4 heads',
+  'warmup-clip-initial-m1-half': 'warm-up, clipping, initial mean 1, 2 of 4 heads',
   'initial-m1-one': 'initial mean 1, 1 of 4 heads',
   'qk-norm': 'QK-norm',
   'qk-clip': 'QK-Clip',
