@@ -17,6 +17,9 @@ export const LAST_LEVEL = sample.summary.length - 1;
 const MOVING = 550;
 const REDUCED = matchMedia('(prefers-reduced-motion: reduce)');
 
+/** Least rank correlation of a level that orders the heads. */
+const ORDERS = 0.9;
+
 /** Predicted against measured row entropy of the sample's heads, at one level of the predictors. */
 export class LevelsPanel {
   private pointer: HeadPointer;
@@ -115,10 +118,17 @@ export class LevelsPanel {
     this.pointer.place();
   }
 
+  /** The claim that the picture shows at this level. */
+  title(): string {
+    const { rank_correlation } = sample.summary[this.level];
+    const verb = rank_correlation >= ORDERS ? 'orders' : 'does not order';
+    return `Level ${this.level}, ${levels[this.level].name}, ${verb} MiniLM’s heads`;
+  }
+
   /** How well the level predicts, with the bootstrap interval over heads. */
   text(): string {
     const { rank_correlation, low, high, error } = sample.summary[this.level];
-    return `rank correlation ${short(rank_correlation)} [${short(low)}, ${short(high)}], mean error ${short(error)}`;
+    return `rank correlation ${short(rank_correlation)} [95%: ${short(low)}, ${short(high)}], mean error ${short(error)}`;
   }
 
   /** What the level adds to the one before it. */
@@ -126,7 +136,7 @@ export class LevelsPanel {
     const { name, adds } = levels[this.level];
     const said = adds.replaceAll('eta_', 'η_');
     return (
-      `Level ${this.level}, ${name}: ${said}. ${sample.heads.length} heads, ${this.text()} (95% bootstrap ` +
+      `Level ${this.level}, ${name}: ${said}. ${sample.heads.length} heads, ${this.text()} (bootstrap ` +
       'over the heads); statistics from random tokens by Zipf’s law, measured on passages of Moby Dick.'
     );
   }

@@ -3,7 +3,6 @@ import type { Measure } from '../../engine/protocol';
 import { entryOf } from '../../ui/registry';
 import { fewest, type Curves } from './localization-answers';
 import type { Lines } from './localization-questions';
-import type { State } from './state';
 
 /** What the vertical axis is called. */
 export const AXES: Record<Measure, string> = {
@@ -63,8 +62,7 @@ export function endsText({ value, variances }: Lines): string {
 }
 
 /** What the figure is called: the index falls, as the paper says, or it does not. */
-export function titleOf(lines: Lines, plot: State['plot']): string {
-  if (plot === 'heads') return 'The spectrum alone does not predict trained heads';
+export function titleOf(lines: Lines): string {
   if (lines.measure !== 'localization') {
     const axis = AXES[lines.measure];
     return `${axis[0].toUpperCase()}${axis.slice(1)} against the variance`;

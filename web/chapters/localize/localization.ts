@@ -97,7 +97,7 @@ export class LocalizationFigure implements Figure {
       const isNew = this.sources().some((it, i) => it !== this.followed[i]);
       if (isNew) this.follow();
     }
-    frame.retitle(titleOf(curves.lines, this.store.state.plot));
+    frame.retitle(this.store.state.plot === 'heads' ? this.levels.title() : titleOf(curves.lines));
     frame.say(this.caption(point, curves));
   }
 
