@@ -21,6 +21,7 @@ beforeAll(() => {
   const skipped = [...steps, ...builds].map((name) => `${name}() { echo ${name} >>worked; }`);
   writeFileSync(join(folder, '.ci/setup.sh'), [`. '${root}.ci/setup.sh'`, ...skipped, ''].join('\n'));
   writeFileSync(join(folder, 'dist/index.html'), PAGE);
+  writeFileSync(join(folder, 'build/logs/preview.log'), 'Local: http://127.0.0.1:1/ of an earlier run\n');
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
