@@ -62,17 +62,23 @@ const TUNED_NAMES = {
   'qk-decay': 'QK weight decay',
 };
 
-/** A test of one label against another: "`none` - `initial-m1`", "alpha = 1 - alpha = -1". */
-function testName([[, first], [, second]]) {
+/**
+ * A test of one label against another: "`none` - `initial-m1`", "alpha = 1 - alpha = -1", with the labels of `places`,
+ * axes on which the tests of its family differ: "`none` - `initial-m1` at 0.02".
+ */
+function testName([[, first], [, second]], places) {
   const axis = Object.keys(first).find((name) => first[name] !== second[name]);
   const name = (label) => (axis === 'method' ? code(label) : `${axis} = ${label}`);
-  return `${name(first[axis])} - ${name(second[axis])}`;
+  const at = places.filter((place) => place !== axis).map((place) => ` at ${first[place]}`);
+  return `${name(first[axis])} - ${name(second[axis])}${at.join('')}`;
 }
 
 /** A family of direct comparisons of an experiment, with the exact tests of shares where it has them. */
 function contrasts(results, family = 0) {
   const { tests, below, rows } = results.analysis.filter(({ kind }) => kind === 'contrasts')[family];
   const shares = below !== undefined;
+  const labels = tests.map(([[, first]]) => first);
+  const places = Object.keys(labels[0]).filter((axis) => labels.some((it) => it[axis] !== labels[0][axis]));
   return table(
     [
       ...['comparison', 'pairs', 'difference in bits per byte', ...TESTED],
@@ -80,7 +86,7 @@ function contrasts(results, family = 0) {
       ...(shares ? ['p, McNemar', 'p (Holm)', 'p, Fisher'] : []),
     ],
     rows.map((row, at) => [
-      ...[testName(tests[at]), row.pairs, ...test(row, 3)],
+      ...[testName(tests[at], places), row.pairs, ...test(row, 3)],
       ...(shares ? [row.only_first, row.only_second] : []),
       ...(shares ? [row.mcnemar, row.mcnemar_holm, row.fisher].map((p) => shown(p, 3)) : []),
     ]),
