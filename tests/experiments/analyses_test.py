@@ -200,6 +200,8 @@ class Analyses(unittest.TestCase):
         for margin, verdict in ((4, "inside"), (0.1, "open")):
             self.assertEqual(analyses.contrasts(results, tests, margin=margin)[0]["margin"], verdict)
         shifted = results_of([*cells[:4], *(cell({"rate": "1", "method": "far"}, 9 + i / 9, i) for i in range(4))])
+        named, level = (analyses.contrasts(results, tests[:1], below=it) for it in ("bigram", 3.5))
+        self.assertEqual(str(named), str(level))
         [far] = analyses.contrasts(shifted, [pair("method", "far", "new", rate="1")], margin=1)
         self.assertEqual(far["margin"], "outside")
 
