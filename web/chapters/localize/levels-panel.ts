@@ -8,6 +8,7 @@ import { chart, gridX, gridY, line, shifted, type Chart } from '../../charts/plo
 import { HeadPointer, modelEntries, type Spot } from '../../heads/head-dots';
 import { placeOf } from '../../heads/brush';
 import type { HeadRegistry } from '../../heads/registry';
+import { orderText } from '../shared/ordering';
 import type { Box } from './panel';
 import type { Store } from './state';
 
@@ -16,9 +17,6 @@ export const LAST_LEVEL = sample.summary.length - 1;
 /** Milliseconds in which the dots move from one level to the next. */
 const MOVING = 550;
 const REDUCED = matchMedia('(prefers-reduced-motion: reduce)');
-
-/** Least rank correlation of a level that orders the heads. */
-const ORDERS = 0.9;
 
 /** Predicted against measured row entropy of the sample's heads, at one level of the predictors. */
 export class LevelsPanel {
@@ -121,8 +119,7 @@ export class LevelsPanel {
   /** The claim that the picture shows at this level. */
   title(): string {
     const { rank_correlation } = sample.summary[this.level];
-    const verb = rank_correlation >= ORDERS ? 'orders' : 'does not order';
-    return `Level ${this.level}, ${levels[this.level].name}, ${verb} MiniLM’s heads`;
+    return `Level ${this.level}, ${levels[this.level].name}, ${orderText(rank_correlation)} of MiniLM`;
   }
 
   /** How well the level predicts, with the bootstrap interval over heads. */

@@ -13,6 +13,7 @@ import type { HeadMeasurements } from './measurements';
 import type { HeadRegistry, PlacedHead } from '../../heads/registry';
 import { PASSAGE, QUERIES } from './reading';
 import { loadSamplePredictions } from './sample';
+import { orderText } from '../shared/ordering';
 import { OWN_TEXT, type Text, type TextSource } from '../shared/text-source';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
@@ -40,13 +41,6 @@ const BESIDE = {
   transfer: 'null (another text)',
   null: 'null (one constant)',
 };
-
-/** What a rank correlation is called from a value on. */
-const VERDICTS = [
-  { from: 0.9, text: 'orders the heads' },
-  { from: 0.5, text: 'partly orders the heads' },
-  { from: -Infinity, text: 'does not order the heads' },
-];
 
 /** What the state asks for. */
 function questionOf(
@@ -269,8 +263,7 @@ export class PredictorsFigure implements Figure {
     const rank = predictions && isDone(predictions) && predictions.summary[level][`${quantity}_rank_correlation`];
     if (typeof rank !== 'number') return entryOf(this.id).title;
     const { label } = predictedMeasures[quantity];
-    const found = VERDICTS.find(({ from }) => rank >= from)!;
-    return `Level ${level} ${found.text} by ${label} (rank correlation ${short(rank)})`;
+    return `Level ${level} ${orderText(rank)} by ${label} (rank correlation ${short(rank)})`;
   }
 
   table(): Table | null {
