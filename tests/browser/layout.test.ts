@@ -14,6 +14,26 @@ test.each(viewNames)('nothing of the view %s is wider than a screen of 320 px', 
   await expect.poll(wider).toBeLessThanOrEqual(0);
 });
 
+/** Pixels that a chapter may be high with its folded figures closed, at a width. */
+const HIGHEST = [
+  { viewport: { width: 1280, height: 800 }, most: 4000 },
+  { viewport: { width: 390, height: 844 }, most: 7000 },
+];
+
+test.each(
+  HIGHEST.flatMap(({ viewport, most }) =>
+    [...viewNames].filter((view) => view !== 'uses').map((view) => ({ view, viewport, most, width: viewport.width })),
+  ),
+)('the view $view is at most $most px high at a width of $width px', async ({ view, viewport, most }) => {
+  const { page } = await visit(browser, `${host.address}#${view}`, { viewport, settle: false });
+  await page.locator(`#${view} .exports`).first().waitFor();
+  for (const figure of await page.locator(`#${view} .figure:visible`).all()) {
+    await figure.scrollIntoViewIfNeeded();
+    await figure.locator('.chart.drawn').waitFor();
+  }
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(most);
+});
+
 describe.each([
   ['with forced colours', { forcedColors: 'active' as const }],
   ['on paper', { media: 'print' as const }],

@@ -208,7 +208,7 @@ export class PredictorsFigure implements Figure {
     const steps = this.steps();
     const spots = steps.map(({ head, measured, after }) => ({ head, x: measured, y: after }));
     const key = legend(modelEntries([this.checkpoints.model], spots), 48, width - 8, 22);
-    const side = Math.min(width, 520);
+    const side = Math.min(width, 480);
     this.chart = chart({
       label: this.caption(),
       width: side,

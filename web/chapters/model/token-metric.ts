@@ -9,6 +9,7 @@ import type { HeadRegistry } from '../../heads/registry';
 import type { Store } from './state';
 import type { Figure } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
+import { entryOf } from '../../ui/registry';
 import type { Checkpoints } from './checkpoints';
 import type { HeadMeasurements } from './measurements';
 import { LAWS } from './predictor-levels';
@@ -50,6 +51,8 @@ const TITLES = { bare: 'W alone', weighted: 'W weighted by C', mean_field: 'mean
 /** The field of a prediction that has a quantity in a metric; every metric of a row has its quantity. */
 const fieldOf = ({ quantity }: Row, metric: Metric) => `${metric}_${quantity}` as 'bare_spread';
 
+/** Pixels of a panel. */
+const HEIGHT = 170;
 const GAP = 10;
 /** Between two rows of panels. */
 const ROW_GAP = 12;
@@ -82,21 +85,21 @@ export class TokenMetricFigure implements Figure {
     if (!predictions) return this.frame.clear();
     const { width } = this.frame;
     const side = Math.floor((width - GAP) / 2);
-    const height = Math.round(Math.min(260, Math.max(190, side * 0.62)));
     const spots = ROWS.map((row) => row.metrics.map((metric) => this.spots(predictions, row, metric)));
     const key = legend(modelEntries([this.checkpoints.model], spots[0][0]), 48, width - 8, 22);
     const panels = ROWS.flatMap((row, i) =>
       row.metrics.map((metric, k) => ({
         spots: spots[i][k],
-        chart: this.panel(row, metric, spots[i][k], side, height),
+        chart: this.panel(row, metric, spots[i][k], side),
         x: k * (side + GAP),
-        y: key.height + i * (height + ROW_GAP),
+        y: key.height + i * (HEIGHT + ROW_GAP),
       })),
     );
-    const size = { width, height: key.height + ROWS.length * (height + ROW_GAP) };
+    const size = { width, height: key.height + ROWS.length * (HEIGHT + ROW_GAP) };
     const parts = panels.map(({ chart: { svg }, x, y }) => ({ svg, x, y }));
     const svg = compose(parts, size, `Spectra of heads. ${this.caption()}`);
     svg.append(key.render());
+    this.frame.retitle(this.title());
     this.frame.put(svg);
     this.pointer.place(...panels.map((it) => [it.spots, shifted(it.chart, it.x, it.y)] as const));
     this.frame.say(this.caption());
@@ -116,12 +119,12 @@ export class TokenMetricFigure implements Figure {
     return { columns: ['layer', 'head', ...fields], rows };
   }
 
-  private panel(row: Row, metric: Metric, spots: PanelSpot[], width: number, height: number) {
+  private panel(row: Row, metric: Metric, spots: PanelSpot[], width: number) {
     const { state } = this.store;
     const title = `${TITLES[metric]}: ${this.rank(row, metric)}`;
     return chart({
       label: title,
-      ...{ width, height, marginTop: 44, marginLeft: 46, marginRight: 12, marginBottom: 38 },
+      ...{ width, height: HEIGHT, marginTop: 44, marginLeft: 46, marginRight: 12, marginBottom: 38 },
       x: { tickFormat: tick, ticks: 4, nice: true, labelAnchor: 'center', label: row.name },
       y: { tickFormat: tick, ticks: 4, nice: true, label: metric === row.metrics[0] ? row.label : null },
       marks: [
@@ -157,6 +160,14 @@ export class TokenMetricFigure implements Figure {
   private rank(row: Row, metric: Metric): string {
     const found = this.expectation(row, metric)?.rank_correlation ?? null;
     return found === null ? 'not compared' : found.toFixed(2).replace('-', '−');
+  }
+
+  /** What the first row shows; the plain title while no text is measured. */
+  private title(): string {
+    const [alone, weighted] = BOTH.map((metric) => this.rank(ROWS[0], metric));
+    const compared = this.expectation(ROWS[0], 'weighted')?.rank_correlation ?? null;
+    if (compared === null) return entryOf(this.id).title;
+    return `Rank correlation of the norm with entropy: ${alone} alone, ${weighted} in the metric of the tokens`;
   }
 
   private caption(): string {

@@ -13,13 +13,22 @@ import {
   type Escape,
   type EscapeGroup,
 } from './escape-rows';
-import { chosenMark, lineLegend, MARGINS, referencesText, titleMark, trainedMark, type Panel } from './panel-parts';
+import {
+  chosenMark,
+  lineLegend,
+  MARGINS,
+  NARROW,
+  referencesText,
+  titleMark,
+  trainedMark,
+  type Panel,
+} from './panel-parts';
 import type { ChosenExperiment, PanelsDescription, Shown } from './panels-figure';
 import { labelsOf, partText, referenceCells, REFERENCES, type PublishedResults } from './published-results';
 import type { CellTrial } from './trials';
 
-/** Pixels of a panel, beside others and above others. */
-const HEIGHT = { beside: 300, above: 175 };
+/** Pixels of a panel on a wide page and on a phone. */
+const HEIGHT = { wide: 270, narrow: 175 };
 /** Pixels between the intervals of two scales, which stand side by side. */
 const APART = 7;
 const ALPHAS: [number, number] = [-1.2, 1.2];
@@ -46,8 +55,8 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
   *panels(shown, width) {
     const scales = valuesOf(shown.rows, 'scale').map((scale) => `s = ${tick(scale)}`);
     const depths = valuesOf(shown.rows, 'depth');
-    const columns = width >= 560 ? depths.length : 1;
-    const height = columns > 1 ? HEIGHT.beside : HEIGHT.above;
+    const columns = width >= 560 ? depths.length : 2;
+    const height = width >= 560 ? HEIGHT.wide : HEIGHT.narrow;
     const panels = depths.map((depth) => panel(depth, { width: width / columns, height }, shown));
     return { columns, height, names: lineLegend(scales, width), panels };
   },
@@ -128,7 +137,7 @@ function panel(
       domain: ALPHAS,
       label: 'correlation α →',
       labelAnchor: 'center',
-      ticks: [-1, -0.5, 0, 0.5, 1],
+      ticks: size.width < NARROW ? [-1, 0, 1] : [-1, -0.5, 0, 0.5, 1],
       tickFormat: tick,
     },
     y: {

@@ -12,6 +12,9 @@ import { isInsignificant, type Tested } from './published-rows';
 /** Margins of a panel, with room for its title above. */
 export const MARGINS = { marginLeft: 46, marginRight: 14, marginTop: 36, marginBottom: 40 };
 
+/** A panel narrower than this, in pixels, has room for few ticks. */
+export const NARROW = 230;
+
 /** The title of a panel, above its upper left corner. */
 export function titleMark(title: string): Markish {
   return text([title], {

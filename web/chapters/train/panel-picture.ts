@@ -10,7 +10,7 @@ export interface PanelBlock {
 }
 
 /** Pixels that a panel needs beside others. */
-const LEAST = 270;
+const LEAST = 165;
 
 /** Pixels between two blocks. */
 const GAP = 12;

@@ -39,7 +39,7 @@ const HIGH = '0.02';
 const MEANS = ['initial-m1', 'initial-m1-half'];
 const COMPARED_AT = ['0.0015', '0.003', HIGH];
 /** Pixels of a panel, beside the other and above it. */
-const HEIGHT = { beside: 300, above: 200 };
+const HEIGHT = { beside: 270, above: 200 };
 /** Pixels between the numbers of an axis, at least. */
 const GAP = 4;
 /** What the axis has beyond its outermost learning rates, as a factor. */

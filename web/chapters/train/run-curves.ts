@@ -10,7 +10,7 @@ import type { ShownRuns } from './shown-runs';
 import type { Figure, Store } from './state';
 
 /** Pixels of a panel, beside others and above others. */
-const HEIGHT = { beside: 160, above: 125 };
+const HEIGHT = 150;
 
 /** What is measured of the runs, over their steps. */
 export class RunCurvesFigure implements Figure {
@@ -32,8 +32,7 @@ export class RunCurvesFigure implements Figure {
   *paint() {
     const styles = stylesOf(this.shown.all);
     const panels = panelsOf(this.store.state.spread);
-    const height = this.picture.columns > 1 ? HEIGHT.beside : HEIGHT.above;
-    const heights = panels.map((_, i) => ({ height, wide: i === 0 }));
+    const heights = panels.map((_, i) => ({ height: HEIGHT, wide: i === 0 }));
     const text = this.caption(styles);
     this.picture.layOut([{ entries: runEntries(styles), panels: heights }], `Training over the steps. ${text}`);
     this.frame.say(text);

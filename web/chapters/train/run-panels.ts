@@ -5,7 +5,7 @@ import { spreadNames } from '../../heads/registry';
 import type { Spread } from '../../state/heads';
 import type { RunStyle } from './run-styles';
 import { referencesOf, type Row, type Shown } from './log-rows';
-import { MARGINS, referenceMarks, titleMark } from './panel-parts';
+import { MARGINS, NARROW, referenceMarks, titleMark } from './panel-parts';
 
 /** One of the charts that share the axis of steps. */
 export interface Panel {
@@ -44,14 +44,14 @@ export function panelsOf(spread: Spread): Panel[] {
       references: true,
     },
     {
-      title: 'attention entropy',
+      title: 'entropy',
       main: 'entropy',
       least: [0, 1],
       most: EVERYTHING,
       thin: { of: 'entropy_bound', name: 'bound' },
     },
     {
-      title: `${spreadNames[spread]} of the heads`,
+      title: spreadNames[spread],
       main: spread,
       most: EVERYTHING,
       // The trace's may be negative; the others span decades.
@@ -166,7 +166,7 @@ export function drawPanel(
     label: panel.title,
     ...size,
     ...MARGINS,
-    x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: 5, tickFormat: tick },
+    x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: size.width < NARROW ? 2 : 5, tickFormat: tick },
     y: {
       domain,
       label: null,

@@ -31,8 +31,8 @@ import {
 } from './strength-rows';
 import { regularizers } from './state';
 
-/** Pixels of a panel, beside others and above others. */
-const HEIGHT = { beside: 240, above: 160 };
+/** Pixels of a panel on a wide page and on a phone. */
+const HEIGHT = { wide: 230, narrow: 170 };
 type Value = 'perplexity' | 'entropy';
 
 const nameOf = (method: string, results: PublishedResults) =>
@@ -62,8 +62,8 @@ export const strengthFigure: PanelsDescription<Strengths> = {
   rows: (results) => ({ methods: strengthsOf(results), points: strengthPoints(results) }),
   *panels(shown, width) {
     const forms = formsOf(shown.rows.methods).map((form) => regularizers[form]);
-    const columns = width >= 1000 ? 4 : width >= 560 ? 2 : 1;
-    const height = columns > 1 ? HEIGHT.beside : HEIGHT.above;
+    const columns = width >= 1000 ? 4 : 2;
+    const height = width >= 560 ? HEIGHT.wide : HEIGHT.narrow;
     const size = { width: width / columns, height };
     const panels = ['with', 'without'].flatMap((biases) => [
       panel('perplexity', biases, size, shown),
@@ -141,15 +141,15 @@ function panel(
     x: {
       type: 'log',
       domain: [places.none / 1.5, 1.5 * Math.max(...places.strengths)],
-      label: 'strength of the regularizer →',
+      label: 'strength →',
       labelAnchor: 'center',
       ticks: [places.none, ...places.strengths],
-      tickFormat: (strength: number) => (strength === places.none ? 'none' : tick(strength)),
+      tickFormat: (strength: number) => (strength === places.none ? '0' : tick(strength)),
     },
     y: { domain: [ends[0] - room, top], label: null, ticks: 4, tickFormat: tick },
     marks: [
       gridY({ ticks: 4, strokeOpacity: 0.08 }),
-      titleMark(`${value === 'entropy' ? 'attention entropy' : value}, ${biases} biases`),
+      titleMark(`${value}, ${biases === 'with' ? '' : 'no '}biases`),
       ...(value === 'perplexity' ? referenceMarks(found.references, [ends[0] - room, top]) : []),
       ruleY(baseline, { y: mean, stroke: series[0], strokeWidth: 2, ariaDescription: 'none' }),
       ...formsOf(methods).flatMap((form, i) => {
@@ -169,11 +169,9 @@ function panel(
           text(beyond, {
             x: place,
             y,
-            text: (it: StrengthPoint) => `↑ ${short(mean(it))}`,
+            text: (it: StrengthPoint) => short(mean(it)),
             fill: series[i],
             fontWeight: 600,
-            textAnchor: 'start',
-            dx: 5,
             dy: 8,
             ariaDescription: `${regularizers[form]}, mean, above the axis`,
           }),
