@@ -364,8 +364,8 @@ RetrievalCorrelation HardRetrieval::correlation(bool predicted) const {
   for (std::size_t k = 0; k < kPermutations; ++k) {
     for (Eigen::VectorXd& cost : permuted) {
       for (Index i = cost.size() - 1; i > 0; --i) {  // Fisher-Yates
-        const auto bound = static_cast<double>(i + 1);
-        const double at = random_unit(settings_.seed, std::uint64_t{1} << 44, draw++) * bound;
+        const auto count = static_cast<std::uint64_t>(i + 1);
+        const auto at = random_below(count, settings_.seed, std::uint64_t{1} << 44, draw++);
         std::swap(cost[i], cost[static_cast<Index>(at)]);
       }
     }

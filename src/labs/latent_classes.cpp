@@ -99,17 +99,14 @@ bool LatentClasses::advance() {
   tokens = precision_.cwiseSqrt().cwiseInverse().asDiagonal() * tokens;
   std::vector<Index> truth;
   for (Index t = 0; t < kTokens; ++t) {
-    const double unit = random_unit(seed, stream(classes), static_cast<std::uint64_t>(t));
-    truth.push_back(std::min(kPrototypes - 1, static_cast<Index>(unit * kPrototypes)));
+    truth.push_back(static_cast<Index>(
+        random_below(kPrototypes, seed, stream(classes), static_cast<std::uint64_t>(t))));
     tokens.col(t) += keys.col(truth.back());
   }
   std::vector<Index> order(kWidth);
   std::iota(order.begin(), order.end(), Index{0});
-  for (Index i = kWidth - 1; i > 0; --i) {  // Fisher and Yates
-    const double unit = random_unit(seed, stream(shuffle), static_cast<std::uint64_t>(i));
-    std::swap(order[static_cast<std::size_t>(i)],
-              order[std::min<std::size_t>(static_cast<std::size_t>(i),
-                                          static_cast<std::size_t>(unit * double(i + 1)))]);
+  for (std::size_t i = kWidth - 1; i > 0; --i) {  // Fisher-Yates
+    std::swap(order[i], order[random_below(i + 1, seed, stream(shuffle), i)]);
   }
 
   const auto logits_of = [&](const VectorXd& spectrum, bool corrected) {
