@@ -3,30 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
+#include "checkpoint/numbered_part.h"
 #include "checkpoint/shard_index.h"
 #include "support/error.h"
 
 namespace eigenscope {
 namespace {
 
-constexpr std::string_view kPattern = "-00000-of-00000.gguf";  // what follows the model's name
-constexpr std::size_t kDigits = 5;
 constexpr std::uint64_t kMostParts = 99999;
-
-std::string padded(int number) {
-  const std::string digits = std::to_string(number);
-  return std::string(kDigits - digits.size(), '0') + digits;
-}
-
-bool is_part(const std::string& name) {
-  if (name.size() <= kPattern.size()) return false;
-  const std::string_view ending = std::string_view(name).substr(name.size() - kPattern.size());
-  return std::equal(ending.begin(), ending.end(), kPattern.begin(), [](char found, char wanted) {
-    return wanted == '0' ? found >= '0' && found <= '9' : found == wanted;
-  });
-}
 
 std::uint64_t count_of(const GgufHeader& header) {
   return std::max<std::uint64_t>(1, header.integer("split.count"));
@@ -42,15 +27,9 @@ std::string part_name(std::uint64_t number, std::uint64_t count, const std::stri
 }  // namespace
 
 std::vector<std::string> gguf_part_names(const std::string& name) {
-  if (!is_part(name)) return {name};
-  const std::size_t end = name.size() - kPattern.size();
-  const int count = std::stoi(name.substr(end + 10, kDigits));
-  std::vector<std::string> names;
-  for (int number = 1; number <= count; ++number) {
-    names.push_back(name.substr(0, end + 1) + padded(number) + name.substr(end + 6));
-  }
-  const bool is_one = std::find(names.begin(), names.end(), name) != names.end();
-  return is_one ? names : std::vector{name};
+  const std::optional<NumberedPart> part = numbered_part(name, ".gguf");
+  const bool is_one = part && part->number >= 1 && part->number <= part->count;
+  return is_one ? part->names() : std::vector{name};
 }
 
 std::vector<GgufPart> read_gguf_parts(const std::vector<std::shared_ptr<ByteSource>>& files) {

@@ -1,12 +1,12 @@
 #include "cli/checkpoint_options.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <iostream>
-#include <string_view>
+#include <optional>
 #include <utility>
 
+#include "checkpoint/numbered_part.h"
 #include "checkpoint/open_checkpoint.h"
 #include "support/error.h"
 
@@ -23,22 +23,10 @@ std::string file_beside(const std::string& model, const char* name) {
   return std::filesystem::exists(beside, error) ? beside.string() : "";
 }
 
-/// The parts that a shard called NAME-00001-of-00002.safetensors says its model has; 1 for any other name.
-int parts_of(const std::string& model) {
-  constexpr std::string_view kForm = "-00000-of-00000.safetensors";
-  if (model.size() < kForm.size()) return 1;
-  std::string end = model.substr(model.size() - kForm.size());
-  const std::string count = end.substr(10, 5);
-  for (char& c : end) {
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0) c = '0';
-  }
-  return end == kForm ? std::stoi(count) : 1;
-}
-
 void note_lone_shard(const std::string& model) {
-  const int parts = parts_of(model);
-  if (parts < 2) return;
-  std::cerr << "eigenscope: " << model << " is one of " << parts
+  const std::optional<NumberedPart> part = numbered_part(model, ".safetensors");
+  if (!part || part->count < 2) return;
+  std::cerr << "eigenscope: " << model << " is one of " << part->count
             << " parts of a model; its .safetensors.index.json or its folder opens all parts\n";
 }
 
@@ -82,11 +70,13 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
   }
   text_ = has_field(operation, "tokenizer");
   if (!any_) return;
-  CLI::Option* const model = app.add_option(
-      "MODEL", models_,
-      several ? "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint, a folder with either, or "
-                "a folder of such folders; several are allowed"
-              : "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint, or a folder with either");
+  CLI::Option* const model =
+      app.add_option("MODEL", models_,
+                     several ? "a .safetensors, .gguf or PyTorch file, the index of a sharded "
+                               "checkpoint, a folder with either, or "
+                               "a folder of such folders; several are allowed"
+                             : "a .safetensors, .gguf or PyTorch file, the index of a sharded "
+                               "checkpoint, or a folder with either");
   refuse_empty(model->required());
   if (!several) model->expected(1);
   refuse_empty(
