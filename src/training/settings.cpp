@@ -149,7 +149,7 @@ void check_controls(const TrainSettings& settings) {
   const AttentionKind attention = settings.model.attention;
   if (reads_logits(attention)) return;
   const RegularizerSettings& own = settings.regularizer;
-  const std::string name(kAttentionKinds[static_cast<std::size_t>(attention)].name);
+  const std::string name(name_of(attention));
   const auto refuse_unless = [&](bool allowed, const char* field, const std::string& value,
                                  const std::string& instead) {
     if (allowed) return;
@@ -179,6 +179,9 @@ Index ModelSettings::hidden() const {
 
 std::span<const NumberField> number_fields() { return kNumberFields; }
 std::span<const ChoiceField> choice_fields() { return kChoiceFields; }
+std::string_view name_of(AttentionKind kind) {
+  return kAttentionKinds[static_cast<std::size_t>(kind)].name;
+}
 
 double number_of(const TrainSettings& settings, const NumberField& field) {
   TrainSettings copy = settings;  // the fields give places that can be written

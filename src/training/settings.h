@@ -175,6 +175,7 @@ struct ChoiceField {
   bool later = false;  ///< as for NumberField
 };
 std::span<const ChoiceField> choice_fields();
+std::string_view name_of(AttentionKind kind);
 /// Throws InvalidArgument that lists the names.
 void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_view name);
 

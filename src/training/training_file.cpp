@@ -280,11 +280,7 @@ std::string config_text(const ModelSettings& settings) {
   text += std::string("  \"positions\": \"") +
           (settings.positions == Positions::learned ? "learned" : "rotary") + "\"";
   if (settings.attention != AttentionKind::softmax) {
-    text += std::string(",\n  \"attention_weights\": \"") +
-            (settings.attention == AttentionKind::self   ? "self"
-             : settings.attention == AttentionKind::hard ? "hard"
-                                                         : "none") +
-            "\"";
+    text += ",\n  \"attention_weights\": \"" + std::string(name_of(settings.attention)) + "\"";
   }
   text += "\n}\n";
   return text;
