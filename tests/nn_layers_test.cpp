@@ -228,7 +228,7 @@ TEST_CASE("attention: gradients, with and without grouped keys and rotary positi
     MatrixXd turned = fused;
     rotate(1, turned);
     CHECK((turned == fused) == !rotary);
-    attention_backward(shape, turned, weights, weights, c, dfused);
+    attention_backward(shape, turned, weights, /*hard=*/false, c, dfused);
     rotate(-1, dfused);
     CHECK(error_of(loss, fused, dfused) < kAllowed);
     rotate(-1, turned);

@@ -128,7 +128,7 @@ void FeaturePolicy<Scalar>::attend_backward(const Matrix<Scalar>& observations) 
   }
   dfused_.resize(3 * width, features * batch);
   dtokens_.resize(width, features * batch);
-  attention_backward(attention_shape(batch), fused_, weights_, weights_, dattended_, dfused_);
+  attention_backward(attention_shape(batch), fused_, weights_, /*hard=*/false, dattended_, dfused_);
   Vector<Scalar> no_bias = Vector<Scalar>::Zero(3 * width);
   linear_backward(parameters_.data() + attention(), tokens_, dfused_, &dtokens_,
                   gradient_.data() + attention(), no_bias.data());

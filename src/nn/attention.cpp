@@ -79,9 +79,7 @@ template <class Scalar>
 void choose_keys(const HeadInput<Scalar>& head, const HeadReading<Scalar>& reading, Scalar scale,
                  Entries visible, Index first, Scalar* weights, Scalar* out, Index leading) {
   const Index length = head.length;
-  const Product<Scalar> logits{length,  length, head.key.transposed(), head.query,
-                               weights, length, /*add=*/false,         visible};
-  multiply<Scalar, Scalar>(head.width, {&logits, 1});
+  head_logits(head, visible, weights);
   for (Index query = 0; query < length; ++query) {
     Scalar* const column = weights + query * length;
     const Index keys = visible == Entries::upper ? query + 1 : length;
@@ -111,7 +109,7 @@ void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> l
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out, Matrix<Scalar>* soft) {
+                       Matrix<Scalar>& out) {
   const Scalar scale = 1 / root_of<Scalar>(shape.head_width);
   for (Index sequence = 0; sequence < shape.batch; ++sequence) {
     const Index column = sequence * shape.length;
@@ -123,14 +121,9 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
       const auto softmax = [&](Eigen::Map<Matrix<Scalar>> logits) {
         softmax_columns(scale * reading.factor, shape.visible, logits);
       };
-      if (soft || reading.retrieval == Retrieval::soft) {
-        attend_head(in, shape.visible, softmax, part(soft ? *soft : weights, 0, first), own_out,
-                    out.rows());
-        if (soft && reading.retrieval == Retrieval::soft) {
-          weights.middleCols(first, shape.length) = soft->middleCols(first, shape.length);
-        }
-      }
-      if (reading.retrieval != Retrieval::soft) {
+      if (reading.retrieval == Retrieval::soft) {
+        attend_head(in, shape.visible, softmax, part(weights, 0, first), own_out, out.rows());
+      } else {
         choose_keys(in, reading, scale, shape.visible, first, part(weights, 0, first), own_out,
                     out.rows());
       }
@@ -157,12 +150,14 @@ void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& 
 
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
-                        const Matrix<Scalar>& weights, const Matrix<Scalar>& soft,
-                        const Matrix<Scalar>& dout, Matrix<Scalar>& dfused) {
+                        const Matrix<Scalar>& weights, bool hard, const Matrix<Scalar>& dout,
+                        Matrix<Scalar>& dfused) {
   const Index length = shape.length, width = shape.head_width, leading = fused.rows();
   const Scalar scale = 1 / root_of<Scalar>(width);
   std::vector<Scalar> buffer(static_cast<std::size_t>(length * length));
   Scalar* const ds = buffer.data();
+  Matrix<Scalar> soft;
+  if (hard) soft.resize(length, length);
   dfused.bottomRows(2 * shape.groups * width).setZero();  // groups add theirs up
   for (Index sequence = 0; sequence < shape.batch; ++sequence) {
     const Index column = sequence * length;
@@ -170,7 +165,12 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
       const HeadInput<Scalar> in = head_input(shape, fused, head, column);
       const auto upstream = factor(part(dout, head * width, column), dout.rows());
       const Scalar* const p = part(weights, 0, shape.weights_column(sequence, head));
-      const Scalar* const s = part(soft, 0, shape.weights_column(sequence, head));
+      if (hard) {
+        head_logits(in, shape.visible, soft.data());
+        softmax_columns(scale, shape.visible,
+                        Eigen::Map<Matrix<Scalar>>(soft.data(), length, length));
+      }
+      const Scalar* const s = hard ? soft.data() : p;
       const Product<Scalar> slopes{length, length, in.value.transposed(), upstream,
                                    ds,     length, /*add=*/false,         shape.visible};
       multiply<Scalar, Scalar>(width, {&slopes, 1});
@@ -193,20 +193,20 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
 }
 
 template void attention_forward(const AttentionShape&, const Matrix<float>&,
-                                std::span<const HeadReading<float>>, Matrix<float>&, Matrix<float>&,
-                                Matrix<float>*);
+                                std::span<const HeadReading<float>>, Matrix<float>&,
+                                Matrix<float>&);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<float>&, bool,
                                       Matrix<float>&, Matrix<float>&);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<double>&, bool,
                                       Matrix<double>&, Matrix<double>&);
 template void attention_backward(const AttentionShape&, const Matrix<float>&, const Matrix<float>&,
-                                 const Matrix<float>&, const Matrix<float>&, Matrix<float>&);
+                                 bool, const Matrix<float>&, Matrix<float>&);
 template void attention_forward(const AttentionShape&, const Matrix<double>&,
                                 std::span<const HeadReading<double>>, Matrix<double>&,
-                                Matrix<double>&, Matrix<double>*);
+                                Matrix<double>&);
 template void attention_backward(const AttentionShape&, const Matrix<double>&,
-                                 const Matrix<double>&, const Matrix<double>&,
-                                 const Matrix<double>&, Matrix<double>&);
+                                 const Matrix<double>&, bool, const Matrix<double>&,
+                                 Matrix<double>&);
 template void softmax_columns(float, Entries, Eigen::Map<Matrix<float>>);
 template void softmax_columns(double, Entries, Eigen::Map<Matrix<double>>);
 

@@ -29,17 +29,23 @@ void multiply_seen(Entries visible, Eigen::Index width, Eigen::Index length, Fac
   }
 }
 
-/// O = V P with weights P made of the logits K^T Q, both T x T (row = key, column = query). `softmax` is
-/// called once with a map of the logits, which it turns into the weights in place. With `visible` upper
-/// a query sees no key after itself: the logits of those keys are not defined, and softmax must leave
-/// weights of 0 there. O is value_width x T, its columns `leading` apart.
+/// K^T Q, T x T (row = key, column = query). With `visible` upper a query sees no key after itself: the logits
+/// of those keys are not defined.
+template <class Scalar>
+void head_logits(const HeadInput<Scalar>& head, Entries visible, Scalar* logits) {
+  const Product<Scalar> product{head.length, head.length, head.key.transposed(), head.query,
+                                logits,      head.length, /*add=*/false,         visible};
+  multiply<Scalar, Scalar>(head.width, {&product, 1});
+}
+
+/// O = V P with weights P made of the logits, both T x T. `softmax` is called once with a map of the logits,
+/// which it turns into the weights in place; it must leave weights of 0 for the keys that a query does not
+/// see. O is value_width x T, its columns `leading` apart.
 template <class Scalar, class Softmax>
 void attend_head(const HeadInput<Scalar>& head, Entries visible, const Softmax& softmax,
                  Scalar* weights, Scalar* out, Eigen::Index leading) {
   const Eigen::Index length = head.length;
-  const Product<Scalar> logits{length,  length, head.key.transposed(), head.query,
-                               weights, length, /*add=*/false,         visible};
-  multiply<Scalar, Scalar>(head.width, {&logits, 1});
+  head_logits(head, visible, weights);
   softmax(Eigen::Map<Matrix<Scalar>>(weights, length, length));
   multiply_seen(visible, head.value_width, length, head.value, factor<Scalar>(weights, length), out,
                 leading);
@@ -83,22 +89,22 @@ struct HeadReading {
 
 /// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys, or what
 /// the H `readings` make of these logits. Fused (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column =
-/// query; zero for other keys). `soft`, if not null, gets the softmax of every head, as P.
+/// query; zero for other keys).
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out, Matrix<Scalar>* soft = nullptr);
+                       Matrix<Scalar>& out);
 /// The same with weights that no query or key changes: all on the token itself, or with `self` false all
 /// 0, and so O.
 template <class Scalar>
 void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused, bool self,
                              Matrix<Scalar>& weights, Matrix<Scalar>& out);
-/// For factors of 1 and the exact softmax, or fixed weights, which give queries and keys a gradient of 0.
-/// dFused as fused. The gradient goes from the weights to the logits as through `soft`: the weights
-/// themselves, or with hard weights their softmax (straight-through).
+/// For factors of 1 and the exact softmax, hard weights, or fixed weights, which give queries and keys a
+/// gradient of 0. dFused as fused. With `hard` the gradient goes from the weights to the logits as through the
+/// softmax of the logits, which is computed again (straight-through).
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
-                        const Matrix<Scalar>& weights, const Matrix<Scalar>& soft,
-                        const Matrix<Scalar>& dout, Matrix<Scalar>& dfused);
+                        const Matrix<Scalar>& weights, bool hard, const Matrix<Scalar>& dout,
+                        Matrix<Scalar>& dfused);
 
 }  // namespace eigenscope

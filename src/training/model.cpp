@@ -144,9 +144,6 @@ void Model<Scalar>::resize(Index tokens) {
       layer.inverse.resize(settings_.heads + settings_.groups(), tokens);
     }
     layer.weights.resize(shape_.length, shape_.batch * shape_.heads * shape_.length);
-    if (settings_.attention == AttentionKind::hard) {
-      layer.soft.resize(layer.weights.rows(), layer.weights.cols());
-    }
     layer.up.resize(hidden, tokens);
     layer.active.resize(hidden, tokens);
     if (settings_.mlp_kind == MlpKind::gated) layer.gate.resize(hidden, tokens);
@@ -252,7 +249,7 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
         intervention.readings.empty() ? trained : intervention.readings;
     attention_forward(shape_, state.fused,
                       all.subspan(static_cast<std::size_t>(layer) * heads, heads), state.weights,
-                      state.attended, state.soft.size() > 0 ? &state.soft : nullptr);
+                      state.attended);
   } else {
     fixed_attention_forward(shape_, state.fused, settings_.attention == AttentionKind::self,
                             state.weights, state.attended);
@@ -352,8 +349,8 @@ void Model<Scalar>::attend_back(Index layer, const Matrix<Scalar>& in) {
   linear_backward(at_offset(own.projection), state.attended,
                   dropped_flow(dropout_place(layer, kAttention)), &dattended_,
                   slope_at(own.projection), slope_at(own.projection_bias));
-  attention_backward(shape_, state.fused, state.weights,
-                     state.soft.size() > 0 ? state.soft : state.weights, dattended_, dfused_);
+  attention_backward(shape_, state.fused, state.weights, settings_.attention == AttentionKind::hard,
+                     dattended_, dfused_);
   turns_.turn_batch(shape_, -1, dfused_);
   if (own.query_norm >= 0) {
     head_norm_backward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.projected,

@@ -105,7 +105,6 @@ class Model {
  private:
   struct Layer {
     Matrix<Scalar> norm1, statistics1, fused, weights, attended, sum1;
-    Matrix<Scalar> soft;                // the softmax behind weights that are trained hard
     Matrix<Scalar> projected, inverse;  // with QK-norm: fused before it, and what it multiplied by
     Matrix<Scalar> norm2, statistics2, up, active, sum2;
     Matrix<Scalar> gate;  // of a gated MLP
