@@ -15,18 +15,23 @@ export interface Checkpoint extends CheckpointFiles {
   tokenizer: File | null;
 }
 
-/** How the names of files end that a model's address may have. */
-export const WEIGHT_ENDINGS = ['.safetensors', '.safetensors.index.json', '.gguf', '.bin', '.bin.index.json'];
-
 const WEIGHTS = /\.(safetensors|gguf)$/;
+const ENDINGS = ['.safetensors', '.gguf', '.bin'];
+/** Shards by the index that lists them. */
 const SHARDS = { '.safetensors.index.json': '.safetensors', '.bin.index.json': '.bin' };
+
+/** How the names of files end that a model's address may have, the preferred first; an index after its shards. */
+export const WEIGHT_ENDINGS = ENDINGS.flatMap((ending) => [
+  ending,
+  ...Object.entries(SHARDS).flatMap(([index, shard]) => (shard === ending ? [index] : [])),
+]);
 
 /** The ending of the shards that an index of this name has; null for a file that is no index. */
 export function shardsOf(name: string): string | null {
   return Object.entries(SHARDS).find(([index]) => name.endsWith(index))?.[1] ?? null;
 }
 
-/** The names of all parts of the GGUF model to which a file of this name belongs; only itself for one that is no part. */
+/** The names of all parts of the GGUF model to which a file of this name belongs; only itself for another file. */
 export function partNames(name: string): string[] {
   const [, model, count] = /^(.+)-\d{5}-of-(\d{5})\.gguf$/.exec(name) ?? [];
   const nameOf = (_: unknown, i: number) => `${model}-${String(i + 1).padStart(5, '0')}-of-${count}.gguf`;
