@@ -212,6 +212,36 @@ describe('a silent worker', () => {
     expect(users().flatMap(({ jobs }) => jobs)).toHaveLength(3);
   });
 
+  test('is not given the two minutes of an untimed job that waits in it', async () => {
+    const restarted = vi.fn();
+    const { pool, worker } = await begun(restarted);
+    partial(worker, 10);
+    await seconds(20);
+    const other = { ...check, field: 'length' };
+    const waiting = vi.fn();
+    void pool.run('check', other, { onRestart: waiting });
+    void pool.run('check', other, { onRestart: waiting });
+    await seconds(1);
+    expect(worker.jobs).toHaveLength(2);
+    await seconds(11);
+    expect(restarted).toHaveBeenCalledTimes(1);
+    expect(waiting).toHaveBeenCalledTimes(1);
+  });
+
+  test('may take the two minutes of an untimed job that it was sent with a timed one', async () => {
+    const restarted = vi.fn();
+    const { pool, worker } = await begun(restarted);
+    partial(worker, 10);
+    const other = { ...check, field: 'length' };
+    void pool.run('check', other);
+    void pool.run('check', other);
+    await seconds(119);
+    expect(worker.jobs).toHaveLength(2);
+    expect(restarted).not.toHaveBeenCalled();
+    await seconds(3);
+    expect(restarted).toHaveBeenCalledTimes(1);
+  });
+
   test('is not suspected while the page is hidden or the machine sleeps', async () => {
     const { worker } = await begun();
     partial(worker, 10);

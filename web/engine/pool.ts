@@ -2,7 +2,7 @@ import { crashOf, EngineError, notStarted, stalledFor, VANISHED } from './engine
 import { blobsOf } from './file-inputs';
 import { compileEngine } from './modules';
 import type { EngineFailure, FromWorker, Input, JobName, Output, Partition } from './protocol';
-import { kindOf } from './patience';
+import { kindOf, patienceOf } from './patience';
 import { Seat, type Call } from './seat';
 import { everySeenSecond } from './seen-clock';
 import { divided } from './divided';
@@ -70,7 +70,7 @@ export class Pool {
     try {
       return await new Promise<Answer>((resolve, reject) => {
         const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
-        const call = { id, job, input, partition, slowest, expected, restarts: 0, stalls: 0 };
+        const call = { id, job, input, partition, slowest, expected, restarts: 0, silent: 0, stalls: 0 };
         this.send(engine, { ...call, onPartial, onRestart, resolve, reject });
         onStart?.();
       });
@@ -187,13 +187,13 @@ export class Pool {
     this.replace(seat);
   }
 
-  /** The jobs start again elsewhere, with more patience; those that stick once more are given up. */
+  /** All jobs start again elsewhere, the suspects with more patience; those that stick once more are given up. */
   private stalled(seat: Seat): void {
-    const { patience } = seat;
-    for (const call of seat.calls.values()) {
+    for (const call of seat.suspects()) {
+      const patience = patienceOf(call);
       if (++call.stalls > MOST_STALLS) this.fail(seat, call, stalledFor(patience));
-      else call.onRestart?.();
     }
+    for (const call of seat.calls.values()) call.onRestart?.();
     this.replace(seat);
   }
 

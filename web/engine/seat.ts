@@ -10,6 +10,8 @@ export interface Call extends Pace {
   partition: Partition | null;
   /** How often its worker vanished, or lost it. */
   restarts: number;
+  /** Seconds since it was sent to its worker, or since a sign of work from there. */
+  silent: number;
   onPartial: ((output: never, progress: number) => void) | undefined;
   onRestart: (() => void) | undefined;
   resolve: (output: never) => void;
@@ -55,9 +57,8 @@ export class Seat {
   /** Timers of cancelled jobs whose worker has not yet confirmed the cancellation. */
   private leaving = new Map<number, number>();
   private closed = new AbortController();
-  /** Seconds with jobs, and since the last sign of work on one of them. */
+  /** Seconds with jobs. */
   private working = 0;
-  private silent = 0;
   /** Seconds without jobs. */
   private resting = 0;
   /** The newest question, and the jobs that the worker had been sent by then. */
@@ -89,6 +90,7 @@ export class Seat {
   /** Starts a job; the engine goes first where the worker does not have it. */
   send(engine: WebAssembly.Module, call: Call): void {
     this.calls.set(call.id, call);
+    call.silent = 0;
     const { id, job, input, partition } = call;
     this.load(engine);
     this.post({ kind: 'run', id, job, input, partition });
@@ -118,20 +120,30 @@ export class Seat {
   /** A second has passed, as `everySeenSecond` counts. */
   tick(): void {
     if (this.calls.size === 0) {
-      this.working = this.silent = 0;
+      this.working = 0;
       if (++this.resting === REST) this.ask();
       return;
     }
     this.resting = 0;
-    this.silent++;
+    for (const call of this.calls.values()) call.silent++;
     if (++this.working % PING === 0) this.ask();
-    if (!this.started && this.silent > START) this.events.vanished(this);
-    else if (this.silent > this.patience) this.events.stalled(this);
+    const suspects = this.suspects();
+    if (!this.started && suspects.some(({ silent }) => silent > START)) this.events.vanished(this);
+    else if (suspects.every((call) => call.silent > patienceOf(call))) this.events.stalled(this);
   }
 
-  /** Seconds that the worker may be silent: those of its slowest job. */
-  get patience(): number {
-    return Math.max(...[...this.calls.values()].map(patienceOf));
+  /**
+   * The jobs of which one may be in a long step: those that the worker had at its last sign of work or was sent
+   * before the next question to it. Later ones only wait behind them.
+   */
+  suspects(): Call[] {
+    const calls = [...this.calls.values()];
+    const longest = Math.max(...calls.map(({ silent }) => silent));
+    return calls.filter(({ silent }) => longest - silent <= PING);
+  }
+
+  private showsWork(): void {
+    for (const call of this.calls.values()) call.silent = 0;
   }
 
   private ask(): void {
@@ -142,7 +154,7 @@ export class Seat {
 
   private receive(message: FromWorker): void {
     if (message.kind === 'pong') return this.compare(message);
-    this.silent = 0;
+    this.showsWork();
     if (message.kind === 'ready') this.begin(message.lock);
     else if (message.kind === 'cancelled') {
       clearTimeout(this.leaving.get(message.id));
@@ -152,7 +164,7 @@ export class Seat {
 
   /** Compares the jobs that the worker has with those that it should have. Messages keep their order. */
   private compare({ number, ids, busy, memory }: FromWorker & { kind: 'pong' }): void {
-    if (busy) this.silent = 0;
+    if (busy) this.showsWork();
     if (number !== this.ping.number) return;
     if (this.ping.ids.some((id) => this.calls.has(id) && !ids.includes(id))) {
       this.events.vanished(this);
