@@ -198,7 +198,9 @@ TEST_CASE("a path without a checkpoint is told what is missing", "[checkpoint]")
   std::filesystem::remove(folder.path("model.gguf"));
   const std::string zip = folder.write("model.bin", "PK\x03\x04" + std::string(60, '\3'));
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.path()); }).message,
-             ContainsSubstring("no .safetensors, .gguf or pytorch_model.bin file in it; the largest file is " + zip + ": it is a ZIP"));
+             ContainsSubstring("no .safetensors, .gguf or pytorch_model.bin file in it; "
+                               "the largest file is " +
+                               zip + ": it is a ZIP"));
   const std::string file = folder.write("m.safetensors", small_checkpoint());
   const Failure failure = failure_of([&] { open_checkpoint(file, folder.path("c.json")); });
   CHECK(failure.item == folder.path("c.json"));

@@ -25,8 +25,8 @@ struct GgufTensor {
 };
 
 struct GgufHeader {
-  /// By key: numbers, truth values, texts of at most 1000 bytes and lists of at most 4096 of these. What is longer, such
-  /// as a vocabulary, is left out.
+  /// By key: numbers, truth values, texts of at most 1000 bytes and lists of at most 4096 of these. What is longer,
+  /// such as a vocabulary, is left out.
   OrderedJson metadata = OrderedJson::object();
   std::vector<GgufTensor> tensors;
 

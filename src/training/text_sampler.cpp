@@ -16,8 +16,8 @@ using Eigen::Index;
 
 constexpr std::uint64_t kSpeechStream = std::uint64_t{1} << 42;
 
-// All heads with the logit factors gamma log(tr(W^2) + 1e-6)/sqrt(tr(W^2)) of TAME (Tang et al., ICLR 2025), layer by layer a head; 1
-// where tr(W^2) is not positive, for which TAME says nothing.
+// All heads, layer by layer, with the logit factors gamma log(tr(W^2) + 1e-6)/sqrt(tr(W^2)) of TAME (Tang et al.,
+// ICLR 2025); 1 where tr(W^2) is not positive, for which TAME defines none.
 std::vector<HeadReading<float>> tame_readings(const Model<float>& model, double gamma) {
   std::vector<HeadReading<float>> readings = model.readings();
   auto reading = readings.begin();

@@ -1,6 +1,6 @@
-// `npm run bench:large` writes docs/performance/large-checkpoint.md: the scan of a checkpoint in the shape of a 7B LLaMA against reading the bytes
-// of the same query and key tensors in pieces of 1 MiB, in turn, each after the system forgot the files;
-// and the scan's peak memory.
+// `npm run bench:large` writes docs/performance/large-checkpoint.md: the scan of a checkpoint in the shape of a 7B
+// LLaMA against reading the bytes of the same query and key tensors in pieces of 1 MiB, in turn, each after the
+// system forgot the files; and the scan's peak memory.
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

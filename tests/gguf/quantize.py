@@ -3,8 +3,8 @@
 
 Each block of a matrix is rounded to the nearest code between its extremes; llama.cpp searches for better scales in some
 types. As there, embeddings of positions and of segments, gains and biases keep F32, and matrices whose rows are not
-whole super-blocks of 256 get the type of `FALLBACK`. Prints for every head ||W' - W||_F / ||W||_F of W = W_Q W_K^T, from
-the blocks as tests/reference/generators/gguf_blocks.py decodes them, and the type of W_Q, as JSON.
+whole super-blocks of 256 get the type of `FALLBACK`. Prints for every head ||W' - W||_F / ||W||_F of W = W_Q W_K^T,
+from the blocks as tests/reference/generators/gguf_blocks.py decodes them, and the type of W_Q, as JSON.
 """
 import json
 import struct
@@ -213,7 +213,11 @@ def main(folder, kind, path):
     kinds = {name: type_of(name, values, kind) for name, values in before.items()}
     files = [(name, values.shape, kinds[name], encoded(values, kinds[name])) for name, values in before.items()]
     write(path, files, config)
-    queries = {name: decoded(raw, shape, it) for name, shape, it, raw in files if "attn_q." in name or "attn_k." in name}
+    queries = {
+        name: decoded(raw, shape, it)
+        for name, shape, it, raw in files
+        if "attn_q." in name or "attn_k." in name
+    }
     print(json.dumps({"type": kinds["blk.0.attn_q.weight"], "heads": list(distances(before, queries, config))}))
 
 

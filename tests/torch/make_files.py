@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Writes the files of this folder with PyTorch (Debian's python3-torch 1.13), whose reader is tests/torch_file_test.cpp,
-and the seeds of fuzz-pickle and fuzz-torch: make_files.py. Element i of a tensor is sin(i + 1), rounded to its type."""
+"""Writes the files of this folder with PyTorch (Debian's python3-torch 1.13), whose reader is
+tests/torch_file_test.cpp, and the seeds of fuzz-pickle and fuzz-torch: make_files.py. Element i of a tensor is
+sin(i + 1), rounded to its type."""
 import io
 import zipfile
 from collections import OrderedDict

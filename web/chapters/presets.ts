@@ -78,7 +78,9 @@ export function presetsHtml(id: FigureId): string {
   const steps = own.filter(({ step }) => step !== undefined);
   const links = own.map(({ id: name, name: text, state, step, free = [] }) => {
     const place = step ? `<span aria-hidden="true">${step}</span> ` : '';
-    return `<li><a class="preset${step ? ' step' : ''}" data-text="preset-${view}-${name}" data-free="${free.join(' ')}" href="${hrefOf(view, state, id)}">${place}${text}</a></li>`;
+    const data = `data-text="preset-${view}-${name}" data-free="${free.join(' ')}"`;
+    const href = hrefOf(view, state, id);
+    return `<li><a class="preset${step ? ' step' : ''}" ${data} href="${href}">${place}${text}</a></li>`;
   });
   const texts = own.map((preset) => {
     const { step, name } = preset;
@@ -88,7 +90,9 @@ export function presetsHtml(id: FigureId): string {
   });
   const [first] = steps;
   const hint = first
-    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">start with ${first.name.toLowerCase()}</a>, or drag the lower handle of the spectrum: squeezed, $L$ rises; widened, it falls.`
+    ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">` +
+      `start with ${first.name.toLowerCase()}</a>, ` +
+      'or drag the lower handle of the spectrum: squeezed, $L$ rises; widened, it falls.'
     : 'Choose one to see what it shows.';
   return `<div class="presets${first ? ' tour' : ''}">
     <ul aria-label="${first ? 'Tour and presets' : 'Presets'} of ${referTo(id)}">${links.join('')}</ul>

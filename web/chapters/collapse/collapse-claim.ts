@@ -62,7 +62,10 @@ export function claimText(curves: readonly Curve[], mean: number, threshold: num
   const where = `after ${small.layer} layers, threshold ${short(threshold)}`;
   if (mean === 0) {
     const what = losesOne(small) ? `there is ${lostIn(small)}` : 'neither collapse occurs';
-    return `The claim of Bao et al. (2024) is about a mean away from zero; here m = 0, and with ${told(small)} ${what} (${where}).`;
+    return (
+      'The claim of Bao et al. (2024) is about a mean away from zero; here m = 0, ' +
+      `and with ${told(small)} ${what} (${where}).`
+    );
   }
   if (losesOne(small)) {
     const better = larger.filter(keepsBoth);
@@ -78,7 +81,10 @@ export function claimText(curves: readonly Curve[], mean: number, threshold: num
   const worse = larger.filter(losesOne);
   if (worse.length > 0) {
     const others = worse.map((end) => `${told(end)}: ${lostIn(end)}`).join('; ');
-    return `${CLAIM} holds in this stack: ${told(small)} keeps both at the threshold or above (${where}). With ${others}.`;
+    return (
+      `${CLAIM} holds in this stack: ${told(small)} keeps both at the threshold or above (${where}). ` +
+      `With ${others}.`
+    );
   }
   const open = larger.find((end) => !keepsBoth(end));
   if (open) return unsure(open);

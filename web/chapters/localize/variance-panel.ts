@@ -172,9 +172,8 @@ export class VariancePanel {
     const spot = this.spots.find(({ head }) => head.id === id);
     const isShown = spot && spot.floor > curves.domain[0] && spot.floor < spot.x;
     const cross = 'm-3,-3l6,6m0,-6l-6,6';
-    const d = isShown
-      ? `M${own.x.apply(spot.floor)},${own.y.apply(spot.y)}H${own.x.apply(spot.x)}M${own.x.apply(spot.floor)},${own.y.apply(spot.y)}${cross}`
-      : '';
+    const floor = isShown && `M${own.x.apply(spot.floor)},${own.y.apply(spot.y)}`;
+    const d = isShown ? `${floor}H${own.x.apply(spot.x)}${floor}${cross}` : '';
     marks.floor.setAttribute('d', d);
   }
 

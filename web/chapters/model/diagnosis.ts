@@ -31,7 +31,8 @@ function fromWeights(heads: readonly Named[], { state: { length } }: Found): str
   const ofThese = centred.length === 0 ? '' : `; ${count(number)} of these ${areOrIs(number)} predicted to localize`;
   return (
     `At T = ${length} the theory predicts from the traces of W alone that ${count(localized(heads))} of ` +
-    `${count(heads.length)} heads localize. ${count(centred.length)} ${centred.length === 1 ? 'head has' : 'heads have'} a mean near zero ` +
+    `${count(heads.length)} heads localize. ` +
+    `${count(centred.length)} ${centred.length === 1 ? 'head has' : 'heads have'} a mean near zero ` +
     `(|tr W| ≤ ${DEVIATIONS}‖W‖/√d, as in a random matrix)${ofThese}.`
   );
 }
@@ -41,8 +42,8 @@ function fromStatistics(heads: readonly PlacedHead[], found: Found): string {
   if (entropies.length === 0) return '';
   const sharp = entropies.filter((it) => it < SHARP).length;
   return (
-    `With level ${found.state.level} of ${referTo('predictors')}, ${count(sharp)} of ${count(entropies.length)} heads ` +
-    `${areOrIs(sharp)} predicted to have an entropy below ${SHARP}.`
+    `With level ${found.state.level} of ${referTo('predictors')}, ` +
+    `${count(sharp)} of ${count(entropies.length)} heads ${areOrIs(sharp)} predicted to have an entropy below ${SHARP}.`
   );
 }
 

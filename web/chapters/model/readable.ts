@@ -10,8 +10,9 @@ export function showWhatCanBeRead(measurements: HeadMeasurements, frames: readon
     const { unreadable } = measurements;
     notice.hidden = unreadable === '';
     notice.textContent =
-      `This model cannot be run on text: ${unreadable} Text needs config.json, tokenizer.json and a model of a family ` +
-      'that “Supported files and models” lists for text.';
+      `This model cannot be run on text: ${unreadable} ` +
+      'Text needs config.json, tokenizer.json ' +
+      'and a model of a family that “Supported files and models” lists for text.';
     ask.hidden = unreadable !== '';
     for (const frame of frames) frame.setPresent(unreadable === '');
   });

@@ -21,10 +21,10 @@ export function claimText(output: AgentOutput): string {
     return withError(row.gain, row.gain_error);
   };
   return (
-    `With ${MOST_DISTRACTORS} distractors self-attention adds ${gain('attention')} to the accuracy of the perceptron, ` +
-    `${short(agentRow(output, 'plain', MOST_DISTRACTORS).accuracy)}; uniform attention weights add ${gain('uniform')}, an L1 ` +
-    `penalty ${gain('sparse')}. At ${LOUD} times the scale in training self-attention adds ` +
-    `${gain('attention', LOUD)}, the L1 penalty ${gain('sparse', LOUD)}.`
+    `With ${MOST_DISTRACTORS} distractors self-attention adds ${gain('attention')} ` +
+    `to the accuracy of the perceptron, ${short(agentRow(output, 'plain', MOST_DISTRACTORS).accuracy)}; ` +
+    `uniform attention weights add ${gain('uniform')}, an L1 penalty ${gain('sparse')}. ` +
+    `At ${LOUD} times the scale in training self-attention adds ${gain('attention', LOUD)}, the L1 penalty ${gain('sparse', LOUD)}.`
   );
 }
 
@@ -34,8 +34,8 @@ export function directionText(output: AgentOutput): string {
   if (!own || own.share === null) return '';
   const share = (scale: number) => short(agentRow(output, 'attention', MOST_DISTRACTORS, scale).relevant_share);
   return (
-    `With ${MOST_DISTRACTORS} distractors the four leading eigenvectors of W have ${withError(own.share, own.share_error)} of their ` +
-    `squared entries on the four relevant features (random directions ${short(own.random)}), the attention weights ` +
-    `${share(1)}, at ${LOUD} times the scale ${share(LOUD)}.`
+    `With ${MOST_DISTRACTORS} distractors the four leading eigenvectors of W have ` +
+    `${withError(own.share, own.share_error)} of their squared entries on the four relevant features ` +
+    `(random directions ${short(own.random)}), the attention weights ${share(1)}, at ${LOUD} times the scale ${share(LOUD)}.`
   );
 }

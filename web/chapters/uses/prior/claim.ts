@@ -23,9 +23,9 @@ export function claimText(output: PriorOutput): string {
   };
   return (
     `With ${FEW} examples the prior on the target adds ${gain('correct', FEW)} to the accuracy of ` +
-    `${short(rowOf(output, 'none', FEW).accuracy)}. With ${SOME} examples it adds ${gain('correct', SOME)}, and a prior ` +
-    `on all objects, without information on the target, ${gain('uniform', SOME)}. With ${MANY} examples the prior on ` +
-    `the target adds ${gain('correct', MANY)}, one on a wrong object ${gain('wrong', MANY)}.`
+    `${short(rowOf(output, 'none', FEW).accuracy)}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +
+    `and a prior on all objects, without information on the target, ${gain('uniform', SOME)}. ` +
+    `With ${MANY} examples the prior on the target adds ${gain('correct', MANY)}, one on a wrong object ${gain('wrong', MANY)}.`
   );
 }
 
@@ -34,8 +34,8 @@ export function groundingText(output: PriorOutput): string {
   const { mean_correlation, variance_correlation, accuracy_correlation, mean_error } = output;
   if (mean_error === null) return '';
   return (
-    `Over all points the weight on the target has the rank correlation ${short(mean_correlation)} with the mean of the ` +
-    `eigenspectrum, ${short(variance_correlation)} with its variance and ${short(accuracy_correlation)} with the ` +
-    `accuracy; it differs from that of W = m I by ${short(mean_error)} on average.`
+    `Over all points the weight on the target has the rank correlation ${short(mean_correlation)} ` +
+    `with the mean of the eigenspectrum, ${short(variance_correlation)} with its variance and ` +
+    `${short(accuracy_correlation)} with the accuracy; it differs from that of W = m I by ${short(mean_error)} on average.`
   );
 }
