@@ -14,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/operation_command.h"
+#include "cli/unknown_option.h"
 #include "operations/operations.h"
 #include "support/error.h"
 
@@ -84,6 +85,16 @@ void check_command(const CLI::App& app, const std::string& name) {
                                     "there is no such command; it must be one of " + names);
 }
 
+void parse(CLI::App& app, const std::vector<std::string>& arguments) {
+  try {
+    app.parse(last_first(arguments));
+  } catch (const CLI::ParseError& error) {
+    // CLI11 takes the value of an unknown option for an argument of the command, and names that.
+    if (error.get_exit_code() != 0) eigenscope::cli::check_option_names(app, arguments);
+    throw;
+  }
+}
+
 // The command of an operation: one of its own where several checkpoints or runs are made in one call.
 void add(CLI::App& app, const eigenscope::Operation& operation) {
   if (&operation == &eigenscope::heads_operation) return eigenscope::cli::add_heads(app);
@@ -100,7 +111,8 @@ std::string refusal(const CLI::App* app, const CLI::Error& error) {
 int main(int argc, char** argv) {
   CLI::App app{
       "Eigenscope: attention localization and the eigenspectrum of the query-key matrix\n"
-      "Attention localizes when the eigenspectrum of W_QK has a non-zero mean and a small variance\n"
+      "Attention localizes when the eigenspectrum of W_QK has a non-zero mean and a small "
+      "variance\n"
       "(Bao, Hataya, Karakida, ICML 2024, arXiv:2402.02098). The commands compute the theory, its\n"
       "simulation, the spectra of trained heads, and training runs.\n",
       "eigenscope"};
@@ -119,7 +131,7 @@ int main(int argc, char** argv) {
     if (!arguments.empty() && !arguments.front().starts_with('-')) {
       check_command(app, arguments.front());
     }
-    app.parse(last_first(arguments));
+    parse(app, arguments);
     return finish(0);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? finish(0) : kBadInput;

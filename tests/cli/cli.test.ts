@@ -330,7 +330,15 @@ describe('bad input', () => {
     );
     const option = run('simulate', { no_such_option: 1 });
     expect(option.status).toBe(2);
-    expect(option.stderr).toMatch(/^eigenscope: .*--no-such-option/);
+    expect(option.stderr).toBe(
+      'eigenscope: --no-such-option: there is no such option of the command simulate; `--help` lists them\n',
+    );
+    const misspelt = raw('predict', 'model', '--lenght=12');
+    expect(misspelt.status).toBe(2);
+    expect(misspelt.stderr).toBe(
+      'eigenscope: --lenght: there is no such option of the command predict; the nearest is --length\n',
+    );
+    expect(raw('--verison').stderr).toBe('eigenscope: --verison: there is no such option; the nearest is --version\n');
     expect(raw().stderr).toMatch(/^eigenscope: /);
   });
 });
