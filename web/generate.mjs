@@ -226,13 +226,21 @@ const presetValues = {
   }),
 };
 // The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
-const { usesPresets, positionMeasured, latentMeasured, priorMeasured, agentMeasured, retrievalMeasured } =
-  await load('chapters/uses/presets.ts');
+const {
+  usesPresets,
+  positionMeasured,
+  latentMeasured,
+  priorMeasured,
+  agentMeasured,
+  retrievalMeasured,
+  contextMeasured,
+} = await load('chapters/uses/presets.ts');
 const { positionInput } = await load('chapters/uses/position/questions.ts');
 const { classInput, valueInput } = await load('chapters/uses/latent/questions.ts');
 const { priorInput } = await load('chapters/uses/prior/questions.ts');
 const { agentInput } = await load('chapters/uses/agents/questions.ts');
 const { retrievalInput } = await load('chapters/uses/retrieval/questions.ts');
+const { contextInput } = await load('chapters/uses/contexts/questions.ts');
 const answers = new Map(); // several presets ask the same
 function answerOf(name, input, files = {}) {
   const key = JSON.stringify([name, input]);
@@ -246,15 +254,17 @@ const latentOf = (state) => ({
 });
 const priorOf = (state) => answerOf('attention-prior', priorInput(state));
 const agentsOf = (state) => answerOf('agent-attention', agentInput(state));
-const MODELS = `${root}docs/models/hard-retrieval/`;
-const modelsAndText = {
-  runs: readdirSync(MODELS).map((name) => {
-    const bytes = readFileSync(MODELS + name);
+/** The published models of a lab, and the text that they were trained on. */
+function modelsAndText(lab) {
+  const folder = `${root}docs/models/${lab}/`;
+  const runs = readdirSync(folder).map((name) => {
+    const bytes = readFileSync(folder + name);
     return { name, size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
-  }),
-  text: readFileSync(`${root}${TEXT}/data.txt`),
-};
-const retrievalOf = (state) => answerOf('hard-retrieval', retrievalInput(state), modelsAndText);
+  });
+  return { runs, text: readFileSync(`${root}${TEXT}/data.txt`) };
+}
+const retrievalOf = (state) => answerOf('hard-retrieval', retrievalInput(state), modelsAndText('hard-retrieval'));
+const contextsOf = (state) => answerOf('parallel-contexts', contextInput(state), modelsAndText('parallel-contexts'));
 const presetsOf = (figure) => usesPresets.filter((preset) => preset.figure === figure);
 presetValues.uses = {
   ...(await ofPresets('uses', presetsOf('position-meaning'), (state) => positionMeasured(positionOf(state)))),
@@ -262,6 +272,7 @@ presetValues.uses = {
   ...(await ofPresets('uses', presetsOf('attention-prior'), (state) => priorMeasured(priorOf(state)))),
   ...(await ofPresets('uses', presetsOf('agent-attention'), (state) => agentMeasured(agentsOf(state)))),
   ...(await ofPresets('uses', presetsOf('hard-retrieval'), (state) => retrievalMeasured(retrievalOf(state)))),
+  ...(await ofPresets('uses', presetsOf('parallel-contexts'), (state) => contextMeasured(contextsOf(state)))),
 };
 write(
   'uses-first.json',
@@ -272,6 +283,7 @@ write(
       prior: priorOf(VIEWS.uses.defaults),
       agents: agentsOf(VIEWS.uses.defaults),
       retrieval: retrievalOf(VIEWS.uses.defaults),
+      contexts: contextsOf(VIEWS.uses.defaults),
     },
     5,
   ),

@@ -30,8 +30,10 @@ void note_lone_shard(const std::string& model) {
             << " parts of a model; its .safetensors.index.json or its folder opens all parts\n";
 }
 
-/// The models of the lab of hard retrieval.
-constexpr const char* kDefaultRuns = "docs/models/hard-retrieval";
+/// The published models of a lab.
+std::string default_runs(const Operation& operation) {
+  return "docs/models/" + std::string(operation.name);
+}
 
 /// The file, or the .safetensors files in the folder, by name. Throws FormatError for a folder without any.
 std::vector<File> runs_at(const std::string& path) {
@@ -62,11 +64,11 @@ std::string only_checkpoint(const std::string& name, const std::vector<std::stri
 void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool several) {
   any_ = has_field(operation, "model");
   if (has_field(operation, "runs")) {
-    runs_ = {kDefaultRuns};
+    runs_ = {default_runs(operation)};
     refuse_empty(app.add_option("RUNS", runs_,
                                 "checkpoints of `eigenscope train`, or folders of them; default: "
                                 "the published ones in " +
-                                    std::string(kDefaultRuns)));
+                                    default_runs(operation)));
   }
   text_ = has_field(operation, "tokenizer");
   if (!any_) return;

@@ -119,20 +119,12 @@ HardRetrieval::HardRetrieval(std::vector<TrainedModel> models, std::string_view 
 HardRetrieval::Subject HardRetrieval::subject_of(TrainedModel trained, std::string_view text,
                                                  Index sequences) {
   const Index length = trained.settings.model.length;
-  const std::vector<TokenId> tokens =
-      trained.tokenizer.encode(text.substr(validation_start(text, trained.tokenizer.words())));
-  const auto last = static_cast<Index>(tokens.size()) - 1 - length;
-  if (last < 0) {
-    throw InvalidArgument("text", "its last tenth has " + std::to_string(tokens.size()) +
-                                      " tokens; a sequence of " + std::to_string(length) +
-                                      " needs at least " + std::to_string(length + 1));
-  }
-  const Index count = std::min(sequences, 1 + last / length);
-  Subject subject{std::move(trained), {}, {}, count, {}, {}, {}};
-  for (Index k = 0; k < count; ++k) {
-    const auto first = tokens.begin() + (count == 1 ? 0 : last * k / (count - 1));
-    subject.inputs.insert(subject.inputs.end(), first, first + length);
-    subject.targets.insert(subject.targets.end(), first + 1, first + length + 1);
+  const std::vector<std::vector<TokenId>> passages =
+      validation_passages(trained.tokenizer, text, length, sequences);
+  Subject subject{std::move(trained), {}, {}, std::ssize(passages), {}, {}, {}};
+  for (const std::vector<TokenId>& passage : passages) {
+    subject.inputs.insert(subject.inputs.end(), passage.begin(), passage.end() - 1);
+    subject.targets.insert(subject.targets.end(), passage.begin() + 1, passage.end());
   }
   return subject;
 }

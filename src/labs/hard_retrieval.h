@@ -7,20 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "labs/validation_passages.h"
 #include "statistics/estimate.h"
 #include "support/choice.h"
 #include "support/parameter.h"
 #include "training/training_file.h"
 
 namespace eigenscope {
-
-inline constexpr Parameter kSequences{.name = "sequences",
-                                      .symbol = "B",
-                                      .minimum = 16,
-                                      .maximum = 4096,
-                                      .default_value = 128,
-                                      .integer = true,
-                                      .meaning = "sequences of validation text"};
 
 inline constexpr Parameter kPeakWeight{.name = "peak_weight",
                                        .symbol = "c",

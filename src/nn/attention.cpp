@@ -54,6 +54,21 @@ HeadInput<Scalar> head_input(const AttentionShape& shape, const Matrix<Scalar>& 
           shape.length};
 }
 
+// softmax_columns for causal queries that see only the keys of their places.
+template <class Scalar>
+void softmax_places(Scalar scale, std::span<const TokenPlace> places,
+                    Eigen::Map<Matrix<Scalar>> logits) {
+  constexpr Scalar kHidden = -1e30f;  // its exponential is 0
+  const Index length = logits.rows();
+  for (Index query = 0; query < length; ++query) {
+    const TokenPlace& place = places[static_cast<std::size_t>(query)];
+    Scalar* const column = logits.data() + query * length;
+    if (place.shared < place.first) std::fill(column + place.shared, column + place.first, kHidden);
+    softmax_in_place(column, query + 1, scale * static_cast<Scalar>(place.factor));
+    std::fill(column + query + 1, column + length, Scalar(0));
+  }
+}
+
 // One row of weights on a single key (or on equal ones): O = V p without the products by 0.
 template <class Scalar>
 void read_chosen(const HeadInput<Scalar>& head, Index keys, const Scalar* weights, Scalar* out) {
@@ -109,7 +124,7 @@ void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> l
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out) {
+                       Matrix<Scalar>& out, std::span<const TokenPlace> places) {
   const Scalar scale = 1 / root_of<Scalar>(shape.head_width);
   for (Index sequence = 0; sequence < shape.batch; ++sequence) {
     const Index column = sequence * shape.length;
@@ -119,7 +134,13 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
       const Index first = shape.weights_column(sequence, head);
       Scalar* const own_out = part(out, head * shape.head_width, column);
       const auto softmax = [&](Eigen::Map<Matrix<Scalar>> logits) {
-        softmax_columns(scale * reading.factor, shape.visible, logits);
+        if (places.empty()) {
+          softmax_columns(scale * reading.factor, shape.visible, logits);
+        } else {
+          const auto own = places.subspan(static_cast<std::size_t>(column),
+                                          static_cast<std::size_t>(shape.length));
+          softmax_places(scale * reading.factor, own, logits);
+        }
       };
       if (reading.retrieval == Retrieval::soft) {
         attend_head(in, shape.visible, softmax, part(weights, 0, first), own_out, out.rows());
@@ -193,8 +214,8 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
 }
 
 template void attention_forward(const AttentionShape&, const Matrix<float>&,
-                                std::span<const HeadReading<float>>, Matrix<float>&,
-                                Matrix<float>&);
+                                std::span<const HeadReading<float>>, Matrix<float>&, Matrix<float>&,
+                                std::span<const TokenPlace>);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<float>&, bool,
                                       Matrix<float>&, Matrix<float>&);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<double>&, bool,
@@ -203,7 +224,7 @@ template void attention_backward(const AttentionShape&, const Matrix<float>&, co
                                  bool, const Matrix<float>&, Matrix<float>&);
 template void attention_forward(const AttentionShape&, const Matrix<double>&,
                                 std::span<const HeadReading<double>>, Matrix<double>&,
-                                Matrix<double>&);
+                                Matrix<double>&, std::span<const TokenPlace>);
 template void attention_backward(const AttentionShape&, const Matrix<double>&,
                                  const Matrix<double>&, bool, const Matrix<double>&,
                                  Matrix<double>&);

@@ -87,13 +87,22 @@ struct HeadReading {
   Scalar factor = 1;  ///< of the logits; with 0 soft weights are uniform
 };
 
+/// Where a token stands and which keys its query sees, when contexts are encoded in parallel.
+struct TokenPlace {
+  Eigen::Index position = 0;  ///< by which rotary positions turn it
+  /// Of its sequence the query sees the keys below `shared` and those from `first` to its own.
+  Eigen::Index shared = 0, first = 0;
+  double factor = 1;  ///< of its logits, positive
+};
+
 /// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys, or what
 /// the H `readings` make of these logits. Fused (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column =
-/// query; zero for other keys).
+/// query; zero for other keys). `places`, if not empty, are those of the B T tokens; attention must be
+/// causal and all readings soft with a positive factor.
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out);
+                       Matrix<Scalar>& out, std::span<const TokenPlace> places = {});
 /// The same with weights that no query or key changes: all on the token itself, or with `self` false all
 /// 0, and so O.
 template <class Scalar>

@@ -71,20 +71,23 @@ void RotaryTurns::turn_queries(Index head_width, Index position, Eigen::MatrixXf
 }
 
 template <class Scalar>
-void RotaryTurns::turn_batch(const AttentionShape& shape, int direction,
-                             Matrix<Scalar>& fused) const {
+void RotaryTurns::turn_batch(const AttentionShape& shape, int direction, Matrix<Scalar>& fused,
+                             std::span<const TokenPlace> places) const {
   if (is_none()) return;
   const Index rows = (shape.heads + shape.groups) * shape.head_width;
   for (Index column = 0; column < fused.cols(); ++column) {
+    const Index position =
+        places.empty() ? column % shape.length : places[static_cast<std::size_t>(column)].position;
     for (Index row = 0; row < rows; row += shape.head_width) {
-      turn_column(direction * (column % shape.length),
-                  fused.col(column).segment(row, shape.head_width));
+      turn_column(direction * position, fused.col(column).segment(row, shape.head_width));
     }
   }
 }
 
-template void RotaryTurns::turn_batch(const AttentionShape&, int, Matrix<float>&) const;
-template void RotaryTurns::turn_batch(const AttentionShape&, int, Matrix<double>&) const;
+template void RotaryTurns::turn_batch(const AttentionShape&, int, Matrix<float>&,
+                                      std::span<const TokenPlace>) const;
+template void RotaryTurns::turn_batch(const AttentionShape&, int, Matrix<double>&,
+                                      std::span<const TokenPlace>) const;
 
 Eigen::MatrixXd RotaryTurns::rotated_for_keys(const Eigen::VectorXd& query, Index position,
                                               Index keys) const {

@@ -61,9 +61,11 @@ class RotaryTurns {
   void turn_queries(Eigen::Index head_width, Eigen::Index position, Eigen::MatrixXf& queries) const;
   void turn_keys(Eigen::Index head_width, Eigen::Index position, Eigen::MatrixXf& keys) const;
   /// The queries and keys of a batch's fused matrix, in place: those at position t by R(t), or, with
-  /// `direction` -1, by R(-t), which is also the way of the gradient.
+  /// `direction` -1, by R(-t), which is also the way of the gradient. `places`, if not empty, have the positions
+  /// of all tokens.
   template <class Scalar>
-  void turn_batch(const AttentionShape& shape, int direction, Matrix<Scalar>& fused) const;
+  void turn_batch(const AttentionShape& shape, int direction, Matrix<Scalar>& fused,
+                  std::span<const TokenPlace> places = {}) const;
   /// A query of d_h numbers at `position`, not turned yet, as each of the `keys` first keys sees it:
   /// R(position - t) query with the model's factor, d_h x keys, so that its product with a key that is not
   /// turned is their logit. One column for all keys where nothing is turned.

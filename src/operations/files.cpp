@@ -5,7 +5,8 @@
 namespace eigenscope {
 
 void describe(InputFields& f, CheckpointFiles& files) {
-  f.files("model", files.model, ".safetensors files, the parts of a GGUF model, or files of PyTorch");
+  f.files("model", files.model,
+          ".safetensors files, the parts of a GGUF model, or files of PyTorch");
   f.file("index", files.index, "index of a sharded checkpoint, which names its files");
   f.file("config", files.config, "config.json");
 }
@@ -14,6 +15,12 @@ Config needed_config(const CheckpointFiles& files) {
   std::optional<Config> config = read_config(files);
   if (!config) throw FormatError("config.json", "it is missing");
   return std::move(*config);
+}
+
+std::vector<TrainedModel> read_runs(const std::vector<File>& runs) {
+  std::vector<TrainedModel> models;
+  for (const File& run : runs) models.push_back(read_model(Safetensors(run)));
+  return models;
 }
 
 }  // namespace eigenscope

@@ -6,10 +6,12 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "checkpoint/checkpoint_files.h"
 #include "contract/input.h"
 #include "contract/result.h"
+#include "training/training_file.h"
 
 namespace eigenscope {
 
@@ -18,6 +20,9 @@ void describe(InputFields& f, CheckpointFiles& files);
 
 /// Throws FormatError naming the config.json that is missing.
 Config needed_config(const CheckpointFiles& files);
+
+/// The models of training runs. Errors as for read_model.
+std::vector<TrainedModel> read_runs(const std::vector<File>& runs);
 
 /// The bytes of a file as text; not checked to be UTF-8.
 inline std::string_view as_text(std::span<const std::byte> file) {

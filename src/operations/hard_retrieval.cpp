@@ -113,7 +113,7 @@ void describe(ResultFields& out, const HardRetrievalResult& result) {
 class HardRetrievalJob {
  public:
   explicit HardRetrievalJob(const HardRetrievalInput& in)
-      : lab_(models_of(in), as_text(in.text), in.settings) {}
+      : lab_(read_runs(in.runs), as_text(in.text), in.settings) {}
 
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }
@@ -127,12 +127,6 @@ class HardRetrievalJob {
   }
 
  private:
-  static std::vector<TrainedModel> models_of(const HardRetrievalInput& in) {
-    std::vector<TrainedModel> models;
-    for (const File& file : in.runs) models.push_back(read_model(Safetensors(file)));
-    return models;
-  }
-
   HardRetrieval lab_;
 };
 

@@ -38,7 +38,8 @@
   row(latent_values)               \
   row(attention_prior)             \
   row(agent_attention)             \
-  row(hard_retrieval)
+  row(hard_retrieval)              \
+  row(parallel_contexts)
 
 namespace eigenscope {
 

@@ -73,4 +73,15 @@ double rank_correlation(const VectorXd& a, const VectorXd& b) {
   return RankedPairs(a, b).correlation(all_of(a.size()));
 }
 
+VectorXd centred_ranks(const VectorXd& values) {
+  const std::vector<Index> own = places(values);
+  std::vector<double> ranks;
+  rank(own, all_of(values.size()), ranks);
+  VectorXd found(values.size());
+  for (Index i = 0; i < found.size(); ++i) {
+    found[i] = ranks[static_cast<std::size_t>(own[static_cast<std::size_t>(i)])];
+  }
+  return found;
+}
+
 }  // namespace eigenscope

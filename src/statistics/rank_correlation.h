@@ -24,4 +24,7 @@ class RankedPairs {
 /// The same of all pairs.
 double rank_correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 
+/// Ranks from 1 minus their mean, of values without NaN; equal ones share the mean of their ranks.
+Eigen::VectorXd centred_ranks(const Eigen::VectorXd& values);
+
 }  // namespace eigenscope

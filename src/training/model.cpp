@@ -1,5 +1,6 @@
 #include "training/model.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "nn/gated_mlp.h"
@@ -121,7 +122,8 @@ void Model<Scalar>::resize(Index tokens) {
   }
   const Index d = settings_.width, hidden = settings_.hidden();
   if (settings_.positions == Positions::rotary) {
-    turns_ = RotaryTurns({RotaryPairs::kHalves, settings_.head_width()}, shape_.length);
+    turns_ = RotaryTurns({RotaryPairs::kHalves, settings_.head_width()},
+                         std::max(shape_.length, settings_.length));
   }
   for (auto* matrix : {&embedded_, &final_, &flow_, &inner_, &dattended_})
     matrix->resize(d, tokens);
@@ -151,6 +153,25 @@ void Model<Scalar>::resize(Index tokens) {
 }
 
 template <class Scalar>
+void Model<Scalar>::check_places(const Intervention<Scalar>& intervention, Index tokens) const {
+  const std::vector<TokenPlace>& places = intervention.places;
+  if (places.empty()) return;
+  if (settings_.positions != Positions::rotary || settings_.attention != AttentionKind::softmax) {
+    throw InvalidArgument("places", "positions must be rotary and attention softmax");
+  }
+  if (std::ssize(places) != tokens) {
+    throw InvalidArgument("places", "there must be one for every token");
+  }
+  for (const TokenPlace& place : places) {
+    if (place.position < 0 || place.position >= settings_.length) {
+      throw InvalidArgument("places", "positions must be below " +
+                                          std::to_string(settings_.length) + ", found " +
+                                          std::to_string(place.position));
+    }
+  }
+}
+
+template <class Scalar>
 void Model<Scalar>::forward(std::span<const TokenId> tokens, Index length,
                             const Intervention<Scalar>& intervention, const Dropout& dropout) {
   const auto count = static_cast<Index>(tokens.size());
@@ -166,6 +187,7 @@ void Model<Scalar>::forward(std::span<const TokenId> tokens, Index length,
                                           std::to_string(settings_.vocabulary));
     }
   }
+  check_places(intervention, count);
   tokens_.assign(tokens.begin(), tokens.end());
   dropout_ = dropout;
   shape_ = {settings_.heads, settings_.groups(), settings_.head_width(), length, count / length};
@@ -241,7 +263,7 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
     head_norm_forward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.fused,
                       state.inverse);
   }
-  turns_.turn_batch(shape_, 1, state.fused);
+  turns_.turn_batch(shape_, 1, state.fused, intervention.places);
   if (reads_logits(settings_.attention)) {
     const auto heads = static_cast<std::size_t>(shape_.heads);
     const std::vector<HeadReading<Scalar>> trained = readings();
@@ -249,7 +271,7 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
         intervention.readings.empty() ? trained : intervention.readings;
     attention_forward(shape_, state.fused,
                       all.subspan(static_cast<std::size_t>(layer) * heads, heads), state.weights,
-                      state.attended);
+                      state.attended, intervention.places);
   } else {
     fixed_attention_forward(shape_, state.fused, settings_.attention == AttentionKind::self,
                             state.weights, state.attended);

@@ -51,6 +51,9 @@ struct ParameterLayout {
 template <class Scalar>
 struct Intervention {
   std::vector<HeadReading<Scalar>> readings;  ///< layer by layer a head; empty for those as trained
+  /// Of the tokens of the batch; empty for positions in order and all earlier keys. Positions are below the
+  /// sequence length of the model.
+  std::vector<TokenPlace> places = {};
 };
 
 /// The model with its parameters, the gradient of its last loss, and the activations of its last
@@ -70,7 +73,9 @@ class Model {
 
   /// Runs sequences of `length` tokens, one after another in `tokens`; at most the model's length
   /// where positions are learned. Throws InvalidArgument ("tokens") for a token that is not in the
-  /// vocabulary, and "length". `dropout` is of the embeddings and of what attention and MLP add.
+  /// vocabulary, "length", and "places" that are not as many as tokens, that the model does not have, or where
+  /// positions are not rotary or attention is not softmax. `dropout` is of the embeddings and of what attention
+  /// and MLP add.
   void forward(std::span<const TokenId> tokens, Eigen::Index length,
                const Intervention<Scalar>& intervention = {}, const Dropout& dropout = {});
   /// Mean cross-entropy in nats of the last batch, whose logits it uses up. With `gradient`, backward
@@ -118,6 +123,7 @@ class Model {
   Scalar* slope_at(Eigen::Index offset) { return gradient_.data() + offset; }
 
   void resize(Eigen::Index tokens);
+  void check_places(const Intervention<Scalar>& intervention, Eigen::Index tokens) const;
   void run_layer(Eigen::Index layer, const Intervention<Scalar>& intervention);
   void attend(Eigen::Index layer, const Matrix<Scalar>& in,
               const Intervention<Scalar>& intervention);
@@ -137,7 +143,7 @@ class Model {
   ParameterLayout layout_;
   Vector<Scalar> parameters_, gradient_;
   AttentionShape shape_;
-  RotaryTurns turns_;  // of shape_.length positions; none with learned positions
+  RotaryTurns turns_;  // of at least the model's positions; none with learned positions
   std::vector<TokenId> tokens_;
   std::vector<Layer> layers_;
   Matrix<Scalar> embedded_, final_, final_statistics_, logits_;

@@ -130,6 +130,7 @@ const KINDS: [FigureId, string, string][] = [
   ['attention-prior', 'prior_weight', `uses?${BASES.uses.base}`],
   ['agent-attention', 'sparsity', `uses?${BASES.uses.base}`],
   ['hard-retrieval', 'peak_weight', `uses?${BASES.uses.base}`],
+  ['parallel-contexts', 'kept_blocks', `uses?${BASES.uses.base}`],
 ];
 
 test('a control of each kind changes the figure beside which it stands', async () => {

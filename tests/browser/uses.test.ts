@@ -177,3 +177,42 @@ test('the lab of hard retrieval shows the numbers that it exports, above and bel
   expect(await page.locator('#figure-hard-retrieval [data-claim]').innerText()).toContain(`In ${worse} of 32 heads`);
   expect(errors).toEqual([]);
 });
+
+test('the lab of parallel contexts shows the numbers that it exports, each reading in both charts', async () => {
+  const { page, errors } = await open(SOON);
+  await settled(page, 'parallel-contexts');
+  const rows = await csv(page, 'parallel-contexts');
+  expect(rows.length).toBe(17);
+  const picture = (await exported(page, 'parallel-contexts', 'svg')).toString();
+  const of = (reading: string) => rows.filter((row) => row.reading === reading || row.reading === 'full');
+  const numbers = (own: typeof rows, name: string) => own.map((row) => Number(row[name]));
+  for (const reading of ['reset', 'kept', 'prefix', 'sharpened']) {
+    const dots = await marks(page, picture, `added loss, ${reading}`);
+    expect(dots.length).toBe(4);
+    // Losses of kept positions differ by less than a pixel: all lines have one scale.
+    if (reading !== 'kept') {
+      expectStraight(
+        numbers(of(reading), 'added'),
+        dots.map(({ y }) => y),
+      );
+    }
+    expectStraight(
+      numbers(of(reading), 'blocks').map(Math.log2),
+      dots.map(({ x }) => x),
+    );
+  }
+  const entropies = await marks(page, picture, 'entropy, reset');
+  expectStraight(
+    numbers(of('reset'), 'entropy_added'),
+    entropies.map(({ x }) => x),
+  );
+  for (const reading of ['mass', 'random', 'last']) {
+    expect((await marks(page, picture, `entropy, ${reading}`)).length).toBe(1);
+  }
+  expect(picture.match(/data-mark="entropy, none"/g)).toHaveLength(1); // a cross, which is no circle
+  const factor = rows.find(({ reading, blocks }) => reading === 'sharpened' && blocks === '8')!.factor;
+  expect(Number(factor)).toBeGreaterThan(1);
+  const claim = await page.locator('#figure-parallel-contexts [data-claim]').innerText();
+  expect(claim).toMatch(/Eight parallel blocks with reset positions add 0\.\d+ ± 0\.\d+ bits per byte/);
+  expect(errors).toEqual([]);
+});

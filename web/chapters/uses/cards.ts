@@ -3,6 +3,7 @@ import { chart } from '../../charts/plot';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
 import { crowdMarks } from './agents/marks';
+import { blockMarks } from './contexts/marks';
 import { FIRST } from './first';
 import { classMarks } from './latent/marks';
 import { lossMarks } from './position/marks';
@@ -18,6 +19,7 @@ const PICTURES: Record<FigureOf<'uses'>, () => { marks: Markish[]; x?: ScaleOpti
   'attention-prior': () => ({ marks: accuracyMarks(FIRST.prior), x: { type: 'log' } }),
   'agent-attention': () => ({ marks: crowdMarks(FIRST.agents) }),
   'hard-retrieval': () => ({ marks: headMarks(FIRST.retrieval), x: { type: 'log' }, y: { type: 'log' } }),
+  'parallel-contexts': () => ({ marks: blockMarks(FIRST.contexts), x: { type: 'log', base: 2 } }),
 };
 
 /** Draws the small picture of each lab: its first panel, without axes, in the chapter's own state. */

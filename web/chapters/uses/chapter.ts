@@ -4,6 +4,7 @@ import { runFigures } from '../../ui/run-figures';
 import type { Chapter, Page } from '../shared/page';
 import { AgentFigure } from './agents/figure';
 import { drawCards } from './cards';
+import { ContextFigure } from './contexts/figure';
 import { FIRST } from './first';
 import { LatentFigure } from './latent/figure';
 import { PositionFigure } from './position/figure';
@@ -21,6 +22,7 @@ export function startUses({ pool }: Page, store: Store): Chapter {
       'attention-prior': new PriorFigure('attention-prior', FIRST.prior),
       'agent-attention': new AgentFigure('agent-attention', FIRST.agents),
       'hard-retrieval': new RetrievalFigure('hard-retrieval', FIRST.retrieval),
+      'parallel-contexts': new ContextFigure('parallel-contexts', FIRST.contexts),
     },
     store,
     pool,

@@ -1,5 +1,6 @@
 import first from '../../generated/uses-first.json';
 import type { AgentOutput } from './agents/marks';
+import type { ContextOutput } from './contexts/marks';
 import type { LatentOutput } from './latent/marks';
 import type { PositionOutput } from './position/marks';
 import type { PriorOutput } from './prior/marks';
@@ -12,4 +13,5 @@ export const FIRST = first as unknown as {
   prior: PriorOutput;
   agents: AgentOutput;
   retrieval: RetrievalOutput;
+  contexts: ContextOutput;
 };

@@ -3,6 +3,8 @@ import type { Preset } from '../shared/preset';
 import { agentRow, LOUD, MOST_DISTRACTORS } from './agents/claim';
 import type { AgentOutput } from './agents/marks';
 import { agentPresets, type AgentMeasured } from './agents/presets';
+import { contextRow, type ContextOutput, type ContextRow } from './contexts/marks';
+import { contextPresets, type ContextMeasured } from './contexts/presets';
 import type { LatentOutput } from './latent/marks';
 import { latentPresets, type LatentMeasured } from './latent/presets';
 import { positionPresets, type PositionMeasured } from './position/presets';
@@ -15,7 +17,7 @@ import type { State } from './state';
 
 export type UsesMeasured = Record<
   string,
-  PositionMeasured & LatentMeasured & PriorMeasured & AgentMeasured & RetrievalMeasured
+  PositionMeasured & LatentMeasured & PriorMeasured & AgentMeasured & RetrievalMeasured & ContextMeasured
 >;
 
 export const usesPresets: readonly Preset<State, UsesMeasured>[] = [
@@ -24,9 +26,10 @@ export const usesPresets: readonly Preset<State, UsesMeasured>[] = [
   ...(priorPresets as readonly Preset<State, UsesMeasured>[]),
   ...(agentPresets as readonly Preset<State, UsesMeasured>[]),
   ...(retrievalPresets as readonly Preset<State, UsesMeasured>[]),
+  ...(contextPresets as readonly Preset<State, UsesMeasured>[]),
 ];
 
-/** The numbers of the sentences of "Position or meaning?". */
+/** The numbers of the sentences of `position-meaning`. */
 export function positionMeasured(output: Output<'position-meaning'>): PositionMeasured {
   const { crossing, crossing_error, theory_crossing, rows } = output;
   const last = rows[rows.length - 1];
@@ -39,7 +42,7 @@ export function positionMeasured(output: Output<'position-meaning'>): PositionMe
   };
 }
 
-/** The numbers of the sentences of "How localized should attention be?". */
+/** The numbers of the sentences of `latent-posterior`. */
 export function latentMeasured({ classes, values }: LatentOutput): LatentMeasured {
   const { rows } = classes;
   const best = rows.reduce((a, b) => ((b.tuned_loss ?? NaN) < (a.tuned_loss ?? NaN) ? b : a));
@@ -60,7 +63,7 @@ export function latentMeasured({ classes, values }: LatentOutput): LatentMeasure
   };
 }
 
-/** The numbers of the sentences of "Do attention priors help?". */
+/** The numbers of the sentences of `attention-prior`. */
 export function priorMeasured(output: PriorOutput): PriorMeasured {
   const at = (examples: number) => {
     const accuracy = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, examples).accuracy ?? NaN;
@@ -76,7 +79,7 @@ export function priorMeasured(output: PriorOutput): PriorMeasured {
   };
 }
 
-/** The numbers of the sentences of "Does attention ignore distractors?". */
+/** The numbers of the sentences of `agent-attention`. */
 export function agentMeasured(output: AgentOutput): AgentMeasured {
   const at = (scale: number) => {
     const accuracy = (policy: AgentOutput['rows'][number]['policy']) =>
@@ -92,7 +95,7 @@ export function agentMeasured(output: AgentOutput): AgentMeasured {
 /** Share of peaked rows above which a head is peaked. */
 const PEAKED = 0.9;
 
-/** The numbers of the sentences of "Does one key suffice?". */
+/** The numbers of the sentences of `hard-retrieval`. */
 export function retrievalMeasured(output: RetrievalOutput): RetrievalMeasured {
   const { heads, worse, correlations, read_hard, trained_hard } = output;
   const peaked = heads.filter(({ measured }) => measured > PEAKED);
@@ -104,5 +107,20 @@ export function retrievalMeasured(output: RetrievalOutput): RetrievalMeasured {
     share: measured?.share ?? NaN,
     null: measured?.null ?? NaN,
     null_low: measured?.null_low ?? NaN,
+  };
+}
+
+/** The numbers of the sentences of `parallel-contexts`. */
+export function contextMeasured(output: ContextOutput): ContextMeasured {
+  const at = (reading: ContextRow['reading'], blocks?: number) => contextRow(output, reading, blocks);
+  const added = (row?: ContextRow) => row?.added ?? NaN;
+  const error = (row?: ContextRow) => row?.added_error ?? NaN;
+  const entropy = (row?: ContextRow) => row?.entropy_added ?? NaN;
+  const [reset, none, kept, sharpened, mass] = [at('reset'), at('none', 0), at('kept'), at('sharpened'), at('mass')];
+  return {
+    ...{ reset: added(reset), reset_entropy: entropy(reset), reset_four: added(at('reset', 4)) },
+    ...{ none: added(none), none_error: error(none), kept: added(kept), kept_error: error(kept) },
+    ...{ sharpened: added(sharpened), sharpened_entropy: entropy(sharpened) },
+    ...{ mass: added(mass), mass_entropy: entropy(mass), random: added(at('random')), last: added(at('last')) },
   };
 }

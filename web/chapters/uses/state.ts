@@ -6,6 +6,7 @@ import type { Store as StoreOf } from '../../state/store';
 import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
 import { agentControls } from './agents/controls';
+import { contextControls } from './contexts/controls';
 import { latentControls } from './latent/controls';
 import { positionControls } from './position/controls';
 import { priorControls } from './prior/controls';
@@ -17,6 +18,7 @@ const controls = {
   ...priorControls,
   ...agentControls,
   ...retrievalControls,
+  ...contextControls,
   seed: settingControls.seed,
   ...headControls,
 };

@@ -1,7 +1,12 @@
 import { short } from '../../charts/format';
 
-/** A number with its standard error. */
-export const withError = (value: number | null, error: number | null): string =>
-  error === null
-    ? short(value)
-    : `${short(Number((value ?? NaN).toPrecision(3)))} ± ${short(Number(error.toPrecision(2)))}`;
+/** Error bars, and the number after ±, are this many standard errors. */
+export const BARS = 2;
+
+/** A number, with ± as far as its error bars reach, to two digits of these. */
+export function withError(value: number | null, error: number | null): string {
+  if (error === null) return short(value);
+  const reach = Number((BARS * error).toPrecision(2));
+  const decimals = Math.min(Math.max(1 - Math.floor(Math.log10(reach)), 0), 20);
+  return `${short(Number((value ?? NaN).toFixed(decimals)))} ± ${short(reach)}`;
+}

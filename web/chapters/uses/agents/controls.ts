@@ -1,6 +1,6 @@
 import { integers, log, number } from '../../../state/control';
 
-/** The controls of the lab "Does attention ignore distractors?". */
+/** The controls of the lab `agent-attention`. */
 export const agentControls = {
   demonstrations: number('demonstrations', 'Demonstrations', log(100, 4000, { integer: true }), {
     sign: '<i>n</i>',

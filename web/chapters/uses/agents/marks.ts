@@ -3,12 +3,10 @@ import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
+import { BARS } from '../with-error';
 
 export type AgentOutput = Output<'agent-attention'>;
 export type AgentRow = AgentOutput['rows'][number];
-
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 
 /** What the hidden layer of each policy reads. */
 const LABELS: Record<AgentRow['policy'], string> = {

@@ -1,7 +1,6 @@
 import { short } from '../../../charts/format';
+import { withError } from '../with-error';
 import type { ClassOutput, LatentOutput, ValueOutput } from './marks';
-
-const bar = (error: number | null) => (error === null ? '' : ` ± ${short(Number(error.toPrecision(2)))}`);
 
 /** Where the loss over the variance of W is least. */
 function classText({ rows, posterior_loss }: ClassOutput): string {
@@ -21,13 +20,13 @@ function valueText(values: ValueOutput): string {
   const powers =
     temperature_slope === null
       ? 'Right: no temperature inside the range is best at every number of keys.'
-      : `Right: the best temperature falls as T to the power ` +
-        `${short(temperature_slope)}${bar(temperature_slope_error)}, its error as ${short(error_slope)}${bar(error_slope_error)}.`;
+      : `Right: the best temperature falls as T to the power ${withError(temperature_slope, temperature_slope_error)}, ` +
+        `its error as ${withError(error_slope, error_slope_error)}.`;
   const linear = (last.linear_error ?? NaN) < (last.best_error ?? NaN);
   return (
-    `${powers} The least error is ${short(ratio(lengths[0]))} times that of the exact posterior ` +
-    `at T = ${lengths[0].length} and ${short(ratio(last))} times at ${last.length}, ` +
-    `where linear attention is ${linear ? 'better' : 'worse'} (${short(last.linear_error)} against ${short(last.best_error)}).`
+    `${powers} The least error is ${short(ratio(lengths[0]))} times that of the exact posterior at T = ${lengths[0].length} and ` +
+    `${short(ratio(last))} times at ${last.length}, where linear attention is ${linear ? 'better' : 'worse'} ` +
+    `(${short(last.linear_error)} against ${short(last.best_error)}).`
   );
 }
 

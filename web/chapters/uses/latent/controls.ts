@@ -2,7 +2,7 @@ import { choiceOf, integers, linear, log, number, type Values } from '../../../s
 
 const hasSeveral = ({ angles }: Readonly<Values>) => Number(angles) > 1;
 
-/** The controls of the lab "How localized should attention be?". */
+/** The controls of the lab `latent-posterior`. */
 export const latentControls = {
   anisotropy: number('anisotropy', 'Anisotropy', log(1, 100), {
     sign: '<i>r</i>',

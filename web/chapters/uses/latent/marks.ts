@@ -2,6 +2,7 @@ import type { Markish } from '@observablehq/plot';
 import { series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
+import { BARS } from '../with-error';
 
 export type ClassOutput = Output<'latent-classes'>;
 export type ValueOutput = Output<'latent-values'>;
@@ -10,8 +11,6 @@ export interface LatentOutput {
   values: ValueOutput;
 }
 
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 export const [ALIGNED, SHUFFLED] = series;
 export const lengthColour = (place: number) => series[place % series.length];
 

@@ -1,4 +1,5 @@
 import { short } from '../../../charts/format';
+import { withError } from '../with-error';
 import type { PositionOutput } from './marks';
 
 const percent = (share: number) => `${Math.round(100 * share)}%`;
@@ -9,10 +10,9 @@ export function claimText({ rows, crossing, crossing_error, crossed, theory_cros
   if (last.datasets === 0) return '';
   const [first, most] = [rows[0].samples_over_width, last.samples_over_width].map(short);
   const range = `n/d = ${first} to ${most}`;
-  const bar = crossing_error === null ? '' : ` ± ${short(Number(crossing_error.toPrecision(2)))}`;
   const own =
     crossed > 0
-      ? `The minimum by meaning has the lower loss from n/d = ${short(crossing)}${bar} on ` +
+      ? `The minimum by meaning has the lower loss from n/d = ${withError(crossing, crossing_error)} on ` +
         `(${crossed} of ${last.datasets} training sets cross).`
       : `No training set has a transition in ${range}.`;
   const limit =

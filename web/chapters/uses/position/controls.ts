@@ -1,6 +1,6 @@
 import { integers, linear, log, number } from '../../../state/control';
 
-/** The controls of the lab "Position or meaning?". */
+/** The controls of the lab `position-meaning`. */
 export const positionControls = {
   teacher_position: number('teacher_position', 'Positional part', linear(0, 1), {
     sign: '<i>ω</i>',

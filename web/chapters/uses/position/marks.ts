@@ -2,13 +2,12 @@ import type { Markish } from '@observablehq/plot';
 import { series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
+import { BARS } from '../with-error';
 
 export type PositionOutput = Output<'position-meaning'>;
 type Row = PositionOutput['rows'][number];
 type Field = { [K in keyof Row]: `${K & string}_error` extends keyof Row ? K : never }[keyof Row] & string;
 
-/** Error bars reach this many standard errors to either side. */
-export const BARS = 2;
 export const [BY_POSITION, BY_MEANING, AT_RANDOM] = series;
 
 const x = 'samples_over_width';

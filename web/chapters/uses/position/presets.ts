@@ -19,7 +19,7 @@ export const positionPresets: readonly Preset<State, Record<string, PositionMeas
     id: 'transition',
     figure: 'position-meaning',
     name: 'Transition',
-    text: 'With few samples the lowest loss is that of attention by position; from $n/d$ = {transition.crossing} ± {transition.crossing_error} on it is that of attention by meaning (theory: {transition.theory_crossing}).',
+    text: 'With few samples the lowest loss is that of attention by position; from $n/d$ = {transition.crossing} on (standard error {transition.crossing_error}; theory {transition.theory_crossing}) it is that of attention by meaning.',
     state: {},
     claim: ({ transition: { crossing, crossing_error, theory_crossing, difference, random_share } }) =>
       crossing !== null &&

@@ -1,6 +1,6 @@
 import { integers, log, number } from '../../../state/control';
 
-/** The controls of the lab "Do attention priors help?". */
+/** The controls of the lab `attention-prior`. */
 export const priorControls = {
   prior_weight: number('prior_weight', 'Prior weight', log(0.01, 100), {
     sign: '<i>c</i>',

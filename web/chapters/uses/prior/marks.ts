@@ -3,12 +3,10 @@ import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
+import { BARS } from '../with-error';
 
 export type PriorOutput = Output<'attention-prior'>;
 export type PriorRow = PriorOutput['rows'][number];
-
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 
 /** On which objects each prior has its weight. */
 const LABELS: Record<PriorRow['prior'], string> = {

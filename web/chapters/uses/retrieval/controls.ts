@@ -1,6 +1,6 @@
 import { linear, log, number } from '../../../state/control';
 
-/** The controls of the lab "Does one key suffice?". */
+/** The controls of the lab `hard-retrieval`. */
 export const retrievalControls = {
   sequences: number('sequences', 'Sequences', log(16, 512, { integer: true }), {
     help: 'Number of validation sequences on which every model is evaluated',

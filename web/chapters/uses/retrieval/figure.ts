@@ -1,10 +1,11 @@
 import { decade, tick } from '../../../charts/format';
 import { finiteCell, type Table } from '../../../charts/table';
 import { LabFigure, type Panel } from '../lab-figure';
+import { runsAndText } from '../runs';
 import type { FigureContext } from '../state';
 import { claimText, localizationText } from './claim';
 import { headEntries, headMarks, MODEL_LINES, modelMarks, READINGS, type RetrievalOutput } from './marks';
-import { modelsAndText } from './models';
+import { RETRIEVAL_MODELS } from './models';
 import { RETRIEVAL_INPUTS, retrievalInput } from './questions';
 
 /** Sequences while a control is dragged. */
@@ -20,7 +21,11 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
     take: (output: RetrievalOutput, progress: number) => void,
   ): Promise<RetrievalOutput> {
     const sequences = quality === 'quick' ? Math.min(QUICK, state.sequences) : state.sequences;
-    return run('hard-retrieval', { ...retrievalInput(state), ...(await modelsAndText()), sequences }, take);
+    return run(
+      'hard-retrieval',
+      { ...retrievalInput(state), ...(await runsAndText(RETRIEVAL_MODELS)), sequences },
+      take,
+    );
   }
 
   protected panels(output: RetrievalOutput): [Panel, Panel] {
@@ -51,7 +56,7 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
   protected claimOf = claimText;
 
   protected captionOf(output: RetrievalOutput): string {
-    return `${output.heads.length} heads; bars are two standard errors over sequences. ${localizationText(output)}`;
+    return `${output.heads.length} heads; bars are two standard errors over sequences, ± two over training runs. ${localizationText(output)}`;
   }
 
   protected tableOf({ heads, models }: RetrievalOutput): Table {

@@ -3,13 +3,12 @@ import type { Entry } from '../../../charts/legend';
 import { fieldRamp, series, stripOf } from '../../../charts/palette';
 import { dot, line, ruleX } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
+import { BARS } from '../with-error';
 
 export type RetrievalOutput = Output<'hard-retrieval'>;
 type Head = RetrievalOutput['heads'][number];
 type Model = RetrievalOutput['models'][number];
 
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 /** Losses below this many bits are at the edge of the logarithmic axes. */
 const LEAST = 3e-4;
 

@@ -1,0 +1,367 @@
+#include "labs/parallel_contexts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "attention/softmax.h"
+#include "labs/estimate_over.h"
+#include "spectrum/traces.h"
+#include "support/error.h"
+#include "support/random.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kMostFactor = 4;  // of logits, to match an entropy
+constexpr int kHalvings = 7;
+constexpr Index kMatched = 16;  // passages on which it is matched
+
+bool is_selection(ContextReading reading) {
+  return reading == ContextReading::mass || reading == ContextReading::random ||
+         reading == ContextReading::last;
+}
+
+Estimate estimate_of(const VectorXd& values) {
+  return estimate_over(static_cast<std::size_t>(values.size()),
+                       [&](std::size_t i) { return values[static_cast<Index>(i)]; });
+}
+
+// The mean of models x passages with both spreads in its error; of one model, the spread over passages.
+Estimate over_both(const MatrixXd& values) {
+  const double over_passages = estimate_of(values.colwise().mean()).error;
+  const double over_models = values.rows() > 1 ? estimate_of(values.rowwise().mean()).error : 0;
+  return {values.mean(), std::hypot(over_passages, over_models)};
+}
+
+double mean_of(const std::vector<double>& values, Index first, Index last) {
+  return std::accumulate(values.begin() + first, values.begin() + last, 0.0) /
+         static_cast<double>(last - first) / std::numbers::ln2;
+}
+
+}  // namespace
+
+ParallelContexts::ParallelContexts(std::vector<TrainedModel> models, std::string_view text,
+                                   const ParallelContextsSettings& settings)
+    : settings_(settings), plans_(plans()) {
+  checked(kSequences, static_cast<double>(settings.sequences));
+  checked(kKeptBlocks, static_cast<double>(settings.kept_blocks));
+  checked(kSharedPrefix, static_cast<double>(settings.shared_prefix));
+  if (models.empty()) throw InvalidArgument("runs", "there must be at least one");
+  const TrainedModel& first = models.front();
+  length_ = first.settings.model.length;
+  for (const TrainedModel& model : models) {
+    const ModelSettings& own = model.settings.model;
+    if (own.positions != Positions::rotary || own.attention != AttentionKind::softmax) {
+      throw InvalidArgument("runs", "positions must be rotary and attention softmax in all");
+    }
+    if (own.length != length_ || !(model.tokenizer == first.tokenizer)) {
+      throw InvalidArgument("runs", "all must have the same sequence length and vocabulary");
+    }
+  }
+  if (length_ - last_block() < settings.shared_prefix + kMostBlocks || last_block() < 4) {
+    throw InvalidArgument("runs",
+                          "sequences of " + std::to_string(length_) + " tokens are too short for " +
+                              std::to_string(kMostBlocks) + " blocks, a prefix of " +
+                              std::to_string(settings.shared_prefix) + " and a last quarter");
+  }
+  passages_ = validation_passages(first.tokenizer, text, length_, settings.sequences);
+  for (TrainedModel& model : models) {
+    for (const Subject& other : subjects_) {
+      if (other.trained.settings.seed == model.settings.seed) {
+        throw InvalidArgument("runs",
+                              "two have the same seed " + std::to_string(model.settings.seed));
+      }
+    }
+    subjects_.push_back({std::move(model), {}});
+  }
+}
+
+std::vector<ParallelContexts::Plan> ParallelContexts::plans() {
+  std::vector<Plan> plans{{ContextReading::full, 1}, {ContextReading::none, 0}};
+  for (const auto reading : {ContextReading::reset, ContextReading::kept, ContextReading::prefix,
+                             ContextReading::sharpened}) {
+    for (Index blocks = 2; blocks <= kMostBlocks; blocks *= 2) plans.push_back({reading, blocks});
+  }
+  for (const auto reading : {ContextReading::mass, ContextReading::random, ContextReading::last}) {
+    plans.push_back({reading, kMostBlocks});
+  }
+  return plans;
+}
+
+std::size_t ParallelContexts::number_of(ContextReading reading, Index blocks) const {
+  const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Plan& plan) {
+    return plan.reading == reading && plan.blocks == blocks;
+  });
+  return static_cast<std::size_t>(found - plans_.begin());
+}
+
+std::vector<Index> ParallelContexts::chosen(const Subject& subject, const Plan& plan,
+                                            Index passage) const {
+  std::vector<Index> blocks(static_cast<std::size_t>(plan.blocks));
+  std::iota(blocks.begin(), blocks.end(), Index{0});
+  if (!is_selection(plan.reading)) return blocks;
+  VectorXd order(plan.blocks);  // the largest are kept
+  for (Index block = 0; block < plan.blocks; ++block) order[block] = static_cast<double>(block);
+  if (plan.reading == ContextReading::random) {
+    for (Index block = 0; block < plan.blocks; ++block) {
+      order[block] = random_unit(settings_.seed, std::uint64_t{1} << 46,
+                                 static_cast<std::uint64_t>(passage * plan.blocks + block));
+    }
+  }
+  if (plan.reading == ContextReading::mass) {
+    order = subject.done[number_of(ContextReading::reset, plan.blocks)].masses.col(passage);
+  }
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [&](Index a, Index b) { return order[a] > order[b]; });
+  blocks.resize(static_cast<std::size_t>(std::min(settings_.kept_blocks, plan.blocks)));
+  std::sort(blocks.begin(), blocks.end());
+  return blocks;
+}
+
+ParallelContexts::Sequence ParallelContexts::sequence_of(const Subject& subject, const Plan& plan,
+                                                         Index passage, double factor) const {
+  const std::vector<TokenId>& text = passages_[static_cast<std::size_t>(passage)];
+  const Index context = length_ - last_block();
+  const Index shared = plan.reading == ContextReading::prefix ? settings_.shared_prefix : 0;
+  const bool kept = plan.reading == ContextReading::kept || plan.reading == ContextReading::full;
+  Sequence sequence;
+  // Tokens from `first` to `last` of the passage; their positions begin at `position` where they are reset.
+  const auto add = [&](Index first, Index last, Index position, TokenPlace place) {
+    for (Index token = first; token < last; ++token) {
+      place.position = kept ? token : position + token - first;
+      sequence.tokens.push_back(text[static_cast<std::size_t>(token)]);
+      sequence.targets.push_back(text[static_cast<std::size_t>(token + 1)]);
+      sequence.places.push_back(place);
+    }
+  };
+  add(0, shared, 0, {});
+  const auto start = [&](Index block) { return shared + (context - shared) * block / plan.blocks; };
+  Index longest = 0;
+  for (const Index block : chosen(subject, plan, passage)) {
+    const auto first = static_cast<Index>(sequence.tokens.size());
+    sequence.starts.push_back(first);
+    add(start(block), start(block + 1), shared, {0, shared, first});
+    longest = std::max(longest, start(block + 1) - start(block));
+  }
+  sequence.starts.push_back(static_cast<Index>(sequence.tokens.size()));
+  add(context, length_, shared + longest, {0, 0, 0, factor});
+  return sequence;
+}
+
+void ParallelContexts::evaluate(Subject& subject, const Plan& plan, Index passage,
+                                Found& found) const {
+  Model<float>& model = subject.trained.model;
+  const Sequence sequence = sequence_of(subject, plan, passage, found.factor);
+  const auto length = static_cast<Index>(sequence.tokens.size());
+  const Index last = sequence.starts.back(), blocks = std::ssize(sequence.starts) - 1;
+  model.forward(sequence.tokens, length, {{}, sequence.places});
+  const AttentionShape& shape = model.shape();
+  const Index heads = model.settings().depth * shape.heads;
+  if (passage == 0) {
+    const auto passages = std::ssize(passages_);
+    found.entropies = MatrixXd::Zero(heads, passages);
+    found.masses = MatrixXd::Zero(blocks, passages);
+  }
+  for (Index place = 0; place < heads; ++place) {
+    const Matrix<float>& weights = model.attention(place / shape.heads);
+    const Index column = shape.weights_column(0, place % shape.heads);
+    for (Index query = last; query < length; ++query) {
+      const VectorXd row = weights.col(column + query).head(query + 1).cast<double>();
+      found.entropies(place, passage) += row_entropy(row) / static_cast<double>(length - last);
+      for (Index block = 0; block < blocks; ++block) {
+        const auto at = static_cast<std::size_t>(block);
+        found.masses(block, passage) +=
+            row.segment(sequence.starts[at], sequence.starts[at + 1] - sequence.starts[at]).sum();
+      }
+    }
+  }
+  std::vector<double> each(static_cast<std::size_t>(length));
+  model.loss(sequence.targets, false, each);
+  const Index early = last + last_block() / 4;
+  found.early.push_back(mean_of(each, last, early));
+  found.late.push_back(mean_of(each, early, length));
+}
+
+// By bisection of its logarithm, on the first passages.
+double ParallelContexts::matching_factor(Subject& subject, const Plan& plan) const {
+  const Index passages = std::min<Index>(kMatched, std::ssize(passages_));
+  const double wanted = subject.done.front().entropies.leftCols(passages).mean();
+  double low = -std::log(kMostFactor), high = -low;
+  for (int k = 0; k < kHalvings; ++k) {
+    Found found;
+    found.factor = std::exp((low + high) / 2);
+    for (Index passage = 0; passage < passages; ++passage) {
+      evaluate(subject, plan, passage, found);
+    }
+    // A larger factor lowers the entropy.
+    (found.entropies.leftCols(passages).mean() > wanted ? low : high) = (low + high) / 2;
+  }
+  return std::exp((low + high) / 2);
+}
+
+double ParallelContexts::passage_work() const {
+  const Model<float>& model = subjects_.front().trained.model;
+  const ModelSettings& own = model.settings();
+  return static_cast<double>(length_) * (static_cast<double>(model.layout().size) +
+                                         static_cast<double>(2 * own.depth * own.width * length_));
+}
+
+bool ParallelContexts::advance(double work) {
+  for (double spent = 0; at_ < subjects_.size();) {
+    if (spent >= work) return false;
+    Subject& subject = subjects_[at_];
+    const Plan& plan = plans_[subject.done.size()];
+    if (plan.reading == ContextReading::sharpened && current_.late.empty()) {
+      current_.factor = matching_factor(subject, plan);
+      spent += passage_work() * static_cast<double>(kMatched * kHalvings);
+    }
+    evaluate(subject, plan, std::ssize(current_.late), current_);
+    spent += passage_work();
+    if (current_.late.size() < passages_.size()) continue;
+    subject.done.push_back(std::exchange(current_, {}));
+    if (subject.done.size() == plans_.size()) ++at_;
+  }
+  return true;
+}
+
+double ParallelContexts::progress() const {
+  double done = static_cast<double>(current_.late.size()) / static_cast<double>(passages_.size());
+  for (const Subject& subject : subjects_) done += static_cast<double>(subject.done.size());
+  return done / static_cast<double>(plans_.size() * subjects_.size());
+}
+
+double ParallelContexts::loss_of(const Found& found, Index passage) const {
+  const auto at = static_cast<std::size_t>(passage);
+  const double early = static_cast<double>(last_block() / 4) / static_cast<double>(last_block());
+  return early * found.early[at] + (1 - early) * found.late[at];
+}
+
+template <class Value>
+MatrixXd ParallelContexts::by_passage(std::size_t number, bool added, const Value& value) const {
+  std::vector<const Subject*> done;
+  for (const Subject& subject : subjects_) {
+    if (subject.done.size() > number) done.push_back(&subject);
+  }
+  MatrixXd found(std::ssize(done), std::ssize(passages_));
+  for (Index model = 0; model < found.rows(); ++model) {
+    const std::vector<Found>& own = done[static_cast<std::size_t>(model)]->done;
+    for (Index passage = 0; passage < found.cols(); ++passage) {
+      found(model, passage) =
+          value(own[number], passage) - (added ? value(own.front(), passage) : 0);
+    }
+  }
+  return found;
+}
+
+std::vector<ContextRow> ParallelContexts::rows() const {
+  std::vector<ContextRow> rows;
+  const auto early = [](const Found& found, Index passage) {
+    return found.early[static_cast<std::size_t>(passage)];
+  };
+  const auto late = [](const Found& found, Index passage) {
+    return found.late[static_cast<std::size_t>(passage)];
+  };
+  const auto loss = [&](const Found& found, Index passage) { return loss_of(found, passage); };
+  const auto entropy = [](const Found& found, Index passage) {
+    return found.entropies.col(passage).mean();
+  };
+  const auto first = [&](const Found& found, Index passage) {
+    return found.entropies.col(passage).head(subjects_.front().trained.settings.model.heads).mean();
+  };
+  const auto last = [&](const Found& found, Index passage) {
+    return found.entropies.col(passage).tail(subjects_.front().trained.settings.model.heads).mean();
+  };
+  for (std::size_t number = 0; number < plans_.size(); ++number) {
+    if (subjects_.front().done.size() <= number) break;
+    double factor = 0, models = 0;
+    for (const Subject& subject : subjects_) {
+      if (subject.done.size() <= number) continue;
+      factor += subject.done[number].factor;
+      models += 1;
+    }
+    rows.push_back(
+        {plans_[number].reading, plans_[number].blocks, by_passage(number, false, loss).mean(),
+         over_both(by_passage(number, true, loss)), over_both(by_passage(number, true, early)),
+         over_both(by_passage(number, true, late)), by_passage(number, false, entropy).mean(),
+         over_both(by_passage(number, true, entropy)), over_both(by_passage(number, true, first)),
+         over_both(by_passage(number, true, last)), factor / models});
+  }
+  return rows;
+}
+
+std::vector<ContextHead> ParallelContexts::heads() const {
+  std::vector<ContextHead> heads;
+  const std::size_t number = number_of(ContextReading::reset, kMostBlocks);
+  for (const Subject& subject : subjects_) {
+    if (subject.done.size() < plans_.size()) break;
+    const Model<float>& model = subject.trained.model;
+    const ModelSettings& own = model.settings();
+    const MatrixXd added = subject.done[number].entropies - subject.done.front().entropies;
+    for (Index place = 0; place < added.rows(); ++place) {
+      const Index layer = place / own.heads;
+      const HeadFactors factors = model.head(layer, place % own.heads);
+      const VectorXd gain =
+          model.parameters()
+              .segment(model.layout().layers[static_cast<std::size_t>(layer)].norm1, own.width)
+              .cast<double>();
+      const MatrixXd query = gain.asDiagonal() * factors.query,
+                     key = gain.asDiagonal() * factors.key;
+      const SpectralMoments moments = moments_of_products(products_of_factors(query, key));
+      heads.push_back({subject.trained.settings.seed, layer, place % own.heads, moments.mean(),
+                       moments.variance(), subject.done.front().entropies.row(place).mean(),
+                       estimate_of(added.row(place))});
+    }
+  }
+  return heads;
+}
+
+std::vector<PassageCorrelation> ParallelContexts::passages() const {
+  std::vector<PassageCorrelation> all;
+  for (Index blocks = 2; blocks <= kMostBlocks; blocks *= 2) {
+    const std::size_t number = number_of(ContextReading::reset, blocks);
+    const MatrixXd loss =
+        by_passage(number, true, [&](const Found& it, Index at) { return loss_of(it, at); });
+    if (loss.rows() < std::ssize(subjects_)) break;
+    const MatrixXd entropy = by_passage(
+        number, true, [](const Found& it, Index at) { return it.entropies.col(at).mean(); });
+    std::vector<VectorXd> a, b;  // by model
+    for (Index model = 0; model < loss.rows(); ++model) {
+      a.emplace_back(entropy.row(model));
+      b.emplace_back(loss.row(model));
+    }
+    all.push_back({blocks, permuted_correlation(a, b, Permutation::common, settings_.seed)});
+  }
+  return all;
+}
+
+std::array<PermutedCorrelation, kHeadPropertyNames.size()> ParallelContexts::properties() const {
+  std::array<PermutedCorrelation, kHeadPropertyNames.size()> all;
+  const std::vector<ContextHead> found = heads();
+  const auto count = static_cast<std::size_t>(subjects_.front().trained.settings.model.depth *
+                                              subjects_.front().trained.settings.model.heads);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::vector<VectorXd> property, added;  // by model
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (i % count == 0) {
+        property.emplace_back(static_cast<Index>(count));
+        added.emplace_back(static_cast<Index>(count));
+      }
+      const ContextHead& head = found[i];
+      const auto at = static_cast<Index>(i % count);
+      property.back()[at] = std::array{head.mean, head.variance, head.entropy}[k];
+      added.back()[at] = head.entropy_added.value;
+    }
+    all[k] = permuted_correlation(property, added, Permutation::own, settings_.seed);
+  }
+  return all;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,26 @@
+// Passages of a text on which labs evaluate trained language models.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "support/parameter.h"
+#include "training/text.h"
+
+namespace eigenscope {
+
+inline constexpr Parameter kSequences{.name = "sequences",
+                                      .symbol = "B",
+                                      .minimum = 16,
+                                      .maximum = 4096,
+                                      .default_value = 128,
+                                      .integer = true,
+                                      .meaning = "sequences of validation text"};
+
+/// `count` passages at even distances in the last tenth of a text, fewer where they would overlap, each of `length`
+/// tokens and the next one. Throws InvalidArgument ("text") where there is none.
+std::vector<std::vector<TokenId>> validation_passages(const Tokenizer& tokenizer,
+                                                      std::string_view text, Eigen::Index length,
+                                                      Eigen::Index count);
+
+}  // namespace eigenscope

@@ -1,0 +1,131 @@
+// Parallel contexts: what it costs trained models to read their context in blocks that do not see each other.
+#include "labs/parallel_contexts.h"
+
+#include <array>
+#include <vector>
+
+#include "operations/files.h"
+#include "operations/operations.h"
+#include "operations/settings.h"
+
+namespace eigenscope {
+namespace {
+
+struct ParallelContextsInput {
+  std::vector<File> runs;
+  std::vector<std::byte> text;
+  ParallelContextsSettings settings;
+};
+
+void describe(InputFields& f, ParallelContextsInput& in) {
+  f.files("runs", in.runs,
+          "model.safetensors or weights.safetensors of training runs with rotary positions");
+  f.bytes("text", in.text, "text on whose last tenth the models are evaluated");
+  f.number(kSequences, in.settings.sequences);
+  f.number(kKeptBlocks, in.settings.kept_blocks);
+  f.number(kSharedPrefix, in.settings.shared_prefix);
+  f.number("seed", in.settings.seed);
+}
+
+struct PropertyCorrelation {
+  HeadProperty property;
+  PermutedCorrelation found;
+};
+
+struct ParallelContextsResult {
+  std::vector<ContextRow> rows;
+  std::vector<PassageCorrelation> passages;
+  std::vector<ContextHead> heads;
+  std::vector<PropertyCorrelation> properties;
+};
+
+void describe_reading(ResultFields& out, const ContextRow& row) {
+  out.choice("reading", static_cast<std::size_t>(row.reading), kContextReadingNames,
+             "how the last block reads its context");
+  out.integer("blocks", row.blocks, "blocks that are read in parallel");
+  out.number("loss", row.loss,
+             "loss in the last block, bits per token, mean over models and passages");
+  describe(out, "added", row.added, "the same minus that with one block");
+  describe(out, "added_early", row.added_early, "the same in the first quarter of the last block");
+  describe(out, "added_late", row.added_late, "the same in the rest of it");
+  out.number("entropy", row.entropy,
+             "entropy of the attention rows of the last block in nats, mean over heads");
+  describe(out, "entropy_added", row.entropy_added, "the same minus that with one block");
+  describe(out, "first_layer_added", row.first_layer_added, "the same in the first layer");
+  describe(out, "last_layer_added", row.last_layer_added, "the same in the last layer");
+  out.number("factor", row.factor, "factor of the logits of the last block, mean over models");
+}
+
+void describe_permuted(ResultFields& out, const PermutedCorrelation& found) {
+  out.nullable("null_low", found.null_low, "2.5th percentile of the same with permuted values");
+  out.nullable("null_high", found.null_high, "97.5th percentile of the same");
+  out.nullable("p", found.p, "share of 2,000 permutations at least as far from 0");
+}
+
+void describe_correlation_of_passages(ResultFields& out, const PassageCorrelation& it) {
+  out.integer("blocks", it.blocks, "blocks that are read in parallel");
+  describe(out, "correlation", it.found.value,
+           "rank correlation over passages of added entropy with added loss, mean over models");
+  describe_permuted(out, it.found);
+}
+
+void describe_read_head(ResultFields& out, const ContextHead& head) {
+  out.integer("seed", static_cast<Eigen::Index>(head.seed), "seed of the training run");
+  out.integer("layer", head.layer, "layer, from 0");
+  out.integer("head", head.head, "head in the layer, from 0");
+  out.number("mean", head.mean, "mean of the eigenspectrum of W_QK without rotation");
+  out.number("variance", head.variance, "its variance (trace)");
+  out.number("entropy", head.entropy, "entropy of the rows of the last block with one block, nats");
+  describe(out, "entropy_added", head.entropy_added,
+           "entropy with eight blocks and reset positions minus that");
+}
+
+void describe_head_property(ResultFields& out, const PropertyCorrelation& it) {
+  out.choice("property", static_cast<std::size_t>(it.property), kHeadPropertyNames,
+             "property of a head");
+  describe(out, "correlation", it.found.value,
+           "its rank correlation with the added entropy over the heads of a model, mean over "
+           "models");
+  describe_permuted(out, it.found);
+}
+
+void describe(ResultFields& out, const ParallelContextsResult& result) {
+  out.list("rows", result.rows, "each reading of the context", describe_reading);
+  out.list("passages", result.passages, "added entropy and added loss with reset positions",
+           describe_correlation_of_passages);
+  out.list("heads", result.heads, "each head", describe_read_head);
+  out.list("properties", result.properties, "what correlates with the added entropy of heads",
+           describe_head_property);
+}
+
+class ParallelContextsJob {
+ public:
+  explicit ParallelContextsJob(const ParallelContextsInput& in)
+      : lab_(read_runs(in.runs), as_text(in.text), in.settings) {}
+
+  bool advance(double work) { return lab_.advance(work); }
+  double progress() const { return lab_.progress(); }
+  ParallelContextsResult result() const {
+    std::vector<PropertyCorrelation> properties;
+    const auto found = lab_.properties();
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      properties.push_back({static_cast<HeadProperty>(k), found[k]});
+    }
+    return {lab_.rows(), lab_.passages(), lab_.heads(), properties};
+  }
+
+ private:
+  ParallelContexts lab_;
+};
+
+}  // namespace
+
+const Operation parallel_contexts_operation = operation<ParallelContextsInput, ParallelContextsJob>(
+    "parallel-contexts",
+    "Loss and attention entropy of trained language models that read their context in parallel "
+    "blocks",
+    "eigenscope parallel-contexts --csv\n"
+    "eigenscope parallel-contexts --kept-blocks 4 --sequences 512",
+    "rows");
+
+}  // namespace eigenscope

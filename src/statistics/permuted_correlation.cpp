@@ -1,0 +1,74 @@
+#include "statistics/permuted_correlation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "statistics/bootstrap.h"
+#include "statistics/rank_correlation.h"
+#include "support/random.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr std::size_t kPermutations = 2000;
+constexpr std::uint64_t kStream = std::uint64_t{1} << 45;
+
+void shuffle(std::uint64_t seed, std::uint64_t& draw, std::vector<Index>& order) {
+  for (std::size_t i = order.size(); i-- > 1;) {  // Fisher-Yates
+    const double at = random_unit(seed, kStream, draw++) * static_cast<double>(i + 1);
+    std::swap(order[i], order[static_cast<std::size_t>(at)]);
+  }
+}
+
+}  // namespace
+
+PermutedCorrelation permuted_correlation(const std::vector<VectorXd>& a,
+                                         const std::vector<VectorXd>& b, Permutation permutation,
+                                         std::uint64_t seed) {
+  std::vector<VectorXd> x,
+      y;  // ranks of norm 1 about their mean, of the groups that have a correlation
+  double sum = 0, square = 0;
+  for (std::size_t g = 0; g < a.size(); ++g) {
+    const double own = rank_correlation(a[g], b[g]);
+    if (!std::isfinite(own)) continue;
+    sum += own;
+    square += own * own;
+    x.push_back(centred_ranks(a[g]).normalized());
+    y.push_back(centred_ranks(b[g]).normalized());
+  }
+  if (x.empty()) return {};
+  const auto groups = static_cast<double>(x.size());
+  PermutedCorrelation found{mean_estimate(sum, square, groups)};
+  std::vector<std::vector<Index>> orders;
+  for (const VectorXd& own : y) {
+    orders.emplace_back(static_cast<std::size_t>(own.size()));
+    std::iota(orders.back().begin(), orders.back().end(), Index{0});
+  }
+  std::vector<double> drawn;
+  std::uint64_t draw = 0;
+  for (std::size_t k = 0; k < kPermutations; ++k) {
+    double total = 0;
+    for (std::size_t g = 0; g < x.size(); ++g) {
+      const std::size_t order = permutation == Permutation::common ? 0 : g;
+      if (order == g) shuffle(seed, draw, orders[g]);
+      total += x[g].dot(y[g](orders[order]));
+    }
+    drawn.push_back(total / groups);
+  }
+  // Equal up to rounding counts as far.
+  const double far = std::abs(found.value.value) - 1e-12;
+  const auto farther =
+      std::count_if(drawn.begin(), drawn.end(), [&](double it) { return std::abs(it) >= far; });
+  found.p = (1.0 + static_cast<double>(farther)) / (1.0 + kPermutations);
+  const Interval interval = percentile_interval(found.value.value, std::move(drawn));
+  found.null_low = interval.low;
+  found.null_high = interval.high;
+  return found;
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,58 @@
+import { tick } from '../../../charts/format';
+import { finiteCell, type Table } from '../../../charts/table';
+import { LabFigure, type Panel } from '../lab-figure';
+import { runsAndText } from '../runs';
+import type { FigureContext } from '../state';
+import { claimText, correlationText } from './claim';
+import { BLOCK_LINES, blockMarks, ENTROPY_MARKS, entropyMarks, type ContextOutput } from './marks';
+import { CONTEXT_MODELS } from './models';
+import { CONTEXT_INPUTS, contextInput } from './questions';
+
+/** Sequences while a control is dragged. */
+const QUICK = 16;
+
+/** The cost of blocks read in parallel, over their number and over the entropy that they add. */
+export class ContextFigure extends LabFigure<ContextOutput> {
+  readonly inputs = CONTEXT_INPUTS;
+
+  protected async answer(
+    { run, state, quality }: FigureContext,
+    take: (output: ContextOutput, progress: number) => void,
+  ): Promise<ContextOutput> {
+    const sequences = quality === 'quick' ? Math.min(QUICK, state.sequences) : state.sequences;
+    const input = { ...contextInput(state), ...(await runsAndText(CONTEXT_MODELS)), sequences };
+    return run('parallel-contexts', input, take);
+  }
+
+  protected panels(output: ContextOutput): [Panel, Panel] {
+    const y = { label: 'added loss (bits per byte)', ticks: 6, tickFormat: tick, nice: true };
+    return [
+      {
+        label: 'added loss by the number of parallel blocks',
+        entries: BLOCK_LINES,
+        x: { type: 'log', base: 2, label: 'blocks →', ticks: [1, 2, 4, 8], tickFormat: tick, inset: 8 },
+        y,
+        marks: blockMarks(output),
+      },
+      {
+        label: 'added loss by the added entropy',
+        entries: ENTROPY_MARKS,
+        x: { label: 'added entropy of attention (nats) →', tickFormat: tick, nice: true, inset: 6 },
+        y,
+        marks: entropyMarks(output),
+      },
+    ];
+  }
+
+  protected claimOf = claimText;
+
+  protected captionOf(output: ContextOutput): string {
+    return `Bars and ± are two standard errors over models and passages. ${correlationText(output)}`;
+  }
+
+  protected tableOf({ rows }: ContextOutput): Table {
+    const names = Object.keys(rows[0] ?? {}) as (keyof ContextOutput['rows'][number])[];
+    const cell = (value: string | number | null) => (typeof value === 'number' ? finiteCell(value) : value);
+    return { columns: names, rows: rows.map((row) => names.map((name) => cell(row[name]))) };
+  }
+}

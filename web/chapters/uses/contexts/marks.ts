@@ -1,0 +1,94 @@
+import type { Markish } from '@observablehq/plot';
+import type { Entry } from '../../../charts/legend';
+import { dashes, series } from '../../../charts/palette';
+import { dot, line, link, ruleX, ruleY } from '../../../charts/plot';
+import type { Output } from '../../../engine/protocol';
+import { BARS } from '../with-error';
+
+export type ContextOutput = Output<'parallel-contexts'>;
+export type ContextRow = ContextOutput['rows'][number];
+type Reading = ContextRow['reading'];
+
+/** Blocks of the readings that keep some of them. */
+export const MOST = 8;
+
+/** Readings of all blocks: lines over their number. */
+const OF_ALL = { reset: 'positions reset', kept: 'positions kept', prefix: 'shared prefix', sharpened: 'sharpened' };
+/** Readings of some of eight blocks. */
+const OF_SOME = { mass: 'most attended', random: 'random', last: 'last' };
+const ALL = Object.keys(OF_ALL) as (keyof typeof OF_ALL)[];
+const SOME = Object.keys(OF_SOME) as (keyof typeof OF_SOME)[];
+
+/** The row of a reading; with the blocks that it reads in parallel. */
+export const contextRow = ({ rows }: ContextOutput, reading: Reading, blocks = MOST) =>
+  rows.find((row) => row.reading === reading && row.blocks === blocks);
+
+const linesOf = (rows: readonly ContextRow[], reading: Reading) =>
+  rows.filter((row) => row.reading === reading || row.reading === 'full');
+const end = (side: number) => (row: ContextRow) => (row.added ?? NaN) + side * BARS * (row.added_error ?? NaN);
+
+/** One line for each reading of all blocks. */
+export const BLOCK_LINES: Entry[] = [
+  ...ALL.map((reading, i): Entry => ({ text: OF_ALL[reading], kind: 'line', colours: [series[i]], dash: dashes[i] })),
+  { text: 'no context', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+];
+/** One mark for each reading. */
+export const ENTROPY_MARKS: Entry[] = [
+  ...ALL.map((reading, i): Entry => ({ text: OF_ALL[reading], kind: 'ring', colours: [series[i]] })),
+  ...SOME.map((reading, i): Entry => ({ text: `kept: ${OF_SOME[reading]}`, kind: 'dot', colours: [series[3 + i]] })),
+  { text: 'no context', kind: 'cross', colours: ['var(--ink)'] },
+];
+
+/** Added loss over the number of blocks. */
+export function blockMarks({ rows }: ContextOutput): Markish[] {
+  const x = 'blocks';
+  return [
+    ruleY(
+      rows.filter(({ reading }) => reading === 'none'),
+      { y: 'added', stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'no context' },
+    ),
+    ...ALL.flatMap((reading, i) => {
+      const own = linesOf(rows, reading);
+      const stroke = series[i];
+      return [
+        line(own, {
+          ...{ x, y: 'added', stroke, strokeWidth: 2, strokeDasharray: dashes[i] },
+          ariaDescription: `line, ${reading}`,
+        }),
+        ruleX(own, { x, y1: end(-1), y2: end(1), stroke, ariaDescription: `error bars, ${reading}` }),
+        dot(own, { x, y: 'added', r: 3, stroke, fill: 'var(--paper)', ariaDescription: `added loss, ${reading}` }),
+      ];
+    }),
+  ];
+}
+
+/** Added loss over added entropy: one curve for all readings if entropy explained the loss. */
+export function entropyMarks(output: ContextOutput): Markish[] {
+  const { rows } = output;
+  const x = 'entropy_added';
+  const bars = (own: readonly ContextRow[], stroke: string) =>
+    link(own, {
+      ...{ x1: x, x2: x, y1: end(-1), y2: end(1), stroke, strokeOpacity: 0.6 },
+      ariaDescription: 'error bars of the added loss',
+    });
+  return [
+    ...ALL.flatMap((reading, i) => {
+      const own = linesOf(rows, reading);
+      const stroke = series[i];
+      return [
+        line(own, { x, y: 'added', stroke, strokeDasharray: dashes[i], ariaDescription: `path, ${reading}` }),
+        bars(own, stroke),
+        dot(own, { x, y: 'added', r: 3.5, stroke, fill: 'var(--paper)', ariaDescription: `entropy, ${reading}` }),
+      ];
+    }),
+    ...SOME.flatMap((reading, i) => {
+      const own = rows.filter((row) => row.reading === reading);
+      const fill = series[3 + i];
+      return [bars(own, fill), dot(own, { x, y: 'added', r: 4.5, fill, ariaDescription: `entropy, ${reading}` })];
+    }),
+    dot(
+      rows.filter(({ reading }) => reading === 'none'),
+      { x, y: 'added', r: 5, symbol: 'times', stroke: 'var(--ink)', strokeWidth: 2, ariaDescription: 'entropy, none' },
+    ),
+  ];
+}
