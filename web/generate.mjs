@@ -226,34 +226,7 @@ const presetValues = {
   }),
 };
 // The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
-const {
-  usesPresets,
-  positionMeasured,
-  latentMeasured,
-  priorMeasured,
-  agentMeasured,
-  retrievalMeasured,
-  contextMeasured,
-} = await load('chapters/uses/presets.ts');
-const { positionInput } = await load('chapters/uses/position/questions.ts');
-const { classInput, valueInput } = await load('chapters/uses/latent/questions.ts');
-const { priorInput } = await load('chapters/uses/prior/questions.ts');
-const { agentInput } = await load('chapters/uses/agents/questions.ts');
-const { retrievalInput } = await load('chapters/uses/retrieval/questions.ts');
-const { contextInput } = await load('chapters/uses/contexts/questions.ts');
-const answers = new Map(); // several presets ask the same
-function answerOf(name, input, files = {}) {
-  const key = JSON.stringify([name, input]);
-  if (!answers.has(key)) answers.set(key, run(name, { ...input, ...files }));
-  return answers.get(key);
-}
-const positionOf = (state) => answerOf('position-meaning', positionInput(state));
-const latentOf = (state) => ({
-  classes: answerOf('latent-classes', classInput(state)),
-  values: answerOf('latent-values', valueInput(state)),
-});
-const priorOf = (state) => answerOf('attention-prior', priorInput(state));
-const agentsOf = (state) => answerOf('agent-attention', agentInput(state));
+const { LABS } = await load('chapters/uses/labs.ts');
 /** The published models of a lab, and the text that they were trained on. */
 function modelsAndText(lab) {
   const folder = `${root}docs/models/${lab}/`;
@@ -263,31 +236,21 @@ function modelsAndText(lab) {
   });
   return { runs, text: readFileSync(`${root}${TEXT}/data.txt`) };
 }
-const retrievalOf = (state) => answerOf('hard-retrieval', retrievalInput(state), modelsAndText('hard-retrieval'));
-const contextsOf = (state) => answerOf('parallel-contexts', contextInput(state), modelsAndText('parallel-contexts'));
-const presetsOf = (figure) => usesPresets.filter((preset) => preset.figure === figure);
-presetValues.uses = {
-  ...(await ofPresets('uses', presetsOf('position-meaning'), (state) => positionMeasured(positionOf(state)))),
-  ...(await ofPresets('uses', presetsOf('latent-posterior'), (state) => latentMeasured(latentOf(state)))),
-  ...(await ofPresets('uses', presetsOf('attention-prior'), (state) => priorMeasured(priorOf(state)))),
-  ...(await ofPresets('uses', presetsOf('agent-attention'), (state) => agentMeasured(agentsOf(state)))),
-  ...(await ofPresets('uses', presetsOf('hard-retrieval'), (state) => retrievalMeasured(retrievalOf(state)))),
-  ...(await ofPresets('uses', presetsOf('parallel-contexts'), (state) => contextMeasured(contextsOf(state)))),
-};
-write(
-  'uses-first.json',
-  rounded(
-    {
-      position: positionOf(VIEWS.uses.defaults),
-      latent: latentOf(VIEWS.uses.defaults),
-      prior: priorOf(VIEWS.uses.defaults),
-      agents: agentsOf(VIEWS.uses.defaults),
-      retrieval: retrievalOf(VIEWS.uses.defaults),
-      contexts: contextsOf(VIEWS.uses.defaults),
-    },
-    5,
-  ),
-);
+const answers = new Map(); // several presets ask the same
+function foundBy({ find, models }, state) {
+  return find(state, (name, input) => {
+    const key = JSON.stringify([name, input]);
+    if (!answers.has(key)) answers.set(key, run(name, { ...input, ...(models && modelsAndText(models)) }));
+    return answers.get(key);
+  });
+}
+presetValues.uses = {};
+for (const lab of LABS) {
+  const values = await ofPresets('uses', lab.presets, (state) => lab.measured(foundBy(lab, state)));
+  Object.assign(presetValues.uses, values);
+}
+const first = LABS.map((lab) => [lab.figure, foundBy(lab, VIEWS.uses.defaults)]);
+write('uses-first.json', rounded(Object.fromEntries(first), 5));
 // The step of the tour that shows trained heads has no state of its own to measure: its numbers are those of
 // the first and the last level.
 const [firstLevel, lastLevel] = [0, nested - 1].map((level) => zipf.summary[level][LEVEL]);

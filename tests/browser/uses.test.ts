@@ -6,12 +6,18 @@ import { browser, csv, exported, expectStraight, go, host, marks, openBrowser, s
 
 openBrowser();
 
-/** Labs that are soon computed. */
-const SOON = 'uses?token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2&sequences=16';
+/** A state of each lab that is soon computed; the other labs keep the answer of the build. */
+const SOON = {
+  position: 'uses?token_width=20&datasets=2',
+  latent: 'uses?repeats=2',
+  prior: 'uses?head_width=4&trainings=2',
+  agents: 'uses?feature_width=4&trainings=2',
+  models: 'uses?sequences=16',
+};
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
 
 test('every lab has a card with a picture and a finding, which leads to its figure', async () => {
-  const { page, errors } = await open(SOON);
+  const { page, errors } = await open('uses');
   const cards = page.locator('.lab-cards a');
   expect(await cards.count()).toBe(figuresOf('uses').length);
   for (const [i, { id, title }] of figuresOf('uses').entries()) {
@@ -34,9 +40,9 @@ test('a lab opens with the answer of the build, computes another, and comes back
     await settled(page, 'attention-prior');
     return (await csv(page, 'attention-prior')).map((row) => Number(row.accuracy));
   };
-  const shipped = first.prior.rows.map(({ accuracy }) => accuracy);
+  const shipped = first['attention-prior'].rows.map(({ accuracy }) => accuracy);
   expect(await accuracies()).toEqual(shipped);
-  await go(page, SOON);
+  await go(page, SOON.prior);
   await expect.poll(accuracies).not.toEqual(shipped);
   await page.locator('#uses').getByRole('button', { name: 'Reset' }).click();
   await expect.poll(accuracies).toEqual(shipped);
@@ -44,7 +50,7 @@ test('a lab opens with the answer of the build, computes another, and comes back
 });
 
 test('the lab of position and meaning shows the numbers that it exports', async () => {
-  const { page, errors } = await open(SOON);
+  const { page, errors } = await open(SOON.position);
   await settled(page, 'position-meaning');
   const rows = await csv(page, 'position-meaning');
   expect(rows.map((row) => row.samples_over_width)).toEqual(['0.5', '0.75', '1', '1.25', '1.5', '1.75', '2']);
@@ -63,7 +69,7 @@ test('the lab of position and meaning shows the numbers that it exports', async 
     new MutationObserver(() => seen.push(it.className)).observe(it, { attributes: true });
     return seen;
   });
-  await go(page, `${SOON}&token_std=0.3`);
+  await go(page, `${SOON.position}&token_std=0.3`);
   await settled(page, 'position-meaning');
   await expect
     .poll(() => page.locator('#figure-position-meaning [data-claim]').innerText(), { timeout: 30_000 })
@@ -74,7 +80,7 @@ test('the lab of position and meaning shows the numbers that it exports', async 
 });
 
 test('the lab of the latent posterior shows the numbers that it exports, and refuses too much variance', async () => {
-  const { page, errors } = await open(SOON);
+  const { page, errors } = await open(SOON.latent);
   await settled(page, 'latent-posterior');
   const rows = await csv(page, 'latent-posterior');
   const classes = rows.filter((row) => row.kind === 'classes');
@@ -89,7 +95,7 @@ test('the lab of the latent posterior shows the numbers that it exports, and ref
     expect(Number(row.error)).toBeGreaterThan(Number(row.posterior));
     expect(Number(row.error)).toBeCloseTo(Number(row.bias) + Number(row.noise_part), 10);
   }
-  await go(page, `${SOON}&angles=2&spectrum_variance=1.5`);
+  await go(page, `${SOON.latent}&angles=2&spectrum_variance=1.5`);
   await page
     .locator('#error-uses-spectrum_variance')
     .filter({ hasText: /number of angles minus 1/ })
@@ -98,7 +104,7 @@ test('the lab of the latent posterior shows the numbers that it exports, and ref
 });
 
 test('the lab of attention priors shows the numbers that it exports, with a line for each prior', async () => {
-  const { page, errors } = await open(SOON);
+  const { page, errors } = await open(SOON.prior);
   await settled(page, 'attention-prior');
   const rows = await csv(page, 'attention-prior');
   const priors = [...new Set(rows.map(({ prior }) => prior!))];
@@ -120,7 +126,7 @@ test('the lab of attention priors shows the numbers that it exports, with a line
 });
 
 test('the lab of distractors shows the numbers that it exports, with a line for each policy', async () => {
-  const { page, errors } = await open(SOON);
+  const { page, errors } = await open(SOON.agents);
   await settled(page, 'agent-attention');
   const rows = await csv(page, 'agent-attention');
   const policies = [...new Set(rows.map(({ policy }) => policy!))];
@@ -147,7 +153,7 @@ test('the lab of distractors shows the numbers that it exports, with a line for 
 });
 
 test('the lab of hard retrieval shows the numbers that it exports, above and below the diagonal', async () => {
-  const { page, errors } = await open(SOON);
+  const { page, errors } = await open(SOON.models);
   await settled(page, 'hard-retrieval');
   const rows = await csv(page, 'hard-retrieval');
   const [heads, models] = [rows.filter(({ layer }) => layer !== ''), rows.filter(({ layer }) => layer === '')];
@@ -179,7 +185,7 @@ test('the lab of hard retrieval shows the numbers that it exports, above and bel
 });
 
 test('the lab of parallel contexts shows the numbers that it exports, each reading in both charts', async () => {
-  const { page, errors } = await open(SOON);
+  const { page, errors } = await open(SOON.models);
   await settled(page, 'parallel-contexts');
   const rows = await csv(page, 'parallel-contexts');
   expect(rows.length).toBe(17);

@@ -9,20 +9,8 @@ import levels from '../../web/generated/sample-levels.json' with { type: 'json' 
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
-import { agentInput } from '../../web/chapters/uses/agents/questions.ts';
-import { classInput, valueInput } from '../../web/chapters/uses/latent/questions.ts';
-import { contextInput } from '../../web/chapters/uses/contexts/questions.ts';
-import { positionInput } from '../../web/chapters/uses/position/questions.ts';
-import { priorInput } from '../../web/chapters/uses/prior/questions.ts';
-import {
-  agentMeasured,
-  contextMeasured,
-  latentMeasured,
-  positionMeasured,
-  priorMeasured,
-  retrievalMeasured,
-} from '../../web/chapters/uses/presets.ts';
-import { retrievalInput } from '../../web/chapters/uses/retrieval/questions.ts';
+import { LABS } from '../../web/chapters/uses/labs.ts';
+import type { Ask } from '../../web/chapters/uses/lab.ts';
 import type { State as UsesState } from '../../web/chapters/uses/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
 import { parse, type Controls } from '../../web/state/control.ts';
@@ -73,27 +61,11 @@ function answerOf(command: string, input: object): ReturnType<typeof json> {
   return answers.get(key);
 }
 
-/** What the labs find in the state of one of their presets. */
+/** What the lab of a preset finds in its state. */
 function usesNumbers(preset: Fact): Numbers {
-  const state = stateOf('uses', preset) as UsesState;
-  const { figure } = preset as Preset;
-  if (figure === 'position-meaning') {
-    return { ...positionMeasured(answerOf('position-meaning', positionInput(state))) };
-  }
-  if (figure === 'attention-prior') {
-    return { ...priorMeasured(answerOf('attention-prior', priorInput(state))) };
-  }
-  if (figure === 'agent-attention') {
-    return { ...agentMeasured(answerOf('agent-attention', agentInput(state))) };
-  }
-  if (figure === 'hard-retrieval') {
-    return { ...retrievalMeasured(answerOf('hard-retrieval', retrievalInput(state))) };
-  }
-  if (figure === 'parallel-contexts') {
-    return { ...contextMeasured(answerOf('parallel-contexts', contextInput(state))) };
-  }
-  const classes = answerOf('latent-classes', classInput(state));
-  return { ...latentMeasured({ classes, values: answerOf('latent-values', valueInput(state)) }) };
+  const lab = LABS.find(({ presets }) => presets.includes(preset as never))!;
+  const found = lab.find(stateOf('uses', preset) as UsesState, answerOf as Ask);
+  return lab.measured(found) as Numbers;
 }
 
 function valueAt(all: Numbers, path: string): number {

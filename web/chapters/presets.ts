@@ -6,11 +6,15 @@ import { entryOf, referTo, type FigureId } from '../ui/registry';
 import { collapsePresets } from './collapse/presets';
 import { localizePresets } from './localize/presets';
 import type { Preset } from './shared/preset';
-import { usesPresets } from './uses/presets';
+import { LABS } from './uses/labs';
 import { VIEWS, type ViewName } from './views';
 
 /** The presets of each view that has some. */
-export const PRESETS = { localize: localizePresets, collapse: collapsePresets, uses: usesPresets };
+export const PRESETS = {
+  localize: localizePresets,
+  collapse: collapsePresets,
+  uses: LABS.flatMap(({ presets }) => presets),
+};
 
 /** A number as a sentence writes it: two digits, three from 1 on, and powers of ten where it is small. */
 export function written(value: number): string {

@@ -1,7 +1,7 @@
 import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { legend, type Entry } from '../../charts/legend';
 import { chart, compose, gridX, gridY } from '../../charts/plot';
-import type { Table } from '../../charts/table';
+import { finiteCell, type Table } from '../../charts/table';
 import { pick } from '../../state/control';
 import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
@@ -11,6 +11,9 @@ import { usesView, type Figure, type FigureContext, type State } from './state';
 
 /** Below this width the two charts of a lab stand one above the other. */
 const NARROW = 640;
+
+/** Pixels of a small picture. */
+const CARD = { width: 300, height: 110, margin: 8 };
 
 /** Class of a sentence whose numbers are those of the settings before. */
 const BEFORE = 'before';
@@ -22,6 +25,13 @@ export interface Panel {
   x: ScaleOptions;
   y: ScaleOptions;
   marks: Markish[];
+}
+
+/** A column for each field of the rows of a result. */
+export function tableOfRows<Row extends object>(rows: readonly Row[]): Table {
+  const columns = Object.keys(rows[0] ?? {}) as (keyof Row & string)[];
+  const cell = (value: unknown) => (typeof value === 'number' ? finiteCell(value) : (value as string | null));
+  return { columns, rows: rows.map((row) => columns.map((name) => cell(row[name]))) };
 }
 
 /** A lab: two charts side by side, with the sentence that its numbers fill. */
@@ -48,6 +58,13 @@ export abstract class LabFigure<Output> implements Figure {
   /** What stands below the charts. */
   protected abstract captionOf(output: Output): string;
   protected abstract tableOf(output: Output): Table;
+
+  /** Its first panel in the chapter's own state, small and without axes. */
+  card(): SVGSVGElement {
+    const [{ marks, x, y }] = this.panels(this.first);
+    const scale = ({ type, base }: ScaleOptions) => ({ type, base, axis: null, inset: 6 });
+    return chart({ label: '', ...CARD, x: scale(x), y: scale(y), marks }).svg;
+  }
 
   async compute(context: FigureContext): Promise<void> {
     const take = (output: Output) => {

@@ -1,10 +1,10 @@
 import { tick } from '../../../charts/format';
-import { finiteCell, type Table } from '../../../charts/table';
-import { LabFigure, type Panel } from '../lab-figure';
+import type { Table } from '../../../charts/table';
+import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
 import type { FigureContext } from '../state';
 import { claimText, directionText } from './claim';
+import { AGENT_INPUTS, agentInput } from './lab';
 import { AGENT_LINES, type AgentOutput, crowdMarks, scaleMarks } from './marks';
-import { AGENT_INPUTS, agentInput } from './questions';
 
 /** Training runs while a control is dragged. */
 const QUICK = 2;
@@ -55,8 +55,6 @@ export class AgentFigure extends LabFigure<AgentOutput> {
   }
 
   protected tableOf({ rows }: AgentOutput): Table {
-    const columns = Object.keys(rows[0]) as (keyof AgentOutput['rows'][number])[];
-    const cell = (value: string | number | null) => (typeof value === 'number' ? finiteCell(value) : value);
-    return { columns, rows: rows.map((row) => columns.map((name) => cell(row[name]))) };
+    return tableOfRows(rows);
   }
 }

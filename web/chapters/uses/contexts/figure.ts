@@ -1,12 +1,12 @@
 import { tick } from '../../../charts/format';
-import { finiteCell, type Table } from '../../../charts/table';
-import { LabFigure, type Panel } from '../lab-figure';
+import type { Table } from '../../../charts/table';
+import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
 import { runsAndText } from '../runs';
 import type { FigureContext } from '../state';
 import { claimText, correlationText } from './claim';
+import { CONTEXT_INPUTS, contextInput } from './lab';
 import { BLOCK_LINES, blockMarks, ENTROPY_MARKS, entropyMarks, type ContextOutput } from './marks';
 import { CONTEXT_MODELS } from './models';
-import { CONTEXT_INPUTS, contextInput } from './questions';
 
 /** Sequences while a control is dragged. */
 const QUICK = 16;
@@ -51,8 +51,6 @@ export class ContextFigure extends LabFigure<ContextOutput> {
   }
 
   protected tableOf({ rows }: ContextOutput): Table {
-    const names = Object.keys(rows[0] ?? {}) as (keyof ContextOutput['rows'][number])[];
-    const cell = (value: string | number | null) => (typeof value === 'number' ? finiteCell(value) : value);
-    return { columns: names, rows: rows.map((row) => names.map((name) => cell(row[name]))) };
+    return tableOfRows(rows);
   }
 }

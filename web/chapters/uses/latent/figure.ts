@@ -3,8 +3,8 @@ import { finiteCell, type Table } from '../../../charts/table';
 import { LabFigure, type Panel } from '../lab-figure';
 import type { FigureContext } from '../state';
 import { claimText } from './claim';
+import { classInput, LATENT_INPUTS, valueInput } from './lab';
 import { ALIGNED, classMarks, lengthColour, SHUFFLED, valueMarks, type LatentOutput } from './marks';
-import { classInput, LATENT_INPUTS, valueInput } from './questions';
 
 /** Draws while a control is dragged. */
 const QUICK = 2;

@@ -3,8 +3,8 @@ import type { Table } from '../../../charts/table';
 import { LabFigure, type Panel } from '../lab-figure';
 import type { FigureContext } from '../state';
 import { claimText, testText } from './claim';
+import { POSITION_INPUTS, positionInput } from './lab';
 import { AT_RANDOM, BY_MEANING, BY_POSITION, lossMarks, overlapMarks, type PositionOutput } from './marks';
-import { POSITION_INPUTS, positionInput } from './questions';
 
 /** Training sets while a control is dragged. */
 const QUICK = 2;

@@ -1,10 +1,10 @@
 import { tick } from '../../../charts/format';
-import { finiteCell, type Table } from '../../../charts/table';
-import { LabFigure, type Panel } from '../lab-figure';
+import type { Table } from '../../../charts/table';
+import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
 import type { FigureContext } from '../state';
 import { claimText, groundingText } from './claim';
+import { PRIOR_INPUTS, priorInput } from './lab';
 import { accuracyMarks, groundingMarks, PRIOR_DOTS, PRIOR_LINES, type PriorOutput } from './marks';
-import { PRIOR_INPUTS, priorInput } from './questions';
 
 /** Training runs while a control is dragged. */
 const QUICK = 2;
@@ -49,8 +49,6 @@ export class PriorFigure extends LabFigure<PriorOutput> {
   }
 
   protected tableOf({ rows }: PriorOutput): Table {
-    const columns = Object.keys(rows[0]) as (keyof PriorOutput['rows'][number])[];
-    const cell = (value: string | number | null) => (typeof value === 'number' ? finiteCell(value) : value);
-    return { columns, rows: rows.map((row) => columns.map((name) => cell(row[name]))) };
+    return tableOfRows(rows);
   }
 }

@@ -4,9 +4,9 @@ import { LabFigure, type Panel } from '../lab-figure';
 import { runsAndText } from '../runs';
 import type { FigureContext } from '../state';
 import { claimText, localizationText } from './claim';
+import { RETRIEVAL_INPUTS, retrievalInput } from './lab';
 import { headEntries, headMarks, MODEL_LINES, modelMarks, READINGS, type RetrievalOutput } from './marks';
 import { RETRIEVAL_MODELS } from './models';
-import { RETRIEVAL_INPUTS, retrievalInput } from './questions';
 
 /** Sequences while a control is dragged. */
 const QUICK = 16;

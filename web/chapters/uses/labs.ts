@@ -1,0 +1,10 @@
+import { agentLab } from './agents/lab';
+import { contextLab } from './contexts/lab';
+import type { Lab } from './lab';
+import { latentLab } from './latent/lab';
+import { positionLab } from './position/lab';
+import { priorLab } from './prior/lab';
+import { retrievalLab } from './retrieval/lab';
+
+/** In the order of the page. */
+export const LABS = [positionLab, latentLab, priorLab, agentLab, retrievalLab, contextLab] as readonly Lab[];
