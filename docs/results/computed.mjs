@@ -1,22 +1,10 @@
 // Numbers in sentences that a command computes when the pages are written, or has written elsewhere.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { printed } from '../../.ci/eigenscope.mjs';
 import { table, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const known = new Map();
-
-/** What `eigenscope` prints, run once for the same words. */
-function printed(words) {
-  const key = words.join(' ');
-  if (!known.has(key)) {
-    const text = execFileSync(`${root}build/native/eigenscope`, words, { cwd: root, maxBuffer: 1e9 });
-    known.set(key, JSON.parse(text.toString()));
-  }
-  return known.get(key);
-}
-
 /** What a command prints; options as `mean=1,variance=30`, `-` for none. */
 function output(command, options) {
   const names = options === '-' ? [] : options.split(',').filter(Boolean);

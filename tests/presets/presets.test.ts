@@ -1,5 +1,6 @@
-// A preset's sentence and its numbers must not part: what it claims is computed by the command line, and
-// the numbers that the page shows, which its own WASM modules gave when it was built, are the same.
+// A preset's sentence and its numbers must not part: what it claims is computed by the command line, and the numbers
+// that the page shows are the same. WASM gave them when the page was built; those of labs, which take longer, come
+// from the command line alone (tests/cli/same-numbers.test.ts compares the two on smaller settings).
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { localizeFacts } from '../../web/chapters/localize/facts.ts';
@@ -9,9 +10,6 @@ import levels from '../../web/generated/sample-levels.json' with { type: 'json' 
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
 import { stackOf, type State as StackState } from '../../web/chapters/collapse/state.ts';
 import type { State as HeadState } from '../../web/chapters/localize/state.ts';
-import { LABS } from '../../web/chapters/uses/labs.ts';
-import type { Ask } from '../../web/chapters/uses/lab.ts';
-import type { State as UsesState } from '../../web/chapters/uses/state.ts';
 import { VIEWS, type ViewName } from '../../web/chapters/views.ts';
 import { parse, type Controls } from '../../web/state/control.ts';
 import { settingOf } from '../../web/state/setting.ts';
@@ -54,19 +52,8 @@ function collapseNumbers(preset: Fact): Numbers {
   return Object.fromEntries(measures.map((name) => [name, found[name]![0]])); // of one point
 }
 
-const answers = new Map<string, ReturnType<typeof json>>(); // several presets ask the same
-function answerOf(command: string, input: object): ReturnType<typeof json> {
-  const key = JSON.stringify([command, input]);
-  if (!answers.has(key)) answers.set(key, json(command, optionsOf(input)));
-  return answers.get(key);
-}
-
-/** What the lab of a preset finds in its state. */
-function usesNumbers(preset: Fact): Numbers {
-  const lab = LABS.find(({ presets }) => presets.includes(preset as never))!;
-  const found = lab.find(stateOf('uses', preset) as UsesState, answerOf as Ask);
-  return lab.measured(found) as Numbers;
-}
+/** By the command line too, when the page was built. */
+const usesNumbers = ({ id }: Fact): Numbers => (values.uses as Record<string, Numbers>)[id]!;
 
 function valueAt(all: Numbers, path: string): number {
   return path.split('.').reduce<unknown>((it, part) => (it as Numbers)[part], all) as number;

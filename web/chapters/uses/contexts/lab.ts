@@ -32,7 +32,6 @@ function contextMeasured(output: ContextOutput): ContextMeasured {
 export const contextLab: Lab<ContextOutput, ContextMeasured> = {
   figure: 'parallel-contexts',
   presets: contextPresets,
-  models: 'parallel-contexts',
   find: (state, ask) => ask('parallel-contexts', contextInput(state)),
   measured: contextMeasured,
 };

@@ -42,9 +42,9 @@ function latentMeasured({ classes, values }: LatentOutput): LatentMeasured {
 export const latentLab: Lab<LatentOutput, LatentMeasured> = {
   figure: 'latent-posterior',
   presets: latentPresets,
-  find: (state, ask) => ({
-    classes: ask('latent-classes', classInput(state)),
-    values: ask('latent-values', valueInput(state)),
+  find: async (state, ask) => ({
+    classes: await ask('latent-classes', classInput(state)),
+    values: await ask('latent-values', valueInput(state)),
   }),
   measured: latentMeasured,
 };

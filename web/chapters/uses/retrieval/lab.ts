@@ -35,7 +35,6 @@ function retrievalMeasured(output: RetrievalOutput): RetrievalMeasured {
 export const retrievalLab: Lab<RetrievalOutput, RetrievalMeasured> = {
   figure: 'hard-retrieval',
   presets: retrievalPresets,
-  models: 'hard-retrieval',
   find: (state, ask) => ask('hard-retrieval', retrievalInput(state)),
   measured: retrievalMeasured,
 };
