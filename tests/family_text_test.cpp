@@ -100,10 +100,11 @@ TEST_CASE("heads one by one are those of the whole layer, with norms of queries 
     const LayerWeights weights = pass.weights();
     const AttentionTrace trace = pass.advance();
     MatrixXf read = MatrixXf::Zero(trace.read.rows(), trace.read.cols());
-    const RotaryTurns turns(model->rules().rotary, read.cols());
+    const LayerRules& rules = model->rules(0);
+    const RotaryTurns turns(rules.rotary, read.cols());
     for (int head = 0; head < model->heads(); ++head) {
-      const HeadTrace own = run_head(head_tokens(weights, model->rules(), head, trace.states),
-                                     model->rules(), turns, head, read);
+      const HeadTrace own =
+          run_head(head_tokens(weights, rules, head, trace.states), rules, turns, head, read);
       const auto& whole = trace.logits[static_cast<std::size_t>(head)];
       CHECK((own.logits - whole).cwiseAbs().maxCoeff() < 1e-5f * (1 + whole.cwiseAbs().maxCoeff()));
     }
@@ -185,7 +186,11 @@ TEST_CASE("predictions need logits that are products of queries and keys", "[fam
       Prediction prediction(model, {passages, passages, {}, true}, {20, 1});
       CHECK(prediction.advance(prediction.steps_wanted()));
       for (const HeadPrediction& head : prediction.heads()) {
-        for (const HeadMeasures& level : head.levels) CHECK(std::isfinite(level.row.entropy));
+        const auto reach = static_cast<double>(model->rules(head.layer).reach);
+        for (const HeadMeasures& level : head.levels) {
+          CHECK(std::isfinite(level.row.entropy));
+          CHECK_FALSE(level.distance > reach);
+        }
       }
     });
   };

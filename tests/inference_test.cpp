@@ -294,7 +294,7 @@ TEST_CASE("measures of a head are those of its rows", "[forward]") {
   weights << 1, 0.5, 0, 0, 0.5, 1, 0, 0, 0;
   const Eigen::MatrixXf logits = Eigen::MatrixXf::Zero(3, 3);
   HeadMeter causal;
-  causal.add(logits, weights, true, {1, 1});
+  causal.add(logits, weights, {.causal = true}, {1, 1});
   const HeadMeasures seen = causal.measures();
   CHECK(seen.queries == 2);
   CHECK(seen.row.entropy == Approx(0.5));
@@ -304,9 +304,42 @@ TEST_CASE("measures of a head are those of its rows", "[forward]") {
   CHECK(seen.distance == Approx(0.75));
   CHECK(seen.localization == Approx(0).margin(1e-12));
   HeadMeter full;
-  full.add(logits, weights.transpose(), false, {1, 1});
+  full.add(logits, weights.transpose(), {}, {1, 1});
   CHECK(full.measures().queries == 3);
   CHECK(std::isnan(HeadMeter().measures().localization));
+}
+
+TEST_CASE("rows of a sliding window have the keys of the window alone", "[forward]") {
+  // Each query looks alike at itself and its neighbours, or at the one before alone where it is causal.
+  const Index length = 5;
+  const LayerRules both{.reach = 1}, causal{.causal = true, .reach = 1};
+  const auto measured = [&](const LayerRules& rules, const SinkKeys& sinks) {
+    Eigen::MatrixXf weights = Eigen::MatrixXf::Zero(length, length);
+    for (Index query = 0; query < length; ++query) {
+      const KeyRange seen = rules.seen(query, length);
+      weights.col(query)
+          .segment(seen.first, seen.count)
+          .setConstant(1 / static_cast<float>(seen.count));
+    }
+    HeadMeter meter;
+    meter.add(Eigen::MatrixXf::Zero(length, length), weights, rules, sinks);
+    return meter.measures();
+  };
+  CHECK(both.most_seen(length) == 3);
+  CHECK(causal.most_seen(length) == 2);
+  const HeadMeasures near = measured(both, {1, 1}), before = measured(causal, {2, 1});
+  CHECK(near.queries == 5);
+  CHECK(before.queries == 4);
+  for (const HeadMeasures& found : {near, before}) {
+    CHECK(found.row.entropy == Approx(1));
+    CHECK(found.row.participation == Approx(1));
+  }
+  CHECK(near.distance == Approx((0.5 + 2.0 / 3 * 3 + 0.5) / 5));
+  CHECK(before.distance == Approx(0.5));
+  CHECK(near.row.sink_first == Approx((1.0 / 2 + 1.0 / 3) / 5));
+  CHECK(near.row.sink_separator == Approx((1.0 / 2 + 1.0 / 3) / 5));
+  CHECK(before.row.sink_first == Approx((1 + 0.5) / 4));
+  CHECK(before.row.sink_separator == Approx(0.5 / 4));
 }
 
 TEST_CASE("the measured localization is the index of the keys in the linear range", "[forward]") {
@@ -314,7 +347,7 @@ TEST_CASE("the measured localization is the index of the keys in the linear rang
   Eigen::MatrixXf logits = Eigen::MatrixXf::Zero(keys, 2 * keys).leftCols(keys);
   logits.row(5).setConstant(-6);  // centred: -5, below -1; the others +1
   HeadMeter meter;
-  meter.add(logits, Eigen::MatrixXf::Constant(keys, keys, 1.0f / keys), false, {1, 0});
+  meter.add(logits, Eigen::MatrixXf::Constant(keys, keys, 1.0f / keys), {}, {1, 0});
   Eigen::VectorXd rho = Eigen::VectorXd::Ones(keys);
   rho[5] = 0;
   CHECK(meter.measures().localization == Approx(localization_index(rho)));
@@ -327,7 +360,7 @@ TEST_CASE("mean weights by distance leave out the sinks", "[forward]") {
   weights(0, 0) = 1;
   for (Index query = 1; query < length; ++query) weights(query - 1, query) = 1;
   HeadMeter meter;
-  meter.add(Eigen::MatrixXf::Zero(length, length), weights, false, {1, 0});
+  meter.add(Eigen::MatrixXf::Zero(length, length), weights, {}, {1, 0});
   const Eigen::ArrayXd found = meter.by_distance();
   REQUIRE(found.size() == 3);
   CHECK(found[0] == Approx(4.0 / 9));
@@ -342,7 +375,7 @@ TEST_CASE("the self-attention excess is the diagonal against the other visible k
   logits << 9, 1, 2, 0, 4, 5, 0, 0, 8;
   weights << 1, 0.25, 0.25, 0, 0.75, 0.25, 0, 0, 0.5;
   HeadMeter meter;
-  meter.add(logits, weights, true, {1, 0});
+  meter.add(logits, weights, {.causal = true}, {1, 0});
   CHECK(meter.measures().self_logit == Approx(((4 - 1) + (8 - 3.5)) / 2));
   CHECK(meter.measures().self_weight == Approx((0.5 + 0.25) / 2));
   CHECK(std::isnan(HeadMeter().measures().self_logit));

@@ -87,7 +87,7 @@ TEST_CASE("a LLaMA-like forward pass has the numbers of an independent script", 
       const Json& expected = layer.at("heads").at(head);
       check_numbers(expected.at("last_row"), trace.weights[head].rightCols(1));
       HeadMeter meter;
-      meter.add(trace.logits[head], trace.weights[head], true, {1, 0});
+      meter.add(trace.logits[head], trace.weights[head], {.causal = true}, {1, 0});
       const HeadMeasures found = meter.measures();
       CHECK_THAT(found.row.entropy, WithinAbs(expected.at("entropy").get<double>(), 1e-5));
       CHECK_THAT(found.row.participation,
@@ -127,7 +127,10 @@ TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rot
   CHECK(failure("rope_scaling", {{"rope_type", "other"}}).message.find("rope_scaling.rope_type") !=
         std::string::npos);
   CHECK(failure("rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}).kind == "none");
-  CHECK(failure("sliding_window", 2).item == "length");
+  CHECK(failure("sliding_window", 2).kind == "none");
+  CHECK(failure("sliding_window", 0).item == "sliding_window");
+  CHECK(failure("layer_types", {"chunked_attention"}).item == "layer_types.0");
+  CHECK(failure("layer_types", {"sliding_attention"}).item == "sliding_window");
   CHECK(failure("max_position_embeddings", 2).item == "length");
   CHECK(failure("hidden_act", "silu", "gate_proj").item == "model.layers.0.mlp.gate_proj.weight");
   CHECK(failure("hidden_act", "silu", "bias").kind == "none");
@@ -260,22 +263,28 @@ TEST_CASE("laws of logits with rotary positions are those of turned keys", "[rot
 }
 
 TEST_CASE("real keys of one passage give the logits that the model has there", "[rotary]") {
-  const auto model = reference_model();
+  Json config = expected().at("config");
+  config["sliding_window"] = 3;
+  const auto model = model_of(config);
   const auto ids = expected().at("ids").get<std::vector<int>>();
   ForwardPass pass(model, {{ids, 0, 0}});
   const auto length = static_cast<Index>(ids.size());
-  const RotaryTurns turns(model->rules().rotary, length);
+  const LayerRules& rules = model->rules(0);
+  const RotaryTurns turns(rules.rotary, length);
   const LayerWeights weights = pass.weights();
   const AttentionTrace trace = pass.advance();
   for (int head = 0; head < model->heads(); ++head) {
     HeadStates own;
-    own.add(head_tokens(weights, model->rules(), head, trace.states));
+    own.add(head_tokens(weights, rules, head, trace.states));
     for (const Index place : {Index{1}, length - 1}) {
-      const std::vector<float> normal(static_cast<std::size_t>(place) + 1);
+      const KeyRange seen = rules.seen(place, length);
+      const std::vector<float> normal(static_cast<std::size_t>(seen.count));
       const HeadQuery query{own.queries[0].col(place), own.keys[0].col(place), place};
-      const VectorXd found = real_logits(turns, own.keys, query, 0, normal);
+      const VectorXd found = real_logits(turns, own.keys, query, 0, seen, normal);
       const VectorXd expected =
-          trace.logits[static_cast<std::size_t>(head)].col(place).head(place + 1).cast<double>();
+          trace.logits[static_cast<std::size_t>(head)].col(place).cast<double>().segment(
+              seen.first, seen.count);
+      CHECK(seen.count == std::min<Index>(3, place + 1));
       CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-4);
     }
   }
@@ -291,7 +300,7 @@ TEST_CASE("mean-field attention with keys of no variance is softmax over turned 
                         {1, 0}};
   const VectorXd query = random_matrix(kHead, 1, 4);
   const HeadStates tokens{{query.replicate(1, kLength)}, {law.key_means}, {law.value_means}};
-  const VectorXd read = mean_field_reads(law, tokens, 0, turns, true).mean.col(kPlace);
+  const VectorXd read = mean_field_reads(law, tokens, 0, turns, {.causal = true}).mean.col(kPlace);
   VectorXd weights(kPlace + 1), expected = VectorXd::Zero(kHead);
   for (Index t = 0; t <= kPlace; ++t) {
     weights[t] =

@@ -31,7 +31,7 @@ std::shared_ptr<const TextModel> gpt2() {
 }
 
 /// As `eigenscope train` writes it, with an output of its own, its weights times `scale` and another rotary base
-/// in its last layer.
+/// and a window in its last layer.
 std::shared_ptr<const TextModel> llama(float scale) {
   ModelSettings settings = small_llama();
   settings.length = 16;
@@ -44,6 +44,7 @@ std::shared_ptr<const TextModel> llama(float scale) {
       std::vector<std::string>(config.at("num_hidden_layers").get<std::size_t>(), "full_attention");
   config["layer_types"].back() = "sliding_attention";
   config["rope_local_base_freq"] = 5;
+  config["sliding_window"] = 2;
   return std::make_shared<const TextModel>(open(export_model(model, TensorFormat::f32)),
                                            Config::parse(config.dump()));
 }

@@ -188,6 +188,7 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
   double tilt = 0;  // what the covariance of values and keys contributes, in standard errors
   for (int layer = 0; layer < kTinyLayers; ++layer) {
     const LayerWeights weights = model->read_layer(layer);
+    const LayerRules& rules = model->rules(layer);
     const auto states = population.states(weights);
     const Index width = model->head_width();
     for (Index head = 0; head < static_cast<Index>(kTinyHeads); ++head) {
@@ -205,7 +206,7 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
       MatrixXd expected(width, kPopulation);  // of the queries at that position
       for (Index k = 0; k < kPopulation; ++k) {
         const auto passage = static_cast<std::size_t>(k);
-        expected.col(k) = mean_field_reads(law, own, passage, {}, true).mean.col(kPlace);
+        expected.col(k) = mean_field_reads(law, own, passage, {}, rules).mean.col(kPlace);
       }
       // Deviations of key (above) and value (below) of every content token from the means.
       MatrixXd deviations(2 * width, kPopulation * (kLength - 1));
@@ -244,9 +245,9 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
       }
       const VectorXd shift = law.cross_covariance * queries[0].col(kPlace);
       tilt = std::max(tilt, shift.cwiseQuotient(standard).cwiseAbs().maxCoeff());
-      population.read_head(static_cast<int>(head), own);
+      population.read_head(static_cast<int>(head), own, rules, {});
     }
-    population.finish(weights);
+    population.finish(weights, rules);
   }
   CHECK(tilt > 8);  // without it the averages would differ
 }
@@ -259,7 +260,7 @@ MeanFieldReads reads_of(const KeyValueLaw& law, const VectorXd& query, const Vec
   const HeadStates tokens{{query.replicate(1, length)},
                           {key.replicate(1, length)},
                           {MatrixXd::Zero(query.size(), length)}};
-  return mean_field_reads(law, tokens, 0, {}, false);
+  return mean_field_reads(law, tokens, 0, {}, {});
 }
 
 }  // namespace
@@ -461,8 +462,8 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
       const AttentionTrace trace = pass.advance();
       states.push_back(trace.states);
       for (std::size_t head = 0; head < 12; ++head) {
-        meters[static_cast<std::size_t>(layer) * 12 + head].add(trace.logits[head],
-                                                                trace.weights[head], false, {1, 1});
+        meters[static_cast<std::size_t>(layer) * 12 + head].add(
+            trace.logits[head], trace.weights[head], model->rules(layer), {1, 1});
       }
     }
     for (const auto& row : expected.at("reads")) {
@@ -471,10 +472,10 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
       const auto own = row.at("passage").get<std::size_t>();
       HeadStates tokens;
       for (const Eigen::MatrixXf& x : states) {
-        tokens.add(head_tokens(weights, model->rules(), static_cast<int>(head), x));
+        tokens.add(head_tokens(weights, model->rules(layer), static_cast<int>(head), x));
       }
       const MeanFieldReads reads =
-          mean_field_reads(key_value_law(tokens, {1, 1}), tokens, own, {}, false);
+          mean_field_reads(key_value_law(tokens, {1, 1}), tokens, own, {}, {});
       INFO("layer " << layer << " head " << head << " position " << place);
       CHECK_THAT(reads.spread[place], WithinAbs(row.at("spread").get<double>(), 1e-4));
       const auto& mean = row.at("mean");

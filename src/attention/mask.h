@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <array>
 
+#include "attention/key_range.h"
 #include "support/choice.h"
 
 namespace eigenscope {
@@ -19,11 +20,6 @@ enum class MaskKind {
 
 inline constexpr std::array kMaskNames{Choice{"full", "full"}, Choice{"causal", "causal"},
                                        Choice{"window", "window"}, Choice{"blocks", "blocks"}};
-
-/// Keys first .. first + count - 1.
-struct KeyRange {
-  Eigen::Index first = 0, count = 0;
-};
 
 /// A mask over a sequence of any length. Every query sees itself.
 struct Mask {

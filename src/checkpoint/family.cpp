@@ -111,6 +111,7 @@ constexpr Family gemma2() {
   row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
   row.text.mlp_norm = "layers.{n}.pre_feedforward_layernorm.weight";
   row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
+  row.window = {.default_size = 4096, .default_pattern = 2};
   row.text.attention_cap_key = "attn_logit_softcapping";
   row.text.output_cap_key = "final_logit_softcapping";
   row.text.attention_cap = 50;
@@ -123,7 +124,8 @@ constexpr Family gemma3() {
   Family row = gemma2();
   row.name = "Gemma 3";
   row.model_types = " gemma3 gemma3_text ";
-  row.rotary = {.default_base = 1e6, .default_local_base = 1e4, .default_pattern = 6};
+  row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
+  row.window.default_pattern = 6;
   row.text.model_types = " gemma3_text ";
   row.text.attention_cap = 0;
   row.text.output_cap = 0;

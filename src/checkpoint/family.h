@@ -46,11 +46,18 @@ struct RotaryKeys {
   double default_share = 1;
   std::string_view base = "rope_theta";
   double default_base = 10000;
-  double default_local_base = 0;      ///< in layers of a sliding window; 0: as in the others
-  std::uint64_t default_pattern = 0;  ///< each so many-eth layer has no such window; 0: not told
+  double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
   /// A list with 0 for each layer that turns nothing, and without it each so many-eth one; 0: none.
   std::string_view used = {};
   std::uint64_t default_unused = 0;
+};
+
+/// Keys of sliding windows in config.json: in a layer with such a window a query sees near keys only.
+struct WindowKeys {
+  std::string_view size = "sliding_window";             ///< in tokens
+  std::uint64_t default_size = 0;                       ///< 0: none
+  std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
+  std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
 };
 
 /// A value of config.json: a text, or "true" or "false" for a flag.
@@ -116,6 +123,7 @@ struct Family {
   bool gain_plus_one = false;                    ///< a gain g is stored as g - 1
   bool exact = false;                            ///< no prefix comes before the names
   RotaryKeys rotary = {};
+  WindowKeys window = {};
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
   /// Those of a file with several stacks one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};

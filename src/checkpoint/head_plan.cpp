@@ -280,7 +280,7 @@ class StackPlanner {
   }
 
   Rotary rotary_of_layer(int layer, const HeadGrid& grid) const {
-    return rotary_of(keys_, family_->rotary, stack_.names->rotary,
+    return rotary_of(keys_, *family_, stack_.names->rotary,
                      static_cast<Eigen::Index>(grid.head_width), layer, settings_.offset);
   }
 

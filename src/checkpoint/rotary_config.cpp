@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/attention_window.h"
 #include "io/json_events.h"
 #include "support/error.h"
 
@@ -21,7 +22,6 @@ constexpr double kLargestFactor = 1e6;
 constexpr double kLargestLength = 1e9;
 constexpr std::string_view kBase = "rope_theta";  // where newer files keep it, whatever the family
 constexpr std::string_view kShare = "partial_rotary_factor";
-constexpr std::string_view kSliding = "sliding_attention";
 
 /// What a scaling is made from.
 struct Scaling {
@@ -172,16 +172,6 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
   if (!at.is_none()) refuse_type(keys, key, type);
 }
 
-/// Which of the kinds of attention a layer has; empty where all have the same.
-std::string kind_of(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
-  if (const auto type = keys.text("layer_types." + std::to_string(layer))) return *type;
-  const auto pattern =
-      keys.integer("sliding_window_pattern", 1 << 20).value_or(family.default_pattern);
-  if (pattern == 0) return "";
-  const bool full = (static_cast<std::uint64_t>(layer) + 1) % pattern == 0;
-  return full ? "full_attention" : std::string(kSliding);
-}
-
 /// Whether a layer turns its queries and keys.
 bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   if (family.used.empty()) return true;
@@ -194,18 +184,19 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
 /// The base of layers of a sliding window, where it is another.
 std::optional<double> local_base(const ConfigKeys& keys, const RotaryKeys& family,
                                  std::string_view kind) {
-  if (kind != kSliding) return std::nullopt;
+  if (kind != kSlidingAttention) return std::nullopt;
   if (const auto told = keys.number("rope_local_base_freq", 1, kLargestBase)) return told;
   return family.default_local_base > 0 ? std::optional(family.default_local_base) : std::nullopt;
 }
 
 }  // namespace
 
-Rotary rotary_of(const ConfigKeys& keys, const RotaryKeys& family, RotaryPairs pairs,
+Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at) {
+  const RotaryKeys& family = row.rotary;
   if (pairs == RotaryPairs::kNone || !is_used(keys, family, layer)) return {};
   Rotary rotary{pairs};
-  const std::string kind = kind_of(keys, family, layer);
+  const std::string kind = attention_kind(keys, row.window, layer);
   // Newer files have an object for each kind of attention, older ones only a base for sliding windows.
   const std::string of_kind = "rope_parameters." + kind + ".";
   const ConfigKeys own = keys.in({of_kind});

@@ -22,7 +22,7 @@ namespace eigenscope {
 /// Layers of a sliding window have a base of their own where the config or the family gives one.
 /// Throws FormatError naming the key for a value that is missing or out of range, and InvalidArgument
 /// ("offset") for a scaling of another type, unless `at` turns nothing.
-Rotary rotary_of(const ConfigKeys& keys, const RotaryKeys& family, RotaryPairs pairs,
+Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
                  Eigen::Index head_width, int layer, const RotaryOffset& at);
 
 }  // namespace eigenscope

@@ -28,15 +28,15 @@ SinkKeys SinkKeys::of(const Passage& passage) {
   return {std::max<Index>(1, passage.leading), passage.trailing};
 }
 
-SinkKeys SinkKeys::among(Index visible, Index length) const {
-  const Index first = std::min(leading, visible);
+SinkKeys SinkKeys::among(const RowPlace& row) const {
+  const Index first = std::clamp<Index>(leading - row.seen.first, 0, row.seen.count);
   // A causal query among the trailing tokens sees some of them.
-  const Index hidden = length - visible;
-  return {first, std::max<Index>(0, std::min(trailing - hidden, visible - first))};
+  const Index hidden = row.length - row.seen.end();
+  return {first, std::max<Index>(0, std::min(trailing - hidden, row.seen.count - first))};
 }
 
-RowMeasures measure_row(const VectorXd& weights, const SinkKeys& sinks, Index length) {
-  const SinkKeys seen = sinks.among(weights.size(), length);
+RowMeasures measure_row(const VectorXd& weights, const RowPlace& row, const SinkKeys& sinks) {
+  const SinkKeys seen = sinks.among(row);
   return {normalized_entropy(weights), participation(weights), weights.head(seen.leading).sum(),
           weights.tail(seen.trailing).sum()};
 }
@@ -103,23 +103,24 @@ void HeadMeter::grow(Index length) {
   }
 }
 
-void HeadMeter::add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weights, bool causal,
-                    const SinkKeys& sinks) {
+void HeadMeter::add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weights,
+                    const LayerRules& rules, const SinkKeys& sinks) {
   const Index length = weights.rows();
   VectorXd row_logits, row_weights;
   for (Index query = 0; query < length; ++query) {
-    const Index visible = causal ? query + 1 : length;
-    if (visible < 2) continue;
-    row_logits = logits.col(query).head(visible).cast<double>();
-    row_weights = weights.col(query).head(visible).cast<double>();
-    add_row(row_logits, row_weights, query, sinks, length);
+    const KeyRange seen = rules.seen(query, length);
+    if (seen.count < 2) continue;
+    row_logits = logits.col(query).segment(seen.first, seen.count).cast<double>();
+    row_weights = weights.col(query).segment(seen.first, seen.count).cast<double>();
+    add_row(row_logits, row_weights, {query, seen, length}, sinks);
   }
 }
 
-void HeadMeter::add_row(const VectorXd& logits, const VectorXd& weights, Index query,
-                        const SinkKeys& sinks, Index length) {
-  grow(length);
-  sum_ += measure_row(weights, sinks, length);
+void HeadMeter::add_row(const VectorXd& logits, const VectorXd& weights, const RowPlace& place,
+                        const SinkKeys& sinks) {
+  grow(place.length);
+  sum_ += measure_row(weights, place, sinks);
+  const Index first = place.seen.first, query = place.query - first;  // counted from the first key
   const AttentionRow row{logits.data(), weights.data(), weights.size(), query};
   const RowSums sums = sums_of(row);
   double distance = 0;
@@ -130,8 +131,9 @@ void HeadMeter::add_row(const VectorXd& logits, const VectorXd& weights, Index q
   self_logit_ += excess(logits, query, sums.logits);
   self_weight_ += excess(weights, query, sums.weights);
   const double mean = sums.logits / static_cast<double>(row.keys);
-  add_by_key(row, mean, inside_.data(), sensitivity_.data(), seen_.data());
-  add_by_distance(row, sinks.leading, std::min(row.keys, length - sinks.trailing), length / 2,
+  add_by_key(row, mean, inside_.data() + first, sensitivity_.data() + first, seen_.data() + first);
+  add_by_distance(row, std::max<Index>(0, sinks.leading - first),
+                  std::min(row.keys, place.length - sinks.trailing - first), place.length / 2,
                   apart_.data(), pairs_.data());
   ++queries_;
 }

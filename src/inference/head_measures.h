@@ -29,18 +29,24 @@ struct RowMeasures {
   }
 };
 
+/// A row of attention: its query's position, the keys that it sees, and the tokens of its passage.
+struct RowPlace {
+  Eigen::Index query = 0;
+  KeyRange seen;
+  Eigen::Index length = 0;
+};
+
 /// Keys at the start and at the end of a passage that count as sinks; `leading` is at least 1.
 struct SinkKeys {
   Eigen::Index leading = 1, trailing = 0;
 
   static SinkKeys of(const Passage& passage);
-  /// How many of these a query sees whose row has the first `visible` keys of a passage of `length` tokens.
-  SinkKeys among(Eigen::Index visible, Eigen::Index length) const;
+  /// How many of these a row has.
+  SinkKeys among(const RowPlace& row) const;
 };
 
-/// Measures a row of at least two weights that add up to 1. `length` is that of the whole passage, of
-/// which a causal query sees only the first keys.
-RowMeasures measure_row(const Eigen::VectorXd& weights, const SinkKeys& sinks, Eigen::Index length);
+/// Measures a row of at least two weights that add up to 1.
+RowMeasures measure_row(const Eigen::VectorXd& weights, const RowPlace& row, const SinkKeys& sinks);
 
 /// Means over the queries of all passages that a head was measured on; NaN where there was none.
 struct HeadMeasures {
@@ -82,12 +88,11 @@ double decay_exponent(const Eigen::ArrayXd& weights);
 class HeadMeter {
  public:
   /// Adds a passage: `logits` and `weights` as in AttentionTrace.
-  void add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weights, bool causal,
+  void add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weights, const LayerRules& rules,
            const SinkKeys& sinks);
-  /// Adds the row of the query at position `query` of a passage of `length` tokens: logits and weights
-  /// of the keys that it sees, at least two.
-  void add_row(const Eigen::VectorXd& logits, const Eigen::VectorXd& weights, Eigen::Index query,
-               const SinkKeys& sinks, Eigen::Index length);
+  /// Adds a row: logits and weights of the keys that its query sees, at least two.
+  void add_row(const Eigen::VectorXd& logits, const Eigen::VectorXd& weights, const RowPlace& place,
+               const SinkKeys& sinks);
   /// Adds the rows of another.
   HeadMeter& operator+=(const HeadMeter& other);
   Eigen::Index queries() const { return queries_; }

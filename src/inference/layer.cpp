@@ -24,12 +24,17 @@ HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, float* 
   const Entries visible = rules.causal ? Entries::upper : Entries::all;
   HeadTrace trace{MatrixXf(input.length, input.length), MatrixXf(input.length, input.length)};
   const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
-    if (rules.causal) logits.triangularView<Eigen::StrictlyLower>().setZero();
-    float *const scaled = logits.data(), *const kept = trace.logits.data();
-    for (Index i = 0; i < logits.size(); ++i) scaled[i] *= scale;
-    cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(logits.size())});
-    std::copy_n(scaled, logits.size(), kept);
-    softmax_columns(1.0f, visible, logits);
+    const Index length = input.length;
+    trace.logits.setZero();
+    for (Index query = 0; query < length; ++query) {
+      const KeyRange seen = rules.seen(query, length);
+      float* const column = logits.data() + query * length;
+      float* const scaled = column + seen.first;
+      for (Index i = 0; i < seen.count; ++i) scaled[i] *= scale;
+      cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(seen.count)});
+      std::copy_n(scaled, seen.count, &trace.logits(seen.first, query));
+      softmax_column(1.0f, seen, length, column);
+    }
   };
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
   return trace;
@@ -73,6 +78,16 @@ MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const Ma
 }
 
 }  // namespace
+
+KeyRange LayerRules::seen(Index query, Index length) const {
+  const Index first = std::max<Index>(0, query - reach);
+  const Index last = causal ? query : std::min(length - 1, query + reach);
+  return {first, last + 1 - first};
+}
+
+Index LayerRules::most_seen(Index length) const {
+  return seen(causal ? length - 1 : (length - 1) / 2, length).count;
+}
 
 MatrixXf Linear::operator()(const MatrixXf& x) const {
   MatrixXf out(weight.rows(), x.cols());

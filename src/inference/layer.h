@@ -2,10 +2,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "nn/activation.h"
+#include "nn/attention.h"
 #include "nn/norm.h"
 #include "nn/rotary.h"
 
@@ -51,8 +53,14 @@ struct LayerRules {
   bool parallel = false;    ///< attention and MLP read the same tokens
   float attention_cap = 0;  ///< logits l become c tanh(l/c); 0: they do not
   Rotary rotary = {};
+  /// A query sees no key that is further away, in tokens.
+  Eigen::Index reach = std::numeric_limits<Eigen::Index>::max() / 2;
 
   int key_head(int head) const { return head * key_heads / heads; }
+  /// The keys that the query at position `query` of a passage of `length` tokens sees, itself among them.
+  KeyRange seen(Eigen::Index query, Eigen::Index length) const;
+  /// The most keys that a query of such a passage sees.
+  Eigen::Index most_seen(Eigen::Index length) const;
 };
 
 /// The tokens of a passage as one head makes them, d_h x T each, or as all heads do, one below the other,
@@ -63,7 +71,7 @@ struct HeadTokens {
 
 /// What a head did on a passage of T tokens, T x T: row = key, column = query.
 struct HeadTrace {
-  /// q . k / sqrt(d_h), turned by rotary positions, capped. 0 where a causal query may not see.
+  /// q . k / sqrt(d_h), turned by rotary positions, capped. 0 for keys that the query does not see.
   Eigen::MatrixXf logits;
   /// Their softmax over the keys that the query sees; 0 elsewhere.
   Eigen::MatrixXf weights;

@@ -33,7 +33,7 @@ void TextAttention::run_passage() {
   AttentionTrace trace = pass_.advance();
   outliers_.add(trace.residual);
   for (std::size_t head = 0; head < meters_.size(); ++head) {
-    meters_[head].add(trace.logits[head], trace.weights[head], model().rules().causal, sinks);
+    meters_[head].add(trace.logits[head], trace.weights[head], model().rules(layer), sinks);
     inductions_[head].add(trace.weights[head], passages()[passage].ids);
     if (!keep_weights_) continue;
     running_.push_back({passage, layer, static_cast<Index>(head), std::move(trace.weights[head])});

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/attention_window.h"
 #include "checkpoint/config_keys.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
@@ -76,12 +77,6 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   read_config(config);
 }
 
-LayerRules TextModel::rules(int layer) const {
-  LayerRules rules = rules_;
-  rules.rotary = rotary_[static_cast<std::size_t>(layer)];
-  return rules;
-}
-
 std::string TextModel::full_name(std::string_view pattern, int layer) const {
   std::string name(pattern);
   const std::size_t mark = name.find("{n}");
@@ -92,23 +87,26 @@ std::string TextModel::full_name(std::string_view pattern, int layer) const {
 void TextModel::read_config(const Config& config) {
   const ConfigKeys keys(&config, {""});
   check_usual(names(), config);
-  read_heads(config);
-  rules_.activation = activation_of(names(), config);
-  rules_.causal = names().causal;
-  rules_.parallel =
+  LayerRules rules;
+  read_heads(config, rules);
+  rules.activation = activation_of(names(), config);
+  rules.causal = names().causal;
+  rules.parallel =
       names().parallel && config.flag(std::string(names().parallel_key)).value_or(true);
   const auto cap = [&](std::string_view key, double usual) {
     return static_cast<float>(keys.number(key, kLeastCap, kLargestCap).value_or(usual));
   };
-  rules_.attention_cap = cap(names().attention_cap_key, names().attention_cap);
+  rules.attention_cap = cap(names().attention_cap_key, names().attention_cap);
   output_cap_ = cap(names().output_cap_key, names().output_cap);
-  query_scale_ = static_cast<float>(logit_scale(keys, rules_.head_width));
+  query_scale_ = static_cast<float>(logit_scale(keys, rules.head_width));
   for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset that is one: a scaling that is not known is then refused.
-    rotary_.push_back(
-        rotary_of(keys, match_.family->rotary, attention().rotary, rules_.head_width, layer, {1}));
+    LayerRules& own = rules_.emplace_back(rules);
+    own.rotary = rotary_of(keys, *match_.family, attention().rotary, rules.head_width, layer, {1});
+    const auto window = attention_window(keys, match_.family->window, layer);
+    if (!window) continue;
+    own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
   }
-  rules_.rotary = rotary_.front();
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   tied_output_ = config.flag("tie_word_embeddings").value_or(true);
@@ -119,12 +117,12 @@ void TextModel::read_config(const Config& config) {
   }
 }
 
-void TextModel::read_heads(const Config& config) {
+void TextModel::read_heads(const Config& config, LayerRules& rules) const {
   const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
   const std::string key(attention().head_count_key), key_heads(attention().key_head_count_key);
   const auto heads = config.positive_integer(key, most);
   if (!heads) throw FormatError(config.name(), "it has no '" + key + "'");
-  rules_.heads = static_cast<int>(*heads);
+  rules.heads = static_cast<int>(*heads);
   // As `eigenscope train` writes it where attention is not softmax.
   const auto other = config.text("attention_weights");
   if (other == "none" || other == "self" || other == "hard") {
@@ -137,26 +135,22 @@ void TextModel::read_heads(const Config& config) {
     throw FormatError(shown_name(item),
                       std::to_string(count) + " in " + config.name() + " does not divide " + what);
   };
-  if (rows % rules_.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
-  rules_.head_width = rows / rules_.heads;
+  if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
+  rules.head_width = rows / rules.heads;
   const auto shared = key_heads.empty() ? heads : config.positive_integer(key_heads, most);
   if (*heads % shared.value_or(*heads) != 0) {
     refuse(key_heads, *shared, "the " + std::to_string(*heads) + " heads");
   }
-  rules_.key_heads = static_cast<int>(shared.value_or(*heads));
+  rules.key_heads = static_cast<int>(shared.value_or(*heads));
 }
 
 Index TextModel::longest_passage(const Config& config) const {
   if (!names().position_embedding.empty()) {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
-  std::uint64_t most = static_cast<std::uint64_t>(parameter("length").maximum);
-  const auto limit = [&](const char* key) {
-    most = std::min(most, config.positive_integer(key, kLargestSide * 64).value_or(most));
-  };
-  limit("max_position_embeddings");
-  if (config.flag("use_sliding_window").value_or(true)) limit("sliding_window");
-  return static_cast<Index>(most);
+  const auto most = static_cast<std::uint64_t>(parameter("length").maximum);
+  const auto told = config.positive_integer("max_position_embeddings", kLargestSide * 64);
+  return static_cast<Index>(std::min(most, told.value_or(most)));
 }
 
 MatrixXf TextModel::read_transposed(const std::string& name, Index rows, Index columns) const {
@@ -221,8 +215,8 @@ Norm TextModel::read_projection_norm(std::string_view pattern, int layer, Index 
   const std::string name = full_name(pattern, layer);
   if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
   const bool each = tensors_->tensor(name).shape ==
-                    std::vector<std::uint64_t>{static_cast<std::uint64_t>(rules_.head_width)};
-  return read_norm_of(name, each ? rules_.head_width : outputs);
+                    std::vector<std::uint64_t>{static_cast<std::uint64_t>(head_width())};
+  return read_norm_of(name, each ? head_width() : outputs);
 }
 
 MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
@@ -270,12 +264,13 @@ Linear TextModel::read_output() const {
 }
 
 void TextModel::read_projections(LayerWeights& weights, int layer) const {
-  const Index head_width = rules_.head_width;
-  const Index queries = rules_.heads * head_width, keys = rules_.key_heads * head_width;
+  const LayerRules& rules = rules_.front();
+  const Index head_width = rules.head_width;
+  const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
   if (match_.family->fused()) {
     const Linear all = read_linear(attention().query_weight, layer, queries + 2 * keys, width_);
     const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
-    const HeadGrid grid{count(rules_.heads), count(rules_.key_heads), count(head_width)};
+    const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
     const auto part = [&](Projection projection, int heads) {
       Linear own{MatrixXf(heads * head_width, width_),
                  VectorXf(all.bias.size() ? heads * head_width : 0)};
@@ -290,9 +285,9 @@ void TextModel::read_projections(LayerWeights& weights, int layer) const {
       }
       return own;
     };
-    weights.query = part(Projection::query, rules_.heads);
-    weights.key = part(Projection::key, rules_.key_heads);
-    weights.value = part(Projection::value, rules_.key_heads);
+    weights.query = part(Projection::query, rules.heads);
+    weights.key = part(Projection::key, rules.key_heads);
+    weights.value = part(Projection::value, rules.key_heads);
   } else {
     weights.query = read_linear(attention().query_weight, layer, queries, width_);
     weights.key = read_linear(attention().key_weight, layer, keys, width_);
@@ -340,7 +335,7 @@ void TextModel::read_rest(int layer, LayerWeights& weights) const {
   const TextNames& text = names();
   const Index hidden = sides(text.mlp_down, layer)[0];
   weights.attention_output =
-      read_linear(text.attention_output, layer, width_, rules_.heads * rules_.head_width);
+      read_linear(text.attention_output, layer, width_, heads() * head_width());
   weights.attention_output_norm = read_norm(text.attention_output_norm, layer);
   weights.attention_end_norm = read_norm(text.attention_end_norm, layer);
   if (!text.mlp_gate.empty()) {
@@ -365,14 +360,15 @@ void TextModel::require_bilinear_logits() const {
     throw FormatError(shown_name(norm),
                       "attention of models with normalized queries and keys is not predicted");
   }
-  if (rules_.attention_cap > 0) {
+  if (rules_.front().attention_cap > 0) {
     throw FormatError(std::string(names().attention_cap_key),
                       "attention of models with capped logits is not predicted");
   }
-  const auto other = std::find_if(rotary_.begin(), rotary_.end(),
-                                  [&](const Rotary& rotary) { return rotary != rotary_.front(); });
-  if (other != rotary_.end()) {
-    throw FormatError("layer " + std::to_string(other - rotary_.begin()),
+  const auto other = std::find_if(rules_.begin(), rules_.end(), [&](const LayerRules& rules) {
+    return rules.rotary != rules_.front().rotary;
+  });
+  if (other != rules_.end()) {
+    throw FormatError("layer " + std::to_string(other - rules_.begin()),
                       "attention of models whose layers differ in their rotary positions is not "
                       "predicted");
   }

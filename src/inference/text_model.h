@@ -26,17 +26,16 @@ class TextModel {
   TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config);
 
   const Family& family() const { return *match_.family; }
-  /// What the layers do beside their weights, with the rotary positions of the first one.
-  const LayerRules& rules() const { return rules_; }
-  /// The same with the rotary positions of a layer, from 0 to layers() - 1.
-  LayerRules rules(int layer) const;
+  /// What a layer, from 0 to layers() - 1, does beside its weights.
+  const LayerRules& rules(int layer) const { return rules_[static_cast<std::size_t>(layer)]; }
+  /// Whether no query sees a later token.
+  bool causal() const { return names().causal; }
   Eigen::Index width() const { return width_; }
-  Eigen::Index head_width() const { return rules_.head_width; }
+  Eigen::Index head_width() const { return rules_.front().head_width; }
   int layers() const { return layers_; }
-  int heads() const { return rules_.heads; }
+  int heads() const { return rules_.front().heads; }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
-  /// config's, the sliding window of its attention or the longest of the parameter "length", whichever is
-  /// least.
+  /// config's or the longest of the parameter "length", whichever is less.
   Eigen::Index positions() const { return positions_ - names().first_position; }
   /// The next token's logits l become c tanh(l/c); 0: they do not.
   float output_cap() const { return output_cap_; }
@@ -79,7 +78,7 @@ class TextModel {
   const AttentionNames& attention() const { return match_.family->attentions.front(); }
   std::string full_name(std::string_view pattern, int layer = 0) const;
   void read_config(const Config& config);
-  void read_heads(const Config& config);
+  void read_heads(const Config& config, LayerRules& rules) const;
   Eigen::Index longest_passage(const Config& config) const;
   /// A matrix of this shape, transposed: its rows one after another, columns x rows.
   Eigen::MatrixXf read_transposed(const std::string& name, Eigen::Index rows,
@@ -99,8 +98,7 @@ class TextModel {
 
   std::shared_ptr<const Safetensors> tensors_;
   FamilyMatch match_;
-  LayerRules rules_;
-  std::vector<Rotary> rotary_;  // by layer
+  std::vector<LayerRules> rules_;  // by layer
   float epsilon_ = 0, output_cap_ = 0;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others

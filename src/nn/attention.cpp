@@ -111,13 +111,18 @@ void choose_keys(const HeadInput<Scalar>& head, const HeadReading<Scalar>& readi
 }  // namespace
 
 template <class Scalar>
+void softmax_column(Scalar scale, KeyRange seen, Index length, Scalar* logits) {
+  std::fill(logits, logits + seen.first, Scalar(0));
+  softmax_in_place(logits + seen.first, seen.count, scale);
+  std::fill(logits + seen.end(), logits + length, Scalar(0));
+}
+
+template <class Scalar>
 void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> logits) {
   const Index length = logits.rows();
   for (Index query = 0; query < logits.cols(); ++query) {
-    Scalar* const column = logits.data() + query * length;
     const Index keys = visible == Entries::upper ? query + 1 : length;
-    softmax_in_place(column, keys, scale);
-    std::fill(column + keys, column + length, Scalar(0));
+    softmax_column(scale, {0, keys}, length, logits.data() + query * length);
   }
 }
 
@@ -228,6 +233,7 @@ template void attention_forward(const AttentionShape&, const Matrix<double>&,
 template void attention_backward(const AttentionShape&, const Matrix<double>&,
                                  const Matrix<double>&, bool, const Matrix<double>&,
                                  Matrix<double>&);
+template void softmax_column(float, KeyRange, Index, float*);
 template void softmax_columns(float, Entries, Eigen::Map<Matrix<float>>);
 template void softmax_columns(double, Entries, Eigen::Map<Matrix<double>>);
 

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "attention/key_range.h"
 #include "nn/tensor.h"
 #include "support/gemm.h"
 
@@ -55,6 +56,9 @@ void attend_head(const HeadInput<Scalar>& head, Entries visible, const Softmax& 
 /// query sees; other weights become 0.
 template <class Scalar>
 void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> logits);
+/// The same of one column of `length` logits whose query sees the keys `seen`.
+template <class Scalar>
+void softmax_column(Scalar scale, KeyRange seen, Eigen::Index length, Scalar* logits);
 
 /// How queries, keys and values lie in one fused matrix, (H + 2 G) d_h x B T: H heads of queries, then
 /// G of keys, then G of values.

@@ -246,7 +246,7 @@ class PredictJob {
         only_summary_(in.summary),
         spectra_(in.spectra),
         length_(length_for(in.drawn.length, in.drawn.fit_length, *reader.model)),
-        rotary_decay_(rotary_decay(reader.model->rules().rotary, length_)) {
+        rotary_decay_(rotary_decay(reader.model->rules(0).rotary, length_)) {
     if (partition.found.empty()) {
       const bool whole = partition.number == Partition::kAll;
       prediction_.emplace(reader.model, drawn_passages(in.drawn, reader),

@@ -10,7 +10,7 @@ using Eigen::VectorXd;
 DrawnRows::DrawnRows(const TextModel& model, const std::vector<Passage>& passages,
                      const PredictionSettings& settings)
     : settings_(settings),
-      rules_(model.rules()),
+      rules_(model.rules(0)),
       length_(passages.front().length()),
       sinks_(SinkKeys::of(passages.front())),
       turns_(rules_.rotary, length_) {
@@ -21,6 +21,11 @@ DrawnRows::DrawnRows(const TextModel& model, const std::vector<Passage>& passage
     draw(j, normal);
     places_.push_back(uniform_index(normal.back(), all));
   }
+}
+
+void DrawnRows::enter(const LayerRules& rules) {
+  if (rules.rotary != rules_.rotary) turns_ = RotaryTurns(rules.rotary, length_);
+  rules_ = rules;
 }
 
 std::vector<HeadQuery> DrawnRows::queries(const HeadStates& from) const {
@@ -37,10 +42,10 @@ std::vector<HeadQuery> DrawnRows::queries(const HeadStates& from) const {
 HeadMeasures DrawnRows::over_keys(const HeadStates& states,
                                   const std::vector<HeadQuery>& queries) const {
   HeadMeter meter;
-  each(queries, [&](std::size_t j, std::span<const float> normal) {
+  each(queries, [&](std::size_t j, const RowPlace& place, std::span<const float> normal) {
     const VectorXd logits =
-        real_logits(turns_, states.keys, queries[j], places_[j] / length_, normal);
-    meter.add_row(logits, softmax(logits, 1), queries[j].position, sinks_, length_);
+        real_logits(turns_, states.keys, queries[j], places_[j] / length_, place.seen, normal);
+    meter.add_row(logits, softmax(logits, 1), place, sinks_);
   });
   return meter.measures();
 }

@@ -26,26 +26,33 @@ using States = std::vector<Eigen::MatrixXf>;
 /// Query j of a layer and the numbers drawn for its row are stream j of the seed.
 class DrawnRows {
  public:
-  /// Passages have one length. Throws InvalidArgument ("queries").
+  /// Rows of a model's first layer. Passages have one length. Throws InvalidArgument ("queries").
   DrawnRows(const TextModel& model, const std::vector<Passage>& passages,
             const PredictionSettings& settings);
+  /// The rows are then of a layer with these rules.
+  void enter(const LayerRules& rules);
 
   const PredictionSettings& settings() const { return settings_; }
   Eigen::Index length() const { return length_; }
   const SinkKeys& sinks() const { return sinks_; }
+  const LayerRules& rules() const { return rules_; }
   const RotaryTurns& turns() const { return turns_; }
 
   /// The drawn queries of a head; all levels have the same.
   std::vector<HeadQuery> queries(const HeadStates& from) const;
-  /// Calls draw_row(j, N(0, 1) numbers of the keys that it sees) for each query j that sees at least two.
+  /// Calls draw_row(j, its place, N(0, 1) numbers of the keys that it sees) for each query j that sees at least
+  /// two.
   template <class Draw>
   void each(const std::vector<HeadQuery>& queries, const Draw& draw_row) const {
     std::vector<float> normal(static_cast<std::size_t>(length_) + 1);
     for (std::size_t j = 0; j < queries.size(); ++j) {
-      const Eigen::Index visible = rules_.causal ? queries[j].position + 1 : length_;
-      if (visible < 2) continue;
+      const Eigen::Index query = queries[j].position;
+      const KeyRange seen = rules_.seen(query, length_);
+      if (seen.count < 2) continue;
       draw(static_cast<Eigen::Index>(j), normal);
-      draw_row(j, std::span<const float>(normal).first(static_cast<std::size_t>(visible)));
+      draw_row(j, RowPlace{query, seen, length_},
+               std::span<const float>(normal).subspan(static_cast<std::size_t>(seen.first),
+                                                      static_cast<std::size_t>(seen.count)));
     }
   }
   /// Measures of rows over real keys of the same position: of these states, and the queries drawn from them.

@@ -170,11 +170,12 @@ RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
   throw InvalidArgument("level", "it must be a level of independent normal logits");
 }
 
-VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query,
+VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query, KeyRange seen,
                                       std::span<const float> normal) const {
   const RowLaw row = law(level, query);
-  VectorXd logits(static_cast<Index>(normal.size()));
-  const double *const mean = row.mean.data(), *const deviation = row.std.data();
+  VectorXd logits(seen.count);
+  const double *const mean = row.mean.data() + seen.first, *const deviation =
+                                                               row.std.data() + seen.first;
   const float* const z = normal.data();
   double* const out = logits.data();
   for (Index t = 0; t < logits.size(); ++t) out[t] = mean[t] + deviation[t] * z[t];
@@ -182,20 +183,21 @@ VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query,
 }
 
 VectorXd real_logits(const RotaryTurns& turns, const std::vector<MatrixXd>& keys,
-                     const HeadQuery& query, Index passage, std::span<const float> normal) {
-  const MatrixXd seen =
-      turns.rotated_for_keys(query.query, query.position, static_cast<Index>(normal.size()));
+                     const HeadQuery& query, Index passage, KeyRange seen,
+                     std::span<const float> normal) {
+  const MatrixXd turned = turns.rotated_for_keys(query.query, query.position, seen.end());
   const auto passages = static_cast<Index>(keys.size());
-  VectorXd logits(static_cast<Index>(normal.size()));
-  for (Index t = 0; t < logits.size(); ++t) {
+  VectorXd logits(seen.count);
+  for (Index i = 0; i < seen.count; ++i) {
+    const Index t = seen.first + i;
     Index other = passage;
     if (t != query.position && passages > 1) {
-      const float drawn = normal[static_cast<std::size_t>(t)];
+      const float drawn = normal[static_cast<std::size_t>(i)];
       other = (passage + 1 + uniform_index(drawn, passages - 1)) % passages;
     }
     const MatrixXd& from = keys[static_cast<std::size_t>(other)];
-    const double* const query_seen = seen.data() + (seen.cols() > 1 ? t * seen.rows() : 0);
-    logits[t] = inner_product(query_seen, from.data() + t * from.rows(), seen.rows());
+    const double* const query_seen = turned.data() + (turned.cols() > 1 ? t * turned.rows() : 0);
+    logits[i] = inner_product(query_seen, from.data() + t * from.rows(), turned.rows());
   }
   return logits;
 }

@@ -102,11 +102,11 @@ struct TokenClouds {
 };
 
 /// Level 8: logits of real keys, of each passage d_h x T before rotary positions, which are those of `turns`.
-/// The query of `passage` sees its own key, and at each other position t
-/// that of another passage, drawn by `normal[t]`, which is N(0, 1); of its own passage where there is no
-/// other.
+/// The query of `passage` sees its own key, and at each other position `seen`
+/// that of another passage, drawn by its number of `normal`, which is N(0, 1); of its own passage where there
+/// is no other.
 Eigen::VectorXd real_logits(const RotaryTurns& turns, const std::vector<Eigen::MatrixXd>& keys,
-                            const HeadQuery& query, Eigen::Index passage,
+                            const HeadQuery& query, Eigen::Index passage, KeyRange seen,
                             std::span<const float> normal);
 
 /// Levels 1 to 7 of one head.
@@ -122,8 +122,8 @@ class HeadPredictor {
   /// such law.
   RowLaw law(Level level, const HeadQuery& query) const;
 
-  /// Logits drawn from law(level, query): `normal` are N(0, 1), one for each visible key.
-  Eigen::VectorXd normal_logits(Level level, const HeadQuery& query,
+  /// Logits drawn from law(level, query): `normal` are N(0, 1), one for each of the keys `seen`.
+  Eigen::VectorXd normal_logits(Level level, const HeadQuery& query, KeyRange seen,
                                 std::span<const float> normal) const;
 
   // With rotary positions W depends on how far the key lies from the query, so that variances and means do.

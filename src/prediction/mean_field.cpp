@@ -49,7 +49,8 @@ KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
 }
 
 MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens,
-                                std::size_t passage, const RotaryTurns& turns, bool causal) {
+                                std::size_t passage, const RotaryTurns& turns,
+                                const LayerRules& rules) {
   const MatrixXd &queries = tokens.queries[passage], &keys = tokens.keys[passage];
   const MatrixXd& values = tokens.values[passage];
   const Index length = law.key_means.cols(), width = law.key_means.rows();
@@ -61,14 +62,15 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
   MatrixXd pulls = MatrixXd::Zero(width, length);  // what content keys pull it along, before C_vk
   VectorXd own(length), spread(length);
   for (Index position = 0; position < length; ++position) {
-    const Index visible = causal ? position + 1 : length;
-    const Index begin = std::min(law.sinks.leading, visible);
-    const Index end = std::max(begin, std::min(length - law.sinks.trailing, visible));
+    const KeyRange visible = rules.seen(position, length);
+    const Index begin = std::clamp(law.sinks.leading, visible.first, visible.end());
+    const Index end = std::max(begin, std::min(length - law.sinks.trailing, visible.end()));
     const bool own_is_content = position >= begin && position < end;
     const Index others = end - begin - (own_is_content ? 1 : 0);
     const double frozen = 2 * std::log(static_cast<double>(std::max<Index>(1, others)));
     const MatrixXd own_seen =
-        turned ? turns.rotated_for_keys(queries.col(position), position, visible) : MatrixXd();
+        turned ? turns.rotated_for_keys(queries.col(position), position, visible.end())
+               : MatrixXd();
     const MatrixXd own_product = turned ? times(law.key_covariance, own_seen) : MatrixXd();
     // The query as key t sees it, and Sigma_k times that.
     const auto seen = [&](Index t) {
@@ -88,19 +90,19 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
       return {capped, std::exp(capped), variance > frozen ? std::sqrt(frozen / variance) : 1};
     };
     const ContentKey alike = content_key(0);  // all that are not turned
-    VectorXd row(visible);
-    double* const logits = row.data();
-    for (Index t = 0; t < visible; ++t) {
-      logits[t] = turned ? inner_product(seen(t), law.key_means.data() + t * width, width)
-                         : all_logits.data()[position * length + t];
+    VectorXd row(visible.count);
+    const auto logit = [&](Index t) -> double& { return row.data()[t - visible.first]; };
+    for (Index t = visible.first; t < visible.end(); ++t) {
+      logit(t) = turned ? inner_product(seen(t), law.key_means.data() + t * width, width)
+                        : all_logits.data()[position * length + t];
     }
     for (Index t = begin; t < end; ++t) {
-      logits[t] += (turned ? content_key(t) : alike).capped / 2;
+      logit(t) += (turned ? content_key(t) : alike).capped / 2;
     }
-    logits[position] = inner_product(seen(position), keys.data() + position * width, width);
+    logit(position) = inner_product(seen(position), keys.data() + position * width, width);
     const VectorXd attention = softmax(row, 1);
     double* const weight = weights.data() + position * length;
-    std::copy_n(attention.data(), visible, weight);
+    std::copy_n(attention.data(), visible.count, weight + visible.first);
     own[position] = weight[position];
     weight[position] = 0;
     double all = 0, square = 0, shares = 0;
@@ -129,14 +131,13 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
 
 MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passages,
                      std::uint64_t seed)
-    : rules_(model.rules()), seed_(seed) {
+    : seed_(seed) {
   if (passages.empty()) throw InvalidArgument("passages", "there must be at least one");
   sinks_ = SinkKeys::of(passages.front());
   for (const Passage& passage : passages) {
     tokens_.push_back(model.embed(passage.ids));
-    reads_.emplace_back(rules_.heads * rules_.head_width, tokens_.back().cols());
+    reads_.emplace_back(model.heads() * model.head_width(), tokens_.back().cols());
   }
-  turns_ = RotaryTurns(rules_.rotary, tokens_.front().cols());
 }
 
 std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
@@ -145,14 +146,15 @@ std::vector<MatrixXf> MeanField::states(const LayerWeights& weights) const {
   return states;
 }
 
-void MeanField::read_head(int head, const HeadStates& tokens) {
+void MeanField::read_head(int head, const HeadStates& tokens, const LayerRules& rules,
+                          const RotaryTurns& turns) {
   const KeyValueLaw law = key_value_law(tokens, sinks_);
   const Index width = law.key_means.rows(), length = law.key_means.cols();
   const auto content = static_cast<std::uint64_t>(length - sinks_.leading - sinks_.trailing);
-  const std::uint64_t stream = kStream + layer_ * static_cast<std::uint64_t>(rules_.heads) +
-                               static_cast<std::uint64_t>(head);
+  const std::uint64_t stream =
+      kStream + layer_ * static_cast<std::uint64_t>(rules.heads) + static_cast<std::uint64_t>(head);
   for (std::size_t k = 0; k < reads_.size(); ++k) {
-    const MeanFieldReads reads = mean_field_reads(law, tokens, k, turns_, rules_.causal);
+    const MeanFieldReads reads = mean_field_reads(law, tokens, k, turns, rules);
     for (Index t = 0; t < length; ++t) {
       const std::uint64_t drawn =
           random_bits(seed_, stream,
@@ -171,9 +173,9 @@ void MeanField::read_head(int head, const HeadStates& tokens) {
   }
 }
 
-void MeanField::finish(const LayerWeights& weights) {
+void MeanField::finish(const LayerWeights& weights, const LayerRules& rules) {
   for (std::size_t k = 0; k < tokens_.size(); ++k) {
-    finish_layer(weights, rules_, reads_[k], tokens_[k]);
+    finish_layer(weights, rules, reads_[k], tokens_[k]);
     check_tokens(tokens_[k], static_cast<int>(layer_));
   }
   ++layer_;

@@ -41,9 +41,11 @@ struct MeanFieldReads {
 /// exp(q . mu_t + min(s^2, 2 log n) / 2) and value nu_t + min(1, sqrt(2 log n) / s) C_vk q, with
 /// s^2 = q^T Sigma_k q: the means of e^(q . k) and of v e^(q . k) over Gaussian keys, capped where the
 /// random energy model of n keys freezes. q is the query as RotaryTurns::rotated_for_keys gives it for
-/// the key; with rotary positions s^2 depends on t. A causal query sees no later position.
+/// the key; with rotary positions s^2 depends on t. The layer's `rules` say which
+/// positions a query sees.
 MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens,
-                                std::size_t passage, const RotaryTurns& turns, bool causal);
+                                std::size_t passage, const RotaryTurns& turns,
+                                const LayerRules& rules);
 
 /// A population goes through a model. Each read is its mean plus `spread` times the deviation of the
 /// value of a content token drawn from the population: without these fluctuations, states of deeper
@@ -57,15 +59,15 @@ class MeanField {
 
   /// States that queries and keys of a layer with these weights are made of, d x T for each passage.
   std::vector<Eigen::MatrixXf> states(const LayerWeights& weights) const;
-  /// The tokens read what head number `head` gives them; `tokens` are those that it makes of states().
-  void read_head(int head, const HeadStates& tokens);
+  /// The tokens read what head number `head` gives them; `tokens` are those that it makes of states(), `rules`
+  /// and `turns` those of the layer.
+  void read_head(int head, const HeadStates& tokens, const LayerRules& rules,
+                 const RotaryTurns& turns);
   /// Takes the population through the rest of a layer of which it has read all heads. Throws FormatError when
   /// tokens leave the range of single precision.
-  void finish(const LayerWeights& weights);
+  void finish(const LayerWeights& weights, const LayerRules& rules);
 
  private:
-  LayerRules rules_;
-  RotaryTurns turns_;
   SinkKeys sinks_;
   std::uint64_t seed_, layer_ = 0;
   std::vector<Eigen::MatrixXf> tokens_, reads_;  // d x T and H d_h x T

@@ -27,20 +27,23 @@ void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
     if (head_ == 0) {
       if (!population_) population_.emplace(*model_, passages_, rows_.settings().seed);
       weights_ = model_->read_heads(layer_);
+      rows_.enter(model_->rules(layer_));
       states_ = population_->states(weights_);
     }
     HeadStates own;
     for (const Eigen::MatrixXf& states : states_) {
-      own.add(head_tokens(weights_, model_->rules(), head_, states));
+      own.add(head_tokens(weights_, rows_.rules(), head_, states));
     }
     HeadPrediction& head = heads[static_cast<std::size_t>(layer_ * model_->heads() + head_)];
     head.at(Level::mean_field) = rows_.over_keys(own, rows_.queries(own));
     head.in(Metric::mean_field) = head_in_metric(own, rows_.sinks());
-    if (layer_ + 1 < model_->layers()) population_->read_head(head_, own);
+    if (layer_ + 1 < model_->layers()) {
+      population_->read_head(head_, own, rows_.rules(), rows_.turns());
+    }
     ++head_;
   } else {
     model_->read_rest(layer_, weights_);
-    population_->finish(weights_);
+    population_->finish(weights_, rows_.rules());
     ++layer_;
     head_ = 0;
   }

@@ -15,7 +15,7 @@ enum class PredictionPartition { levels, others, all };
 inline constexpr int kPredictionPartitions = 2;
 
 /// Predicts the heads of a model and measures them: a job that advances in steps. Level 0 is the theory for
-/// the normalized random walk of the passages' length, at temperature sqrt(d_h), the gain of a pre-norm
+/// the normalized random walk of as many tokens as a query sees, at temperature sqrt(d_h), the gain of a pre-norm
 /// folded into the weights, rotary positions at offset 0. Query j of a layer and the numbers drawn for its
 /// row are stream j of the seed, for every head and level alike.
 class Prediction {

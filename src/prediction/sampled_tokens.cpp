@@ -23,11 +23,11 @@ constexpr std::uint64_t kSampleStream =
 class TokenReader {
  public:
   TokenReader(const TextModel& model, Index count, Index length)
-      : model_(model), rules_(model.rules()), output_(model.read_output()) {
+      : model_(model), output_(model.read_output()) {
     for (int layer = 0; layer < model.layers(); ++layer) {
       layers_.push_back(model.read_layer(layer));
       turns_.emplace_back(model.rules(layer).rotary, length);
-      const Index rows = rules_.key_heads * rules_.head_width;
+      const Index rows = model.rules(layer).key_heads * model.head_width();
       keys_.emplace_back(static_cast<std::size_t>(count), MatrixXf(rows, length));
       values_.push_back(keys_.back());
     }
@@ -41,7 +41,7 @@ class TokenReader {
       x.col(k) = model_.embed({&ids[static_cast<std::size_t>(k)], 1}, position);
     }
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-      finish_layer(layers_[layer], rules_, attended(layer, position, x), x);
+      finish_layer(layers_[layer], rules(layer), attended(layer, position, x), x);
     }
     x = model_.finished(x);
     MatrixXf logits = output_(x);
@@ -51,44 +51,47 @@ class TokenReader {
   }
 
  private:
+  const LayerRules& rules(std::size_t layer) const { return model_.rules(static_cast<int>(layer)); }
+
   /// What the heads read, H d_h x count.
   MatrixXf attended(std::size_t layer, Index position, const MatrixXf& x) {
     const LayerWeights& weights = layers_[layer];
+    const LayerRules& rules = this->rules(layer);
+    const Index width = rules.head_width;
+    const KeyRange seen = rules.seen(position, position + 1);
     const MatrixXf states = states_of(weights, x);
     auto [queries, keys, values] = all_tokens(weights, states);
-    turns_[layer].turn_queries(rules_.head_width, position, queries);
-    turns_[layer].turn_keys(rules_.head_width, position, keys);
+    turns_[layer].turn_queries(width, position, queries);
+    turns_[layer].turn_keys(width, position, keys);
     MatrixXf out(queries.rows(), x.cols());
     for (Index k = 0; k < x.cols(); ++k) {
       MatrixXf& key = keys_[layer][static_cast<std::size_t>(k)];
       MatrixXf& value = values_[layer][static_cast<std::size_t>(k)];
       key.col(position) = keys.col(k);
       value.col(position) = values.col(k);
-      for (int head = 0; head < rules_.heads; ++head) {
-        const Index first = head * rules_.head_width;
-        const Index shared = rules_.key_head(head) * rules_.head_width;
-        read_head(key.data() + shared, value.data() + shared, key.rows(), position + 1,
-                  &queries(first, k), &out(first, k));
+      for (int head = 0; head < rules.heads; ++head) {
+        const Index first = head * width, shared = rules.key_head(head) * width;
+        read_head(rules, &key(shared, seen.first), &value(shared, seen.first), key.rows(),
+                  seen.count, &queries(first, k), &out(first, k));
       }
     }
     return out;
   }
 
-  void read_head(const float* key, const float* value, Index leading, Index seen, float* query,
-                 float* out) const {
-    const Index width = rules_.head_width;
+  static void read_head(const LayerRules& rules, const float* key, const float* value,
+                        Index leading, Index seen, const float* query, float* out) {
+    const Index width = rules.head_width;
     Eigen::VectorXf weights(seen);
     multiply(seen, 1, width, factor(key, leading).transposed(), factor<float>(query, width),
              weights.data(), seen);
     VectorXd logits = weights.cast<double>() / std::sqrt(static_cast<double>(width));
-    cap_logits<double>(rules_.attention_cap, {logits.data(), static_cast<std::size_t>(seen)});
+    cap_logits<double>(rules.attention_cap, {logits.data(), static_cast<std::size_t>(seen)});
     weights = softmax(logits, 1).cast<float>();
     multiply(width, 1, seen, factor(value, leading), factor<float>(weights.data(), seen), out,
              width);
   }
 
   const TextModel& model_;
-  LayerRules rules_;
   Linear output_;
   std::vector<RotaryTurns> turns_;  // by layer
   std::vector<LayerWeights> layers_;
@@ -148,7 +151,7 @@ void extend(const TextModel& model, Draws& draws, Index length,
 
 std::vector<Passage> sampled_passages(const TextModel& model, const RandomTokens& tokens,
                                       Index count, Index length, std::uint64_t seed) {
-  if (!model.rules().causal) {
+  if (!model.causal()) {
     throw InvalidArgument("tokens_law",
                           "sampled needs a language model, whose attention is causal");
   }

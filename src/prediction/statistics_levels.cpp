@@ -76,7 +76,7 @@ StatisticsLevels::StatisticsLevels(std::shared_ptr<const TextModel> model,
       passages_(passages.statistics),
       same_text_(passages.same_text),
       rows_(*model_, passages_, settings),
-      kernel_(centred_kernel(theory_tokens(rows_.length()))),
+      kernel_(centred_kernel(theory_tokens(walk_length()))),
       tokens_(passages_.size()),
       read_(passages_.size()),
       states_(passages_.size()) {}
@@ -115,10 +115,15 @@ void StatisticsLevels::do_step(std::vector<HeadPrediction>& heads) {
 }
 
 void StatisticsLevels::enter_passage() {
-  if (passage_ == 0) weights_ = model_->read_heads(layer_);
+  if (passage_ == 0) {
+    weights_ = model_->read_heads(layer_);
+    const Index walk = walk_length();
+    rows_.enter(model_->rules(layer_));
+    if (walk_length() != walk) kernel_ = centred_kernel(theory_tokens(walk_length()));
+  }
   MatrixXf& tokens = tokens_[passage_];
   if (layer_ == 0) tokens = model_->embed(passages_[passage_].ids);
-  read_[passage_].resize(model_->rules().heads * model_->head_width(), rows_.length());
+  read_[passage_].resize(model_->heads() * model_->head_width(), rows_.length());
   states_[passage_] = states_of(weights_, tokens);
   if (++passage_ < passages_.size()) return;
   correlations_ = correlations_of(states_, rows_.sinks());
@@ -127,13 +132,13 @@ void StatisticsLevels::enter_passage() {
 }
 
 HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
-  const LayerRules& rules = model_->rules();
+  const LayerRules& rules = rows_.rules();
   HeadMeter meter;
   for (std::size_t k = 0; k < passages_.size(); ++k) {
     HeadTokens tokens = head_tokens(weights_, rules, head_, states_[k]);
     own.add(tokens);
     const HeadTrace trace = run_head(std::move(tokens), rules, rows_.turns(), head_, read_[k]);
-    meter.add(trace.logits, trace.weights, rules.causal, rows_.sinks());
+    meter.add(trace.logits, trace.weights, rules, rows_.sinks());
   }
   return meter.measures();
 }
@@ -141,7 +146,7 @@ HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
 void StatisticsLevels::finish_passage() {
   if (passage_ == 0) model_->read_rest(layer_, weights_);
   MatrixXf& tokens = tokens_[passage_];
-  finish_layer(weights_, model_->rules(), read_[passage_], tokens);
+  finish_layer(weights_, rows_.rules(), read_[passage_], tokens);
   check_tokens(tokens, layer_);
   if (++passage_ < passages_.size()) return;
   correlations_.reset();
@@ -153,8 +158,8 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& own,
                                               const HeadMeasures& sequences) const {
   HeadPrediction prediction(layer_, head_);
   if (same_text_) prediction.ceiling = sequences;
-  const HeadProjections folded = projections_of(weights_, model_->rules(), head_, true);
-  const HeadProjections plain = projections_of(weights_, model_->rules(), head_, false);
+  const HeadProjections folded = projections_of(weights_, rows_.rules(), head_, true);
+  const HeadProjections plain = projections_of(weights_, rows_.rules(), head_, false);
   prediction.report = theory_of(folded, kernel_, layer_, head_);
   // The states have the gain of a pre-norm already.
   const double largest_singular = weighted_spectrum(products_of(plain)).singular_values[0];
@@ -177,17 +182,17 @@ void StatisticsLevels::predict_normal(const HeadPredictor& predictor,
   std::array<HeadMeter, kEnd> meters;
   double leading = 0, trailing = 0, rows = 0;
   const SinkKeys& sinks = rows_.sinks();
-  rows_.each(queries, [&](std::size_t j, std::span<const float> normal) {
-    const HeadQuery& query = queries[j];
+  rows_.each(queries, [&](std::size_t j, const RowPlace& place, std::span<const float> normal) {
     for (std::size_t level = kFirst; level < kEnd; ++level) {
-      const VectorXd logits = predictor.normal_logits(static_cast<Level>(level), query, normal);
-      meters[level].add_row(logits, softmax(logits, 1), query.position, sinks, rows_.length());
+      const VectorXd logits =
+          predictor.normal_logits(static_cast<Level>(level), queries[j], place.seen, normal);
+      meters[level].add_row(logits, softmax(logits, 1), place, sinks);
     }
     // Where all keys are alike the expected weight is known, and the drawn one only noise.
-    const auto visible = static_cast<Index>(normal.size());
-    const SinkKeys seen = sinks.among(visible, rows_.length());
-    leading += static_cast<double>(seen.leading) / static_cast<double>(visible);
-    trailing += static_cast<double>(seen.trailing) / static_cast<double>(visible);
+    const auto visible = static_cast<double>(place.seen.count);
+    const SinkKeys seen = sinks.among(place);
+    leading += static_cast<double>(seen.leading) / visible;
+    trailing += static_cast<double>(seen.trailing) / visible;
     rows += 1;
   });
   for (std::size_t level = kFirst; level < kEnd; ++level) {
@@ -202,7 +207,7 @@ void StatisticsLevels::predict_normal(const HeadPredictor& predictor,
 HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
   const double temperature = std::sqrt(static_cast<double>(model_->head_width()));
   const auto& [queries, seed] = rows_.settings();
-  GaussianRows rows(theory_tokens(rows_.length()), {{traces, temperature}}, queries, seed);
+  GaussianRows rows(theory_tokens(walk_length()), {{traces, temperature}}, queries, seed);
   rows.advance(queries);
   const RowStatistics& found = rows.statistics(0);
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();

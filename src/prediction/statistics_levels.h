@@ -26,6 +26,8 @@ class StatisticsLevels final : public PredictionPart {
  private:
   void do_step(std::vector<HeadPrediction>& heads) override;
   void enter_passage();
+  /// Tokens of the walk of level 0: as many as a query of the layer sees.
+  Eigen::Index walk_length() const { return rows_.rules().most_seen(rows_.length()); }
   /// What head number head_ does on the passages, whose tokens are added to `own`; they are read by it.
   HeadMeasures run_passages(HeadStates& own);
   HeadPrediction predict_head(const HeadStates& own, const HeadMeasures& sequences) const;
@@ -39,7 +41,7 @@ class StatisticsLevels final : public PredictionPart {
   std::vector<Passage> passages_;
   bool same_text_;
   DrawnRows rows_;
-  CentredKernel kernel_;
+  CentredKernel kernel_;               // of the walk of level 0
   States tokens_;                      // that enter the layer, by passage
   std::vector<Eigen::MatrixXf> read_;  // of them by the layer's heads
   LayerWeights weights_;

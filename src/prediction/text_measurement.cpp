@@ -24,7 +24,7 @@ double TextMeasurement::work_per_step() const {
 void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
   if (!pass_) pass_.emplace(model_, passages_, LayerEnd::heads);
   const std::size_t passage = pass_->passage();
-  const auto layer = static_cast<std::size_t>(pass_->layer());
+  const int layer = pass_->layer();
   const auto all = static_cast<std::size_t>(model_->heads());
   if (passage == 0) {
     meters_.assign(all, HeadMeter());
@@ -34,13 +34,13 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
   const AttentionTrace trace = pass_->advance();
   const SinkKeys sinks = SinkKeys::of(passages_.front());
   for (std::size_t number = 0; number < all; ++number) {
-    meters_[number].add(trace.logits[number], trace.weights[number], model_->rules().causal, sinks);
+    meters_[number].add(trace.logits[number], trace.weights[number], model_->rules(layer), sinks);
     double& largest = logits_[number].largest;
     largest = std::max(largest, static_cast<double>(trace.logits[number].cwiseAbs().maxCoeff()));
   }
   if (passage + 1 < passages_.size()) return;
   for (std::size_t number = 0; number < all; ++number) {
-    HeadPrediction& head = heads[layer * all + number];
+    HeadPrediction& head = heads[static_cast<std::size_t>(layer) * all + number];
     const HeadMeter& meter = meters_[number];
     switch (measured_) {
       case MeasuredText::ceiling:
@@ -60,7 +60,7 @@ void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
 
 void TextMeasurement::add_components() {
   const LayerWeights& weights = pass_->weights();
-  const LayerRules& rules = model_->rules();
+  const LayerRules& rules = model_->rules(pass_->layer());
   const Eigen::MatrixXf states = states_of(weights, pass_->tokens(pass_->passage()));
   const SinkKeys sinks = SinkKeys::of(passages_.front());
   for (std::size_t number = 0; number < logits_.size(); ++number) {

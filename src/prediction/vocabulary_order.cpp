@@ -102,7 +102,7 @@ VocabularyLayout vocabulary_layout(const Config& config, const TextModel& model)
   };
   VocabularyLayout layout;
   if (const auto id = first_of("cls_token_id", "bos_token_id")) layout.before = {*id};
-  if (!model.rules().causal) {
+  if (!model.causal()) {
     if (const auto id = first_of("sep_token_id", "eos_token_id")) layout.after = {*id};
   }
   const std::optional<int> padding = id_of(config, "pad_token_id", model.vocabulary());

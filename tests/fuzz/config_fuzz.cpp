@@ -36,7 +36,7 @@ void turn(const Config& config, const Family& family, const RotaryOffset& at) {
   try {
     const double factor = logit_scale(keys, 16);
     if (!(factor > 0 && std::isfinite(factor))) std::abort();
-    const Rotary rotary = rotary_of(keys, family.rotary, RotaryPairs::kHalves, 16, 5, at);
+    const Rotary rotary = rotary_of(keys, family, RotaryPairs::kHalves, 16, 5, at);
     if (!std::isfinite(rotary.logit_factor)) std::abort();
     for (const double scale : rotary.angle_scale) {
       if (!(scale > 0 && scale <= 1e6)) std::abort();

@@ -41,14 +41,17 @@ def layer_of(prefix):
     return int(prefix.split(".layers.")[1].split(".")[0])
 
 
-def attend(queries, keys, values, scale, causal=True, cap=None):
+def attend(queries, keys, values, scale, causal=True, cap=None, reach=None):
     """Tokens x heads x coordinates each, the last two perhaps with fewer heads; tokens x all coordinates."""
     keys, values = (np.repeat(y, queries.shape[1] // y.shape[1], axis=1) for y in (keys, values))
     logits = np.einsum("qhc,khc->hqk", queries, keys) * scale
     if cap:
         logits = cap * np.tanh(logits / cap)
-    if causal:
-        logits[:, np.triu_indices(len(queries), 1)[0], np.triu_indices(len(queries), 1)[1]] = -np.inf
+    ahead = np.arange(len(queries)) - np.arange(len(queries))[:, None]  # of the key before the query
+    hidden = (ahead > 0) & causal
+    if reach is not None:
+        hidden |= np.abs(ahead) > reach
+    logits[:, hidden] = -np.inf
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
     return np.einsum("hqk,khc->qhc", weights, values).reshape(len(queries), -1)
@@ -108,9 +111,9 @@ class Model:
 
 
 class Llama(Model):
-    """LLaMA and Mistral, without biases."""
+    """LLaMA and Mistral, without biases; windows shorter than the passage."""
 
-    config = {**ROTARY, "model_type": "mistral", "hidden_act": "silu", "sliding_window": 8}
+    config = {**ROTARY, "model_type": "mistral", "hidden_act": "silu", "sliding_window": 3}
     layers = "layers."
     gain, query_bias, query_norm, width = 1.0, False, 0, HEAD_WIDTH
     norms = ["input_layernorm", "post_attention_layernorm"]
@@ -152,11 +155,16 @@ class Llama(Model):
     def turned(self, p, x):
         return rotated(x, self.config["rope_theta"], self.width)
 
+    def has_window(self, layer):
+        return "sliding_window" in self.config
+
     def attention(self, p, x, scale=None, cap=None):
         q, k, v = (y.reshape(len(x), -1, self.width) for y in self.projections(p, x))
         q, k = self.normed(p + "q_norm", q), self.normed(p + "k_norm", k)
         q, k = self.turned(p, q), self.turned(p, k)
-        return self.linear(p + "o_proj", attend(q, k, v, scale or self.width**-0.5, cap=cap))
+        reach = self.config["sliding_window"] - 1 if self.has_window(layer_of(p)) else None
+        read = attend(q, k, v, scale or self.width**-0.5, cap=cap, reach=reach)
+        return self.linear(p + "o_proj", read)
 
     def mlp(self, p, x):
         active = self.activation(self.linear(p + "gate_proj", x)) * self.linear(p + "up_proj", x)
@@ -172,8 +180,20 @@ class Llama(Model):
 
 
 class Qwen2(Llama):
-    config = {**ROTARY, "model_type": "qwen2", "hidden_act": "silu"}
+    """Windows from a layer on."""
+
+    config = {
+        **ROTARY,
+        "model_type": "qwen2",
+        "hidden_act": "silu",
+        "sliding_window": 3,
+        "use_sliding_window": True,
+        "max_window_layers": 1,
+    }
     query_bias = True
+
+    def has_window(self, layer):
+        return layer >= self.config["max_window_layers"]
 
 
 class Qwen3(Llama):
@@ -232,6 +252,8 @@ class Gemma(Llama):
 
 
 class Gemma2(Gemma):
+    """Capped logits; each other layer has a window."""
+
     config = {
         **ROTARY,
         "model_type": "gemma2",
@@ -240,7 +262,7 @@ class Gemma2(Gemma):
         "query_pre_attn_scalar": 9,
         "attn_logit_softcapping": 2.0,
         "final_logit_softcapping": 3.0,
-        "sliding_window": 8,
+        "sliding_window": 3,
     }
     norms = [
         "input_layernorm",
@@ -248,6 +270,9 @@ class Gemma2(Gemma):
         "pre_feedforward_layernorm",
         "post_feedforward_layernorm",
     ]
+
+    def has_window(self, layer):
+        return layer % 2 == 0
 
     def block(self, p, x):
         scale = self.config["query_pre_attn_scalar"] ** -0.5
@@ -273,7 +298,7 @@ class Gemma3(Gemma2):
         "query_pre_attn_scalar": 9,
         "attn_logit_softcapping": None,
         "final_logit_softcapping": None,
-        "sliding_window": 8,
+        "sliding_window": 3,
         "sliding_window_pattern": 2,
         "rope_local_base_freq": 10.0,
     }
@@ -287,8 +312,8 @@ class Gemma3(Gemma2):
         return self.rms_norm(name, x)
 
     def turned(self, p, x):
-        local = (layer_of(p) + 1) % self.config["sliding_window_pattern"] != 0
-        return rotated(x, self.config["rope_local_base_freq" if local else "rope_theta"], self.width)
+        base = "rope_local_base_freq" if self.has_window(layer_of(p)) else "rope_theta"
+        return rotated(x, self.config[base], self.width)
 
     def logits(self, x):
         return Llama.logits(self, x)
@@ -353,7 +378,7 @@ class Phi(Model):
 class Phi3(Llama):
     """Fused projections, and gate and up in one."""
 
-    config = {**ROTARY, "model_type": "phi3", "hidden_act": "silu"}
+    config = {**ROTARY, "model_type": "phi3", "hidden_act": "silu", "sliding_window": 3}
 
     def add_projections(self, p, groups):
         self.add_linear(p + "qkv_proj", (HEADS + 2 * groups) * self.width, WIDTH)

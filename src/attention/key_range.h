@@ -1,0 +1,15 @@
+// Keys that a query sees, one after another.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace eigenscope {
+
+/// Keys first .. first + count - 1.
+struct KeyRange {
+  Eigen::Index first = 0, count = 0;
+
+  Eigen::Index end() const { return first + count; }
+};
+
+}  // namespace eigenscope

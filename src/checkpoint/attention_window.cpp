@@ -1,0 +1,47 @@
+#include "checkpoint/attention_window.h"
+
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+constexpr std::uint64_t kMostLayers = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 30;
+
+std::string layer_type_key(int layer) { return "layer_types." + std::to_string(layer); }
+
+}  // namespace
+
+std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int layer) {
+  if (const auto type = keys.text(layer_type_key(layer))) return *type;
+  const auto number = static_cast<std::uint64_t>(layer);
+  const auto kind = [](bool full) {
+    return std::string(full ? kFullAttention : kSlidingAttention);
+  };
+  // Qwen's first layers have no window.
+  if (const auto full = keys.number("max_window_layers", 0, static_cast<double>(kMostLayers))) {
+    return kind(static_cast<double>(number) < *full);
+  }
+  const auto pattern = keys.integer(family.pattern, kMostLayers).value_or(family.default_pattern);
+  return pattern == 0 ? "" : kind((number + 1) % pattern == 0);
+}
+
+std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const WindowKeys& family,
+                                              int layer) {
+  const std::string kind = attention_kind(keys, family, layer);
+  if (!kind.empty() && kind != kFullAttention && kind != kSlidingAttention) {
+    throw FormatError(keys.path(layer_type_key(layer)),
+                      "'" + shown_name(kind) + "' in " + keys.name() +
+                          " is not supported; supported: " + std::string(kFullAttention) + ", " +
+                          std::string(kSlidingAttention));
+  }
+  if (kind == kFullAttention || keys.is_off("use_sliding_window")) return std::nullopt;
+  if (const auto size = keys.integer(family.size, kLargestWindow)) return size;
+  if (family.default_size > 0) return family.default_size;
+  if (kind.empty()) return std::nullopt;
+  throw FormatError(keys.path(family.size), "it is missing in " + keys.name() + ", though layer " +
+                                                std::to_string(layer) + " has a sliding window");
+}
+
+}  // namespace eigenscope
