@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -12,20 +13,24 @@
 #include "inference/forward_pass.h"
 #include "inference_models.h"
 #include "paths.h"
+#include "prediction/folded_projections.h"
 #include "prediction/prediction.h"
 
 using namespace eigenscope;
 using namespace eigenscope::testing;
 using Eigen::Index;
 using Eigen::MatrixXf;
+using Eigen::VectorXd;
 using Json = nlohmann::json;
 
 namespace {
 
-const Json& models_of(const std::string& family) {
+const Json& all_models() {
   static const Json read = reference("family-forward.json");
-  return read.at(family);
+  return read;
 }
+
+const Json& models_of(const std::string& family) { return all_models().at(family); }
 
 /// The largest difference over the largest number.
 double difference(const MatrixXf& found, const Json& columns) {
@@ -89,26 +94,43 @@ TEST_CASE("forward passes of all families have the numbers of an independent scr
   }
 }
 
-TEST_CASE("heads one by one are those of the whole layer, with norms of queries and keys",
+TEST_CASE("heads one by one are those of the whole layer, and real keys give its logits",
           "[families]") {
-  for (const std::string family :
-       {"LLaMA", "OLMo 2", "Gemma 2", "Gemma 3", "Phi", "Phi-3", "GPT-NeoX"}) {
-    CAPTURE(family);
-    const Json& expected = models_of(family).back();
-    const auto model = open_model(wave_model(expected), expected.at("config"));
-    ForwardPass pass(model, {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
-    const LayerWeights weights = pass.weights();
-    const AttentionTrace trace = pass.advance();
-    MatrixXf read = MatrixXf::Zero(trace.read.rows(), trace.read.cols());
-    const LayerRules& rules = model->rules(0);
-    const RotaryTurns turns(rules.rotary, read.cols());
-    for (int head = 0; head < model->heads(); ++head) {
-      const HeadTrace own =
-          run_head(head_tokens(weights, rules, head, trace.states), rules, turns, head, read);
-      const auto& whole = trace.logits[static_cast<std::size_t>(head)];
-      CHECK((own.logits - whole).cwiseAbs().maxCoeff() < 1e-5f * (1 + whole.cwiseAbs().maxCoeff()));
+  for (const auto& [family, models] : all_models().items()) {
+    for (const Json& expected : models) {
+      CAPTURE(family, expected.at("config").dump());
+      const auto model = open_model(wave_model(expected), expected.at("config"));
+      ForwardPass pass(model, {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
+      const auto length = static_cast<Index>(expected.at("ids").size());
+      while (!pass.done()) {
+        const LayerRules& rules = model->rules(pass.layer());
+        const LayerWeights weights = pass.weights();
+        const AttentionTrace trace = pass.advance();
+        MatrixXf read = MatrixXf::Zero(trace.read.rows(), trace.read.cols());
+        const RotaryTurns turns(rules.rotary, length);
+        for (int head = 0; head < model->heads(); ++head) {
+          const HeadTokens tokens = head_tokens(weights, rules, head, trace.states);
+          HeadStates states;
+          states.add(tokens);
+          const HeadTrace own = run_head(tokens, rules, turns, head, read);
+          const auto& whole = trace.logits[static_cast<std::size_t>(head)];
+          const float largest = whole.cwiseAbs().maxCoeff();
+          CHECK((own.logits - whole).cwiseAbs().maxCoeff() < 1e-5f * (1 + largest));
+          const Index query = length - 2;
+          const KeyRange seen = rules.seen(query, length);
+          const std::vector<float> normal(static_cast<std::size_t>(seen.count));
+          VectorXd logits = real_logits(
+              turns, states.keys, {states.queries[0].col(query), states.keys[0].col(query), query},
+              0, seen, normal);
+          cap_logits<double>(rules.attention_cap,
+                             {logits.data(), static_cast<std::size_t>(logits.size())});
+          const VectorXd expected = whole.col(query).segment(seen.first, seen.count).cast<double>();
+          CHECK((logits - expected).cwiseAbs().maxCoeff() <
+                1e-5 * (1 + static_cast<double>(largest)));
+        }
+        CHECK((read - trace.read).cwiseAbs().maxCoeff() < 1e-4f);
+      }
     }
-    CHECK((read - trace.read).cwiseAbs().maxCoeff() < 1e-4f);
   }
 }
 
@@ -172,36 +194,65 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
         }).item == "distilbert.transformer.layer.0.sa_layer_norm.bias");
 }
 
-TEST_CASE("predictions need logits that are products of queries and keys", "[families]") {
-  const auto predicted = [](const std::string& family, std::size_t number) {
-    const Json& expected = models_of(family).at(number);
-    const auto model = open_model(wave_model(expected), expected.at("config"));
-    std::vector<Passage> passages(8);
-    for (std::uint64_t k = 0; k < passages.size(); ++k) {
-      for (std::uint64_t t = 0; t < 8; ++t) {
-        passages[k].ids.push_back(static_cast<int>(random_bits(7, k, t) % 7));
-      }
-    }
-    return failure_of([&] {
-      Prediction prediction(model, {passages, passages, {}, true}, {20, 1});
-      CHECK(prediction.advance(prediction.steps_wanted()));
-      for (const HeadPrediction& head : prediction.heads()) {
-        const auto reach = static_cast<double>(model->rules(head.layer).reach);
-        for (const HeadMeasures& level : head.levels) {
-          CHECK(std::isfinite(level.row.entropy));
-          CHECK_FALSE(level.distance > reach);
+TEST_CASE("the heads of every family are predicted", "[families]") {
+  for (const auto& [family, models] : all_models().items()) {
+    for (const Json& expected : models) {
+      CAPTURE(family, expected.at("config").dump());
+      const auto model = open_model(wave_model(expected), expected.at("config"));
+      std::vector<Passage> passages(8);
+      for (std::uint64_t k = 0; k < passages.size(); ++k) {
+        for (std::uint64_t t = 0; t < 8; ++t) {
+          passages[k].ids.push_back(static_cast<int>(random_bits(7, k, t) % 7));
         }
       }
-    });
-  };
-  for (const std::string family : {"Gemma", "Phi", "Phi-3", "GPT-NeoX", "RoBERTa", "DistilBERT"}) {
-    CAPTURE(family);
-    CHECK(predicted(family, 0).kind == "none");
+      Prediction prediction(model, {passages, passages, {}, true}, {20, 1});
+      CHECK(prediction.advance(prediction.steps_wanted()));
+      for (HeadPrediction head : prediction.heads()) {
+        const LayerRules& rules = model->rules(head.layer);
+        // The sequences are the measured passages.
+        const HeadMeasures& sequences = head.at(Level::sequences);
+        CHECK(sequences.row.entropy == Approx(head.measured.row.entropy).epsilon(1e-4));
+        CHECK(sequences.distance == Approx(head.measured.distance).epsilon(1e-4));
+        CHECK(head.measured_logits.largest < head.in(Metric::weighted).logit_bound * 1.0001);
+        if (rules.attention_cap > 0) CHECK(std::isnan(head.at(Level::isotropic).row.entropy));
+        for (std::size_t level = 0; level < head.levels.size(); ++level) {
+          if (level == 0 && rules.attention_cap > 0) continue;
+          CHECK(std::isfinite(head.levels[level].row.entropy));
+          CHECK_FALSE(head.levels[level].distance > static_cast<double>(rules.reach));
+        }
+      }
+    }
   }
-  CHECK(predicted("LLaMA", 0).kind == "none");
-  CHECK(predicted("LLaMA", 2).item == "model.layers.0.self_attn.q_norm.weight");
-  CHECK(predicted("OLMo 2", 0).item == "model.layers.0.self_attn.q_norm.weight");
-  CHECK(predicted("Gemma 2", 0).item == "attn_logit_softcapping");
-  CHECK(predicted("Gemma 3", 0).item == "model.layers.0.self_attn.q_norm.weight");
-  CHECK(predicted("SmolLM3", 0).item == "layer 1");
+}
+
+TEST_CASE("level 1 takes a norm of queries for its divisor's root mean square", "[families]") {
+  // Isotropic tokens through the norms of Qwen 3, OLMo 2 (of all heads) and Gemma 3.
+  for (const auto& [family, number] :
+       {std::pair{"LLaMA", 2}, std::pair{"OLMo 2", 0}, std::pair{"Gemma 3", 0}}) {
+    CAPTURE(family);
+    const Json& expected = models_of(family).at(static_cast<std::size_t>(number));
+    const auto model = open_model(wave_model(expected), expected.at("config"));
+    LayerWeights weights = model->read_heads(0);
+    const LayerRules& rules = model->rules(0);
+    constexpr Index kTokens = 4000;
+    std::vector<float> normal(static_cast<std::size_t>(2 * model->width() * kTokens));
+    NormalStream(3, 0).fill(normal);
+    const Eigen::Map<MatrixXf> drawn(normal.data(), model->width(), 2 * kTokens);
+    MatrixXf states = drawn;
+    if (!weights.attention_norm.is_none())
+      states = weights.attention_norm.gain.asDiagonal() * drawn;
+    for (int head = 0; head < rules.heads; ++head) {
+      const HeadTokens tokens = head_tokens(weights, rules, head, states);
+      const double mean_square = tokens.queries.leftCols(kTokens)
+                                     .cwiseProduct(tokens.keys.rightCols(kTokens))
+                                     .colwise()
+                                     .sum()
+                                     .cast<double>()
+                                     .squaredNorm() /
+                                 kTokens;
+      const HeadProjections linear = folded_projections(weights, rules, head);
+      const double predicted = (linear.query.transpose() * linear.key).squaredNorm();
+      CHECK(std::sqrt(predicted / mean_square) == Approx(1).epsilon(0.12));
+    }
+  }
 }

@@ -265,6 +265,45 @@ MeanFieldReads reads_of(const KeyValueLaw& law, const VectorXd& query, const Vec
 
 }  // namespace
 
+TEST_CASE("the mean field's linear cap is near the mean of capped Gaussian logits",
+          "[without-text]") {
+  // One coordinate, one query, content keys of mean m and deviation s, and a first key and an own key of logit 0.
+  constexpr Index kKeys = 200;
+  constexpr float kCap = 50;
+  double worst = 0;
+  for (const double m : {-20.0, -5.0, 0.0, 10.0, 20.0}) {
+    for (const double s : {0.5, 1.5, 3.0}) {
+      KeyValueLaw law{MatrixXd::Constant(1, kKeys, m),
+                      MatrixXd::Ones(1, kKeys),
+                      MatrixXd::Constant(1, 1, s * s),
+                      MatrixXd::Zero(1, 1),
+                      {1, 0}};
+      law.key_means(0, 0) = m;
+      law.value_means(0, 0) = 0;
+      const VectorXd one = VectorXd::Ones(1);
+      const HeadStates tokens{{MatrixXd::Ones(1, kKeys)},
+                              {MatrixXd::Constant(1, kKeys, m)},
+                              {MatrixXd::Zero(1, kKeys)}};
+      const double read =
+          mean_field_reads(law, tokens, 0, {}, {.attention_cap = kCap}).mean(0, kKeys - 1);
+      // Weight of the content over that of the first and the own key, which are at the mean.
+      const double found = read / (1 - read) * 2 / (kKeys - 2);
+      double expected = 0, mass = 0;
+      for (double z = -8; z <= 8; z += 0.01) {
+        const double density = std::exp(-z * z / 2);
+        expected +=
+            density * std::exp(kCap * (std::tanh((m + s * z) / kCap) - std::tanh(m / kCap)));
+        mass += density;
+      }
+      expected /= mass;
+      worst = std::max(worst, std::abs(found / expected - 1));
+    }
+  }
+  CAPTURE(worst);
+  CHECK(worst < 0.08);
+  CHECK(worst > 0.01);  // an approximation
+}
+
 TEST_CASE("the mean field's fluctuations are those of the sampled population", "[without-text]") {
   // Gaussian keys and values, far from freezing: the spread against sampled rows.
   constexpr Index kWidth = 4, kKeys = 400, kDraws = 3000;

@@ -354,26 +354,6 @@ void TextModel::read_rest(int layer, LayerWeights& weights) const {
   weights.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
 }
 
-void TextModel::require_bilinear_logits() const {
-  const std::string norm = full_name(attention().query_norm_gain);
-  if (!attention().query_norm_gain.empty() && tensors_->tensors().contains(norm)) {
-    throw FormatError(shown_name(norm),
-                      "attention of models with normalized queries and keys is not predicted");
-  }
-  if (rules_.front().attention_cap > 0) {
-    throw FormatError(std::string(names().attention_cap_key),
-                      "attention of models with capped logits is not predicted");
-  }
-  const auto other = std::find_if(rules_.begin(), rules_.end(), [&](const LayerRules& rules) {
-    return rules.rotary != rules_.front().rotary;
-  });
-  if (other != rules_.end()) {
-    throw FormatError("layer " + std::to_string(other - rules_.begin()),
-                      "attention of models whose layers differ in their rotary positions is not "
-                      "predicted");
-  }
-}
-
 MatrixXf TextModel::finished(const MatrixXf& tokens) const {
   return read_norm(names().final_norm)(tokens);
 }

@@ -59,11 +59,6 @@ class TextModel {
   /// The others of a layer of which those of the heads have been read.
   void read_rest(int layer, LayerWeights& weights) const;
 
-  /// Throws FormatError naming the tensor, the key or the layer where logits are not the same products of
-  /// linear maps of the states in all layers: queries and keys are normalized, logits capped, or rotary
-  /// positions differ.
-  void require_bilinear_logits() const;
-
   /// `tokens` after the norm that follows the last layer, where the family has one.
   Eigen::MatrixXf finished(const Eigen::MatrixXf& tokens) const;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -191,8 +192,10 @@ void describe(ResultFields& out, const PredictResult& result) {
             "localization index of the share of queries with the key in the linear range");
   describe_metrics(out, *result.heads, head);
   out.integer("length", result.length, "tokens of a passage");
-  out.nullable("rotary_decay", result.rotary_decay,
-               "`decay` predicted from the rotary base alone; null without rotary positions");
+  out.nullable(
+      "rotary_decay", result.rotary_decay,
+      "`decay` predicted from the rotary base alone; null without rotary positions or where "
+      "layers differ in them");
   if (result.spectra) {
     out.list("spectra", *result.heads, "spectra of each head, in units of logits",
              describe_spectra);
@@ -207,6 +210,15 @@ void describe(ResultFields& out, const PredictResult& result) {
            "one row per quantity of the spectrum, metric and measure that it is expected to order; "
            "empty until done or without a measured text",
            describe_expectation);
+}
+
+/// The decay that all layers of a model have by their rotary base; NaN where they differ.
+double rotary_decay_of(const TextModel& model, Index length) {
+  const Rotary& first = model.rules(0).rotary;
+  for (int layer = 1; layer < model.layers(); ++layer) {
+    if (model.rules(layer).rotary != first) return std::numeric_limits<double>::quiet_NaN();
+  }
+  return rotary_decay(first, length);
 }
 
 class PredictJob {
@@ -246,7 +258,7 @@ class PredictJob {
         only_summary_(in.summary),
         spectra_(in.spectra),
         length_(length_for(in.drawn.length, in.drawn.fit_length, *reader.model)),
-        rotary_decay_(rotary_decay(reader.model->rules(0).rotary, length_)) {
+        rotary_decay_(rotary_decay_of(*reader.model, length_)) {
     if (partition.found.empty()) {
       const bool whole = partition.number == Partition::kAll;
       prediction_.emplace(reader.model, drawn_passages(in.drawn, reader),

@@ -43,11 +43,17 @@ HeadMeasures DrawnRows::over_keys(const HeadStates& states,
                                   const std::vector<HeadQuery>& queries) const {
   HeadMeter meter;
   each(queries, [&](std::size_t j, const RowPlace& place, std::span<const float> normal) {
-    const VectorXd logits =
+    VectorXd logits =
         real_logits(turns_, states.keys, queries[j], places_[j] / length_, place.seen, normal);
+    cap(logits);
     meter.add_row(logits, softmax(logits, 1), place, sinks_);
   });
   return meter.measures();
+}
+
+void DrawnRows::cap(VectorXd& logits) const {
+  cap_logits<double>(rules_.attention_cap,
+                     {logits.data(), static_cast<std::size_t>(logits.size())});
 }
 
 double DrawnRows::work() const {

@@ -57,6 +57,8 @@ class DrawnRows {
   }
   /// Measures of rows over real keys of the same position: of these states, and the queries drawn from them.
   HeadMeasures over_keys(const HeadStates& states, const std::vector<HeadQuery>& queries) const;
+  /// Logits as the layer caps them.
+  void cap(Eigen::VectorXd& logits) const;
   /// About how many multiply-adds a head's rows cost on one level.
   double work() const;
 

@@ -20,6 +20,8 @@ inline constexpr std::array kMetricNames{Choice{"bare", "C = I, the spectrum of 
                                          Choice{"mean-field", "C of the mean-field population"}};
 
 /// W is W_QK / sqrt(d_h), so that all numbers are in units of logits; W of a rotary head is that at offset 0.
+/// With norms of queries and keys W is that of the nearest linear maps where C = I, and stands for the covariance
+/// of the normalized queries and keys elsewhere. Logits are those before a cap.
 /// C is the covariance of the content tokens (without SinkKeys) around their mean over all positions and
 /// passages. NaN where nothing is known.
 struct HeadInMetric {
@@ -38,7 +40,7 @@ struct HeadInMetric {
   /// how much the logit of the first token exceeds the others; NaN with C = I.
   double sink_gap = kUnknown;
   /// At least the largest |logit|: max |q| max |k| over all tokens. With C = I sigma_max(W) max |x|^2 over
-  /// their states x, which is a bound without biases only.
+  /// their states x, which is a bound without biases only; with norms of queries and keys by these alone.
   double logit_bound = kUnknown;
   Eigen::VectorXd singular_values;  ///< as WeightedSpectrum has them
   Eigen::VectorXcd eigenvalues;
@@ -108,7 +110,8 @@ inline constexpr std::array kSpectralQuantities{
                      [](const HeadInMetric& it) { return it.sink_gap; }},
     SpectralQuantity{
         {"logit_bound",
-         "upper bound of the largest |logit|: max|q| max|k|, bare sigma_max(W) max|x|^2"},
+         "upper bound of the largest |logit|: max|q| max|k|, bare sigma_max(W) max|x|^2 or that of "
+         "query-key norms"},
         true,
         [](const HeadInMetric& it) { return it.logit_bound; }},
 };

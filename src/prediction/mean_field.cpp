@@ -22,6 +22,43 @@ using Eigen::VectorXd;
 
 constexpr std::uint64_t kStream = 0x6d65616e66696c64;  // of its own: "meanfild"
 
+constexpr int kHalvings = 30;  // of an interval of some deviations
+
+/// A content key as a query sees it.
+struct ContentKey {
+  double shift;   ///< of its mean logit to the logarithm of its mean weight
+  double square;  ///< E e^(2 q.k) over (E e^(q.k))^2
+  double share;   ///< of C_vk q that it adds to its value
+};
+
+/// A cap around the logits of a content key that contribute most to its mean weight.
+struct LinearCap {
+  double slope = 1;
+  double moved = 0;  ///< of the mean logit
+};
+
+/// For Gaussian logits of this mean and variance these are z = s f'(mean + s z) deviations above the mean, where
+/// e^f(l) times their density is largest for f(l) = c tanh(l/c), and at most `frozen`^(1/2).
+LinearCap linear_cap(float cap, double mean, double variance, double frozen) {
+  if (cap == 0) return {};
+  const double s = std::sqrt(variance);
+  struct Point {
+    double value, slope;
+  };
+  const auto capped = [&](double logit) -> Point {
+    double value = logit;
+    cap_logits<double>(cap, {&value, 1});
+    return {value, 1 - value * value / (double{cap} * double{cap})};
+  };
+  double low = 0, high = std::min(s, std::sqrt(frozen));
+  for (int k = 0; k < kHalvings; ++k) {
+    const double z = (low + high) / 2;
+    (z < s * capped(mean + s * z).slope ? low : high) = z;
+  }
+  const auto [value, slope] = capped(mean + s * high);
+  return {slope, value - slope * s * high - mean};
+}
+
 }  // namespace
 
 KeyValueLaw key_value_law(const HeadStates& population, const SinkKeys& sinks) {
@@ -61,6 +98,7 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
   MatrixXd weights = MatrixXd::Zero(length, length);  // column = query; 0 for its own key
   MatrixXd pulls = MatrixXd::Zero(width, length);  // what content keys pull it along, before C_vk
   VectorXd own(length), spread(length);
+  std::vector<ContentKey> content;  // of a query
   for (Index position = 0; position < length; ++position) {
     const KeyRange visible = rules.seen(position, length);
     const Index begin = std::clamp(law.sinks.leading, visible.first, visible.end());
@@ -79,27 +117,33 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
     const auto product = [&](Index t) {
       return turned ? own_product.data() + t * width : all_products.data() + position * width;
     };
-    struct ContentKey {
-      double capped;  // variance of its logit, up to where a row freezes
-      double square;  // E e^(2 q.k) over (E e^(q.k))^2
-      double share;   // of C_vk q that it adds to its value
+    const auto content_key = [&](Index t, double mean) -> ContentKey {
+      const double whole = std::max(0.0, inner_product(product(t), seen(t), width));
+      const auto [slope, moved] = linear_cap(rules.attention_cap, mean, whole, frozen);
+      const double variance = slope * slope * whole, capped = std::min(variance, frozen);
+      return {moved + capped / 2, std::exp(capped),
+              slope * (variance > frozen ? std::sqrt(frozen / variance) : 1)};
     };
-    const auto content_key = [&](Index t) -> ContentKey {
-      const double variance = std::max(0.0, inner_product(product(t), seen(t), width));
-      const double capped = std::min(variance, frozen);
-      return {capped, std::exp(capped), variance > frozen ? std::sqrt(frozen / variance) : 1};
-    };
-    const ContentKey alike = content_key(0);  // all that are not turned
     VectorXd row(visible.count);
     const auto logit = [&](Index t) -> double& { return row.data()[t - visible.first]; };
     for (Index t = visible.first; t < visible.end(); ++t) {
       logit(t) = turned ? inner_product(seen(t), law.key_means.data() + t * width, width)
                         : all_logits.data()[position * length + t];
     }
+    const bool differ = turned || rules.attention_cap > 0;
+    content.clear();
     for (Index t = begin; t < end; ++t) {
-      logit(t) += (turned ? content_key(t) : alike).capped / 2;
+      content.push_back(differ || t == begin ? content_key(t, logit(t)) : content.front());
+      logit(t) += content.back().shift;
     }
-    logit(position) = inner_product(seen(position), keys.data() + position * width, width);
+    const auto set_known = [&](Index t, double value) {
+      cap_logits<double>(rules.attention_cap, {&value, 1});
+      logit(t) = value;
+    };
+    for (Index t = visible.first; t < visible.end(); ++t) {
+      if (t < begin || t >= end) set_known(t, logit(t));
+    }
+    set_known(position, inner_product(seen(position), keys.data() + position * width, width));
     const VectorXd attention = softmax(row, 1);
     double* const weight = weights.data() + position * length;
     std::copy_n(attention.data(), visible.count, weight + visible.first);
@@ -108,7 +152,7 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
     double all = 0, square = 0, shares = 0;
     double* const pulled = pulls.data() + position * width;
     for (Index t = begin; t < end; ++t) {
-      const ContentKey as_content = turned ? content_key(t) : alike;
+      const ContentKey& as_content = content[static_cast<std::size_t>(t - begin)];
       all += weight[t];
       square += weight[t] * weight[t] * as_content.square;
       const double share = weight[t] * as_content.share;

@@ -44,7 +44,6 @@ void check_passages(const PredictionPassages& passages) {
 Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
                        const PredictionPassages& passages, const PredictionSettings& settings,
                        PredictionPartition partition) {
-  model->require_bilinear_logits();
   check_passages(passages);
   const auto measure = [&](auto begin, auto end, MeasuredText measured) {
     if (begin == end) return;

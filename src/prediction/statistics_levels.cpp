@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "inference/forward_pass.h"
+#include "prediction/folded_projections.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
 
@@ -20,19 +21,6 @@ using Eigen::VectorXd;
 
 TokenProcess theory_tokens(Index length) { return token_process("normalized-walk", length, 0); }
 
-/// The weights of a head as the checkpoint has them, or the gain of a norm before them folded in.
-HeadProjections projections_of(const LayerWeights& weights, const LayerRules& rules, int head,
-                               bool folded) {
-  const Index width = rules.head_width;
-  const auto rows = [&](const Linear& from, Index first) {
-    MatrixXd own = from.weight.middleRows(first * width, width).cast<double>();
-    const Norm& norm = weights.attention_norm;
-    if (folded && !norm.is_none()) own *= norm.gain.cast<double>().asDiagonal();
-    return own;
-  };
-  return {rows(weights.query, head), rows(weights.key, rules.key_head(head))};
-}
-
 /// Of W_QK / sqrt(d_h).
 FactorProducts products_of(const HeadProjections& head) {
   FactorProducts products =
@@ -43,6 +31,12 @@ FactorProducts products_of(const HeadProjections& head) {
   return products;
 }
 
+/// The largest norm that a head's part of a norm's output can have.
+double largest_output(const Norm& norm) {
+  const double gain = norm.gain.cwiseAbs().maxCoeff(), bias = norm.bias.norm();
+  return std::sqrt(static_cast<double>(norm.gain.size())) * gain + bias;
+}
+
 /// The largest squared norm of a token.
 double largest_square(const std::vector<MatrixXf>& states) {
   double most = 0;
@@ -50,6 +44,24 @@ double largest_square(const std::vector<MatrixXf>& states) {
     most = std::max(most, passage.cast<double>().colwise().squaredNorm().maxCoeff());
   }
   return most;
+}
+
+/// An upper bound of the largest |logit|, without biases: by the norms of queries and keys, or else by the largest
+/// singular value of W_QK and the largest of the states.
+double logit_bound(const LayerWeights& weights, const LayerRules& rules, int head,
+                   const std::vector<MatrixXf>& states) {
+  const Index width = rules.head_width;
+  if (!weights.query_norm.is_none()) {
+    return largest_output(weights.query_norm) * largest_output(weights.key_norm) /
+           std::sqrt(static_cast<double>(width));
+  }
+  const auto rows = [&](const Linear& from, Index number) -> MatrixXd {
+    return from.weight.middleRows(number * width, width).cast<double>();
+  };
+  // The states have the gain of a pre-norm already.
+  const FactorProducts products =
+      products_of({rows(weights.query, head), rows(weights.key, rules.key_head(head))});
+  return weighted_spectrum(products).singular_values[0] * largest_square(states);
 }
 
 /// Throws FormatError naming layer and head for weights whose traces leave the range of the theory.
@@ -158,13 +170,10 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& own,
                                               const HeadMeasures& sequences) const {
   HeadPrediction prediction(layer_, head_);
   if (same_text_) prediction.ceiling = sequences;
-  const HeadProjections folded = projections_of(weights_, rows_.rules(), head_, true);
-  const HeadProjections plain = projections_of(weights_, rows_.rules(), head_, false);
+  const HeadProjections folded = folded_projections(weights_, rows_.rules(), head_);
   prediction.report = theory_of(folded, kernel_, layer_, head_);
-  // The states have the gain of a pre-norm already.
-  const double largest_singular = weighted_spectrum(products_of(plain)).singular_values[0];
   prediction.in(Metric::bare) =
-      head_in_identity(products_of(folded), largest_singular * largest_square(states_));
+      head_in_identity(products_of(folded), logit_bound(weights_, rows_.rules(), head_, states_));
   prediction.in(Metric::weighted) = head_in_metric(own, rows_.sinks());
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
   const std::vector<HeadQuery> queries = rows_.queries(own);
@@ -184,8 +193,9 @@ void StatisticsLevels::predict_normal(const HeadPredictor& predictor,
   const SinkKeys& sinks = rows_.sinks();
   rows_.each(queries, [&](std::size_t j, const RowPlace& place, std::span<const float> normal) {
     for (std::size_t level = kFirst; level < kEnd; ++level) {
-      const VectorXd logits =
+      VectorXd logits =
           predictor.normal_logits(static_cast<Level>(level), queries[j], place.seen, normal);
+      rows_.cap(logits);
       meters[level].add_row(logits, softmax(logits, 1), place, sinks);
     }
     // Where all keys are alike the expected weight is known, and the drawn one only noise.
@@ -205,14 +215,17 @@ void StatisticsLevels::predict_normal(const HeadPredictor& predictor,
 }
 
 HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  HeadMeasures measures;
+  measures.row = {kUnknown, kUnknown, kUnknown, kUnknown};
+  if (rows_.rules().attention_cap > 0) return measures;  // the theory has no caps
   const double temperature = std::sqrt(static_cast<double>(model_->head_width()));
   const auto& [queries, seed] = rows_.settings();
   GaussianRows rows(theory_tokens(walk_length()), {{traces, temperature}}, queries, seed);
   rows.advance(queries);
   const RowStatistics& found = rows.statistics(0);
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  HeadMeasures measures;
-  measures.row = {found.entropy().value, found.participation().value, kUnknown, kUnknown};
+  measures.row.entropy = found.entropy().value;
+  measures.row.participation = found.participation().value;
   return measures;
 }
 
