@@ -256,7 +256,7 @@ const std::string kTwoHeads = R"({"num_attention_heads":2,"hidden_size":8})";
 
 }  // namespace
 
-TEST_CASE("encoders: BERT, RoBERTa, DistilBERT and ViT") {
+TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT and ViT") {
   for (const std::string type : {"bert", "roberta"}) {
     const std::string prefix = type + ".";
     check({type == "bert" ? "BERT" : "RoBERTa",
@@ -273,6 +273,22 @@ TEST_CASE("encoders: BERT, RoBERTa, DistilBERT and ViT") {
          {{.name = "",
            .query = "distilbert.transformer.layer.{n}.attention.q_lin.weight",
            .key = "distilbert.transformer.layer.{n}.attention.k_lin.weight"}}});
+  // Each layer in the file is that of a group of layers.
+  check({"ALBERT",
+         R"({"model_type":"albert","num_attention_heads":2,"hidden_size":8})",
+         HeadLayout::kSeparate,
+         {{.name = "",
+           .query = "albert.encoder.albert_layer_groups.{n}.albert_layers.0.attention.query.weight",
+           .key = "albert.encoder.albert_layer_groups.{n}.albert_layers.0.attention.key.weight"}}});
+  check({"ModernBERT",
+         R"({"model_type":"modernbert","num_attention_heads":2,"hidden_size":8})",
+         HeadLayout::kFused,
+         {{.name = "",
+           .query = "model.layers.{n}.attn.Wqkv.weight",
+           .key = "",
+           .gain = "model.layers.{n}.attn_norm.weight",
+           .folded = "attn_norm",
+           .rotary = true}}});
   check({"ViT",
          kTwoHeads,
          HeadLayout::kSeparate,

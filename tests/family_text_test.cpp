@@ -189,6 +189,15 @@ TEST_CASE("inconsistent checkpoints of these families are refused by name", "[fa
         }).item == "position_embedding_type");
   CHECK(refusal("RoBERTa", [](TinyModel&, Json& c) { c["is_decoder"] = true; }).item ==
         "is_decoder");
+  CHECK(refusal("ALBERT", [](TinyModel&, Json& c) { c["num_hidden_groups"] = 1; }).item ==
+        "num_hidden_groups");
+  CHECK(refusal("ALBERT", [](TinyModel&, Json& c) { c["num_hidden_layers"] = 5; }).item ==
+        "num_hidden_layers");
+  CHECK(refusal("ALBERT", [](TinyModel&, Json& c) { c["inner_group_num"] = 2; }).item ==
+        "inner_group_num");
+  CHECK(refusal("ModernBERT", [](TinyModel& m, Json&) {
+          m.values.erase("model.layers.1.attn_norm.weight");
+        }).item == "model.layers.1.attn_norm.weight");
   CHECK(refusal("DistilBERT", [](TinyModel& m, Json&) {
           m.values.erase("distilbert.transformer.layer.0.sa_layer_norm.bias");
         }).item == "distilbert.transformer.layer.0.sa_layer_norm.bias");

@@ -24,7 +24,7 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
     return kind(static_cast<double>(number) < *full);
   }
   const auto pattern = keys.integer(family.pattern, kMostLayers).value_or(family.default_pattern);
-  return pattern == 0 ? "" : kind((number + 1) % pattern == 0);
+  return pattern == 0 ? "" : kind((number + (family.first_full ? 0 : 1)) % pattern == 0);
 }
 
 std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const WindowKeys& family,

@@ -36,6 +36,63 @@ constexpr Family roberta() {
   return row;
 }
 
+// Its layers share their weights.
+constexpr Family albert() {
+  Family row = bert();
+  row.name = "ALBERT";
+  row.attentions[0].query_weight =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.attention.query.weight";
+  row.attentions[0].key_weight =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.attention.key.weight";
+  TextNames& text = row.text;
+  text.embedding_projection = "encoder.embedding_hidden_mapping_in.weight";
+  text.layers_key = "num_hidden_layers";
+  text.groups_key = "num_hidden_groups";
+  text.value = "encoder.albert_layer_groups.{n}.albert_layers.0.attention.value.weight";
+  text.attention_output = "encoder.albert_layer_groups.{n}.albert_layers.0.attention.dense.weight";
+  text.attention_end_norm =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.attention.LayerNorm.weight";
+  text.mlp_end_norm =
+      "encoder.albert_layer_groups.{n}.albert_layers.0.full_layer_layer_norm.weight";
+  text.mlp_up = "encoder.albert_layer_groups.{n}.albert_layers.0.ffn.weight";
+  text.mlp_down = "encoder.albert_layer_groups.{n}.albert_layers.0.ffn_output.weight";
+  text.activation = Activation::gelu_new;
+  text.usual = {{{"position_embedding_type", "absolute"}, {"inner_group_num", "1"}}};
+  return row;
+}
+
+constexpr Family modernbert() {
+  return {.name = "ModernBERT",
+          .layout = HeadLayout::kFused,
+          .width_key = "hidden_size",
+          .rotary = {.base = "global_rope_theta",
+                     .default_base = 160000,
+                     .local_base = "local_rope_theta",
+                     .default_local_base = 10000},
+          .window = {.size = "local_attention",
+                     .default_size = 128,
+                     .pattern = "global_attn_every_n_layers",
+                     .default_pattern = 3,
+                     .first_full = true},
+          .embeddings = "embeddings.tok_embeddings.weight",
+          .attentions = {{{.query_weight = "layers.{n}.attn.Wqkv.weight",
+                           .query_gain = "layers.{n}.attn_norm.weight",
+                           .head_count_key = "num_attention_heads",
+                           .rotary = RotaryPairs::kHalves}}},
+          .text = {.embedding_norm = "embeddings.norm.weight",
+                   .bare_first = true,
+                   .attention_output = "layers.{n}.attn.Wo.weight",
+                   .mlp_norm = "layers.{n}.mlp_norm.weight",
+                   .mlp_up = "layers.{n}.mlp.Wi.weight",
+                   .mlp_down = "layers.{n}.mlp.Wo.weight",
+                   .final_norm = "final_norm.weight",
+                   .epsilon_key = "norm_eps",
+                   .activation_key = "hidden_activation",
+                   .fused_gate = true,
+                   .causal = false,
+                   .optional_bias = true}};
+}
+
 constexpr Family llama() {
   return {.name = "LLaMA",  // and Mistral, Qwen 2 and 3
           .width_key = "hidden_size",
@@ -127,6 +184,7 @@ constexpr Family gemma3() {
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
   row.window.default_pattern = 6;
   row.text.model_types = " gemma3_text ";
+  row.text.bidirectional_key = "use_bidirectional_attention";
   row.text.attention_cap = 0;
   row.text.output_cap = 0;
   return row;
@@ -147,6 +205,8 @@ constexpr Family smollm3() {
 constexpr std::array kFamilies{
     roberta(),
     bert(),
+    albert(),
+    modernbert(),
     Family{.name = "DistilBERT",
            .width_key = "dim",
            .embeddings = "embeddings.word_embeddings.weight",

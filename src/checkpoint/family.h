@@ -46,6 +46,7 @@ struct RotaryKeys {
   double default_share = 1;
   std::string_view base = "rope_theta";
   double default_base = 10000;
+  std::string_view local_base = "rope_local_base_freq";
   double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
   /// A list with 0 for each layer that turns nothing, and without it each so many-eth one; 0: none.
   std::string_view used = {};
@@ -58,9 +59,10 @@ struct WindowKeys {
   std::uint64_t default_size = 0;                       ///< 0: none
   std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
+  bool first_full = false;  ///< the first of each so many layers has no window, not the last
 };
 
-/// A value of config.json: a text, or "true" or "false" for a flag.
+/// A value of config.json: a text, "true" or "false" for a flag, or a positive integer.
 struct UsualValue {
   std::string_view key = {}, value = {};
 };
@@ -75,9 +77,15 @@ struct TextNames {
   /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
   std::string_view model_types = {};
   std::string_view position_embedding = {}, type_embedding = {};
-  std::string_view embedding_norm = {};    ///< after the sum of the embeddings
-  int first_position = 0;                  ///< row of the position embeddings for the first token
-  bool scaled_embedding = false;           ///< token embeddings are multiplied by sqrt(d)
+  std::string_view embedding_norm = {};  ///< after the sum of the embeddings
+  int first_position = 0;                ///< row of the position embeddings for the first token
+  std::string_view embedding_projection =
+      {};                         ///< after that norm; embeddings may be of another width
+  bool scaled_embedding = false;  ///< token embeddings are multiplied by sqrt(d)
+  /// Keys of the counts of layers and of the groups, numbered in the names, whose layers share their weights; each
+  /// group has as many layers, one after another.
+  std::string_view layers_key = {}, groups_key = {};
+  bool bare_first = false;                 ///< the first layer has no norm before its attention
   std::string_view value = {};             ///< where it is not fused with the queries
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
   std::string_view attention_output_norm = {}, attention_end_norm = {};
@@ -95,7 +103,8 @@ struct TextNames {
   Activation activation = Activation::gelu;
   bool fused_gate = false;
   bool causal = true;
-  bool optional_bias = false;  ///< a linear layer without a bias has none
+  std::string_view bidirectional_key = {};  ///< a switch; true: not causal
+  bool optional_bias = false;               ///< a linear layer or norm without a bias has none
   /// Attention and MLP both read the tokens that enter the layer, unless `parallel_key` is false.
   bool parallel = false;
   std::string_view parallel_key = {};

@@ -118,7 +118,8 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   found.query_norm_gain = gain(names.query_norm_gain);
   found.key_norm_gain = gain(names.key_norm_gain);
   const TextNames& text = family.text;
-  if (names.query_gain.empty() && !text.mlp_end_norm.empty()) {
+  const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();
+  if (reads_norm && text.embedding_projection.empty()) {
     found.input_gain = if_there(
         full_name(prefix, layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1));
   }

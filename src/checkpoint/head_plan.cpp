@@ -363,7 +363,9 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   HeadPlan plan;
   const std::vector<FamilyMatch> parts = match(file, config, settings);
   check_stacks(parts, settings, file.name());
-  if (parts.size() == 1) plan.embeddings = parts[0].embeddings;
+  if (parts.size() == 1 && parts[0].family->text.embedding_projection.empty()) {
+    plan.embeddings = parts[0].embeddings;
+  }
   for (const FamilyMatch& part : parts) {
     for (const StackMatch& stack : part.stacks) {
       const ConfigKeys keys(config, objects_of(*stack.names));

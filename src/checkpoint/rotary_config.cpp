@@ -185,7 +185,7 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
 std::optional<double> local_base(const ConfigKeys& keys, const RotaryKeys& family,
                                  std::string_view kind) {
   if (kind != kSlidingAttention) return std::nullopt;
-  if (const auto told = keys.number("rope_local_base_freq", 1, kLargestBase)) return told;
+  if (const auto told = keys.number(family.local_base, 1, kLargestBase)) return told;
   return family.default_local_base > 0 ? std::optional(family.default_local_base) : std::nullopt;
 }
 

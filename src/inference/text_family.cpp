@@ -1,6 +1,8 @@
 #include "inference/text_family.h"
 
 #include <array>
+#include <cctype>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +21,16 @@ constexpr std::array kActivations{
     ActivationName{"gelu", Activation::gelu}, ActivationName{"gelu_new", Activation::gelu_new},
     ActivationName{"gelu_pytorch_tanh", Activation::gelu_new},
     ActivationName{"relu", Activation::relu}, ActivationName{"silu", Activation::silu}};
+
+/// A value that is of the kind of `usual`: a flag, a positive integer or a text.
+std::string value_of(const Config& config, const std::string& key, std::string_view usual) {
+  if (usual == "true" || usual == "false") return *config.flag(key) ? "true" : "false";
+  if (std::isdigit(static_cast<unsigned char>(usual.front())) == 0) {
+    return shown_name(*config.text(key));
+  }
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+  return std::to_string(*config.positive_integer(key, kMost));
+}
 
 }  // namespace
 
@@ -65,9 +77,7 @@ void check_usual(const TextNames& names, const Config& config) {
   for (const UsualValue& usual : names.usual) {
     const std::string key(usual.key);
     if (key.empty() || !config.has(key)) continue;
-    const bool flag = usual.value == "true" || usual.value == "false";
-    const std::string found =
-        flag ? (*config.flag(key) ? "true" : "false") : shown_name(*config.text(key));
+    const std::string found = value_of(config, key, usual.value);
     if (found == usual.value) continue;
     throw FormatError(key, "'" + found + "' in " + config.name() +
                                " is not supported; supported: " + std::string(usual.value));

@@ -67,20 +67,43 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
     : tensors_(std::move(tensors)), match_(text_of(*tensors_, config)) {
   const auto [tokens, width] = matrix_shape(*tensors_, match_.embeddings);
   vocabulary_ = tokens;
-  width_ = width;
+  width_ = embedding_width_ = width;
+  if (!names().embedding_projection.empty()) width_ = sides(names().embedding_projection, 0)[1];
   for (const LayerTensors& layer : match_.stacks.front().layers) {
-    if (layer.layer != layers_++) {
-      throw FormatError(shown_name(full_name(attention().query_weight, layers_ - 1)),
+    if (layer.layer != stored_++) {
+      layers_ = stored_;
+      throw FormatError(shown_name(full_name(attention().query_weight, stored_ - 1)),
                         "it is missing");
     }
   }
+  read_layers(config);
   read_config(config);
+}
+
+void TextModel::read_layers(const Config& config) {
+  constexpr std::uint64_t kMostLayers = 100'000;
+  const std::string key(names().layers_key), groups(names().groups_key);
+  layers_ = stored_;
+  if (key.empty()) return;
+  const auto told = config.positive_integer(groups, kMostLayers);
+  if (told.value_or(1) != static_cast<std::uint64_t>(stored_)) {
+    throw FormatError(groups, std::to_string(told.value_or(1)) + " in " + config.name() +
+                                  ", but the file has " + std::to_string(stored_));
+  }
+  const auto layers = config.positive_integer(key, kMostLayers);
+  if (!layers) throw FormatError(config.name(), "it has no '" + key + "'");
+  if (*layers % static_cast<std::uint64_t>(stored_) != 0) {
+    throw FormatError(key, std::to_string(*layers) + " in " + config.name() +
+                               " is not a multiple of the " + std::to_string(stored_) +
+                               " groups of layers");
+  }
+  layers_ = static_cast<int>(*layers);
 }
 
 std::string TextModel::full_name(std::string_view pattern, int layer) const {
   std::string name(pattern);
   const std::size_t mark = name.find("{n}");
-  if (mark != std::string::npos) name.replace(mark, 3, std::to_string(layer));
+  if (mark != std::string::npos) name.replace(mark, 3, std::to_string(layer * stored_ / layers_));
   return match_.prefix + name;
 }
 
@@ -90,7 +113,8 @@ void TextModel::read_config(const Config& config) {
   LayerRules rules;
   read_heads(config, rules);
   rules.activation = activation_of(names(), config);
-  rules.causal = names().causal;
+  rules.causal =
+      names().causal && !config.flag(std::string(names().bidirectional_key)).value_or(false);
   rules.parallel =
       names().parallel && config.flag(std::string(names().parallel_key)).value_or(true);
   const auto cap = [&](std::string_view key, double usual) {
@@ -181,12 +205,13 @@ VectorXf TextModel::read_bias(const std::string& name, Index size) const {
 }
 
 MatrixXf TextModel::read_rows(const std::string& name, Index first, Index count) const {
-  if (matrix_shape(*tensors_, name)[1] != width_) {
+  if (matrix_shape(*tensors_, name)[1] != embedding_width_) {
     throw FormatError(shown_name(name), "its shape " + shape_text(tensors_->tensor(name)) +
-                                            " does not fit the width " + std::to_string(width_));
+                                            " does not fit the width " +
+                                            std::to_string(embedding_width_));
   }
-  MatrixXf values(width_, count);
-  read_values(*tensors_, name, first * width_, values);
+  MatrixXf values(embedding_width_, count);
+  read_values(*tensors_, name, first * embedding_width_, values);
   return values;
 }
 
@@ -203,8 +228,11 @@ Norm TextModel::read_norm_of(const std::string& name, Index size) const {
   const bool rms = names().norm == NormKind::rms_norm;
   VectorXf gain = read_bias(name, size);
   if (match_.family->gain_plus_one) gain.array() += 1;
-  return {names().norm, std::move(gain), rms ? VectorXf() : read_bias(bias_of(name), size),
-          epsilon_};
+  const std::string bias = bias_of(name);
+  if (rms) return {names().norm, std::move(gain), {}, epsilon_};
+  const bool none = names().optional_bias && !tensors_->tensors().contains(bias);
+  return {names().norm, std::move(gain),
+          none ? VectorXf(VectorXf::Zero(size)) : read_bias(bias, size), epsilon_};
 }
 
 Norm TextModel::read_norm(std::string_view pattern, int layer) const {
@@ -226,7 +254,7 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
                                         " is not allowed; the model takes from 1 to " +
                                         std::to_string(positions()) + " tokens");
   }
-  MatrixXf tokens(width_, length);
+  MatrixXf tokens(embedding_width_, length);
   for (Index t = 0; t < length; ++t) {
     const int id = ids[static_cast<std::size_t>(t)];
     if (id < 0 || id >= vocabulary_) {
@@ -245,7 +273,11 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
   if (!names().type_embedding.empty() && tensors_->tensors().contains(types)) {
     tokens.colwise() += VectorXf(read_rows(types, 0, 1));
   }
-  return read_norm(names().embedding_norm)(std::move(tokens));
+  if (!names().embedding_norm.empty()) {
+    tokens = read_norm_of(full_name(names().embedding_norm), embedding_width_)(std::move(tokens));
+  }
+  if (names().embedding_projection.empty()) return tokens;
+  return read_linear(names().embedding_projection, 0, width_, embedding_width_)(tokens);
 }
 
 Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
@@ -327,7 +359,9 @@ LayerWeights TextModel::read_layer(int layer) const {
 LayerWeights TextModel::read_heads(int layer) const {
   LayerWeights weights;
   read_projections(weights, layer);
-  weights.attention_norm = read_norm(attention().query_gain, layer);
+  if (layer > 0 || !names().bare_first) {
+    weights.attention_norm = read_norm(attention().query_gain, layer);
+  }
   return weights;
 }
 

@@ -29,7 +29,7 @@ class TextModel {
   /// What a layer, from 0 to layers() - 1, does beside its weights.
   const LayerRules& rules(int layer) const { return rules_[static_cast<std::size_t>(layer)]; }
   /// Whether no query sees a later token.
-  bool causal() const { return names().causal; }
+  bool causal() const { return rules_.front().causal; }
   Eigen::Index width() const { return width_; }
   Eigen::Index head_width() const { return rules_.front().head_width; }
   int layers() const { return layers_; }
@@ -47,7 +47,7 @@ class TextModel {
   /// FormatError for weights that cannot be read or are not finite.
   Eigen::MatrixXf embed(std::span<const int> ids, Eigen::Index first = 0) const;
 
-  /// Token embeddings of the ids [begin, end), one a row: (end - begin) x d. Throws FormatError for
+  /// Token embeddings of the ids [begin, end), one a row, before they are projected to width(). Throws FormatError for
   /// weights that cannot be read or are not finite.
   Eigen::MatrixXd token_embeddings(Eigen::Index begin, Eigen::Index end) const;
 
@@ -73,13 +73,15 @@ class TextModel {
   const AttentionNames& attention() const { return match_.family->attentions.front(); }
   std::string full_name(std::string_view pattern, int layer = 0) const;
   void read_config(const Config& config);
+  /// The layers that share the weights of each one in the file.
+  void read_layers(const Config& config);
   void read_heads(const Config& config, LayerRules& rules) const;
   Eigen::Index longest_passage(const Config& config) const;
   /// A matrix of this shape, transposed: its rows one after another, columns x rows.
   Eigen::MatrixXf read_transposed(const std::string& name, Eigen::Index rows,
                                   Eigen::Index columns) const;
   Eigen::VectorXf read_bias(const std::string& name, Eigen::Index size) const;
-  /// `count` rows from `first` on as columns, d x count.
+  /// `count` rows of embeddings from `first` on as columns.
   Eigen::MatrixXf read_rows(const std::string& name, Eigen::Index first, Eigen::Index count) const;
   Linear read_linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
   /// Of tokens; no norm for an empty name.
@@ -97,8 +99,9 @@ class TextModel {
   float epsilon_ = 0, output_cap_ = 0;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others
-  Eigen::Index width_ = 0, positions_ = 0, vocabulary_ = 0;
+  Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
   int layers_ = 0;
+  int stored_ = 0;  // layers in the file, each for the same number of layers
 };
 
 }  // namespace eigenscope

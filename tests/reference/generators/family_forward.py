@@ -62,6 +62,7 @@ class Model:
 
     config = {}
     prefix = "model."
+    depth = LAYERS
 
     def __init__(self):
         self.rows, self.w = [], {}
@@ -92,13 +93,16 @@ class Model:
     def layer_norm(self, name, x, epsilon):
         centred = x - x.mean(axis=-1, keepdims=True)
         root = np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + epsilon)
-        return centred / root * self.w[name + ".weight"] + self.w[name + ".bias"]
+        return centred / root * self.w[name + ".weight"] + self.w.get(name + ".bias", 0.0)
+
+    def layer_prefix(self, layer):
+        return f"{self.prefix}{self.layers}{layer}."
 
     def result(self):
         x = self.embedded(np.array(IDS))
         layers = []
-        for layer in range(LAYERS):
-            x = self.block(self.prefix + self.layers + f"{layer}.", x)
+        for layer in range(self.depth):
+            x = self.block(self.layer_prefix(layer), x)
             layers.append(x)
         logits = self.logits(x)
         return {
@@ -158,12 +162,16 @@ class Llama(Model):
     def has_window(self, layer):
         return "sliding_window" in self.config
 
+    def reach(self, layer):
+        return self.config["sliding_window"] - 1 if self.has_window(layer) else None
+
     def attention(self, p, x, scale=None, cap=None):
         q, k, v = (y.reshape(len(x), -1, self.width) for y in self.projections(p, x))
         q, k = self.normed(p + "q_norm", q), self.normed(p + "k_norm", k)
         q, k = self.turned(p, q), self.turned(p, k)
-        reach = self.config["sliding_window"] - 1 if self.has_window(layer_of(p)) else None
-        read = attend(q, k, v, scale or self.width**-0.5, cap=cap, reach=reach)
+        causal = not self.config.get("use_bidirectional_attention")
+        reach = self.reach(layer_of(p))
+        read = attend(q, k, v, scale or self.width**-0.5, causal=causal, cap=cap, reach=reach)
         return self.linear(p + "o_proj", read)
 
     def mlp(self, p, x):
@@ -317,6 +325,15 @@ class Gemma3(Gemma2):
 
     def logits(self, x):
         return Llama.logits(self, x)
+
+
+class BidirectionalGemma3(Gemma3):
+    """EmbeddingGemma: queries see half of a window on each side."""
+
+    config = {**Gemma3.config, "use_bidirectional_attention": True}
+
+    def reach(self, layer):
+        return self.config["sliding_window"] // 2 if self.has_window(layer) else None
 
 
 class SmolLM3(Llama):
@@ -507,20 +524,25 @@ class Roberta(Model):
     output, end = "attention.output.dense", "attention.output.LayerNorm"
     up, down, last = "intermediate.dense", "output.dense", "output.LayerNorm"
     tables = [("word", VOCABULARY), ("position", 12), ("token_type", 1)]
+    stored, embedding = LAYERS, WIDTH
+    activation = staticmethod(gelu)
 
     def build(self):
         p = self.prefix
         for name, rows in self.tables:
-            self.tensor(f"{p}embeddings.{name}_embeddings.weight", [rows, WIDTH], 1.0)
-        self.add_norm(p + "embeddings.LayerNorm", bias=True)
-        for layer in range(LAYERS):
-            p = f"{self.prefix}{self.layers}{layer}."
+            self.tensor(f"{p}embeddings.{name}_embeddings.weight", [rows, self.embedding], 1.0)
+        self.add_norm(p + "embeddings.LayerNorm", self.embedding, bias=True)
+        for layer in range(self.stored):
+            p = self.stored_prefix(layer)
             for name in (self.query, self.key, self.value, self.output):
                 self.add_linear(p + name, WIDTH, WIDTH, True)
             self.add_norm(p + self.end, bias=True)
             self.add_linear(p + self.up, HIDDEN, WIDTH, True)
             self.add_linear(p + self.down, WIDTH, HIDDEN, True)
             self.add_norm(p + self.last, bias=True)
+
+    def stored_prefix(self, layer):
+        return f"{self.prefix}{self.layers}{layer}."
 
     def embedded(self, ids):
         p = self.prefix + "embeddings."
@@ -537,7 +559,7 @@ class Roberta(Model):
         )
         read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=False)
         x = self.layer_norm(p + self.end, x + self.linear(p + self.output, read), self.epsilon)
-        y = self.linear(p + self.down, gelu(self.linear(p + self.up, x)))
+        y = self.linear(p + self.down, self.activation(self.linear(p + self.up, x)))
         return self.layer_norm(p + self.last, x + y, self.epsilon)
 
     def logits(self, x):
@@ -557,13 +579,97 @@ class DistilBert(Roberta):
     tables = [("word", VOCABULARY), ("position", 12)]
 
 
+class Albert(Roberta):
+    """Two groups of two layers with the same weights; embeddings of another width."""
+
+    config = {
+        **Roberta.config,
+        "model_type": "albert",
+        "hidden_act": "gelu_new",
+        "num_hidden_layers": 4,
+        "num_hidden_groups": 2,
+        "inner_group_num": 1,
+    }
+    prefix, first, depth, embedding = "albert.", 0, 4, 6
+    query, key, value = (f"attention.{name}" for name in ("query", "key", "value"))
+    output, end = "attention.dense", "attention.LayerNorm"
+    up, down, last = "ffn", "ffn_output", "full_layer_layer_norm"
+    activation = staticmethod(gelu_tanh)
+
+    def stored_prefix(self, layer):
+        return f"albert.encoder.albert_layer_groups.{layer}.albert_layers.0."
+
+    def layer_prefix(self, layer):
+        return self.stored_prefix(layer // 2)
+
+    def build(self):
+        super().build()
+        self.add_linear("albert.encoder.embedding_hidden_mapping_in", WIDTH, self.embedding, True)
+
+    def embedded(self, ids):
+        return self.linear("albert.encoder.embedding_hidden_mapping_in", super().embedded(ids))
+
+
+class ModernBert(Model):
+    """No biases; the first layer has no norm before its attention; windows on both sides in two of three layers,
+    with a rotary base of their own."""
+
+    config = {
+        "model_type": "modernbert",
+        "num_attention_heads": HEADS,
+        "hidden_activation": "gelu",
+        "norm_eps": 1e-3,
+        "global_attn_every_n_layers": 3,
+        "local_attention": 4,
+        "global_rope_theta": 50.0,
+        "local_rope_theta": 10.0,
+    }
+    layers, depth = "layers.", 4
+
+    def build(self):
+        self.tensor("model.embeddings.tok_embeddings.weight", [VOCABULARY, WIDTH], 1.0)
+        self.add_norm("model.embeddings.norm")
+        for layer in range(self.depth):
+            p = self.layer_prefix(layer)
+            if layer > 0:
+                self.add_norm(p + "attn_norm")
+            self.add_linear(p + "attn.Wqkv", 3 * WIDTH, WIDTH)
+            self.add_linear(p + "attn.Wo", WIDTH, WIDTH)
+            self.add_norm(p + "mlp_norm")
+            self.add_linear(p + "mlp.Wi", 2 * HIDDEN, WIDTH)
+            self.add_linear(p + "mlp.Wo", WIDTH, HIDDEN)
+        self.add_norm("model.final_norm")
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["norm_eps"])
+
+    def embedded(self, ids):
+        return self.norm("model.embeddings.norm", self.w["model.embeddings.tok_embeddings.weight"][ids])
+
+    def block(self, p, x):
+        layer = layer_of(p)
+        near = layer % self.config["global_attn_every_n_layers"] != 0
+        y = self.norm(p + "attn_norm", x) if layer > 0 else x
+        fused = self.linear(p + "attn.Wqkv", y).reshape(len(x), 3, HEADS, HEAD_WIDTH)
+        base = self.config["local_rope_theta" if near else "global_rope_theta"]
+        q, k = (rotated(fused[:, part], base, HEAD_WIDTH) for part in (0, 1))
+        reach = self.config["local_attention"] // 2 if near else None
+        read = attend(q, k, fused[:, 2], HEAD_WIDTH**-0.5, causal=False, reach=reach)
+        x = x + self.linear(p + "attn.Wo", read)
+        active, gate = np.split(self.linear(p + "mlp.Wi", self.norm(p + "mlp_norm", x)), 2, axis=1)
+        return x + self.linear(p + "mlp.Wo", gelu(active) * gate)
+
+    def logits(self, x):
+        return None
+
+
 def generate():
     return {
         "LLaMA": [Llama().result(), Qwen2().result(), Qwen3().result()],
         "OLMo 2": [Olmo2().result()],
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
-        "Gemma 3": [Gemma3().result()],
+        "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result()],
         "SmolLM3": [SmolLM3().result()],
         "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
@@ -571,4 +677,6 @@ def generate():
         "OPT": [Opt().result()],
         "RoBERTa": [Roberta().result(), XlmRoberta().result()],
         "DistilBERT": [DistilBert().result()],
+        "ALBERT": [Albert().result()],
+        "ModernBERT": [ModernBert().result()],
     }
