@@ -27,6 +27,7 @@ struct Stack {
   std::string gain = {};
   std::string key_gain = {};  // where it is another
   std::string query_norm = {}, key_norm = {};
+  std::string sinks = {};
   std::string folded = {};  // what the scan must say
   int heads = 2, key_heads = 2;
   bool rotary = false;
@@ -158,6 +159,7 @@ Bytes write(const Model& model, const std::string& dtype) {
       for (const std::string& gain : {stack.query_norm, stack.key_norm}) {
         writer.add_gain(at_layer(gain, layer), kHeadWidth, offset);
       }
+      writer.add_gain(at_layer(stack.sinks, layer), stack.heads, 0);
     }
   }
   return writer.file.bytes();
@@ -195,6 +197,9 @@ void check_head(const HeadFactors& head, const Stack& stack, std::size_t s, bool
   CHECK(head.stack == stack.name);
   CHECK(head.folded == (fold ? stack.folded : ""));
   CHECK(head.rotary == stack.rotary);
+  CHECK(std::isnan(head.sink_logit) == stack.sinks.empty());
+  if (stack.sinks.empty()) return;
+  CHECK(head.sink_logit == gain_at(at_layer(stack.sinks, head.layer), head.head));
 }
 
 void check(const Model& model) {
@@ -350,11 +355,15 @@ TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first
   }
 }
 
-TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gemma, Phi, OPT") {
+TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gemma, gpt-oss, Phi") {
   for (const std::string type : {"llama", "mistral", "qwen2", "new-one"}) {
     check(llama("LLaMA", type));
   }
   check(llama("SmolLM3", "smollm3"));
+  check(llama("Llama 4", "llama4_text"));
+  Model sinks = llama("gpt-oss", "gpt_oss");
+  sinks.stacks[0].sinks = "model.layers.{n}.self_attn.sinks";
+  check(sinks);
   // A head width that is not the width over the heads.
   Model wide = llama("LLaMA", "mistral", R"(,"head_dim":4)");
   wide.config.replace(wide.config.find(R"(heads":2)"), 8, R"(heads":4)");

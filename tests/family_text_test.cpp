@@ -136,7 +136,7 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"gemma3", "cohere", "mixtral", "granite"}) {
+  for (const std::string type : {"cohere", "mixtral", "granite", "gpt_oss", "llama4"}) {
     CAPTURE(type);
     const Failure failure = refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; });
     CHECK(failure.item == "test.safetensors");
@@ -149,6 +149,47 @@ TEST_CASE("families that cannot be run on text are refused by name, and their he
     HeadScan scan(open(wave_model(expected).writer().bytes()), &config);
     CHECK(scan.advance().size() == 4);
   }
+}
+
+TEST_CASE("mixtures of experts, latent attention and state-space layers are refused by name",
+          "[families]") {
+  // LLaMA's attention beside MLPs of experts; heads are read.
+  const auto with = [](const std::string& tensor, const std::string& type) {
+    const Json& expected = models_of("LLaMA").back();
+    TinyModel model = wave_model(expected);
+    model.add(tensor, {2, 16, 4}, 1);
+    Json config = expected.at("config");
+    config["model_type"] = type;
+    const Failure failure = failure_of([&] { open_model(model, config); });
+    CHECK(failure.item == "test.safetensors");
+    CHECK(failure.message.find(tensor) != std::string::npos);
+    const Config parsed = Config::parse(config.dump());
+    HeadScan scan(open(model.writer().bytes()), &parsed);
+    CHECK(scan.advance().size() == 4);
+    return failure.message;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(has(with("model.layers.0.block_sparse_moe.experts.0.w1.weight", "mixtral"),
+            "a mixture of experts"));
+  CHECK(has(with("model.layers.1.mlp.experts.gate_up_proj_blocks", "gpt_oss"), "gpt-oss"));
+  CHECK(has(with("model.layers.1.feed_forward.experts.gate_up_proj", "llama4_text"), "Llama 4"));
+  // A hybrid: the layers with attention have heads.
+  CHECK(has(with("model.layers.2.mamba.A_log", "jamba"), "state-space"));
+  // Even where the model type is one that is read.
+  CHECK(has(with("model.layers.0.mlp.experts.0.up_proj.weight", "llama"), "a mixture of experts"));
+
+  const auto refused = [&](const std::vector<std::string>& tensors) {
+    TinyModel model;
+    for (const std::string& name : tensors) model.add(name, {8, 8}, 1);
+    const Config config = Config::parse(R"({"num_attention_heads":2})");
+    return failure_of([&] { HeadScan(open(model.writer().bytes()), &config); }).message;
+  };
+  const std::string mla = "model.layers.0.self_attn.kv_b_proj.weight";
+  CHECK(has(refused({"model.layers.0.self_attn.q_b_proj.weight", mla}), "multi-head latent"));
+  CHECK(has(refused({"model.layers.0.self_attn.q_proj.weight", mla}), "multi-head latent"));
+  CHECK(has(refused({"backbone.layers.0.mixer.A_log"}), "state-space"));
 }
 
 TEST_CASE("inconsistent checkpoints of these families are refused by name", "[families]") {

@@ -200,6 +200,29 @@ constexpr Family smollm3() {
   return row;
 }
 
+// Its MLPs are mixtures of experts.
+constexpr Family gpt_oss() {
+  Family row = llama();
+  row.name = "gpt-oss";
+  row.model_types = " gpt_oss ";
+  row.rotary.default_base = 150000;
+  row.window = {.default_size = 128, .default_pattern = 2};
+  row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
+  row.text = {};
+  return row;
+}
+
+// Each fourth layer has no positions.
+constexpr Family llama4() {
+  Family row = llama();
+  row.name = "Llama 4";
+  row.model_types = " llama4 llama4_text ";
+  row.rotary = {.default_base = 5e5, .used = "no_rope_layers", .default_unused = 4};
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.text = {};
+  return row;
+}
+
 // Rows with the more particular names first: each takes what it fits of the weights that those before it
 // left.
 constexpr std::array kFamilies{
@@ -388,6 +411,8 @@ constexpr std::array kFamilies{
     gemma3(),
     olmo2(),
     smollm3(),
+    gpt_oss(),
+    llama4(),
     llama(),
     Family{.name = "ViT",
            .layout = HeadLayout::kSeparate,

@@ -33,6 +33,8 @@ struct AttentionNames {
   std::string_view key_gain = {};         ///< the same for the keys, where these read other tokens
   std::string_view query_norm_gain = {};  ///< of a norm of each head's queries, or of all of them
   std::string_view key_norm_gain = {};
+  std::string_view sinks =
+      {};  ///< a learned logit for each head that joins the softmax of its rows
   /// Object of config.json with the keys of this stack, where it is not the same for all.
   std::string_view config = {};
   std::string_view head_count_key = {};      ///< in config.json

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "checkpoint/unsupported.h"
 #include "io/json_events.h"
 #include "support/error.h"
 
@@ -117,6 +118,7 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   found.key_gain = gain(names.key_gain.empty() ? names.query_gain : names.key_gain);
   found.query_norm_gain = gain(names.query_norm_gain);
   found.key_norm_gain = gain(names.key_norm_gain);
+  found.sinks = gain(names.sinks);
   const TextNames& text = family.text;
   const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();
   if (reads_norm && text.embedding_projection.empty()) {
@@ -132,8 +134,10 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   if (!has_query || !tensors.contains(found.key_weight)) {
     const std::string& missing = has_query ? found.key_weight : found.query_weight;
     const std::string& partner = has_query ? found.query_weight : found.key_weight;
+    const std::string unsupported = unsupported_parts(tensors);
     throw FormatError(shown_name(missing),
-                      "it is missing, though " + shown_name(partner) + " is there");
+                      "it is missing, though " + shown_name(partner) + " is there" +
+                          (unsupported.empty() ? "" : "; unsupported: " + unsupported));
   }
   return found;
 }
@@ -156,6 +160,8 @@ std::string first_names(const Tensors& tensors) {
     message += " '" + std::string(family.attentions.front().query_weight) + "' (" +
                std::string(family.name) + ")";
   }
+  const std::string unsupported = unsupported_parts(tensors);
+  if (!unsupported.empty()) message = "unsupported: " + unsupported + "; " + message;
   throw FormatError(file, message + first_names(tensors));
 }
 

@@ -23,6 +23,7 @@ struct LayerTensors {
   std::string key_gain;
   std::string query_norm_gain;  ///< of the norms after them
   std::string key_norm_gain;
+  std::string sinks;  ///< a learned logit for each head
   /// Of the norm that ends the layer before, or the embeddings, where that is what the projections read.
   std::string input_gain;
   std::string query_input_bias;  ///< of the norm that the projections read, whichever that is

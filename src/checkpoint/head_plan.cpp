@@ -267,6 +267,7 @@ class StackPlanner {
                  {grid.head_width, grid.heads * grid.head_width});
     check_vector(file_, layer.key_norm_gain, key,
                  {grid.head_width, grid.key_heads * grid.head_width});
+    check_vector(file_, layer.sinks, query, {grid.heads});
   }
 
   void check_width(const std::string& weight) const {

@@ -23,6 +23,7 @@ HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProduct
   report.head_width = factors.query.cols();
   report.bias_query = factors.bias_query;
   report.bias_key = factors.bias_key;
+  report.sink_logit = factors.sink_logit;
   report.folded = factors.folded;
   report.rotary = factors.rotary;
   report.moments = moments_of_products(products);

@@ -28,6 +28,7 @@ struct HeadReport {
   Regime regime = Regime::none;
   Signal signal = Signal::none;
   double bias_query = 0, bias_key = 0;  ///< see HeadFactors
+  double sink_logit = 0;                ///< likewise
   std::string folded;                   ///< likewise
   bool rotary = false;                  ///< likewise
 };

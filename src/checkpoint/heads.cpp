@@ -70,7 +70,8 @@ HeadFactors in_double(ScannedHead head) {
           single.bias_query,
           single.bias_key,
           std::move(single.query_input),
-          std::move(single.key_input)};
+          std::move(single.key_input),
+          single.sink_logit};
 }
 
 std::string ExcludedHead::text() const {
@@ -128,6 +129,11 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
   HeadPart<Scalar> key = read_key<Scalar>(layer, head);
   faults = {query.faults.nan + key.faults.nan, query.faults.infinite + key.faults.infinite};
   if (faults.nan + faults.infinite > 0) return std::nullopt;
+  double sink_logit = std::numeric_limits<double>::quiet_NaN();
+  if (!layer.tensors.sinks.empty()) {
+    sink_logit =
+        read_values(*tensors_, layer.tensors.sinks, static_cast<std::uint64_t>(head), 1)[0];
+  }
   return FactorsOf<Scalar>{layer.tensors.layer,
                            head,
                            std::move(query.weight),
@@ -138,7 +144,8 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
                            query.bias,
                            key.bias,
                            std::move(query.input),
-                           std::move(key.input)};
+                           std::move(key.input),
+                           sink_logit};
 }
 
 template <class Scalar>

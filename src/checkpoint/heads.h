@@ -46,6 +46,8 @@ struct FactorsOf {
   /// Not where the projections read something else than a norm's output (or its gain is not folded), queries and
   /// keys are normalized, or W is an average over offsets.
   std::optional<ProjectionInput> query_input = {}, key_input = {};
+  /// Learned logit that joins the softmax of every row; NaN without one.
+  double sink_logit = std::numeric_limits<double>::quiet_NaN();
 };
 using HeadFactors = FactorsOf<double>;
 

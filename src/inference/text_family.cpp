@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "checkpoint/unsupported.h"
 #include "io/json_events.h"
 #include "support/error.h"
 
@@ -49,6 +50,7 @@ Activation activation_of(const TextNames& names, const Config& config) {
 
 FamilyMatch text_of(const Safetensors& file, const Config& config) {
   const auto type = config.text("model_type");
+  const std::string unsupported = unsupported_parts(file.tensors());
   std::string found;
   for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
     const Family& family = *match.family;
@@ -56,12 +58,14 @@ FamilyMatch text_of(const Safetensors& file, const Config& config) {
                                                             : family.text.model_types);
     const bool of_type =
         !type || types.empty() || types.find(" " + *type + " ") != std::string::npos;
-    if (family.reads_text() && of_type && !match.embeddings.empty()) return std::move(match);
+    const bool complete = !match.embeddings.empty() && unsupported.empty();
+    if (family.reads_text() && of_type && complete) return std::move(match);
     found = std::string(family.name) + (type ? ", model_type '" + shown_name(*type) + "'" : "");
     if (family.reads_text() && match.embeddings.empty()) {
       found += ", without '" + std::string(family.embeddings) + "'";
     }
   }
+  if (!unsupported.empty()) found += ", with " + unsupported;
   std::string known;
   for (const Family& family : families()) {
     if (!family.reads_text()) continue;

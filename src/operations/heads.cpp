@@ -119,6 +119,8 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
                "norm of the query bias over that of the query weights; null without a bias");
   out.nullable("bias_key", head.bias_key,
                "norm of the key bias over that of the key weights; null without a bias");
+  out.nullable("sink_logit", head.sink_logit,
+               "learned logit that joins the softmax of every row (gpt-oss); null without one");
   out.text("folded", head.folded, "norms whose gains are folded into W");
   out.flag("rotary", head.rotary, "whether W depends on the offset between query and key");
   out.nullable("offset", head.rotary ? result.offset.value_or(kNone) : kNone,

@@ -1,0 +1,15 @@
+// Layers that no row of the table of families describes, by the names of their tensors.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "checkpoint/safetensors_header.h"
+
+namespace eigenscope {
+
+/// What a file has of mixtures of experts, multi-head latent attention, and state-space layers, each with a tensor
+/// that shows it, such as "a mixture of experts ('model.layers.0.mlp.experts.down_proj')". Empty for none.
+std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors);
+
+}  // namespace eigenscope
