@@ -188,6 +188,7 @@ TEST_CASE("pieces of later models keep prefixes, line ends and capitals apart", 
   CHECK(pieces(Pattern::gpt4o, "CamelCase HTTPServer's a/b//\n") ==
         "Camel|Case| HTTPServer's| a|/b|//\n|");
   CHECK(pieces(Pattern::gpt4o, "ABCß 1234") == "ABCß| |123|4|");
+  CHECK(pieces(Pattern::clip, "it's 12!? ab") == "it|'s| |1|2|!?| |ab|");
 }
 
 TEST_CASE("a split keeps, drops or joins what its string matches", "[text]") {
@@ -362,7 +363,7 @@ TEST_CASE("hostile byte pairs are refused by name", "[text]") {
   CHECK(pairs("/model/merges/1", Json{"l", "o", "w"}) == "model.merges[1]");
   CHECK(pairs("/model/merges", nullptr) == "model.merges");
   CHECK(pairs("/model/dropout", 0.1) == "model.dropout");
-  CHECK(pairs("/model/end_of_word_suffix", "</w>") == "model.end_of_word_suffix");
+  CHECK(pairs("/model/continuing_subword_prefix", "##") == "model.continuing_subword_prefix");
   CHECK(pairs("/model/byte_fallback", "yes") == "model.byte_fallback");
   Json without = byte_pair_file();
   without["model"]["vocab"].erase("a");

@@ -36,8 +36,7 @@ const BytePair::Merge* BytePair::find_merge(int left, int right) const {
   return found == merges_.end() ? nullptr : &found->second;
 }
 
-void BytePair::append_symbols(char32_t c, std::vector<int>& symbols) const {
-  const std::string text = unicode::encode({&c, 1});
+void BytePair::append_symbols(const std::string& text, std::vector<int>& symbols) const {
   if (const auto id = vocabulary_->find(text)) {
     symbols.push_back(*id);
     return;
@@ -101,7 +100,10 @@ void BytePair::append(std::u32string_view piece, std::vector<int>& ids) const {
     }
   }
   std::vector<int> symbols;
-  for (const char32_t c : piece) append_symbols(c, symbols);
+  for (std::size_t k = 0; k < piece.size(); ++k) {
+    const bool last = k + 1 == piece.size();
+    append_symbols(unicode::encode(piece.substr(k, 1)) + (last ? rules_.end : ""), symbols);
+  }
   merge(symbols);
   ids.insert(ids.end(), symbols.begin(), symbols.end());
 }

@@ -21,10 +21,11 @@ class BytePair {
     bool fuse_unknown = false;   ///< unknown characters in a row are one token
     bool byte_fallback = false;  ///< such a character is the tokens <0x00> to <0xFF> of its bytes
     bool whole_first = false;    ///< a piece that is a token is that token, whatever the merges
+    std::string end = {};        ///< behind the last character of a piece
   };
   /// `vocabulary` must not be null.
   BytePair(std::shared_ptr<const Vocabulary> vocabulary, Rules rules)
-      : vocabulary_(std::move(vocabulary)), rules_(rules) {}
+      : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)) {}
 
   /// The next merge in the order of their ranks. Throws FormatError naming it ("merge 3") when one of
   /// the two or what they make is not in the vocabulary, or the pair was there already.
@@ -40,7 +41,7 @@ class BytePair {
     int result;
   };
   const Merge* find_merge(int left, int right) const;
-  void append_symbols(char32_t c, std::vector<int>& symbols) const;
+  void append_symbols(const std::string& text, std::vector<int>& symbols) const;
   void merge(std::vector<int>& symbols) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;

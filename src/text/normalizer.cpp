@@ -62,6 +62,18 @@ std::u32string apply(const Prepend& prefix, std::u32string text) {
   return text.empty() ? text : prefix.text + text;
 }
 
+std::u32string apply(const ReplaceSpaces& rule, std::u32string text) {
+  std::u32string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!unicode::is_space(text[at])) {
+      out += text[at];
+    } else if (at == 0 || !unicode::is_space(text[at - 1])) {
+      out += rule.content;
+    }
+  }
+  return out;
+}
+
 std::u32string apply(const Replace& rule, std::u32string text) {
   std::u32string out;
   const std::size_t size = rule.pattern.size();

@@ -42,8 +42,13 @@ struct Replace {
   std::u32string content;
 };
 
+/// Every run of white space becomes `content`.
+struct ReplaceSpaces {
+  std::u32string content;
+};
+
 using Normalizer = std::variant<BertNormalizer, Lowercase, StripAccents, Strip, Prepend, Replace,
-                                unicode::NormalForm, CharacterMap>;
+                                ReplaceSpaces, unicode::NormalForm, CharacterMap>;
 
 /// The text after the normalizers in their order.
 std::u32string normalize(const std::vector<Normalizer>& normalizers, std::u32string text);

@@ -136,6 +136,18 @@ std::size_t match_gpt4o(View text) {
   return match_rest(text, 3, U"\r\n/");
 }
 
+std::size_t match_clip(View text) {
+  if (const std::size_t length = contraction(text, false)) return length;
+  switch (const Kind kind = kind_of(text.front())) {
+    case Kind::space:
+      return 0;
+    case Kind::number:
+      return 1;
+    default:
+      return run_length(text, kind);
+  }
+}
+
 }  // namespace
 
 std::size_t match_length(Pattern pattern, View text) {
@@ -148,6 +160,8 @@ std::size_t match_length(Pattern pattern, View text) {
       return match_llama3(text, 1);
     case Pattern::gpt4o:
       return match_gpt4o(text);
+    case Pattern::clip:
+      return match_clip(text);
   }
   return 0;
 }

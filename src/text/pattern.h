@@ -8,10 +8,10 @@
 
 namespace eigenscope {
 
-enum class Pattern { gpt2, llama3, qwen2, gpt4o };
+enum class Pattern { gpt2, llama3, qwen2, gpt4o, clip };
 
-/// The patterns as a tokenizer.json spells them. Contractions of the last three are matched without
-/// regard to the case of ASCII letters.
+/// The patterns as a tokenizer.json spells them. Contractions of Llama 3, Qwen 2 and GPT-4o are
+/// matched without regard to the case of ASCII letters.
 inline constexpr std::array kPatterns{
     std::pair<Pattern, std::string_view>{
         Pattern::gpt2,
@@ -25,10 +25,12 @@ inline constexpr std::array kPatterns{
     std::pair<Pattern, std::string_view>{
         Pattern::gpt4o,
         R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
+    std::pair<Pattern, std::string_view>{
+        Pattern::clip, R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)"},
 };
 
 /// Characters of the match at the start of `text`, which is not empty: at least one, because every
-/// character matches some alternative of each pattern.
+/// character matches some alternative of each pattern, but 0 for white space by that of CLIP.
 std::size_t match_length(Pattern pattern, std::u32string_view text);
 
 }  // namespace eigenscope

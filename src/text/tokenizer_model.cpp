@@ -58,10 +58,8 @@ std::pair<std::string, std::string> read_merge(const JsonNode& node) {
 }
 
 BytePair read_byte_pair(const JsonNode& model, VocabularyPointer vocabulary) {
-  for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    const JsonNode node = model.at(affix);
-    if (!node.text_or("").empty()) node.refuse("only an empty string is supported");
-  }
+  const JsonNode prefix = model.at("continuing_subword_prefix");
+  if (!prefix.text_or("").empty()) prefix.refuse("only an empty string is supported");
   if (!model.at("dropout").is_null()) model.at("dropout").refuse("only null is supported");
   BytePair::Rules rules;
   const JsonNode unknown = model.at("unk_token");
@@ -69,7 +67,8 @@ BytePair read_byte_pair(const JsonNode& model, VocabularyPointer vocabulary) {
   rules.fuse_unknown = model.at("fuse_unk").flag(false);
   rules.byte_fallback = model.at("byte_fallback").flag(false);
   rules.whole_first = model.at("ignore_merges").flag(false);
-  BytePair pairs(std::move(vocabulary), rules);
+  rules.end = model.at("end_of_word_suffix").text_or("");
+  BytePair pairs(std::move(vocabulary), std::move(rules));
   for (const JsonNode& node : model.at("merges").items()) {
     const auto [left, right] = read_merge(node);
     pairs.add_merge(left, right);

@@ -37,15 +37,17 @@ BertNormalizer read_bert_normalizer(const JsonNode& node) {
   return rules;
 }
 
-Replace read_replace(const JsonNode& node) {
+Normalizer read_replace(const JsonNode& node) {
   const JsonNode regex = node.at("pattern").at("Regex"), string = node.at("pattern").at("String");
   Replace rule{U" ", true, decoded(node.at("content"))};
   if (regex.is_null()) {
     rule.pattern = decoded(string);
     rule.repeated = false;
     if (rule.pattern.empty()) string.refuse("it is empty");
+  } else if (regex.text() == "\\s+") {
+    return ReplaceSpaces{std::move(rule.content)};
   } else if (regex.text() != " {2,}") {
-    regex.refuse_choice("' {2,}'");
+    regex.refuse_choice("' {2,}' and '\\s+'");
   }
   return rule;
 }
@@ -126,7 +128,7 @@ Split read_split(const JsonNode& node) {
   const auto known = std::find_if(kPatterns.begin(), kPatterns.end(),
                                   [&](const auto& it) { return it.second == regex.text(); });
   if (known == kPatterns.end()) {
-    regex.refuse_choice("the patterns of GPT-2, Llama 3, Qwen 2 and GPT-4o");
+    regex.refuse_choice("the patterns of GPT-2, Llama 3, Qwen 2, GPT-4o and CLIP");
   }
   rules.pattern = known->first;
   return rules;

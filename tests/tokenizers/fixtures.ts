@@ -28,6 +28,8 @@ const LLAMA3 =
 const GPT4O =
   "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
+const CLIP = "'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
+
 /** The Unicode of a few scripts in a text, so that tokens of several bytes are learned too. */
 const CORPUS = `${book().slice(0, 50_000)}\n${code().slice(0, 20_000)}\n${'naïve café, Größe; Ελλάδα και 東京都 привет мир é ü\n'.repeat(40)}`;
 
@@ -46,10 +48,13 @@ function piecesOf(stages: Stages): Map<string, number> {
   return counts;
 }
 
+const symbolsOf = (piece: string, end: string) =>
+  [...piece].map((it, k, all) => (k + 1 === all.length ? it + end : it));
+
 /** Pairs in the order in which byte pair encoding learns them. */
-function merges(pieces: Map<string, number>): [string, string][] {
+function merges(pieces: Map<string, number>, end: string): [string, string][] {
   const frequent = [...pieces].sort((a, b) => b[1] - a[1]).slice(0, WORDS);
-  const words = frequent.map(([piece, count]) => ({ symbols: [...piece], count }));
+  const words = frequent.map(([piece, count]) => ({ symbols: symbolsOf(piece, end), count }));
   const learned: [string, string][] = [];
   while (learned.length < MERGES) {
     const counts = new Map<string, number>();
@@ -77,8 +82,9 @@ const vocabulary = (tokens: Iterable<string>) => Object.fromEntries([...new Set(
 const bytePairs =
   (options: Record<string, unknown>, asPairs = false): Model =>
   (pieces, first) => {
-    const learned = merges(pieces);
-    const characters = [...new Set([...pieces.keys()].join(''))].sort();
+    const end = String(options.end_of_word_suffix ?? '');
+    const learned = merges(pieces, end);
+    const characters = [...new Set([...pieces.keys()].flatMap((it) => [...it, ...symbolsOf(it, end)]))].sort();
     const tokens = [...first, ...characters, ...learned.map((it) => it.join(''))];
     const listed = asPairs ? learned : learned.map((it) => it.join(' '));
     return { type: 'BPE', dropout: null, unk_token: null, ...options, vocab: vocabulary(tokens), merges: listed };
@@ -273,6 +279,23 @@ export function fixtures(): Fixture[] {
       { pre_tokenizer: sequence('pretokenizers', splitAt(GPT4O, true), byteLevel(false)) },
       bytePairs({}),
       [...SYMBOLS],
+    ),
+    fixture(
+      'clip',
+      {
+        normalizer: sequence(
+          'normalizers',
+          { type: 'NFC' },
+          { type: 'Replace', pattern: { Regex: '\\s+' }, content: ' ' },
+          { type: 'Lowercase' },
+        ),
+        pre_tokenizer: sequence('pretokenizers', splitAt(CLIP, true), byteLevel(true)),
+        post_processor: { type: 'RobertaProcessing', sep: ['<|end|>', 1], cls: ['<|start|>', 0] },
+        added: [{ content: '<|start|>' }, { content: '<|end|>' }],
+      },
+      bytePairs({ unk_token: '<|end|>', continuing_subword_prefix: '', end_of_word_suffix: '</w>' }),
+      ['<|start|>', '<|end|>', ...SYMBOLS, ...SYMBOLS.map((it) => `${it}</w>`)],
+      sameWords,
     ),
     fixture(
       'smollm',
