@@ -468,13 +468,20 @@ TEST_CASE("text and vision: CLIP and SigLIP") {
   for (const std::string type : {"clip", "siglip"}) {
     const std::string config =
         R"({"model_type":")" + type + R"(",)" + text_config + "," + vision_config + "}";
-    const Model both{"CLIP", config, HeadLayout::kSeparate, {text, vision}};
+    const Model both{
+        type == "clip" ? "CLIP" : "SigLIP", config, HeadLayout::kSeparate, {text, vision}};
     check(both);
     const Config half = Config::parse("{" + text_config + "}");
     const Failure failure = failure_of([&] { HeadScan(open(write(both, "F32")), &half); });
     CHECK(failure.item == "heads");
     CHECK_THAT(failure.message, ContainsSubstring("'vision_config.num_attention_heads'"));
   }
+  // Counts that a config.json with a model type leaves out.
+  const Model usual{"SigLIP",
+                    R"({"model_type":"siglip"})",
+                    HeadLayout::kSeparate,
+                    {clip_stack("text", 12), clip_stack("vision", 12)}};
+  check(usual);
   // One of both, under a config of its own.
   const Model lone{"CLIP", "{}", HeadLayout::kSeparate, {vision}};
   const Config own = Config::parse(R"({"num_attention_heads":4,"hidden_size":8})");

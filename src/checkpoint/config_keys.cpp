@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "support/parameter.h"
+
 namespace eigenscope {
 
 ConfigKeys::ConfigKeys(const Config* config, std::vector<std::string> objects)
@@ -42,8 +44,19 @@ std::optional<std::string> ConfigKeys::text(std::string_view key) const {
   return has(key) ? config_->text(path(key)) : std::nullopt;
 }
 
-bool ConfigKeys::is_off(std::string_view key) const {
-  return has(key) && config_->flag(path(key)) == false;
+std::optional<bool> ConfigKeys::flag(std::string_view key) const {
+  return has(key) ? config_->flag(path(key)) : std::nullopt;
+}
+
+std::vector<std::string> config_objects(const AttentionNames& stack) {
+  if (stack.config.empty()) return {"", "text_config."};
+  return {std::string(stack.config) + ".", ""};
+}
+
+std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
+                                        std::uint64_t usual) {
+  const auto told = keys.integer(key, static_cast<std::uint64_t>(parameter("heads").maximum));
+  return told || usual == 0 || !keys.has("model_type") ? told : usual;
 }
 
 }  // namespace eigenscope

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checkpoint/config.h"
+#include "checkpoint/family.h"
 
 namespace eigenscope {
 
@@ -26,8 +27,9 @@ class ConfigKeys {
   std::optional<std::uint64_t> integer(std::string_view key, std::uint64_t maximum) const;
   std::optional<double> number(std::string_view key, double minimum, double maximum) const;
   std::optional<std::string> text(std::string_view key) const;
+  std::optional<bool> flag(std::string_view key) const;
   /// Whether `key` is there and false.
-  bool is_off(std::string_view key) const;
+  bool is_off(std::string_view key) const { return flag(key) == false; }
 
   bool has(std::string_view key) const { return object_of(key) != nullptr; }
   /// The path of `key` where it is found, or else where it is looked for first.
@@ -44,5 +46,14 @@ class ConfigKeys {
   const Config* config_;
   std::vector<std::string> objects_;
 };
+
+/// The objects of config.json that describe a stack. What describes the text of a model of several parts is
+/// under "text_config".
+std::vector<std::string> config_objects(const AttentionNames& stack);
+
+/// The count called `key`; where the config, of a named model type, leaves it out, the family's default, if that
+/// is not 0. Throws as ConfigKeys::integer does for more than the parameter heads allows.
+std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
+                                        std::uint64_t usual);
 
 }  // namespace eigenscope

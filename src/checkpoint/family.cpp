@@ -180,10 +180,11 @@ constexpr Family gemma2() {
 constexpr Family gemma3() {
   Family row = gemma2();
   row.name = "Gemma 3";
-  row.model_types = " gemma3 gemma3_text ";
+  row.model_types = " gemma3 gemma3_text ";  // with and without vision
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
   row.window.default_pattern = 6;
-  row.text.model_types = " gemma3_text ";
+  row.attentions[0].default_heads = 8;
+  row.attentions[0].default_key_heads = 4;
   row.text.bidirectional_key = "use_bidirectional_attention";
   row.text.attention_cap = 0;
   row.text.output_cap = 0;
@@ -223,6 +224,77 @@ constexpr Family llama4() {
   return row;
 }
 
+// The first Qwen has GPT-2's names, but torch's linear layers, and gates with w2.
+constexpr Family qwen1() {
+  return {.name = "Qwen 1",
+          .model_types = " qwen ",
+          .layout = HeadLayout::kFused,
+          .width_key = "hidden_size",
+          .rotary = {.share = "rotary_pct", .base = "rotary_emb_base"},
+          .embeddings = "wte.weight",
+          .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
+                           .query_gain = "h.{n}.ln_1.weight",
+                           .head_count_key = "num_attention_heads",
+                           .rotary = RotaryPairs::kHalves}}},
+          .text = {.attention_output = "h.{n}.attn.c_proj.weight",
+                   .mlp_norm = "h.{n}.ln_2.weight",
+                   .mlp_gate = "h.{n}.mlp.w2.weight",
+                   .mlp_up = "h.{n}.mlp.w1.weight",
+                   .mlp_down = "h.{n}.mlp.c_proj.weight",
+                   .final_norm = "ln_f.weight",
+                   .length_key = "seq_length",
+                   .norm = NormKind::rms_norm,
+                   .epsilon_key = "layer_norm_epsilon",
+                   .epsilon = 1e-6,
+                   .activation = Activation::silu,
+                   .optional_bias = true,
+                   .usual = {{{"scale_attn_weights", "true"}}}}};
+}
+
+constexpr Family clip() {
+  return {
+      .name = "CLIP",
+      .width_key = "hidden_size",
+      .embeddings = "text_model.embeddings.token_embedding.weight",
+      .attentions = {{{.stack = "text",
+                       .query_weight = "text_model.encoder.layers.{n}.self_attn.q_proj.weight",
+                       .key_weight = "text_model.encoder.layers.{n}.self_attn.k_proj.weight",
+                       .query_gain = "text_model.encoder.layers.{n}.layer_norm1.weight",
+                       .config = "text_config",
+                       .head_count_key = "num_attention_heads",
+                       .default_heads = 8},
+                      {.stack = "vision",
+                       .query_weight = "vision_model.encoder.layers.{n}.self_attn.q_proj.weight",
+                       .key_weight = "vision_model.encoder.layers.{n}.self_attn.k_proj.weight",
+                       .query_gain = "vision_model.encoder.layers.{n}.layer_norm1.weight",
+                       .config = "vision_config",
+                       .head_count_key = "num_attention_heads",
+                       .default_heads = 12}}},
+      .text = {.model_types = " clip clip_text_model ",
+               .position_embedding = "text_model.embeddings.position_embedding.weight",
+               .value = "text_model.encoder.layers.{n}.self_attn.v_proj.weight",
+               .attention_output = "text_model.encoder.layers.{n}.self_attn.out_proj.weight",
+               .mlp_norm = "text_model.encoder.layers.{n}.layer_norm2.weight",
+               .mlp_up = "text_model.encoder.layers.{n}.mlp.fc1.weight",
+               .mlp_down = "text_model.encoder.layers.{n}.mlp.fc2.weight",
+               .final_norm = "text_model.final_layer_norm.weight",
+               .epsilon_key = "layer_norm_eps",
+               .activation_key = "hidden_act",
+               .activation = Activation::quick_gelu}};
+}
+
+constexpr Family siglip() {
+  Family row = clip();
+  row.name = "SigLIP";
+  row.model_types = " siglip siglip_text_model ";
+  row.attentions[0].default_heads = 12;
+  row.text.model_types = {};
+  row.text.epsilon = 1e-6;
+  row.text.activation = Activation::gelu_new;
+  row.text.causal = false;
+  return row;
+}
+
 // Rows with the more particular names first: each takes what it fits of the weights that those before it
 // left.
 constexpr std::array kFamilies{
@@ -247,17 +319,7 @@ constexpr std::array kFamilies{
                     .epsilon = 1e-12,
                     .activation_key = "activation",
                     .causal = false}},
-    // The first Qwen has GPT-2's names, but torch's linear layers.
-    Family{.name = "Qwen 1",
-           .model_types = " qwen ",
-           .layout = HeadLayout::kFused,
-           .width_key = "hidden_size",
-           .rotary = {.share = "rotary_pct", .base = "rotary_emb_base"},
-           .embeddings = "wte.weight",
-           .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
-                            .query_gain = "h.{n}.ln_1.weight",
-                            .head_count_key = "num_attention_heads",
-                            .rotary = RotaryPairs::kHalves}}}},
+    qwen1(),
     Family{.name = "GPT-2",
            .layout = HeadLayout::kConv1D,
            .width_key = "n_embd",
@@ -297,22 +359,8 @@ constexpr std::array kFamilies{
                     .parallel = true,
                     .parallel_key = "use_parallel_residual"}},
     phi3(),
-    Family{
-        .name = "CLIP",  // and SigLIP
-        .layout = HeadLayout::kSeparate,
-        .width_key = "hidden_size",
-        .attentions = {{{.stack = "text",
-                         .query_weight = "text_model.encoder.layers.{n}.self_attn.q_proj.weight",
-                         .key_weight = "text_model.encoder.layers.{n}.self_attn.k_proj.weight",
-                         .query_gain = "text_model.encoder.layers.{n}.layer_norm1.weight",
-                         .config = "text_config",
-                         .head_count_key = "num_attention_heads"},
-                        {.stack = "vision",
-                         .query_weight = "vision_model.encoder.layers.{n}.self_attn.q_proj.weight",
-                         .key_weight = "vision_model.encoder.layers.{n}.self_attn.k_proj.weight",
-                         .query_gain = "vision_model.encoder.layers.{n}.layer_norm1.weight",
-                         .config = "vision_config",
-                         .head_count_key = "num_attention_heads"}}}},
+    siglip(),
+    clip(),
     Family{.name = "Phi",
            .required = "layers.{n}.self_attn.dense.weight",
            .layout = HeadLayout::kSeparate,

@@ -39,6 +39,8 @@ struct AttentionNames {
   std::string_view config = {};
   std::string_view head_count_key = {};      ///< in config.json
   std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
+  /// Counts that config.json may leave out; 0: none.
+  std::uint64_t default_heads = 0, default_key_heads = 0;
   RotaryPairs rotary = RotaryPairs::kNone;
 };
 
@@ -98,6 +100,7 @@ struct TextNames {
   std::string_view final_norm = {};  ///< after the last layer
   /// Without the prefix of the others, perhaps with a bias.
   std::string_view output = "lm_head.weight";
+  std::string_view length_key = "max_position_embeddings";  ///< in config.json
   NormKind norm = NormKind::layer_norm;
   std::string_view epsilon_key = {};  ///< in config.json
   double epsilon = 1e-5;              ///< where the config does not say

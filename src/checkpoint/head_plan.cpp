@@ -122,7 +122,6 @@ class StackPlanner {
 
   /// Heads of a layer from the user or the config.
   std::uint64_t heads_of(const LayerTensors& layer) const {
-    const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
     const std::string key = key_of_layer(stack_.names->head_count_key, layer);
     if (given_heads_) {
       if (is_list()) {
@@ -132,7 +131,7 @@ class StackPlanner {
       }
       return static_cast<std::uint64_t>(checked("heads", *given_heads_));
     }
-    const auto told = keys_.integer(key, most);
+    const auto told = head_count(keys_, key, stack_.names->default_heads);
     if (!told) refuse_unknown_count(key);
     return *told;
   }
@@ -158,8 +157,8 @@ class StackPlanner {
       const double given = checked("key_heads", *settings_.key_heads);
       if (given > 0) given_key_heads_ = static_cast<std::uint64_t>(given);
     } else if (!given_heads_) {
-      given_key_heads_ = keys_.integer(key_of_layer(stack_.names->key_head_count_key, layer),
-                                       static_cast<std::uint64_t>(parameter("heads").maximum));
+      given_key_heads_ = head_count(keys_, key_of_layer(stack_.names->key_head_count_key, layer),
+                                    stack_.names->default_key_heads);
     }
   }
 
@@ -327,13 +326,6 @@ std::vector<FamilyMatch> match(const Safetensors& file, const Config* config,
   return match_families(file.tensors(), config, file.name());
 }
 
-/// The objects of config.json that describe a stack. What describes the text of a model of several parts is
-/// under "text_config".
-std::vector<std::string> objects_of(const AttentionNames& stack) {
-  if (stack.config.empty()) return {"", "text_config."};
-  return {std::string(stack.config) + ".", ""};
-}
-
 /// Refuses counts for stacks that the model does not have.
 void check_stacks(const std::vector<FamilyMatch>& parts, const HeadSettings& settings,
                   const std::string& file) {
@@ -364,12 +356,13 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
   HeadPlan plan;
   const std::vector<FamilyMatch> parts = match(file, config, settings);
   check_stacks(parts, settings, file.name());
-  if (parts.size() == 1 && parts[0].family->text.embedding_projection.empty()) {
+  if (parts.size() == 1 && parts[0].stacks.size() == 1 &&
+      parts[0].family->text.embedding_projection.empty()) {
     plan.embeddings = parts[0].embeddings;
   }
   for (const FamilyMatch& part : parts) {
     for (const StackMatch& stack : part.stacks) {
-      const ConfigKeys keys(config, objects_of(*stack.names));
+      const ConfigKeys keys(config, config_objects(*stack.names));
       for (LayerPlan& layer : StackPlanner(file, keys, settings, part.family, stack).plan()) {
         plan.layers.push_back(std::move(layer));
       }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,49 +19,58 @@ struct ActivationName {
   std::string_view name;  // in config.json
   Activation kind;
 };
-constexpr std::array kActivations{
-    ActivationName{"gelu", Activation::gelu}, ActivationName{"gelu_new", Activation::gelu_new},
-    ActivationName{"gelu_pytorch_tanh", Activation::gelu_new},
-    ActivationName{"relu", Activation::relu}, ActivationName{"silu", Activation::silu}};
+constexpr std::array kActivations{ActivationName{"gelu", Activation::gelu},
+                                  ActivationName{"gelu_new", Activation::gelu_new},
+                                  ActivationName{"gelu_pytorch_tanh", Activation::gelu_new},
+                                  ActivationName{"quick_gelu", Activation::quick_gelu},
+                                  ActivationName{"relu", Activation::relu},
+                                  ActivationName{"silu", Activation::silu}};
 
 /// A value that is of the kind of `usual`: a flag, a positive integer or a text.
-std::string value_of(const Config& config, const std::string& key, std::string_view usual) {
-  if (usual == "true" || usual == "false") return *config.flag(key) ? "true" : "false";
+std::string value_of(const ConfigKeys& keys, std::string_view key, std::string_view usual) {
+  if (usual == "true" || usual == "false") return *keys.flag(key) ? "true" : "false";
   if (std::isdigit(static_cast<unsigned char>(usual.front())) == 0) {
-    return shown_name(*config.text(key));
+    return shown_name(*keys.text(key));
   }
   constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
-  return std::to_string(*config.positive_integer(key, kMost));
+  return std::to_string(*keys.integer(key, kMost));
 }
 
 }  // namespace
 
-Activation activation_of(const TextNames& names, const Config& config) {
+Activation activation_of(const TextNames& names, const ConfigKeys& keys) {
   const std::string key(names.activation_key);
-  const auto name = config.text(key);
+  const auto name = keys.text(key);
   if (!name) return names.activation;
   std::string known;
   for (const ActivationName& each : kActivations) {
     if (each.name == *name) return each.kind;
     known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
-  throw FormatError(shown_name(key), "'" + shown_name(*name) + "' in " + config.name() +
+  throw FormatError(shown_name(key), "'" + shown_name(*name) + "' in " + keys.name() +
                                          " is not supported; supported: " + known);
 }
 
 FamilyMatch text_of(const Safetensors& file, const Config& config) {
-  const auto type = config.text("model_type");
+  // Of a model of text, or of a whole and of its text.
+  const auto type = config.text("model_type"), text_type = config.text("text_config.model_type");
   const std::string unsupported = unsupported_parts(file.tensors());
   std::string found;
   for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
     const Family& family = *match.family;
     const std::string types(family.text.model_types.empty() ? family.model_types
                                                             : family.text.model_types);
-    const bool of_type =
-        !type || types.empty() || types.find(" " + *type + " ") != std::string::npos;
-    const bool complete = !match.embeddings.empty() && unsupported.empty();
+    const auto has = [&](const std::optional<std::string>& name) {
+      return !name || types.empty() || types.find(" " + *name + " ") != std::string::npos;
+    };
+    const bool of_type = has(type) && has(text_type);
+    const bool first = match.stacks.front().names == &family.attentions.front();
+    const bool complete = first && !match.embeddings.empty() && unsupported.empty();
     if (family.reads_text() && of_type && complete) return std::move(match);
-    found = std::string(family.name) + (type ? ", model_type '" + shown_name(*type) + "'" : "");
+    found = std::string(family.name);
+    for (const auto& name : {type, text_type}) {
+      if (name) found += ", model_type '" + shown_name(*name) + "'";
+    }
     if (family.reads_text() && match.embeddings.empty()) {
       found += ", without '" + std::string(family.embeddings) + "'";
     }
@@ -77,13 +87,13 @@ FamilyMatch text_of(const Safetensors& file, const Config& config) {
                     "this architecture (" + found + ") cannot be run on text; supported: " + known);
 }
 
-void check_usual(const TextNames& names, const Config& config) {
+void check_usual(const TextNames& names, const ConfigKeys& keys) {
   for (const UsualValue& usual : names.usual) {
     const std::string key(usual.key);
-    if (key.empty() || !config.has(key)) continue;
-    const std::string found = value_of(config, key, usual.value);
+    if (!keys.has(key)) continue;
+    const std::string found = value_of(keys, key, usual.value);
     if (found == usual.value) continue;
-    throw FormatError(key, "'" + found + "' in " + config.name() +
+    throw FormatError(key, "'" + found + "' in " + keys.name() +
                                " is not supported; supported: " + std::string(usual.value));
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "checkpoint/config.h"
+#include "checkpoint/config_keys.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/safetensors.h"
 
@@ -12,9 +13,9 @@ namespace eigenscope {
 FamilyMatch text_of(const Safetensors& file, const Config& config);
 
 /// The activation that config.json names, or the family's. Throws FormatError naming the key for another one.
-Activation activation_of(const TextNames& names, const Config& config);
+Activation activation_of(const TextNames& names, const ConfigKeys& keys);
 
 /// Throws FormatError naming the key where config.json selects another forward pass than the family's.
-void check_usual(const TextNames& names, const Config& config);
+void check_usual(const TextNames& names, const ConfigKeys& keys);
 
 }  // namespace eigenscope

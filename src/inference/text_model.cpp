@@ -76,24 +76,25 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
                         "it is missing");
     }
   }
-  read_layers(config);
-  read_config(config);
+  const ConfigKeys keys(&config, config_objects(attention()));
+  read_layers(keys);
+  read_config(keys);
 }
 
-void TextModel::read_layers(const Config& config) {
+void TextModel::read_layers(const ConfigKeys& keys) {
   constexpr std::uint64_t kMostLayers = 100'000;
   const std::string key(names().layers_key), groups(names().groups_key);
   layers_ = stored_;
   if (key.empty()) return;
-  const auto told = config.positive_integer(groups, kMostLayers);
+  const auto told = keys.integer(groups, kMostLayers);
   if (told.value_or(1) != static_cast<std::uint64_t>(stored_)) {
-    throw FormatError(groups, std::to_string(told.value_or(1)) + " in " + config.name() +
+    throw FormatError(groups, std::to_string(told.value_or(1)) + " in " + keys.name() +
                                   ", but the file has " + std::to_string(stored_));
   }
-  const auto layers = config.positive_integer(key, kMostLayers);
-  if (!layers) throw FormatError(config.name(), "it has no '" + key + "'");
+  const auto layers = keys.integer(key, kMostLayers);
+  if (!layers) throw FormatError(keys.name(), "it has no '" + key + "'");
   if (*layers % static_cast<std::uint64_t>(stored_) != 0) {
-    throw FormatError(key, std::to_string(*layers) + " in " + config.name() +
+    throw FormatError(key, std::to_string(*layers) + " in " + keys.name() +
                                " is not a multiple of the " + std::to_string(stored_) +
                                " groups of layers");
   }
@@ -107,16 +108,13 @@ std::string TextModel::full_name(std::string_view pattern, int layer) const {
   return match_.prefix + name;
 }
 
-void TextModel::read_config(const Config& config) {
-  const ConfigKeys keys(&config, {""});
-  check_usual(names(), config);
+void TextModel::read_config(const ConfigKeys& keys) {
+  check_usual(names(), keys);
   LayerRules rules;
-  read_heads(config, rules);
-  rules.activation = activation_of(names(), config);
-  rules.causal =
-      names().causal && !config.flag(std::string(names().bidirectional_key)).value_or(false);
-  rules.parallel =
-      names().parallel && config.flag(std::string(names().parallel_key)).value_or(true);
+  read_heads(keys, rules);
+  rules.activation = activation_of(names(), keys);
+  rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
+  rules.parallel = names().parallel && keys.flag(names().parallel_key).value_or(true);
   const auto cap = [&](std::string_view key, double usual) {
     return static_cast<float>(keys.number(key, kLeastCap, kLargestCap).value_or(usual));
   };
@@ -133,47 +131,47 @@ void TextModel::read_config(const Config& config) {
   }
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
-  tied_output_ = config.flag("tie_word_embeddings").value_or(true);
-  positions_ = longest_passage(config);
+  tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
+  positions_ = longest_passage(keys);
   if (positions() < 1) {
     throw FormatError(shown_name(full_name(names().position_embedding)),
                       "it holds too few positions");
   }
 }
 
-void TextModel::read_heads(const Config& config, LayerRules& rules) const {
-  const auto most = static_cast<std::uint64_t>(parameter("heads").maximum);
+void TextModel::read_heads(const ConfigKeys& keys, LayerRules& rules) const {
   const std::string key(attention().head_count_key), key_heads(attention().key_head_count_key);
-  const auto heads = config.positive_integer(key, most);
-  if (!heads) throw FormatError(config.name(), "it has no '" + key + "'");
+  const auto heads = head_count(keys, key, attention().default_heads);
+  if (!heads) throw FormatError(keys.name(), "it has no '" + key + "'");
   rules.heads = static_cast<int>(*heads);
   // As `eigenscope train` writes it where attention is not softmax.
-  const auto other = config.text("attention_weights");
+  const auto other = keys.text("attention_weights");
   if (other == "none" || other == "self" || other == "hard") {
-    throw FormatError("attention_weights", "'" + *other + "' in " + config.name() +
+    throw FormatError("attention_weights", "'" + *other + "' in " + keys.name() +
                                                " is not supported; the attention must be softmax");
   }
   const bool fused = match_.family->fused();
   const Index rows = fused ? width_ : sides(attention().query_weight, 0)[1];
   const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {
     throw FormatError(shown_name(item),
-                      std::to_string(count) + " in " + config.name() + " does not divide " + what);
+                      std::to_string(count) + " in " + keys.name() + " does not divide " + what);
   };
   if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rows / rules.heads;
-  const auto shared = key_heads.empty() ? heads : config.positive_integer(key_heads, most);
+  const auto shared =
+      key_heads.empty() ? heads : head_count(keys, key_heads, attention().default_key_heads);
   if (*heads % shared.value_or(*heads) != 0) {
     refuse(key_heads, *shared, "the " + std::to_string(*heads) + " heads");
   }
   rules.key_heads = static_cast<int>(shared.value_or(*heads));
 }
 
-Index TextModel::longest_passage(const Config& config) const {
+Index TextModel::longest_passage(const ConfigKeys& keys) const {
   if (!names().position_embedding.empty()) {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
   const auto most = static_cast<std::uint64_t>(parameter("length").maximum);
-  const auto told = config.positive_integer("max_position_embeddings", kLargestSide * 64);
+  const auto told = keys.integer(names().length_key, kLargestSide * 64);
   return static_cast<Index>(std::min(most, told.value_or(most)));
 }
 
@@ -285,7 +283,14 @@ Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
 }
 
 Linear TextModel::read_output() const {
-  const std::string own(names().output);  // without the prefix of the others
+  std::string own(names().output);  // without the prefix of the others
+  if (!tensors_->tensors().contains(own)) {
+    // In a model of several parts with that of the text.
+    constexpr std::string_view kModel = "model.";
+    std::string prefix = match_.prefix;
+    if (prefix.ends_with(kModel)) prefix.resize(prefix.size() - kModel.size());
+    if (tensors_->tensors().contains(prefix + own)) own = prefix + own;
+  }
   const bool tied = tied_output_ && !tensors_->tensors().contains(own);
   Linear output{read_transposed(tied ? match_.embeddings : own, vocabulary_, width_).transpose(),
                 {}};

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/config.h"
+#include "checkpoint/config_keys.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/safetensors.h"
 #include "inference/layer.h"
@@ -72,11 +72,11 @@ class TextModel {
   const TextNames& names() const { return match_.family->text; }
   const AttentionNames& attention() const { return match_.family->attentions.front(); }
   std::string full_name(std::string_view pattern, int layer = 0) const;
-  void read_config(const Config& config);
+  void read_config(const ConfigKeys& keys);
   /// The layers that share the weights of each one in the file.
-  void read_layers(const Config& config);
-  void read_heads(const Config& config, LayerRules& rules) const;
-  Eigen::Index longest_passage(const Config& config) const;
+  void read_layers(const ConfigKeys& keys);
+  void read_heads(const ConfigKeys& keys, LayerRules& rules) const;
+  Eigen::Index longest_passage(const ConfigKeys& keys) const;
   /// A matrix of this shape, transposed: its rows one after another, columns x rows.
   Eigen::MatrixXf read_transposed(const std::string& name, Eigen::Index rows,
                                   Eigen::Index columns) const;

@@ -54,6 +54,17 @@ struct Silu {
   }
 };
 
+template <class Scalar>
+struct QuickGelu {
+  static constexpr double kScale = 1.702;
+
+  Scalar value(Scalar x) const { return x * sigmoid(Scalar(kScale) * x); }
+  Scalar slope(Scalar x) const {
+    const Scalar own = sigmoid(Scalar(kScale) * x);
+    return own * (1 + Scalar(kScale) * x * (1 - own));
+  }
+};
+
 template <class Scalar, class Use>
 void with_activation(Activation kind, const Use& use) {
   switch (kind) {
@@ -65,6 +76,8 @@ void with_activation(Activation kind, const Use& use) {
       return use(Relu<Scalar>());
     case Activation::silu:
       return use(Silu<Scalar>());
+    case Activation::quick_gelu:
+      return use(QuickGelu<Scalar>());
   }
 }
 

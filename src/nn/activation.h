@@ -9,7 +9,8 @@ enum class Activation {
   gelu,      ///< x Phi(x), Phi the distribution function of the normal law
   gelu_new,  ///< x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), the approximation of GPT-2
   relu,
-  silu  ///< x / (1 + exp(-x))
+  silu,       ///< x / (1 + exp(-x))
+  quick_gelu  ///< x / (1 + exp(-1.702 x)), another approximation of GELU, of CLIP
 };
 
 /// Y = activation(X); X and Y may be one matrix.

@@ -119,7 +119,7 @@ class Llama(Model):
 
     config = {**ROTARY, "model_type": "mistral", "hidden_act": "silu", "sliding_window": 3}
     layers = "layers."
-    gain, query_bias, query_norm, width = 1.0, False, 0, HEAD_WIDTH
+    gain, query_bias, query_norm, width, heads = 1.0, False, 0, HEAD_WIDTH, HEADS
     norms = ["input_layernorm", "post_attention_layernorm"]
     activation = staticmethod(silu)
 
@@ -131,14 +131,14 @@ class Llama(Model):
             for name in self.norms:
                 self.add_norm(p + name, mean=self.gain)
             self.add_projections(p + "self_attn.", groups)
-            self.add_linear(p + "self_attn.o_proj", WIDTH, HEADS * self.width)
+            self.add_linear(p + "self_attn.o_proj", WIDTH, self.heads * self.width)
             self.add_mlp(p + "mlp.")
         self.add_norm("model.norm", mean=self.gain)
         if not self.config.get("tie_word_embeddings"):
             self.tensor("lm_head.weight", [VOCABULARY, WIDTH], 1.0)
 
     def add_projections(self, p, groups):
-        for name, heads in (("q", HEADS), ("k", groups), ("v", groups)):
+        for name, heads in (("q", self.heads), ("k", groups), ("v", groups)):
             self.add_linear(p + name + "_proj", heads * self.width, WIDTH, self.query_bias)
 
     def add_mlp(self, p):
@@ -336,6 +336,22 @@ class BidirectionalGemma3(Gemma3):
         return self.config["sliding_window"] // 2 if self.has_window(layer) else None
 
 
+class MultimodalGemma3(Gemma3):
+    """The text of a model with vision: under a prefix, with keys in an object of config.json, of which the default
+    counts of heads are left out."""
+
+    config = {**Gemma3.config, "num_attention_heads": 8, "num_key_value_heads": 4}
+    heads = 8
+
+    def result(self):
+        found = super().result()
+        for row in found["tensors"]:
+            row["name"] = "language_model." + row["name"]
+        left_out = ("num_attention_heads", "num_key_value_heads")
+        text = {key: value for key, value in self.config.items() if key not in left_out}
+        return {**found, "config": {"model_type": "gemma3", "text_config": text}}
+
+
 class SmolLM3(Llama):
     """Layers without positions, where the list has 0."""
 
@@ -510,6 +526,115 @@ class Opt(Model):
         return x @ self.w[self.prefix + "embed_tokens.weight"].T
 
 
+class Clip(Model):
+    """The text of CLIP: causal, norms before attention and MLP."""
+
+    text = {
+        "model_type": "clip_text_model",
+        "num_attention_heads": HEADS,
+        "hidden_act": "quick_gelu",
+        "layer_norm_eps": 1e-3,
+    }
+    config = {"model_type": "clip", "text_config": text}
+    prefix, layers, causal, epsilon = "text_model.", "encoder.layers.", True, 1e-3
+
+    def build(self):
+        p = self.prefix
+        self.tensor(p + "embeddings.token_embedding.weight", [VOCABULARY, WIDTH], 1.0)
+        self.tensor(p + "embeddings.position_embedding.weight", [12, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = self.layer_prefix(layer)
+            for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                self.add_linear(p + "self_attn." + name, WIDTH, WIDTH, True)
+            self.add_linear(p + "mlp.fc1", HIDDEN, WIDTH, True)
+            self.add_linear(p + "mlp.fc2", WIDTH, HIDDEN, True)
+            for name in ("layer_norm1", "layer_norm2"):
+                self.add_norm(p + name, bias=True)
+        self.add_norm(self.prefix + "final_layer_norm", bias=True)
+
+    def embedded(self, ids):
+        p = self.prefix + "embeddings."
+        positions = self.w[p + "position_embedding.weight"][: len(ids)]
+        return self.w[p + "token_embedding.weight"][ids] + positions
+
+    @staticmethod
+    def activation(x):
+        return x / (1 + np.exp(-1.702 * x))
+
+    def block(self, p, x):
+        y = self.layer_norm(p + "layer_norm1", x, self.epsilon)
+        q, k, v = (
+            self.linear(f"{p}self_attn.{name}_proj", y).reshape(len(x), HEADS, HEAD_WIDTH)
+            for name in "qkv"
+        )
+        read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=self.causal)
+        x = x + self.linear(p + "self_attn.out_proj", read)
+        y = self.linear(p + "mlp.fc1", self.layer_norm(p + "layer_norm2", x, self.epsilon))
+        return x + self.linear(p + "mlp.fc2", self.activation(y))
+
+    def logits(self, x):
+        return None
+
+
+class Siglip(Clip):
+    """The text of SigLIP: bidirectional; its config.json may leave out everything but the types."""
+
+    config = {
+        "model_type": "siglip",
+        "text_config": {"model_type": "siglip_text_model", "num_attention_heads": HEADS},
+    }
+    causal, epsilon = False, 1e-6
+    activation = staticmethod(gelu_tanh)
+
+
+class Qwen1(Model):
+    """Fused projections with a bias; gated by w2."""
+
+    config = {
+        "model_type": "qwen",
+        "num_attention_heads": HEADS,
+        "kv_channels": HEAD_WIDTH,
+        "layer_norm_epsilon": 1e-3,
+        "rms_norm_eps": 1e-3,
+        "rotary_pct": 1.0,
+        "rotary_emb_base": 50,
+        "seq_length": 12,
+        "scale_attn_weights": True,
+        "tie_word_embeddings": False,
+    }
+    prefix, layers = "transformer.", "h."
+
+    def build(self):
+        self.tensor("transformer.wte.weight", [VOCABULARY, WIDTH], 1.0)
+        for layer in range(LAYERS):
+            p = self.layer_prefix(layer)
+            self.add_norm(p + "ln_1")
+            self.add_norm(p + "ln_2")
+            self.add_linear(p + "attn.c_attn", 3 * WIDTH, WIDTH, True)
+            self.add_linear(p + "attn.c_proj", WIDTH, WIDTH)
+            self.add_linear(p + "mlp.w1", HIDDEN, WIDTH)
+            self.add_linear(p + "mlp.w2", HIDDEN, WIDTH)
+            self.add_linear(p + "mlp.c_proj", WIDTH, HIDDEN)
+        self.add_norm("transformer.ln_f")
+        self.tensor("lm_head.weight", [VOCABULARY, WIDTH], 1.0)
+
+    def embedded(self, ids):
+        return self.w["transformer.wte.weight"][ids]
+
+    def block(self, p, x):
+        fused = self.linear(p + "attn.c_attn", self.rms_norm(p + "ln_1", x))
+        fused = fused.reshape(len(x), 3, HEADS, HEAD_WIDTH)
+        q, k = (rotated(fused[:, part], self.config["rotary_emb_base"], HEAD_WIDTH) for part in (0, 1))
+        x = x + self.linear(p + "attn.c_proj", attend(q, k, fused[:, 2], HEAD_WIDTH**-0.5))
+        y = self.rms_norm(p + "ln_2", x)
+        return x + self.linear(
+            p + "mlp.c_proj", self.linear(p + "mlp.w1", y) * silu(self.linear(p + "mlp.w2", y))
+        )
+
+    def logits(self, x):
+        return self.rms_norm("transformer.ln_f", x) @ self.w["lm_head.weight"].T
+
+
 class Roberta(Model):
     """Norms after the skip connections; positions count from 2."""
 
@@ -669,7 +794,7 @@ def generate():
         "OLMo 2": [Olmo2().result()],
         "Gemma": [Gemma().result()],
         "Gemma 2": [Gemma2().result()],
-        "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result()],
+        "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result(), MultimodalGemma3().result()],
         "SmolLM3": [SmolLM3().result()],
         "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
@@ -677,6 +802,9 @@ def generate():
         "OPT": [Opt().result()],
         "RoBERTa": [Roberta().result(), XlmRoberta().result()],
         "DistilBERT": [DistilBert().result()],
+        "CLIP": [Clip().result()],
+        "SigLIP": [Siglip().result()],
+        "Qwen 1": [Qwen1().result()],
         "ALBERT": [Albert().result()],
         "ModernBERT": [ModernBert().result()],
     }
