@@ -209,7 +209,9 @@ constexpr Family gpt_oss() {
   row.rotary.default_base = 150000;
   row.window = {.default_size = 128, .default_pattern = 2};
   row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
-  row.text = {};
+  row.text.model_types = {};
+  row.text.experts = "layers.{n}.mlp.router.weight";
+  row.text.epsilon = 1e-5;
   return row;
 }
 

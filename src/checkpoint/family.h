@@ -89,6 +89,8 @@ struct TextNames {
   /// Keys of the counts of layers and of the groups, numbered in the names, whose layers share their weights; each
   /// group has as many layers, one after another.
   std::string_view layers_key = {}, groups_key = {};
+  /// In a layer whose MLP is a mixture of experts, which is not run: heads of earlier layers and of this one are.
+  std::string_view experts = {};
   bool bare_first = false;                 ///< the first layer has no norm before its attention
   std::string_view value = {};             ///< where it is not fused with the queries
   std::string_view attention_output = {};  ///< empty: the forward pass is not known

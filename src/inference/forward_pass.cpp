@@ -40,7 +40,8 @@ AttentionTrace ForwardPass::advance() {
 }
 
 LayerEnd ForwardPass::end() const {
-  return layer_ + 1 == model_->layers() ? end_ : LayerEnd::tokens;
+  if (layer_ + 1 < model_->layers()) return LayerEnd::tokens;
+  return model_->experts().empty() ? end_ : LayerEnd::heads;
 }
 
 Eigen::Index ForwardPass::steps_done() const {

@@ -18,8 +18,9 @@ void check_tokens(const Eigen::MatrixXf& tokens, int layer);
 /// the tokens of all passages, and the trace of one.
 class ForwardPass {
  public:
-  /// Embeds the passages, at least one. `to` heads ends with those of the last layer and leaves the tokens
-  /// before them. Throws as TextModel::embed does; InvalidArgument ("passages") when there is none.
+  /// Embeds the passages, at least one. `to` heads, or a mixture of experts in the last layer, ends with the heads
+  /// of the last layer and leaves the tokens before them. Throws as TextModel::embed does; InvalidArgument
+  /// ("passages") when there is none.
   ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
               LayerEnd to = LayerEnd::tokens);
 

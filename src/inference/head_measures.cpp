@@ -112,6 +112,11 @@ void HeadMeter::add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weight
     if (seen.count < 2) continue;
     row_logits = logits.col(query).segment(seen.first, seen.count).cast<double>();
     row_weights = weights.col(query).segment(seen.first, seen.count).cast<double>();
+    const double total = row_weights.sum();
+    if (rules.learned_sinks && total > 0) {
+      learned_sink_ += 1 - total;
+      row_weights /= total;
+    }
     add_row(row_logits, row_weights, {query, seen, length}, sinks);
   }
 }
@@ -145,6 +150,7 @@ HeadMeter& HeadMeter::operator+=(const HeadMeter& other) {
   distance_ += other.distance_;
   self_logit_ += other.self_logit_;
   self_weight_ += other.self_weight_;
+  learned_sink_ += other.learned_sink_;
   const auto add = [](Eigen::ArrayXd& sums, const Eigen::ArrayXd& more) {
     sums.head(more.size()) += more;
   };
@@ -169,6 +175,7 @@ HeadMeasures HeadMeter::measures() const {
   measures.distance = distance_ / count;
   measures.self_logit = self_logit_ / count;
   measures.self_weight = self_weight_ / count;
+  measures.learned_sink = learned_sink_ / count;
   if (queries_ == 0) return measures;
   measures.decay = decay_exponent(by_distance());
   measures.localization = localization_index(inside_ / seen_);

@@ -66,6 +66,8 @@ struct HeadMeasures {
   /// around the mean the expected difference of the logits is tr(W Sigma) / sqrt(d_h).
   double self_logit = std::numeric_limits<double>::quiet_NaN();
   double self_weight = std::numeric_limits<double>::quiet_NaN();
+  /// Weight of a learned sink; all other measures are of the weights of the tokens over their sum.
+  double learned_sink = std::numeric_limits<double>::quiet_NaN();
 
   /// Calls visit(number) for each, by which they can be written and read.
   template <class Measures, class Visit>
@@ -73,7 +75,7 @@ struct HeadMeasures {
     visit(of.queries);
     RowMeasures::each(of.row, visit);
     for (auto* number : {&of.distance, &of.decay, &of.localization, &of.sensitivity_localization,
-                         &of.self_logit, &of.self_weight}) {
+                         &of.self_logit, &of.self_weight, &of.learned_sink}) {
       visit(*number);
     }
   }
@@ -102,7 +104,8 @@ class HeadMeter {
   static void each_sum(Meter& meter, const Visit& visit) {
     visit(meter.queries_);
     RowMeasures::each(meter.sum_, visit);
-    for (auto* number : {&meter.distance_, &meter.self_logit_, &meter.self_weight_}) {
+    for (auto* number :
+         {&meter.distance_, &meter.self_logit_, &meter.self_weight_, &meter.learned_sink_}) {
       visit(*number);
     }
     for (auto* array :
@@ -119,7 +122,7 @@ class HeadMeter {
 
   Eigen::Index queries_ = 0;
   RowMeasures sum_;
-  double distance_ = 0, self_logit_ = 0, self_weight_ = 0;
+  double distance_ = 0, self_logit_ = 0, self_weight_ = 0, learned_sink_ = 0;
   Eigen::ArrayXd inside_, sensitivity_, seen_;  // sums by key
   Eigen::ArrayXd apart_,
       pairs_;  // sums by distance: weights of content keys, and how many they are

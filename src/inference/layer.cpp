@@ -17,9 +17,17 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXf;
 
+// The share of the keys in a softmax that a logit `sink` joins: of logits whose largest one has the weight `weight`
+// without it.
+float share_beside(float sink, float largest, float weight) {
+  if (sink <= largest) return 1 / (1 + weight * exp_nonpositive(sink - largest));
+  const float ratio = exp_nonpositive(largest - sink);
+  return ratio / (ratio + weight);
+}
+
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
-HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, float* out,
-                 Index leading) {
+HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, std::optional<float> sink,
+                 float* out, Index leading) {
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
   const Entries visible = rules.causal ? Entries::upper : Entries::all;
   HeadTrace trace{MatrixXf(input.length, input.length), MatrixXf(input.length, input.length)};
@@ -34,6 +42,11 @@ HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, float* 
       cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(seen.count)});
       std::copy_n(scaled, seen.count, &trace.logits(seen.first, query));
       softmax_column(1.0f, seen, length, column);
+      if (!sink) continue;
+      const Index largest = std::max_element(scaled, scaled + seen.count) - scaled;
+      const float share =
+          share_beside(*sink, trace.logits(seen.first + largest, query), scaled[largest]);
+      for (Index i = 0; i < seen.count; ++i) scaled[i] *= share;
     }
   };
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
@@ -42,7 +55,7 @@ HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, float* 
 
 // Fills logits and weights of every head; returns the heads' outputs, one below the other.
 MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, AttentionTrace& trace) {
-  auto [queries, keys, values] = all_tokens(layer, trace.states);
+  auto [queries, keys, values, sink] = all_tokens(layer, trace.states);
   const Index length = queries.cols(), width = rules.head_width;
   const RotaryTurns turns(rules.rotary, length);
   turns.turn_queries(width, queries);
@@ -56,7 +69,8 @@ MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, Attentio
                                  width,
                                  width,
                                  length};
-    HeadTrace own = attend(input, rules, out.data() + first, out.rows());
+    if (layer.sinks.size() > 0) sink = layer.sinks[head];
+    HeadTrace own = attend(input, rules, sink, out.data() + first, out.rows());
     trace.logits.push_back(std::move(own.logits));
     trace.weights.push_back(std::move(own.weights));
   }
@@ -132,11 +146,13 @@ HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int h
                        const MatrixXf& states) {
   const Index width = rules.head_width, length = states.cols();
   const Index own = head * width, shared = rules.key_head(head) * width;
+  std::optional<float> sink;
+  if (layer.sinks.size() > 0) sink = layer.sinks[head];
   if (layer.query_norm.gain.size() > width || layer.key_norm.gain.size() > width) {
     // A norm of all heads together.
     const HeadTokens all = all_tokens(layer, states);
     return {all.queries.middleRows(own, width), all.keys.middleRows(shared, width),
-            all.values.middleRows(shared, width)};
+            all.values.middleRows(shared, width), sink};
   }
   HeadTokens tokens;
   struct Part {
@@ -169,12 +185,13 @@ HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int h
   }
   tokens.queries = layer.query_norm(std::move(tokens.queries));
   tokens.keys = layer.key_norm(std::move(tokens.keys));
+  tokens.sink = sink;
   return tokens;
 }
 
 HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
                    MatrixXf& read) {
-  auto& [queries, keys, values] = tokens;
+  auto& [queries, keys, values, sink] = tokens;
   const Index width = rules.head_width;
   turns.turn_queries(width, queries);
   turns.turn_keys(width, keys);
@@ -184,7 +201,7 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
                                width,
                                width,
                                queries.cols()};
-  return attend(input, rules, read.data() + head * width, read.rows());
+  return attend(input, rules, sink, read.data() + head * width, read.rows());
 }
 
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct Norm {
 struct LayerWeights {
   Linear query, key, value, attention_output, mlp_gate, mlp_up, mlp_down;
   Norm query_norm, key_norm;  ///< of each head, or of all heads together
+  Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
   /// Before the branch, on its output, and after the skip connection.
   Norm attention_norm, attention_output_norm, attention_end_norm;
   Norm mlp_norm, mlp_output_norm, mlp_end_norm;
@@ -50,8 +52,9 @@ struct LayerRules {
   Eigen::Index head_width = 1;  ///< d_h
   Activation activation = Activation::gelu;
   bool causal = false;
-  bool parallel = false;    ///< attention and MLP read the same tokens
-  float attention_cap = 0;  ///< logits l become c tanh(l/c); 0: they do not
+  bool parallel = false;       ///< attention and MLP read the same tokens
+  bool learned_sinks = false;  ///< LayerWeights::sinks
+  float attention_cap = 0;     ///< logits l become c tanh(l/c); 0: they do not
   Rotary rotary = {};
   /// A query sees no key that is further away, in tokens.
   Eigen::Index reach = std::numeric_limits<Eigen::Index>::max() / 2;
@@ -67,13 +70,14 @@ struct LayerRules {
 /// before rotary positions turn them.
 struct HeadTokens {
   Eigen::MatrixXf queries, keys, values;
+  std::optional<float> sink = {};  ///< of a single head (LayerWeights::sinks)
 };
 
 /// What a head did on a passage of T tokens, T x T: row = key, column = query.
 struct HeadTrace {
   /// q . k / sqrt(d_h), turned by rotary positions, capped. 0 for keys that the query does not see.
   Eigen::MatrixXf logits;
-  /// Their softmax over the keys that the query sees; 0 elsewhere.
+  /// Their softmax over the keys that the query sees, and the head's sink; 0 elsewhere.
   Eigen::MatrixXf weights;
 };
 

@@ -65,7 +65,8 @@ FamilyMatch text_of(const Safetensors& file, const Config& config) {
     };
     const bool of_type = has(type) && has(text_type);
     const bool first = match.stacks.front().names == &family.attentions.front();
-    const bool complete = first && !match.embeddings.empty() && unsupported.empty();
+    const bool known = unsupported.empty() || !family.text.experts.empty();
+    const bool complete = first && !match.embeddings.empty() && known;
     if (family.reads_text() && of_type && complete) return std::move(match);
     found = std::string(family.name);
     for (const auto& name : {type, text_type}) {

@@ -71,7 +71,6 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   if (!names().embedding_projection.empty()) width_ = sides(names().embedding_projection, 0)[1];
   for (const LayerTensors& layer : match_.stacks.front().layers) {
     if (layer.layer != stored_++) {
-      layers_ = stored_;
       throw FormatError(shown_name(full_name(attention().query_weight, stored_ - 1)),
                         "it is missing");
     }
@@ -85,6 +84,16 @@ void TextModel::read_layers(const ConfigKeys& keys) {
   constexpr std::uint64_t kMostLayers = 100'000;
   const std::string key(names().layers_key), groups(names().groups_key);
   layers_ = stored_;
+  for (int layer = 0; layer < stored_ && !names().experts.empty(); ++layer) {
+    experts_ = full_name(names().experts, layer);
+    if (tensors_->tensors().contains(experts_)) {
+      layers_ = layer + 1;
+      return;
+    }
+  }
+  if (!experts_.empty()) {
+    throw FormatError(shown_name(full_name(names().experts)), "it is missing");
+  }
   if (key.empty()) return;
   const auto told = keys.integer(groups, kMostLayers);
   if (told.value_or(1) != static_cast<std::uint64_t>(stored_)) {
@@ -99,12 +108,13 @@ void TextModel::read_layers(const ConfigKeys& keys) {
                                " groups of layers");
   }
   layers_ = static_cast<int>(*layers);
+  sharing_ = layers_ / stored_;
 }
 
 std::string TextModel::full_name(std::string_view pattern, int layer) const {
   std::string name(pattern);
   const std::size_t mark = name.find("{n}");
-  if (mark != std::string::npos) name.replace(mark, 3, std::to_string(layer * stored_ / layers_));
+  if (mark != std::string::npos) name.replace(mark, 3, std::to_string(layer / sharing_));
   return match_.prefix + name;
 }
 
@@ -113,6 +123,7 @@ void TextModel::read_config(const ConfigKeys& keys) {
   LayerRules rules;
   read_heads(keys, rules);
   rules.activation = activation_of(names(), keys);
+  rules.learned_sinks = !attention().sinks.empty();
   rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
   rules.parallel = names().parallel && keys.flag(names().parallel_key).value_or(true);
   const auto cap = [&](std::string_view key, double usual) {
@@ -364,6 +375,9 @@ LayerWeights TextModel::read_layer(int layer) const {
 LayerWeights TextModel::read_heads(int layer) const {
   LayerWeights weights;
   read_projections(weights, layer);
+  if (rules(layer).learned_sinks) {
+    weights.sinks = read_bias(full_name(attention().sinks, layer), heads());
+  }
   if (layer > 0 || !names().bare_first) {
     weights.attention_norm = read_norm(attention().query_gain, layer);
   }

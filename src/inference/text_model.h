@@ -32,7 +32,12 @@ class TextModel {
   bool causal() const { return rules_.front().causal; }
   Eigen::Index width() const { return width_; }
   Eigen::Index head_width() const { return rules_.front().head_width; }
+  /// Those of which heads can be run: all but those after the first mixture of experts.
   int layers() const { return layers_; }
+  /// The tensor of the mixture of experts in the last of layers(), whose tokens are not known; empty for none.
+  const std::string& experts() const { return experts_; }
+  /// Layers of the whole model.
+  int all_layers() const { return stored_ * sharing_; }
   int heads() const { return rules_.front().heads; }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
   /// config's or the longest of the parameter "length", whichever is less.
@@ -101,7 +106,9 @@ class TextModel {
   bool tied_output_ = true;  // where there are no others
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
   int layers_ = 0;
-  int stored_ = 0;  // layers in the file, each for the same number of layers
+  int stored_ = 0;   // layers in the file
+  int sharing_ = 1;  // layers of the model that have the weights of each of those
+  std::string experts_;
 };
 
 }  // namespace eigenscope

@@ -1,5 +1,6 @@
 // What the heads of a checkpoint do on a text.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,6 +87,8 @@ void describe(ResultFields& out, const HeadOnTextRow& head_row) {
   out.number("sink", it.row.sink(), "attention to the first token and the separator together");
   out.number("sink_first", it.row.sink_first, "sink score: attention to the first token");
   out.number("sink_separator", it.row.sink_separator, "attention to the separator");
+  out.nullable("learned_sink", it.learned_sink,
+               "attention to a learned sink (gpt-oss), which other measures leave out; 0 without");
   out.number("layer_outlier_ratio", row.outlier_ratio, "`outlier_ratio` of the layer");
 }
 
@@ -116,6 +119,7 @@ struct AttendResult {
   std::vector<LayerOnText> layers;
   std::vector<HeadOnTextRow> heads;
   const std::vector<HeadWeights>* weights = nullptr;  ///< not a copy: they may be large
+  std::shared_ptr<const TextModel> model;             ///< for notes; null in an empty result
 };
 
 void describe(ResultFields& out, const AttendResult& result) {
@@ -126,6 +130,7 @@ void describe(ResultFields& out, const AttendResult& result) {
   out.list("heads", result.heads, "one row per finished head, means over the queries");
   out.list("weights", result.weights ? *result.weights : none,
            "one matrix per passage and head if requested; empty until done", describe_weights);
+  note_experts(out, result.model.get());
   const auto read = static_cast<Index>(result.passages.size());
   if (!result.repeated && read < result.text_passages) {
     out.note("of " + std::to_string(result.text_passages) + " passages the first " +
@@ -164,6 +169,7 @@ class AttendJob {
       : AttendJob(in, text, open_reader(in.reader)) {}
   AttendJob(const AttendInput& in, std::string_view text, const Reader& reader)
       : attention_(reader.model, cut(in, text, reader), in.weights) {
+    given_.model = reader.model;
     Index longest = 0;
     for (const Passage& passage : attention_.passages()) {
       longest = std::max(longest, passage.length());

@@ -97,6 +97,7 @@ struct PredictResult {
   std::vector<SummaryRow> summary;
   std::vector<SpectralAgreement> expectations;
   bool spectra = true;
+  std::shared_ptr<const TextModel> model;  ///< for notes; null in an empty result
 };
 
 void describe_profile(ResultFields& out, const HeadPrediction& head) {
@@ -200,6 +201,7 @@ void describe(ResultFields& out, const PredictResult& result) {
     out.list("spectra", *result.heads, "spectra of each head, in units of logits",
              describe_spectra);
   }
+  note_experts(out, result.model.get());
   out.list("profiles", *result.heads, "mean attention of each head over distance",
            describe_profile);
   out.list("summary", result.summary,
@@ -249,7 +251,8 @@ class PredictJob {
             rotary_decay_,
             summary_ ? summary_->rows() : std::vector<SummaryRow>{},
             expectations_,
-            spectra_};
+            spectra_,
+            model_};
   }
 
  private:
@@ -258,7 +261,8 @@ class PredictJob {
         only_summary_(in.summary),
         spectra_(in.spectra),
         length_(length_for(in.drawn.length, in.drawn.fit_length, *reader.model)),
-        rotary_decay_(rotary_decay_of(*reader.model, length_)) {
+        rotary_decay_(rotary_decay_of(*reader.model, length_)),
+        model_(reader.model) {
     if (partition.found.empty()) {
       const bool whole = partition.number == Partition::kAll;
       prediction_.emplace(reader.model, drawn_passages(in.drawn, reader),
@@ -283,6 +287,7 @@ class PredictJob {
   bool only_summary_, spectra_;
   Index length_;  // of a passage
   double rotary_decay_;
+  std::shared_ptr<const TextModel> model_;
   std::optional<Prediction> prediction_;  // none where its partitions are done
   std::vector<HeadPrediction> joined_;    // what these have found
   std::optional<Summary> summary_;        // none of a partition, and where no text is measured

@@ -31,6 +31,9 @@ void describe_fit_length(InputFields& f, bool& fit_length);
 /// `fit_length`; without, throws InvalidArgument ("length").
 Eigen::Index length_for(Eigen::Index length, bool fit_length, const TextModel& model);
 
+/// A note on the layers after a mixture of experts, which are left out; `model` may be null.
+void note_experts(ResultFields& out, const TextModel* model);
+
 /// Token ids of passages, one after another.
 Eigen::VectorXd ids_of(const std::vector<Passage>& passages);
 

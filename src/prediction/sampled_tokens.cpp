@@ -60,7 +60,7 @@ class TokenReader {
     const Index width = rules.head_width;
     const KeyRange seen = rules.seen(position, position + 1);
     const MatrixXf states = states_of(weights, x);
-    auto [queries, keys, values] = all_tokens(weights, states);
+    auto [queries, keys, values, sink] = all_tokens(weights, states);  // no sink without experts
     turns_[layer].turn_queries(width, position, queries);
     turns_[layer].turn_keys(width, position, keys);
     MatrixXf out(queries.rows(), x.cols());
@@ -154,6 +154,9 @@ std::vector<Passage> sampled_passages(const TextModel& model, const RandomTokens
   if (!model.causal()) {
     throw InvalidArgument("tokens_law",
                           "sampled needs a language model, whose attention is causal");
+  }
+  if (!model.experts().empty()) {
+    throw FormatError(model.experts(), "text cannot be sampled from a mixture of experts");
   }
   if (tokens.ids.empty()) throw InvalidArgument("ids", "there must be at least one token to draw");
   const Index room = content_length(tokens, length);

@@ -361,6 +361,72 @@ class SmolLM3(Llama):
         return super().turned(p, x) if self.config["no_rope_layers"][layer_of(p)] else x
 
 
+class GptOss(Llama):
+    """Sinks, biases, windows in each other layer, yarn; the tokens after the first mixture of experts are not
+    known, so the references are what its heads read."""
+
+    scaling = {
+        "rope_type": "yarn",
+        "factor": 4.0,
+        "beta_fast": 2.0,
+        "beta_slow": 0.25,
+        "truncate": False,
+        "original_max_position_embeddings": 16,
+    }
+    config = {
+        **ROTARY,
+        "model_type": "gpt_oss",
+        "head_dim": 6,
+        "hidden_act": "silu",
+        "sliding_window": 3,
+        "rope_scaling": scaling,
+        "tie_word_embeddings": True,
+    }
+    width, query_bias, depth = 6, True, 1
+
+    def add_projections(self, p, groups):
+        super().add_projections(p, groups)
+        self.tensor(p + "sinks", [self.heads], 2.0)
+
+    def add_mlp(self, p):
+        self.add_linear(p + "router", 3, WIDTH, True)
+        self.tensor(p + "experts.down_proj", [3, HIDDEN, WIDTH], 1.0)
+
+    def turned(self, p, x):
+        """Pairs that turn more than beta_fast times in the first training's length are kept, those that turn less
+        than beta_slow times are slowed down by the factor, with a ramp over the pairs between."""
+        s, base = self.scaling, self.config["rope_theta"]
+        half = self.width // 2
+
+        def pair(turns):
+            length = s["original_max_position_embeddings"]
+            return self.width * math.log(length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+        low, high = max(pair(s["beta_fast"]), 0), min(pair(s["beta_slow"]), self.width - 1)
+        ramp = np.clip((np.arange(half) - low) / (high - low), 0, 1)
+        plain = base ** (-2.0 * np.arange(half) / self.width)
+        frequencies = plain / s["factor"] * ramp + plain * (1 - ramp)
+        z = x[..., :half] + 1j * x[..., half:]
+        z = z * np.exp(1j * np.arange(len(x))[:, None] * frequencies)[:, None]
+        return np.concatenate([z.real, z.imag], axis=-1) * (0.1 * math.log(s["factor"]) + 1)
+
+    def result(self):
+        x = self.embedded(np.array(IDS))
+        p = "model.layers.0.self_attn."
+        q, k, v = (
+            y.reshape(len(x), -1, self.width)
+            for y in self.projections(p, self.rms_norm("model.layers.0.input_layernorm", x))
+        )
+        q, k = self.turned(p, q), self.turned(p, k)
+        k, v = (np.repeat(y, q.shape[1] // y.shape[1], axis=1) for y in (k, v))
+        logits = np.einsum("qhc,khc->hqk", q, k) * self.width**-0.5
+        back = np.arange(len(x))[:, None] - np.arange(len(x))
+        weights = np.exp(logits) * ((back >= 0) & (back < self.config["sliding_window"]))
+        weights /= weights.sum(axis=-1, keepdims=True) + np.exp(self.w[p + "sinks"])[:, None, None]
+        read = np.einsum("hqk,khc->qhc", weights, v).reshape(len(x), -1)
+        return {"config": self.config, "tensors": self.rows, "ids": IDS, "layers": [read], "logits": []}
+
+
 class Phi(Model):
     """Attention and MLP read the same norm; rotary positions on a half of each head; biases everywhere."""
 
@@ -796,6 +862,7 @@ def generate():
         "Gemma 2": [Gemma2().result()],
         "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result(), MultimodalGemma3().result()],
         "SmolLM3": [SmolLM3().result()],
+        "gpt-oss": [GptOss().result()],
         "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
         "GPT-NeoX": [NeoX().result(), SequentialNeoX().result()],
