@@ -1,7 +1,8 @@
 // What must be seen in any browser, at any width, with any colours.
 import { describe, expect, test } from 'vitest';
 import { viewNames } from '../../web/chapters/views';
-import { blocks, browser, host, openBrowser, visit } from './browser';
+import { FIGURES } from '../../web/ui/registry';
+import { blocks, browser, host, openBrowser, showView, visit } from './browser';
 
 openBrowser();
 
@@ -30,6 +31,18 @@ test.each(
     await figure.locator('.chart.drawn').waitFor();
   }
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(most);
+});
+
+test('at most twelve figures are in sight, the others one click away', async () => {
+  const { page } = await visit(browser, host.address, { settle: false });
+  await expect.poll(() => page.locator('.figure').evaluateAll((all) => all.length)).toBe(FIGURES.length);
+  let inSight = 0;
+  for (const view of viewNames) {
+    await showView(page, view);
+    await page.locator(`#${view} .exports`).first().waitFor({ state: 'attached' });
+    inSight += await page.locator(`#${view} .figure:visible`).count();
+  }
+  expect(inSight).toBeLessThanOrEqual(12);
 });
 
 describe.each([

@@ -27,10 +27,16 @@ test('every lab has a card with a picture and a finding, which leads to its figu
     expect(text).toMatch(/\d\.\d/);
     expect(await cards.nth(i).locator('svg path, svg circle').count()).toBeGreaterThan(5);
   }
+  const shown = () => page.locator('#uses .figure:visible').evaluateAll((all) => all.map(({ id }) => id));
+  expect(await shown()).toEqual(['figure-position-meaning']);
   await cards.nth(1).click();
   await expect
     .poll(() => page.evaluate(() => document.querySelector('#figure-latent-posterior')!.getBoundingClientRect().top))
     .toBeLessThan(500);
+  expect(await shown()).toEqual(['figure-latent-posterior']);
+  expect(await page.locator('.lab-cards [aria-current]').count()).toBe(1);
+  await page.goto(`${host.address}#figure-attention-prior`);
+  await expect.poll(shown).toEqual(['figure-attention-prior']);
   expect(errors).toEqual([]);
 });
 

@@ -12,8 +12,12 @@ export function wirePrint(runners: readonly Runner[]): void {
     document.documentElement.classList.toggle('printing', onPaper);
     for (const details of document.querySelectorAll<HTMLDetailsElement>('details.folded')) {
       details.dataset.open ??= String(details.open);
+      details.dataset.group ??= details.name; // of a group only one can be open
+      details.name = onPaper ? '' : details.dataset.group;
       details.open = onPaper || details.dataset.open === 'true';
-      if (!onPaper) delete details.dataset.open;
+      if (onPaper) continue;
+      delete details.dataset.open;
+      delete details.dataset.group;
     }
     for (const runner of runners) runner.drawNow();
   };

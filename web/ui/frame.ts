@@ -132,12 +132,15 @@ export class Frame {
     return [this.chart.clientWidth, top + scrollY, parseFloat(scrollPaddingBottom) || 0];
   }
 
-  /** Gives the figure another name than the registry's; its number stays. */
+  /** Gives the figure another name than the registry's, also where it is folded; its number stays. */
   retitle(name: string): void {
     const heading = child(this.root, '.figure-head h2');
-    const [number] = heading.children;
     if (heading.textContent.endsWith(` ${name}`)) return;
-    heading.replaceChildren(number, ` ${name}`);
+    const folded = this.root.closest('details.folded');
+    for (const place of folded ? [heading, child(folded, 'summary')] : [heading]) {
+      const [number] = place.children;
+      place.replaceChildren(number, ` ${name}`);
+    }
   }
 
   /** Puts the figure on the page or takes it off, with what folds it and its link among the contents. */

@@ -44,7 +44,7 @@ export function lineLegend(texts: readonly string[], width: number, more: readon
 /** Dots at means, hollow where a test found no difference from the baseline. */
 export function meanMark<Point>(
   points: readonly Point[],
-  { r = 3.5, ...look }: Pick<DotOptions, 'x' | 'y' | 'opacity'> & { r?: number },
+  { r = 3.5, ...look }: Pick<DotOptions, 'x' | 'y'> & { r?: number },
   tested: (point: Point) => Pick<Tested, 'p'>,
   colour: string,
   ariaDescription: string,
@@ -58,7 +58,7 @@ export function errorBars<Point>(
   points: readonly Point[],
   x: (point: Point) => number,
   value: (point: Point) => MeanError,
-  look: { stroke: string; strokeOpacity?: number },
+  look: { stroke: string },
 ): Markish {
   return link(
     points.filter((point) => Number.isFinite(value(point).error)),

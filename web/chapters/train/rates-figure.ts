@@ -39,7 +39,7 @@ const HIGH = '0.02';
 const MEANS = ['initial-m1', 'initial-m1-half'];
 const COMPARED_AT = ['0.0015', '0.003', HIGH];
 /** Pixels of a panel, beside the other and above it. */
-const HEIGHT = { beside: 270, above: 200 };
+const HEIGHT = { beside: 330, above: 200 };
 /** Pixels between the numbers of an axis, at least. */
 const GAP = 4;
 /** What the axis has beyond its outermost learning rates, as a factor. */
@@ -190,18 +190,10 @@ function panel(
         y: mean,
         z: 'method',
         stroke: 'currentColor',
-        strokeOpacity: 0.3,
+        strokeOpacity: 0.2,
         strokeWidth: 1,
         ariaDescription: 'other methods',
       }),
-      errorBars(others.flatMap(own), rateOf, spread, { stroke: 'currentColor', strokeOpacity: 0.3 }),
-      meanMark(
-        others.flatMap(own),
-        { x: 'rate', y: mean, r: 2, opacity: 0.45 },
-        spread,
-        'var(--muted)',
-        'other methods, mean',
-      ),
       ...named.flatMap((method, at) => [
         line(own(method), {
           x: 'rate',

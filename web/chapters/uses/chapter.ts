@@ -8,6 +8,7 @@ import { ContextFigure } from './contexts/figure';
 import { FIRST } from './first';
 import type { LabFigure } from './lab-figure';
 import { LatentFigure } from './latent/figure';
+import { showOneLab } from './one-lab';
 import { PositionFigure } from './position/figure';
 import { PriorFigure } from './prior/figure';
 import { RetrievalFigure } from './retrieval/figure';
@@ -34,5 +35,6 @@ export function startUses({ pool }: Page, store: Store): Chapter {
   }));
   controls.showOnlyFor(figures.inSight);
   drawCards(labs);
+  showOneLab();
   return figures;
 }
