@@ -228,30 +228,41 @@ write('uses-first.json', rounded(Object.fromEntries(labs.map(({ first }) => firs
 // the first and the last level.
 const [firstLevel, lastLevel] = [0, nested - 1].map((level) => zipf.summary[level][LEVEL]);
 presetValues.localize.trained = { first: firstLevel, last: lastLevel };
-// The map of collapses as the chapter opens.
+// The maps of collapses with which the chapter and the presets of the figure open; presets of one map share it.
 const { planeOf, CELLS } = await load('chapters/collapse/plane.ts');
+const { keyOf } = await load('chapters/collapse/collapse-cells.ts');
 const { cellsInput, linesInput, stacksIn } = await load('chapters/collapse/cell-questions.ts');
-const own = VIEWS.collapse.defaults;
-const plane = planeOf(own);
 const everyCell = Array.from({ length: CELLS * CELLS }, (_, at) => at);
-const cells = run('collapse', cellsInput(own, plane, everyCell, stacksIn(own)));
-const list = (name) => [...cells[name]];
-const index = run('lines', linesInput(own, plane)).value;
-const wide = Math.sqrt(index.length); // one row a mean there, a variance here
-write(
-  'collapse-first.json',
-  rounded(
-    {
-      residual: list('residual'),
-      residual_error: list('residual_error'),
-      entropy: list('entropy'),
-      entropy_error: list('entropy_error'),
-      samples: stacksIn(own),
-      localization: Array.from(index, (_, at) => index[(at % wide) * wide + Math.floor(at / wide)]),
-    },
-    4,
-  ),
+const mapStates = [{}, ...collapsePresets.filter((it) => it.figure === 'collapse-map').map((it) => it.state)];
+const maps = new Map(
+  mapStates.map((state) => {
+    const own = { ...VIEWS.collapse.defaults, ...state };
+    const plane = planeOf(own);
+    return [keyOf(own, plane), { state, own, plane }];
+  }),
 );
+const asked = async (name, { mean, variance, ...input }) => {
+  const given = Object.entries(input).filter(([, value]) => !(Array.isArray(value) && value.length === 0));
+  return printedBeside(wordsOf(name, Object.fromEntries(given)));
+};
+const turned = ([first, ...rest]) => first.map((value, i) => [value, ...rest.map((row) => row[i])]);
+const collapseMaps = [...maps.values()].map(async ({ state, own, plane }) => {
+  const [cells, { value }] = await Promise.all([
+    asked('collapse', cellsInput(own, plane, everyCell, stacksIn(own))),
+    asked('lines', linesInput(own, plane)),
+  ]);
+  const list = (name, digits) => rounded(cells[name].flat(), digits);
+  return {
+    state,
+    residual: list('residual', 4),
+    residual_error: list('residual_error', 2),
+    entropy: list('entropy', 4),
+    entropy_error: list('entropy_error', 2),
+    samples: stacksIn(own),
+    localization: rounded(turned(value).flat(), 4), // one row a variance
+  };
+});
+write('collapse-first.json', await Promise.all(collapseMaps));
 
 // The runs that the chapter on training shows until a person trains: those with which it begins, on its text.
 const { rowsOf } = await load('chapters/train/log-rows.ts');

@@ -2,7 +2,6 @@ import { Controls } from '../../controls/panel';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import type { Chapter, Page } from '../shared/page';
-import { firstCells } from './first-cells';
 import { CollapseMapFigure } from './collapse-map';
 import { CosinesFigure } from './cosines';
 import { DepthFigure } from './depth';
@@ -15,7 +14,7 @@ export function startCollapse({ pool }: Page, store: Store): Chapter {
   const curves = new StackCurves();
   const figures = runFigures<FigureOf<'collapse'>, State>(
     {
-      'collapse-map': new CollapseMapFigure(store, firstCells(store.state)),
+      'collapse-map': new CollapseMapFigure(store),
       depth: new DepthFigure(store, curves),
       cosines: new CosinesFigure(),
     },

@@ -1,6 +1,6 @@
 import type { Collapsed } from '../../engine/protocol';
 import { cellsInput, linesInput, stacksIn } from './cell-questions';
-import { CELLS, planeOf, stages, WIDE, type Plane } from './plane';
+import { CELLS, stages, WIDE, type Plane } from './plane';
 import { partsOf, runParts } from '../../ui/parts';
 import { throttle } from '../../ui/throttle';
 import { type FigureContext, type State, stackOf } from './state';
@@ -88,12 +88,6 @@ export class CollapseCells {
     const place = (Math.floor(at / CELLS) + 1) * WIDE + (at % CELLS) + 1;
     return this.localization?.[place] ?? NaN;
   }
-}
-
-/** The cells that a state asks for: those at hand if they are the ones. */
-export function cellsFor(state: Readonly<State>, present: CollapseCells | null, held: boolean): CollapseCells {
-  const plane = held && present ? present.plane : planeOf(state);
-  return present?.key === keyOf(state, plane) ? present : new CollapseCells(state, plane);
 }
 
 /** The question but for the present point, which only moves on the map. */

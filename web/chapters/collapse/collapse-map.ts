@@ -8,9 +8,10 @@ import { element, type Bitmap } from '../../charts/picture';
 import { chart, contour, dot, text, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { makeTip, placeTip } from '../../charts/tip';
-import { cellsFor, type Cell, type CollapseCells } from './collapse-cells';
+import type { Cell, CollapseCells } from './collapse-cells';
 import { Frame, type Shape } from '../../ui/frame';
 import { levelPlaces } from '../../charts/level-labels';
+import { cellsFor } from './first-cells';
 import { FATE_NAMES, fateOf, FATES, fatesOf, paintFates } from './fates';
 import { cellAt, CELLS, centres, standIn, WIDE, widened, type Plane } from './plane';
 import { borders, labelPlaces } from '../../charts/regions';
@@ -39,16 +40,12 @@ export class CollapseMapFigure implements Figure {
   private handle: Handle;
   private chart: Chart | null = null;
   /** The newest question, and what is shown: the one before it until it has its first cells. */
-  private asked: CollapseCells | null;
+  private asked: CollapseCells;
   private known: CollapseCells | null = null;
 
-  /** `first` are cells that are known already. */
-  constructor(
-    private store: Store,
-    first: CollapseCells | null,
-  ) {
+  constructor(private store: Store) {
     const { chart } = this.frame;
-    this.asked = first;
+    this.asked = cellsFor(store.state, null, false);
     this.canvas.className = 'bitmap';
     this.handle = new Handle(chart, 'Mean and variance of the eigenspectrum', {
       drag: (x, y) => this.drag(x, y),
@@ -67,7 +64,7 @@ export class CollapseMapFigure implements Figure {
   }
 
   paint(): void {
-    if (this.asked?.isBegun()) this.known = this.asked;
+    if (this.asked.isBegun()) this.known = this.asked;
     const { known, frame } = this;
     if (!known) return;
     const shown = this.shown(known);

@@ -1,13 +1,27 @@
-import first from '../../generated/collapse-first.json';
+import maps from '../../generated/collapse-first.json';
 import { CollapseCells, keyOf } from './collapse-cells';
-import { planeOf } from './plane';
+import { planeOf, type Plane } from './plane';
 import { type State, collapseView } from './state';
 
-/** The cells of the chapter's own state, from the build; null for another state. */
-export function firstCells(state: Readonly<State>): CollapseCells | null {
-  const own = collapseView.defaults;
-  if (keyOf(state, planeOf(state)) !== keyOf(own, planeOf(own))) return null;
-  const { residual, residual_error, entropy, entropy_error, samples, localization } = first;
+/** Maps that the build has computed, by their questions: that of the chapter's own state and those of presets. */
+const MAPS = new Map(
+  maps.map((map) => {
+    const state = { ...collapseView.defaults, ...map.state } as State;
+    return [keyOf(state, planeOf(state)), map];
+  }),
+);
+
+/** The cells that a state asks for: those at hand or those of the build, if they are the ones. */
+export function cellsFor(state: Readonly<State>, present: CollapseCells | null, held: boolean): CollapseCells {
+  const plane = held && present ? present.plane : planeOf(state);
+  return present?.key === keyOf(state, plane) ? present : known(state, plane);
+}
+
+/** The cells of a question as far as the build has them. */
+function known(state: Readonly<State>, plane: Plane): CollapseCells {
+  const map = MAPS.get(keyOf(state, plane));
+  if (!map) return new CollapseCells(state, plane);
+  const { residual, residual_error, entropy, entropy_error, samples, localization } = map;
   const cells = residual.map((_, at) => ({
     residual: residual[at] ?? NaN,
     residual_error: residual_error[at] ?? NaN,
@@ -17,7 +31,7 @@ export function firstCells(state: Readonly<State>): CollapseCells | null {
     refused: '',
     overflow: 0,
   }));
-  const known = new CollapseCells(state, planeOf(state), cells);
-  known.localization = Float64Array.from(localization, (value) => value ?? NaN);
-  return known;
+  const found = new CollapseCells(state, plane, cells);
+  found.localization = Float64Array.from(localization, (value) => value ?? NaN);
+  return found;
 }
