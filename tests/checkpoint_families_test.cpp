@@ -652,7 +652,7 @@ TEST_CASE("stacks have counts of heads of their own") {
   CHECK_THAT(failure({"2", "1"}), ContainsSubstring("two counts"));
   CHECK_THAT(failure({"=2"}), ContainsSubstring("write STACK=N"));
   for (const std::string bad : {"vision=0", "vision=", "vision=1.5", "x", "", "5000"}) {
-    CHECK_THAT(failure({bad}), ContainsSubstring("is not allowed"));
+    CHECK_THAT(failure({bad}), ContainsSubstring("must be the name of a weight with {n} once"));
   }
   HeadSettings named{.stack_heads = {{"vision", 2}}};
   const auto llama_file = open(write(llama("LLaMA", "llama"), "F32"));

@@ -148,9 +148,9 @@ TEST_CASE("what acts on W_QK, and other programs' formats, are refused with fixe
     const Failure locater =
         refusal([](TrainSettings& s) { s.regularizer.kind = RegularizerKind::locater; });
     CHECK(locater.message ==
-          std::string("regularizer: locater is not allowed with attention ") +
+          std::string("regularizer must be none or sigma-reparam with attention ") +
               (kind == AttentionKind::none ? "none" : "self") +
-              ", which does not depend on W_Q and W_K; use none or sigma-reparam");
+              ", which does not depend on W_Q and W_K: found locater");
     CHECK(refusal([](TrainSettings& s) {
             s.regularizer.initialization = Initialization::mimetic;
           }).item == "initialization");

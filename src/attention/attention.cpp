@@ -70,7 +70,7 @@ VectorXd weights_of(const VectorXd& logits, double temperature, SoftmaxKind kind
 
 MatrixXd attention_logits(const MatrixXd& tokens, const MatrixXd& query_key) {
   if (query_key.rows() != tokens.rows() || query_key.cols() != tokens.rows()) {
-    throw InvalidArgument("query_key", "it must be d x d for tokens of d x T");
+    throw InvalidArgument("query_key", "be d x d for tokens of d x T");
   }
   return transposed_times(tokens, times(query_key, tokens));
 }
@@ -79,7 +79,7 @@ MatrixXd attention_weights(const Eigen::Ref<const MatrixXd>& logits, double temp
                            SoftmaxKind kind, const Mask& mask) {
   const Index length = logits.rows();
   if (logits.cols() > length) {
-    throw InvalidArgument("logits", "there must be a key for every query");
+    throw InvalidArgument("logits", "have a key for every query");
   }
   MatrixXd weights = MatrixXd::Zero(length, logits.cols());
   const auto fill = [&](Index query, const auto& ranges) {

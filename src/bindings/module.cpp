@@ -42,7 +42,7 @@ const Operation& operation_called(const std::string& name) {
   for (const Operation* operation : kOperations) {
     if (name == operation->name) return *operation;
   }
-  throw InvalidArgument("operation", "there is no operation called '" + name + "'");
+  throw InvalidArgument("operation", "be one of the engine's", "found '" + name + "'");
 }
 
 /// The job `check`: one typed field of an operation.
@@ -90,7 +90,7 @@ std::unique_ptr<ScriptJob> create_partition(const std::string& name, const val& 
     const int count = found["length"].as<int>();
     for (int k = 0; k < count; ++k) partition.found.push_back(bytes_of("partitions", found[k]));
     if (number >= operation.partitions || (count != 0 && count != operation.partitions)) {
-      throw InvalidArgument("partitions", "there are " + std::to_string(operation.partitions));
+      throw InvalidArgument("partitions", "number " + std::to_string(operation.partitions));
     }
     ScriptInput fields(input);
     return std::make_unique<ScriptJob>(operation.make(fields, partition));

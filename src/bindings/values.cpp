@@ -44,7 +44,7 @@ double checked_value(const Parameter& parameter, const char* field, const val& v
 }
 
 std::string string_of(const char* field, const val& value) {
-  if (!value.isString()) throw InvalidArgument(field, "it must be a text");
+  if (!value.isString()) throw InvalidArgument(field, "be a text");
   return value.as<std::string>();
 }
 
@@ -52,7 +52,7 @@ File file_of(const val& value) { return std::make_shared<ScriptSource>(value); }
 
 std::size_t length_of(const InputField& field, const val& list) {
   if (list.isUndefined() || !list["length"].isNumber()) {
-    throw InvalidArgument(field.name, "it must be a list");
+    throw InvalidArgument(field.name, "be a list");
   }
   return list["length"].as<std::size_t>();
 }
@@ -66,7 +66,7 @@ val copied(const void* data, std::size_t size) {
 
 std::vector<std::byte> bytes_of(const char* field, const val& value) {
   if (!value.instanceof (val::global("Uint8Array"))) {
-    throw InvalidArgument(field, "it must be a Uint8Array");
+    throw InvalidArgument(field, "be a Uint8Array");
   }
   std::vector<std::byte> bytes(value["length"].as<std::size_t>());
   copy_into(bytes, value);
@@ -91,7 +91,7 @@ void ScriptInput::read(const InputField& field, const val& value) {
                                      field.name, string_of(field.name, value))));
     case FieldKind::flag:
       if (!value.isTrue() && !value.isFalse()) {
-        throw InvalidArgument(field.name, "it must be true or false");
+        throw InvalidArgument(field.name, "be true or false");
       }
       return field.set(field.at, value.isTrue() ? 1 : 0);
     case FieldKind::text:
@@ -101,7 +101,7 @@ void ScriptInput::read(const InputField& field, const val& value) {
       auto& list = *static_cast<std::vector<double>*>(field.at);
       const bool needed = !list.empty();
       list.resize(length_of(field, value));
-      if (needed && list.empty()) throw InvalidArgument(field.name, "it must have an entry");
+      if (needed && list.empty()) throw InvalidArgument(field.name, "have an entry");
       for (std::size_t i = 0; i < list.size(); ++i) {
         list[i] = checked_value(*field.parameter, field.name, value[i]);
       }
@@ -129,7 +129,7 @@ void ScriptInput::end() {
     const auto name = names[i].as<std::string>();
     bool known = false;
     for (const char* seen : seen_) known = known || name == seen;
-    if (!known) throw InvalidArgument(name, "there is no field of this name");
+    if (!known) throw InvalidArgument(name, "be a field of the operation");
   }
 }
 

@@ -49,7 +49,7 @@ const DtypeEntry& entry(Dtype dtype) {
   for (const DtypeEntry& candidate : kDtypes) {
     if (candidate.dtype == dtype) return candidate;
   }
-  throw InvalidArgument("dtype", "there is no such element type");
+  throw InvalidArgument("dtype", "be an element type");
 }
 
 // A signalling NaN would raise the invalid flag when widened, and trap where that is trapped.
@@ -114,8 +114,8 @@ float bfloat16_to_float(std::uint16_t code) noexcept {
 template <class Real>
 void decode(Dtype dtype, std::span<const std::byte> raw, std::span<Real> out) {
   if (!is_decodable(dtype) || raw.size() != out.size() * (dtype_bits(dtype) / 8)) {
-    throw InvalidArgument(
-        "dtype", "it must be F16, BF16, F32 or F64, not " + std::string(dtype_name(dtype)));
+    throw InvalidArgument("dtype", "be F16, BF16, F32 or F64",
+                          "found " + std::string(dtype_name(dtype)));
   }
   if (dtype == Dtype::kF16) decode_all<std::uint16_t>(raw.data(), out, half_to_float);
   if (dtype == Dtype::kBF16) decode_all<std::uint16_t>(raw.data(), out, bfloat16_to_float);

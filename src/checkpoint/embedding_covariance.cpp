@@ -19,8 +19,9 @@ EmbeddingCovariance::EmbeddingCovariance(std::shared_ptr<const Safetensors> tens
                                          std::string name)
     : tensors_(std::move(tensors)), name_(std::move(name)) {
   if (name_.empty()) {
-    throw InvalidArgument("frame", "'embeddings' is not allowed; " + tensors_->name() +
-                                       " has no token embedding table shared by all of its stacks");
+    throw InvalidArgument("frame",
+                          "be identity without a token embedding table that all stacks share",
+                          tensors_->name() + " has none");
   }
   const TensorInfo& info = tensors_->tensor(name_);
   if (info.shape.size() != 2 || info.shape[0] < 2 || info.shape[1] < 1 || info.shape[1] > kWidest) {

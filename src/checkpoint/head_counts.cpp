@@ -12,14 +12,15 @@ void set_head_counts(std::span<const std::string> texts, HeadSettings& settings)
     const auto count =
         static_cast<int>(parse_parameter("heads", named ? text.substr(equals + 1) : text));
     if (equals == 0) {
-      throw InvalidArgument("heads", "'" + text + "' names no stack; write STACK=N");
+      throw InvalidArgument("heads", "be N or STACK=N", "found '" + text + "'");
     }
     const bool first = named ? settings.stack_heads.emplace(text.substr(0, equals), count).second
                              : !settings.heads.has_value();
     if (!first) {
-      throw InvalidArgument("heads", "there are two counts for " +
-                                         (named ? "the stack '" + text.substr(0, equals) + "'"
-                                                : std::string("all stacks")));
+      throw InvalidArgument(
+          "heads", "be given once for each stack",
+          "found two counts for " +
+              (named ? "the stack '" + text.substr(0, equals) + "'" : std::string("all stacks")));
     }
     if (!named) settings.heads = count;
   }

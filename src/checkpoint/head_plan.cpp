@@ -107,7 +107,8 @@ class StackPlanner {
                                   " heads of width " + std::to_string(grid_.head_width) +
                                   ", but '" + keys_.path(family_->head_width_key) + "' in " +
                                   keys_.name() + " is " + std::to_string(*told_width);
-      if (given_heads_) throw InvalidArgument("heads", "the " + message);
+      if (given_heads_)
+        throw InvalidArgument("heads", "fit the head width of the model", "the " + message);
       throw FormatError(shown_name(weight), "its " + message);
     }
   }
@@ -125,9 +126,9 @@ class StackPlanner {
     const std::string key = key_of_layer(stack_.names->head_count_key, layer);
     if (given_heads_) {
       if (is_list()) {
-        throw InvalidArgument("heads", "'" + keys_.path(stack_.names->head_count_key) + "' in " +
-                                           keys_.name() +
-                                           " lists the heads of each layer; omit the count");
+        throw InvalidArgument(
+            "heads", "be omitted where the model lists the heads of each layer",
+            keys_.name() + " has the list '" + keys_.path(stack_.names->head_count_key) + "'");
       }
       return static_cast<std::uint64_t>(checked("heads", *given_heads_));
     }
@@ -165,18 +166,17 @@ class StackPlanner {
   void check_three_parts(const std::string& weight) const {
     if (outputs(weight) == 3 * inputs(weight)) return;
     throw InvalidArgument("key_heads",
+                          "be given for grouped keys, " + allowed_range(parameter("key_heads")),
                           "the shape " + shape(weight) + " of " + shown_name(weight) +
-                              " does not hold queries, keys and values of the same width as its "
-                              "input; for grouped keys give the number of key heads, " +
-                              allowed_range(parameter("key_heads")));
+                              " does not hold queries, keys and values of its input's width");
   }
 
   [[noreturn]] void refuse_unknown_count(const std::string& key) const {
     const std::string lacking = key.empty() ? "a mapping has no head count"
                                 : !keys_    ? "there is no config.json with the head count"
                                             : keys_.name() + " has no '" + keys_.path(key) + "'";
-    throw InvalidArgument("heads", lacking + "; give the number of heads in each layer, " +
-                                       allowed_range(parameter("heads")));
+    throw InvalidArgument(
+        "heads", "be given, " + allowed_range(parameter("heads")) + " for each layer", lacking);
   }
 
   [[noreturn]] void refuse_indivisible(const std::string& weight, std::uint64_t heads) const {
@@ -186,7 +186,8 @@ class StackPlanner {
       message += ", " + std::to_string(*given_key_heads_) + " of keys and as many of values";
     }
     if (given_heads_) {
-      throw InvalidArgument("heads", "the " + message + " in " + shown_name(weight));
+      throw InvalidArgument("heads", "divide the outputs of the queries",
+                            "the " + message + " in " + shown_name(weight));
     }
     throw FormatError(shown_name(weight), "its " + message + ", which " + keys_.name() +
                                               " gives as '" +
@@ -246,7 +247,8 @@ class StackPlanner {
     const std::string message = "its shape " + shape(layer.key_weight) + " makes " + counts +
                                 ", not " + std::to_string(*given_key_heads_);
     if (settings_.key_heads) {
-      throw InvalidArgument("key_heads", shown_name(layer.key_weight) + ": " + message);
+      throw InvalidArgument("key_heads", "fit the keys' shape",
+                            shown_name(layer.key_weight) + ": " + message);
     }
     throw FormatError(shown_name(layer.key_weight),
                       message + " as '" + std::string(stack_.names->key_head_count_key) + "' in " +
@@ -339,10 +341,12 @@ void check_stacks(const std::vector<FamilyMatch>& parts, const HeadSettings& set
     for (const std::string& own : names) {
       if (!own.empty()) known += (known.empty() ? "" : ", ") + shown_name(own);
     }
-    throw InvalidArgument("heads", "'" + shown_name(name) + "' is not a stack of " + file + "; " +
-                                       (known.empty() ? "it has one stack without a name: give "
-                                                        "the number alone"
-                                                      : "its stacks are " + known));
+    throw InvalidArgument(
+        "heads",
+        "name a stack of " + file +
+            (known.empty() ? ", which has one without a name (give the number alone)"
+                           : ": " + known),
+        "found '" + shown_name(name) + "'");
   }
 }
 

@@ -8,9 +8,9 @@ namespace {
 void check_pattern(const char* field, const std::string& pattern) {
   const std::size_t mark = pattern.find("{n}");
   if (mark == std::string::npos || pattern.find("{n}", mark + 1) != std::string::npos) {
-    throw InvalidArgument(field, "'" + pattern +
-                                     "' is not allowed; it must be the name of a weight with {n} "
-                                     "once, for the number of the layer");
+    throw InvalidArgument(field,
+                          "be the name of a weight with {n} once, for the number of the layer",
+                          "found '" + pattern + "'");
   }
 }
 
@@ -31,8 +31,9 @@ std::shared_ptr<const Family> family_of(const Mapping& mapping) {
   family.exact = true;
   check_pattern("map_query", texts.query);
   if (family.fused() && !texts.key.empty()) {
-    throw InvalidArgument("map_key", "with the layout " + std::string(name_of(texts.layout, kLayoutNames)) +
-                                         " the keys are in the tensor of the queries");
+    throw InvalidArgument("map_key", "be empty with the layout " +
+                                         std::string(name_of(texts.layout, kLayoutNames)) +
+                                         ", whose keys are in the tensor of the queries");
   }
   if (!family.fused()) check_pattern("map_key", texts.key);
   if (!texts.gain.empty()) check_pattern("map_gain", texts.gain);

@@ -206,7 +206,7 @@ class PickleReader {
         pop();
         return;  // state of an ordered dict beside its items, such as _metadata
       default:
-        refuse("opcode " + std::to_string(code) + " is not allowed in a checkpoint");
+        refuse("it must have tensors alone (state_dict): opcode " + std::to_string(code));
     }
   }
 
@@ -227,8 +227,7 @@ class PickleReader {
                                                        "collections OrderedDict", "torch Size"};
     const bool storage = name.starts_with("torch ") && name.ends_with("Storage");
     if (!storage && std::find(kAllowed.begin(), kAllowed.end(), name) == kAllowed.end()) {
-      refuse("the name '" + shown_name(name) +
-             "' is not allowed in a checkpoint; save the tensors alone (state_dict)");
+      refuse("it must have tensors alone (state_dict): the name '" + shown_name(name) + "'");
     }
     push({.kind = Kind::global, .text = name});
   }

@@ -30,7 +30,7 @@ VectorXd energies(const MatrixXd& gram, const Rotary& rotary) {
 RotaryCircuit rotary_circuit(const MatrixXd& query, const MatrixXd& key, const Rotary& rotary,
                              Index distances) {
   if (distances < 2) {
-    throw InvalidArgument("length", std::to_string(distances) + " is not allowed; at least 2");
+    throw InvalidArgument("length", "be at least 2", "found " + std::to_string(distances));
   }
   const MatrixXd core = products_of_factors(query, key).core;
   const MatrixXd queries = transposed_times(query, query), keys = transposed_times(key, key);

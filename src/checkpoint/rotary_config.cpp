@@ -153,8 +153,9 @@ constexpr std::array kScalingTypes{
   for (const ScalingType& each : kScalingTypes) {
     known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
-  throw InvalidArgument("offset", "it must be 0: '" + keys.path(key) + "' in " + keys.name() +
-                                      " is '" + shown_name(type) + "'; supported: " + known);
+  throw InvalidArgument(
+      "offset", "be 0 unless the rotary scaling is one of " + known,
+      "'" + keys.path(key) + "' in " + keys.name() + " is '" + shown_name(type) + "'");
 }
 
 /// The shortest text that has such offsets.

@@ -79,7 +79,7 @@ Safetensors::Safetensors(std::shared_ptr<ByteSource> source) : name_(source->nam
 
 Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::string name)
     : name_(std::move(name)) {
-  if (shards.empty()) throw InvalidArgument("shards", "there must be at least one file");
+  if (shards.empty()) throw InvalidArgument("shards", "have at least one file");
   for (std::shared_ptr<ByteSource>& shard : shards) {
     const std::size_t number = shards_.size();
     SafetensorsHeader header = add_shard(std::move(shard));

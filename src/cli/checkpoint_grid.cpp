@@ -31,8 +31,7 @@ const Operation& measuring_operation(const Json& name) {
     if (name == operation->name) return *operation;
     names += (names.empty() ? "" : ", ") + std::string(operation->name);
   }
-  throw InvalidArgument("operation",
-                        write_json(name) + " is not allowed; it must be one of " + names);
+  throw InvalidArgument("operation", "be one of " + names, "found " + write_json(name));
 }
 
 /// A path as the name of a file.
@@ -47,9 +46,8 @@ std::string typed_value(const std::string& name, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return write_json(value);
   if (!value.is_array() || value.empty()) {
-    throw InvalidArgument(
-        name,
-        write_json(value) + " is not allowed; it must be a number, a text, a list of them or true");
+    throw InvalidArgument(name, "be a number, a text, a list of them or true",
+                          "found " + write_json(value));
   }
   std::string list;
   for (const Json& item : value) list += (list.empty() ? "" : ",") + typed_value(name, item);
@@ -71,7 +69,7 @@ class Measurement {
     try {
       app.parse(last_first);
     } catch (const CLI::ParseError& error) {
-      throw InvalidArgument("options", error.what());
+      throw InvalidArgument("options", "be options of the command", error.what());
     }
     TypedFields::Reader reader(fields_);
     checkpoint_.give(reader);
@@ -127,7 +125,7 @@ bool has_checkpoints(const std::string& json) {
 
 CheckpointGrid parse_checkpoint_grid(const std::string& json) {
   const Json source = read_json(json, "grid");
-  if (!source.is_object()) throw InvalidArgument("grid", "it must be a JSON object");
+  if (!source.is_object()) throw InvalidArgument("grid", "be a JSON object");
   check_keys("", source, "a grid of checkpoints",
              {"experiment", "operation", "checkpoints", "options"});
   CheckpointGrid grid;
@@ -136,21 +134,21 @@ CheckpointGrid parse_checkpoint_grid(const std::string& json) {
   grid.source = source;
   if (source.contains("options")) grid.options = source["options"];
   if (!grid.options.is_object()) {
-    throw InvalidArgument("options", "it must be an object of options");
+    throw InvalidArgument("options", "be an object of options");
   }
   const Json checkpoints = source.value("checkpoints", Json());
   if (!checkpoints.is_array() || checkpoints.empty()) {
-    throw InvalidArgument("checkpoints", "it must be a list of paths");
+    throw InvalidArgument("checkpoints", "be a list of paths");
   }
   std::set<std::string> ids;
   for (const Json& path : checkpoints) {
     if (!path.is_string() || path == "")
-      throw InvalidArgument("checkpoints", "each must be a path");
+      throw InvalidArgument("checkpoints", "be a list of paths", "found " + write_json(path));
     for (const std::string& checkpoint : find_checkpoints(path)) {
       grid.cells.push_back({cell_id(checkpoint), checkpoint});
       if (!ids.insert(grid.cells.back().id).second) {
-        throw InvalidArgument(
-            "checkpoints", "each checkpoint must occur once, but " + checkpoint + " occurs twice");
+        throw InvalidArgument("checkpoints", "have each checkpoint once",
+                              checkpoint + " occurs twice");
       }
     }
   }
@@ -198,9 +196,9 @@ void CheckpointGridOptions::run() const {
   const Shard shard = parse_shard(shard_);
   const CheckpointGrid grid = parse_checkpoint_grid(read_text(grid_));
   if (grid.operation != operation_) {
-    throw InvalidArgument("operation", "the operation of the grid must be `" +
-                                           std::string(operation_->name) + "`, not `" +
-                                           std::string(grid.operation->name) + "`");
+    throw InvalidArgument("operation",
+                          "be that of the command, `" + std::string(operation_->name) + "`",
+                          "the grid has `" + std::string(grid.operation->name) + "`");
   }
   std::error_code error;
   std::filesystem::create_directories(out_, error);

@@ -54,9 +54,9 @@ std::vector<File> runs_at(const std::string& path) {
 
 std::string only_checkpoint(const std::string& name, const std::vector<std::string>& found) {
   if (found.size() > 1) {
-    throw InvalidArgument(name, "the folder has " + std::to_string(found.size()) +
-                                    " checkpoints, such as " + found.front() +
-                                    "; name one of them");
+    throw InvalidArgument(
+        name, "name one checkpoint",
+        "the folder has " + std::to_string(found.size()) + ", such as " + found.front());
   }
   return found.front();
 }
@@ -85,11 +85,11 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
       app.add_option("--config", config_, "config.json; default: the one beside the weights"));
   if (has_field(operation, "changed")) {
     refuse_empty(app.add_option("--changed", changed_,
-                                "checkpoint that is compared with MODEL, named as MODEL is")
+                                "checkpoint to compare with MODEL: a file or folder as for MODEL")
                      ->required());
-    refuse_empty(
-        app.add_option("--changed-config", changed_config_,
-                       "its config.json; default: the one beside its weights, else that of MODEL"));
+    refuse_empty(app.add_option(
+        "--changed-config", changed_config_,
+        "config.json of --changed; default: the one beside its weights, else that of MODEL"));
   }
   if (!text_) return;
   refuse_empty(app.add_option("--tokenizer", tokenizer_,
@@ -102,8 +102,8 @@ std::vector<std::string> CheckpointOptions::paths() const {
     for (std::string& checkpoint : find_checkpoints(path)) found.push_back(std::move(checkpoint));
   }
   if (!config_.empty() && found.size() > 1) {
-    throw InvalidArgument("config", "it is allowed with one checkpoint only, and " +
-                                        std::to_string(found.size()) + " are given");
+    throw InvalidArgument("config", "be given with one checkpoint only",
+                          "found " + std::to_string(found.size()));
   }
   return found;
 }

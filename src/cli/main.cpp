@@ -14,7 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/operation_command.h"
-#include "cli/unknown_option.h"
+#include "cli/refusal.h"
 #include "operations/operations.h"
 #include "support/error.h"
 
@@ -23,8 +23,8 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr int kFailure = 1;
 
-int fail(const std::exception& error, int status) {
-  std::cerr << "eigenscope: " << error.what() << '\n';
+int fail(const std::string& message, int status) {
+  std::cerr << "eigenscope: " << message << '\n';
   return status;
 }
 
@@ -81,16 +81,14 @@ void check_command(const CLI::App& app, const std::string& name) {
     if (command->get_name() == name) return;
     names += (names.empty() ? "" : ", ") + command->get_name();
   }
-  throw eigenscope::InvalidArgument(name.empty() ? "''" : name,
-                                    "there is no such command; it must be one of " + names);
+  throw eigenscope::InvalidArgument("the command", "be one of " + names, "found '" + name + "'");
 }
 
 void parse(CLI::App& app, const std::vector<std::string>& arguments) {
   try {
     app.parse(last_first(arguments));
   } catch (const CLI::ParseError& error) {
-    // CLI11 takes the value of an unknown option for an argument of the command, and names that.
-    if (error.get_exit_code() != 0) eigenscope::cli::check_option_names(app, arguments);
+    if (error.get_exit_code() != 0) eigenscope::cli::explain(error, app, arguments);
     throw;
   }
 }
@@ -100,10 +98,6 @@ void add(CLI::App& app, const eigenscope::Operation& operation) {
   if (&operation == &eigenscope::heads_operation) return eigenscope::cli::add_heads(app);
   if (&operation == &eigenscope::train_operation) return eigenscope::cli::add_train(app);
   eigenscope::cli::add_operation(app, operation);
-}
-
-std::string refusal(const CLI::App* app, const CLI::Error& error) {
-  return "eigenscope: " + CLI::FailureMessage::simple(app, error);
 }
 
 }  // namespace
@@ -125,20 +119,19 @@ int main(int argc, char** argv) {
   eigenscope::cli::add_collect(app);
   eigenscope::cli::add_schema(app);
   eigenscope::cli::add_parameters(app);
-  app.failure_message(refusal);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
-    if (!arguments.empty() && !arguments.front().starts_with('-')) {
-      check_command(app, arguments.front());
+    if (arguments.empty() || !arguments.front().starts_with('-')) {
+      check_command(app, arguments.empty() ? "" : arguments.front());
     }
     parse(app, arguments);
     return finish(0);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? finish(0) : kBadInput;
   } catch (const eigenscope::InvalidArgument& error) {
-    return fail(error, kBadInput);
+    return fail(eigenscope::cli::in_options(error, app, arguments), kBadInput);
   } catch (const eigenscope::FormatError& error) {
-    return fail(error, kFailure);
+    return fail(error.what(), kFailure);
   } catch (const std::bad_alloc&) {
     return fail_of_memory(app);
   } catch (const std::length_error&) {

@@ -54,7 +54,7 @@ std::string rows_of(const Operation& operation) {
   ArrayColumns columns;
   operation.describe_result(columns);
   const std::string arrays =
-      columns.any() ? "place of its arrays; where they are empty, for each " : "";
+      columns.any() ? "element of its arrays, or, where these are empty, each " : "";
   return ", one row for each " + arrays + "entry of `" + operation.rows + "`";
 }
 
@@ -63,7 +63,7 @@ std::string read_checkpoint(const std::string& field, const std::string& path) {
   constexpr std::uint64_t kLargest = 4'000'000'000;
   const std::string one = only_checkpoint(field, find_checkpoints(path));
   const CheckpointFiles files = find_files(one, "", /*look_beside=*/false);
-  if (files.index) throw InvalidArgument(field, one + " is sharded; it must be a single file");
+  if (files.index) throw InvalidArgument(field, "be a single file", one + " is sharded");
   open_tensors(files);  // so that a refusal names the path
   return files.model.front()->read_text(kLargest, "a checkpoint");
 }
@@ -145,7 +145,7 @@ void TypedFields::Reader::visit(const InputField& field) {
         is_checkpoint ? read_checkpoint(field.name, text) : cli::read_text(text);
     if (content.empty() && !is_checkpoint) {
       // An operation takes no bytes for a field that is not given.
-      throw InvalidArgument(field.name, "it must have at least one byte, found none in " + text);
+      throw InvalidArgument(field.name, "have at least one byte", text + " has none");
     }
     const auto bytes = std::as_bytes(std::span(content));
     *static_cast<std::vector<std::byte>*>(field.at) = {bytes.begin(), bytes.end()};

@@ -17,8 +17,8 @@ std::string option_name(std::string_view name) {
 CLI::Option* refuse_empty(CLI::Option* option) {
   return option->check([option](const std::string& value) {
     if (value.empty()) {
-      throw InvalidArgument(option->get_single_name(),
-                            "an empty text is not allowed; it must be a path or a name");
+      throw InvalidArgument(option->get_single_name(), "be a path or a name",
+                            "found an empty text");
     }
     return std::string();
   });
@@ -28,7 +28,7 @@ std::vector<std::string> distinct_items(const std::string& name, const std::stri
   std::vector<std::string> items = list_items(list);
   for (auto item = items.begin(); item != items.end(); ++item) {
     if (std::find(items.begin(), item, *item) == item) continue;
-    throw InvalidArgument(name, "each item must occur once, but '" + *item + "' occurs twice");
+    throw InvalidArgument(name, "have each item once", "'" + *item + "' occurs twice");
   }
   return items;
 }

@@ -1,10 +1,11 @@
-#include "cli/unknown_option.h"
+#include "cli/refusal.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <numeric>
 
-#include "support/error.h"
+#include "cli/options.h"
 
 namespace eigenscope::cli {
 namespace {
@@ -41,24 +42,89 @@ std::string nearest(const CLI::App& command, const std::string& name) {
   return found;
 }
 
-}  // namespace
-
-void check_option_names(const CLI::App& app, const std::vector<std::string>& arguments) {
-  const CLI::App* command = &app;
+/// The command that the arguments name; the program itself where they name none.
+const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& arguments) {
   for (const CLI::App* it : app.get_subcommands(nullptr)) {
-    if (!arguments.empty() && it->get_name() == arguments.front()) command = it;
+    if (!arguments.empty() && it->get_name() == arguments.front()) return *it;
   }
+  return app;
+}
+
+// CLI11 takes the value of an unknown option for an argument of the command, and names that.
+void check_option_names(const CLI::App& command, bool is_program,
+                        const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument == "--") return;
-    if (!argument.starts_with("--")) continue;
+    const bool is_short = argument.size() > 1 && argument[0] == '-' &&
+                          std::isalpha(static_cast<unsigned char>(argument[1])) != 0;
+    if (!argument.starts_with("--") && !is_short) continue;
     const std::string name = argument.substr(0, argument.find('='));
-    if (command->get_option_no_throw(name) != nullptr) continue;
-    const std::string near = nearest(*command, name);
-    throw InvalidArgument(
-        name, "there is no such option" +
-                  (command == &app ? "" : " of the command " + command->get_name()) +
-                  (near.empty() ? "; `--help` lists them" : "; the nearest is " + near));
+    if (command.get_option_no_throw(name) != nullptr) continue;
+    const std::string near = nearest(command, name);
+    throw InvalidArgument(name, "be an option" + (is_program ? "" : " of " + command.get_name()),
+                          near.empty() ? "`--help` lists them" : "the nearest is " + near);
   }
+}
+
+/// What an option takes: the last brackets of its help, else all of it.
+std::string taken_by(const CLI::Option& option) {
+  const std::string& help = option.get_description();
+  const std::size_t open = help.rfind(" (");
+  return open == std::string::npos || !help.ends_with(')') ? " (" + help + ")" : help.substr(open);
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
+  return list;
+}
+
+void check_counts(const CLI::App& command, const std::string& said) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (!said.starts_with(name + ":")) continue;
+    const std::vector<std::string>& given = option->results();
+    if (said.find("At Most") != std::string::npos) {
+      throw InvalidArgument(name, "be given once", "found " + joined(given));
+    }
+    throw InvalidArgument(name, "have a value" + taken_by(*option));
+  }
+}
+
+/// Throws for "--one VERB other".
+void check_pair(const std::string& said, const std::string& verb, const std::string& must) {
+  const std::size_t at = said.find(verb);
+  if (at == std::string::npos) return;
+  throw InvalidArgument(said.substr(0, at), must + said.substr(at + verb.size()));
+}
+
+}  // namespace
+
+void explain(const CLI::ParseError& error, const CLI::App& app,
+             const std::vector<std::string>& arguments) {
+  const CLI::App& command = command_of(app, arguments);
+  const bool is_program = &command == &app;
+  check_option_names(command, is_program, arguments);
+  const std::string said = error.what(), kind = error.get_name();
+  if (kind == "ArgumentMismatch") check_counts(command, said);
+  if (kind == "RequiresError") check_pair(said, " requires ", "be given with ");
+  if (kind == "ExcludesError") check_pair(said, " excludes ", "be omitted with ");
+  if (kind == "RequiredError" && !is_program) {
+    const std::string name = said.substr(0, said.find(' '));
+    const CLI::Option* const option = command.get_option_no_throw(name);
+    throw InvalidArgument(name, "be given" + (option == nullptr ? "" : taken_by(*option)));
+  }
+  if (kind == "ExtrasError" && !is_program) {
+    throw InvalidArgument(command.get_name(), "have no other arguments than options",
+                          "found " + joined(command.remaining(true)));
+  }
+}
+
+std::string in_options(const InvalidArgument& error, const CLI::App& app,
+                       const std::vector<std::string>& arguments) {
+  const std::string said = error.what(), name = option_name(error.field());
+  const bool is_option = command_of(app, arguments).get_option_no_throw(name) != nullptr;
+  return is_option ? name + said.substr(error.field().size()) : said;
 }
 
 }  // namespace eigenscope::cli

@@ -1,15 +1,21 @@
-// Options of the command line that a command does not have.
+// What a person reads who typed what the program does not take: sentences of one form, in the names of the options.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "support/error.h"
+
 namespace eigenscope::cli {
 
-/// @throws InvalidArgument for the first of `arguments` that looks like an option ("--name", "--name=value") which
-/// neither `app` nor the command that the first argument names has; it says which option is nearest. Arguments after
-/// "--" are values.
-void check_option_names(const CLI::App& app, const std::vector<std::string>& arguments);
+/// Throws InvalidArgument for what CLI11 has refused: an unknown option, a missing or repeated value, options that
+/// need or exclude each other. Does nothing for another error.
+void explain(const CLI::ParseError& error, const CLI::App& app,
+             const std::vector<std::string>& arguments);
+
+/// The sentence of the error, with `--option` for the field that the command of the arguments has as an option.
+std::string in_options(const InvalidArgument& error, const CLI::App& app,
+                       const std::vector<std::string>& arguments);
 
 }  // namespace eigenscope::cli

@@ -25,11 +25,6 @@ constexpr std::array<std::string_view, 3> kFilesOfRun{"model.safetensors", "log.
 constexpr std::array<std::string_view, 2> kFilesOfAll{"table.json", "table.csv"};
 constexpr const char* kLock = ".lock";
 
-[[noreturn]] void refuse_to_replace(const std::string& path, const std::string& must,
-                                    const std::string& advice) {
-  throw InvalidArgument("out", path + " " + must + "; " + advice);
-}
-
 template <std::size_t Count>
 std::optional<fs::path> first_of(const fs::path& folder,
                                  const std::array<std::string_view, Count>& names) {
@@ -78,9 +73,8 @@ int lock_of(const std::string& path) {
   if (errno == EWOULDBLOCK) {
     const std::string holder = holder_of(lock);
     ::close(lock);
-    refuse_to_replace(
-        path, "must have no other training, but " + holder + " trains in it",
-        "wait for it, or give another folder; several processes can share the runs of one --grid");
+    throw InvalidArgument("out", "name a folder without another training unless --grid is given",
+                          holder + " trains in " + path);
   }
   std::cerr << "eigenscope: " << path << ": its file system has no locks ("
             << std::generic_category().message(errno)
@@ -104,10 +98,8 @@ RunsFolder::RunsFolder(const std::string& path, bool resume) {
     if (!found) return;
     ::close(lock_);
   }
-  refuse_to_replace(path,
-                    "must have no training runs without --resume, but it has " +
-                        found->lexically_relative(path).string(),
-                    "give another folder, or add --resume, which also starts the missing runs");
+  throw InvalidArgument("out", "name a folder without training runs unless --resume is given",
+                        path + " has " + found->lexically_relative(path).string());
 }
 
 RunsFolder::~RunsFolder() { ::close(lock_); }
@@ -120,10 +112,9 @@ void check_replaces(const std::string& path, const Json& results) {
   const bool same = old.is_object() && old.value("experiment", Json()) == experiment &&
                     old.value("cells", Json()).is_array();
   if (!same) {
-    refuse_to_replace(path,
-                      "must be a new file or have results of the experiment " +
-                          write_json(experiment) + ", but it has other content",
-                      "give another file, or remove it");
+    throw InvalidArgument(
+        "out", "name a new file or one with results of the experiment " + write_json(experiment),
+        path + " has other content");
   }
   std::set<std::string> kept;
   for (const Json& cell : old.at("cells")) {
@@ -133,9 +124,8 @@ void check_replaces(const std::string& path, const Json& results) {
   }
   for (const Json& id : results.at("missing")) {
     if (!kept.contains(id.get<std::string>())) continue;
-    refuse_to_replace(path,
-                      "must have no result that --cells lacks, but it has " + id.get<std::string>(),
-                      "compute the missing runs, or give another file");
+    throw InvalidArgument("out", "name a file without results that --cells lacks",
+                          path + " has " + id.get<std::string>());
   }
 }
 

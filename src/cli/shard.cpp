@@ -19,9 +19,7 @@ Shard parse_shard(const std::string& text) {
     const Shard shard{std::stoul(first), std::stoul(second)};
     if (shard.number >= 1 && shard.number <= shard.of) return shard;
   }
-  throw InvalidArgument("shard", "'" + text +
-                                     "' is not allowed; it must be I/N with I from 1 to N, "
-                                     "such as 2/8");
+  throw InvalidArgument("shard", "be I/N with I from 1 to N, such as 2/8", "found '" + text + "'");
 }
 
 void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string& out,
@@ -31,10 +29,10 @@ void check_beside_grid(const CLI::App& app, CLI::Option* grid, const std::string
     const bool own = other == grid || other->get_needs().contains(grid) ||
                      std::find(also.begin(), also.end(), name) != also.end();
     if (own || other->count() == 0) continue;
-    throw InvalidArgument(name, "it is not allowed with --grid, whose file has the settings");
+    throw InvalidArgument(name, "be omitted with --grid, whose file has the settings");
   }
   if (out.empty())
-    throw InvalidArgument("out", "it must be given with --grid: the folder of the grid's results");
+    throw InvalidArgument("out", "be given with --grid", "it is the folder of the grid's results");
 }
 
 }  // namespace eigenscope::cli

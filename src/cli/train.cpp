@@ -89,10 +89,8 @@ struct TrainCommand {
                                 "share I/N of the grid's runs, such as 2/8 for every eighth"))
         ->needs(grid_option);
     refuse_empty(
-        app.add_option(
-            "--missing", missing,
-            "results file of the grid, of `collect` or published: only the runs that it lists as "
-            "missing"))
+        app.add_option("--missing", missing,
+                       "results file of the grid; compute only the runs that it lists as missing"))
         ->needs(grid_option);
     app.add_flag("--csv", csv, "CSV instead of JSON, also of the logs");
   }
@@ -134,7 +132,8 @@ struct TrainCommand {
         std::string& own = key == "out" ? out : validation;
         if (own.empty()) own = text;
       } else if (!fields.give(key, text)) {
-        throw InvalidArgument("config", "there is no option '" + key + "' of " + config);
+        throw InvalidArgument("config", "have names of options of the command",
+                              config + " has '" + key + "'");
       }
     }
   }
@@ -156,7 +155,7 @@ struct TrainCommand {
     grid.tokenizer = kTokenizerNames[own.text.tokenizer].name;
     grid.min_count = own.text.min_count;
     if (fields.given("min_count") && grid.tokenizer == "bytes") {
-      throw InvalidArgument("min_count", "it is allowed with --tokenizer words only");
+      throw InvalidArgument("min_count", "be omitted without --tokenizer words");
     }
     return grid;
   }
@@ -165,7 +164,7 @@ struct TrainCommand {
     RunOptions options{out, csv, resume};
     options.tame = input().tame;
     if (resume && out.empty())
-      throw InvalidArgument("resume", "it needs --out, the folder of the runs");
+      throw InvalidArgument("resume", "be given with --out, the folder of the runs");
     options.exported = format_of("export", exported);
     options.weights = format_of("weights", weights);
     if (!interventions.empty()) {
@@ -182,7 +181,7 @@ struct TrainCommand {
   std::optional<TensorFormat> format_of(const std::string& option, const std::string& name) const {
     static constexpr std::array kFormats{Choice{"f32", ""}, Choice{"f16", ""}, Choice{"bf16", ""}};
     if (name.empty()) return {};
-    if (out.empty()) throw InvalidArgument(option, "it needs --out, the folder of the runs");
+    if (out.empty()) throw InvalidArgument(option, "be given with --out, the folder of the runs");
     return value_of_name<TensorFormat>(option, name, kFormats);
   }
 

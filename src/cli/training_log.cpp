@@ -160,8 +160,9 @@ std::string RunFolder::resume_log(Eigen::Index step, const TrainSettings& settin
   std::error_code error;
   const bool has_log = fs::exists(log_path(), error);
   if (const std::string other = log_path(!csv_); !has_log && fs::exists(other, error)) {
-    throw InvalidArgument("csv", "it must be the format of the existing log " + other +
-                                     "; resume it " + (csv_ ? "without" : "with") + " --csv");
+    throw InvalidArgument(
+        "csv", std::string(csv_ ? "be omitted" : "be given") + " to continue the existing log",
+        other);
   }
   const LogRows rows = read_rows(log_path(), csv_, step, settings.log_every);
   const Eigen::Index last =

@@ -31,24 +31,23 @@ std::string shown_validation(const std::string& path) {
 // A run goes on as it began, or not at all.
 void check_validation(const std::string& wanted, const std::string& found) {
   if (wanted == found) return;
-  throw InvalidArgument("validation", shown_validation(wanted) +
-                                          " is not allowed; it must be that of the resumed run, " +
-                                          shown_validation(found));
+  throw InvalidArgument("validation", "be that of the resumed run, " + shown_validation(found),
+                        "found " + shown_validation(wanted));
 }
 void check_same(const TrainSettings& wanted, const TrainSettings& found) {
   for (const NumberField& field : number_fields()) {
     const double a = number_of(wanted, field), b = number_of(found, field);
     if (a != b) {
-      throw InvalidArgument(
-          std::string(field.name),
-          shown(a) + " is not allowed; it must be that of the resumed run, " + shown(b));
+      throw InvalidArgument(std::string(field.name), "be that of the resumed run, " + shown(b),
+                            "found " + shown(a));
     }
   }
   for (const ChoiceField& field : choice_fields()) {
     if (field.get(wanted) != field.get(found)) {
       throw InvalidArgument(
           std::string(field.name),
-          "it must be that of the resumed run, " + std::string(field.names[field.get(found)].name));
+          "be that of the resumed run, " + std::string(field.names[field.get(found)].name),
+          "found " + std::string(field.names[field.get(wanted)].name));
     }
   }
 }

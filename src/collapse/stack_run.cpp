@@ -15,9 +15,9 @@ StackRun::StackRun(const StackSettings& settings, const SpectrumPoint& point, Ei
     : settings_(settings), wanted_(layers), draw_(settings.weights, kSample) {
   check_stack(settings_);
   if (wanted_ > settings_.depth) {
-    throw InvalidArgument("layer", std::to_string(wanted_) +
-                                       " is not allowed; it must be at most the depth, " +
-                                       std::to_string(settings_.depth));
+    throw InvalidArgument(
+        "layer", "be at most the depth",
+        "depth " + std::to_string(settings_.depth) + ", layer " + std::to_string(wanted_));
   }
   spectrum_ = Ensemble(settings_.weights.ensemble).weights(point.mean, point.variance);
   tokens_ = stack_tokens(settings_, kSample);

@@ -74,9 +74,9 @@ void check_weights(const WeightSettings& settings) {
   checked("mlp", settings.mlp);
   const Ensemble drawn(settings.ensemble);  // refuses what it cannot be
   if (drawn.width() % settings.heads != 0) {
-    throw InvalidArgument("heads", std::to_string(settings.heads) +
-                                       " is not allowed; it must divide the width, " +
-                                       std::to_string(drawn.width()));
+    throw InvalidArgument(
+        "heads", "divide the width",
+        "width " + std::to_string(drawn.width()) + ", heads " + std::to_string(settings.heads));
   }
 }
 

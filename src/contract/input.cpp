@@ -101,7 +101,7 @@ void read_text(const InputField& field, const std::string& text) {
       *static_cast<std::string*>(field.at) = text;
       return;
     default:
-      throw InvalidArgument(field.name, "it must be a file");
+      throw InvalidArgument(field.name, "be a file");
   }
 }
 

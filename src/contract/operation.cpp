@@ -18,7 +18,7 @@ void check_text(const Operation& operation, const std::string& field, const std:
   check.name = field;
   check.text = text;
   operation.describe_input(check);
-  if (!check.found) throw InvalidArgument(field, "there is no field of this name");
+  if (!check.found) throw InvalidArgument(field, "be a field of the operation");
 }
 
 }  // namespace eigenscope

@@ -60,7 +60,8 @@ Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
   for (const Json& row : run.rows) {
     curve["step"].push_back(row.at("step"));
     for (const std::string& name : grid.curve) {
-      if (!row.contains(name)) throw InvalidArgument("curve", "there is no measure '" + name + "'");
+      if (!row.contains(name))
+        throw InvalidArgument("curve", "have measures of the log", "found '" + name + "'");
       curve[name].push_back(row.at(name));
     }
   }

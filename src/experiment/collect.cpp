@@ -39,7 +39,7 @@ std::optional<double> value_of(const Json& result, const std::string& measure) {
   if (!result.at("failure").get<std::string>().empty()) return std::nullopt;
   const Json& last = result.at("final");
   if (!last.contains(measure))
-    throw InvalidArgument("measures", "there is no measure '" + measure + "'");
+    throw InvalidArgument("measures", "be measures of the log", "found '" + measure + "'");
   if (!last.at(measure).is_number()) return std::nullopt;
   return last.at(measure).get<double>();
 }

@@ -24,34 +24,35 @@ struct Axis {
 
 constexpr const char* kFile = "a grid file";
 
-[[noreturn]] void refuse(const std::string& key, const std::string& message) {
-  throw InvalidArgument(key, message);
+[[noreturn]] void refuse(const std::string& key, const std::string& must,
+                         const std::string& found = "") {
+  throw InvalidArgument(key, must, found);
 }
 
 void set_option(TrainSettings& settings, const std::string& name, const Json& value) {
   for (const NumberField& field : number_fields()) {
     if (field.name != name) continue;
-    if (!value.is_number()) refuse(name, "it must be a number");
+    if (!value.is_number()) refuse(name, "be a number");
     return set_number(settings, field, value.get<double>());
   }
   for (const ChoiceField& field : choice_fields()) {
     if (field.name != name) continue;
-    if (!value.is_string()) refuse(name, "it must be one of the option's names");
+    if (!value.is_string()) refuse(name, "be one of the option's names");
     return set_choice(settings, field, value.get<std::string>());
   }
-  refuse(name, "there is no training option of this name");
+  refuse(name, "be a training option");
 }
 
 void set_options(TrainSettings& settings, const Json& options) {
-  if (!options.is_object()) refuse("settings", "it must be an object of options");
+  if (!options.is_object()) refuse("settings", "be an object of options");
   for (const auto& [name, value] : options.items()) {
-    if (name == "seed") refuse("seed", "it is not allowed: `seeds` of the stages sets it");
+    if (name == "seed") refuse("seed", "be omitted, because `seeds` of the stages sets it");
     set_option(settings, name, value);
   }
 }
 
 std::string label_of(const std::string& axis, const Json& value) {
-  if (!value.is_number() && !value.is_string()) refuse(axis, "its values must be numbers or texts");
+  if (!value.is_number() && !value.is_string()) refuse(axis, "have numbers or texts as values");
   return value.is_number() ? shown(value.get<double>()) : value.get<std::string>();
 }
 
@@ -62,7 +63,7 @@ void check_label(const std::string& axis, const std::string& label) {
            std::string_view("._+-").find(c) != std::string_view::npos;
   };
   if (label.empty() || !std::all_of(label.begin(), label.end(), allowed)) {
-    refuse(axis, "the label '" + label + "' may have letters, digits and . _ + - only");
+    refuse(axis, "have labels of letters, digits and . _ + - only", "found '" + label + "'");
   }
 }
 
@@ -76,9 +77,9 @@ Axis axis_of(const std::string& name, const Json& values) {
       axis.labels.push_back({label_of(name, value), Json{{name, value}}});
     }
   } else {
-    refuse(name, "it must be an array of values, or an object of labels with their options");
+    refuse(name, "be an array of values, or an object of labels with their options");
   }
-  if (axis.labels.empty()) refuse(name, "it has no value");
+  if (axis.labels.empty()) refuse(name, "have a value");
   for (const Label& label : axis.labels) check_label(name, label.name);
   return axis;
 }
@@ -90,7 +91,7 @@ Axis restricted(Axis axis, const Json& only) {
   for (const Json& value : only.at(axis.name)) wanted.insert(label_of(axis.name, value));
   std::erase_if(axis.labels, [&](const Label& label) { return wanted.erase(label.name) == 0; });
   if (!wanted.empty())
-    refuse(axis.name, "it must have the label '" + *wanted.begin() + "', which a stage names");
+    refuse(axis.name, "have the label '" + *wanted.begin() + "', which a stage names");
   return axis;
 }
 
@@ -131,9 +132,9 @@ class CellMaker {
 std::vector<std::string> names_of(const Json& source, const std::string& key) {
   std::vector<std::string> names;
   if (!source.contains(key)) return names;
-  if (!source.at(key).is_array()) refuse(key, "it must be an array of names");
+  if (!source.at(key).is_array()) refuse(key, "be an array of names");
   for (const Json& name : source.at(key)) {
-    if (!name.is_string()) refuse(key, "it must be an array of names");
+    if (!name.is_string()) refuse(key, "be an array of names");
     names.push_back(name.get<std::string>());
   }
   return names;
@@ -144,13 +145,13 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
   for (const Json& stage : required(grid.source, "stages", "an array", &Json::is_array)) {
     check_keys("stages: ", stage, kFile, {"seeds", "first_seed", "only"});
     const Json only = stage.value("only", Json::object());
-    if (!only.is_object()) refuse("only", "it must be an object of axes and their labels");
+    if (!only.is_object()) refuse("only", "be an object of axes and their labels");
     std::vector<Axis> own;
     for (const Axis& axis : axes) own.push_back(restricted(axis, only));
     for (const auto& [name, labels] : only.items()) {
       if (std::find(grid.axes.begin(), grid.axes.end(), name) == grid.axes.end() ||
           !labels.is_array()) {
-        refuse("only", "'" + name + "' must be an axis with an array of its labels");
+        refuse("only", "have axes with arrays of their labels", "found '" + name + "'");
       }
     }
     const auto seeds = static_cast<std::uint64_t>(
@@ -162,7 +163,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
     }
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) maker.add(own, seed);
   }
-  if (grid.cells.empty()) refuse("stages", "the grid must have at least one run");
+  if (grid.cells.empty()) refuse("stages", "make at least one run");
 }
 
 }  // namespace
@@ -170,7 +171,7 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
 Grid parse_grid(const std::string& json) {
   Grid grid;
   grid.source = read_json(json, "grid");
-  if (!grid.source.is_object()) refuse("grid", "it must be a JSON object");
+  if (!grid.source.is_object()) refuse("grid", "be a JSON object");
   check_keys("", grid.source, kFile,
              {"experiment", "hypothesis", "text", "validation", "tokenizer", "min_count",
               "settings", "axes", "stages", "measures", "curve", "baseline"});
@@ -204,7 +205,7 @@ Grid parse_grid(const std::string& json) {
   if (grid.source.contains("baseline")) {
     const Json& baseline = required(grid.source, "baseline", "{axis: label}", &Json::is_object);
     if (baseline.size() != 1 || !baseline.begin().value().is_string()) {
-      refuse("baseline", "it must be {axis: label}");
+      refuse("baseline", "be {axis: label}");
     }
     grid.baseline_axis = baseline.begin().key();
     grid.baseline_label = baseline.begin().value().get<std::string>();

@@ -16,7 +16,7 @@ void check_tokens(const Eigen::MatrixXf& tokens, int layer) {
 ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
                          LayerEnd to)
     : model_(std::move(model)), passages_(std::move(passages)), end_(to) {
-  if (passages_.empty()) throw InvalidArgument("passages", "there must be at least one");
+  if (passages_.empty()) throw InvalidArgument("passages", "number at least one");
   for (const Passage& passage : passages_) tokens_.push_back(model_->embed(passage.ids));
 }
 

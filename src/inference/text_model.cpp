@@ -259,17 +259,17 @@ Norm TextModel::read_projection_norm(std::string_view pattern, int layer, Index 
 MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
   const auto length = static_cast<Index>(ids.size());
   if (length < 1 || first + length > positions()) {
-    throw InvalidArgument("length", std::to_string(first + length) +
-                                        " is not allowed; the model takes from 1 to " +
-                                        std::to_string(positions()) + " tokens");
+    throw InvalidArgument("length",
+                          "be an integer from 1 to " + std::to_string(positions()) +
+                              ", the tokens that the model takes",
+                          "found " + std::to_string(first + length));
   }
   MatrixXf tokens(embedding_width_, length);
   for (Index t = 0; t < length; ++t) {
     const int id = ids[static_cast<std::size_t>(t)];
     if (id < 0 || id >= vocabulary_) {
-      throw InvalidArgument("token", std::to_string(id) +
-                                         " is not allowed; token ids range from 0 to " +
-                                         std::to_string(vocabulary_ - 1));
+      throw InvalidArgument("token", "be an id from 0 to " + std::to_string(vocabulary_ - 1),
+                            "found " + std::to_string(id));
     }
     tokens.col(t) = read_rows(match_.embeddings, id, 1);
   }

@@ -97,21 +97,19 @@ HardRetrieval::HardRetrieval(std::vector<TrainedModel> models, std::string_view 
     const TrainSettings& own = model.settings;
     if (!reads_logits(own.model.attention)) {
       throw InvalidArgument(
-          "runs",
-          "attention must be softmax or hard in all of them; the weights of one do not "
-          "depend on queries and keys");
+          "runs", "have softmax or hard attention, whose weights depend on queries and keys");
     }
     for (const Subject& other : subjects_) {
       if (other.trained.settings.seed == own.seed &&
           other.trained.settings.model.attention == own.model.attention) {
-        throw InvalidArgument("runs",
-                              "two have the same attention and seed " + std::to_string(own.seed));
+        throw InvalidArgument("runs", "differ in attention or seed",
+                              "two have seed " + std::to_string(own.seed));
       }
     }
     subjects_.push_back(subject_of(std::move(model), text, settings.sequences));
   }
   if (std::none_of(subjects_.begin(), subjects_.end(), is_soft)) {
-    throw InvalidArgument("runs", "at least one must be trained with softmax");
+    throw InvalidArgument("runs", "have one that is trained with softmax");
   }
   std::stable_partition(subjects_.begin(), subjects_.end(), is_soft);
 }

@@ -74,7 +74,7 @@ LatentClasses::LatentClasses(const ClassSettings& settings) : settings_(settings
   checked(kAnisotropy, settings.anisotropy);
   checked(kSignal, settings.signal);
   checked(kRepeats, static_cast<double>(settings.repeats));
-  if (settings.exponents.empty()) throw InvalidArgument("exponents", "it must have an entry");
+  if (settings.exponents.empty()) throw InvalidArgument("exponents", "have an entry");
   for (const double exponent : settings.exponents) checked(kExponent, exponent);
   const VectorXd share = VectorXd::LinSpaced(kWidth, 0, 1);
   precision_ = with_mean_one((share * std::log(settings.anisotropy)).array().exp().matrix());

@@ -57,13 +57,14 @@ inline constexpr Parameter kHarmonics{
     .default_value = 4,
     .integer = true,
     .meaning = "harmonics of the values in each angle: 0 for a constant, 1 for linear in the key"};
-inline constexpr Parameter kRelevant{.name = "relevant",
-                                     .symbol = "r",
-                                     .minimum = 1,
-                                     .maximum = 8,
-                                     .default_value = 8,
-                                     .integer = true,
-                                     .meaning = "angles on which the values depend; at most all"};
+inline constexpr Parameter kRelevant{
+    .name = "relevant",
+    .symbol = "r",
+    .minimum = 1,
+    .maximum = 8,
+    .default_value = 8,
+    .integer = true,
+    .meaning = "number of angles on which the values depend; at most `angles`"};
 inline constexpr Parameter kSpectrumVariance{
     .name = "spectrum_variance",
     .symbol = "v",

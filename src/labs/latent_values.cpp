@@ -68,12 +68,10 @@ LatentValues::LatentValues(const ValueSettings& settings) : settings_(settings) 
   const auto most = static_cast<double>(settings.angles - 1);
   if (settings.spectrum_variance > most) {
     throw InvalidArgument("spectrum_variance",
-                          shown(settings.spectrum_variance) +
-                              " is not allowed; it must be at most the number of angles minus 1, "
-                              "which is " +
-                              shown(most));
+                          "be at most the number of angles minus 1, " + shown(most),
+                          "found " + shown(settings.spectrum_variance));
   }
-  if (settings.lengths.empty()) throw InvalidArgument("lengths", "it must have an entry");
+  if (settings.lengths.empty()) throw InvalidArgument("lengths", "have an entry");
   for (const double length : settings.lengths) checked("length", length);
   settings_.relevant = std::min(settings.relevant, settings.angles);
   for (int i = 0; i < kTemperatures; ++i) {

@@ -54,30 +54,30 @@ ParallelContexts::ParallelContexts(std::vector<TrainedModel> models, std::string
   checked(kSequences, static_cast<double>(settings.sequences));
   checked(kKeptBlocks, static_cast<double>(settings.kept_blocks));
   checked(kSharedPrefix, static_cast<double>(settings.shared_prefix));
-  if (models.empty()) throw InvalidArgument("runs", "there must be at least one");
+  if (models.empty()) throw InvalidArgument("runs", "have a model");
   const TrainedModel& first = models.front();
   length_ = first.settings.model.length;
   for (const TrainedModel& model : models) {
     const ModelSettings& own = model.settings.model;
     if (own.positions != Positions::rotary || own.attention != AttentionKind::softmax) {
-      throw InvalidArgument("runs", "positions must be rotary and attention softmax in all");
+      throw InvalidArgument("runs", "have rotary positions and softmax attention");
     }
     if (own.length != length_ || !(model.tokenizer == first.tokenizer)) {
-      throw InvalidArgument("runs", "all must have the same sequence length and vocabulary");
+      throw InvalidArgument("runs", "have the same sequence length and vocabulary");
     }
   }
   if (length_ - last_block() < settings.shared_prefix + kMostBlocks || last_block() < 4) {
     throw InvalidArgument("runs",
-                          "sequences of " + std::to_string(length_) + " tokens are too short for " +
-                              std::to_string(kMostBlocks) + " blocks, a prefix of " +
-                              std::to_string(settings.shared_prefix) + " and a last quarter");
+                          "have room for " + std::to_string(kMostBlocks) + " blocks, a prefix of " +
+                              std::to_string(settings.shared_prefix) + " and a last quarter",
+                          "their sequences have " + std::to_string(length_) + " tokens");
   }
   passages_ = validation_passages(first.tokenizer, text, length_, settings.sequences);
   for (TrainedModel& model : models) {
     for (const Subject& other : subjects_) {
       if (other.trained.settings.seed == model.settings.seed) {
-        throw InvalidArgument("runs",
-                              "two have the same seed " + std::to_string(model.settings.seed));
+        throw InvalidArgument("runs", "differ in their seeds",
+                              "two have " + std::to_string(model.settings.seed));
       }
     }
     subjects_.push_back({std::move(model), {}});

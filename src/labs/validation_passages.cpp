@@ -16,9 +16,11 @@ std::vector<std::vector<TokenId>> validation_passages(const Tokenizer& tokenizer
       tokenizer.encode(text.substr(validation_start(text, tokenizer.words())));
   const auto last = static_cast<Index>(tokens.size()) - 1 - length;
   if (last < 0) {
-    throw InvalidArgument("text", "its last tenth has " + std::to_string(tokens.size()) +
-                                      " tokens; a sequence of " + std::to_string(length) +
-                                      " needs at least " + std::to_string(length + 1));
+    throw InvalidArgument("text",
+                          "have at least " + std::to_string(length + 1) +
+                              " tokens in its last tenth for a sequence of " +
+                              std::to_string(length),
+                          "found " + std::to_string(tokens.size()));
   }
   const Index found = std::min(count, 1 + last / length);
   std::vector<std::vector<TokenId>> passages;

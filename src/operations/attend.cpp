@@ -140,10 +140,10 @@ void describe(ResultFields& out, const AttendResult& result) {
 
 std::string_view given_text(const AttendInput& in) {
   if (in.text.empty() && in.file.empty()) {
-    throw InvalidArgument("text", "it must have at least one character, or `file` must be given");
+    throw InvalidArgument("text", "have at least one character unless `file` is given");
   }
   if (!in.text.empty() && !in.file.empty()) {
-    throw InvalidArgument("file", "it is not allowed with `text`");
+    throw InvalidArgument("file", "be omitted with `text`");
   }
   return in.file.empty() ? in.text : as_text(in.file);
 }

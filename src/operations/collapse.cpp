@@ -54,7 +54,8 @@ void describe(InputFields& f, StackInput& in) {
   f.choice("norm", s.norm, kNormNames, "kind of normalization");
   f.choice("values", s.weights.values, kValueNames, "value matrix W_V");
   f.number(kShear, s.weights.shear);
-  f.choice("weights", s.weights.shared, kSharingNames, "weights of the layers");
+  f.choice("weights", s.weights.shared, kSharingNames,
+           "weights drawn anew in each layer or shared by all");
   f.choice("softmax", s.softmax, kSoftmaxNames, "form of the softmax");
   f.number("temperature", s.temperature);
 }
@@ -181,7 +182,7 @@ std::vector<SpectrumPoint> points_of(const CollapseInput& in) {
     return {point};
   }
   if (in.means.size() != in.variances.size()) {
-    throw InvalidArgument("variances", "there must be one for every mean, and at least one");
+    throw InvalidArgument("variances", "have one for every mean, and at least one");
   }
   std::vector<SpectrumPoint> points;
   for (std::size_t i = 0; i < in.means.size(); ++i)

@@ -157,7 +157,7 @@ class TextPair {
     for (const HeadOnText& it : sides_[side].heads()) {
       if (it.layer == layer && it.head == head) return it.measures;
     }
-    throw InvalidArgument("file", "only models with one stack run on text");
+    throw InvalidArgument("file", "be omitted for models with several stacks");
   }
 
  private:
@@ -227,12 +227,12 @@ class HeadDriftJob {
       return text;
     };
     if (places(*original_) != places(*changed_)) {
-      throw InvalidArgument(
-          "changed", "it must have the heads of the model, layer by layer, but it has " +
-                         std::to_string(changed_->total_heads()) + " heads in " +
-                         std::to_string(changed_->plan().size()) + " layers and the model " +
-                         std::to_string(original_->total_heads()) + " in " +
-                         std::to_string(original_->plan().size()) + ", or layers of other width");
+      throw InvalidArgument("changed",
+                            "have the heads of the model, layer by layer and of the same width",
+                            std::to_string(changed_->total_heads()) + " heads in " +
+                                std::to_string(changed_->plan().size()) + " layers against " +
+                                std::to_string(original_->total_heads()) + " in " +
+                                std::to_string(original_->plan().size()));
     }
   }
 

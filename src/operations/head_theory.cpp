@@ -107,7 +107,7 @@ std::vector<std::optional<TracedHead>> traced_heads(const HeadTheoryInput& in) {
   const std::size_t count = in.xi.size();
   for (const auto& [name, list] :
        {std::pair{"eta_s", &in.eta_s}, {"eta_f", &in.eta_f}, {"temperature", &in.temperature}}) {
-    if (list->size() != count) throw InvalidArgument(name, "there must be one for every xi");
+    if (list->size() != count) throw InvalidArgument(name, "have one for every xi");
   }
   std::vector<std::optional<TracedHead>> heads;
   for (std::size_t i = 0; i < count; ++i) {

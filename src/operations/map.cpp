@@ -86,8 +86,9 @@ void describe(ResultFields& out, const MapResult& map) {
 
 void check_order(const char* field, const char* other, const Axis& axis) {
   if (axis.from < axis.to) return;
-  throw InvalidArgument(field, shown(axis.from) + " is not allowed; it must be below " + other +
-                                   ", which is " + shown(axis.to));
+  throw InvalidArgument(
+      field, std::string("be below ") + other,
+      std::string(other) + " " + shown(axis.to) + ", " + field + " " + shown(axis.from));
 }
 
 class MapJob {

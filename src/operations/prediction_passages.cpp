@@ -72,7 +72,8 @@ PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader)
     second.assign(both.begin() + in.passages, both.end());
   };
   if (!in.transfer_file.empty() && in.measure_file.empty()) {
-    throw InvalidArgument("transfer_file", "it is compared with `measure_file`, which must be given");
+    throw InvalidArgument("transfer_file",
+                          "be given with `measure_file`, with which it is compared");
   }
   PredictionPassages passages;
   passages.same_text = !in.file.empty() && in.measure_file.empty();

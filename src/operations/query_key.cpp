@@ -26,7 +26,7 @@ void describe(InputFields& f, QueryKeyInput& in) {
            "gains of the norms before the projections: folded into W_QK or omitted");
   f.number("offset", in.offset);
   f.flag("average", in.average,
-         "average rotary heads over the offsets of a sequence of this length");
+         "average W_QK of rotary heads over the offsets of a sequence of this length");
 }
 
 void describe(ResultFields& out, const HeadReport& head) {

@@ -35,7 +35,7 @@ void describe(ResultFields& out, const RankCorrelationResult& result) {
 }
 
 RankCorrelationResult compute_rank_correlation(const RankCorrelationInput& in) {
-  if (in.a.size() != in.b.size()) throw InvalidArgument("b", "it must be as long as a");
+  if (in.a.size() != in.b.size()) throw InvalidArgument("b", "be as long as a");
   return {rank_correlation(vector_of(in.a), vector_of(in.b))};
 }
 

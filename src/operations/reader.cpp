@@ -26,9 +26,9 @@ void describe_fit_length(InputFields& f, bool& fit_length) {
 Eigen::Index length_for(Eigen::Index length, bool fit_length, const TextModel& model) {
   const Eigen::Index longest = model.positions();
   if (length > longest && !fit_length) {
-    throw InvalidArgument("length", std::to_string(length) +
-                                        " is not allowed; the model takes at most " +
-                                        std::to_string(longest) + " tokens");
+    throw InvalidArgument(
+        "length", "be at most " + std::to_string(longest) + ", the tokens that the model takes",
+        "found " + std::to_string(length));
   }
   return std::min(length, longest);
 }

@@ -7,7 +7,7 @@
 namespace eigenscope {
 EnsembleSettings EnsembleInput::settings() const {
   if (kind != EnsembleKind::list && !eigenvalues.empty()) {
-    throw InvalidArgument("eigenvalues", "they are allowed with --ensemble list only");
+    throw InvalidArgument("eigenvalues", "be omitted without --ensemble list");
   }
   return {kind, width, head_width, seed, eigenvalues};
 }

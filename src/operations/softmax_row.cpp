@@ -46,7 +46,7 @@ void describe(ResultFields& out, const SoftmaxRow& row) {
 }
 
 SoftmaxRow compute_softmax_row(const SoftmaxRowInput& in) {
-  if (in.logits.size() < 2) throw InvalidArgument("logits", "there must be at least two");
+  if (in.logits.size() < 2) throw InvalidArgument("logits", "have at least two entries");
   const Eigen::VectorXd logits = vector_of(in.logits);
   SoftmaxRow row;
   row.centred = (logits.array() - logits.mean()) / in.temperature;
@@ -59,8 +59,9 @@ SoftmaxRow compute_softmax_row(const SoftmaxRowInput& in) {
 
 }  // namespace
 
-const Operation softmax_row_operation = operation<SoftmaxRowInput, OneShotJob<&compute_softmax_row>>(
-    "softmax-row", "One row of attention: exact and clipped softmax with their gradients",
-    "eigenscope softmax-row --logits 12,-3,0,2,-11 --temperature 4 --csv");
+const Operation softmax_row_operation =
+    operation<SoftmaxRowInput, OneShotJob<&compute_softmax_row>>(
+        "softmax-row", "One row of attention: exact and clipped softmax with their gradients",
+        "eigenscope softmax-row --logits 12,-3,0,2,-11 --temperature 4 --csv");
 
 }  // namespace eigenscope

@@ -27,7 +27,7 @@ double mean(const VectorXd& values, const std::vector<Index>& drawn) {
 Agreement agreement(const VectorXd& predicted, const VectorXd& measured,
                     const Resamples& resamples) {
   if (predicted.size() != measured.size()) {
-    throw InvalidArgument("measured", "there must be as many as predictions");
+    throw InvalidArgument("measured", "have an entry for every prediction");
   }
   std::vector<Index> kept;
   for (Index i = 0; i < predicted.size(); ++i) {

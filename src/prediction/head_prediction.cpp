@@ -15,7 +15,7 @@ void append(std::vector<std::byte>& bytes, const void* from, std::size_t size) {
   bytes.insert(bytes.end(), first, first + size);
 }
 
-[[noreturn]] void refuse() { throw InvalidArgument("partitions", "they must be complete"); }
+[[noreturn]] void refuse() { throw InvalidArgument("partitions", "be complete"); }
 
 void take(std::span<const std::byte>& bytes, void* to, std::size_t size) {
   if (size > bytes.size()) refuse();

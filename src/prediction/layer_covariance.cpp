@@ -19,8 +19,7 @@ LayerCovariance::LayerCovariance(std::shared_ptr<const TextModel> model,
   }
   if (content < 2) {
     throw InvalidArgument("passages",
-                          "their covariance needs at least two tokens besides the first and the "
-                          "special ones");
+                          "have at least two tokens besides the first and the special ones");
   }
 }
 

@@ -167,7 +167,7 @@ RowLaw HeadPredictor::law(Level level, const HeadQuery& query) const {
     case Level::sequences:
       break;
   }
-  throw InvalidArgument("level", "it must be a level of independent normal logits");
+  throw InvalidArgument("level", "be a level of independent normal logits");
 }
 
 VectorXd HeadPredictor::normal_logits(Level level, const HeadQuery& query, KeyRange seen,

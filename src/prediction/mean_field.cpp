@@ -176,7 +176,7 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
 MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passages,
                      std::uint64_t seed)
     : seed_(seed) {
-  if (passages.empty()) throw InvalidArgument("passages", "there must be at least one");
+  if (passages.empty()) throw InvalidArgument("passages", "number at least one");
   sinks_ = SinkKeys::of(passages.front());
   for (const Passage& passage : passages) {
     tokens_.push_back(model.embed(passage.ids));

@@ -20,7 +20,7 @@ constexpr Index kFewestContent = 4;
 /// Refuses passages that differ in what their statistics or measurements need alike.
 void check_passages(const PredictionPassages& passages) {
   if (passages.statistics.empty()) {
-    throw InvalidArgument("passages", "there must be at least one for the statistics");
+    throw InvalidArgument("passages", "number at least one for the statistics");
   }
   const Passage& first = passages.statistics.front();
   for (const auto* group :
@@ -28,13 +28,13 @@ void check_passages(const PredictionPassages& passages) {
     for (const Passage& other : *group) {
       if (other.length() != first.length() || other.leading != first.leading ||
           other.trailing != first.trailing) {
-        throw InvalidArgument("passages", "all must have the same length and special tokens");
+        throw InvalidArgument("passages", "have the same length and special tokens");
       }
     }
   }
   const SinkKeys sinks = SinkKeys::of(first);
   if (first.length() < sinks.leading + sinks.trailing + kFewestContent) {
-    throw InvalidArgument("length", "passages need at least " + std::to_string(kFewestContent) +
+    throw InvalidArgument("length", "be at least " + std::to_string(kFewestContent) +
                                         " tokens beside the special ones");
   }
 }
@@ -99,7 +99,7 @@ double Prediction::work_per_step() const {
 std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
                                    std::vector<HeadPrediction> others) {
   if (levels.size() != others.size()) {
-    throw InvalidArgument("partitions", "they are of different heads");
+    throw InvalidArgument("partitions", "be of the same heads");
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     HeadPrediction &head = levels[i], &other = others[i];

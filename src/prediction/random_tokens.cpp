@@ -22,10 +22,10 @@ VectorXd token_probabilities(const RandomTokens& tokens) {
   checked("zipf_exponent", tokens.exponent);
   checked("zipf_offset", tokens.offset);
   if (tokens.law == TokenLaw::sampled) {
-    throw InvalidArgument("tokens_law", "sampled tokens are not independent");
+    throw InvalidArgument("tokens_law", "be a law of independent tokens");
   }
   const auto count = static_cast<Index>(tokens.ids.size());
-  if (count == 0) throw InvalidArgument("ids", "there must be at least one token to draw");
+  if (count == 0) throw InvalidArgument("ids", "have at least one token to draw");
   VectorXd p = VectorXd::Ones(count);
   if (tokens.law == TokenLaw::zipf) {
     const double ranks = static_cast<double>(count);
@@ -37,9 +37,10 @@ VectorXd token_probabilities(const RandomTokens& tokens) {
 Index content_length(const RandomTokens& tokens, Index length) {
   const auto special = static_cast<Index>(tokens.before.size() + tokens.after.size());
   if (length > special) return length - special;
-  throw InvalidArgument(
-      "length", std::to_string(length) + " is not allowed; with " + std::to_string(special) +
-                    " special tokens it must be an integer from " + std::to_string(special + 1));
+  throw InvalidArgument("length",
+                        "be an integer from " + std::to_string(special + 1) + " with " +
+                            std::to_string(special) + " special tokens",
+                        "found " + std::to_string(length));
 }
 
 std::vector<Passage> random_passages(const RandomTokens& tokens, Index count, Index length,

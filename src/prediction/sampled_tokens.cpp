@@ -153,12 +153,12 @@ std::vector<Passage> sampled_passages(const TextModel& model, const RandomTokens
                                       Index count, Index length, std::uint64_t seed) {
   if (!model.causal()) {
     throw InvalidArgument("tokens_law",
-                          "sampled needs a language model, whose attention is causal");
+                          "be another than sampled for a model whose attention is not causal");
   }
   if (!model.experts().empty()) {
     throw FormatError(model.experts(), "text cannot be sampled from a mixture of experts");
   }
-  if (tokens.ids.empty()) throw InvalidArgument("ids", "there must be at least one token to draw");
+  if (tokens.ids.empty()) throw InvalidArgument("ids", "have at least one token to draw");
   const Index room = content_length(tokens, length);
   const auto sequences = static_cast<std::size_t>(count);
   Draws draws(tokens.ids, sequences, seed);

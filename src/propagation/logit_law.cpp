@@ -11,9 +11,10 @@ namespace {
 
 void check_query(Eigen::Index query, Eigen::Index smallest, Eigen::Index largest) {
   if (query < smallest || query > largest) {
-    throw InvalidArgument("query", std::to_string(query) +
-                                       " is not allowed; it must be an integer from " +
-                                       std::to_string(smallest) + " to " + std::to_string(largest));
+    throw InvalidArgument(
+        "query",
+        "be an integer from " + std::to_string(smallest) + " to " + std::to_string(largest),
+        "found " + std::to_string(query));
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 void check_axis(const char* name, const Axis& axis) {
   const bool ordered = std::isfinite(axis.from) && std::isfinite(axis.to) && axis.from < axis.to;
   if (!ordered || axis.count < 2 || axis.count > 4096) {
-    throw InvalidArgument(name, "it must go from a smaller to a larger number in 2 to 4096 steps");
+    throw InvalidArgument(name, "go from a smaller to a larger number in 2 to 4096 steps");
   }
 }
 
@@ -28,7 +28,7 @@ PhaseMap::PhaseMap(const PhaseMapSettings& settings)
   checked(kAsymmetry, settings.asymmetry);
   check_axis("x", settings.x);
   check_axis("y", settings.y);
-  if (!(settings.y.from > 0)) throw InvalidArgument("y", "it must start above 0");
+  if (!(settings.y.from > 0)) throw InvalidArgument("y", "start above 0");
   const auto cells = static_cast<std::size_t>(columns() * rows());
   localization_.assign(cells, std::nanf(""));
   rho_mean_ = localization_;

@@ -12,10 +12,8 @@ std::vector<double> variance_range(double least, double most, Eigen::Index count
   checked(kVarianceMax, most);
   checked(kVarianceCount, static_cast<double>(count));
   if (least > most) {
-    throw InvalidArgument("variance_min", shown(least) +
-                                              " is not allowed; it must be at most variance_max, "
-                                              "which is " +
-                                              shown(most));
+    throw InvalidArgument("variance_min", "be at most variance_max",
+                          "variance_max " + shown(most) + ", variance_min " + shown(least));
   }
   std::vector<double> numbers(static_cast<std::size_t>(count));
   const auto steps = static_cast<double>(count - 1);

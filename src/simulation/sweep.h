@@ -30,7 +30,7 @@ inline constexpr Parameter kVarianceCount{.name = "count",
                                           .maximum = 1000,
                                           .default_value = 25,
                                           .integer = true,
-                                          .meaning = "points of a range"};
+                                          .meaning = "number of variances in a range"};
 
 /// `count` variances from `least` to `most` at equal ratios. Throws InvalidArgument ("variance_min",
 /// "variance_max", "count") when out of range or least > most.

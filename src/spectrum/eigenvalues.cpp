@@ -9,9 +9,9 @@ namespace eigenscope {
 
 Eigen::VectorXcd eigenvalues_of_matrix(const Eigen::MatrixXd& matrix) {
   if (matrix.size() == 0 || matrix.rows() != matrix.cols()) {
-    throw InvalidArgument("matrix", "it must be square and not empty");
+    throw InvalidArgument("matrix", "be square and not empty");
   }
-  if (!matrix.allFinite()) throw InvalidArgument("matrix", "an entry is not a finite number");
+  if (!matrix.allFinite()) throw InvalidArgument("matrix", "have finite entries");
   // A leading dimension that is a multiple of a large power of two makes columns fall into the same
   // cache sets and doubles the time. One zero row and column more avoid that; they decouple at
   // once and leave their zero in the last place.

@@ -56,7 +56,7 @@ VectorXd raw_eigenvalues(const EnsembleSettings& settings) {
 
 void check_list(const std::vector<double>& eigenvalues) {
   if (eigenvalues.size() < 2) {
-    throw InvalidArgument("eigenvalues", "there must be at least two numbers");
+    throw InvalidArgument("eigenvalues", "have at least two numbers");
   }
   checked("width", static_cast<double>(eigenvalues.size()));
   double least = eigenvalues.front(), largest = least;
@@ -67,7 +67,7 @@ void check_list(const std::vector<double>& eigenvalues) {
   }
   // Closer together their differences are rounding errors.
   if (!(largest - least > 1e-9 * std::max(std::abs(least), std::abs(largest)))) {
-    throw InvalidArgument("eigenvalues", "at least two of them must differ by a part in 10^9");
+    throw InvalidArgument("eigenvalues", "have two that differ by a part in 10^9");
   }
 }
 
@@ -101,23 +101,22 @@ void Ensemble::draw_non_symmetric(const EnsembleSettings& settings) {
   Index n = width_;
   if (settings.kind != EnsembleKind::factored && n > kLargestDense) {
     throw InvalidArgument("width",
-                          shown(static_cast<double>(n)) +
-                              " is not allowed; a dense matrix costs the cube of it, so it "
-                              "must be at most " +
-                              std::to_string(kLargestDense));
+                          "be at most " + std::to_string(kLargestDense) +
+                              " for a dense matrix, which costs the cube of it",
+                          "found " + std::to_string(n));
   }
   if (settings.kind == EnsembleKind::factored) {
     n = static_cast<Index>(checked("head_width", static_cast<double>(settings.head_width)));
     if (n > width_) {
-      throw InvalidArgument("head_width", std::to_string(n) +
-                                              " is not allowed; it must be at most the width, " +
-                                              std::to_string(width_));
+      throw InvalidArgument(
+          "head_width", "be at most the width",
+          "width " + std::to_string(width_) + ", head_width " + std::to_string(n));
     }
     if (n < 2 || n > kLargestDense) {
-      throw InvalidArgument("head_width", std::to_string(n) +
-                                              " is not allowed; with the factored ensemble it "
-                                              "must be an integer from 2 to " +
-                                              std::to_string(kLargestDense));
+      throw InvalidArgument("head_width",
+                            "be an integer from 2 to " + std::to_string(kLargestDense) +
+                                " with the factored ensemble",
+                            "found " + std::to_string(n));
     }
     basis_ = orthonormal_columns(normal_matrix(settings.seed, kBasisStream, width_, n));
     basis_single_ = basis_.cast<float>();
@@ -170,11 +169,12 @@ EnsembleWeights Ensemble::weights(double mean, double variance) const {
   checked("variance", variance);
   const double least = minimum_variance(mean);
   if (!allows(mean, variance)) {
-    throw InvalidArgument(
-        "variance",
-        shown(variance) + " is not allowed; with mean " + shown(mean) +
-            " and a head narrower than the width it must be at least " + shown(least) +
-            ", the rank floor: the variance from the zero eigenvalues outside the head's subspace");
+    throw InvalidArgument("variance",
+                          "be at least the rank floor " + shown(least) + " with mean " +
+                              shown(mean) +
+                              " and a head narrower than the width (the zero eigenvalues outside "
+                              "the head's subspace have this variance)",
+                          "found " + shown(variance));
   }
   const double share = static_cast<double>(width_) / static_cast<double>(core_width());
   return {mean * share, std::sqrt(share * std::max(0.0, variance - least))};

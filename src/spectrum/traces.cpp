@@ -26,18 +26,18 @@ template <class Scalar>
 using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
 void check_not_empty(const char* name, Eigen::Index size) {
-  if (size == 0) throw InvalidArgument(name, "the matrix is empty");
+  if (size == 0) throw InvalidArgument(name, "have entries");
 }
 
 void check_finite(const char* name, const Eigen::MatrixXd& matrix) {
-  if (!all_finite(matrix)) throw InvalidArgument(name, "an entry is not a finite number");
+  if (!all_finite(matrix)) throw InvalidArgument(name, "have finite entries");
 }
 
 template <class Scalar>
 void check_shapes(const Matrix<Scalar>& query, const Matrix<Scalar>& key) {
   check_not_empty("query", query.size());
   if (query.rows() != key.rows() || query.cols() != key.cols()) {
-    throw InvalidArgument("key", "its shape differs from that of query");
+    throw InvalidArgument("key", "have the shape of query");
   }
 }
 
@@ -85,10 +85,8 @@ void check_traces(const Traces& traces) {
   checked("eta_s", traces.eta_s);
   // Rounding may leave a symmetric W with |eta_s| a little above eta_f.
   if (std::abs(traces.eta_s) > traces.eta_f * (1 + 1e-9)) {
-    throw InvalidArgument("eta_s",
-                          shown(traces.eta_s) +
-                              " is not allowed; it must be from -eta_f to eta_f, which is " +
-                              shown(traces.eta_f));
+    throw InvalidArgument("eta_s", "be from -eta_f to eta_f",
+                          "eta_f " + shown(traces.eta_f) + ", eta_s " + shown(traces.eta_s));
   }
 }
 
@@ -115,7 +113,7 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
   check_factors(query, key);
   check_finite("covariance", covariance);
   if (covariance.rows() != query.rows() || covariance.cols() != query.rows()) {
-    throw InvalidArgument("covariance", "its shape does not fit the width of the head");
+    throw InvalidArgument("covariance", "fit the width of the head");
   }
   // Symmetric, so its own transpose.
   return products_of(query, key, transposed_times(covariance, query),
@@ -136,7 +134,7 @@ SpectralMoments moments_of_products(const FactorProducts& products) {
 SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix) {
   check_not_empty("matrix", matrix.size());
   check_finite("matrix", matrix);
-  if (matrix.rows() != matrix.cols()) throw InvalidArgument("matrix", "it is not square");
+  if (matrix.rows() != matrix.cols()) throw InvalidArgument("matrix", "be square");
   const Eigen::MatrixXd square = times(matrix, matrix);
   SpectralMoments moments;
   moments.width = matrix.rows();

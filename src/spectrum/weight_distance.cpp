@@ -23,9 +23,9 @@ double ratio(double change, double whole) {
 
 double weight_distance(const QueryKeyFactors& before, const QueryKeyFactors& after) {
   if (before.query.rows() != after.query.rows()) {
-    throw InvalidArgument("width", "both matrices must have one width, but have " +
-                                       std::to_string(before.query.rows()) + " and " +
-                                       std::to_string(after.query.rows()));
+    throw InvalidArgument(
+        "width", "be that of both matrices",
+        std::to_string(before.query.rows()) + " and " + std::to_string(after.query.rows()));
   }
   const auto beside = [](const MatrixXd& left, const MatrixXd& right) {
     MatrixXd both(left.rows(), left.cols() + right.cols());

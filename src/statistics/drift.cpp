@@ -14,7 +14,7 @@ using Eigen::VectorXd;
 
 Drift drift_between(const VectorXd& before, const VectorXd& after) {
   if (before.size() != after.size()) {
-    throw InvalidArgument("after", "it must be as long as the list before");
+    throw InvalidArgument("after", "be as long as the list before");
   }
   std::vector<Index> known;
   for (Index i = 0; i < before.size(); ++i) {

@@ -21,9 +21,8 @@ std::size_t Choices::index_of(std::string_view field, std::string_view name) con
 }
 
 void refuse_name(std::string_view field, std::string_view given, Choices names) {
-  throw InvalidArgument(
-      std::string(field),
-      "'" + std::string(given) + "' is not allowed; it must be one of " + names.joined());
+  throw InvalidArgument(std::string(field), "be one of " + names.joined(),
+                        "found '" + std::string(given) + "'");
 }
 
 }  // namespace eigenscope

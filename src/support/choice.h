@@ -51,7 +51,7 @@ class Choices {
   std::size_t count_ = 0, stride_ = 0;
 };
 
-/// Throws InvalidArgument(field): "'given' is not allowed; it must be one of a, b, c".
+/// Throws InvalidArgument: "field must be one of a, b, c: found 'given'".
 [[noreturn]] void refuse_name(std::string_view field, std::string_view given, Choices names);
 
 /// The value of an enumeration that `name` stands for. Throws InvalidArgument(field).

@@ -9,11 +9,14 @@ namespace eigenscope {
 
 /// A number, name or shape that the caller gave is outside what the field allows.
 /// `field()` is the name in the parameter table (or of the argument), so that an interface can
-/// point at the control it came from; `what()` is a whole sentence that names it as well.
+/// point at the control it came from; `what()` is a whole sentence that begins with it: what must hold, and what
+/// was found, such as "heads must divide the width: width 384, heads 7".
 class InvalidArgument : public std::invalid_argument {
  public:
-  InvalidArgument(std::string field, const std::string& message)
-      : std::invalid_argument(field + ": " + message), field_(std::move(field)) {}
+  /// `must` follows the word in the sentence; `found` is empty where `must` says it all.
+  InvalidArgument(std::string field, const std::string& must, const std::string& found = "")
+      : std::invalid_argument(field + " must " + must + (found.empty() ? "" : ": " + found)),
+        field_(std::move(field)) {}
   const std::string& field() const noexcept { return field_; }
 
  private:

@@ -312,15 +312,16 @@ constexpr std::array kParameters{
               .maximum = 1e4,
               .default_value = 0,
               .integer = true,
-              .meaning = "LocAteR and mimetic initialization act on this many first heads of each "
-                         "layer; 0 means all"},
+              .meaning =
+                  "LocAteR and mimetic initialization: number of heads of each layer on which "
+                  "they act, from the first; 0 means all"},
     Parameter{.name = "target_steps",
               .symbol = "n",
               .minimum = 0,
               .maximum = 1e7,
               .default_value = 0,
               .integer = true,
-              .meaning = "LocAteR acts in this many first steps; 0 means all"},
+              .meaning = "LocAteR: number of steps in which it acts, from the first; 0 means all"},
     Parameter{
         .name = "qk_decay",
         .symbol = "decay",
@@ -430,7 +431,7 @@ bool allows(const Parameter& p, double value) {
 [[noreturn]] void refuse(const Parameter& parameter, const std::string& given,
                          std::string_view field = {}) {
   throw InvalidArgument(std::string(field.empty() ? parameter.name : field),
-                        given + " is not allowed; it must be " + allowed_range(parameter));
+                        "be " + allowed_range(parameter), "found " + given);
 }
 
 }  // namespace
@@ -441,7 +442,7 @@ const Parameter& parameter(std::string_view name) {
   for (const Parameter& candidate : kParameters) {
     if (candidate.name == name) return candidate;
   }
-  throw InvalidArgument(std::string(name), "there is no parameter of this name");
+  throw InvalidArgument(std::string(name), "be a parameter of the table");
 }
 
 std::string shown(double value) {
@@ -469,10 +470,10 @@ double checked(const Parameter& p, double value, std::string_view field) {
 }
 
 void check_ascending(const Parameter& p, std::span<const double> values) {
-  if (values.empty()) throw InvalidArgument(std::string(p.name), "it must have an entry");
+  if (values.empty()) throw InvalidArgument(std::string(p.name), "have an entry");
   for (const double value : values) checked(p, value);
   if (!std::is_sorted(values.begin(), values.end(), std::less_equal<>())) {
-    throw InvalidArgument(std::string(p.name), "each entry must be larger than the one before");
+    throw InvalidArgument(std::string(p.name), "have entries each larger than the one before");
   }
 }
 

@@ -50,7 +50,7 @@ void visit_fields(const Parameter& p, Visit visit) {
 }
 
 /// `value` itself when it is finite and in range; otherwise throws InvalidArgument with a message
-/// such as "width: -3 is not allowed; it must be an integer from 2 to 4096".
+/// such as "width must be an integer from 2 to 4096: found -3".
 /// `field` is the name under which an interface has it, where that is another.
 double checked(const Parameter& parameter, double value, std::string_view field = {});
 double checked(std::string_view name, double value, std::string_view field = {});

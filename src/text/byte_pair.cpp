@@ -48,7 +48,8 @@ void BytePair::append_symbols(const std::string& text, std::vector<int>& symbols
     }
   }
   if (!rules_.unknown) {
-    throw InvalidArgument("text", "the vocabulary has no token for its character '" + text + "'");
+    throw InvalidArgument("text", "have characters of the vocabulary",
+                          "it has no token for '" + text + "'");
   }
   if (!rules_.fuse_unknown || symbols.empty() || symbols.back() != *rules_.unknown) {
     symbols.push_back(*rules_.unknown);

@@ -9,8 +9,8 @@
 namespace eigenscope {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw InvalidArgument("precompiled_charsmap", message);
+[[noreturn]] void refuse(const std::string& must) {
+  throw InvalidArgument("precompiled_charsmap", must);
 }
 
 std::optional<std::uint32_t> base64_digit(char c) {
@@ -29,7 +29,7 @@ std::string decoded_base64(std::string_view text) {
   int count = 0;
   for (const char c : text) {
     const auto digit = base64_digit(c);
-    if (!digit) refuse("it is not base64");
+    if (!digit) refuse("be base64");
     bits = bits << 6 | *digit;
     count += 6;
     if (count >= 8) {
@@ -56,7 +56,7 @@ std::uint32_t offset(std::uint32_t unit) { return unit >> 10 << ((unit & 0x200u)
 
 CharacterMap::CharacterMap(std::string_view base64) {
   const std::string bytes = decoded_base64(base64);
-  if (bytes.size() < 4) refuse("it must have at least 4 bytes");
+  if (bytes.size() < 4) refuse("have at least 4 bytes");
   const std::size_t size = unit_at(bytes, 0);
   if (size == 0 || size % 4 != 0 || size > bytes.size() - 4) {
     refuse("its trie must have a positive multiple of 4 bytes, at most those that follow: " +

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "support/error.h"
 #include "support/argsort.h"
+#include "support/error.h"
 #include "support/random.h"
 
 namespace eigenscope {
@@ -28,12 +28,13 @@ std::vector<Passage> cut_passages(const TextTokenizer& tokenizer, std::string_vi
                                   Eigen::Index length) {
   const std::size_t special = tokenizer.before().size() + tokenizer.after().size();
   if (length <= static_cast<Eigen::Index>(special)) {
-    throw InvalidArgument(
-        "length", std::to_string(length) + " is not allowed; with " + std::to_string(special) +
-                      " special tokens it must be an integer from " + std::to_string(special + 1));
+    throw InvalidArgument("length",
+                          "be an integer from " + std::to_string(special + 1) + " with " +
+                              std::to_string(special) + " special tokens",
+                          "found " + std::to_string(length));
   }
   const std::vector<int> ids = tokenizer.encode(text);
-  if (ids.empty() && special == 0) throw InvalidArgument("text", "it must have at least one token");
+  if (ids.empty() && special == 0) throw InvalidArgument("text", "have at least one token");
   const std::size_t room = static_cast<std::size_t>(length) - special;
   std::vector<Passage> passages;
   for (std::size_t start = 0; start < std::max<std::size_t>(1, ids.size()); start += room) {
@@ -52,9 +53,10 @@ std::vector<Passage> choose_passages(const std::vector<Passage>& passages, Eigen
     if (passages[i].length() == length) whole.push_back(i);
   }
   if (static_cast<Eigen::Index>(whole.size()) < count) {
-    throw InvalidArgument("passages", "the text has " + std::to_string(whole.size()) +
-                                          " passages of " + std::to_string(length) +
-                                          " tokens, but " + std::to_string(count) + " are needed");
+    throw InvalidArgument("passages", "be at most those of the text",
+                          "it has " + std::to_string(whole.size()) + " of " +
+                              std::to_string(length) + " tokens, and " + std::to_string(count) +
+                              " are needed");
   }
   const std::vector<std::size_t> order = random_order(whole.size(), seed, kStream);
   std::vector<Passage> chosen;
@@ -82,11 +84,12 @@ std::vector<Passage> repeated_passages(const std::vector<Passage>& passages, Eig
   const auto known = static_cast<Eigen::Index>(ids.size());
   if (room < 4 || half > known) {
     const Eigen::Index special = first.leading + first.trailing;
-    throw InvalidArgument(
-        "length", std::to_string(length) +
-                      " is not allowed; for repeated passages of a text with " +
-                      std::to_string(known) + " different tokens it must be an integer from " +
-                      std::to_string(special + 4) + " to " + std::to_string(special + 2 * known));
+    throw InvalidArgument("length",
+                          "be an integer from " + std::to_string(special + 4) + " to " +
+                              std::to_string(special + 2 * known) +
+                              " for repeated passages of a text with " + std::to_string(known) +
+                              " different tokens",
+                          "found " + std::to_string(length));
   }
   std::vector<Passage> repeated;
   for (Eigen::Index k = 0; k < count; ++k) {

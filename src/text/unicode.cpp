@@ -14,7 +14,7 @@ bool lies_in(std::span<const Run> runs, char32_t c) {
 }
 
 [[noreturn]] void refuse(std::size_t position) {
-  throw InvalidArgument("text", "it is not UTF-8, at byte " + std::to_string(position + 1));
+  throw InvalidArgument("text", "be UTF-8", "byte " + std::to_string(position + 1) + " is not");
 }
 
 /// How many bytes a character takes by its first one; 0 for a byte that begins none.

@@ -42,8 +42,8 @@ void Unigram::append_unknown(std::string_view characters, std::vector<int>& ids)
     }
   }
   if (!rules_.unknown) {
-    throw InvalidArgument("text", "the vocabulary has no tokens for its characters '" +
-                                      std::string(characters) + "'");
+    throw InvalidArgument("text", "have characters of the vocabulary",
+                          "it has no tokens for '" + std::string(characters) + "'");
   }
   ids.push_back(*rules_.unknown);
 }

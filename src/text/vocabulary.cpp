@@ -50,7 +50,7 @@ std::optional<std::vector<int>> Vocabulary::bytes_of(std::string_view bytes) con
 const std::string& Vocabulary::token(int id) const {
   const auto found = tokens_.find(id);
   if (found == tokens_.end()) {
-    throw InvalidArgument("token", "no token has the id " + std::to_string(id));
+    throw InvalidArgument("token", "be the id of a token", "found " + std::to_string(id));
   }
   return found->second;
 }

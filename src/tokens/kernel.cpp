@@ -64,8 +64,8 @@ KernelFactor::KernelFactor(const TokenProcess& process, Eigen::Index count)
   if (find_recurrence(process)) return;
   const Eigen::LLT<Eigen::MatrixXd> cholesky(kernel_matrix(process, count));
   if (cholesky.info() != Eigen::Success) {
-    throw InvalidArgument("tokens", std::string(process.kernel->name) +
-                                        " has no positive definite kernel of this length");
+    throw InvalidArgument("tokens", "have a positive definite kernel of this length",
+                          "found " + std::string(process.kernel->name));
   }
   cholesky_ = cholesky.matrixL();
 }

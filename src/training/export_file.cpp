@@ -106,11 +106,11 @@ const char* torch_name(TensorFormat format) {
 
 ExportFamily export_family(const ModelSettings& s) {
   const auto refuse = [](const char* setting) {
-    throw InvalidArgument("export",
-                          std::string("a model with this ") + setting +
-                              " is neither GPT-2's nor LLaMA's; LLaMA has --normalization "
-                              "rms --mlp-kind gated --positions rotary --linear-bias "
-                              "without, GPT-2 has none of these");
+    throw InvalidArgument(
+        "export",
+        "be omitted for a model that is neither GPT-2's nor LLaMA's (--normalization rms "
+        "--mlp-kind gated --positions rotary --linear-bias without; GPT-2's has none of these)",
+        std::string("found this ") + setting);
   };
   if (s.norm != BlockNorm::pre) refuse("layer_norm");
   if (s.query_key_norm != QueryKeyNorm::none) refuse("query_key_norm");

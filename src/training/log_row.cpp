@@ -14,7 +14,7 @@ std::size_t index_of(const std::array<LoggedMeasure, N>& measures, std::string_v
   const auto found = std::find_if(measures.begin(), measures.end(),
                                   [&](const LoggedMeasure& it) { return it.name == name; });
   if (found == measures.end())
-    throw InvalidArgument("measure", "there is no '" + std::string(name) + "'");
+    throw InvalidArgument("measure", "be one of the log", "found '" + std::string(name) + "'");
   return static_cast<std::size_t>(found - measures.begin());
 }
 

@@ -157,16 +157,15 @@ void Model<Scalar>::check_places(const Intervention<Scalar>& intervention, Index
   const std::vector<TokenPlace>& places = intervention.places;
   if (places.empty()) return;
   if (settings_.positions != Positions::rotary || settings_.attention != AttentionKind::softmax) {
-    throw InvalidArgument("places", "positions must be rotary and attention softmax");
+    throw InvalidArgument("places", "be omitted without rotary positions and softmax attention");
   }
   if (std::ssize(places) != tokens) {
-    throw InvalidArgument("places", "there must be one for every token");
+    throw InvalidArgument("places", "have one for every token");
   }
   for (const TokenPlace& place : places) {
     if (place.position < 0 || place.position >= settings_.length) {
-      throw InvalidArgument("places", "positions must be below " +
-                                          std::to_string(settings_.length) + ", found " +
-                                          std::to_string(place.position));
+      throw InvalidArgument("places", "be below " + std::to_string(settings_.length),
+                            "found " + std::to_string(place.position));
     }
   }
 }
@@ -177,14 +176,17 @@ void Model<Scalar>::forward(std::span<const TokenId> tokens, Index length,
   const auto count = static_cast<Index>(tokens.size());
   const bool longer = settings_.positions == Positions::learned && length > settings_.length;
   if (length < 1 || count == 0 || count % length != 0 || longer) {
-    throw InvalidArgument("length", std::to_string(length) + " is not allowed; the model has " +
-                                        std::to_string(settings_.length) + " positions, and " +
-                                        std::to_string(count) + " tokens must fill sequences");
+    throw InvalidArgument("length",
+                          "be at most the " + std::to_string(settings_.length) +
+                              " positions of the model, and divide the " + std::to_string(count) +
+                              " tokens",
+                          "found " + std::to_string(length));
   }
   for (const TokenId token : tokens) {
     if (token < 0 || token >= settings_.vocabulary) {
-      throw InvalidArgument("tokens", std::to_string(token) + " is not in the vocabulary of " +
-                                          std::to_string(settings_.vocabulary));
+      throw InvalidArgument("tokens",
+                            "be in the vocabulary of " + std::to_string(settings_.vocabulary),
+                            "found " + std::to_string(token));
     }
   }
   check_places(intervention, count);
@@ -302,7 +304,7 @@ template <class Scalar>
 double Model<Scalar>::loss(std::span<const TokenId> targets, bool gradient,
                            std::span<double> each) {
   if (static_cast<Index>(targets.size()) != logits_.cols()) {
-    throw InvalidArgument("targets", "there must be one for every token");
+    throw InvalidArgument("targets", "have one for every token");
   }
   return cross_entropy(targets, gradient, logits_, each);
 }

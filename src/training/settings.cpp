@@ -140,8 +140,9 @@ constexpr double kMostNumbers = 2e8;
 
 void must_divide(const char* field, Index value, const char* whole, Index of) {
   if (of % value == 0) return;
-  throw InvalidArgument(field, std::to_string(value) + " is not allowed; it must divide the " +
-                                   whole + ", " + std::to_string(of));
+  throw InvalidArgument(
+      field, std::string("divide the ") + whole,
+      std::string(whole) + " " + std::to_string(of) + ", " + field + " " + std::to_string(value));
 }
 
 // Without softmax nothing reads W_QK: what is done to it would be without effect.
@@ -153,8 +154,10 @@ void check_controls(const TrainSettings& settings) {
   const auto refuse_unless = [&](bool allowed, const char* field, const std::string& value,
                                  const std::string& instead) {
     if (allowed) return;
-    throw InvalidArgument(field, value + " is not allowed with attention " + name +
-                                     ", which does not depend on W_Q and W_K; use " + instead);
+    throw InvalidArgument(
+        field,
+        "be " + instead + " with attention " + name + ", which does not depend on W_Q and W_K",
+        "found " + value);
   };
   std::string others;
   for (const RegularizerRow& row : kRegularizers) {
@@ -205,17 +208,16 @@ void check_model(const ModelSettings& settings) {
                                      static_cast<double>(settings.depth) *
                                          (4 * width + 3 * static_cast<double>(settings.hidden())));
   if (parameters > kMostNumbers) {
-    throw InvalidArgument("width", std::to_string(settings.width) + " gives a model of about " +
-                                       shown(parameters) + " parameters; it must give at most " +
-                                       shown(kMostNumbers));
+    throw InvalidArgument(
+        "width", "give a model of at most " + shown(kMostNumbers) + " parameters",
+        "width " + std::to_string(settings.width) + " gives about " + shown(parameters));
   }
   must_divide("heads", settings.heads, "width", settings.width);
   must_divide("key_heads", settings.groups(), "heads", settings.heads);
   if (settings.positions == Positions::rotary && settings.head_width() % 2 != 0) {
-    throw InvalidArgument("heads",
-                          std::to_string(settings.heads) +
-                              " is not allowed; rotary positions need an even head width, but " +
-                              std::to_string(settings.head_width()) + " is odd");
+    throw InvalidArgument("heads", "leave an even head width for rotary positions",
+                          "heads " + std::to_string(settings.heads) + ", head width " +
+                              std::to_string(settings.head_width()));
   }
 }
 
@@ -225,31 +227,27 @@ void check_training(const TrainSettings& settings) {
   const RegularizerFacts& regularizer = regularizer_row(settings.regularizer.kind).facts;
   if (regularizer.check != nullptr) regularizer.check(settings);
   if (settings.optimizer.qk_clip > 0 && settings.model.query_key_norm != QueryKeyNorm::none) {
-    throw InvalidArgument("qk_clip",
-                          shown(settings.optimizer.qk_clip) +
-                              " is not allowed with QK-norm, under which the logits do not depend "
-                              "on the norms of W_Q and W_K; use 0, or no QK-norm");
+    throw InvalidArgument(
+        "qk_clip",
+        "be 0 with QK-norm, under which the logits do not depend on the norms of W_Q and W_K",
+        "found " + shown(settings.optimizer.qk_clip));
   }
   if (settings.regularizer.target_heads > settings.model.heads) {
-    throw InvalidArgument("target_heads", std::to_string(settings.regularizer.target_heads) +
-                                              " is not allowed; a layer has " +
-                                              std::to_string(settings.model.heads) +
-                                              " heads, and 0 means all");
+    throw InvalidArgument("target_heads", "be at most the heads of a layer (0 means all)",
+                          "heads " + std::to_string(settings.model.heads) + ", target_heads " +
+                              std::to_string(settings.regularizer.target_heads));
   }
   check_controls(settings);
   if (settings.final_evaluation == FinalEvaluation::whole && settings.patience > 0) {
-    throw InvalidArgument(
-        "patience",
-        std::to_string(settings.patience) +
-            " is not allowed with final_evaluation whole, because early stopping makes the last "
-            "evaluation unknown in advance; use 0, or final_evaluation sample");
+    throw InvalidArgument("patience",
+                          "be 0 with final_evaluation whole, because early stopping makes the last "
+                          "evaluation unknown in advance",
+                          "found " + std::to_string(settings.patience));
   }
   if (settings.regularizer.initialization == Initialization::mimetic_zero &&
       settings.model.head_width() < 2) {
-    throw InvalidArgument("heads",
-                          std::to_string(settings.model.heads) +
-                              " is not allowed with mimetic-zero, which needs a head width "
-                              "of at least 2; it is 1");
+    throw InvalidArgument("heads", "leave a head width of at least 2 with mimetic-zero",
+                          "heads " + std::to_string(settings.model.heads) + ", head width 1");
   }
   const ModelSettings& m = settings.model;
   const auto width = static_cast<double>(m.width), hidden = static_cast<double>(m.hidden());
@@ -259,9 +257,9 @@ void check_training(const TrainSettings& settings) {
       tokens * (static_cast<double>(m.vocabulary) +
                 depth * (9 * width + 2 * hidden + static_cast<double>(m.heads) * length));
   if (numbers > kMostNumbers) {
-    throw InvalidArgument("batch", std::to_string(settings.batch) + " sequences of " +
-                                       std::to_string(m.length) + " keep " + shown(numbers) +
-                                       " numbers; they must keep at most " + shown(kMostNumbers));
+    throw InvalidArgument("batch", "keep at most " + shown(kMostNumbers) + " numbers",
+                          std::to_string(settings.batch) + " sequences of " +
+                              std::to_string(m.length) + " keep " + shown(numbers));
   }
 }
 

@@ -87,13 +87,14 @@ Text encoded(std::string_view training, std::string_view validation, bool words,
 }
 
 Text cut_text(std::string_view text, bool words, Index min_count) {
-  if (text.empty()) throw InvalidArgument("text", "it is empty; it must have text to learn");
+  if (text.empty()) throw InvalidArgument("text", "have text to learn", "it is empty");
   const std::size_t cut = validation_start(text, words);
   Text out = encoded(text.substr(0, cut), text.substr(cut), words, min_count);
   if (out.training.empty() || out.validation.empty()) {
-    throw InvalidArgument("text", "its " + std::to_string(text.size()) +
-                                      " bytes are too few: the first nine tenths, for training, "
-                                      "and the last tenth, for validation, must each have a token");
+    throw InvalidArgument("text",
+                          "have a token in its first nine tenths, for training, and one in its "
+                          "last tenth, for validation",
+                          "found " + std::to_string(text.size()) + " bytes");
   }
   return out;
 }
@@ -202,14 +203,12 @@ Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::str
                      Index min_count) {
   Text out = encoded(text, validation, is_words(tokenizer), min_count);
   out.own_validation = true;
-  if (out.training.empty()) throw InvalidArgument("text", "it must have at least one token");
-  if (out.validation.empty())
-    throw InvalidArgument("validation", "it must have at least one token");
+  if (out.training.empty()) throw InvalidArgument("text", "have at least one token");
+  if (out.validation.empty()) throw InvalidArgument("validation", "have at least one token");
   const auto known = [&](TokenId token) { return token != kUnknown && token != kEnd; };
   if (out.tokenizer.words() && std::none_of(out.validation.begin(), out.validation.end(), known)) {
-    throw InvalidArgument("validation",
-                          "it must have a word that occurs in the training text at least " +
-                              std::to_string(min_count) + " times (min_count)");
+    throw InvalidArgument("validation", "have a word that occurs in the training text at least " +
+                                            std::to_string(min_count) + " times (min_count)");
   }
   return out;
 }

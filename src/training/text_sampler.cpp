@@ -37,9 +37,8 @@ Intervention<float> intervention_of_name(std::string_view name, double gamma,
                                          const Model<float>& model) {
   const std::size_t kind = Choices(kInterventionNames).index_of("intervention", name);
   if (kind > 0 && !reads_logits(model.settings().attention)) {
-    throw InvalidArgument(
-        "intervention",
-        std::string(name) + " is not allowed for a model with fixed attention weights; use none");
+    throw InvalidArgument("intervention", "be none for a model with fixed attention weights",
+                          "found " + std::string(name));
   }
   switch (kind) {
     case 1: {
@@ -97,8 +96,8 @@ Attended attend_to(TrainedModel& trained, std::string_view prompt,
   std::vector<TokenId> tokens = trained.tokenizer.encode(prompt);
   tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(model.settings().length)));
   if (tokens.size() < 2) {
-    throw InvalidArgument("prompt", "it has " + std::to_string(tokens.size()) +
-                                        " tokens; attention needs at least two");
+    throw InvalidArgument("prompt", "have at least two tokens, which attention needs",
+                          "found " + std::to_string(tokens.size()));
   }
   const auto length = static_cast<Index>(tokens.size());
   model.forward(tokens, length, intervention);

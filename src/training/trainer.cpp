@@ -36,17 +36,21 @@ void check_text(const Text& text, const TrainSettings& settings) {
   const std::string sequences =
       std::to_string(settings.batch) + " sequences of " + std::to_string(length);
   if (training < settings.batch * length + 1) {
-    throw InvalidArgument("text",
-                          (text.own_validation ? "it has " : "its first nine tenths have ") +
-                              std::to_string(training) + " tokens; a batch of " + sequences +
-                              " needs at least " + std::to_string(settings.batch * length + 1));
+    throw InvalidArgument(
+        "text",
+        "have at least " + std::to_string(settings.batch * length + 1) +
+            (text.own_validation ? " tokens" : " tokens in its first nine tenths") +
+            " for a batch of " + sequences,
+        "found " + std::to_string(training));
   }
   if (validation < length + 1) {
     throw InvalidArgument(
         text.own_validation ? "validation" : "text",
-        (text.own_validation ? "it has " : "its last tenth, which is for validation, has ") +
-            std::to_string(validation) + " tokens; a sequence of " + std::to_string(length) +
-            " needs at least " + std::to_string(length + 1));
+        "have at least " + std::to_string(length + 1) +
+            (text.own_validation ? " tokens"
+                                 : " tokens in its last tenth, which is for validation,") +
+            " for a sequence of " + std::to_string(length),
+        "found " + std::to_string(validation));
   }
 }
 

@@ -213,7 +213,7 @@ test('bad values show the words of the library at the control, and the page live
   await go(page, blocks('depth=-1&heads=5'));
   const depth = page.locator('#error-collapse-depth');
   await depth.filter({ hasText: /\S/ }).waitFor();
-  expect(await depth.textContent()).toBe('Depth: -1 is not allowed; it must be an integer from 0 to 512');
+  expect(await depth.textContent()).toBe('Depth must be an integer from 0 to 512: found -1');
   const heads = page.locator('#error-collapse-heads');
   await heads.filter({ hasText: /\S/ }).waitFor();
   expect(await heads.textContent()).toMatch(/^Heads: 5 .*width/);

@@ -248,13 +248,13 @@ test('values that do not go together are refused at their control; mended, the r
   await press(page, 'play');
   const error = page.locator('#error-train-heads');
   await error.filter({ hasText: /\S/ }).waitFor();
-  expect(await error.textContent()).toMatch(/^Heads: 3 is not allowed; it must divide the width/);
+  expect(await error.textContent()).toMatch(/^Heads must divide the width: width \d+, heads 3$/);
   await page.locator('#field-train-heads').fill('2');
   await press(page, 'play');
   await ended(page);
   await page.locator('#field-train-width').fill('1');
   const width = page.locator('#error-train-width');
-  await width.filter({ hasText: 'Width: 1 is not allowed' }).waitFor();
+  await width.filter({ hasText: 'Width must be an integer from' }).waitFor();
   await go(page, `${TINY}&runs=none,wishful&initialization=lucky`);
   const runs = page.locator('#error-train-runs');
   await runs.filter({ hasText: /'wishful' .*locater/ }).waitFor();
@@ -557,7 +557,7 @@ test('trained models are evaluated as trained, with TAME and with hard attention
   await page.locator('#field-train-intervention').selectOption('tame');
   await page.locator('#field-train-tame').fill('-1');
   const error = page.locator('#error-train-tame');
-  await error.filter({ hasText: /^TAME: -1 is not allowed/ }).waitFor();
+  await error.filter({ hasText: /^TAME must be .*: found -1$/ }).waitFor();
   await page.locator('#field-train-tame').fill('3');
   await live.filter({ hasText: 'with TAME' }).waitFor(ATTACHED);
   await page.waitForFunction(() => /intervention=tame&tame=3/.test(location.hash));
@@ -593,7 +593,7 @@ test('what is wrong with a rare setting is said at its control, whose group open
   expect(await group.getAttribute('open')).toBe(null);
   await go(page, `${TINY}&key_heads=3&positions=sideways&mlp=99`);
   await page.locator('#error-train-positions', { hasText: /'sideways' .*rotary/ }).waitFor();
-  await page.locator('#error-train-mlp', { hasText: /^MLP ratio: 99 is not allowed/ }).waitFor();
+  await page.locator('#error-train-mlp', { hasText: /^MLP ratio must be .*: found 99$/ }).waitFor();
   expect(await group.getAttribute('open')).not.toBe(null);
   await go(page, `${TINY}&key_heads=3`);
   await press(page, 'play');

@@ -143,14 +143,14 @@ test('a checkpoint that is none is named, and the others are measured', () => {
 });
 
 test.each([
-  [{ operation: 'attend' }, 'it must be one of heads, predict'],
+  [{ operation: 'attend' }, 'must be one of heads, predict'],
   [{ operation: 'predict', options: {} }, 'the operation of the grid must be `heads`, not `predict`'],
-  [{ speed: 1 }, 'there is no such key in a grid of checkpoints'],
-  [{ checkpoints: [] }, 'it must be a list of paths'],
+  [{ speed: 1 }, 'must be a key of a grid of checkpoints'],
+  [{ checkpoints: [] }, 'must be a list of paths'],
   [{ checkpoints: [models, join(models, 'a')] }, 'occurs twice'],
   [{ options: { speed: 1 } }, '--speed'],
   [{ options: { samples: 50 } }, '--measures'],
-  [{ options: { measures: false } }, 'it must be a number, a text, a list of them or true'],
+  [{ options: { measures: false } }, 'must be a number, a text, a list of them or true'],
 ])('%j is refused', (change, message) => {
   const grid = write('refused.json', { ...source('heads'), ...change });
   const ran = run('heads', { grid, out: fresh() });
@@ -161,7 +161,7 @@ test.each([
 test('options beside --grid, and results of another grid, are refused', () => {
   const both = run('heads', { grid: grids.heads, out: fresh() }, join(models, 'a'));
   expect(both.status).toBe(2);
-  expect(both.stderr).toContain('MODEL: it is not allowed with --grid');
+  expect(both.stderr).toContain('MODEL must be omitted with --grid');
   expect(run('heads', { shard: '1/2' }, join(models, 'a')).stderr).toContain('--grid');
   expect(run('heads', { out: fresh() }).status).toBe(2);
   const other = write('other.json', { ...source('heads'), options: {} });

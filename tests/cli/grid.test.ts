@@ -140,7 +140,7 @@ describe('a grid of training runs', () => {
     const out = fresh();
     const ran = run('train', { grid, out, ...options }, ...flags);
     expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain(`${name}: it is not allowed with --grid`);
+    expect(ran.stderr).toContain(`${name} must be omitted with --grid`);
     expect(existsSync(out)).toBe(false);
   });
 
@@ -203,16 +203,16 @@ describe('a grid of training runs', () => {
   });
 
   test.each([
-    [{ shard: '0/3' }, 'it must be I/N with I from 1 to N'],
-    [{ shard: '4/3' }, 'it must be I/N with I from 1 to N'],
+    [{ shard: '0/3' }, 'must be I/N with I from 1 to N'],
+    [{ shard: '4/3' }, 'must be I/N with I from 1 to N'],
     [
       { grid: write('axis.json', { ...source, axes: { width: [0] }, stages: [{ seeds: 1 }] }) },
-      'width: 0 is not allowed',
+      'must be an integer from 2 to 4096: found 0',
     ],
-    [{ grid: write('key.json', { ...source, stage: [] }) }, 'there is no such key in a grid file'],
+    [{ grid: write('key.json', { ...source, stage: [] }) }, 'must be a key of a grid file'],
     [
       { grid: write('only.json', { ...source, stages: [{ seeds: 1, only: { method: ['x'] } }] }) },
-      "method: it must have the label 'x', which a stage names",
+      "method must have the label 'x', which a stage names",
     ],
     [{ grid: write('label.json', { ...source, axes: { a: { '../x': {} } } }) }, 'may have letters'],
   ])('%j is refused', (change, message) => {

@@ -107,7 +107,9 @@ test('fewer bits move the heads of MiniLM further, and text is read from its GGU
 test('checkpoints with other heads are refused', () => {
   const { status, stderr } = run('head-drift', { changed: MINILM }, small);
   expect(status).toBe(2);
-  expect(stderr).toContain('it must have the heads of the model, layer by layer, but it has 72 heads in 6 layers');
-  expect(run('head-drift', {}, small).stderr).toContain('--changed is required');
+  expect(stderr).toContain(
+    '--changed must have the heads of the model, layer by layer and of the same width: 72 heads in 6 layers',
+  );
+  expect(run('head-drift', {}, small).stderr).toContain('--changed must be given');
   expect(run('head-drift', { changed: join(folder, 'none.gguf') }, small).stderr).toContain('no such file');
 });

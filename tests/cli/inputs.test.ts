@@ -80,7 +80,7 @@ describe('the checkpoint of a training run', () => {
     const empty = write('empty.safetensors', '');
     expect(refused(empty)).toContain('but this file has 0 bytes in all');
     expect(refused(out)).toContain('checkpoint: the folder has 2 checkpoints, such as');
-    expect(refused('')).toContain('checkpoint: an empty text is not allowed');
+    expect(refused('')).toContain('--checkpoint must be a path or a name: found an empty text');
     expect(refused(MINILM)).toContain("of a checkpoint of `eigenscope train`, but is 'pt' in ");
     const bare = join(folder, 'bare');
     mkdirSync(bare, { recursive: true });
@@ -96,7 +96,7 @@ describe('the checkpoint of a training run', () => {
     const path = write('damaged.safetensors', damaged);
     const ran = run('generate', { checkpoint: path });
     expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain('lowest_loss: it must be');
+    expect(ran.stderr).toContain('lowest_loss must be');
   });
 });
 
@@ -111,7 +111,7 @@ test('an empty text is refused by every option of a path or a name', () => {
   for (const [command, options] of Object.entries(named)) {
     for (const option of options) {
       const ran = raw(command, ...(['heads', 'predict'].includes(command) ? [MINILM] : []), `--${option}`, '');
-      expect(ran.stderr).toContain(`${option}: an empty text is not allowed`);
+      expect(ran.stderr).toContain(`${option} must be a path or a name: found an empty text`);
       expect(ran).toMatchObject({ status: 2, stdout: '' });
     }
   }
@@ -124,7 +124,7 @@ test('an empty file is refused, not taken for one that is not given', () => {
   for (const command of ['attend', 'predict']) {
     const ran = run(command, { length: 8, file }, model);
     expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toContain(`file: it must have at least one byte, found none in ${file}`);
+    expect(ran.stderr).toContain(`--file must have at least one byte: ${file} has none`);
   }
 });
 

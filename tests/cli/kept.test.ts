@@ -42,7 +42,9 @@ describe('the folder of training runs', () => {
     const before = files(trained);
     const ran = train(trained, { steps: 2, ...options });
     expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toContain(`out: ${trained} must have no training runs without --resume, but it has table.csv`);
+    expect(ran.stderr).toContain(
+      `--out must name a folder without training runs unless --resume is given: ${trained} has table.csv`,
+    );
     expect(files(trained)).toEqual(before);
   });
 
@@ -81,10 +83,12 @@ describe('the folder of training runs', () => {
     child.kill('SIGKILL');
     await ended;
     expect(second).toMatchObject({ status: 2, stdout: '' });
-    expect(second.stderr).toContain(`out: ${out} must have no other training, but process`);
+    expect(second.stderr).toContain(
+      '--out must name a folder without another training unless --grid is given: process',
+    );
     expect(second.stderr).toContain(`process ${child.pid} on host`);
     const third = train(out, {}, '--resume');
-    expect(third.stderr).toContain('steps: 50 is not allowed; it must be that of the resumed run, 1000000');
+    expect(third.stderr).toContain('--steps must be that of the resumed run, 1000000: found 50');
   });
 });
 
@@ -183,7 +187,7 @@ describe('the file of collected results', () => {
     mkdirSync(empty);
     const ran = collect(empty, results);
     expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toContain('must have no result that --cells lacks, but it has method');
+    expect(ran.stderr).toContain('must name a file without results that --cells lacks: ');
     expect(readFileSync(results, 'utf8')).toBe(whole);
   });
 
@@ -234,7 +238,7 @@ describe('the file of collected results', () => {
 
   test.each([
     [{ stages: [1] }, 'stages: each entry must be an object'],
-    [{ stages: [{ seeds: 1, only: 1 }] }, 'only: it must be an object'],
+    [{ stages: [{ seeds: 1, only: 1 }] }, 'only must be an object'],
     [{ stages: [{ seeds: 1, only: { method: [[]] } }] }, 'method: its values must be numbers or'],
   ])('says what is wrong in a grid with %j', (change, message) => {
     const own = join(folder, 'wrong.json');

@@ -183,7 +183,7 @@ test('the lab of distractors, to the last digit of its trained weights', () => {
 
 test('a list with a default is not empty', () => {
   const job = (given: object) => () => native.createJob('row-entropy', { samples: 2, ...given });
-  expect(job({ lengths: [] })).toThrow('lengths: it must have an entry');
+  expect(job({ lengths: [] })).toThrow('lengths must have an entry');
   expect(run('row-entropy', { lengths: '' }).stderr).toContain('lengths: ');
   expect(finish(native, 'row-entropy', { samples: 2, lengths: [8] }).rows).toEqual(
     finish(native, 'row-entropy', { samples: 2 }).rows.filter(({ length }) => length === 8),
@@ -266,9 +266,9 @@ test('numbers in messages, which the page writes by the host', () => {
     ['temperature', 'propagation'],
   ] as const;
   for (const [field, operation] of bounds) {
-    const [, allowed] = /it must be (.*)\n/.exec(run(operation, { [field]: 'x' }).stderr)!;
+    const [, allowed] = /must be (.*): found/.exec(run(operation, { [field]: 'x' }).stderr)!;
     const job = () => native.createJob(operation, { [field]: NaN });
-    expect(job).toThrow(`${field}: nan is not allowed; it must be ${allowed}`);
+    expect(job).toThrow(`${field} must be ${allowed}: found nan`);
   }
   const texts: (readonly [number, string])[] = [
     ...([
@@ -290,7 +290,9 @@ test('numbers in messages, which the page writes by the host', () => {
     [-Infinity, '-inf'],
   ];
   for (const [length, text] of texts) {
-    expect(() => native.createJob('propagation', { length })).toThrow(`length: ${text} is not allowed`);
+    expect(() => native.createJob('propagation', { length })).toThrow(
+      `length must be an integer from 2 to 2048: found ${text}`,
+    );
   }
 });
 
@@ -429,6 +431,6 @@ test.each(['', '0x10', '1,5', 'inf', 'nan', '1e', '1 2', ' 1', '--1', 'x'.repeat
   'what is no number is refused alike: %j',
   (text) => {
     const check = () => finish(native, 'check', { operation: 'propagation', field: 'mean', text });
-    expect(check).toThrow(/^mean: .* is not allowed; it must be a number from/);
+    expect(check).toThrow(/^mean must be a number from .*: found/);
   },
 );

@@ -42,9 +42,9 @@ describe('eigenscope attend', () => {
   test('refuses what it cannot use, by name', () => {
     const refusals: [Record<string, unknown>, number, RegExp][] = [
       [{}, 2, /^eigenscope: text: /],
-      [{ text: 'a', length: 513 }, 2, /length: 513 is not allowed; .* at most 512/],
-      [{ text: 'a', length: 2 }, 2, /length: 2 is not allowed/],
-      [{ text: 'a', passages: 0 }, 2, /passages: 0 is not allowed/],
+      [{ text: 'a', length: 513 }, 2, /--length must be at most 512, .*: found 513/],
+      [{ text: 'a', length: 2 }, 2, /--length must be .*: found 2/],
+      [{ text: 'a', passages: 0 }, 2, /--passages must be .*: found 0/],
       [{ file: join(folder, 'none') }, 1, /none: /],
       [{ text: 'a', tokenizer: prose() }, 1, /must be JSON in UTF-8; the text is not, at line 1, column 1$/m],
     ];
@@ -121,10 +121,10 @@ describe('eigenscope predict', () => {
 
   test('refuses laws that there are not, by name', () => {
     const refusals: [Record<string, unknown>, RegExp][] = [
-      [{ 'tokens-law': 'normal' }, /tokens_law: 'normal' is not allowed/],
-      [{ 'tokens-order': 'alphabet' }, /tokens_order: 'alphabet' is not allowed/],
-      [{ 'zipf-exponent': -1 }, /zipf_exponent: -1 is not allowed; .* from 0 to 10/],
-      [{ 'zipf-offset': 1e6 }, /zipf_offset: 1000000 is not allowed/],
+      [{ 'tokens-law': 'normal' }, /--tokens-law must be .*: found 'normal'/],
+      [{ 'tokens-order': 'alphabet' }, /--tokens-order must be .*: found 'alphabet'/],
+      [{ 'zipf-exponent': -1 }, /--zipf-exponent must be a number from 0 to 10: found -1/],
+      [{ 'zipf-offset': 1e6 }, /--zipf-offset must be .*: found 1000000/],
       [{ 'transfer-file': prose() }, /--transfer-file .*--measure-file/],
     ];
     for (const [wrong, message] of refusals) {
@@ -136,7 +136,9 @@ describe('eigenscope predict', () => {
 
   test('refuses a text that is too short for the passages', () => {
     const ran = run('predict', { ...options, passages: 1000, file: prose() }, MINILM);
-    expect(ran.stderr).toMatch(/passages: the text has \d+ passages of 64 tokens, but 2000 are needed/);
+    expect(ran.stderr).toMatch(
+      /--passages must be at most those of the text: it has \d+ of 64 tokens, and 2000 are needed/,
+    );
     expect(ran.status).toBe(2);
   });
 });

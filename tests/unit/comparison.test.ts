@@ -277,7 +277,7 @@ describe('a comparison', () => {
   });
 
   test('a refused setting stops the comparison and is told, and mending it needs no reset', async () => {
-    const refused = new Error('heads: 3 is not allowed');
+    const refused = new Error('heads must divide the width: width 64, heads 3');
     const comparison = new RunComparison(() => Promise.reject(refused), text);
     comparison.configure(settings('none', 'locater'));
     const errors: (Error | undefined)[] = [];

@@ -161,8 +161,8 @@ test('a text of 100 kB is refused at once', () => {
 test.each(['1e999', '-1e999', '1e-999', '2.5e+20', `${'9'.repeat(30)}e99999…`])(
   'the refusal of %s quotes it as it was typed, and gives the range in the words of the page',
   (text) => {
-    const message = `temperature: ${text} is not allowed; it must be a number from 1e-06 to 1e+12`;
-    const words = `Temperature: ${text} is not allowed; it must be a number from 10⁻⁶ to 10¹²`;
+    const message = `temperature must be a number from 1e-06 to 1e+12: found ${text}`;
+    const words = `Temperature must be a number from 10⁻⁶ to 10¹²: found ${text}`;
     expect(inPageWords('Temperature', message)).toBe(words);
   },
 );

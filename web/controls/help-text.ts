@@ -28,7 +28,11 @@ export function helpOf(control: Control): string {
  * refused text stays as it was typed.
  */
 export function inPageWords(label: string, message: string): string {
-  return message
-    .replace(/^\w+: /, `${plainText(label)}: `)
-    .replace(/\b\d+(?:\.\d+)?e[+-]?\d+\b(?!…?'? is not allowed)/g, (text) => plain(Number(text)));
+  const end = message.indexOf(': found ');
+  const [must, found] = end < 0 ? [message, ''] : [message.slice(0, end), message.slice(end)];
+  return (
+    must
+      .replace(/^\w+(?=:| must )/, plainText(label))
+      .replace(/\b\d+(?:\.\d+)?e[+-]?\d+\b/g, (text) => plain(Number(text))) + found
+  );
 }

@@ -3,7 +3,7 @@ import { EngineError, type Pool } from '../engine/pool';
 import { child } from '../ui/dom';
 import type { Signal } from '../state/signal';
 import type { Store } from '../state/store';
-import { quoted } from '../state/quoted';
+import { quoted, refusal } from '../state/quoted';
 import { inPageWords } from './help-text';
 import type { SeveralControl } from '../state/control';
 import { isUsed } from '../state/view';
@@ -134,8 +134,8 @@ export class Controls {
       if (control.kind === 'several') return await this.refusalOfSeveral(control, given);
       const operation = control.operation ?? operationWith(name);
       if (operation) await this.pool.run('check', { operation, field: name, text });
-      const range = control.kind === 'number' ? `; it must be ${control.limits.range}` : '';
-      return inPageWords(label, `${name}: '${text}' is not allowed${range}`);
+      const must = control.kind === 'number' ? `be ${control.limits.range}` : 'be allowed';
+      return inPageWords(label, refusal(name, must, text));
     } catch (error) {
       return inPageWords(label, (error as Error).message);
     }
@@ -146,6 +146,6 @@ export class Controls {
     const { choices, operation, field, label, least, most } = control;
     const unknown = text.split(',').find((part) => part && !Object.hasOwn(choices, part));
     if (unknown !== undefined) await this.pool.run('check', { operation, field, text: unknown });
-    return `${label}: choose ${least} to ${most}, each once`;
+    return refusal(label, `have ${least} to ${most} names, each once`, text);
   }
 }

@@ -166,9 +166,9 @@ void check(const TrainSettings& settings) {
   for (const auto& [name, value] :
        {std::pair{"qk_clip", own.qk_clip}, std::pair{"growth_limit", own.growth_limit}}) {
     if (value == 0) continue;
-    throw InvalidArgument(name, shown(value) +
-                                    " is not allowed with sigma-reparam, which sets the norm of "
-                                    "every matrix itself; use 0, or another regularizer");
+    throw InvalidArgument(name,
+                          "be 0 with sigma-reparam, which sets the norm of every matrix itself",
+                          "found " + shown(value));
   }
 }
 

@@ -1,7 +1,7 @@
 import { referTo } from '../../ui/registry';
 import { indexOf, rowOf, type HeadMeasurements } from './measurements';
 import type { PlacedHead } from '../../heads/registry';
-import { quoted } from '../../state/quoted';
+import { refusal } from '../../state/quoted';
 import { LEVELS, VERDICTS } from './predictor-levels';
 import type { State } from './state';
 
@@ -240,18 +240,14 @@ export function optionalColumns(list: string): Column[] {
   const names = list.split(',').filter((name) => name !== '');
   const unknown = names.find((name) => !optional.some((column) => column.name === name));
   if (unknown === undefined) return optional.filter(({ name }) => names.includes(name));
-  throw new Error(
-    `columns: '${quoted(unknown)}' is not allowed; it must be of ${optional.map(({ name }) => name).join(', ')}`,
-  );
+  throw new Error(refusal('columns', `be of ${optional.map(({ name }) => name).join(', ')}`, unknown));
 }
 
 /** The column that an order names. Throws an Error that says which there are. */
 export function columnOf(order: string): Column {
   const found = columns.find(({ name }) => name === order.replace(/^-/, ''));
   if (found) return found;
-  throw new Error(
-    `order: '${quoted(order)}' is not allowed; it must be a column, with a minus for the largest first: ` + known(),
-  );
+  throw new Error(refusal('order', `be a column, with a minus for the largest first (${known()})`, order));
 }
 
 /** The sign in front of a column's name says whether the largest come first. */
@@ -298,10 +294,8 @@ export function conditionsOf(filter: string): Condition[] {
     }
     const [, name, sign, number] = CONDITION.exec(part) ?? [];
     if (!columns.some((column) => column.name === name)) {
-      throw new Error(
-        `filter: '${quoted(part)}' is not allowed; it must be conditions such as layer=3 entropy<0.5, ` +
-          `of the columns ${known()}`,
-      );
+      const must = `have conditions such as layer=3 entropy<0.5, of the columns ${known()}`;
+      throw new Error(refusal('filter', must, part));
     }
     return { name, holds: (value) => SIGNS[sign](value, Number(number)) };
   });

@@ -33,8 +33,8 @@ function urlOf(address: string): URL {
     return url;
   }
   throw new AddressError(
-    `'${address}' is not allowed; it must be owner/name, or begin with https:// or http:// and end with ` +
-      WEIGHT_ENDINGS.join(' or '),
+    `it must be owner/name, or begin with https:// or http:// and end with ${WEIGHT_ENDINGS.join(' or ')}: ` +
+      `found '${address}'`,
   );
 }
 
