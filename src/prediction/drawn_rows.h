@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,6 +38,8 @@ class DrawnRows {
   const SinkKeys& sinks() const { return sinks_; }
   const LayerRules& rules() const { return rules_; }
   const RotaryTurns& turns() const { return turns_; }
+  /// What rotary positions multiply logits by at most.
+  double largest_turn() const { return std::max(1.0, rules_.rotary.logit_factor); }
 
   /// The drawn queries of a head; all levels have the same.
   std::vector<HeadQuery> queries(const HeadStates& from) const;

@@ -68,7 +68,7 @@ FactorProducts content_products(const HeadStates& states, const SinkKeys& sinks)
   return products_of(content_moments(stacked(states), sinks).covariance());
 }
 
-HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks) {
+HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks, double rotary_factor) {
   std::vector<MatrixXd> passages = stacked(states);
   const Moments content = content_moments(passages, sinks);
   HeadInMetric head = in_metric(products_of(content.covariance()));
@@ -78,7 +78,7 @@ HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks) {
   const VectorXd mean = content.mean();
   const VectorXd first = means.leftCols(sinks.leading).rowwise().mean();
   head.sink_gap = inner_product(mean.data(), VectorXd(first.tail(n) - mean.tail(n)).data(), n);
-  head.logit_bound = largest_norm(states.queries) * largest_norm(states.keys);
+  head.logit_bound = rotary_factor * largest_norm(states.queries) * largest_norm(states.keys);
 
   const MatrixXd by_position = smoothed_by_position(means, sinks);
   for (MatrixXd& passage : passages) passage -= by_position;

@@ -61,9 +61,9 @@ struct HeadInMetric {
 /// passages together: from their queries and keys, in O(d_h^2) a token. Their width is d_h.
 FactorProducts content_products(const HeadStates& states, const SinkKeys& sinks);
 
-/// In the metric of the tokens of these passages. Throws InvalidArgument ("matrix") for numbers that are not
-/// finite.
-HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks);
+/// In the metric of the tokens of these passages, whose positions multiply logits by at most `rotary_factor`. Throws
+/// InvalidArgument ("matrix") for numbers that are not finite.
+HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks, double rotary_factor);
 
 /// With C = I, from the products of W_QK / sqrt(d_h) and the bound of its logits.
 HeadInMetric head_in_identity(const FactorProducts& products, double logit_bound);

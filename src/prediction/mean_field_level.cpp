@@ -36,7 +36,7 @@ void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
     }
     HeadPrediction& head = heads[static_cast<std::size_t>(layer_ * model_->heads() + head_)];
     head.at(Level::mean_field) = rows_.over_keys(own, rows_.queries(own));
-    head.in(Metric::mean_field) = head_in_metric(own, rows_.sinks());
+    head.in(Metric::mean_field) = head_in_metric(own, rows_.sinks(), rows_.largest_turn());
     if (layer_ + 1 < model_->layers()) {
       population_->read_head(head_, own, rows_.rules(), rows_.turns());
     }

@@ -173,8 +173,9 @@ HeadPrediction StatisticsLevels::predict_head(const HeadStates& own,
   const HeadProjections folded = folded_projections(weights_, rows_.rules(), head_);
   prediction.report = theory_of(folded, kernel_, layer_, head_);
   prediction.in(Metric::bare) =
-      head_in_identity(products_of(folded), logit_bound(weights_, rows_.rules(), head_, states_));
-  prediction.in(Metric::weighted) = head_in_metric(own, rows_.sinks());
+      head_in_identity(products_of(folded),
+                       rows_.largest_turn() * logit_bound(weights_, rows_.rules(), head_, states_));
+  prediction.in(Metric::weighted) = head_in_metric(own, rows_.sinks(), rows_.largest_turn());
   prediction.at(Level::isotropic) = isotropic(prediction.report.moments.traces);
   const std::vector<HeadQuery> queries = rows_.queries(own);
   predict_normal({own, rows_.sinks(), *correlations_, rows_.turns(), folded}, queries, prediction);
