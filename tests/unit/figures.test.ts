@@ -8,7 +8,8 @@ import {
   type Lines,
 } from '../../web/chapters/localize/localization-questions';
 import { othersText, risesOf } from '../../web/chapters/localize/localization-claim';
-import { borders, cellsAround, labelPlaces } from '../../web/charts/regions';
+import { borders } from '../../web/charts/borders';
+import { cellsAround, labelPlaces } from '../../web/charts/regions';
 import { distinct, type Spot } from '../../web/heads/head-dots';
 import { viewNames } from '../../web/chapters/views';
 import { FIGURES, referTo } from '../../web/ui/registry';
@@ -80,19 +81,23 @@ describe('the regions of the map', () => {
   const map = { columns, rows, region };
   const nothing = new Uint8Array(columns * rows);
 
-  test('are named inside, at a distance from each other', () => {
-    const places = labelPlaces(map, 1, [2, 2], nothing);
+  const small = (): [number, number] => [1, 1];
+
+  test('are named inside, with all of the name', () => {
+    const places = labelPlaces(map, 1, small, nothing);
     expect(places.map((place) => place.region).sort()).toEqual([1, 2]);
-    for (const { region: own, column, row } of places) {
+    for (const { region: own, column, row, fit } of places) {
       expect(region[row * columns + column]).toBe(own);
+      expect(fit).toBe(1);
       expect(row).toBeGreaterThan(1);
       expect(row).toBeLessThan(rows - 2);
     }
   });
 
   test('are named away from a name that is already there', () => {
-    const [first, second] = labelPlaces(map, 0, [12, 3], nothing);
-    expect(Math.abs(first.row - second.row)).toBeGreaterThan(3);
+    const [first, second] = labelPlaces(map, 0, () => [6, 1], nothing);
+    expect(Math.abs(first.row - second.row)).toBeGreaterThan(2);
+    expect(first.fit).toBeLessThan(1);
   });
 
   test('are named clear of points where there is room, and over them where there is none', () => {
@@ -104,21 +109,51 @@ describe('the regions of the map', () => {
     const cells = [...taken.keys()].filter((at) => taken[at] === 1);
     expect(new Set(cells.map((at) => at % columns))).toEqual(new Set([2, 3]));
     expect(new Set(cells.map((at) => Math.floor(at / columns)))).toEqual(new Set([2, 3, 4, 5, 6, 7, 8]));
-    const [left] = labelPlaces(map, 0, [2, 2], taken).filter((it) => it.region === 1);
+    const [left] = labelPlaces(map, 0, () => [0, 0], taken).filter((it) => it.region === 1);
     expect(taken[left!.row * columns + left!.column]).toBe(0);
     const everywhere = new Uint8Array(columns * rows).fill(1);
-    expect(labelPlaces(map, 1, [2, 2], everywhere)).toEqual(labelPlaces(map, 1, [2, 2], nothing));
+    expect(labelPlaces(map, 1, small, everywhere).map(({ fit }) => fit)).toEqual([0, 0]);
   });
 
+  const same = (edge: number) => edge;
+
   test('have borders only where the number changes', () => {
-    const path = borders(
-      map,
-      (x) => x,
-      (y) => y,
+    const path = borders(map, same, same);
+    expect(path).toBe('M6,0L6,5L6,10M7,0L7,5L7,10');
+  });
+
+  test('have borders without the steps of the cells, but with corners', () => {
+    const size = 60;
+    const cells = (inside: (column: number, row: number) => boolean) => ({
+      columns: size,
+      rows: size,
+      region: Uint8Array.from({ length: size * size }, (_, at) => Number(inside(at % size, Math.floor(at / size)))),
+    });
+    const points = (path: string) => path.match(/[\d.]+,[\d.]+/g)!.map((it) => it.split(',').map(Number));
+    const slanted = points(
+      borders(
+        cells((column, row) => row + 0.5 < 0.13 * (column + 0.5)),
+        same,
+        same,
+      ),
     );
-    expect(path.match(/M6,/g)?.length).toBe(rows);
-    expect(path.match(/M7,/g)?.length).toBe(rows);
-    expect(path.match(/M/g)?.length).toBe(2 * rows);
+    expect(slanted.length).toBeGreaterThan(10);
+    for (const [x, y] of slanted) expect(Math.abs(y - 0.13 * x)).toBeLessThan(0.8);
+    const square = points(
+      borders(
+        cells((x, y) => x >= 10 && x < 40 && y >= 20 && y < 50),
+        same,
+        same,
+      ),
+    );
+    for (const corner of [
+      [10, 20],
+      [40, 20],
+      [40, 50],
+      [10, 50],
+    ]) {
+      expect(square).toContainEqual(corner);
+    }
   });
 });
 

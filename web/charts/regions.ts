@@ -5,23 +5,6 @@ export interface Regions {
   region: Uint8Array;
 }
 
-/** The edges between cells of different regions, as an SVG path; x and y map cell edges to pixels. */
-export function borders(
-  { columns, rows, region }: Regions,
-  x: (edge: number) => number,
-  y: (edge: number) => number,
-): string {
-  const parts: string[] = [];
-  for (let r = 0; r < rows; r++) {
-    for (let c = 0; c < columns; c++) {
-      const at = r * columns + c;
-      if (c + 1 < columns && region[at] !== region[at + 1]) parts.push(`M${x(c + 1)},${y(r)}V${y(r + 1)}`);
-      if (r + 1 < rows && region[at] !== region[at + columns]) parts.push(`M${x(c)},${y(r + 1)}H${x(c + 1)}`);
-    }
-  }
-  return parts.join('');
-}
-
 /** Distance of every cell to the nearest border of its region, in cells (two sweeps of a chamfer). */
 function depths({ columns, rows, region }: Regions): Float32Array {
   const depth = new Float32Array(columns * rows);
@@ -47,6 +30,8 @@ export interface Place {
   region: number;
   column: number;
   row: number;
+  /** Share of the name's cells that lie in the region and on nothing else. */
+  fit: number;
 }
 
 /** Cells where a name would cover one of the points: `room` columns and rows around each of them. */
@@ -68,30 +53,60 @@ export function cellsAround(
   return around;
 }
 
-/**
- * Where to write the regions' names: each at its innermost cell that is clear of the names already
- * placed, `room` columns and rows around them, and of the cells `taken` where it can. Regions too thin
- * for a name get none.
- */
-export function labelPlaces(regions: Regions, thinnest: number, room: [number, number], taken: Uint8Array): Place[] {
-  const depth = depths(regions);
-  const { columns, region } = regions;
-  const places: Place[] = [];
-  const named = new Uint8Array(256);
-  const isClear = (at: number) =>
-    places.every(
-      (it) => Math.abs(it.column - (at % columns)) > room[0] || Math.abs(it.row - Math.floor(at / columns)) > room[1],
-    );
-  // A round for each name instead of sorting all cells, of which there are many more than names.
-  for (;;) {
-    let [best, rank] = [-1, -Infinity];
-    for (let at = 0; at < depth.length; at++) {
-      if (named[region[at]] || !(depth[at] > thinnest)) continue;
-      const own = taken[at] ? depth[at] - depth.length : depth[at];
-      if (own > rank && isClear(at)) [best, rank] = [at, own];
+/** Marked cells in every rectangle from the first column and row on, with a column and a row of zeros before them. */
+function summed({ columns, rows }: Regions, marked: (at: number) => boolean): Int32Array {
+  const wide = columns + 1;
+  const sums = new Int32Array(wide * (rows + 1));
+  for (let row = 0; row < rows; row++) {
+    let line = 0;
+    for (let column = 0; column < columns; column++) {
+      line += Number(marked(row * columns + column));
+      sums[(row + 1) * wide + column + 1] = sums[row * wide + column + 1] + line;
     }
-    if (best < 0) return places;
-    named[region[best]] = 1;
-    places.push({ region: region[best], column: best % columns, row: Math.floor(best / columns) });
   }
+  return sums;
+}
+
+/**
+ * Where to write the regions' names, half of whose columns and rows `half` says: each where most of it lies in
+ * its region, clear of the cells `taken` and of the names already placed, and there at the innermost cell. The
+ * region with the most room is named first. Regions too thin for a name get none.
+ */
+export function labelPlaces(
+  regions: Regions,
+  thinnest: number,
+  half: (region: number) => [number, number],
+  taken: Uint8Array,
+): Place[] {
+  const { columns, rows, region } = regions;
+  const depth = depths(regions);
+  const deepest = new Map<number, number>();
+  for (let at = 0; at < depth.length; at++) {
+    if (depth[at] > Math.max(thinnest, deepest.get(region[at]) ?? 0)) deepest.set(region[at], depth[at]);
+  }
+  const covered = taken.slice();
+  return [...deepest]
+    .sort(([, a], [, b]) => b - a)
+    .map(([own]) => {
+      const sums = summed(regions, (at) => region[at] === own && covered[at] === 0);
+      const [across, up] = half(own).map(Math.ceil);
+      const cells = (2 * across + 1) * (2 * up + 1);
+      /** Free cells of the region below a name at a cell. */
+      const free = (column: number, row: number) => {
+        const [left, right] = [Math.max(0, column - across), Math.min(columns, column + across + 1)];
+        const [low, high] = [Math.max(0, row - up), Math.min(rows, row + up + 1)];
+        const at = (c: number, r: number) => sums[r * (columns + 1) + c];
+        return at(right, high) - at(left, high) - at(right, low) + at(left, low);
+      };
+      let [best, rank, fit] = [0, -1, 0];
+      for (let at = 0; at < depth.length; at++) {
+        if (region[at] !== own) continue;
+        const inside = free(at % columns, Math.floor(at / columns));
+        const value = inside + depth[at] / (columns + rows); // below 1
+        if (value > rank) [best, rank, fit] = [at, value, inside / cells];
+      }
+      const place = { region: own, column: best % columns, row: Math.floor(best / columns), fit };
+      cellsAround(regions, [place], [2 * across, 2 * up]).forEach((is, at) => (covered[at] |= is));
+      return place;
+    });
 }

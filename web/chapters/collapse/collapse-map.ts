@@ -14,7 +14,8 @@ import { levelPlaces } from '../../charts/level-labels';
 import { cellsFor } from './first-cells';
 import { FATE_NAMES, fateOf, FATES, fatesOf, paintFates } from './fates';
 import { cellAt, CELLS, centres, standIn, WIDE, widened, type Plane } from './plane';
-import { borders, labelPlaces } from '../../charts/regions';
+import { borders } from '../../charts/borders';
+import { labelPlaces } from '../../charts/regions';
 import { type Figure, type FigureContext, STACK, type Store } from './state';
 
 const LEVELS = [0.1, 0.2, 0.4, 0.6, 0.8];
@@ -23,9 +24,10 @@ const ROOM: [number, number] = [3, 1.5];
 
 /** Of the picture. */
 const SHAPE: Shape = { share: 0.56, least: 320, most: 470 };
-/** Cells that a region's name keeps clear of others, and that a region needs for one. */
-const NAME_ROOM: [number, number] = [6, 2];
+/** Cells that a region needs for a name. */
 const THINNEST = 0.9;
+/** Size of the names, in pixels. */
+const NAME = 14;
 /** Below this width a name on the map has only its first word. */
 const NARROW = 560;
 
@@ -140,13 +142,17 @@ export class CollapseMapFigure implements Figure {
   /** The regions' names, each where its region is widest. */
   private nameMarks({ x, y }: Plane, shown: (Cell | null)[]): Markish {
     const regions = { columns: CELLS, rows: CELLS, region: fatesOf(shown, this.store.state.collapse_threshold) };
-    const taken = new Uint8Array(CELLS * CELLS);
-    const places = labelPlaces(regions, THINNEST, NAME_ROOM, taken).filter(({ region }) => region < FATES.length);
-    const along = (place: number) => (place + 0.5) / CELLS;
     const nameOf = (region: number) => {
       const name = FATE_NAMES[FATES[region]];
       return this.frame.width < NARROW ? name.split(' ')[0] : name;
     };
+    const half = (region: number): [number, number] =>
+      region < FATES.length
+        ? [(1.1 * textWidth(nameOf(region)) * NAME * CELLS) / (2 * 12 * this.frame.width), 1]
+        : [0, 0];
+    const taken = new Uint8Array(CELLS * CELLS);
+    const places = labelPlaces(regions, THINNEST, half, taken).filter(({ region }) => region < FATES.length);
+    const along = (place: number) => (place + 0.5) / CELLS;
     return text(places, {
       x: ({ column, region }) => {
         const half = (1.5 * textWidth(nameOf(region))) / (2 * this.frame.width); // kept on the map
@@ -155,7 +161,7 @@ export class CollapseMapFigure implements Figure {
       },
       y: ({ row }) => y[0] * (y[1] / y[0]) ** along(row),
       text: ({ region }) => nameOf(region),
-      fontSize: 14,
+      fontSize: NAME,
       fontWeight: 600,
       fill: 'var(--ink)',
       stroke: 'var(--paper)',
@@ -209,8 +215,7 @@ export class CollapseMapFigure implements Figure {
       const place = (Math.floor(at / CELLS) + 1) * WIDE + (at % CELLS) + 1;
       region[place] = Number(this.isSafe(cell));
     });
-    const along = (from: number, to: number) => (edge: number) =>
-      Math.round(10 * (from + ((to - from) * (edge - 1)) / CELLS)) / 10;
+    const along = (from: number, to: number) => (edge: number) => from + ((to - from) * (edge - 1)) / CELLS;
     const edges = [along(x(plane.x[0]), x(plane.x[1])), along(y(plane.y[0]), y(plane.y[1]))];
     const d = borders({ columns: WIDE, rows: WIDE, region }, edges[0], edges[1]);
     const group = element('g', { fill: 'none', 'aria-label': 'safe band' });

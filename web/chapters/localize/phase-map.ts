@@ -31,7 +31,7 @@ import {
   type Field,
   type Range,
 } from '../shared/map-field';
-import { levelEntry, levelMarks } from '../shared/map-levels';
+import { contourPoints, levelEntry, levelMarks, levelPoints } from '../shared/map-levels';
 import { LIMITS, limitMark } from '../shared/map-limits';
 import { allowed } from '../../state/control';
 import type { Figure, FigureContext, State, Store } from './state';
@@ -167,6 +167,7 @@ export class PhaseMapFigure implements Figure {
   private draw(result: Result, spots: Spot[]): void {
     const { width } = this.frame;
     const key = legend(this.entries(), 56, width - 8, 22);
+    const levels = levelPoints(result, width);
     this.chart = chart({
       label: NAME,
       width,
@@ -178,8 +179,8 @@ export class PhaseMapFigure implements Figure {
       ...axesOf(result.domain),
       marks: [
         () => key.render(),
-        ...levelMarks(result, width),
-        ...mapMarks(result, width, spots),
+        ...levelMarks(result, levels),
+        ...mapMarks(result, width, [...spots, ...levels, ...contourPoints(result)]),
         ...this.reachMarks(),
         ...headMarks(spots, this.store.state.head, brushed(this.store.state)),
       ],

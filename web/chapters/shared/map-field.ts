@@ -8,7 +8,8 @@ import type { Output, Signal, TokenProcess } from '../../engine/protocol';
 import { tokenProcesses } from '../../state/setting';
 import { textWidth, type Entry } from '../../charts/legend';
 import type { Shape } from '../../ui/frame';
-import { borders, cellsAround, labelPlaces, type Regions } from '../../charts/regions';
+import { borders } from '../../charts/borders';
+import { cellsAround, labelPlaces, type Regions } from '../../charts/regions';
 
 /** The engine's numbers of regimes. */
 export const REGIMES = ['uniform', 'late', 'middle', 'early', 'none'] as const;
@@ -105,10 +106,9 @@ const PLACES: readonly string[] = [
   ...SIGNALS.slice(1).map((signal) => signalNames[signal]),
 ];
 
-/** The name of a place; on a narrow map only its last word, which is enough to tell it. */
-function nameOf(place: number, width: number): string {
-  const name = PLACES[place];
-  return width < NARROW ? name.replace(/^(localized, |uniform and )/, '') : name;
+/** The last word of a name, which is enough to tell it. */
+function lastWord(name: string): string {
+  return name.replace(/^(localized, |uniform and )/, '');
 }
 
 /** The number of the place of every cell among `PLACES`. */
@@ -120,35 +120,44 @@ function placesOf({ regime, signal }: Output<'map'>): Uint8Array {
 export const MAP_SHAPE: Shape = { share: 0.66, least: 300, most: 460 };
 /** Size of the names, in pixels. */
 const NAME = 14;
-/** How far from a point, in pixels, a name does not touch its dot. */
-const CLEAR = 6;
+/** How far from a point, in pixels, a name does not touch its dot or number. */
+const CLEAR = 8;
 
-/** Borders and names of the regimes, in a chart `width` pixels wide; names keep clear of dots where they can. */
-export function mapMarks(field: Field, width: number, dots: readonly { x: number; y: number }[] = []): Markish[] {
+/** Least share of a name that fits its region; another has only its last word, or none where too little fits. */
+const FITS = 0.97;
+const LITTLE = 0.6;
+
+/** Borders and names of the regimes, in a chart `width` pixels wide; names keep clear of points where they can. */
+export function mapMarks(field: Field, width: number, points: readonly { x: number; y: number }[] = []): Markish[] {
   const { columns, rows } = sizeOf(field.map);
   const regions = { columns, rows, region: placesOf(field.map) };
-  const room: Range = [(120 * columns) / width, rows / 16];
-  const longest = Math.max(...PLACES.map((_, i) => textWidth(nameOf(i, width))));
-  const half = (1.1 * longest * NAME) / (2 * 12); // of a bold name; the width is that of size 12
-  const taken = cellsAround(regions, onGrid(field, dots), [
-    ((half + CLEAR) * columns) / width,
-    ((NAME / 2 + CLEAR) * rows) / MAP_SHAPE.least,
-  ]);
-  const places = labelPlaces(regions, rows / 24, room, taken);
+  const cellsOfPixels = (across: number, up: number): Range => [
+    (across * columns) / width,
+    (up * rows) / MAP_SHAPE.least,
+  ];
+  const taken = cellsAround(regions, onGrid(field, points), cellsOfPixels(1.5 * CLEAR, CLEAR));
+  const brief = new Set<number>();
+  const nameOf = (place: number) => (width < NARROW || brief.has(place) ? lastWord(PLACES[place]) : PLACES[place]);
+  const half = (place: number) => cellsOfPixels((1.1 * textWidth(nameOf(place)) * NAME) / (2 * 12), NAME / 2);
+  const placed = () => labelPlaces(regions, rows / 24, half, taken);
+  for (const { region, fit } of placed()) if (fit < FITS) brief.add(region);
   const { x, y } = cellsOf(field);
   return [
     (_, scales) => borderMark(field, regions, scales.x as Scale, scales.y as Scale),
-    text(places, {
-      x: (place) => x(place.column),
-      y: (place) => y(place.row),
-      text: (place) => nameOf(place.region, width),
-      fontSize: NAME,
-      fontWeight: 600,
-      fill: 'var(--ink)',
-      stroke: 'var(--paper)',
-      strokeWidth: 4,
-      ariaDescription: 'regimes',
-    }),
+    text(
+      placed().filter(({ fit }) => fit >= LITTLE),
+      {
+        x: (place) => x(place.column),
+        y: (place) => y(place.row),
+        text: (place) => nameOf(place.region),
+        fontSize: NAME,
+        fontWeight: 600,
+        fill: 'var(--ink)',
+        stroke: 'var(--paper)',
+        strokeWidth: 4,
+        ariaDescription: 'regimes',
+      },
+    ),
   ];
 }
 
@@ -207,7 +216,7 @@ function edges({ domain, map }: Field, x: Scale, y: Scale) {
   const along =
     ([from, to]: number[], count: number) =>
     (edge: number) =>
-      Math.round(10 * (from + ((to - from) * (edge - 0.5)) / (count - 1))) / 10;
+      from + ((to - from) * (edge - 0.5)) / (count - 1);
   const { columns, rows } = sizeOf(map);
   return { x: along(domain.x.map(x), columns), y: along(domain.y.map(y), rows) };
 }

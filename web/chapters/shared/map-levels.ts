@@ -12,20 +12,59 @@ const STEP = 2;
 /** The legend's entry of the contours. */
 export const levelEntry: Entry = { text: 'contours: mean of ρ', kind: 'line', colours: ['var(--ink)'] };
 
-/** Contours of the mean of rho over a map, with their levels, in a chart `width` pixels wide. */
-export function levelMarks(field: Field, width: number): Markish[] {
-  const size = sizeOf(field.map);
+/** The mean of rho on every other column and row of a map. */
+function coarse({ map }: Field) {
+  const size = sizeOf(map);
   const [columns, rows] = [size.columns, size.rows].map((count) => Math.ceil(count / STEP));
   const value = Float32Array.from({ length: columns * rows }, (_, at) => {
     const row = STEP * Math.floor(at / columns);
-    return field.map.rho_mean[row * size.columns + STEP * (at % columns)];
+    return map.rho_mean[row * size.columns + STEP * (at % columns)];
   });
+  return { columns, rows, value };
+}
+
+/** A level and where it is written, in the units of the axes. */
+export interface LevelPoint {
+  level: number;
+  x: number;
+  y: number;
+}
+
+/** Where the levels of the contours are written, in a chart `width` pixels wide. */
+export function levelPoints(field: Field, width: number): LevelPoint[] {
+  const grid = coarse(field);
+  const { x, y } = cellsOf(field);
+  const room: [number, number] = [(40 * grid.columns) / width, grid.rows / 16];
+  return levelPlaces(grid, LEVELS, room).map(({ level, column, row }) => ({
+    level,
+    x: x(STEP * column),
+    y: y(STEP * row),
+  }));
+}
+
+/** Points on the contours, dense enough to keep names off them. */
+export function contourPoints(field: Field): { x: number; y: number }[] {
+  const { columns, rows, value } = coarse(field);
+  const { x, y } = cellsOf(field);
+  const above = Array.from(value, (it) => LEVELS.filter((level) => it >= level).length);
+  const points: { x: number; y: number }[] = [];
+  for (let row = 0; row + 1 < rows; row++) {
+    for (let column = 0; column + 1 < columns; column++) {
+      const at = row * columns + column;
+      if (above[at] === above[at + 1] && above[at] === above[at + columns]) continue;
+      points.push({ x: x(STEP * (column + 0.5)), y: y(STEP * (row + 0.5)) });
+    }
+  }
+  return points;
+}
+
+/** Contours of the mean of rho over a map, with their levels. */
+export function levelMarks(field: Field, points: readonly LevelPoint[]): Markish[] {
+  const { columns, rows, value } = coarse(field);
   const { x, y } = cellsOf(field);
   const ends = (count: number) => [-0.5 * STEP, (count - 0.5) * STEP];
   const [x1, x2] = ends(columns).map(x);
   const [y1, y2] = ends(rows).map(y);
-  const room: [number, number] = [(40 * columns) / width, rows / 16];
-  const places = levelPlaces({ columns, rows, value }, LEVELS, room);
   return [
     // Light below dark: seen on light and on dark cells.
     ...(['--paper', '--ink'] as const).map((colour, i) =>
@@ -46,9 +85,9 @@ export function levelMarks(field: Field, width: number): Markish[] {
         ariaDescription: 'mean of rho',
       }),
     ),
-    text(places, {
-      x: ({ column }) => x(STEP * column),
-      y: ({ row }) => y(STEP * row),
+    text(points, {
+      x: 'x',
+      y: 'y',
       text: ({ level }) => String(level),
       fontSize: 11,
       fill: 'var(--ink)',
