@@ -45,9 +45,11 @@ const byDepth = (results, kind) =>
     .sort(byAxes('depth'));
 const byMean = (measure) => (a, b) => a[measure].mean - b[measure].mean;
 
-/** The means of the summary with deviations, and p values of the paired tests. */
-const deviated = ({ mean, deviation, holm }, digits) =>
-  `${shown(mean, digits)} ± ${shown(deviation, digits)}${holm === undefined ? '' : ` (${testText(holm)})`}`;
+/** A mean over runs; the number after ± is two standard errors. */
+export const meanText = ({ runs, mean, deviation }, digits) =>
+  `${shown(mean, digits)} ± ${shown(deviation === null ? null : (2 * deviation) / Math.sqrt(runs), digits)}`;
+const tunedText = (measure, digits) =>
+  meanText(measure, digits) + (measure.holm === undefined ? '' : ` (${testText(measure.holm)})`);
 
 /** A p value as prose has it: "p 0.56", "p < 0.001". */
 export function testText(p, digits = p < 0.1 ? 3 : 2) {
@@ -290,11 +292,11 @@ const TABLES = {
           ...['variance, Frobenius', 'rank floor', 'predicted L', 'residual'],
         ],
         summary.map((row) => [
-          ...[TUNED_NAMES[row.axes.method], deviated(row.bits_per_byte, 3)],
-          ...[deviated(row.entropy, 3), deviated(row.mean, 4), deviated(row.variance, 3)],
+          ...[TUNED_NAMES[row.axes.method], tunedText(row.bits_per_byte, 3)],
+          ...[tunedText(row.entropy, 3), tunedText(row.mean, 4), tunedText(row.variance, 3)],
           // The rank floor: m²(d/d_h - 1).
-          ...[deviated(row.variance_frobenius, 3), shown(3 * row.mean.mean ** 2, 4)],
-          ...[deviated(row.localization, 4), deviated(row.residual, 3)],
+          ...[tunedText(row.variance_frobenius, 3), shown(3 * row.mean.mean ** 2, 4)],
+          ...[tunedText(row.localization, 4), tunedText(row.residual, 3)],
         ]),
       ),
   ],

@@ -4,7 +4,7 @@ import { count, decade, padded, short, tick } from '../../web/charts/format';
 import { layerColour, parts } from '../../web/charts/palette';
 import { linesOf, wrapped } from '../../web/charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
-import { withError } from '../../web/chapters/uses/with-error';
+import { withError } from '../../web/charts/with-error';
 import { aboveText, panelsOf, rangeOf, settled } from '../../web/chapters/train/run-panels';
 
 test.each([
@@ -27,6 +27,8 @@ test.each([
   [0.000505, 0.00065, '0.0005 ± 0.0013'],
   [-3.14159, 12, '−3 ± 24'],
   [0.5, 0, '0.5 ± 0'],
+  [1e-25, 2e-27, '1·10⁻²⁵ ± 4·10⁻²⁷'],
+  [0.25, NaN, '0.25'],
   [0.25, null, '0.25'],
 ])('%d with the standard error %d is shown as %s', (value, error, text) => {
   expect(withError(value, error)).toBe(text);

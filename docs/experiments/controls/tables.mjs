@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { table } from '../../results/tables.mjs';
-import { analysisOf, runsOf, shown } from '../tables.mjs';
+import { analysisOf, meanText, runsOf, shown } from '../tables.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const LEVEL = 0.05;
@@ -122,7 +122,7 @@ const OUT_OF_THE_WAY = {
         )
         .map(({ axes, runs, failures, bits_per_byte: loss, entropy, self_mass }) => [
           ...[axes.learning_rate, axes.steps, code(axes.method), runs, failures],
-          `${shown(loss.mean, 3)} ± ${shown(loss.deviation, 3)}`,
+          meanText(loss, 3),
           ...[shown(loss.mean - references.bigram, 3), shown(entropy.mean, 3), shown(self_mass.mean, 3)],
           shown(initialMean(columns, axes, 'self_mass'), 3),
         ]),

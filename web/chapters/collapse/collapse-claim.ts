@@ -1,9 +1,7 @@
 import { short } from '../../charts/format';
+import { BARS } from '../../charts/with-error';
 import type { LayerMeasure } from '../../engine/protocol';
 import { pointsOf, type Curve } from './stack-curves';
-
-/** Values within so many standard errors of the threshold are on neither side of it. */
-const ERRORS = 2;
 
 const CLAIM = 'The claim of Bao et al. (2024) that a small variance prevents both collapses';
 
@@ -31,7 +29,7 @@ function endOf(curve: Curve, threshold: number): End | null {
   const known = points.filter((point) => point?.layer === layer).map((point) => point!);
   if (known.length < COLLAPSES.length) return null;
   const sides = known.map(({ value, error }): Side => {
-    if (Math.abs(value - threshold) < ERRORS * error) return 'open';
+    if (Math.abs(value - threshold) < BARS * error) return 'open'; // its error bar reaches the threshold
     return value < threshold ? 'lost' : 'kept';
   });
   const numbers = COLLAPSES.map(({ measure }, i) => `${measure} ${short(known[i].value)}`);

@@ -4,13 +4,12 @@ import { legend, type Entry } from '../../charts/legend';
 import type { Mark } from '../../charts/mark-tip';
 import { dashes, series } from '../../charts/palette';
 import { chart, dot, gridY, line, ruleX, type Chart } from '../../charts/plot';
+import { BARS, withError } from '../../charts/with-error';
 import type { LayerMeasure } from '../../engine/protocol';
 import type { Shape } from '../../ui/frame';
 import { layerAxis } from './depth-axes';
 import { pointsOf, stacksOf, type Curve, type LayerPoint } from './stack-curves';
 
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 /** More marks than this on a line would merge into a band: every k-th is drawn. */
 const MOST = 32;
 
@@ -111,8 +110,7 @@ export function thinMarks(
 /** What the points of a curve say. */
 export function tipsOf({ variance }: Curve, points: LayerPoint[], name: string): Mark[] {
   return points.map(({ layer, value, error, samples }) => {
-    const bar = error > 0 ? ` ± ${short(error)}` : '';
-    const text = `v = ${short(variance)}, layer ${layer}: ${name} ${short(value)}${bar}, ${count(samples)} stacks`;
+    const text = `v = ${short(variance)}, layer ${layer}: ${name} ${withError(value, error > 0 ? error : null)}, ${count(samples)} stacks`;
     return { x: layer, y: value, text };
   });
 }
@@ -153,8 +151,7 @@ export function endsText(curves: readonly Curve[], measure: LayerMeasure): strin
   const ends = curves.flatMap((curve) => {
     const last = pointsOf(curve, measure).at(-1);
     if (!last) return [];
-    const bar = last.error > 0 ? ` ± ${short(last.error)}` : '';
-    return [`${short(last.value)}${bar} for v = ${short(curve.variance)}`];
+    return [`${withError(last.value, last.error > 0 ? last.error : null)} for v = ${short(curve.variance)}`];
   });
   return ends.join(', ');
 }

@@ -4,6 +4,7 @@ import { MatrixPicture } from '../../charts/matrix';
 import { fieldRamp } from '../../charts/palette';
 import { element, type Bitmap } from '../../charts/picture';
 import { partOf, type Chart, type Position } from '../../charts/plot';
+import { BARS, withError } from '../../charts/with-error';
 import type { Simulated } from '../../engine/protocol';
 import { pathOf, type Box } from './panel';
 import type { Point } from './point';
@@ -17,8 +18,6 @@ const BAR = 46;
 const TITLE = 18;
 /** More simulated keys than this would merge into a band: every k-th is drawn. */
 const MOST = 48;
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 const RHO = 'var(--series-1)';
 const SENSITIVITY = 'var(--series-3)';
 
@@ -190,7 +189,7 @@ export class AttentionPanel {
       const part = sensitivity[i] / most;
       return [
         own,
-        { x, y: strip(found[i]), text: `${name}ρ ${short(found[i])} ± ${short(rho_error[i])} simulated` },
+        { x, y: strip(found[i]), text: `${name}ρ ${withError(found[i], rho_error[i])} simulated` },
         { x, y: strip(part), text: `${name}sensitivity ${short(sensitivity[i])}, ${short(part)} of the largest` },
       ];
     });

@@ -4,12 +4,10 @@ import type { Entry } from '../../charts/legend';
 import type { Mark } from '../../charts/mark-tip';
 import { dashes, series } from '../../charts/palette';
 import { dot, line, rect, ruleX } from '../../charts/plot';
+import { BARS, withError } from '../../charts/with-error';
 import type { Measure, SweepPoint } from '../../engine/protocol';
 import { AXES } from './localization-claim';
 import type { Lines } from './localization-questions';
-
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 
 /** Pixels of a circle. */
 const RADIUS = 3.5;
@@ -65,8 +63,7 @@ export function tipsOf({ means, variances, value, measure }: Lines, points: Swee
     const { mean, variance: x, samples } = point;
     const y = point[measure] ?? NaN;
     const error = errorOf(point, measure);
-    const bar = error === null ? '' : ` ± ${short(error)}`;
-    const text = `${name(mean, x)} ${short(y)}${bar}, ${count(samples)} simulated sequences`;
+    const text = `${name(mean, x)} ${withError(y, error)}, ${count(samples)} simulated sequences`;
     return { x, y, text, radius: RADIUS };
   });
   return [...lines, ...circles];

@@ -1,4 +1,5 @@
 import { count, short } from '../../charts/format';
+import { withError } from '../../charts/with-error';
 import type { Simulated, Theory } from '../../engine/protocol';
 import { meanEntropy, type Point } from './point';
 
@@ -33,8 +34,8 @@ export function pointText({ theory, attention }: Point, keys: Simulated | null, 
 
 function simulated(keys: Simulated, wanted: number): string {
   const { localization, localization_error: error, regime } = keys;
-  const bar = error === null ? '' : ` ± ${short(error)}`;
-  const found = localization === null ? 'no token propagates' : `L = ${short(localization)}${bar}, regime ${regime}`;
+  const found =
+    localization === null ? 'no token propagates' : `L = ${withError(localization, error)}, regime ${regime}`;
   return `Simulation, ${count(keys.samples)} of ${count(wanted)} sequences: ${found}.`;
 }
 

@@ -5,6 +5,7 @@ import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { series } from '../../charts/palette';
 import { chart, dot, gridX, gridY, line, ruleX } from '../../charts/plot';
 import type { Table } from '../../charts/table';
+import { BARS, withError } from '../../charts/with-error';
 import type { Output } from '../../engine/protocol';
 import { brushed } from '../../heads/brush';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
@@ -24,8 +25,6 @@ const STDS = Array.from({ length: 21 }, (_, i) =>
   Number((DOMAIN[0] * (DOMAIN[1] / DOMAIN[0]) ** (i / 20)).toPrecision(4)),
 );
 const TICKS = [0.1, 0.3, 1, 3, 10];
-/** Error bars reach this many standard errors to either side. */
-const BARS = 2;
 /** Pixels of a circle. */
 const RADIUS = 3;
 /** Rows behind each point: errors are below the size of a circle. */
@@ -192,7 +191,7 @@ function marksOf(row: Row): Mark[] {
   return [
     ...at('theory', theory_entropy),
     ...at('random energy model', limit_entropy),
-    ...at('simulation', entropy, `${short(entropy)} ± ${short(entropy_error)}`, RADIUS),
+    ...at('simulation', entropy, withError(entropy, entropy_error), RADIUS),
   ];
 }
 

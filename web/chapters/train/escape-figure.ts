@@ -53,7 +53,7 @@ export const escapeFigure: PanelsDescription<Escape[]> = {
   title: 'Share of runs that leave the unigram level',
   rows: escapesOf,
   *panels(shown, width) {
-    const scales = valuesOf(shown.rows, 'scale').map((scale) => `s = ${tick(scale)}`);
+    const scales = valuesOf(shown.rows, 'scale').map((scale) => `initial scale s = ${tick(scale)}`);
     const depths = valuesOf(shown.rows, 'depth');
     const columns = width >= 560 ? depths.length : 2;
     const height = width >= 560 ? HEIGHT.wide : HEIGHT.narrow;

@@ -3,6 +3,7 @@ import { legend, textWidth } from '../../charts/legend';
 import { series } from '../../charts/palette';
 import { chart, link, ruleX, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
+import { BARS } from '../../charts/with-error';
 import type { FigureOf } from '../../ui/registry';
 import { CellPointer } from './cell-pointer';
 import { arranged, HOLLOW, meanMark, referencesText, type Panel } from './panel-parts';
@@ -116,7 +117,7 @@ export class MethodsFigure extends PublishedFigure {
     const rows = this.methods;
     const at = (row: MethodRow) => rows.indexOf(row);
     const mean = (row: MethodRow) => row[name].mean;
-    const reach = (row: MethodRow) => (Number.isFinite(row[name].error) ? row[name].error : 0);
+    const reach = (row: MethodRow) => (Number.isFinite(row[name].error) ? BARS * row[name].error : 0);
     const ends = rows.flatMap((row) => [mean(row) - reach(row), mean(row) + reach(row)]);
     const [low, high] = [Math.min(...ends), Math.max(...ends)];
     const margin = 0.05 * (high - low || 1);
@@ -147,7 +148,7 @@ export class MethodsFigure extends PublishedFigure {
           x2: (row: MethodRow) => mean(row) + reach(row),
           stroke: series[0],
           strokeWidth: 2,
-          ariaDescription: 'standard error',
+          ariaDescription: 'error bars',
         }),
         meanMark(rows, { x: mean, y: at, r: 4 }, (row) => row[name], series[0], 'mean'),
         ...(room > 0

@@ -5,6 +5,7 @@ import { padded } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { compose, dot, link, ruleY, text, type Chart } from '../../charts/plot';
+import { BARS } from '../../charts/with-error';
 import type { CellPlace } from './cell-pointer';
 import { REFERENCES, type MeanError, type Reference } from './published-results';
 import { isInsignificant, type Tested } from './published-rows';
@@ -53,7 +54,7 @@ export function meanMark<Point>(
   return dot(points, { ...look, r, fill, stroke: colour, strokeWidth: 1.5, ariaDescription });
 }
 
-/** Upright bars of the standard errors of those points that have one. */
+/** Upright error bars of those points that have one. */
 export function errorBars<Point>(
   points: readonly Point[],
   x: (point: Point) => number,
@@ -67,9 +68,9 @@ export function errorBars<Point>(
       x2: x,
       strokeWidth: 1.5,
       ...look,
-      ariaDescription: 'standard error',
-      y1: (point: Point) => value(point).mean - value(point).error,
-      y2: (point: Point) => value(point).mean + value(point).error,
+      ariaDescription: 'error bars',
+      y1: (point: Point) => value(point).mean - BARS * value(point).error,
+      y2: (point: Point) => value(point).mean + BARS * value(point).error,
     },
   );
 }

@@ -2,6 +2,7 @@ import { short, tick } from '../../charts/format';
 import { dashes, series } from '../../charts/palette';
 import { chart, gridY, line, ruleY, text } from '../../charts/plot';
 import { finiteCell } from '../../charts/table';
+import { BARS } from '../../charts/with-error';
 import {
   chosenMark,
   errorBars,
@@ -195,14 +196,14 @@ function panel(
   return { drawn, places: marks };
 }
 
-/** The least and the largest value with its standard error, of all that stand below the cut. */
+/** The least and the largest value with its error bar, of all that stand below the cut. */
 function endsOf(points: readonly StrengthPoint[], value: Value, trained: readonly number[]): [number, number] {
   const cut = cutOf(points, value);
   const values = points
     .filter((point) => point[value].mean <= cut)
     .flatMap((point) => {
       const { mean, error } = point[value];
-      return Number.isFinite(error) ? [mean - error, mean + error] : [mean];
+      return Number.isFinite(error) ? [mean - BARS * error, mean + BARS * error] : [mean];
     });
   const all = [...values, ...trained.filter((it) => it <= cut)];
   return all.length > 0 ? [Math.min(...all), Math.max(...all)] : [0, 1];

@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../with-error';
+import { withError } from '../../../charts/with-error';
 import type { AgentOutput, AgentRow } from './marks';
 
 /** The row of a policy with this many distractors at this multiple of their scale in training. */

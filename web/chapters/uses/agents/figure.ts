@@ -51,7 +51,7 @@ export class AgentFigure extends LabFigure<AgentOutput> {
 
   protected captionOf(output: AgentOutput): string {
     const runs = Math.min(...output.rows.map(({ trainings }) => trainings));
-    return `${runs} training runs, bars and ± are two standard errors. ${directionText(output)}`;
+    return `${runs} training runs. ${directionText(output)}`;
   }
 
   protected tableOf({ rows }: AgentOutput): Table {

@@ -3,7 +3,7 @@ import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../with-error';
+import { BARS } from '../../../charts/with-error';
 
 export type AgentOutput = Output<'agent-attention'>;
 export type AgentRow = AgentOutput['rows'][number];

@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../with-error';
+import { withError } from '../../../charts/with-error';
 import type { ClassOutput, LatentOutput, ValueOutput } from './marks';
 
 /** Where the loss over the variance of W is least. */

@@ -72,7 +72,7 @@ export class LatentFigure extends LabFigure<LatentOutput> {
   protected claimOf = claimText;
 
   protected captionOf({ classes, values }: LatentOutput): string {
-    return `${Math.min(classes.repeats, values.repeats)} draws, bars and ± are two standard errors.`;
+    return `${Math.min(classes.repeats, values.repeats)} draws.`;
   }
 
   protected tableOf({ classes, values }: LatentOutput): Table {

@@ -2,7 +2,7 @@ import type { Markish } from '@observablehq/plot';
 import { series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../with-error';
+import { BARS } from '../../../charts/with-error';
 
 export type ClassOutput = Output<'latent-classes'>;
 export type ValueOutput = Output<'latent-values'>;

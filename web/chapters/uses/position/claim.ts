@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../with-error';
+import { withError } from '../../../charts/with-error';
 import type { PositionOutput } from './marks';
 
 const percent = (share: number) => `${Math.round(100 * share)}%`;

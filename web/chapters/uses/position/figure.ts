@@ -50,7 +50,7 @@ export class PositionFigure extends LabFigure<PositionOutput> {
 
   protected captionOf(output: PositionOutput): string {
     const sets = Math.min(...output.rows.map(({ datasets }) => datasets));
-    return `${sets} training sets, bars and ± are two standard errors. ${testText(output)}`;
+    return `${sets} training sets. ${testText(output)}`;
   }
 
   protected tableOf(output: PositionOutput): Table {

@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../with-error';
+import { withError } from '../../../charts/with-error';
 import type { PriorOutput, PriorRow } from './marks';
 
 /** The row of a prior with this many examples. */

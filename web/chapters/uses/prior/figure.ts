@@ -45,7 +45,7 @@ export class PriorFigure extends LabFigure<PriorOutput> {
 
   protected captionOf(output: PriorOutput): string {
     const runs = Math.min(...output.rows.map(({ trainings }) => trainings));
-    return `${runs} training runs, bars and ± are two standard errors. ${groundingText(output)}`;
+    return `${runs} training runs. ${groundingText(output)}`;
   }
 
   protected tableOf({ rows }: PriorOutput): Table {

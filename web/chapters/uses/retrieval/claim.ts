@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../with-error';
+import { withError } from '../../../charts/with-error';
 import type { RetrievalOutput } from './marks';
 
 const digits = (value: number | null) => short(Number((value ?? NaN).toPrecision(2)));

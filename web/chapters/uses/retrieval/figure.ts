@@ -56,7 +56,7 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
   protected claimOf = claimText;
 
   protected captionOf(output: RetrievalOutput): string {
-    return `${output.heads.length} heads; bars are two standard errors over sequences, ± two over training runs. ${localizationText(output)}`;
+    return `${output.heads.length} heads; bars are over sequences, ± over training runs. ${localizationText(output)}`;
   }
 
   protected tableOf({ heads, models }: RetrievalOutput): Table {

@@ -3,7 +3,7 @@ import type { Entry } from '../../../charts/legend';
 import { fieldRamp, series, stripOf } from '../../../charts/palette';
 import { dot, line, ruleX } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../with-error';
+import { BARS } from '../../../charts/with-error';
 
 export type RetrievalOutput = Output<'hard-retrieval'>;
 type Head = RetrievalOutput['heads'][number];

@@ -1,0 +1,16 @@
+import { short } from './format';
+
+/** Error bars, and the number after ±, are this many standard errors. */
+export const BARS = 2;
+
+/** Decimals that a number can be rounded to. */
+const MOST_DECIMALS = 100;
+
+/** A number, with ± as far as its error bars reach, to two digits of these. */
+export function withError(value: number | null, error: number | null): string {
+  if (error === null || value === null || !Number.isFinite(error)) return short(value);
+  const reach = Number((BARS * error).toPrecision(2));
+  const decimals = Math.max(1 - Math.floor(Math.log10(reach)), 0);
+  const rounded = decimals <= MOST_DECIMALS ? Number(value.toFixed(decimals)) : value;
+  return `${short(rounded)} ± ${short(reach)}`;
+}
