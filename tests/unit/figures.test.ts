@@ -173,6 +173,25 @@ describe('the registry of figures', () => {
     }
   });
 
+  test('no caption is longer than 45 words', () => {
+    /** What a caption does not show: controls, details, comments, the text for another model, tags. */
+    const hidden = [
+      /<x-(tools|details)\b[^]*?<\/x-\1\s*>/g,
+      /<!--[^]*?-->/g,
+      /<span data-of="file" hidden[^]*?<\/span\s*>/g,
+      /<[^>]*>/g,
+    ];
+    for (const view of viewNames) {
+      const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
+      const figures = [...html.matchAll(/<x-figure\s+name="([\w-]+)"[^>]*>([^]*?)<\/x-figure\s*>/g)];
+      expect(figures.length).toBeGreaterThan(0);
+      for (const [, name, inner] of figures) {
+        const caption = hidden.reduce((text, pattern) => text!.replace(pattern, ''), inner)!.trim();
+        expect(caption.split(/\s+/).length, name).toBeLessThanOrEqual(45);
+      }
+    }
+  });
+
   test('no figure’s number is typed in the page', () => {
     for (const view of viewNames) {
       const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
