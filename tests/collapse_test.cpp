@@ -380,7 +380,7 @@ TEST_CASE("a variance that the ensemble cannot have refuses its point alone") {
   settings.weights.ensemble.kind = EnsembleKind::factored;
   Collapse collapse(settings, {{1, 0}, {1, 4}}, {2});
   CHECK(collapse.advance(1000));
-  CHECK_THAT(collapse.refused(0), StartsWith("variance: 0"));
+  CHECK_THAT(collapse.refused(0), StartsWith("variance must ") && EndsWith(" 0"));
   CHECK(std::isnan(collapse.estimate(0, 1, LayerMeasure::residual).value));
   CHECK(collapse.refused(1).empty());
   CHECK(collapse.estimate(1, 3, LayerMeasure::residual).value > 0);
@@ -397,16 +397,22 @@ TEST_CASE("what a stack cannot be is refused by name") {
     }
     return std::string("accepted");
   };
-  CHECK_THAT(refused([](auto& s) { s.depth = -1; }), StartsWith("depth: -1"));
-  CHECK_THAT(refused([](auto& s) { s.weights.heads = 5; }), StartsWith("heads: 5"));
+  CHECK_THAT(refused([](auto& s) { s.depth = -1; }), StartsWith("depth must ") && EndsWith(" -1"));
+  CHECK_THAT(refused([](auto& s) { s.weights.heads = 5; }),
+             StartsWith("heads must ") && EndsWith(" 5"));
   CHECK_THAT(refused([](auto& s) { s.residual_weight = std::nan(""); }),
-             StartsWith("residual_weight: nan"));
-  CHECK_THAT(refused([](auto& s) { s.weights.mlp = 99; }), StartsWith("mlp: 99"));
-  CHECK_THAT(refused([](auto& s) { s.mask.window = 0; }), StartsWith("window: 0"));
-  CHECK_THAT(refused([](auto& s) { s.mask.prefix = -3; }), StartsWith("prefix: -3"));
+             StartsWith("residual_weight must ") && EndsWith(" nan"));
+  CHECK_THAT(refused([](auto& s) { s.weights.mlp = 99; }),
+             StartsWith("mlp must ") && EndsWith(" 99"));
+  CHECK_THAT(refused([](auto& s) { s.mask.window = 0; }),
+             StartsWith("window must ") && EndsWith(" 0"));
+  CHECK_THAT(refused([](auto& s) { s.mask.prefix = -3; }),
+             StartsWith("prefix must ") && EndsWith(" -3"));
   CHECK(refused([](auto& s) { s.mask = {MaskKind::window, 500}; }) == "accepted");
-  CHECK_THROWS_WITH(Collapse(small_stack(), {kPoint}, {0}), StartsWith("stacks: 0"));
-  CHECK_THROWS_WITH(Collapse(small_stack(), {{0, -1}}, {1}), StartsWith("variance: -1"));
+  CHECK_THROWS_WITH(Collapse(small_stack(), {kPoint}, {0}),
+                    StartsWith("stacks must ") && EndsWith(" 0"));
+  CHECK_THROWS_WITH(Collapse(small_stack(), {{0, -1}}, {1}),
+                    StartsWith("variance must ") && EndsWith(" -1"));
   CHECK_THROWS_WITH(value_of_name<ValueKind>("values", "zero", kValueNames),
                     ContainsSubstring("orthogonal"));
   CHECK_THROWS_WITH(value_of_name<NormPlace>("layer_norm", "both", kNormPlaceNames),
@@ -426,5 +432,6 @@ TEST_CASE("one stack layer by layer has the tokens that the statistics of one st
     const double mean = (cosines.sum() - cosines.trace()) / (tokens * (tokens - 1));
     CHECK_THAT(statistics.estimate(0, layer, LayerMeasure::cosine).value, WithinAbs(mean, 1e-12));
   }
-  CHECK_THROWS_WITH(StackRun(settings, kPoint, 4), ContainsSubstring("at most the depth, 3"));
+  CHECK_THROWS_WITH(StackRun(settings, kPoint, 4),
+                    ContainsSubstring("at most the depth: depth 3, layer 4"));
 }

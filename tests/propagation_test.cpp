@@ -99,7 +99,7 @@ TEST_CASE("a causal query sees the same law as the last query of a shorter free 
   const LogitLaw shorter = logit_law(centred_kernel(walk(15)), traces);
   CHECK(largest_difference(early.mean, shorter.mean) < 1e-12);
   CHECK(largest_difference(early.std, shorter.std) < 1e-12);
-  CHECK_THROWS_WITH(centred_kernel(walk(40), 41), ContainsSubstring("query: 41"));
+  CHECK_THROWS_WITH(centred_kernel(walk(40), 41), StartsWith("query must ") && EndsWith(" 41"));
   CHECK_THROWS_WITH(centred_kernel(walk(40), 0), ContainsSubstring("from 1 to 40"));
 }
 
@@ -140,9 +140,10 @@ TEST_CASE("the kernels of a range of queries are those of its queries one by one
     REQUIRE(last.size() == 1);
     CHECK(last.front().cross == centred_kernel(process).cross);
   }
-  CHECK_THROWS_WITH(centred_kernels(walk(40), {1, 40}), ContainsSubstring("query: 1 is not"));
+  CHECK_THROWS_WITH(centred_kernels(walk(40), {1, 40}),
+                    StartsWith("query must ") && EndsWith(" 1"));
   CHECK_THROWS_WITH(centred_kernels(walk(40), {2, 41}), ContainsSubstring("from 2 to 40"));
-  CHECK_THROWS_WITH(centred_kernels(walk(40), {9, 8}), ContainsSubstring("query: 9"));
+  CHECK_THROWS_WITH(centred_kernels(walk(40), {9, 8}), StartsWith("query must ") && EndsWith(" 9"));
 }
 
 TEST_CASE("the profile of several queries is the mean over those that see the key") {
@@ -231,7 +232,7 @@ TEST_CASE("the factor of every kernel reproduces it") {
   const KernelFactor nearly_equal(token_process("ar1", 200, 1 - 1e-12));
   CHECK(dense(nearly_equal).col(0).isApprox(VectorXd::Ones(200), 1e-9));
   CHECK_THROWS_WITH(token_process("levy", 8, 0), ContainsSubstring("normalized-walk"));
-  CHECK_THROWS_WITH(token_process("ar1", 8, 1), ContainsSubstring("correlation: 1"));
+  CHECK_THROWS_WITH(token_process("ar1", 8, 1), StartsWith("correlation must ") && EndsWith(" 1"));
 }
 
 TEST_CASE("a kernel that is not Markov gets its Cholesky factor, one without a factor is refused") {
@@ -250,7 +251,7 @@ TEST_CASE("a kernel that is not Markov gets its Cholesky factor, one without a f
   const TokenKernel odd{{"odd", "odd"}, "1 - 2 [s = t]", [](double s, double t, double, double) {
                           return s == t ? -1.0 : 1.0;
                         }};
-  CHECK_THROWS_WITH(KernelFactor({&odd, 0, 4}), ContainsSubstring("tokens: odd"));
+  CHECK_THROWS_WITH(KernelFactor({&odd, 0, 4}), StartsWith("tokens must ") && EndsWith(" odd"));
 }
 
 TEST_CASE("normal intervals keep their relative precision in the tails") {
@@ -356,10 +357,11 @@ TEST_CASE("rho is unchanged by orthogonal conjugation of W") {
 
 TEST_CASE("bad numbers are refused by name") {
   const CentredKernel kernel = centred_kernel(walk(8));
-  CHECK_THROWS_WITH(propagate(kernel, {1, 1, 1}, 0), ContainsSubstring("temperature: 0"));
-  CHECK_THROWS_WITH(propagate(kernel, {1, 1, -1}, 1), ContainsSubstring("eta_f: -1"));
-  CHECK_THROWS_WITH(propagate(kernel, {1, 3, 1}, 1), ContainsSubstring("eta_s: 3"));
-  CHECK_THROWS_WITH(walk(1), ContainsSubstring("length: 1"));
+  CHECK_THROWS_WITH(propagate(kernel, {1, 1, 1}, 0),
+                    StartsWith("temperature must ") && EndsWith(" 0"));
+  CHECK_THROWS_WITH(propagate(kernel, {1, 1, -1}, 1), StartsWith("eta_f must ") && EndsWith(" -1"));
+  CHECK_THROWS_WITH(propagate(kernel, {1, 3, 1}, 1), StartsWith("eta_s must ") && EndsWith(" 3"));
+  CHECK_THROWS_WITH(walk(1), StartsWith("length must ") && EndsWith(" 1"));
 }
 
 TEST_CASE("the phase map is the theory at each of its cells, however it is cut into steps") {
@@ -394,7 +396,7 @@ TEST_CASE("the phase map is coarse at once and refuses bad axes") {
   for (const float l : map.localization()) empty += std::isnan(l);
   CHECK(empty == 0);
   CHECK_THROWS_WITH(PhaseMap({walk(24), 2, {-6, 6, 64}, {0.05, 20, 64}}),
-                    ContainsSubstring("asymmetry: 2"));
-  CHECK_THROWS_WITH(PhaseMap({walk(24), 1, {6, -6, 64}, {0.05, 20, 64}}), StartsWith("x:"));
-  CHECK_THROWS_WITH(PhaseMap({walk(24), 1, {-6, 6, 64}, {0, 20, 64}}), StartsWith("y:"));
+                    StartsWith("asymmetry must ") && EndsWith(" 2"));
+  CHECK_THROWS_WITH(PhaseMap({walk(24), 1, {6, -6, 64}, {0.05, 20, 64}}), StartsWith("x must "));
+  CHECK_THROWS_WITH(PhaseMap({walk(24), 1, {-6, 6, 64}, {0, 20, 64}}), StartsWith("y must "));
 }

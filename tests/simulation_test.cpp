@@ -269,8 +269,7 @@ TEST_CASE("Gaussian rows have the covariance across keys that the theory says") 
   CHECK_THAT(a.entropy.value, WithinAbs(b.entropy.value, 3 * (a.entropy.error + b.entropy.error)));
 }
 
-TEST_CASE("the softmax measures tend to those of Gaussian rows as the width grows",
-          "[long]") {
+TEST_CASE("the softmax measures tend to those of Gaussian rows as the width grows", "[long]") {
   SimulationSettings settings =
       settings_of({EnsembleKind::normal, "normalized-walk", 0, 256, 64, 24, 0.02, 0.05}, 4000, 2);
   const Simulation simulation = finished(settings);
@@ -330,8 +329,8 @@ TEST_CASE("means of logits scatter around the theory by their errors, over seeds
         settings.queries = queries;
         const Simulation simulation = finished(settings);
         const RowEstimate sampled = simulation.estimate(0);
-        const Eigen::ArrayXd deviation = (sampled.mean - simulation.theory(0).law.mean).array() /
-                                         sampled.mean_error.array();
+        const Eigen::ArrayXd deviation =
+            (sampled.mean - simulation.theory(0).law.mean).array() / sampled.mean_error.array();
         sum += deviation;
         square += deviation.square();
       }
@@ -409,28 +408,28 @@ TEST_CASE("a sweep keeps the points that the ensemble cannot have, and says why"
   REQUIRE(sweep.size() == 6);
   CHECK(sweep.point(4).mean == 0.5);
   CHECK(sweep.point(4).variance == Approx(0.1));
-  CHECK_THAT(sweep.refused(4), ContainsSubstring("at least 0.75"));
+  CHECK_THAT(sweep.refused(4), ContainsSubstring("at least the rank floor 0.75"));
   CHECK(std::isnan(sweep.theory(4).localization));
   CHECK(sweep.estimate(4).samples == 0);
   CHECK(sweep.refused(2).empty());
   settings.points = {{0.1, 1.0}};
   CHECK(sweep.estimate(2).localization.value == finished(settings).estimate(0).localization.value);
-  CHECK_THROWS_WITH(variance_range(0, 1, 3), StartsWith("variance_min: 0"));
+  CHECK_THROWS_WITH(variance_range(0, 1, 3), StartsWith("variance_min must ") && EndsWith(" 0"));
   CHECK_THROWS_WITH(variance_range(2, 1, 3), ContainsSubstring("at most variance_max"));
-  CHECK_THROWS_WITH(Sweep(settings, {0.1}, {-1}), ContainsSubstring("variance: -1"));
+  CHECK_THROWS_WITH(Sweep(settings, {0.1}, {-1}), StartsWith("variance must ") && EndsWith(" -1"));
 }
 
 TEST_CASE("bad settings are refused by name") {
   SimulationSettings good = settings_of(kSettings[0], 100, 1), bad = good;
   bad.samples = 1;
-  CHECK_THROWS_WITH(Simulation(bad), ContainsSubstring("samples: 1"));
+  CHECK_THROWS_WITH(Simulation(bad), StartsWith("samples must ") && EndsWith(" 1"));
   bad = good;
   bad.temperature = std::nan("");
-  CHECK_THROWS_WITH(Simulation(bad), ContainsSubstring("temperature: nan"));
+  CHECK_THROWS_WITH(Simulation(bad), StartsWith("temperature must ") && EndsWith(" nan"));
   bad = good;
   bad.queries = {2, 25};
-  CHECK_THROWS_WITH(Simulation(bad), ContainsSubstring("query: 25"));
+  CHECK_THROWS_WITH(Simulation(bad), StartsWith("query must ") && EndsWith(" 25"));
   bad = good;
   bad.points = {{0, -2}};
-  CHECK_THROWS_WITH(Simulation(bad), ContainsSubstring("variance: -2"));
+  CHECK_THROWS_WITH(Simulation(bad), StartsWith("variance must ") && EndsWith(" -2"));
 }

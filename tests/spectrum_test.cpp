@@ -231,23 +231,24 @@ TEST_CASE("a list may be tiny or huge, but its entries must differ by more than 
 }
 
 TEST_CASE("what an ensemble cannot be is refused by name") {
-  CHECK_THROWS_WITH(Ensemble({EnsembleKind::normal, 1, 1, 1, {}}), ContainsSubstring("width: 1"));
+  CHECK_THROWS_WITH(Ensemble({EnsembleKind::normal, 1, 1, 1, {}}),
+                    StartsWith("width must ") && EndsWith(" 1"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::factored, 8, 9, 1, {}}),
-                    ContainsSubstring("head_width: 9"));
+                    StartsWith("head_width must ") && EndsWith(" 9"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::factored, 8, 1, 1, {}}),
                     ContainsSubstring("integer from 2 to 1024"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1}}), ContainsSubstring("eigenvalues"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1, 1}}), ContainsSubstring("differ"));
   CHECK_THROWS_WITH(Ensemble({EnsembleKind::list, 8, 8, 1, {1, std::nan("")}}),
-                    ContainsSubstring("eigenvalue: nan"));
+                    StartsWith("eigenvalue must ") && EndsWith(" nan"));
   CHECK_THROWS_WITH(value_of_name<EnsembleKind>("ensemble", "gauss", kEnsembleNames),
                     ContainsSubstring("shifted-gaussian"));
   const Ensemble narrow({EnsembleKind::factored, 64, 16, 1, {}});
   CHECK(narrow.minimum_variance(0.1) == Approx(0.03));
-  CHECK_THROWS_WITH(narrow.weights(0.1, 0.02), ContainsSubstring("at least 0.03"));
+  CHECK_THROWS_WITH(narrow.weights(0.1, 0.02), ContainsSubstring("at least the rank floor 0.03"));
   CHECK_NOTHROW(narrow.weights(0.1, 0.03));
-  CHECK_THROWS_WITH(narrow.weights(std::nan(""), 1), ContainsSubstring("mean: nan"));
-  CHECK_THROWS_WITH(narrow.weights(0, -1), ContainsSubstring("variance: -1"));
+  CHECK_THROWS_WITH(narrow.weights(std::nan(""), 1), StartsWith("mean must ") && EndsWith(" nan"));
+  CHECK_THROWS_WITH(narrow.weights(0, -1), StartsWith("variance must ") && EndsWith(" -1"));
 }
 
 TEST_CASE("matrices that are empty, misshapen or not finite are refused") {
@@ -259,11 +260,11 @@ TEST_CASE("matrices that are empty, misshapen or not finite are refused") {
     const Eigen::MatrixXf single_q = q.cast<float>(), single_k = k.cast<float>();
     CHECK_THROWS_WITH(products_of_factors(single_q, single_k), ContainsSubstring(why));
   };
-  refuse(query, bad, "key: an entry is not a finite number");
+  refuse(query, bad, "key must have finite entries");
   bad(1, 1) = std::numeric_limits<double>::infinity();
-  refuse(bad, query, "query: an entry is not a finite number");
-  refuse(query, MatrixXd::Zero(4, 3), "key: its shape differs");
-  refuse(MatrixXd(0, 2), MatrixXd(0, 2), "query: the matrix is empty");
+  refuse(bad, query, "query must have finite entries");
+  refuse(query, MatrixXd::Zero(4, 3), "key must have the shape of query");
+  refuse(MatrixXd(0, 2), MatrixXd(0, 2), "query must have entries");
   CHECK_THROWS_AS(moments_of_matrix(MatrixXd()), InvalidArgument);
   CHECK_THROWS_AS(moments_of_matrix(query), InvalidArgument);
   CHECK_THROWS_AS(eigenvalues_of_matrix(bad), InvalidArgument);
@@ -338,9 +339,8 @@ TEST_CASE("no spectrum of low rank has a variance below the rank floor") {
   CHECK(rank_floor({8, {2, 1, 1}, 0, 0}, 8) == 0);
 }
 
-TEST_CASE(
-    "traces of W Sigma are the excess of self logits and the spread of logits of such tokens",
-    "[long]") {
+TEST_CASE("traces of W Sigma are the excess of self logits and the spread of logits of such tokens",
+          "[long]") {
   constexpr Eigen::Index kDraws = 40000;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Eigen::Index width = 4 + 2 * static_cast<Eigen::Index>(seed % 4);

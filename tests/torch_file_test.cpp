@@ -73,8 +73,7 @@ TEST_CASE("what torch.save writes beside tensors is refused by name", "[torch]")
   CHECK_THAT(
       failure("module.pt"),
       ContainsSubstring(
-          "it must have tensors alone (state_dict): the name 'torch.nn.modules.linear Linear'") &&
-          ContainsSubstring("save the tensors alone"));
+          "it must have tensors alone (state_dict): the name 'torch.nn.modules.linear Linear'"));
 }
 
 TEST_CASE("a pickle runs nothing and is refused where it is damaged", "[torch]") {

@@ -463,7 +463,7 @@ TEST_CASE("QK-Clip and QK-norm exclude each other") {
   settings.optimizer.qk_clip = 1;
   const Failure refused = failure_of([&] { check_training(settings); });
   CHECK(refused.item == "qk_clip");
-  CHECK_THAT(refused.message, ContainsSubstring("use 0"));
+  CHECK_THAT(refused.message, ContainsSubstring("must be 0"));
 }
 
 TEST_CASE("mimetic initialization gives the target to the heads that it is told to") {

@@ -221,8 +221,7 @@ TEST_CASE("two texts that do not fit are refused by the field of the one at faul
   CHECK(refusal(enough, "").item == "validation");
   const auto shorter = refusal(std::string(32, 'a'), "123456789");
   CHECK(shorter.message ==
-        "text must have at least 33 tokens in its first nine tenths for a batch of 4 sequences of "
-        "8: found 32");
+        "text must have at least 33 tokens for a batch of 4 sequences of 8: found 32");
   const auto window = refusal(enough, "12345678");
   CHECK(window.message == "validation must have at least 9 tokens for a sequence of 8: found 8");
   const auto unknown = failure_of([] { tokenized_texts("words", "a b a b c", "c d\n", 2); });

@@ -66,11 +66,14 @@ void check_option_names(const CLI::App& command, bool is_program,
   }
 }
 
-/// What an option takes: the last brackets of its help, else all of it.
+/// What an option takes: the range of a number, with which its help ends, else all of the help.
 std::string taken_by(const CLI::Option& option) {
   const std::string& help = option.get_description();
-  const std::size_t open = help.rfind(" (");
-  return open == std::string::npos || !help.ends_with(')') ? " (" + help + ")" : help.substr(open);
+  for (const char* const kind : {" (a number ", " (an integer ", " (each a"}) {
+    const std::size_t range = help.rfind(kind);
+    if (range != std::string::npos && help.ends_with(')')) return help.substr(range);
+  }
+  return " (" + help + ")";
 }
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -91,6 +94,11 @@ void check_counts(const CLI::App& command, const std::string& said) {
   }
 }
 
+template <class Kind>
+bool is(const CLI::ParseError& error) {
+  return dynamic_cast<const Kind*>(&error) != nullptr;
+}
+
 /// Throws for "--one VERB other".
 void check_pair(const std::string& said, const std::string& verb, const std::string& must) {
   const std::size_t at = said.find(verb);
@@ -105,16 +113,16 @@ void explain(const CLI::ParseError& error, const CLI::App& app,
   const CLI::App& command = command_of(app, arguments);
   const bool is_program = &command == &app;
   check_option_names(command, is_program, arguments);
-  const std::string said = error.what(), kind = error.get_name();
-  if (kind == "ArgumentMismatch") check_counts(command, said);
-  if (kind == "RequiresError") check_pair(said, " requires ", "be given with ");
-  if (kind == "ExcludesError") check_pair(said, " excludes ", "be omitted with ");
-  if (kind == "RequiredError" && !is_program) {
+  const std::string said = error.what();
+  if (is<CLI::ArgumentMismatch>(error)) check_counts(command, said);
+  if (is<CLI::RequiresError>(error)) check_pair(said, " requires ", "be given with ");
+  if (is<CLI::ExcludesError>(error)) check_pair(said, " excludes ", "be omitted with ");
+  if (is<CLI::RequiredError>(error) && !is_program) {
     const std::string name = said.substr(0, said.find(' '));
     const CLI::Option* const option = command.get_option_no_throw(name);
     throw InvalidArgument(name, "be given" + (option == nullptr ? "" : taken_by(*option)));
   }
-  if (kind == "ExtrasError" && !is_program) {
+  if (is<CLI::ExtrasError>(error) && !is_program) {
     throw InvalidArgument(command.get_name(), "have no other arguments than options",
                           "found " + joined(command.remaining(true)));
   }

@@ -144,7 +144,7 @@ test('a checkpoint that is none is named, and the others are measured', () => {
 
 test.each([
   [{ operation: 'attend' }, 'must be one of heads, predict'],
-  [{ operation: 'predict', options: {} }, 'the operation of the grid must be `heads`, not `predict`'],
+  [{ operation: 'predict', options: {} }, 'operation must be that of the command, `heads`: the grid has `predict`'],
   [{ speed: 1 }, 'must be a key of a grid of checkpoints'],
   [{ checkpoints: [] }, 'must be a list of paths'],
   [{ checkpoints: [models, join(models, 'a')] }, 'occurs twice'],

@@ -84,7 +84,7 @@ describe('eigenscope sweep', () => {
     const options = { ensemble: 'factored', head_width: 8, mean: 0.5, variance_min: 0.01, variance_max: 10, count: 2 };
     const [first, last] = json('sweep', { ...options, samples: 10 }).rows;
     expect(first.localization).toBeNull();
-    expect(first.refused).toContain('at least 1.75');
+    expect(first.refused).toContain('at least the rank floor 1.75');
     expect(last.refused).toBe('');
     const rows = parseCsv(run('sweep', { ...options, samples: 10 }, '--csv').stdout);
     expect(rows.map((row) => row.refused)).toEqual([first.refused, '']);
@@ -163,7 +163,7 @@ describe('eigenscope heads', () => {
     expect(json('heads', { heads: 2 }, path).heads).toHaveLength(2);
     const without = run('heads', {}, path);
     expect(without.status).toBe(2);
-    expect(without.stderr).toContain('heads:');
+    expect(without.stderr).toContain('--heads must be given, an integer from 1 to');
     // A given count takes the place of a config, even of a broken one in the same folder.
     const both = mkdtempSync(join(folder, 'both-'));
     copyFileSync(path, join(both, 'model.safetensors'));
@@ -172,7 +172,7 @@ describe('eigenscope heads', () => {
     expect(run('heads', {}, both).stderr).toContain('config.json');
     const odd = run('heads', { heads: 3 }, path);
     expect(odd.status).toBe(2);
-    expect(odd.stderr).toMatch(/^eigenscope: heads: .* 3 heads/);
+    expect(odd.stderr).toMatch(/^eigenscope: --heads must divide the outputs of the queries: .* 3 heads/);
   });
 
   test('leaves a config beside the file alone when the user gives the heads', () => {
@@ -266,17 +266,18 @@ describe('bad input', () => {
     const ran = run(command, { [name]: value }, ...(command === 'heads' ? [MINILM] : []));
     expect(ran.status).toBe(2);
     expect(ran.stdout).toBe('');
-    expect(ran.stderr).toContain(`${name}: `);
-    expect(ran.stderr).toContain(`must be ${range(name)}`);
+    expect(ran.stderr).toContain(`--${name.replaceAll('_', '-')} must be ${range(name)}: found`);
   });
 
   test('what does not fit together is refused too', () => {
-    expect(run('propagation', { eta_s: 2, eta_f: 1 }).stderr).toContain('eta_s: 2');
+    expect(run('propagation', { eta_s: 2, eta_f: 1 }).stderr).toContain(
+      '--eta-s must be from -eta_f to eta_f: eta_f 1, eta_s 2',
+    );
     expect(run('simulate', { ensemble: 'wigner' }).stderr).toContain('shifted-gaussian');
     expect(run('simulate', { tokens: 'brownian' }).stderr).toContain('random-walk');
     expect(run('simulate', { eigenvalues: '1,2' }).stderr).toContain('--ensemble list');
     expect(run('simulate', { ensemble: 'list' }).stderr).toContain('eigenvalues');
-    expect(run('sweep', { variances: '1,,2' }).stderr).toContain('variances:');
+    expect(run('sweep', { variances: '1,,2' }).stderr).toContain('--variances must be');
     expect(run('sweep', { variance_min: 0 }).stderr).toContain('above 0');
     expect(run('map', { x_from: 8 }).stderr).toBe('eigenscope: --x-from must be below x_to: x_to 8, x_from 8\n');
     expect(run('map', { y_from: 2, y_to: 1 }).stderr).toContain('--y-from must be below y_to: y_to 1, y_from 2');
@@ -285,7 +286,7 @@ describe('bad input', () => {
     );
     expect(run('collapse', { heads: 5 }).stderr).toContain('--heads must divide the width: width 64, heads 5');
     expect(run('collapse', { stacks: 0 }).stderr).toContain('--stacks must be an integer from 1 to 100000: found 0');
-    expect(run('collapse', { softmax: 'soft' }).stderr).toContain("softmax: 'soft'");
+    expect(run('collapse', { softmax: 'soft' }).stderr).toContain("found 'soft'");
     const tight = { ensemble: 'factored', mean: 1, variance: 0 };
     expect(run('collapse', tight).stderr).toContain('variance must be at least the rank floor');
   });
@@ -335,7 +336,26 @@ describe('bad input', () => {
     expect(misspelt.status).toBe(2);
     expect(misspelt.stderr).toBe('eigenscope: --lenght must be an option of predict: the nearest is --length\n');
     expect(raw('--verison').stderr).toBe('eigenscope: --verison must be an option: the nearest is --version\n');
-    expect(raw().stderr).toMatch(/^eigenscope: /);
+    expect(raw().stderr).toMatch(/^eigenscope: the command must be one of .*: found ''$/m);
+  });
+
+  test.each([
+    [['sweep', '--mean'], '--mean must have a value (a number from -1000000 to 1000000; default 0.25)'],
+    [['collapse', '--mask'], '--mask must have a value (mask: visible keys of a query: full|causal|window|blocks'],
+    [['sweep', '--mean', '1', '--mean', '2'], '--mean must be given once: found 1, 2'],
+    [['sweep', '--mean', '1', '--means', '2'], '--mean must be omitted with --means'],
+    [['train', '--shard', '1/2'], '--shard must be given with --grid'],
+    [['sweep', '12'], 'sweep must have no other arguments than options: found 12'],
+    [['sweep', '-m', '3'], '-m must be an option of sweep'],
+    [['predict'], 'MODEL must be given (a .safetensors'],
+    [['predict', 'a', 'b'], 'MODEL must be given once: found a, b'],
+    [['predict', 'a', '--level', '12'], '--level must be an option of predict'],
+  ])('%j says what must hold, in the form of all refusals', (args, text) => {
+    const ran = raw(...args);
+    expect(ran.status).toBe(2);
+    expect(ran.stdout).toBe('');
+    expect(ran.stderr.startsWith(`eigenscope: ${text}`)).toBe(true);
+    expect(ran.stderr.split('\n').length).toBe(2);
   });
 });
 

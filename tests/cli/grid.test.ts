@@ -214,7 +214,10 @@ describe('a grid of training runs', () => {
       { grid: write('only.json', { ...source, stages: [{ seeds: 1, only: { method: ['x'] } }] }) },
       "method must have the label 'x', which a stage names",
     ],
-    [{ grid: write('label.json', { ...source, axes: { a: { '../x': {} } } }) }, 'may have letters'],
+    [
+      { grid: write('label.json', { ...source, axes: { a: { '../x': {} } } }) },
+      "a must have labels of letters, digits and . _ + - only: found '../x'",
+    ],
   ])('%j is refused', (change, message) => {
     const ran = run('train', { grid, out: fresh(), ...change });
     expect(ran.status).toBe(2);

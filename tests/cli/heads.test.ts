@@ -73,7 +73,9 @@ test('scaled angles turn rotary heads; a scaling that is not known only matters 
   for (const flag of [['--offset', '1'], ['--average']]) {
     const ran = raw('heads', unknown, ...flag);
     expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toMatch(/^eigenscope: offset: .*'rope_scaling.rope_type' in \S*config.json is 'spiral'/);
+    expect(ran.stderr).toMatch(
+      /^eigenscope: --offset must be 0 unless .*: 'rope_scaling.rope_type' in \S*config.json is 'spiral'/,
+    );
   }
 });
 
@@ -126,7 +128,9 @@ test('several models in one call, and folders of models, have a column that dist
     ...['step1', 'step1', 'step2', 'step2'].map((step) => join(runs, step)),
   ]);
   const config = join(model, 'config.json');
-  expect(raw('heads', model, runs, '--config', config).stderr).toContain('config: ');
+  expect(raw('heads', model, runs, '--config', config).stderr).toContain(
+    '--config must be given with one checkpoint only: found',
+  );
   writeFileSync(join(runs, 'step2', 'model.safetensors'), 'broken');
   const broken = raw('heads', model, runs);
   expect(broken).toMatchObject({ status: 1, stdout: '' });
@@ -208,8 +212,10 @@ test('a count of heads holds in every layer, and may be given for one stack', ()
   expect(stacks('vision=2,text=1')).toEqual(['text', 'vision', 'vision']);
   const unknown = run('heads', { heads: 'tower=2' }, clip);
   expect(unknown).toMatchObject({ status: 2, stdout: '' });
-  expect(unknown.stderr).toMatch(/^eigenscope: heads: 'tower' is not a stack of .*text, vision/);
-  expect(run('heads', { heads: 'text=two' }, clip).stderr).toContain('eigenscope: heads: ');
+  expect(unknown.stderr).toMatch(/^eigenscope: --heads must name a stack of .*: text, vision: found 'tower'/);
+  expect(run('heads', { heads: 'text=two' }, clip).stderr).toContain(
+    "eigenscope: --heads must be an integer from 1 to 4096: found 'two'",
+  );
 });
 
 test('an unrecognized architecture is read by a mapping', () => {
@@ -226,7 +232,7 @@ test('an unrecognized architecture is read by a mapping', () => {
   ] as const) {
     const ran = run('heads', bad, path);
     expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain(`eigenscope: ${field}: `);
+    expect(ran.stderr).toContain(`eigenscope: --${field.replaceAll('_', '-')} must be`);
   }
 });
 
@@ -240,5 +246,5 @@ test.each([
 ])('a bad --%s %s is refused by name', (name, value) => {
   const ran = run('heads', { [name]: value }, model);
   expect(ran).toMatchObject({ status: 2, stdout: '' });
-  expect(ran.stderr).toMatch(new RegExp(`^eigenscope: ${name}: `));
+  expect(ran.stderr).toMatch(new RegExp(`^eigenscope: --${name.replaceAll('_', '-')} must be`));
 });

@@ -79,7 +79,7 @@ describe('the checkpoint of a training run', () => {
     );
     const empty = write('empty.safetensors', '');
     expect(refused(empty)).toContain('but this file has 0 bytes in all');
-    expect(refused(out)).toContain('checkpoint: the folder has 2 checkpoints, such as');
+    expect(refused(out)).toContain('--checkpoint must name one checkpoint: the folder has 2, such as');
     expect(refused('')).toContain('--checkpoint must be a path or a name: found an empty text');
     expect(refused(MINILM)).toContain("of a checkpoint of `eigenscope train`, but is 'pt' in ");
     const bare = join(folder, 'bare');
@@ -96,7 +96,7 @@ describe('the checkpoint of a training run', () => {
     const path = write('damaged.safetensors', damaged);
     const ran = run('generate', { checkpoint: path });
     expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain('lowest_loss must be');
+    expect(ran.stderr).toContain('lowest_loss: it must be');
   });
 });
 
@@ -131,9 +131,9 @@ test('an empty file is refused, not taken for one that is not given', () => {
 test('an item that is there twice is refused', () => {
   const twice = run('train', { ...small, text, regularizer: 'none,locater,none' });
   expect(twice).toMatchObject({ status: 2, stdout: '' });
-  expect(twice.stderr).toContain("regularizer: each item must occur once, but 'none' occurs");
+  expect(twice.stderr).toContain("--regularizer must have each item once: 'none' occurs twice");
   const both = run('train', { ...small, text, intervention: 'hard,hard' });
-  expect(both.stderr).toContain("intervention: each item must occur once, but 'hard' occurs");
+  expect(both.stderr).toContain("--intervention must have each item once: 'hard' occurs twice");
 });
 
 test.each([

@@ -52,7 +52,7 @@ describe('the folder of training runs', () => {
     const out = fresh();
     mkdirSync(join(out, 'none-seed1'), { recursive: true });
     writeFileSync(join(out, 'none-seed1', 'log.jsonl'), '{"step":0}\n');
-    expect(train(out).stderr).toContain('but it has none-seed1/log.jsonl');
+    expect(train(out).stderr).toContain(`${out} has none-seed1/log.jsonl`);
     expect(readdirSync(out)).not.toContain('.lock');
   });
 
@@ -153,7 +153,7 @@ describe('the log of a run that resumes', () => {
   test('is not begun anew in another format, nor without its checkpoint', () => {
     const out = fresh();
     cpSync(trained, out, { recursive: true });
-    expect(train(out, {}, '--resume').stderr).toContain('resume it with --csv');
+    expect(train(out, {}, '--resume').stderr).toContain('--csv must be given to continue the existing log: ');
     rmSync(join(out, 'none-seed1', 'model.safetensors'));
     const ran = train(out, {}, '--csv', '--resume');
     expect(ran.status).toBe(1);
@@ -198,7 +198,7 @@ describe('the file of collected results', () => {
       const before = readFileSync(file, 'utf8');
       const ran = collect(cells, file);
       expect(ran.status).toBe(2);
-      expect(ran.stderr).toContain(`out: ${file} must be a new file or have results of the exper`);
+      expect(ran.stderr).toContain('--out must name a new file or one with results of the experiment');
       expect(readFileSync(file, 'utf8')).toBe(before);
     }
   });
@@ -237,9 +237,9 @@ describe('the file of collected results', () => {
   });
 
   test.each([
-    [{ stages: [1] }, 'stages: each entry must be an object'],
+    [{ stages: [1] }, 'stages must have objects as entries'],
     [{ stages: [{ seeds: 1, only: 1 }] }, 'only must be an object'],
-    [{ stages: [{ seeds: 1, only: { method: [[]] } }] }, 'method: its values must be numbers or'],
+    [{ stages: [{ seeds: 1, only: { method: [[]] } }] }, 'method must have numbers or texts as values'],
   ])('says what is wrong in a grid with %j', (change, message) => {
     const own = join(folder, 'wrong.json');
     writeFileSync(own, JSON.stringify({ ...source, ...change }));

@@ -95,7 +95,9 @@ test('generate and run-attention read a checkpoint, and refuse what they cannot'
   expect(new Set(hard.weights)).toEqual(new Set([0, 1]));
   expect(() => finish(native, 'run-attention', { ...common, prompt: 'C' })).toThrow(/at least two/);
   expect(() => finish(native, 'run-attention', { ...common, checkpoint: new Uint8Array(9) })).toThrow();
-  expect(() => native.createJob('train', { ...whole, text: new Uint8Array(0), more: 1 })).toThrow(/text: it is empty/);
+  expect(() => native.createJob('train', { ...whole, text: new Uint8Array(0), more: 1 })).toThrow(
+    /text must have text to learn/,
+  );
 });
 
 test('a run that breaks says where, and keeps its rows', () => {

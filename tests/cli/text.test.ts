@@ -41,7 +41,7 @@ describe('eigenscope attend', () => {
 
   test('refuses what it cannot use, by name', () => {
     const refusals: [Record<string, unknown>, number, RegExp][] = [
-      [{}, 2, /^eigenscope: text: /],
+      [{}, 2, /^eigenscope: --text must have /],
       [{ text: 'a', length: 513 }, 2, /--length must be at most 512, .*: found 513/],
       [{ text: 'a', length: 2 }, 2, /--length must be .*: found 2/],
       [{ text: 'a', passages: 0 }, 2, /--passages must be .*: found 0/],

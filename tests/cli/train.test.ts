@@ -87,11 +87,11 @@ describe('eigenscope train', () => {
 
   test.each([
     [{ text: '/nonexistent' }, 1, 'there is no such file'],
-    [{ text: file('empty.txt', '') }, 2, 'text: it is empty'],
-    [{ text: file('one.txt', 'a') }, 2, 'text: its 1 bytes are too few'],
+    [{ text: file('empty.txt', '') }, 2, '--text must have text to learn: it is empty'],
+    [{ text: file('one.txt', 'a') }, 2, 'in its last tenth, for validation: found 1 bytes'],
     [{ text: file('short.txt', 'abc'.repeat(5)) }, 2, 'must have at least 17'],
     [{ validation: '/nonexistent' }, 1, 'validation: /nonexistent: there is no such file'],
-    [{ validation: file('few.txt', 'a'.repeat(8)) }, 2, 'validation: it has 8 tokens; a sequence'],
+    [{ validation: file('few.txt', 'a'.repeat(8)) }, 2, '--validation must have at least '],
     [
       { validation: file('unknown.txt', 'never read '.repeat(9)), tokenizer: 'words' },
       2,
