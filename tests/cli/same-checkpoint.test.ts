@@ -248,7 +248,7 @@ test('what every head does on a text', () => {
 
 test('a length above the longest of the model is refused, or shortened where asked for', () => {
   const asked = { ...files, text: 'The whale swam.', length: 600 };
-  expect(() => native.createJob('attend', asked)).toThrow(/length: 600 .* at most 512 tokens/);
+  expect(() => native.createJob('attend', asked)).toThrow(/length must be at most 512, .*: found 600/);
   const { passages } = finish(native, 'attend', { ...asked, fit_length: true });
   expect(passages[0]!.tokens).toHaveLength(6);
 });
@@ -308,7 +308,7 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
     [-1, shares.slice(1)],
     [-1, shares.map((it) => it.subarray(1))],
   ] as const) {
-    expect(() => native.createPartition('predict', given, number, [...parts])).toThrow(/partitions: /);
+    expect(() => native.createPartition('predict', given, number, [...parts])).toThrow(/partitions must /);
   }
 });
 
@@ -360,7 +360,7 @@ test('the simulated rows of the heads, and text that a model samples itself', ()
   expectNear(entropies(heads), entropies(terminal.heads), 1e-9);
   const sampled = { tokens_law: 'sampled' as const, length: 12, passages: 1, seed: 3 };
   expect(() => finish(native, 'layer-spectra', { ...files, ...sampled })).toThrow(
-    'tokens_law: sampled needs a language model',
+    'tokens_law must be another than sampled for a model whose attention is not causal',
   );
 });
 
