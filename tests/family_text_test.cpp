@@ -60,7 +60,10 @@ Failure refusal(const std::string& family, Change change) {
   TinyModel model = wave_model(expected);
   Json config = expected.at("config");
   change(model, config);
-  return failure_of([&] { ForwardPass(open_model(model, config), {{{1, 2}, 0, 0}}).advance(); });
+  return failure_of([&] {
+    ForwardPass pass(open_model(model, config), {{{1, 2}, 0, 0}});
+    while (!pass.done()) pass.advance();
+  });
 }
 
 }  // namespace

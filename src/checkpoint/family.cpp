@@ -184,7 +184,6 @@ constexpr Family gemma3() {
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
   row.window.default_pattern = 6;
   row.attentions[0].default_heads = 8;
-  row.attentions[0].default_key_heads = 4;
   row.text.bidirectional_key = "use_bidirectional_attention";
   row.text.attention_cap = 0;
   row.text.output_cap = 0;

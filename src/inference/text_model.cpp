@@ -169,12 +169,20 @@ void TextModel::read_heads(const ConfigKeys& keys, LayerRules& rules) const {
   };
   if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rows / rules.heads;
-  const auto shared =
-      key_heads.empty() ? heads : head_count(keys, key_heads, attention().default_key_heads);
-  if (*heads % shared.value_or(*heads) != 0) {
-    refuse(key_heads, *shared, "the " + std::to_string(*heads) + " heads");
+  // A count that the config leaves out is that of separate keys.
+  std::uint64_t shared = *heads;
+  if (const auto told = head_count(keys, key_heads, 0)) {
+    shared = *told;
+  } else if (!key_heads.empty() && !fused) {
+    const Index outputs = sides(attention().key_weight, 0)[1];
+    if (outputs % rules.head_width == 0) {
+      shared = static_cast<std::uint64_t>(outputs / rules.head_width);
+    }
   }
-  rules.key_heads = static_cast<int>(shared.value_or(*heads));
+  if (*heads % shared != 0) {
+    refuse(key_heads, shared, "the " + std::to_string(*heads) + " heads");
+  }
+  rules.key_heads = static_cast<int>(shared);
 }
 
 Index TextModel::longest_passage(const ConfigKeys& keys) const {

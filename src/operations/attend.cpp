@@ -1,5 +1,6 @@
 // What the heads of a checkpoint do on a text.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,8 +88,10 @@ void describe(ResultFields& out, const HeadOnTextRow& head_row) {
   out.number("sink", it.row.sink(), "attention to the first token and the separator together");
   out.number("sink_first", it.row.sink_first, "sink score: attention to the first token");
   out.number("sink_separator", it.row.sink_separator, "attention to the separator");
-  out.nullable("learned_sink", it.learned_sink,
-               "attention to a learned sink (gpt-oss), which other measures leave out; 0 without");
+  out.nullable(
+      "learned_sink", it.learned_sink,
+      "attention to a learned sink (gpt-oss), which other measures leave out; null without "
+      "one");
   out.number("layer_outlier_ratio", row.outlier_ratio, "`outlier_ratio` of the layer");
 }
 
@@ -158,7 +161,10 @@ class AttendJob {
     AttendResult result = given_;
     result.layers = attention_.layers();
     for (const HeadOnText& head : attention_.heads()) {
-      result.heads.push_back({head, rotary_decay_[static_cast<std::size_t>(head.layer)]});
+      HeadOnTextRow& row = result.heads.emplace_back(
+          HeadOnTextRow{head, rotary_decay_[static_cast<std::size_t>(head.layer)]});
+      if (given_.model->rules(head.layer).learned_sinks) continue;
+      row.head.measures.learned_sink = std::numeric_limits<double>::quiet_NaN();
     }
     result.weights = &attention_.weights();
     return result;
