@@ -39,7 +39,7 @@ struct AttentionNames {
   std::string_view config = {};
   std::string_view head_count_key = {};      ///< in config.json
   std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
-  std::uint64_t default_heads = 0;  ///< where config.json leaves the count out; 0: none
+  std::uint64_t default_heads = 0;           ///< where config.json leaves the count out; 0: none
   RotaryPairs rotary = RotaryPairs::kNone;
 };
 
