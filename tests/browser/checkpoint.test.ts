@@ -527,7 +527,7 @@ const UNREADABLE: [string, Buffer, string][] = [
     'passages must be at most those of the text: it has 0 of 64 tokens, and 2 are needed',
   ],
   ['empty.txt', Buffer.alloc(0), 'empty.txt: the text must have at least 1 byte: it has 0'],
-  ['picture.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'text: it is not UTF-8, at byte 1'],
+  ['picture.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'text must be UTF-8: byte 1 is not'],
 ];
 
 test('another text can be given, and one that is short, empty or binary is refused', async () => {
@@ -678,7 +678,7 @@ test('a change of the options reads the heads again, as the command line does', 
   await page
     .locator('[data-files]')
     .setInputFiles([picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
-  await page.locator('[data-control="frame"] .error', { hasText: 'Covariance Σ: ' }).waitFor();
+  await page.locator('[data-control="frame"] .error', { hasText: 'Covariance Σ must be identity' }).waitFor();
   await page.locator('[data-control="frame"] label', { hasText: 'identity' }).click();
   await report('6 heads of model.safetensors');
   expect(await page.locator('[data-rotary]').isVisible()).toBe(false);
@@ -727,7 +727,7 @@ test('an unrecognized architecture is read by the names that a person gives', as
   await refused('map_key', 'with {n} once');
   await fill('map_key', 'blk.{n}.mine.k_proj.weight');
   await page.keyboard.press('Enter');
-  await refused('map_heads', 'Heads: ');
+  await refused('map_heads', 'Heads must be given, an integer from 1 to 4096');
   await fill('map_heads', 'two');
   await page.keyboard.press('Enter');
   await refused('map_heads', "found 'two'");
@@ -759,7 +759,7 @@ test('key heads that no file gives are asked for, and kept in the link', async (
   await give();
   await heads.fill('4');
   await heads.press('Enter');
-  await refused('for grouped keys give the number of key heads, an integer from 0 to 4096');
+  await refused('Key heads must be given for grouped keys, an integer from 0 to 4096');
   await keyHeads.fill('two');
   await keyHeads.press('Enter');
   await refused("found 'two'");

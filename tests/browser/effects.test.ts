@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { VIEWS, type ViewName } from '../../web/chapters/views';
 import { sliderOf, type Controls, type NumberControl } from '../../web/state/control';
 import { entryOf, figuresOf, type FigureId } from '../../web/ui/registry';
-import { browser, caption, exported, go, host, openBrowser, openMore, saved, settled, visit } from './browser';
+import { browser, caption, exported, go, host, openBrowser, openMore, saved, settled, unfold, visit } from './browser';
 import { trainedModel } from './trained';
 
 openBrowser();
@@ -54,9 +54,11 @@ async function numbersOf(page: Page, id: FigureId): Promise<string> {
   return [await caption(page, id), ...points, rows].join('\n');
 }
 
-/** Opens what a chapter folds away: further controls, and figures. */
+/** Opens what a chapter folds away: further controls, and figures, but those of which only one can be open. */
 async function unfolded(page: Page, chapter: ViewName): Promise<void> {
-  await page.locator(`#${chapter} details`).evaluateAll((all) => all.forEach((it) => it.setAttribute('open', '')));
+  await page
+    .locator(`#${chapter} details:not([name])`)
+    .evaluateAll((all) => all.forEach((it) => it.setAttribute('open', '')));
 }
 
 /** Controls that a person sees while a figure is looked at: those of the panel, and its own. */
@@ -144,6 +146,7 @@ test.each(['localize', 'collapse', 'uses'] as const)(
       await unfolded(page, view);
       for (const { id } of figuresOf(view)) {
         if (met.has(needed)) break;
+        await unfold(page.locator(`#figure-${id}`));
         await page.locator(`#figure-${id}`).evaluate(async (it) => {
           it.scrollIntoView({ behavior: 'instant' });
           for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame); // the panel follows what is in sight

@@ -1,5 +1,5 @@
-// Pictures of every view for README and docs, on a desktop and on a phone, and the picture of links to the page; in
-// build/screenshots those of every figure, light and dark, to look at.
+// Pictures of every view for README and docs, on screens of several sizes, light and dark, and the picture of links to
+// the page; in build/screenshots those of every figure, to look at.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,8 @@ import { ALWAYS, browser, host, openBrowser, QUICK, settled, visit } from './bro
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const KEPT = join(root, 'docs/screenshots');
 const LOOKED_AT = join(root, 'build/screenshots');
+/** Of the pictures in the repository: all together below 2 MB. */
+const QUALITY = 75;
 /** Milliseconds for the last drawing. */
 const DRAWING = 400;
 
@@ -23,16 +25,22 @@ for (const folder of [KEPT, LOOKED_AT]) mkdirSync(folder, { recursive: true });
 
 const devices = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
-test.each(
-  Object.entries(devices).flatMap(([device, viewport]) => viewNames.map((view) => [device, view, viewport] as const)),
-)('%s, %s', async (device, view, viewport) => {
-  const address = `${host.address}#${view}`;
-  const { page } = await visit(browser, address, { viewport, colorScheme: 'light' });
-  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
-  await page.waitForTimeout(DRAWING);
-  await page.screenshot({ path: join(KEPT, `${view}-${device}.png`) });
-  await page.context().close();
-});
+const screens = [
+  { name: 'desktop', viewport: devices.desktop, colorScheme: 'light' },
+  { name: 'wide-dark', viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
+  { name: 'phone', viewport: devices.phone, colorScheme: 'light' },
+] as const;
+
+test.each(screens.flatMap((screen) => viewNames.map((view) => ({ ...screen, view }))))(
+  '$view, $name',
+  async ({ name, view, ...look }) => {
+    const { page } = await visit(browser, `${host.address}#${view}`, look);
+    await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+    await page.waitForTimeout(DRAWING);
+    await page.screenshot({ path: join(KEPT, `${view}-${name}.jpg`), quality: QUALITY });
+    await page.context().close();
+  },
+);
 
 test('the picture of links to the page', async () => {
   const viewport = { width: PREVIEW.width, height: 830 }; // the whole figure

@@ -69,7 +69,7 @@ function summed({ columns, rows }: Regions, marked: (at: number) => boolean): In
 
 /**
  * Where to write the regions' names, half of whose columns and rows `half` says: each where most of it lies in
- * its region, clear of the cells `taken` and of the names already placed, and there at the innermost cell. The
+ * its region, clear of the cells `taken` and of the names already placed, there at the middle one of the innermost cells. The
  * region with the most room is named first. Regions too thin for a name get none.
  */
 export function labelPlaces(
@@ -98,13 +98,15 @@ export function labelPlaces(
         const at = (c: number, r: number) => sums[r * (columns + 1) + c];
         return at(right, high) - at(left, high) - at(right, low) + at(left, low);
       };
-      let [best, rank, fit] = [0, -1, 0];
+      let [rank, fit, equal] = [-1, 0, [0]];
       for (let at = 0; at < depth.length; at++) {
         if (region[at] !== own) continue;
         const inside = free(at % columns, Math.floor(at / columns));
         const value = inside + depth[at] / (columns + rows); // below 1
-        if (value > rank) [best, rank, fit] = [at, value, inside / cells];
+        if (value > rank) [rank, fit, equal] = [value, inside / cells, []];
+        if (value === rank) equal.push(at);
       }
+      const best = equal[equal.length >> 1];
       const place = { region: own, column: best % columns, row: Math.floor(best / columns), fit };
       cellsAround(regions, [place], [2 * across, 2 * up]).forEach((is, at) => (covered[at] |= is));
       return place;

@@ -132,7 +132,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'soft',
     figure: 'depth',
-    name: 'The same with softmax',
+    name: 'Softmax instead',
     text: 'Where hard attention keeps the residual at {hard.residual.12}, the softmax keeps {soft.residual.12} at entropy {soft.entropy.12}.',
     state: WALK,
     claim: ({ soft }) => soft.entropy[12] > 0.8,
@@ -216,7 +216,7 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'sharp',
     figure: 'collapse-map',
-    name: 'Here the claim fails',
+    name: 'The claim fails',
     text: 'Independent tokens, no skip connection, normalized after attention: the small variance keeps the residual at {sharp.residual.12}, but the entropy falls to {sharp.entropy.12}.',
     state: { ...INDEPENDENT, mean: 1, residual_weight: 0, layer_norm: 'post' },
     claim: ({ sharp }) => sharp.entropy[12] < 0.1 && sharp.residual[12] > 0.9,
@@ -224,8 +224,8 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'wide',
     figure: 'collapse-map',
-    name: 'The same, larger variance',
-    text: 'The entropy is {wide.entropy.12} and the residual {wide.residual.12}: the larger variance raises the entropy and lowers the residual.',
+    name: 'Claim fails, variance 10',
+    text: 'In the stack where the claim fails, the entropy is {wide.entropy.12} and the residual {wide.residual.12}: the larger variance raises the entropy and lowers the residual.',
     state: { ...INDEPENDENT, mean: 1, variance: 10, residual_weight: 0, layer_norm: 'post' },
     claim: ({ wide }) => wide.entropy[12] > 0.7 && wide.residual[12] < 0.6,
   },
