@@ -216,7 +216,7 @@ test('bad values show the words of the library at the control, and the page live
   expect(await depth.textContent()).toBe('Depth must be an integer from 0 to 512: found -1');
   const heads = page.locator('#error-collapse-heads');
   await heads.filter({ hasText: /\S/ }).waitFor();
-  expect(await heads.textContent()).toMatch(/^Heads: 5 .*width/);
+  expect(await heads.textContent()).toMatch(/^Heads must divide the width: width \d+, heads 5$/);
   await field(page, 'depth').fill('2');
   await field(page, 'heads').fill('4');
   await heads.filter({ hasNotText: /\S/ }).waitFor({ state: 'attached' });
@@ -225,7 +225,7 @@ test('bad values show the words of the library at the control, and the page live
   await go(page, blocks(`${SOON}&layer_norm=sometimes`));
   const place = page.locator('#error-collapse-layer_norm');
   await place.filter({ hasText: /\S/ }).waitFor();
-  expect(await place.textContent()).toMatch(/^Normalization: 'sometimes' .*none/);
+  expect(await place.textContent()).toMatch(/^Normalization must be one of none.*: found 'sometimes'$/);
   expect(errors).toEqual([]);
 });
 

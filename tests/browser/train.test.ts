@@ -257,10 +257,10 @@ test('values that do not go together are refused at their control; mended, the r
   await width.filter({ hasText: 'Width must be an integer from' }).waitFor();
   await go(page, `${TINY}&runs=none,wishful&initialization=lucky`);
   const runs = page.locator('#error-train-runs');
-  await runs.filter({ hasText: /'wishful' .*locater/ }).waitFor();
+  await runs.filter({ hasText: /locater.*: found 'wishful'/ }).waitFor();
   await page
     .locator('#error-train-initialization')
-    .filter({ hasText: /'lucky' .*mimetic/ })
+    .filter({ hasText: /mimetic.*: found 'lucky'/ })
     .waitFor();
   expect(errors).toEqual([]);
 });
@@ -268,12 +268,12 @@ test('values that do not go together are refused at their control; mended, the r
 test('a comparison has one to four runs', async () => {
   const { page } = await open(`${TINY}&runs=none`);
   await page.locator('input[name="field-train-runs"][value="none"]').click();
-  await page.locator('#error-train-runs', { hasText: 'choose 1 to 4' }).waitFor();
+  await page.locator('#error-train-runs', { hasText: 'Runs must have 1 to 4 names' }).waitFor();
   expect(await page.locator('input[name="field-train-runs"][value="none"]').isChecked()).toBe(true);
   for (const name of ['locater', 'sigma-reparam', 'qk-decay', 'locater-frobenius']) {
     await page.locator(`input[name="field-train-runs"][value="${name}"]`).click();
   }
-  await page.locator('#error-train-runs', { hasText: 'choose 1 to 4' }).waitFor();
+  await page.locator('#error-train-runs', { hasText: 'Runs must have 1 to 4 names' }).waitFor();
   await expect.poll(() => page.locator('[data-comparison-runs] li').count()).toBe(4);
 });
 
@@ -592,14 +592,14 @@ test('what is wrong with a rare setting is said at its control, whose group open
   const group = page.locator('details:not([data-section])', { hasText: 'More model' });
   expect(await group.getAttribute('open')).toBe(null);
   await go(page, `${TINY}&key_heads=3&positions=sideways&mlp=99`);
-  await page.locator('#error-train-positions', { hasText: /'sideways' .*rotary/ }).waitFor();
+  await page.locator('#error-train-positions', { hasText: /rotary: found 'sideways'/ }).waitFor();
   await page.locator('#error-train-mlp', { hasText: /^MLP ratio must be .*: found 99$/ }).waitFor();
   expect(await group.getAttribute('open')).not.toBe(null);
   await go(page, `${TINY}&key_heads=3`);
   await press(page, 'play');
   await page.locator('#error-train-key_heads', { hasText: /must divide the heads, 2/ }).waitFor();
   await go(page, `${TINY}&tokenizer=runes`);
-  await page.locator('#error-train-tokenizer', { hasText: /'runes' .*bytes, words/ }).waitFor();
+  await page.locator('#error-train-tokenizer', { hasText: /bytes, words: found 'runes'/ }).waitFor();
 });
 
 test('a link reproduces the settings, and with them the numbers', async () => {
