@@ -1,5 +1,6 @@
 #include "training/settings.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>

@@ -47,23 +47,6 @@ describe.each([
   });
 });
 
-test('the lead figure is painted within a second of navigation, before the engine answers', async () => {
-  const { page } = await visit(browser, 'about:blank', { settle: false });
-  await page.route('**/*.wasm', (route) => route.abort());
-  await page.addInitScript(() => {
-    const look = () => {
-      const points = document.querySelectorAll('#figure-lead [data-mark^="simulation"] circle');
-      // A frame in which they are there has begun: the next one is told after it was painted.
-      if (points.length > 30) requestAnimationFrame((time) => Object.assign(window, { painted: time }));
-      else requestAnimationFrame(look);
-    };
-    requestAnimationFrame(look);
-  });
-  await page.goto(host.address);
-  const painted = await page.waitForFunction(() => (window as { painted?: number }).painted);
-  expect(await painted.jsonValue()).toBeLessThan(1000);
-});
-
 test('the engine that does not load is reported, and the first picture stays', async () => {
   const { page } = await visit(browser, 'about:blank', { settle: false });
   await page.route('**/*.wasm', (route) => route.abort());

@@ -1,4 +1,5 @@
-// What the page's main thread does while something is dragged: times, so nothing runs beside this file.
+// How soon the page is painted, and what its main thread does while something is dragged: times, so nothing runs
+// beside this file.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ViewName } from '../../web/chapters/views';
@@ -51,6 +52,23 @@ async function dragSlider(page: Page, view: ViewName, name: string): Promise<voi
   }
   await page.mouse.up();
 }
+
+test('the lead figure is painted within a second of navigation, before the engine answers', async () => {
+  const { page } = await visit(browser, 'about:blank', { settle: false });
+  await page.route('**/*.wasm', (route) => route.abort());
+  await page.addInitScript(() => {
+    const look = () => {
+      const points = document.querySelectorAll('#figure-lead [data-mark^="simulation"] circle');
+      // A frame in which they are there has begun: the next one is told after it was painted.
+      if (points.length > 30) requestAnimationFrame((time) => Object.assign(window, { painted: time }));
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  await page.goto(host.address);
+  const painted = await page.waitForFunction(() => (window as { painted?: number }).painted);
+  expect(await painted.jsonValue()).toBeLessThan(1000);
+});
 
 test('no main-thread task takes over 50 ms while a slider of the first section is dragged', async () => {
   const { page } = await visit(browser, host.address);
