@@ -34,6 +34,8 @@ has_cmake() {
   have cmake && cmake --version | awk 'NR == 1 { split($3, v, "."); exit !(v[1] > 3 || v[2] >= 22) }'
 }
 
+has_curl() { echo '#include <curl/curl.h>' | "${CXX:-c++}" -E -x c++ - -o /dev/null; }
+
 has_emscripten() { have em++ || [ -x "${EMSDK:-/nonexistent}/upstream/emscripten/em++" ]; }
 
 has_fuzzer() {
@@ -84,6 +86,7 @@ need_for_demo() {
   need nlohmann-json3-dev "nlohmann/json" has_header nlohmann/json.hpp
   need libcli11-dev "CLI11" has_header CLI/CLI.hpp
   need libboost-dev "Boost.Math" has_header boost/math/distributions/students_t.hpp
+  need libcurl4-openssl-dev "libcurl" has_curl
   need emscripten "Emscripten" has_emscripten
   need npm "npm, and Node.js 20.19 or newer" have npm
 }

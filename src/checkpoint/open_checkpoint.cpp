@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -41,15 +42,16 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
   return names;
 }
 
-[[noreturn]] void refuse_choice(const fs::path& folder, const std::vector<std::string>& names,
+[[noreturn]] void refuse_choice(const std::string& folder, const std::vector<std::string>& names,
                                 std::string_view ending) {
   std::string message =
       "it holds " + std::to_string(names.size()) + " " + std::string(ending) + " files (";
   for (std::size_t i = 0; i < std::min(names.size(), kShownFiles); ++i) {
     message += (i == 0 ? "" : ", ") + names[i];
   }
-  message += names.size() > kShownFiles ? ", ...); name one of them" : "); name one of them";
-  throw FormatError(folder.string(), message);
+  message += names.size() > kShownFiles ? ", ...)" : ")";
+  throw FormatError(folder, message + "; name one of them, as in " + folder +
+                                (folder.ends_with('/') ? "" : "/") + names.front());
 }
 
 /// Names the largest file in it too: in a folder of another format, the weights.
@@ -63,7 +65,7 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
     largest = name;
     most = size;
   }
-  std::string message = "there is no .safetensors, .gguf or pytorch_model.bin file in it";
+  std::string message = kNoWeights;
   if (!largest.empty()) {
     FileSource source((folder / largest).string());
     try {
@@ -75,23 +77,10 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
   throw FormatError(folder.string(), message);
 }
 
-/// The weights in a folder, or the index of its shards.
 fs::path weights_in(const fs::path& folder) {
-  for (const char* usual : {"model.safetensors", "model.safetensors.index.json"}) {
-    if (is_file(folder / usual)) return folder / usual;
-  }
-  for (const std::string_view ending : {kIndex, kWeights, kGguf}) {
-    const std::vector<std::string> names = files_ending(folder, ending);
-    const bool is_one = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-      return gguf_part_names(name) == gguf_part_names(names.front());
-    });
-    if (!names.empty() && is_one) return folder / names.front();
-    if (names.size() > 1) refuse_choice(folder, names, ending);
-  }
-  for (const std::string_view usual : {kTorch, kTorchIndex}) {
-    if (is_file(folder / usual)) return folder / usual;
-  }
-  refuse_without_weights(folder);
+  const std::string weights = weights_among(folder.string(), files_ending(folder, ""));
+  if (weights.empty()) refuse_without_weights(folder);
+  return folder / weights;
 }
 
 std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::string& config_path,
@@ -109,6 +98,42 @@ bool holds_weights(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string weights_among(const std::string& folder, const std::vector<std::string>& names) {
+  const auto has = [&](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const char* usual : {"model.safetensors", "model.safetensors.index.json"}) {
+    if (has(usual)) return usual;
+  }
+  for (const std::string_view ending : {kIndex, kWeights, kGguf}) {
+    std::vector<std::string> found;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(found),
+                 [&](const std::string& name) { return name.ends_with(ending); });
+    const bool is_one = std::all_of(found.begin(), found.end(), [&](const std::string& name) {
+      return gguf_part_names(name) == gguf_part_names(found.front());
+    });
+    if (!found.empty() && is_one) return found.front();
+    if (found.size() > 1) refuse_choice(folder, found, ending);
+  }
+  for (const std::string_view usual : {kTorch, kTorchIndex}) {
+    if (has(usual)) return std::string(usual);
+  }
+  return "";
+}
+
+CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {
+  CheckpointFiles files;
+  if (weights.ends_with(kIndex) || weights.ends_with(kTorchIndex)) {
+    files.index = open(weights);
+    for (const std::string& file : ShardIndex::read(*files.index).files()) {
+      files.model.push_back(open(file));
+    }
+  } else {
+    for (const std::string& part : gguf_part_names(weights)) files.model.push_back(open(part));
+  }
+  return files;
+}
 
 std::vector<std::string> find_checkpoints(const std::string& path) {
   std::error_code error;
@@ -129,20 +154,9 @@ CheckpointFiles find_files(const std::string& path, const std::string& config_pa
   const fs::file_status status = fs::status(path, error);
   if (path != "-") refuse_absent(path, status, error, "there is no such file or folder");
   const fs::path weights = fs::is_directory(status) ? weights_in(path) : fs::path(path);
-  CheckpointFiles files;
-  const std::string name = weights.filename().string();
-  if (name.ends_with(kIndex) || name.ends_with(kTorchIndex)) {
-    files.index = std::make_shared<FileSource>(weights.string());
-    for (const std::string& file : ShardIndex::read(*files.index).files()) {
-      files.model.push_back(open_source((weights.parent_path() / file).string()));
-    }
-  } else if (const std::vector<std::string> parts = gguf_part_names(name); parts.size() > 1) {
-    for (const std::string& part : parts) {
-      files.model.push_back(open_source((weights.parent_path() / part).string()));
-    }
-  } else {
-    files.model.push_back(open_source(weights.string()));
-  }
+  CheckpointFiles files = files_of(weights.filename().string(), [&](const std::string& name) {
+    return open_source((weights.parent_path() / name).string());
+  });
   files.config = find_config(weights, config_path, look_beside);
   return files;
 }

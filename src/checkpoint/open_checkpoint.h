@@ -2,6 +2,7 @@
 // the page has no folders and makes its own ByteSource.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,11 +17,26 @@ struct Checkpoint {
   std::optional<Config> config;  ///< nothing when there is no config.json beside the weights
 };
 
+/// What is said of a folder for which `weights_among` finds nothing.
+inline constexpr const char* kNoWeights =
+    "there is no .safetensors, .gguf or pytorch_model.bin file in it";
+
+/// The file of weights among the sorted `names` of a folder's files, or the index of its shards: model.safetensors, one
+/// index, or else exactly one *.safetensors, one GGUF model, or pytorch_model.bin; empty where there is none. Throws
+/// FormatError naming the `folder` where several would do.
+std::string weights_among(const std::string& folder, const std::vector<std::string>& names);
+
+/// Opens a file by its name within the folder of a checkpoint.
+using OpenFile = std::function<std::shared_ptr<ByteSource>(const std::string& name)>;
+
+/// The files of the checkpoint whose file of weights, or index of shards, is called `weights`, without its config: the
+/// shards that an index names, or the other parts of a GGUF model. Throws FormatError as `open` and ShardIndex do.
+CheckpointFiles files_of(const std::string& weights, const OpenFile& open);
+
 /// The files of the checkpoint at `path`: a .safetensors file, or a stream of one (open_source), which
 /// has nothing beside it; a GGUF file, with the other parts beside it where it is one of several; a file
 /// of torch.save; the *.safetensors.index.json or pytorch_model.bin.index.json of a sharded one, beside
-/// which its shards lie; or a folder with model.safetensors, with one index, or else with exactly one
-/// *.safetensors, one GGUF model, or pytorch_model.bin in it. The config is `config_path` when that is not
+/// which its shards lie; or a folder with weights (weights_among). The config is `config_path` when that is not
 /// empty, else the config.json beside the weights, if there is one and `look_beside` is true. Throws
 /// FormatError, naming the path, the tensor or the key, when something is missing, ambiguous or malformed;
 /// for a file of another format, and for a folder whose largest file is one, the message names the format.

@@ -8,6 +8,7 @@
 
 #include "checkpoint/numbered_part.h"
 #include "checkpoint/open_checkpoint.h"
+#include "cli/remote_checkpoint.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {
@@ -28,6 +29,21 @@ void note_lone_shard(const std::string& model) {
   if (!part || part->count < 2) return;
   std::cerr << "eigenscope: " << model << " is one of " << part->count
             << " parts of a model; its .safetensors.index.json or its folder opens all parts\n";
+}
+
+constexpr const char* kModel =
+    "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint, or a folder with "
+    "either; or, read by HTTP ranges, owner/name[@revision][/file] on the Hugging Face Hub or the "
+    "URL of a file or index";
+
+/// The files that a text names, which is a path, a name or a URL. The tokenizer is that of a remote checkpoint alone.
+RemoteCheckpoint open_model(const std::string& model, const std::string& config, bool look_beside,
+                            bool with_tokenizer) {
+  std::optional<RemoteCheckpoint> remote =
+      open_remote(model, {.config = look_beside && config.empty(), .tokenizer = with_tokenizer});
+  if (!remote) return {find_files(model, config, look_beside), nullptr};
+  if (!config.empty()) remote->files.config = open_source(config);
+  return std::move(*remote);
 }
 
 /// The published models of a lab.
@@ -72,21 +88,18 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
   }
   text_ = has_field(operation, "tokenizer");
   if (!any_) return;
-  CLI::Option* const model =
-      app.add_option("MODEL", models_,
-                     several ? "a .safetensors, .gguf or PyTorch file, the index of a sharded "
-                               "checkpoint, a folder with either, or "
-                               "a folder of such folders; several are allowed"
-                             : "a .safetensors, .gguf or PyTorch file, the index of a sharded "
-                               "checkpoint, or a folder with either");
+  CLI::Option* const model = app.add_option(
+      "MODEL", models_,
+      several ? std::string(kModel) + ", or a folder of such folders; several are allowed"
+              : kModel);
   refuse_empty(model->required());
   if (!several) model->expected(1);
   refuse_empty(
       app.add_option("--config", config_, "config.json; default: the one beside the weights"));
   if (has_field(operation, "changed")) {
-    refuse_empty(app.add_option("--changed", changed_,
-                                "checkpoint to compare with MODEL: a file or folder as for MODEL")
-                     ->required());
+    refuse_empty(
+        app.add_option("--changed", changed_, "checkpoint to compare with MODEL, given as MODEL is")
+            ->required());
     refuse_empty(app.add_option(
         "--changed-config", changed_config_,
         "config.json of --changed; default: the one beside its weights, else that of MODEL"));
@@ -110,22 +123,28 @@ std::vector<std::string> CheckpointOptions::paths() const {
 
 void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& path,
                              bool look_beside) const {
-  CheckpointFiles files = find_files(path, config_, look_beside);
+  const bool with_tokenizer = text_ && tokenizer_.empty();
+  RemoteCheckpoint opened = open_model(path, config_, look_beside, with_tokenizer);
+  CheckpointFiles& files = opened.files;
   if (!files.index) note_lone_shard(path);
   reader.files["model"] = std::move(files.model);
   if (files.index) reader.files["index"] = {files.index};
   if (files.config) reader.files["config"] = {files.config};
   if (!changed_.empty()) {
+    const std::string other = only_checkpoint("changed", find_checkpoints(changed_));
     CheckpointFiles changed =
-        find_files(only_checkpoint("changed", find_checkpoints(changed_)), changed_config_);
+        open_model(other, changed_config_, /*look_beside=*/true, /*with_tokenizer=*/false).files;
     reader.files["changed"] = std::move(changed.model);
     if (changed.index) reader.files["changed_index"] = {changed.index};
     if (changed.config) reader.files["changed_config"] = {changed.config};
   }
   if (!text_) return;
-  const std::string tokenizer =
-      tokenizer_.empty() ? file_beside(path, "tokenizer.json") : tokenizer_;
-  if (!tokenizer.empty()) reader.files["tokenizer"] = {open_source(tokenizer)};
+  if (!tokenizer_.empty()) opened.tokenizer = open_source(tokenizer_);
+  if (opened.tokenizer) {
+    reader.files["tokenizer"] = {opened.tokenizer};
+  } else if (const std::string beside = file_beside(path, "tokenizer.json"); !beside.empty()) {
+    reader.files["tokenizer"] = {open_source(beside)};
+  }
 }
 
 void CheckpointOptions::give(TypedFields::Reader& reader) const {

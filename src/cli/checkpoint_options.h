@@ -1,4 +1,4 @@
-// The files of a checkpoint, from what a person types.
+// The files of a checkpoint, from what a person types: a path, a name on the Hugging Face Hub, or a URL.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ class CheckpointOptions {
   /// InvalidArgument for a config.json given for more than one checkpoint.
   std::vector<std::string> paths() const;
   /// Gives an input the files of one of them. `look_beside` false: a config.json beside the weights is
-  /// left alone. Throws FormatError for files that are missing.
+  /// left alone. Throws FormatError for files that are missing, and as open_remote does.
   void give(TypedFields::Reader& reader, const std::string& path, bool look_beside = true) const;
   /// The same of the only one; nothing where the operation reads none.
   void give(TypedFields::Reader& reader) const;

@@ -1,0 +1,128 @@
+#include "cli/remote_checkpoint.h"
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "checkpoint/config.h"
+#include "checkpoint/open_checkpoint.h"
+#include "checkpoint/shard_index.h"
+#include "cli/hub.h"
+#include "cli/remote_source.h"
+#include "support/error.h"
+#include "text/tokenizer.h"
+
+namespace eigenscope::cli {
+namespace {
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array<const char*, 4> kUnits{"bytes", "kB", "MB", "GB"};
+  auto size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; size >= 1000 && unit + 1 < kUnits.size(); ++unit) size /= 1000;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.3g %s", size, kUnits[unit]);
+  return text.data();
+}
+
+/// The folder of a checkpoint on a host.
+struct Folder {
+  std::string shown;  ///< what messages call it
+  std::string url;    ///< with a slash at the end
+  std::string query;  ///< from the question mark on, such as a key: it belongs to every file
+  std::string token;
+  std::string weights;
+  StatusText status_text = plain_status;
+  std::map<std::string, std::uint64_t> sizes;  ///< of files, where they are known
+  std::vector<long> absent;                    ///< statuses of files that need not be there
+
+  RemoteFile file(const std::string& name) const {
+    return {url + percent_encoded(name) + query, shown_url(url) + name, token, status_text};
+  }
+  /// Null for one that the host does not have.
+  File fetch(const std::string& name, std::uint64_t largest) const {
+    return fetch_file(file(name), largest, absent);
+  }
+  bool may_have(const std::string& name) const { return sizes.empty() || sizes.contains(name); }
+};
+
+Folder hub_folder(const HubModel& model) {
+  HubFolder found = find_on_hub(model);
+  Folder folder;
+  folder.shown = model.name + " at commit " + found.commit + " of " + hub_host();
+  folder.url = found.url;
+  folder.token = found.token;
+  folder.weights = found.weights;
+  folder.sizes = std::move(found.sizes);
+  folder.status_text = [model](const HttpAnswer& answer) { return hub_status(model, answer); };
+  return folder;
+}
+
+Folder url_folder(const std::string& url) {
+  const std::string path = shown_url(url);
+  const std::size_t end = path.rfind('/') + 1;
+  if (!is_weights_name(path)) {
+    throw FormatError(path, "a URL of a model must end with " + weights_endings());
+  }
+  Folder folder;
+  folder.url = path.substr(0, end);
+  folder.shown = folder.url;
+  folder.query = url.substr(path.size());
+  folder.token = hub_token(url);
+  folder.weights = path.substr(end);
+  folder.absent = {403, 404};  // hosts of objects answer 403 for one that is not there
+  return folder;
+}
+
+/// Names what is going to be requested.
+void note(const Folder& folder, const CheckpointFiles& files,
+          const std::vector<std::string>& whole) {
+  std::uint64_t bytes = 0;
+  for (const File& file : files.model) bytes += file->size();
+  std::string text = folder.shown + ": ";
+  text += files.model.size() == 1 ? file_name(files.model.front()->name())
+                                  : std::to_string(files.model.size()) + " files of weights";
+  text += " (" + size_text(bytes) + ", only needed parts are requested)";
+  for (const std::string& name : whole) {
+    const auto size = folder.sizes.find(name);
+    text += ", " + name;
+    if (size != folder.sizes.end() && size->second > 0)
+      text += " (" + size_text(size->second) + ")";
+  }
+  std::cerr << "eigenscope: " << text << '\n';
+}
+
+}  // namespace
+
+std::optional<RemoteCheckpoint> open_remote(const std::string& model, const Beside& beside) {
+  std::error_code error;
+  if (std::filesystem::exists(model, error)) return std::nullopt;
+  const std::optional<HubModel> named = hub_model(model);
+  const bool is_url = model.starts_with("https://") || model.starts_with("http://");
+  if (!named && !is_url) return std::nullopt;
+  const Folder folder = named ? hub_folder(*named) : url_folder(model);
+
+  RemoteCheckpoint checkpoint;
+  checkpoint.files = files_of(folder.weights, [&](const std::string& name) -> File {
+    if (name.ends_with(".json")) return fetch_file(folder.file(name), ShardIndex::kLargestFile);
+    return std::make_shared<RemoteSource>(folder.file(name));
+  });
+  std::vector<std::string> whole;
+  if (beside.config && folder.may_have("config.json")) whole.emplace_back("config.json");
+  if (beside.tokenizer && folder.may_have("tokenizer.json")) whole.emplace_back("tokenizer.json");
+  note(folder, checkpoint.files, whole);
+  for (const std::string& name : whole) {
+    const bool is_config = name == "config.json";
+    File& file = is_config ? checkpoint.files.config : checkpoint.tokenizer;
+    file = folder.fetch(name, is_config ? Config::kLargestFile : TextTokenizer::kLargestFile);
+  }
+  return checkpoint;
+}
+
+}  // namespace eigenscope::cli
