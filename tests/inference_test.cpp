@@ -1,8 +1,10 @@
 // Forward passes: MiniLM against numbers of an independent script, GPT-2 against plain loops; measures.
+#include <array>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,12 @@ using Rows = std::vector<Row>;
 class PlainGpt2 {
  public:
   explicit PlainGpt2(const TinyModel& model) : m_(model) {}
+
+  /// Of every head: a unit vector that is removed from its keys, and a token whose value is 0.
+  Row removed;
+  std::optional<std::size_t> without_value;
+  /// A token that only its own query sees.
+  std::optional<std::size_t> dropped;
 
   Rows run(const std::vector<int>& ids) const {
     Rows x;
@@ -85,7 +93,20 @@ class PlainGpt2 {
     return out;
   }
 
-  Rows attend(const Rows& fused) const {
+  void edit(Rows& fused) const {
+    const std::size_t d = kTinyWidth, h = d / kTinyHeads;
+    for (std::size_t t = 0; t < fused.size(); ++t) {
+      for (std::size_t first = d; first < 2 * d && !removed.empty(); first += h) {
+        double along = 0;
+        for (std::size_t i = 0; i < h; ++i) along += removed[i] * fused[t][first + i];
+        for (std::size_t i = 0; i < h; ++i) fused[t][first + i] -= along * removed[i];
+      }
+      for (std::size_t i = 2 * d; i < 3 * d && t == without_value; ++i) fused[t][i] = 0;
+    }
+  }
+
+  Rows attend(Rows fused) const {
+    edit(fused);
     const std::size_t d = kTinyWidth, h = d / kTinyHeads;
     Rows out(fused.size(), Row(d));
     for (std::size_t t = 0; t < fused.size(); ++t) {
@@ -96,7 +117,8 @@ class PlainGpt2 {
           double dot = 0;
           for (std::size_t i = head * h; i < (head + 1) * h; ++i)
             dot += fused[t][i] * fused[s][d + i];
-          weights.push_back(std::exp(dot / std::sqrt(static_cast<double>(h))));
+          const bool seen = s == t || s != dropped;
+          weights.push_back(seen ? std::exp(dot / std::sqrt(static_cast<double>(h))) : 0);
           total += weights.back();
         }
         for (std::size_t s = 0; s <= t; ++s) {
@@ -194,6 +216,48 @@ TEST_CASE("GPT-2's forward pass is that of plain loops, with any prefix", "[forw
     for (Index t = 0; t < last.cols(); ++t) {
       for (Index i = 0; i < last.rows(); ++i) {
         const double value = expected[static_cast<std::size_t>(t)][static_cast<std::size_t>(i)];
+        CHECK_THAT(last(i, t), WithinAbs(value, 1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("Interventions in the attention have the numbers of plain loops", "[forward]") {
+  const TinyModel tiny_model = tiny_gpt2();
+  const auto model = tiny(tiny_model.writer(), kTinyGpt2Config);
+  const std::vector<int> ids{3, 1, 4, 1, 5};
+  PlainGpt2 plain(tiny_model);
+  plain.removed = {0.5, -0.5, 0.1, 0.7};
+  plain.without_value = 1;
+  plain.dropped = 2;
+  const Rows expected = plain.run(ids), untouched = PlainGpt2(tiny_model).run(ids);
+
+  const Eigen::Vector4f removed(0.5f, -0.5f, 0.1f, 0.7f);
+  const AttentionEdit edit{[&](HeadTokens& tokens) {
+                             REQUIRE(tokens.keys.rows() == kTinyWidth);
+                             for (Index first = 0; first < tokens.keys.rows(); first += 4) {
+                               auto own = tokens.keys.middleRows(first, 4);
+                               own -= (removed * (removed.transpose() * own)).eval();
+                             }
+                             tokens.values.col(1).setZero();
+                           },
+                           2};
+  ForwardPass pass(model, {{ids, 0, 0}, {ids, 0, 0}});
+  while (!pass.done()) {
+    const bool edited = pass.passage() == 0;
+    const AttentionTrace trace = edited ? pass.advance(edit) : pass.advance();
+    for (const auto& weights : trace.weights) {
+      CHECK(weights.colwise().sum().isOnes(1e-5f));
+      CHECK((weights(2, 2) > 0 && weights.row(2).tail(2).isZero()) == edited);
+    }
+  }
+  const std::array<const Rows*, 2> both{&expected, &untouched};
+  for (std::size_t passage = 0; passage < both.size(); ++passage) {
+    const Eigen::MatrixXf last = model->finished(pass.tokens(passage));
+    for (Index t = 0; t < last.cols(); ++t) {
+      for (Index i = 0; i < last.rows(); ++i) {
+        const double value =
+            (*both[passage])[static_cast<std::size_t>(t)][static_cast<std::size_t>(i)];
         CHECK_THAT(last(i, t), WithinAbs(value, 1e-4));
       }
     }

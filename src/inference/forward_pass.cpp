@@ -27,9 +27,9 @@ const LayerWeights& ForwardPass::weights() {
   return *weights_;
 }
 
-AttentionTrace ForwardPass::advance() {
+AttentionTrace ForwardPass::advance(const AttentionEdit& edit) {
   Eigen::MatrixXf& tokens = tokens_[passage_];
-  AttentionTrace trace = run_layer(weights(), model_->rules(layer_), end(), tokens);
+  AttentionTrace trace = run_layer(weights(), model_->rules(layer_), end(), tokens, edit);
   check_tokens(tokens, layer_);
   if (++passage_ == passages_.size()) {
     passage_ = 0;

@@ -24,10 +24,11 @@ class ForwardPass {
   ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
               LayerEnd to = LayerEnd::tokens);
 
-  /// Runs the next passage through the current layer and says what its heads did; not when done().
+  /// Runs the next passage through the current layer, with an intervention in it, and says what its heads did;
+  /// not when done().
   /// Throws FormatError when the layer cannot be read, or when the tokens leave the range of single
   /// precision.
-  AttentionTrace advance();
+  AttentionTrace advance(const AttentionEdit& edit = {});
 
   bool done() const { return layer_ == model_->layers(); }
   /// Layer (from 0) and passage that the next advance() runs.

@@ -27,7 +27,8 @@ float share_beside(float sink, float largest, float weight) {
 
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
 HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, std::optional<float> sink,
-                 float* out, Index leading) {
+                 std::optional<Index> dropped_key, float* out, Index leading) {
+  constexpr float kHidden = -1e30f;  // its exponential is 0
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
   const Entries visible = rules.causal ? Entries::upper : Entries::all;
   HeadTrace trace{MatrixXf(input.length, input.length), MatrixXf(input.length, input.length)};
@@ -41,6 +42,9 @@ HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, std::op
       for (Index i = 0; i < seen.count; ++i) scaled[i] *= scale;
       cap_logits<float>(rules.attention_cap, {scaled, static_cast<std::size_t>(seen.count)});
       std::copy_n(scaled, seen.count, &trace.logits(seen.first, query));
+      if (dropped_key && query != *dropped_key && seen.contains(*dropped_key)) {
+        column[*dropped_key] = kHidden;
+      }
       softmax_column(1.0f, seen, length, column);
       if (!sink) continue;
       const Index largest = std::max_element(scaled, scaled + seen.count) - scaled;
@@ -54,8 +58,11 @@ HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, std::op
 }
 
 // Fills logits and weights of every head; returns the heads' outputs, one below the other.
-MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, AttentionTrace& trace) {
-  auto [queries, keys, values, sink] = all_tokens(layer, trace.states);
+MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, const AttentionEdit& edit,
+                    AttentionTrace& trace) {
+  HeadTokens tokens = all_tokens(layer, trace.states);
+  if (edit.tokens) edit.tokens(tokens);
+  auto& [queries, keys, values, sink] = tokens;
   const Index length = queries.cols(), width = rules.head_width;
   const RotaryTurns turns(rules.rotary, length);
   turns.turn_queries(width, queries);
@@ -70,7 +77,7 @@ MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, Attentio
                                  width,
                                  length};
     if (layer.sinks.size() > 0) sink = layer.sinks[head];
-    HeadTrace own = attend(input, rules, sink, out.data() + first, out.rows());
+    HeadTrace own = attend(input, rules, sink, edit.dropped_key, out.data() + first, out.rows());
     trace.logits.push_back(std::move(own.logits));
     trace.weights.push_back(std::move(own.weights));
   }
@@ -201,7 +208,7 @@ HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns
                                width,
                                width,
                                queries.cols()};
-  return attend(input, rules, sink, read.data() + head * width, read.rows());
+  return attend(input, rules, sink, {}, read.data() + head * width, read.rows());
 }
 
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,
@@ -215,11 +222,11 @@ void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Matr
 }
 
 AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, LayerEnd to,
-                         MatrixXf& tokens) {
+                         MatrixXf& tokens, const AttentionEdit& edit) {
   AttentionTrace trace;
   trace.residual = tokens;
   trace.states = states_of(layer, tokens);
-  trace.read = attend_all(layer, rules, trace);
+  trace.read = attend_all(layer, rules, edit, trace);
   if (to == LayerEnd::tokens) finish_layer(layer, rules, trace.read, tokens);
   return trace;
 }

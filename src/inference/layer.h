@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -117,8 +118,17 @@ void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Eige
 /// How far a layer is run: its heads alone, or all of it.
 enum class LayerEnd { heads, tokens };
 
-/// Runs the layer: `tokens` (d x T, at least one) become the tokens after it, or stay with `to` heads.
+/// An intervention in the attention of a layer on one passage; none by default.
+struct AttentionEdit {
+  /// Reads or changes the tokens of all heads, one below the other.
+  std::function<void(HeadTokens&)> tokens = {};
+  /// Position of the token that only its own query sees as a key.
+  std::optional<Eigen::Index> dropped_key = {};
+};
+
+/// Runs the layer: `tokens` (d x T, at least one) become the tokens after it, or stay with `to` heads. Logits of
+/// a dropped key are those before.
 AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, LayerEnd to,
-                         Eigen::MatrixXf& tokens);
+                         Eigen::MatrixXf& tokens, const AttentionEdit& edit = {});
 
 }  // namespace eigenscope
