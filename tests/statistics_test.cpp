@@ -10,6 +10,7 @@
 #include "statistics/drift.h"
 #include "statistics/jackknife.h"
 #include "statistics/paired_test.h"
+#include "statistics/permuted_correlation.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
 #include "test_matrices.h"
@@ -127,4 +128,60 @@ TEST_CASE("a change of a tenth of the spread leaves a correlation of 0.995") {
   // Spearman's of a normal pair: (6 / pi) asin(r / 2).
   CHECK_THAT(drift.rank_correlation,
              WithinAbs(6 / std::acos(-1.0) * std::asin(0.5 / std::sqrt(1.01)), 1e-3));
+}
+
+TEST_CASE("the farthest of many correlations exceeds its null as often as it should") {
+  constexpr Eigen::Index kRows = 12, kItems = 15;
+  constexpr std::uint64_t kTrials = 60;
+  int exceeded = 0;
+  double one = 0, many = 0;
+  for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
+    std::vector<Eigen::MatrixXd> a;
+    std::vector<Eigen::VectorXd> b;
+    Eigen::VectorXd mean = Eigen::VectorXd::Zero(kRows);
+    for (std::uint64_t group = 0; group < 3; ++group) {
+      const Eigen::MatrixXd drawn = random_matrix(kRows + 1, kItems, 100 + 3 * trial + group);
+      a.emplace_back(drawn.topRows(kRows));
+      b.emplace_back(drawn.row(kRows));
+      for (Eigen::Index row = 0; row < kRows; ++row) {
+        mean[row] += rank_correlation(a.back().row(row), b.back()) / 3;
+      }
+    }
+    const double limit = farthest_null(a, b, trial);
+    exceeded += mean.cwiseAbs().maxCoeff() > limit;
+    many += limit;
+    for (Eigen::MatrixXd& rows : a) rows.conservativeResize(1, Eigen::NoChange);
+    one += farthest_null(a, b, trial);
+  }
+  // Binomial with 60 trials of 5%: more than 9 in one of 1,500 cases, none in one of 20.
+  CHECK(exceeded <= 9);
+  CHECK(exceeded >= 1);
+  CHECK(many > 1.2 * one);
+  // One row: the two-sided 5% limit of a correlation of 15 ranks, 0.521, for a mean of three.
+  CHECK_THAT(one / kTrials, WithinAbs(0.521 / std::sqrt(3.0), 0.02));
+  // Equal orders: every permutation that is not the identity is less.
+  const Eigen::MatrixXd order = Eigen::RowVectorXd::LinSpaced(8, 1, 8);
+  CHECK(farthest_null({order}, {order.transpose()}, 1) < 0.9);
+}
+
+TEST_CASE("a partial correlation is that of residuals, information that of a Gaussian copula") {
+  const Eigen::MatrixXd drawn = random_matrix(3, 40, 5);
+  Eigen::MatrixXd x = drawn;
+  x.row(0) += drawn.row(2);
+  x.row(1) -= 0.5 * drawn.row(2);
+  x.colwise() -= x.rowwise().mean().eval();
+  const auto correlation = [](const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+    return a.dot(b) / (a.norm() * b.norm());
+  };
+  const Eigen::VectorXd a = x.row(0), b = x.row(1), c = x.row(2);
+  const Eigen::VectorXd rest_a = a - a.dot(c) / c.squaredNorm() * c,
+                        rest_b = b - b.dot(c) / c.squaredNorm() * c;
+  CHECK_THAT(partial_correlation(correlation(a, b), correlation(a, c), correlation(b, c)),
+             WithinAbs(correlation(rest_a, rest_b), 1e-12));
+
+  CHECK(copula_information(0) == 0);
+  CHECK(copula_information(-0.9999) > 6);
+  // Of a bivariate normal distribution with r = 1/2: rho = 6/pi asin(1/4).
+  const double rho = 6 / std::acos(-1.0) * std::asin(0.25);
+  CHECK_THAT(copula_information(-rho), WithinAbs(-std::log2(0.75) / 2, 1e-12));
 }

@@ -13,6 +13,7 @@ namespace eigenscope {
 namespace {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::size_t kPermutations = 2000;
@@ -23,6 +24,12 @@ void shuffle(std::uint64_t seed, std::uint64_t& draw, std::vector<Index>& order)
     const double at = random_unit(seed, kStream, draw++) * static_cast<double>(i + 1);
     std::swap(order[i], order[static_cast<std::size_t>(at)]);
   }
+}
+
+std::vector<Index> in_order(Index size) {
+  std::vector<Index> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), Index{0});
+  return order;
 }
 
 }  // namespace
@@ -45,10 +52,7 @@ PermutedCorrelation permuted_correlation(const std::vector<VectorXd>& a,
   const auto groups = static_cast<double>(x.size());
   PermutedCorrelation found{mean_estimate(sum, square, groups)};
   std::vector<std::vector<Index>> orders;
-  for (const VectorXd& own : y) {
-    orders.emplace_back(static_cast<std::size_t>(own.size()));
-    std::iota(orders.back().begin(), orders.back().end(), Index{0});
-  }
+  for (const VectorXd& own : y) orders.push_back(in_order(own.size()));
   std::vector<double> drawn;
   std::uint64_t draw = 0;
   for (std::size_t k = 0; k < kPermutations; ++k) {
@@ -69,6 +73,35 @@ PermutedCorrelation permuted_correlation(const std::vector<VectorXd>& a,
   found.null_low = interval.low;
   found.null_high = interval.high;
   return found;
+}
+
+double farthest_null(const std::vector<MatrixXd>& a, const std::vector<VectorXd>& b,
+                     std::uint64_t seed) {
+  std::vector<MatrixXd> x;  // ranks of norm 1 about their mean, in rows
+  std::vector<VectorXd> y;
+  std::vector<std::vector<Index>> orders;
+  for (std::size_t g = 0; g < a.size(); ++g) {
+    x.emplace_back(a[g].rows(), a[g].cols());
+    for (Index row = 0; row < a[g].rows(); ++row) {
+      x[g].row(row) = centred_ranks(a[g].row(row)).normalized();
+    }
+    y.push_back(centred_ranks(b[g]).normalized());
+    orders.push_back(in_order(b[g].size()));
+  }
+  std::vector<double> farthest;
+  std::uint64_t draw = 0;
+  for (std::size_t k = 0; k < kPermutations; ++k) {
+    VectorXd total = VectorXd::Zero(a.front().rows());
+    for (std::size_t g = 0; g < x.size(); ++g) {
+      shuffle(seed, draw, orders[g]);
+      const VectorXd permuted = y[g](orders[g]);
+      total += x[g] * permuted;
+    }
+    farthest.push_back(total.cwiseAbs().maxCoeff() / static_cast<double>(x.size()));
+  }
+  const auto at = static_cast<std::ptrdiff_t>(0.95 * kPermutations);
+  std::nth_element(farthest.begin(), farthest.begin() + at, farthest.end());
+  return farthest[static_cast<std::size_t>(at)];
 }
 
 }  // namespace eigenscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 namespace eigenscope {
@@ -71,6 +72,15 @@ double RankedPairs::correlation(const std::vector<Index>& drawn) const {
 
 double rank_correlation(const VectorXd& a, const VectorXd& b) {
   return RankedPairs(a, b).correlation(all_of(a.size()));
+}
+
+double partial_correlation(double ab, double ac, double bc) {
+  return (ab - ac * bc) / std::sqrt((1 - ac * ac) * (1 - bc * bc));
+}
+
+double copula_information(double rank_correlation) {
+  const double r = 2 * std::sin(std::numbers::pi * rank_correlation / 6);
+  return -std::log2(1 - r * r) / 2;
 }
 
 VectorXd centred_ranks(const VectorXd& values) {

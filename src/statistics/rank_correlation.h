@@ -24,6 +24,13 @@ class RankedPairs {
 /// The same of all pairs.
 double rank_correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
 
+/// The correlation of a and b at a fixed third quantity c, of the correlations of each two of them.
+double partial_correlation(double ab, double ac, double bc);
+
+/// Mutual information in bits of a Gaussian copula with this rank correlation: -log2(1 - r^2)/2 with
+/// r = 2 sin(pi rho/6), which has no bound as |rho| nears 1.
+double copula_information(double rank_correlation);
+
 /// Ranks from 1 minus their mean, of values without NaN; equal ones share the mean of their ranks.
 Eigen::VectorXd centred_ranks(const Eigen::VectorXd& values);
 
