@@ -39,7 +39,9 @@
   row(attention_prior)             \
   row(agent_attention)             \
   row(hard_retrieval)              \
-  row(parallel_contexts)
+  row(parallel_contexts)           \
+  row(attention_sinks)             \
+  row(attention_explanation)
 
 namespace eigenscope {
 

@@ -56,17 +56,11 @@ void describe_reading(ResultFields& out, const ContextRow& row) {
   out.number("factor", row.factor, "factor of the logits of the last block, mean over models");
 }
 
-void describe_permuted(ResultFields& out, const PermutedCorrelation& found) {
-  out.nullable("null_low", found.null_low, "2.5th percentile of the same with permuted values");
-  out.nullable("null_high", found.null_high, "97.5th percentile of the same");
-  out.nullable("p", found.p, "share of 2,000 permutations at least as far from 0");
-}
-
 void describe_correlation_of_passages(ResultFields& out, const PassageCorrelation& it) {
   out.integer("blocks", it.blocks, "blocks that are read in parallel");
   describe(out, "correlation", it.found.value,
            "rank correlation over passages of added entropy with added loss, mean over models");
-  describe_permuted(out, it.found);
+  describe_null(out, it.found);
 }
 
 void describe_read_head(ResultFields& out, const ContextHead& head) {
@@ -86,7 +80,7 @@ void describe_head_property(ResultFields& out, const PropertyCorrelation& it) {
   describe(out, "correlation", it.found.value,
            "its rank correlation with the added entropy over the heads of a model, mean over "
            "models");
-  describe_permuted(out, it.found);
+  describe_null(out, it.found);
 }
 
 void describe(ResultFields& out, const ParallelContextsResult& result) {

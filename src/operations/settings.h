@@ -9,6 +9,7 @@
 #include "contract/result.h"
 #include "simulation/row_statistics.h"
 #include "spectrum/ensemble.h"
+#include "statistics/permuted_correlation.h"
 #include "tokens/kernel.h"
 
 namespace eigenscope {
@@ -77,6 +78,8 @@ void describe_theory(ResultFields& out, const Propagation& theory, const char* p
 void describe_sampled(ResultFields& out, const RowEstimate& rows);
 /// `name` and `name`_error.
 void describe(ResultFields& out, const char* name, const Estimate& estimate, Help meaning);
+/// null_low, null_high and p, each name after `prefix`.
+void describe_null(ResultFields& out, const PermutedCorrelation& found, const char* prefix = "");
 /// entropy, participation and sensitivity_localization with their errors, each name after `prefix`.
 void describe_softmax(ResultFields& out, const RowEstimate& estimate, const char* prefix = "");
 

@@ -1,0 +1,326 @@
+#include "labs/attention_explanation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "labs/estimate_over.h"
+#include "labs/head_outputs.h"
+#include "statistics/rank_correlation.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::MatrixXf;
+using Eigen::VectorXd;
+
+// Minus the log of each id's share of the content tokens of a text.
+std::vector<double> frequencies_of(const std::vector<Passage>& text) {
+  std::vector<double> counts;
+  double total = 0;
+  for (const Passage& passage : text) {
+    for (auto id = passage.ids.begin() + passage.leading;
+         id != passage.ids.end() - passage.trailing; ++id) {
+      const auto at = static_cast<std::size_t>(*id);
+      if (at >= counts.size()) counts.resize(at + 1, 0);
+      counts[at] += 1;
+      total += 1;
+    }
+  }
+  for (double& count : counts) count = -std::log(count / total);
+  return counts;
+}
+
+VectorXd row_correlations(const MatrixXd& rows, const VectorXd& change) {
+  VectorXd found(rows.rows());
+  for (Index row = 0; row < rows.rows(); ++row) {
+    found[row] = rank_correlation(rows.row(row), change);
+  }
+  return found;
+}
+
+}  // namespace
+
+AttentionExplanation::AttentionExplanation(std::shared_ptr<const TextModel> model,
+                                           const std::vector<Passage>& text,
+                                           std::vector<Passage> measured, std::optional<int> mask,
+                                           std::uint64_t seed)
+    : model_(std::move(model)),
+      measured_(std::move(measured)),
+      mask_(mask),
+      seed_(seed),
+      frequencies_(frequencies_of(text)) {
+  if (measured_.empty()) throw InvalidArgument("passages", "there must be at least one");
+  if (content() < kLeastContent) {
+    throw InvalidArgument("length", "there must be at least " + std::to_string(kLeastContent) +
+                                        " tokens that are not special, and not the first");
+  }
+}
+
+Index AttentionExplanation::first_content() const {
+  return std::max<Index>(1, measured_.front().leading);
+}
+
+Index AttentionExplanation::content() const {
+  // Of a causal model the last token is no key of another's query.
+  const Index last = std::max<Index>(measured_.front().trailing, model_->rules().causal ? 1 : 0);
+  return measured_.front().length() - first_content() - last;
+}
+
+Index AttentionExplanation::heads_count() const { return model_->layers() * model_->heads(); }
+
+std::vector<Passage> AttentionExplanation::variants() const {
+  const auto removed = static_cast<std::size_t>(content());
+  std::vector<Passage> all(1 + removed, passage());  // as it is, then each key dropped
+  for (Index k = 0; mask_ && k < content(); ++k) {
+    Passage masked = passage();
+    masked.ids[static_cast<std::size_t>(first_content() + k)] = *mask_;
+    all.push_back(std::move(masked));
+  }
+  return all;
+}
+
+void AttentionExplanation::begin_passage() {
+  pass_.emplace(model_, variants());
+  current_ = {};
+  current_.attention.resize(heads_count(), content());
+  current_.norm.resize(heads_count(), content());
+  current_.entropy.resize(heads_count());
+  current_.sink.resize(heads_count());
+  current_.frequency.resize(content());
+  current_.position = VectorXd::LinSpaced(content(), 0, static_cast<double>(content() - 1));
+  for (Index k = 0; k < content(); ++k) {
+    const int id = passage().ids[static_cast<std::size_t>(first_content() + k)];
+    current_.frequency[k] = frequencies_[static_cast<std::size_t>(id)];
+  }
+}
+
+void AttentionExplanation::run_next() {
+  const auto variant = static_cast<Index>(pass_->passage());
+  if (variant == 0) {
+    const Index layer = pass_->layer();
+    const LayerWeights& weights = pass_->weights();
+    const AttentionTrace trace =
+        pass_->advance({.tokens = [this](HeadTokens& tokens) { values_ = tokens.values; }});
+    measure_attention(trace, weights, layer);
+  } else if (variant <= content()) {
+    pass_->advance({.dropped_key = first_content() + variant - 1});
+  } else {
+    pass_->advance();
+  }
+}
+
+void AttentionExplanation::measure_attention(const AttentionTrace& trace,
+                                             const LayerWeights& weights, Index layer) {
+  const LayerRules& rules = model_->rules();
+  for (int head = 0; head < rules.heads; ++head) {
+    const Index place = layer * rules.heads + head;
+    const MatrixXf& own = trace.weights[static_cast<std::size_t>(head)];
+    const MatrixXf values = projected_values(weights, rules, head, values_);
+    for (Index k = 0; k < content(); ++k) {
+      const Index key = first_content() + k;
+      const double attention = received(own, key, rules.causal);
+      current_.attention(place, k) = attention;
+      current_.norm(place, k) = attention * static_cast<double>(values.col(key).norm());
+    }
+    current_.entropy[place] = mean_entropy(own, rules.causal);
+    current_.sink[place] = received(own, 0, rules.causal);
+  }
+}
+
+void AttentionExplanation::end_passage() {
+  const MatrixXf before = model_->finished(pass_->tokens(0));
+  for (int removal = 0; removal < removals(); ++removal) {
+    const auto at = static_cast<std::size_t>(removal);
+    VectorXd& changes = current_.changes[at];
+    changes.resize(content());
+    for (Index k = 0; k < content(); ++k) {
+      const auto variant = static_cast<std::size_t>(1 + removal * content() + k);
+      const Index key = first_content() + k;
+      const VectorXd mean = mean_token(before, key);
+      const VectorXd after = mean_token(model_->finished(pass_->tokens(variant)), key);
+      changes[k] = (after - mean).norm() / mean.norm();
+    }
+    current_.attention_correlation[at] = row_correlations(current_.attention, changes);
+    current_.norm_correlation[at] = row_correlations(current_.norm, changes);
+  }
+  found_.push_back(std::move(current_));
+  pass_.reset();
+}
+
+bool AttentionExplanation::advance(double work) {
+  for (double left = work; left >= 0 && found_.size() < measured_.size();) {
+    if (!pass_) begin_passage();
+    left -= layer_work(model_->width(), passage().length());
+    run_next();
+    if (pass_->done()) end_passage();
+  }
+  const bool done = found_.size() == measured_.size();
+  if (done && nulls_.empty()) conclude();
+  return done;
+}
+
+Index AttentionExplanation::steps_wanted() const {
+  const Index variants = 1 + removals() * content();
+  return model_->layers() * variants * std::ssize(measured_);
+}
+
+Index AttentionExplanation::steps_done() const {
+  const Index per_passage = steps_wanted() / std::ssize(measured_);
+  return per_passage * std::ssize(found_) + (pass_ ? pass_->steps_done() : 0);
+}
+
+std::vector<ExplanationHead> AttentionExplanation::heads() const {
+  std::vector<ExplanationHead> heads;
+  if (found_.empty()) return heads;
+  const auto over = [&](const auto& value) {
+    return estimate_over(found_.size(), [&](std::size_t i) { return value(found_[i]); });
+  };
+  for (Index place = 0; place < heads_count(); ++place) {
+    ExplanationHead head{place / model_->heads(), place % model_->heads()};
+    for (std::size_t removal = 0; removal < static_cast<std::size_t>(removals()); ++removal) {
+      head.attention[removal] =
+          over([&](const Found& it) { return it.attention_correlation[removal][place]; });
+      head.norm[removal] =
+          over([&](const Found& it) { return it.norm_correlation[removal][place]; });
+    }
+    head.entropy = over([&](const Found& it) { return it.entropy[place]; }).value;
+    head.sink = over([&](const Found& it) { return it.sink[place]; }).value;
+    heads.push_back(head);
+  }
+  return heads;
+}
+
+Index AttentionExplanation::best_head(std::size_t passage, Removal removal, bool norm) const {
+  const auto at = static_cast<std::size_t>(removal);
+  VectorXd total = VectorXd::Zero(heads_count());
+  for (std::size_t other = (passage + 1) % 2; other < found_.size(); other += 2) {
+    const Found& found = found_[other];
+    total += norm ? found.norm_correlation[at] : found.attention_correlation[at];
+  }
+  Index best = 0;
+  total.maxCoeff(&best);
+  return best;
+}
+
+VectorXd AttentionExplanation::explained_by(Explanation explanation, Removal removal,
+                                            std::size_t passage) const {
+  const Found& found = found_[passage];
+  const Index heads = model_->heads();
+  switch (explanation) {
+    case Explanation::best:
+      return found.attention.row(best_head(passage, removal, false));
+    case Explanation::best_norm:
+      return found.norm.row(best_head(passage, removal, true));
+    case Explanation::last_layer:
+      return found.attention.bottomRows(heads).colwise().mean();
+    case Explanation::last_layer_norm:
+      return found.norm.bottomRows(heads).colwise().mean();
+    case Explanation::all:
+      return found.attention.colwise().mean();
+    case Explanation::all_norm:
+      return found.norm.colwise().mean();
+    case Explanation::frequency:
+      return found.frequency;
+    case Explanation::position:
+      return found.position;
+  }
+  return {};
+}
+
+template <class Value>
+Estimate AttentionExplanation::correlation_of(Explanation explanation, Removal removal,
+                                              const Value& value) const {
+  const bool is_best = explanation == Explanation::best || explanation == Explanation::best_norm;
+  if (found_.size() < 1 + static_cast<std::size_t>(is_best)) return {};
+  if (removal == Removal::masked && !mask_) return {};
+  return estimate_over(found_.size(), [&](std::size_t passage) {
+    const Found& found = found_[passage];
+    const VectorXd explained = explained_by(explanation, removal, passage);
+    const VectorXd& change = found.changes[static_cast<std::size_t>(removal)];
+    return value(explained, change, found.frequency);
+  });
+}
+
+std::vector<ExplanationRow> AttentionExplanation::rows() const {
+  const auto whole = [](const VectorXd& explained, const VectorXd& change, const VectorXd&) {
+    return rank_correlation(explained, change);
+  };
+  const auto partial = [](const VectorXd& explained, const VectorXd& change,
+                          const VectorXd& frequency) {
+    return partial_correlation(rank_correlation(explained, change),
+                               rank_correlation(explained, frequency),
+                               rank_correlation(change, frequency));
+  };
+  const auto gain = [](const VectorXd& explained, const VectorXd& change,
+                       const VectorXd& frequency) {
+    return rank_correlation(explained, change) - rank_correlation(frequency, change);
+  };
+  std::vector<ExplanationRow> rows;
+  for (std::size_t k = 0; !found_.empty() && k < kExplanationNames.size(); ++k) {
+    const auto explanation = static_cast<Explanation>(k);
+    rows.push_back({explanation, correlation_of(explanation, Removal::dropped, whole),
+                    correlation_of(explanation, Removal::masked, whole)});
+    if (explanation == Explanation::frequency) continue;
+    rows.back().dropped_partial = correlation_of(explanation, Removal::dropped, partial);
+    rows.back().dropped_gain = correlation_of(explanation, Removal::dropped, gain);
+  }
+  return rows;
+}
+
+std::array<Estimate, 2> AttentionExplanation::changes() const {
+  std::array<Estimate, 2> all;
+  for (std::size_t removal = 0; removal < static_cast<std::size_t>(removals()); ++removal) {
+    all[removal] = estimate_over(found_.size(),
+                                 [&](std::size_t i) { return found_[i].changes[removal].mean(); });
+  }
+  return all;
+}
+
+Estimate AttentionExplanation::agreement() const {
+  if (!mask_) return {};
+  return estimate_over(found_.size(), [&](std::size_t i) {
+    return rank_correlation(found_[i].changes[0], found_[i].changes[1]);
+  });
+}
+
+void AttentionExplanation::conclude() {
+  const std::vector<ExplanationHead> heads = this->heads();
+  for (std::size_t removal = 0; removal < static_cast<std::size_t>(removals()); ++removal) {
+    for (const bool norm : {false, true}) {
+      std::vector<MatrixXd> explained;  // by passage
+      std::vector<VectorXd> changes;
+      for (const Found& found : found_) {
+        explained.push_back(norm ? found.norm : found.attention);
+        changes.push_back(found.changes[removal]);
+      }
+      ExplanationNull null{static_cast<Removal>(removal), norm,
+                           farthest_null(explained, changes, seed_)};
+      for (const ExplanationHead& head : heads) {
+        const double own = (norm ? head.norm : head.attention)[removal].value;
+        null.above += own > null.limit;
+        null.below += own < -null.limit;
+      }
+      nulls_.push_back(null);
+    }
+  }
+  const auto count = static_cast<Index>(heads.size());
+  VectorXd correlation(count);
+  std::array<VectorXd, kHeadTraitNames.size()> traits;
+  traits.fill(VectorXd(count));
+  for (Index place = 0; place < count; ++place) {
+    const ExplanationHead& head = heads[static_cast<std::size_t>(place)];
+    correlation[place] = head.attention.front().value;
+    traits[0][place] = head.entropy;
+    traits[1][place] = head.sink;
+    traits[2][place] = static_cast<double>(head.layer);
+  }
+  for (const VectorXd& trait : traits) {
+    traits_.push_back(permuted_correlation({trait}, {correlation}, Permutation::own, seed_));
+  }
+}
+
+}  // namespace eigenscope

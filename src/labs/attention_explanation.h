@@ -1,0 +1,150 @@
+// Whether attention to a token explains what the token is worth to the output of a trained model (Wen, Subbalakshmi and
+// Yang, 2022, arXiv:2211.07714).
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "inference/forward_pass.h"
+#include "statistics/estimate.h"
+#include "statistics/permuted_correlation.h"
+#include "support/choice.h"
+
+namespace eigenscope {
+
+/// How a token is taken away from the others.
+enum class Removal {
+  dropped,  ///< only its own query sees it as a key, in all heads
+  masked,   ///< its id becomes that of the mask token
+};
+inline constexpr std::array kRemovalNames{Choice{"dropped", "key dropped"},
+                                          Choice{"masked", "replaced by the mask token"}};
+
+/// What explains the worth of a token.
+enum class Explanation {
+  best,             ///< attention of the head that is best in the other half of the passages
+  best_norm,        ///< the same with attention times the norm of the projected value
+  last_layer,       ///< mean attention over the heads of the last layer
+  last_layer_norm,  ///< mean over these of attention times norm
+  all,              ///< mean attention over all heads
+  all_norm,
+  frequency,  ///< baseline: minus the log of the token's frequency in the text
+  position,   ///< baseline
+};
+inline constexpr std::array kExplanationNames{Choice{"best", "best head"},
+                                              Choice{"best-norm", "best head, times norm"},
+                                              Choice{"last-layer", "last layer"},
+                                              Choice{"last-layer-norm", "last layer, times norm"},
+                                              Choice{"all", "all heads"},
+                                              Choice{"all-norm", "all heads, times norm"},
+                                              Choice{"frequency", "token frequency"},
+                                              Choice{"position", "position"}};
+
+/// Rank correlation with what a removal changes, within passages, mean over passages.
+struct ExplanationRow {
+  Explanation explanation = Explanation::best;
+  Estimate dropped, masked;
+  Estimate dropped_partial;  ///< the same of `dropped` at a fixed frequency
+  Estimate dropped_gain;     ///< `dropped` minus that of the frequency
+};
+
+struct ExplanationHead {
+  Eigen::Index layer = 0, head = 0;
+  /// By Removal, of the mean attention of the other tokens, and of that times the norm of the projected value.
+  std::array<Estimate, 2> attention, norm;
+  double entropy = 0;  ///< mean_entropy()
+  double sink = 0;     ///< mean attention of the other tokens to the first
+};
+
+/// Of the heads' correlations with one removal, of attention or of attention times norm.
+struct ExplanationNull {
+  Removal removal = Removal::dropped;
+  bool norm = false;
+  double limit = 0;  ///< farthest_null() over the heads
+  Eigen::Index above = 0,
+               below = 0;  ///< heads with a correlation above the limit, and below minus the limit
+};
+
+/// A property of a head that may be correlated with what its attention explains.
+enum class HeadTrait { entropy, sink, layer };
+inline constexpr std::array kHeadTraitNames{Choice{"entropy", "row entropy"},
+                                            Choice{"sink", "sink score"}, Choice{"layer", "layer"}};
+
+/// A job: runs passages through a model, each again for every content token that is taken away, passage by passage.
+/// The change is |m' - m|/|m| of the mean m of the other tokens' outputs.
+class AttentionExplanation {
+ public:
+  /// `text` is all of the text, for frequencies; all of `measured` have one length. Without a `mask` token nothing is
+  /// masked. Throws InvalidArgument ("length") for fewer than kLeastContent tokens between the special ones.
+  AttentionExplanation(std::shared_ptr<const TextModel> model, const std::vector<Passage>& text,
+                       std::vector<Passage> measured, std::optional<int> mask, std::uint64_t seed);
+  static constexpr Eigen::Index kLeastContent = 4;
+
+  /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass does.
+  bool advance(double work);
+  Eigen::Index steps_done() const;
+  Eigen::Index steps_wanted() const;
+
+  /// Of the passages that are done, of which there is at least one.
+  std::vector<ExplanationHead> heads() const;
+  std::vector<ExplanationRow> rows() const;
+  /// Mean change by Removal.
+  std::array<Estimate, 2> changes() const;
+  /// Rank correlation of both changes within passages.
+  Estimate agreement() const;
+  /// Empty until all is done.
+  const std::vector<ExplanationNull>& nulls() const { return nulls_; }
+  /// By HeadTrait: rank correlation over heads of the property with the correlation of attention with the change by a
+  /// dropped key; empty until all is done.
+  const std::vector<PermutedCorrelation>& traits() const { return traits_; }
+
+ private:
+  using Index = Eigen::Index;
+
+  /// Of a passage with K content tokens that others attend to.
+  struct Found {
+    Eigen::MatrixXd attention, norm;         ///< heads, layer by layer, x K
+    Eigen::VectorXd frequency, position;     ///< K
+    std::array<Eigen::VectorXd, 2> changes;  ///< by Removal; empty without
+    Eigen::VectorXd entropy, sink;           ///< by head
+    /// By Removal: rank correlations of the rows of attention and norm with the change.
+    std::array<Eigen::VectorXd, 2> attention_correlation, norm_correlation;
+  };
+
+  const Passage& passage() const { return measured_[found_.size()]; }
+  Index first_content() const;
+  Index content() const;
+  int removals() const { return mask_ ? 2 : 1; }
+  Index heads_count() const;
+  std::vector<Passage> variants() const;
+  void begin_passage();
+  void run_next();
+  void measure_attention(const AttentionTrace& trace, const LayerWeights& weights, Index layer);
+  void end_passage();
+  void conclude();
+  /// The head with the largest mean correlation over the passages whose number has the other parity.
+  Index best_head(std::size_t passage, Removal removal, bool norm) const;
+  Eigen::VectorXd explained_by(Explanation explanation, Removal removal, std::size_t passage) const;
+  /// Mean over the passages of value(explanation, change, frequency) of the tokens.
+  template <class Value>
+  Estimate correlation_of(Explanation explanation, Removal removal, const Value& value) const;
+
+  std::shared_ptr<const TextModel> model_;
+  std::vector<Passage> measured_;
+  std::optional<int> mask_;
+  std::uint64_t seed_;
+  std::vector<double> frequencies_;  // by id, minus the log of the share
+  std::optional<ForwardPass> pass_;  // of the passage under way
+  Found current_;                    // of the same
+  Eigen::MatrixXf values_;           // of the same, in the present layer
+  std::vector<Found> found_;
+  std::vector<ExplanationNull> nulls_;
+  std::vector<PermutedCorrelation> traits_;
+};
+
+}  // namespace eigenscope

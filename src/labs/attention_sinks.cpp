@@ -1,0 +1,316 @@
+#include "labs/attention_sinks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "labs/estimate_over.h"
+#include "labs/head_outputs.h"
+#include "statistics/rank_correlation.h"
+#include "support/argsort.h"
+#include "support/error.h"
+#include "support/random.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::MatrixXf;
+using Eigen::VectorXd;
+
+constexpr std::uint64_t kStream = 0x73696e6b00000000;  // "sink", with room for layers
+
+// Calls visit(head, its columns of d_h rows) for the keys of each key head.
+template <class Tokens, class Visit>
+void each_head(Tokens& tokens, Index width, const Visit& visit) {
+  for (Index head = 0; head * width < tokens.rows(); ++head) {
+    visit(head, tokens.middleRows(head * width, width));
+  }
+}
+
+void remove(const MatrixXf& directions, MatrixXf& keys) {
+  each_head(keys, directions.rows(), [&](Index head, auto own) {
+    const Eigen::VectorXf direction = directions.col(head);
+    const Eigen::RowVectorXf along = direction.transpose() * own;
+    own -= direction * along;
+  });
+}
+
+// Share of the squared norm of `outputs` along a direction.
+double share_along(const VectorXd& direction, const MatrixXd& outputs) {
+  return (direction.transpose() * outputs).squaredNorm() /
+         (direction.squaredNorm() * outputs.squaredNorm());
+}
+
+Passage exchanged(Passage passage, Index a, Index b) {
+  std::swap(passage.ids[static_cast<std::size_t>(a)], passage.ids[static_cast<std::size_t>(b)]);
+  return passage;
+}
+
+Index content_of(const Passage& passage) {
+  return passage.length() - std::max<Index>(1, passage.leading) - passage.trailing;
+}
+
+}  // namespace
+
+std::vector<Passage> AttentionSinks::all_passages(const std::vector<Passage>& directions,
+                                                  const std::vector<Passage>& measured) {
+  for (const Passage& passage : measured) {
+    if (content_of(passage) >= kLeastContent) continue;
+    throw InvalidArgument("length", "there must be at least " + std::to_string(kLeastContent) +
+                                        " tokens that are not special, and not the first");
+  }
+  std::vector<Passage> all = directions;
+  for (std::size_t k = 0; k < kChanges; ++k)
+    all.insert(all.end(), measured.begin(), measured.end());
+  for (const Passage& passage : measured) {
+    const Index middle = std::max<Index>(1, passage.leading) + content_of(passage) / 2;
+    all.push_back(exchanged(passage, 0, middle));
+  }
+  return all;
+}
+
+AttentionSinks::AttentionSinks(std::shared_ptr<const TextModel> model,
+                               std::vector<Passage> directions, std::vector<Passage> measured,
+                               const AttentionSinksSettings& settings)
+    : settings_(settings),
+      count_(std::ssize(measured)),
+      pass_(std::move(model), all_passages(directions, measured)) {
+  checked(kSinkThreshold, settings.threshold);
+  const Index heads = pass_.model().layers() * pass_.model().heads();
+  for (Seen& seen : seen_) {
+    for (MatrixXd* own : {&seen.start, &seen.middle, &seen.entropy}) own->setZero(heads, count_);
+  }
+  for (MatrixXd* own : {&written_.value_norm, &written_.tag_share, &written_.other_share,
+                        &written_.tag_cosine, &written_.missing_cosine}) {
+    own->setZero(heads, count_);
+  }
+}
+
+Index AttentionSinks::content() const { return content_of(pass_.passages().front()); }
+
+void AttentionSinks::begin_layer() {
+  const LayerRules& rules = pass_.model().rules();
+  first_keys_.setZero(rules.head_width, rules.key_heads);
+  content_keys_ = first_keys_;
+  random_.resize(rules.head_width, rules.key_heads);
+  NormalStream(settings_.seed, kStream + static_cast<std::uint64_t>(pass_.layer()))
+      .fill({random_.data(), static_cast<std::size_t>(random_.size())});
+  random_.colwise().normalize();
+}
+
+void AttentionSinks::find_directions() {
+  const MatrixXd difference = first_keys_ - content_keys_ / static_cast<double>(content());
+  directions_ = difference.cast<float>();
+  directions_.colwise().normalize();
+}
+
+AttentionEdit AttentionSinks::edit_for(SinkChange change) {
+  switch (change) {
+    case SinkChange::none:
+      return {.tokens = [this](HeadTokens& tokens) { values_ = tokens.values; }};
+    case SinkChange::direction:
+      return {.tokens = [this](HeadTokens& tokens) { remove(directions_, tokens.keys); }};
+    case SinkChange::random:
+      return {.tokens = [this](HeadTokens& tokens) { remove(random_, tokens.keys); }};
+    case SinkChange::dropped:
+      return {.dropped_key = 0};
+    case SinkChange::dropped_other:
+      return {.dropped_key = middle()};
+    case SinkChange::zero_value:
+      return {.tokens = [](HeadTokens& tokens) { tokens.values.col(0).setZero(); }};
+    case SinkChange::mean_value:
+      return {.tokens = [this](HeadTokens& tokens) {
+        tokens.values.col(0) =
+            tokens.values.middleCols(first_content(), content()).rowwise().mean();
+      }};
+    case SinkChange::zero_other:
+      return {.tokens = [this](HeadTokens& tokens) { tokens.values.col(middle()).setZero(); }};
+  }
+  return {};
+}
+
+void AttentionSinks::run_next() {
+  const auto at = static_cast<Index>(pass_.passage());
+  if (at == 0) begin_layer();
+  if (at < count_) {
+    pass_.advance({.tokens = [this](HeadTokens& tokens) {
+      each_head(tokens.keys, first_keys_.rows(), [this](Index head, const auto& own) {
+        first_keys_.col(head) += own.col(0).template cast<double>();
+        content_keys_.col(head) +=
+            own.middleCols(first_content(), content()).template cast<double>().rowwise().sum();
+      });
+    }});
+    return;
+  }
+  if (at == count_) find_directions();
+  const Index passage = at % count_;
+  const auto change = static_cast<std::size_t>(at / count_ - 1);
+  const Index layer = pass_.layer(), heads = pass_.model().heads();
+  const LayerWeights& weights = pass_.weights();  // until the last passage
+  const AttentionTrace trace = pass_.advance(
+      change < kChanges ? edit_for(static_cast<SinkChange>(change)) : AttentionEdit{});
+  const bool causal = pass_.model().rules().causal;
+  Seen& seen = seen_[change];
+  for (Index head = 0; head < heads; ++head) {
+    const MatrixXf& own = trace.weights[static_cast<std::size_t>(head)];
+    const Index place = layer * heads + head;
+    seen.start(place, passage) = received(own, 0, causal);
+    seen.middle(place, passage) = received(own, middle(), causal);
+    seen.entropy(place, passage) = mean_entropy(own, causal);
+  }
+  if (static_cast<SinkChange>(change) != SinkChange::none) return;
+  for (Index head = 0; head < heads; ++head) {
+    measure_values(trace, weights, layer, head, passage);
+  }
+}
+
+void AttentionSinks::measure_values(const AttentionTrace& trace, const LayerWeights& weights,
+                                    Index layer, Index head, Index passage) {
+  const LayerRules& rules = pass_.model().rules();
+  const Index place = layer * pass_.model().heads() + head, width = rules.head_width;
+  const MatrixXd values =
+      projected_values(weights, rules, static_cast<int>(head), values_).cast<double>();
+  const MatrixXd written = (weights.attention_output.weight.middleCols(head * width, width) *
+                            trace.read.middleRows(head * width, width))
+                               .rightCols(values.cols() - 1)  // of the tokens but the first
+                               .cast<double>();
+  const auto own = values.middleCols(first_content(), content());
+  const VectorXd tag = values.col(0), missing = -own.rowwise().mean();
+  written_.value_norm(place, passage) = tag.norm() / own.colwise().norm().mean();
+
+  const MatrixXd centred = written.colwise() - written.rowwise().mean();
+  written_.tag_share(place, passage) = share_along(tag, centred);
+  double others = 0;
+  for (const auto& value : own.colwise()) others += share_along(value, centred);
+  written_.other_share(place, passage) = others / static_cast<double>(content());
+
+  const Eigen::RowVectorXf sink =
+      trace.weights[static_cast<std::size_t>(head)].row(0).tail(written.cols());
+  const std::vector<std::size_t> order = argsort(std::vector<double>(sink.begin(), sink.end()));
+  VectorXd caught = VectorXd::Zero(written.rows());
+  for (std::size_t k = 0; k < order.size() / 2; ++k) {
+    caught += written.col(static_cast<Index>(order[order.size() - 1 - k]));
+    caught -= written.col(static_cast<Index>(order[k]));
+  }
+  written_.tag_cosine(place, passage) = cosine(caught, tag);
+  written_.missing_cosine(place, passage) = cosine(caught, missing);
+}
+
+bool AttentionSinks::advance(double work) {
+  const auto width = pass_.model().width();
+  for (double left = work; left >= 0 && !done();) {
+    left -= layer_work(width, pass_.passages().front().length());
+    run_next();
+  }
+  return done();
+}
+
+Estimate AttentionSinks::over_passages(const MatrixXd& values, Index place) const {
+  return estimate_over(static_cast<std::size_t>(count_), [&](std::size_t passage) {
+    return values(place, static_cast<Index>(passage));
+  });
+}
+
+VectorXd AttentionSinks::output_of(SinkChange change, Index passage) const {
+  const Index at = (static_cast<Index>(change) + 1) * count_ + passage;
+  return mean_token(pass_.model().finished(pass_.tokens(static_cast<std::size_t>(at))));
+}
+
+std::vector<SinkRow> AttentionSinks::rows() const {
+  std::vector<SinkRow> rows;
+  if (!done()) return rows;
+  std::vector<VectorXd> before;
+  for (Index passage = 0; passage < count_; ++passage) {
+    before.push_back(output_of(SinkChange::none, passage));
+  }
+  for (std::size_t k = 0; k < kChanges; ++k) {
+    const auto change = static_cast<SinkChange>(k);
+    const VectorXd sink = seen_[k].start.rowwise().mean();
+    const Estimate moved = estimate_over(before.size(), [&](std::size_t passage) {
+      return 1 - cosine(before[passage], output_of(change, static_cast<Index>(passage)));
+    });
+    rows.push_back({change, sink.mean(), (sink.array() > settings_.threshold).count(),
+                    seen_[k].entropy.mean(), moved});
+  }
+  return rows;
+}
+
+std::vector<SinkHead> AttentionSinks::heads() const {
+  std::vector<SinkHead> found;
+  const Index heads = pass_.model().heads();
+  const auto seen = [&](SinkChange change) -> const Seen& {
+    return seen_[static_cast<std::size_t>(change)];
+  };
+  for (Index place = 0; place < pass_.layer() * heads; ++place) {
+    found.push_back(
+        {place / heads, place % heads, over_passages(seen(SinkChange::none).start, place),
+         seen(SinkChange::direction).start.row(place).mean(),
+         seen(SinkChange::random).start.row(place).mean(),
+         seen(SinkChange::none).entropy.row(place).mean(),
+         seen(SinkChange::direction).entropy.row(place).mean(),
+         over_passages(written_.value_norm, place), over_passages(written_.tag_share, place),
+         over_passages(written_.other_share, place), over_passages(written_.tag_cosine, place),
+         over_passages(written_.missing_cosine, place)});
+  }
+  return found;
+}
+
+std::vector<SinkLayer> AttentionSinks::layers() const {
+  std::vector<SinkLayer> found;
+  const Index heads = pass_.model().heads();
+  const Seen &plain = seen_.front(), &moved = seen_.back();
+  for (Index layer = 0; layer < pass_.layer(); ++layer) {
+    const auto over_heads = [&](const auto& attention) {
+      return Eigen::RowVectorXd(attention.middleRows(layer * heads, heads).colwise().mean());
+    };
+    const Eigen::RowVectorXd first_start = over_heads(plain.start),
+                             first_middle = over_heads(moved.middle),
+                             other_start = over_heads(moved.start),
+                             other_middle = over_heads(plain.middle);
+    const auto estimate = [&](const Eigen::RowVectorXd& values) {
+      return over_passages(values, 0);
+    };
+    found.push_back({layer, estimate(first_start), estimate(first_middle), estimate(other_start),
+                     estimate(other_middle),
+                     estimate((first_start + other_start - first_middle - other_middle) / 2),
+                     estimate((first_start + first_middle - other_start - other_middle) / 2)});
+  }
+  return found;
+}
+
+double AttentionSinks::between_passages() const {
+  double sum = 0, pairs = 0;
+  for (Index a = 0; done() && a < count_; ++a) {
+    const VectorXd output = output_of(SinkChange::none, a);
+    for (Index b = 0; b < a; ++b) {
+      sum += 1 - cosine(output, output_of(SinkChange::none, b));
+      pairs += 1;
+    }
+  }
+  return sum / pairs;  // 0/0 is NaN
+}
+
+double AttentionSinks::value_correlation() const {
+  if (!done()) return std::numeric_limits<double>::quiet_NaN();
+  return rank_correlation(written_.value_norm.rowwise().mean(),
+                          seen_.front().start.rowwise().mean());
+}
+
+PermutedCorrelation AttentionSinks::value_in_layers() const {
+  if (!done()) return {};
+  const VectorXd norm = written_.value_norm.rowwise().mean(),
+                 sink = seen_.front().start.rowwise().mean();
+  const Index heads = pass_.model().heads();
+  std::vector<VectorXd> a, b;  // by layer
+  for (Index first = 0; first < norm.size(); first += heads) {
+    a.emplace_back(norm.segment(first, heads));
+    b.emplace_back(sink.segment(first, heads));
+  }
+  return permuted_correlation(a, b, Permutation::own, settings_.seed);
+}
+
+}  // namespace eigenscope

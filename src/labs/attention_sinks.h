@@ -1,0 +1,156 @@
+// Whether the attention sink of a trained model tags the tokens that attend to it (Zhang, Khan and Papyan, 2025,
+// arXiv:2502.00919) or is a waiver, which absorbs attention without adding anything (Yan et al., 2024,
+// arXiv:2407.01601); and whether it is a sink by its token or by its position.
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "inference/forward_pass.h"
+#include "statistics/estimate.h"
+#include "statistics/permuted_correlation.h"
+#include "support/choice.h"
+#include "support/parameter.h"
+
+namespace eigenscope {
+
+inline constexpr Parameter kSinkThreshold{
+    .name = "sink_threshold",
+    .symbol = "s",
+    .minimum = 0,
+    .maximum = 1,
+    .default_value = 0.1,
+    .meaning = "mean attention to the first token above which a head counts as a sink"};
+
+/// What is changed in all heads of all layers. The other token stands in the middle of the passage.
+enum class SinkChange {
+  none,
+  direction,      ///< the direction of the first key minus the mean key is removed from all keys
+  random,         ///< control: a random direction of each head is
+  dropped,        ///< no other token sees the first key
+  dropped_other,  ///< control: no other token sees the key of the other token
+  zero_value,     ///< the first value is 0
+  mean_value,     ///< the first value is the mean of the content tokens' values
+  zero_other,     ///< control: the value of the other token is 0
+};
+inline constexpr std::array kSinkChangeNames{Choice{"none", "as trained"},
+                                             Choice{"direction", "sink direction removed"},
+                                             Choice{"random", "random direction removed"},
+                                             Choice{"dropped", "first key dropped"},
+                                             Choice{"dropped-other", "another key dropped"},
+                                             Choice{"zero-value", "first value 0"},
+                                             Choice{"mean-value", "first value average"},
+                                             Choice{"zero-other", "another value 0"}};
+
+/// A change of all heads, over heads and passages.
+struct SinkRow {
+  SinkChange change = SinkChange::none;
+  double sink = 0;         ///< mean attention of the other tokens to the first
+  Eigen::Index sinks = 0;  ///< heads in which it is above the threshold
+  double entropy = 0;      ///< mean_entropy()
+  Estimate output_change;  ///< 1 - cosine with the mean token without the change, over passages
+};
+
+/// A head as trained, over passages. Vectors are those after the output projection.
+struct SinkHead {
+  Eigen::Index layer = 0, head = 0;
+  Estimate sink;
+  double sink_without = 0;  ///< with the direction removed from all heads
+  double sink_random = 0;   ///< with a random direction removed
+  double entropy = 0, entropy_without = 0;
+  Estimate value_norm;  ///< norm of the first token's value over the mean norm of the content's
+  /// Share of the variance of the head's outputs over tokens along the first token's value, and along a content
+  /// token's, mean over these.
+  Estimate tag_share, other_share;
+  /// Cosine of the mean output of the half of the tokens that attends most to the first, minus that of the other half,
+  /// with the first token's value, and with minus the mean value of the content.
+  Estimate tag_cosine, missing_cosine;
+};
+
+/// Mean attention over the heads of a layer, in the passages and in the same with the first and the middle token
+/// exchanged.
+struct SinkLayer {
+  Eigen::Index layer = 0;
+  Estimate first_at_start, first_in_middle;  ///< to the first token
+  Estimate other_at_start, other_in_middle;  ///< to the one that it is exchanged with
+  Estimate position;  ///< attention at the start minus that in the middle, mean over both tokens
+  Estimate token;  ///< attention to the first token minus that to the other, mean over both places
+};
+
+struct AttentionSinksSettings {
+  double threshold = 0;
+  std::uint64_t seed = 0;
+};
+
+/// A job: runs passages through a model with each of the changes, layer by layer. Directions are those of other
+/// passages.
+class AttentionSinks {
+ public:
+  /// As many passages for the directions as are measured, all of one length. Throws InvalidArgument ("length")
+  /// for fewer than kLeastContent tokens between the special ones, and as ForwardPass does.
+  AttentionSinks(std::shared_ptr<const TextModel> model, std::vector<Passage> directions,
+                 std::vector<Passage> measured, const AttentionSinksSettings& settings);
+  static constexpr Eigen::Index kLeastContent = 4;
+
+  /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass::advance does.
+  bool advance(double work);
+  Eigen::Index steps_done() const { return pass_.steps_done(); }
+  Eigen::Index steps_wanted() const { return pass_.steps_wanted(); }
+
+  /// Empty until all is done.
+  std::vector<SinkRow> rows() const;
+  /// Of the layers that are done.
+  std::vector<SinkHead> heads() const;
+  std::vector<SinkLayer> layers() const;
+  /// 1 - cosine of the mean tokens of two passages, mean over pairs; NaN until all is done and for one passage.
+  double between_passages() const;
+  /// Rank correlation over all heads of value_norm with sink; NaN until all is done.
+  double value_correlation() const;
+  /// The same over the heads of a layer, mean over layers, against permuted heads.
+  PermutedCorrelation value_in_layers() const;
+
+ private:
+  using Index = Eigen::Index;
+  static constexpr std::size_t kChanges = kSinkChangeNames.size();
+
+  /// Heads, layer by layer, x passages.
+  struct Seen {
+    Eigen::MatrixXd start, middle;  ///< attention to the keys there
+    Eigen::MatrixXd entropy;
+  };
+  /// A head's own vectors, heads x passages.
+  struct Written {
+    Eigen::MatrixXd value_norm, tag_share, other_share, tag_cosine, missing_cosine;
+  };
+
+  static std::vector<Passage> all_passages(const std::vector<Passage>& directions,
+                                           const std::vector<Passage>& measured);
+  Index first_content() const { return std::max<Index>(1, pass_.passages().front().leading); }
+  Index content() const;
+  Index middle() const { return first_content() + content() / 2; }
+  bool done() const { return pass_.done(); }
+
+  void begin_layer();
+  void find_directions();
+  AttentionEdit edit_for(SinkChange change);
+  void run_next();
+  void measure_values(const AttentionTrace& trace, const LayerWeights& weights, Index layer,
+                      Index head, Index passage);
+  Eigen::VectorXd output_of(SinkChange change, Index passage) const;
+  Estimate over_passages(const Eigen::MatrixXd& values, Index place) const;
+
+  AttentionSinksSettings settings_;
+  Index count_;  // of measured passages
+  ForwardPass pass_;
+  Eigen::MatrixXd first_keys_, content_keys_;  // of the present layer: sums, d_h x key heads
+  Eigen::MatrixXf directions_, random_;        // unit columns, likewise
+  Eigen::MatrixXf values_;                     // of the passage under way
+  std::array<Seen, kChanges + 1> seen_;        // the last one with the tokens exchanged
+  Written written_;
+};
+
+}  // namespace eigenscope

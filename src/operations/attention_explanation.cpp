@@ -1,0 +1,146 @@
+// Attention as an explanation: how well attention to a token orders what the output loses without it.
+#include "labs/attention_explanation.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "operations/operations.h"
+#include "operations/settings.h"
+#include "operations/text_passages.h"
+#include "statistics/rank_correlation.h"
+
+namespace eigenscope {
+namespace {
+
+struct AttentionExplanationInput {
+  TextPassagesInput drawn;
+};
+
+void describe(InputFields& f, AttentionExplanationInput& in) { describe(f, in.drawn); }
+
+struct TraitCorrelation {
+  HeadTrait trait;
+  PermutedCorrelation found;
+};
+
+struct AttentionExplanationResult {
+  std::vector<ExplanationRow> rows;
+  std::vector<ExplanationHead> heads;
+  std::vector<ExplanationNull> nulls;
+  std::vector<TraitCorrelation> traits;
+  std::array<Estimate, 2> changes;
+  Estimate agreement;
+};
+
+void describe_explanation(ResultFields& out, const ExplanationRow& row) {
+  out.choice("explanation", static_cast<std::size_t>(row.explanation), kExplanationNames,
+             "what orders the tokens of a passage: attention that the other tokens give to a "
+             "token, the same times the norm of its projected value, or a baseline");
+  describe(out, "dropped", row.dropped,
+           "rank correlation with the change of the other tokens' mean output when the token's "
+           "key is dropped, mean over passages");
+  out.nullable("dropped_bits", copula_information(row.dropped.value),
+               "mutual information of a Gaussian copula with this rank correlation, bits");
+  describe(out, "dropped_partial", row.dropped_partial,
+           "the correlation at a fixed frequency of the token");
+  describe(out, "dropped_gain", row.dropped_gain, "`dropped` minus that of the frequency");
+  describe(out, "masked", row.masked,
+           "rank correlation with the change when the mask token replaces the token");
+  out.nullable("masked_bits", copula_information(row.masked.value), "information, likewise");
+}
+
+void describe_explaining_head(ResultFields& out, const ExplanationHead& head) {
+  out.integer("layer", head.layer, "layer, from 0");
+  out.integer("head", head.head, "head in the layer, from 0");
+  describe(out, "attention_dropped", head.attention[0],
+           "rank correlation of attention to a token with the change when its key is dropped, "
+           "mean over passages");
+  describe(out, "norm_dropped", head.norm[0],
+           "the same of attention times the norm of the projected value");
+  describe(out, "attention_masked", head.attention[1],
+           "rank correlation of attention with the change when the mask token replaces the token");
+  describe(out, "norm_masked", head.norm[1], "the same of attention times norm");
+  out.number("entropy", head.entropy, "row entropy over the log of the number of visible keys");
+  out.number("sink", head.sink, "attention of the other tokens to the first");
+}
+
+constexpr std::array kExplainedByNames{Choice{"attention", "attention"},
+                                       Choice{"norm", "attention times norm"}};
+
+void describe_explanation_null(ResultFields& out, const ExplanationNull& null) {
+  out.choice("removal", static_cast<std::size_t>(null.removal), kRemovalNames,
+             "how a token is taken away");
+  out.choice("explained_by", null.norm, kExplainedByNames, "what is read off a head");
+  out.number("limit", null.limit,
+             "95th percentile over 2,000 permutations of the tokens of each passage of the "
+             "largest |mean correlation| of any head");
+  out.integer("above", null.above, "heads with a larger correlation");
+  out.integer("below", null.below, "heads with a correlation below minus the limit");
+}
+
+void describe_trait(ResultFields& out, const TraitCorrelation& it) {
+  out.choice("trait", static_cast<std::size_t>(it.trait), kHeadTraitNames, "property of a head");
+  out.nullable("correlation", it.found.value.value,
+               "its rank correlation over heads with `attention_dropped`");
+  describe_null(out, it.found);
+}
+
+void describe(ResultFields& out, const AttentionExplanationResult& result) {
+  out.list("rows", result.rows, "each explanation, over the finished passages",
+           describe_explanation);
+  out.list("heads", result.heads, "each head, over the finished passages",
+           describe_explaining_head);
+  out.list("nulls", result.nulls, "the heads' correlations by chance; empty until done",
+           describe_explanation_null);
+  out.list("traits", result.traits, "which heads explain more; empty until done", describe_trait);
+  describe(out, "change_dropped", result.changes[0],
+           "change of the other tokens' mean output when a key is dropped, over its norm");
+  describe(out, "change_masked", result.changes[1], "the same when a token is masked");
+  describe(out, "agreement", result.agreement,
+           "rank correlation of both changes within passages, mean over passages");
+}
+
+class AttentionExplanationJob {
+ public:
+  explicit AttentionExplanationJob(const AttentionExplanationInput& in)
+      : AttentionExplanationJob(in, open_reader(in.drawn.reader)) {}
+
+  bool advance(double work) { return lab_.advance(work); }
+  double progress() const { return progress_of(lab_); }
+  AttentionExplanationResult result() const {
+    std::vector<TraitCorrelation> traits;
+    for (const PermutedCorrelation& found : lab_.traits()) {
+      traits.push_back({static_cast<HeadTrait>(traits.size()), found});
+    }
+    return {lab_.rows(), lab_.heads(), lab_.nulls(), traits, lab_.changes(), lab_.agreement()};
+  }
+
+ private:
+  AttentionExplanationJob(const AttentionExplanationInput& in, const Reader& reader)
+      : AttentionExplanationJob(in, reader, all_passages(in.drawn, reader)) {}
+  AttentionExplanationJob(const AttentionExplanationInput& in, const Reader& reader,
+                          const std::vector<Passage>& text)
+      : lab_(reader.model, text, drawn_passages(in.drawn, text, in.drawn.passages, reader),
+             mask_of(reader.tokenizer.vocabulary()), in.drawn.seed) {}
+
+  /// The mask token of BERT or of RoBERTa and T5.
+  static std::optional<int> mask_of(const Vocabulary& vocabulary) {
+    const std::optional<int> mask = vocabulary.find("[MASK]");
+    return mask ? mask : vocabulary.find("<mask>");
+  }
+
+  AttentionExplanation lab_;
+};
+
+}  // namespace
+
+const Operation attention_explanation_operation =
+    operation<AttentionExplanationInput, AttentionExplanationJob>(
+        "attention-explanation",
+        "How well attention to a token explains the change of a checkpoint's output without it",
+        "eigenscope attention-explanation all-MiniLM-L6-v2 --file moby-dick.txt --csv\n"
+        "eigenscope attention-explanation all-MiniLM-L6-v2 --file moby-dick.txt --passages 40",
+        "rows");
+
+}  // namespace eigenscope
