@@ -215,7 +215,12 @@ const presetValues = {
 };
 // The labs: what each finds in the state of its presets, and the figures' first pictures in the chapter's own.
 const { LABS } = await load('chapters/uses/labs.ts');
-const ask = (name, input) => printedBeside(wordsOf(name, input));
+/** Labs on a checkpoint run the sample on the text that its figures read. */
+const onCheckpoint = (name) => 'tokenizer' in schema.properties[name].properties.input.properties;
+const ask = (name, input) => {
+  const [command, ...options] = wordsOf(name, input);
+  return printedBeside([command, ...(onCheckpoint(name) ? [SAMPLE, '--file', OWN_TEXT] : []), ...options]);
+};
 const labs = await Promise.all(
   LABS.map(async (lab) => ({
     values: await ofPresets('uses', lab.presets, async (state) => lab.measured(await lab.find(state, ask))),
@@ -223,7 +228,7 @@ const labs = await Promise.all(
   })),
 );
 presetValues.uses = Object.assign({}, ...labs.map(({ values }) => values));
-write('uses-first.json', rounded(Object.fromEntries(labs.map(({ first }) => first)), 5));
+write('uses-first.json', rounded(Object.fromEntries(labs.map(({ first }) => first)), 4));
 // The step of the tour that shows trained heads has no state of its own to measure: its numbers are those of
 // the first and the last level.
 const [firstLevel, lastLevel] = [0, nested - 1].map((level) => zipf.summary[level][LEVEL]);

@@ -46,13 +46,9 @@ if (state.view === 'localize') lead.paint(); // at once: the first picture waits
 
 /** The rest of the page, after the first picture is on the screen. */
 function start(): void {
-  const chapters = [
-    startLocalize(page, localize, lead),
-    startCollapse(page, collapse),
-    startTrain(page, train),
-    startModel(page, model, localize),
-    startUses(page, uses),
-  ];
+  const before = [startLocalize(page, localize, lead), startCollapse(page, collapse), startTrain(page, train)];
+  const ownModel = startModel(page, model, localize);
+  const chapters = [...before, ownModel, startUses(page, uses, ownModel.opened)];
   repaint = () => chapters.forEach((chapter) => chapter.repaint());
   for (const view of Object.keys(VIEWS)) wireButtons(state, view);
   wireSkipLink();

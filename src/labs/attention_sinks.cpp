@@ -264,20 +264,20 @@ std::vector<SinkLayer> AttentionSinks::layers() const {
   const Index heads = pass_.model().heads();
   const Seen &plain = seen_.front(), &moved = seen_.back();
   for (Index layer = 0; layer < pass_.layer(); ++layer) {
-    const auto over_heads = [&](const auto& attention) {
-      return Eigen::RowVectorXd(attention.middleRows(layer * heads, heads).colwise().mean());
+    // Of the weighted sum of attention to the first token and to the exchanged one, at both positions.
+    const auto estimate = [&](double first_start, double first_middle, double other_start,
+                              double other_middle) {
+      return estimate_over(static_cast<std::size_t>(count_), [&](std::size_t passage) {
+        const auto over_heads = [&](const MatrixXd& attention) {
+          return attention.col(static_cast<Index>(passage)).segment(layer * heads, heads).mean();
+        };
+        return first_start * over_heads(plain.start) + first_middle * over_heads(moved.middle) +
+               other_start * over_heads(moved.start) + other_middle * over_heads(plain.middle);
+      });
     };
-    const Eigen::RowVectorXd first_start = over_heads(plain.start),
-                             first_middle = over_heads(moved.middle),
-                             other_start = over_heads(moved.start),
-                             other_middle = over_heads(plain.middle);
-    const auto estimate = [&](const Eigen::RowVectorXd& values) {
-      return over_passages(values, 0);
-    };
-    found.push_back({layer, estimate(first_start), estimate(first_middle), estimate(other_start),
-                     estimate(other_middle),
-                     estimate((first_start + other_start - first_middle - other_middle) / 2),
-                     estimate((first_start + first_middle - other_start - other_middle) / 2)});
+    found.push_back({layer, estimate(1, 0, 0, 0), estimate(0, 1, 0, 0), estimate(0, 0, 1, 0),
+                     estimate(0, 0, 0, 1), estimate(0.5, -0.5, 0.5, -0.5),
+                     estimate(0.5, 0.5, -0.5, -0.5)});
   }
   return found;
 }

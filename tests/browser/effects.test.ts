@@ -118,6 +118,7 @@ const KINDS: [FigureId, string, string][] = [
   ['agent-attention', 'sparsity', 'uses?feature_width=4&trainings=2'],
   ['hard-retrieval', 'peak_weight', 'uses?sequences=16'],
   ['parallel-contexts', 'kept_blocks', 'uses?sequences=16'],
+  ['attention-explanation', 'removal', 'uses'],
 ];
 
 test.each(KINDS)('beside the figure %s the control %s changes it', async (id, name, hash) => {

@@ -2,7 +2,21 @@
 import { expect, test } from 'vitest';
 import first from '../../web/generated/uses-first.json';
 import { figuresOf } from '../../web/ui/registry';
-import { browser, csv, exported, expectStraight, go, host, marks, openBrowser, settled, visit } from './browser';
+import {
+  browser,
+  caption,
+  csv,
+  exported,
+  expectStraight,
+  go,
+  host,
+  marks,
+  openBrowser,
+  settled,
+  unfold,
+  visit,
+} from './browser';
+import { trainedModel } from './trained';
 
 openBrowser();
 
@@ -226,5 +240,111 @@ test('the lab of parallel contexts shows the numbers that it exports, each readi
   expect(Number(factor)).toBeGreaterThan(1);
   const claim = await page.locator('#figure-parallel-contexts [data-claim]').innerText();
   expect(claim).toMatch(/Eight parallel blocks with reset positions add 0\.\d+ ± 0\.\d+ bits per byte/);
+  expect(errors).toEqual([]);
+});
+
+test('the lab of attention sinks shows the numbers that it exports, in each of its charts', async () => {
+  const { page, errors } = await open('uses');
+  await settled(page, 'attention-sinks');
+  const rows = await csv(page, 'attention-sinks');
+  const of = (kind: string) => rows.filter((row) => row.kind === kind);
+  const numbers = (kind: string, name: string) => of(kind).map((row) => Number(row[name]));
+  expect(of('head').length).toBe(72);
+  const order = ['zero-value', 'mean-value', 'dropped', 'direction', 'zero-other', 'dropped-other', 'random'];
+  const changes = order.map((change) => Number(of('change').find((row) => row.change === change)!.output_change));
+  const drawn = async () => (await exported(page, 'attention-sinks', 'svg')).toString();
+  const values = await drawn();
+  expectStraight(
+    changes.map((value) => Math.log(Math.max(1e-4, value))),
+    (await marks(page, values, 'rows')).map(({ x }) => x),
+  );
+  const norms = await marks(page, values, 'norms');
+  expectStraight(
+    numbers('head', 'sink'),
+    norms.map(({ x }) => x),
+  );
+  expectStraight(
+    numbers('head', 'value_norm').map(Math.log),
+    norms.map(({ y }) => y),
+  );
+  const charts = { tags: ['along the tag', 'tag_cosine'], direction: ['sink direction', 'sink_without'] } as const;
+  for (const [chart, [name, field]] of Object.entries(charts)) {
+    await go(page, `uses?sink_chart=${chart}`);
+    await expect.poll(drawn).toContain(`data-mark="${name}"`);
+    expectStraight(
+      numbers('head', field),
+      (await marks(page, await drawn(), name)).map(({ y }) => y),
+    );
+  }
+  await go(page, 'uses?sink_chart=moved');
+  await expect.poll(drawn).toContain('data-mark="position"');
+  expectStraight(
+    numbers('layer', 'token'),
+    (await marks(page, await drawn(), 'token')).map(({ y }) => y),
+  );
+  expect(errors).toEqual([]);
+});
+
+test('the lab of explanations shows the numbers that it exports, for both removals and scales', async () => {
+  const { page, errors } = await open('uses');
+  await settled(page, 'attention-explanation');
+  const rows = await csv(page, 'attention-explanation');
+  const of = (kind: string, name: string) => rows.filter((row) => row.kind === kind).map((row) => Number(row[name]));
+  const drawn = async () => (await exported(page, 'attention-explanation', 'svg')).toString();
+  const said = () => caption(page, 'attention-explanation');
+  const dropped = await said();
+  const shown = async (kind: string, removal: string) => {
+    const picture = await drawn();
+    for (const own of ['attention', 'norm']) {
+      expectStraight(
+        of('head', `${own}_${removal}`),
+        (await marks(page, picture, `heads, ${own}`)).map(({ y }) => y),
+      );
+    }
+    expectStraight(
+      of('explanation', kind),
+      (await marks(page, picture, 'rows')).map(({ x }) => x),
+    );
+  };
+  await shown('dropped', 'dropped');
+  await go(page, 'uses?removal=masked');
+  await expect.poll(said).not.toBe(dropped);
+  await shown('masked', 'masked');
+  await go(page, 'uses?agreement_scale=information');
+  await expect.poll(said).toBe(dropped);
+  expectStraight(
+    of('explanation', 'dropped_bits'),
+    (await marks(page, await drawn(), 'rows')).map(({ x }) => x),
+  );
+  expect(errors).toEqual([]);
+});
+
+test('labs on a checkpoint compute other settings with the one that is opened', async () => {
+  const { page, errors } = await open('uses?passages=2&length=16');
+  const figures = ['attention-sinks', 'attention-explanation'] as const;
+  for (const id of figures) {
+    const message = page.locator(`#figure-${id} .message`);
+    await unfold(page.locator(`#figure-${id}`));
+    await page.locator(`#figure-${id}`).evaluate((it) => it.scrollIntoView());
+    await expect.poll(() => message.innerText()).toContain('Other settings need the weights of all-MiniLM-L6-v2');
+    await page.locator(`#figure-${id} [data-action="load-weights"]`).waitFor();
+  }
+  await go(page, 'model');
+  await page.locator('[data-files]').setInputFiles(trainedModel());
+  await page.locator('[data-report]', { hasText: /heads of .* read/ }).waitFor();
+  await go(page, 'uses?passages=2&length=16');
+  for (const id of figures) {
+    await unfold(page.locator(`#figure-${id}`));
+    await page.locator(`#figure-${id}`).evaluate((it) => it.scrollIntoView());
+    await expect
+      .poll(() => caption(page, id), { timeout: 30_000 })
+      .toMatch(/^(?!all-MiniLM).*, 2 passages of 16 tokens/);
+    await settled(page, id);
+    expect((await csv(page, id)).filter(({ kind }) => kind === 'head').length).toBe(8);
+    expect(await page.locator(`#figure-${id} .message`).innerText()).toBe('');
+    expect(await page.locator(`#figure-${id} [data-action="load-weights"]`).isVisible()).toBe(false);
+  }
+  // GPT-2's vocabulary of bytes has no mask token.
+  expect((await csv(page, figures[1])).every(({ masked }) => !masked)).toBe(true);
   expect(errors).toEqual([]);
 });

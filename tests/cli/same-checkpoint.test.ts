@@ -313,6 +313,47 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
   }
 });
 
+/** All numbers of a result, in its order. */
+function numbersIn(value: unknown): (number | null)[] {
+  if (value === null || typeof value === 'number') return [value];
+  return typeof value === 'object' ? Object.values(value).flatMap(numbersIn) : [];
+}
+
+/** The same of two results. */
+function expectAlike(wasm: unknown, terminal: unknown, error: number) {
+  const numbers = numbersIn(wasm).map((it) => it ?? NaN);
+  expectNear(numbers, numbersIn(terminal), error);
+}
+
+test('the labs on a checkpoint and a text', { timeout: 60_000 }, () => {
+  const drawn = { length: 16, passages: 2, seed: 5 };
+  const given = { ...files, ...drawn, file: new Uint8Array(text) };
+  const sinks = json('attention-sinks', { ...drawn, sink_threshold: 0.3, file: prose }, MINILM);
+  const found = finish(native, 'attention-sinks', { ...given, sink_threshold: 0.3 });
+  expect(found.rows.map(({ change }) => change)).toEqual(sinks.rows.map((it: { change: string }) => it.change));
+  expect([found.heads.length, found.layers.length]).toEqual([72, 6]);
+  for (const name of ['rows', 'heads', 'layers', 'between_passages'] as const) {
+    expectAlike(found[name], sinks[name], 2e-3);
+  }
+  const explained = json('attention-explanation', { ...drawn, file: prose }, MINILM);
+  const own = finish(native, 'attention-explanation', given);
+  expect(own.rows.map(({ explanation }) => explanation)).toEqual(
+    explained.rows.map((it: { explanation: string }) => it.explanation),
+  );
+  expect(own.nulls).toHaveLength(4);
+  expectAlike([own.change_dropped, own.change_masked], [explained.change_dropped, explained.change_masked], 1e-4);
+  // Ranks of tokens and heads that are nearly equal may change places.
+  for (const name of ['rows', 'heads', 'traits'] as const) expectAlike(own[name], explained[name], 5e-2);
+  for (const name of ['value_correlation', 'value_in_layers', 'value_p'] as const) {
+    expectAlike(found[name], sinks[name], 5e-2);
+  }
+  expect(() => finish(native, 'attention-sinks', { ...files, ...drawn })).toThrow('file: a text must be given');
+  expect(raw('attention-sinks', MINILM).stderr).toContain('file: a text must be given');
+  expect(() => finish(native, 'attention-explanation', { ...given, length: 5 })).toThrow(
+    /length: .* at least 4 tokens/,
+  );
+});
+
 test('the spectra of the heads in each metric, and another text as a null', { timeout: 180_000 }, () => {
   const asked = { length: 24, passages: 2, queries: 8, resamples: 20, seed: 5, spectra: true };
   const { spectra: _, ...options } = asked;

@@ -130,7 +130,7 @@ describe.each([
             crossing: NaN,
             meaning: NaN,
             ...{ few: {}, some: {}, many: {}, weight: {} },
-            ...{ most: {}, loud: {} },
+            ...{ most: {}, loud: {}, early: {}, late: {}, dropped: {}, masked: {} },
           },
         ]),
       );

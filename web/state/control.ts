@@ -85,7 +85,10 @@ export const log: Scale = (from, to, more) => ({ scale: 'log', from, to, ...more
 export const square: Scale = (from, to) => ({ scale: 'square', from, to });
 export const integers: Scale = (from, to, more) => linear(from, to, { integer: true, ...more });
 
-/** A number: the library's parameter of this name, with a slider over the range worth exploring. */
+/**
+ * A number: the library's parameter of this name, with a slider over the range worth exploring. Its default is that of
+ * the operation in `details`, where one is named.
+ */
 export function number(
   name: string,
   label: string,
@@ -93,7 +96,9 @@ export function number(
   details: Details & { sign?: string; default?: number } = {},
 ): NumberControl {
   const limits = limitsOf(name);
-  const { meaning, default: standard } = limits;
+  const { meaning } = limits;
+  const own: Record<string, unknown> = details.operation ? factsOf(details.operation).defaults : {};
+  const standard = (own[name] as number | undefined) ?? limits.default;
   return { kind: 'number', label, sign: '', slider, limits, help: helpFrom(meaning), default: standard, ...details };
 }
 
@@ -105,6 +110,11 @@ export function choice<V extends string>(
 ): ChoiceControl<V> {
   const [first] = Object.keys(choices) as V[];
   return { kind: 'choice', label, choices, help, default: first };
+}
+
+/** What the page knows of an operation's fields. */
+function factsOf(operation: JobName): { defaults: Record<string, unknown> } {
+  return operations[operation as keyof typeof operations];
 }
 
 /** The values of an operation's field that is a choice. */

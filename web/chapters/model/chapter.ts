@@ -4,6 +4,7 @@ import type { Store as SharedStore } from '../../state/store';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
+import type { OpenedCheckpoint } from '../shared/checkpoint';
 import type { Chapter, Page } from '../shared/page';
 import { textOf, TextSource } from '../shared/text-source';
 import { sourceOf } from './checkpoint-files';
@@ -35,7 +36,7 @@ export function startModel(
   { state, pool, heads }: Page,
   store: Store,
   localize: SharedStore<{ sigma: Covariance }>,
-): Chapter {
+): Chapter & { opened: OpenedCheckpoint } {
   const controls = new Controls(store, pool, controlOf);
   const texts = new TextSource();
   const measurements = new HeadMeasurements();
@@ -125,5 +126,5 @@ export function startModel(
     failed: (error) => controls.failed(error),
     show: () => state.show('model'),
   });
-  return figures;
+  return { ...figures, opened: checkpoints };
 }

@@ -1,18 +1,9 @@
-import type { CheckpointFiles, Remote } from '../../engine/protocol';
+import type { Checkpoint } from '../shared/checkpoint';
 
 /** A file and the folder it was found in, '' for a file given by itself. */
 export interface FolderFile {
   file: File;
   folder: string;
-}
-
-/** The files of one checkpoint, and what the page calls it. */
-export interface Checkpoint extends CheckpointFiles {
-  name: string;
-  model: (File | Remote)[];
-  index: File | null;
-  config: File | null;
-  tokenizer: File | null;
 }
 
 const WEIGHTS = /\.(safetensors|gguf)$/;

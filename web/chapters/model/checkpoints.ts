@@ -1,7 +1,7 @@
 import type { Head } from '../../engine/protocol';
 import { Signal } from '../../state/signal';
 import { placeOf } from '../../heads/brush';
-import type { Checkpoint } from './checkpoint-files';
+import type { Checkpoint, OpenedCheckpoint } from '../shared/checkpoint';
 import type { Model, HeadRegistry } from '../../heads/registry';
 import type { HeadMeasurements } from './measurements';
 import type { State } from './state';
@@ -16,7 +16,7 @@ export interface Opened extends Checkpoint {
 }
 
 /** The checkpoints that were opened, of which one is on the figures; the sample until there is one. */
-export class Checkpoints {
+export class Checkpoints implements OpenedCheckpoint {
   private opened: Opened[] = [];
   private place = 0;
   /** Another checkpoint is shown (true), or the same with other heads. */

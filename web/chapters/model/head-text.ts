@@ -18,7 +18,7 @@ import { wordsOf } from './head-words';
 import { placeName } from '../../heads/registry';
 import { LONGEST } from './reading';
 import { loadSampleTexts } from './sample';
-import { weightsBytes } from './sample-weights';
+import { weightsBytes } from '../shared/sample-weights';
 import { quoted } from '../../state/quoted';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';

@@ -4,17 +4,11 @@ import { operationWith } from '../../engine/operations';
 import { EngineError, type Pool } from '../../engine/pool';
 import { child } from '../../ui/dom';
 import type { Head } from '../../engine/protocol';
+import type { Checkpoint } from '../shared/checkpoint';
 import type { Checkpoints, Opened } from './checkpoints';
-import {
-  checkpointsOf,
-  filesOf,
-  folderFile,
-  withoutCheckpoint,
-  type Checkpoint,
-  type FolderFile,
-} from './checkpoint-files';
+import { checkpointsOf, filesOf, folderFile, withoutCheckpoint, type FolderFile } from './checkpoint-files';
 import { remoteCheckpoint } from './remote';
-import { loadSample, weightsBytes, weightsSize } from './sample-weights';
+import { loadSample, weightsBytes, weightsSize } from '../shared/sample-weights';
 import {
   bytesOf,
   concerns,

@@ -1,4 +1,5 @@
-import { partNames, shardsOf, WEIGHT_ENDINGS, type Checkpoint } from './checkpoint-files';
+import { partNames, shardsOf, WEIGHT_ENDINGS } from './checkpoint-files';
+import type { Checkpoint } from '../shared/checkpoint';
 import { AddressError, fileAt, fileName, remoteAt } from './host';
 import { hubAddress, hubModel } from './hub';
 

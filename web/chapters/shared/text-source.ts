@@ -39,7 +39,7 @@ export async function bookText(): Promise<Text> {
 }
 
 /** The text that comes with the page. */
-async function ownText(): Promise<Text> {
+export async function ownText(): Promise<Text> {
   return { name: OWN_TEXT, bytes: await load({ ...ownFile, name: 'text' }) };
 }
 

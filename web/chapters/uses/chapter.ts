@@ -1,38 +1,54 @@
 import { Controls } from '../../controls/panel';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures, type FramedFigure } from '../../ui/run-figures';
+import type { OpenedCheckpoint } from '../shared/checkpoint';
 import type { Chapter, Page } from '../shared/page';
 import { AgentFigure } from './agents/figure';
 import { drawCards } from './cards';
 import { ContextFigure } from './contexts/figure';
+import { ExplanationFigure } from './explanation/figure';
 import { FIRST } from './first';
 import type { LabFigure } from './lab-figure';
+import { LabModel } from './lab-model';
 import { LatentFigure } from './latent/figure';
 import { showOneLab } from './one-lab';
 import { PositionFigure } from './position/figure';
 import { PriorFigure } from './prior/figure';
 import { RetrievalFigure } from './retrieval/figure';
+import { SinkFigure } from './sinks/figure';
 import type { State, Store } from './state';
 
 type Lab = FramedFigure<State> & Pick<LabFigure<unknown>, 'id' | 'card'>;
 
-const FIGURES: Record<FigureOf<'uses'>, new (id: FigureOf<'uses'>, first: never) => Lab> = {
+type Made = new (id: FigureOf<'uses'>, first: never, store: Store, model: LabModel) => Lab;
+
+const FIGURES: Record<FigureOf<'uses'>, Made> = {
   'position-meaning': PositionFigure,
   'latent-posterior': LatentFigure,
   'attention-prior': PriorFigure,
   'agent-attention': AgentFigure,
   'hard-retrieval': RetrievalFigure,
   'parallel-contexts': ContextFigure,
+  'attention-sinks': SinkFigure,
+  'attention-explanation': ExplanationFigure,
 };
+/** The labs on the checkpoint that is open. */
+const ON_MODEL: readonly FigureOf<'uses'>[] = ['attention-sinks', 'attention-explanation'];
 
-/** Labs: what localization does for learning and reading. */
-export function startUses({ pool }: Page, store: Store): Chapter {
+/** Labs: what localization does for learning and reading. `opened` is the checkpoint of Your model. */
+export function startUses({ pool, heads }: Page, store: Store, opened: OpenedCheckpoint): Chapter {
+  const [sample] = heads.shown('shown');
+  const model = new LabModel(opened, sample.name);
   const controls = new Controls(store, pool);
-  const labs = (Object.keys(FIGURES) as FigureOf<'uses'>[]).map((id) => new FIGURES[id](id, FIRST[id]));
+  const labs = (Object.keys(FIGURES) as FigureOf<'uses'>[]).map((id) => new FIGURES[id](id, FIRST[id], store, model));
   const byId = Object.fromEntries(labs.map((lab) => [lab.id, lab])) as Record<FigureOf<'uses'>, Lab>;
-  const figures = runFigures<FigureOf<'uses'>, State>(byId, store, pool, () => ({
+  const figures = runFigures<FigureOf<'uses'>, State>(byId, store, pool, (id) => ({
     failed: (error) => controls.failed(error),
+    ...(ON_MODEL.includes(id) && { origin: () => ({ model: model.name }) }),
   }));
+  model.changed.subscribe(() => {
+    for (const id of ON_MODEL) figures.runners[id].request('full');
+  });
   controls.showOnlyFor(figures.inSight);
   drawCards(labs);
   showOneLab();

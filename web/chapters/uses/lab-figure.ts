@@ -1,7 +1,7 @@
 import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { legend, type Entry } from '../../charts/legend';
 import { chart, compose, gridX, gridY } from '../../charts/plot';
-import { finiteCell, type Table } from '../../charts/table';
+import { finiteCell, type Cell, type Table } from '../../charts/table';
 import { pick } from '../../state/control';
 import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
@@ -27,17 +27,17 @@ export interface Panel {
   marks: Markish[];
 }
 
-/** A column for each field of the rows of a result. */
-export function tableOfRows<Row extends object>(rows: readonly Row[]): Table {
-  const columns = Object.keys(rows[0] ?? {}) as (keyof Row & string)[];
-  const cell = (value: unknown) => (typeof value === 'number' ? finiteCell(value) : (value as string | null));
-  return { columns, rows: rows.map((row) => columns.map((name) => cell(row[name]))) };
+/** A column for each field of the rows of a result; empty cells for fields that a row does not have. */
+export function tableOfRows(rows: readonly object[]): Table {
+  const columns = [...new Set(rows.flatMap(Object.keys))];
+  const cell = (value?: Cell) => (typeof value === 'number' ? finiteCell(value) : (value ?? null));
+  return { columns, rows: rows.map((row) => columns.map((name) => cell((row as Record<string, Cell>)[name]))) };
 }
 
 /** A lab: two charts side by side, with the sentence that its numbers fill. */
 export abstract class LabFigure<Output> implements Figure {
   abstract readonly inputs: readonly (keyof State & string)[];
-  readonly repaintOn = [];
+  readonly repaintOn: readonly (keyof State & string)[] = [];
   readonly frame: Frame;
   private claim: HTMLElement;
   private output: Output | null = null;
@@ -45,7 +45,7 @@ export abstract class LabFigure<Output> implements Figure {
   /** `first` is the answer in the chapter's own state, which the build has computed. */
   constructor(
     readonly id: FigureOf<'uses'>,
-    private first: Output,
+    protected first: Output,
   ) {
     this.frame = new Frame(id, () => this.table());
     this.claim = child(this.frame.root, '[data-claim]');
@@ -60,10 +60,14 @@ export abstract class LabFigure<Output> implements Figure {
   protected abstract tableOf(output: Output): Table;
 
   /** Its first panel in the chapter's own state, small and without axes. */
-  card(): SVGSVGElement {
-    const [{ marks, x, y }] = this.panels(this.first);
+  card({ marks, x, y } = this.panels(this.first)[0]): SVGSVGElement {
     const scale = ({ type, base }: ScaleOptions) => ({ type, base, axis: null, inset: 6 });
     return chart({ label: '', ...CARD, x: scale(x), y: scale(y), marks }).svg;
+  }
+
+  /** The answer is what the build has computed. */
+  protected isKnown(state: Readonly<State>): boolean {
+    return areEqual(pick(state, this.inputs), pick(usesView.defaults, this.inputs));
   }
 
   async compute(context: FigureContext): Promise<void> {
@@ -71,8 +75,7 @@ export abstract class LabFigure<Output> implements Figure {
       this.output = output;
       this.claim.classList.remove(BEFORE);
     };
-    const isFirst = areEqual(pick(context.state, this.inputs), pick(usesView.defaults, this.inputs));
-    if (isFirst) return take(this.first);
+    if (this.isKnown(context.state)) return take(this.first);
     this.claim.classList.add(BEFORE);
     const whole = await this.answer(context, (output, progress) => {
       take(output);

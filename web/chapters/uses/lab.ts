@@ -3,8 +3,11 @@ import type { FigureOf } from '../../ui/registry';
 import type { Preset } from '../shared/preset';
 import type { State } from './state';
 
-/** The answer of an operation, which finds published models and their text by itself. */
-export type Ask = <N extends JobName>(name: N, input: Omit<Input<N>, 'runs' | 'text'>) => Promise<Output<N>>;
+/** Fields of published models or of a checkpoint, and of a text. */
+type FileField = 'runs' | 'model' | 'index' | 'config' | 'tokenizer' | 'text' | 'file';
+
+/** The answer of an operation, which finds its models and text by itself. */
+export type Ask = <N extends JobName>(name: N, input: Omit<Input<N>, FileField>) => Promise<Output<N>>;
 
 /** A lab as the build computes it: what it finds in a state, and the sentences about it. */
 export interface Lab<Found = unknown, Measured = unknown> {

@@ -1,10 +1,15 @@
 import { agentLab } from './agents/lab';
 import { contextLab } from './contexts/lab';
+import { explanationLab } from './explanation/lab';
 import type { Lab } from './lab';
 import { latentLab } from './latent/lab';
 import { positionLab } from './position/lab';
 import { priorLab } from './prior/lab';
 import { retrievalLab } from './retrieval/lab';
+import { sinkLab } from './sinks/lab';
 
 /** In the order of the page. */
-export const LABS = [positionLab, latentLab, priorLab, agentLab, retrievalLab, contextLab] as readonly Lab[];
+export const LABS = [
+  ...[positionLab, latentLab, priorLab, agentLab, retrievalLab, contextLab],
+  ...[sinkLab, explanationLab],
+] as readonly Lab[];

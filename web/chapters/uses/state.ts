@@ -7,10 +7,13 @@ import { declareView } from '../../state/view';
 import type * as Figures from '../../ui/figure';
 import { agentControls } from './agents/controls';
 import { contextControls } from './contexts/controls';
+import { explanationControls } from './explanation/controls';
 import { latentControls } from './latent/controls';
 import { positionControls } from './position/controls';
 import { priorControls } from './prior/controls';
 import { retrievalControls } from './retrieval/controls';
+import { sinkControls } from './sinks/controls';
+import { textControls } from './text-controls';
 
 const controls = {
   ...positionControls,
@@ -19,6 +22,9 @@ const controls = {
   ...agentControls,
   ...retrievalControls,
   ...contextControls,
+  ...textControls,
+  ...sinkControls,
+  ...explanationControls,
   seed: settingControls.seed,
   ...headControls,
 };

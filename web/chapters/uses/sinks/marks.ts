@@ -1,0 +1,155 @@
+import type { Markish, ScaleOptions } from '@observablehq/plot';
+import { decade, tick } from '../../../charts/format';
+import type { Entry } from '../../../charts/legend';
+import { dashes, series } from '../../../charts/palette';
+import { dot, line, link, ruleX, ruleY } from '../../../charts/plot';
+import type { Output } from '../../../engine/protocol';
+import type { Panel } from '../lab-figure';
+import type { Row } from '../row-marks';
+import type { State } from '../state';
+import { BARS } from '../../../charts/with-error';
+
+export type SinkOutput = Output<'attention-sinks'>;
+type Head = SinkOutput['heads'][number];
+type Layer = SinkOutput['layers'][number];
+type Change = SinkOutput['rows'][number]['change'];
+
+/** Changes of the output below this are at the edge of the logarithmic axis. */
+export const LEAST = 1e-4;
+
+/** What is changed in all heads, in the order of the chart. */
+const NAMES = {
+  'zero-value': 'first value set to 0',
+  'mean-value': 'first value set to the average',
+  dropped: 'first key dropped',
+  direction: 'sink direction removed',
+  'zero-other': 'control: another value set to 0',
+  'dropped-other': 'control: another key dropped',
+  random: 'control: random direction removed',
+} as const satisfies Partial<Record<Change, string>>;
+const CHANGES = Object.keys(NAMES) as (keyof typeof NAMES)[];
+
+export const changeRow = ({ rows }: SinkOutput, change: Change) => rows.find((row) => row.change === change);
+
+/** Change of the output by each intervention. */
+export function changeRows(output: SinkOutput): Row[] {
+  return CHANGES.map((change) => {
+    const row = changeRow(output, change);
+    const colour = NAMES[change].startsWith('control') ? 'var(--muted)' : series[change.endsWith('value') ? 0 : 1];
+    return { name: NAMES[change], value: row?.output_change ?? null, error: row?.output_change_error ?? null, colour };
+  });
+}
+
+const x = { label: 'attention to the first token →', tickFormat: tick, nice: true, inset: 6 } satisfies ScaleOptions;
+
+const end = (row: object, name: string, side: number) => {
+  const numbers = row as Record<string, number | null>;
+  return (numbers[name] ?? NaN) + side * BARS * (numbers[`${name}_error`] ?? NaN);
+};
+
+function headDots(heads: readonly Head[], y: keyof Head & string, stroke: string, name: string, bars = false) {
+  const atLeast = bars && y === 'value_norm' ? 1e-3 : -Infinity;
+  return [
+    ...(bars
+      ? [
+          ruleX(heads, {
+            x: 'sink',
+            y1: (row: Head) => Math.max(atLeast, end(row, y, -1)),
+            y2: (row: Head) => end(row, y, 1),
+            ...{ stroke, strokeOpacity: 0.5, ariaDescription: `error bars, ${name}` },
+          }),
+        ]
+      : []),
+    dot(heads, { x: 'sink', y, r: 3, stroke, fill: 'var(--paper)', ariaDescription: name }),
+  ];
+}
+
+/** The norm of the first token's value in each head. */
+export function valueMarks({ heads }: SinkOutput): Markish[] {
+  return [
+    ruleY([1], { stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'norm of the content' }),
+    ...headDots(heads, 'value_norm', series[0], 'norms', true),
+  ];
+}
+
+const LINES = [
+  ['position', 'start rather than middle'],
+  ['token', 'first token rather than another'],
+] as const;
+
+function layerMarks(layers: readonly Layer[]): Markish[] {
+  return [
+    ruleY([0], { stroke: 'var(--ink)', strokeOpacity: 0.5 }),
+    ...LINES.flatMap(([y], i) => {
+      const stroke = series[i];
+      const look = { x: 'layer', stroke };
+      return [
+        line(layers, { ...look, y, strokeWidth: 2, strokeDasharray: dashes[i], ariaDescription: `line, ${y}` }),
+        link(layers, {
+          ...{ x1: 'layer', x2: 'layer', y1: (row: Layer) => end(row, y, -1), y2: (row: Layer) => end(row, y, 1) },
+          ...{ stroke, ariaDescription: `error bars, ${y}` },
+        }),
+        dot(layers, { ...look, y, r: 3.5, fill: 'var(--paper)', ariaDescription: y }),
+      ];
+    }),
+  ];
+}
+
+const ring = (text: string, i: number): Entry => ({ text, kind: 'ring', colours: [series[i]] });
+
+/** The chart of heads or layers that the state asks for. */
+export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel {
+  const { heads, layers } = output;
+  switch (chart) {
+    case 'values':
+      return {
+        label: 'norm of the first token’s value by the attention to it',
+        entries: [
+          ring('a head', 0),
+          { text: 'mean norm of the content', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+        ],
+        x,
+        y: { type: 'log', label: 'norm of the first value over the content’s', tickFormat: decade, inset: 6 },
+        marks: valueMarks(output),
+      };
+    case 'tags':
+      return {
+        label: 'direction in which attention to the first token moves the output of each head',
+        entries: [ring('along the first value (tag)', 1), ring('against the mean value of the content', 0)],
+        x,
+        y: { label: 'cosine', domain: [-1, 1], tickFormat: tick },
+        marks: [
+          ruleY([0], { stroke: 'var(--ink)', strokeOpacity: 0.5 }),
+          ...headDots(heads, 'missing_cosine', series[0], 'against the content'),
+          ...headDots(heads, 'tag_cosine', series[1], 'along the tag'),
+        ],
+      };
+    case 'direction':
+      return {
+        label: 'attention to the first token with a direction removed',
+        entries: [
+          ring('sink direction removed', 0),
+          ring('random direction removed', 1),
+          { text: 'as trained', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+        ],
+        x,
+        y: { label: 'attention with the direction removed', tickFormat: tick, nice: true },
+        marks: [
+          line(heads, {
+            ...{ x: 'sink', y: 'sink', stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'as trained' },
+            sort: 'sink',
+          }),
+          ...headDots(heads, 'sink_random', series[1], 'random direction'),
+          ...headDots(heads, 'sink_without', series[0], 'sink direction'),
+        ],
+      };
+    case 'moved':
+      return {
+        label: 'what makes the sink by layer',
+        entries: LINES.map(([, text], i) => ({ text, kind: 'line', colours: [series[i]], dash: dashes[i] })),
+        x: { label: 'layer →', ticks: layers.map(({ layer }) => layer), tickFormat: tick, inset: 10 },
+        y: { label: 'difference of attention', tickFormat: tick, nice: true },
+        marks: layerMarks(layers),
+      };
+  }
+}
