@@ -168,16 +168,23 @@ TEST_CASE("What attention explains in MiniLM has the numbers of an independent s
   CHECK(lab.nulls().size() == 4);
 }
 
-TEST_CASE("In a causal model only later tokens attend to a key", "[labs]") {
+TEST_CASE("Attention to a key and entropies are those of the queries that see it", "[labs]") {
   Eigen::MatrixXf weights(3, 3);  // column = query
   weights << 1, 0.4f, 0.2f, 0, 0.6f, 0.3f, 0, 0, 0.5f;
-  CHECK_THAT(received(weights, 0, true), WithinAbs(0.3, 1e-6));
-  CHECK_THAT(received(weights, 1, true), WithinAbs(0.3, 1e-6));
-  CHECK_THAT(received(weights, 1, false), WithinAbs(0.15, 1e-6));
+  LayerRules rules;
+  CHECK_THAT(received(weights, 1, rules), WithinAbs(0.15, 1e-6));
+  rules.causal = true;
+  CHECK_THAT(received(weights, 0, rules), WithinAbs(0.3, 1e-6));
+  CHECK_THAT(received(weights, 1, rules), WithinAbs(0.3, 1e-6));
   const double two = -(0.4 * std::log(0.4) + 0.6 * std::log(0.6)) / std::log(2);
   const double three =
       -(0.2 * std::log(0.2) + 0.3 * std::log(0.3) + 0.5 * std::log(0.5)) / std::log(3);
-  CHECK_THAT(mean_entropy(weights, true), WithinAbs((two + three) / 2, 1e-6));
+  CHECK_THAT(mean_entropy(weights, rules), WithinAbs((two + three) / 2, 1e-6));
+  rules.reach = 1;
+  CHECK_THAT(received(weights, 0, rules), WithinAbs(0.4, 1e-6));
+  rules.learned_sinks = true;  // of the last query's two keys
+  const double last = -(0.375 * std::log(0.375) + 0.625 * std::log(0.625)) / std::log(2);
+  CHECK_THAT(mean_entropy(weights, rules), WithinAbs((two + last) / 2, 1e-6));
 }
 
 TEST_CASE("A causal model has its sinks and explanations without special tokens", "[labs]") {
@@ -212,11 +219,15 @@ TEST_CASE("A causal model has its sinks and explanations without special tokens"
 
 TEST_CASE("Labs on text refuse passages without room for content", "[labs]") {
   const std::vector<Passage> few{{{3, 1, 4, 2}, 0, 0}};
-  CHECK_THROWS_WITH(AttentionSinks(tiny(), few, few, {0.1, 1}),
-                    ContainsSubstring("length: there must be at least 4 tokens"));
-  CHECK_THROWS_WITH(AttentionExplanation(tiny(), few, few, {}, 1),
-                    ContainsSubstring("length: there must be at least 4 tokens"));
+  CHECK_THROWS_WITH(
+      AttentionSinks(tiny(), few, few, {0.1, 1}),
+      ContainsSubstring(
+          "length must leave room for 4 content tokens to which others attend: found 2"));
+  CHECK_THROWS_WITH(
+      AttentionExplanation(tiny(), few, few, {}, 1),
+      ContainsSubstring(
+          "length must leave room for 4 content tokens to which others attend: found 2"));
   const std::vector<Passage> enough = tiny_passages(1);
   CHECK_THROWS_WITH(AttentionSinks(tiny(), enough, enough, {1.5, 1}),
-                    ContainsSubstring("sink_threshold: "));
+                    ContainsSubstring("sink_threshold must be "));
 }

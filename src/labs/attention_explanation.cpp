@@ -51,33 +51,18 @@ AttentionExplanation::AttentionExplanation(std::shared_ptr<const TextModel> mode
     : model_(std::move(model)),
       measured_(std::move(measured)),
       mask_(mask),
+      content_(content_of(measured_, *model_)),
       seed_(seed),
-      frequencies_(frequencies_of(text)) {
-  if (measured_.empty()) throw InvalidArgument("passages", "there must be at least one");
-  if (content() < kLeastContent) {
-    throw InvalidArgument("length", "there must be at least " + std::to_string(kLeastContent) +
-                                        " tokens that are not special, and not the first");
-  }
-}
-
-Index AttentionExplanation::first_content() const {
-  return std::max<Index>(1, measured_.front().leading);
-}
-
-Index AttentionExplanation::content() const {
-  // Of a causal model the last token is no key of another's query.
-  const Index last = std::max<Index>(measured_.front().trailing, model_->rules().causal ? 1 : 0);
-  return measured_.front().length() - first_content() - last;
-}
+      frequencies_(frequencies_of(text)) {}
 
 Index AttentionExplanation::heads_count() const { return model_->layers() * model_->heads(); }
 
 std::vector<Passage> AttentionExplanation::variants() const {
-  const auto removed = static_cast<std::size_t>(content());
+  const auto removed = static_cast<std::size_t>(content_.count);
   std::vector<Passage> all(1 + removed, passage());  // as it is, then each key dropped
-  for (Index k = 0; mask_ && k < content(); ++k) {
+  for (Index k = 0; mask_ && k < content_.count; ++k) {
     Passage masked = passage();
-    masked.ids[static_cast<std::size_t>(first_content() + k)] = *mask_;
+    masked.ids[static_cast<std::size_t>(content_.first + k)] = *mask_;
     all.push_back(std::move(masked));
   }
   return all;
@@ -86,14 +71,15 @@ std::vector<Passage> AttentionExplanation::variants() const {
 void AttentionExplanation::begin_passage() {
   pass_.emplace(model_, variants());
   current_ = {};
-  current_.attention.resize(heads_count(), content());
-  current_.norm.resize(heads_count(), content());
+  current_.attention.resize(heads_count(), content_.count);
+  current_.norm.resize(heads_count(), content_.count);
   current_.entropy.resize(heads_count());
   current_.sink.resize(heads_count());
-  current_.frequency.resize(content());
-  current_.position = VectorXd::LinSpaced(content(), 0, static_cast<double>(content() - 1));
-  for (Index k = 0; k < content(); ++k) {
-    const int id = passage().ids[static_cast<std::size_t>(first_content() + k)];
+  current_.frequency.resize(content_.count);
+  current_.position =
+      VectorXd::LinSpaced(content_.count, 0, static_cast<double>(content_.count - 1));
+  for (Index k = 0; k < content_.count; ++k) {
+    const int id = passage().ids[static_cast<std::size_t>(content_.first + k)];
     current_.frequency[k] = frequencies_[static_cast<std::size_t>(id)];
   }
 }
@@ -101,33 +87,33 @@ void AttentionExplanation::begin_passage() {
 void AttentionExplanation::run_next() {
   const auto variant = static_cast<Index>(pass_->passage());
   if (variant == 0) {
-    const Index layer = pass_->layer();
+    const int layer = pass_->layer();
     const LayerWeights& weights = pass_->weights();
     const AttentionTrace trace =
         pass_->advance({.tokens = [this](HeadTokens& tokens) { values_ = tokens.values; }});
     measure_attention(trace, weights, layer);
-  } else if (variant <= content()) {
-    pass_->advance({.dropped_key = first_content() + variant - 1});
+  } else if (variant <= content_.count) {
+    pass_->advance({.dropped_key = content_.first + variant - 1});
   } else {
     pass_->advance();
   }
 }
 
 void AttentionExplanation::measure_attention(const AttentionTrace& trace,
-                                             const LayerWeights& weights, Index layer) {
-  const LayerRules& rules = model_->rules();
+                                             const LayerWeights& weights, int layer) {
+  const LayerRules& rules = model_->rules(layer);
   for (int head = 0; head < rules.heads; ++head) {
     const Index place = layer * rules.heads + head;
     const MatrixXf& own = trace.weights[static_cast<std::size_t>(head)];
     const MatrixXf values = projected_values(weights, rules, head, values_);
-    for (Index k = 0; k < content(); ++k) {
-      const Index key = first_content() + k;
-      const double attention = received(own, key, rules.causal);
+    for (Index k = 0; k < content_.count; ++k) {
+      const Index key = content_.first + k;
+      const double attention = received(own, key, rules);
       current_.attention(place, k) = attention;
       current_.norm(place, k) = attention * static_cast<double>(values.col(key).norm());
     }
-    current_.entropy[place] = mean_entropy(own, rules.causal);
-    current_.sink[place] = received(own, 0, rules.causal);
+    current_.entropy[place] = mean_entropy(own, rules);
+    current_.sink[place] = received(own, 0, rules);
   }
 }
 
@@ -136,10 +122,10 @@ void AttentionExplanation::end_passage() {
   for (int removal = 0; removal < removals(); ++removal) {
     const auto at = static_cast<std::size_t>(removal);
     VectorXd& changes = current_.changes[at];
-    changes.resize(content());
-    for (Index k = 0; k < content(); ++k) {
-      const auto variant = static_cast<std::size_t>(1 + removal * content() + k);
-      const Index key = first_content() + k;
+    changes.resize(content_.count);
+    for (Index k = 0; k < content_.count; ++k) {
+      const auto variant = static_cast<std::size_t>(1 + removal * content_.count + k);
+      const Index key = content_.first + k;
       const VectorXd mean = mean_token(before, key);
       const VectorXd after = mean_token(model_->finished(pass_->tokens(variant)), key);
       changes[k] = (after - mean).norm() / mean.norm();
@@ -164,7 +150,7 @@ bool AttentionExplanation::advance(double work) {
 }
 
 Index AttentionExplanation::steps_wanted() const {
-  const Index variants = 1 + removals() * content();
+  const Index variants = 1 + removals() * content_.count;
   return model_->layers() * variants * std::ssize(measured_);
 }
 

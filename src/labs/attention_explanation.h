@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/key_range.h"
 #include "inference/forward_pass.h"
 #include "statistics/estimate.h"
 #include "statistics/permuted_correlation.h"
@@ -80,10 +81,9 @@ inline constexpr std::array kHeadTraitNames{Choice{"entropy", "row entropy"},
 class AttentionExplanation {
  public:
   /// `text` is all of the text, for frequencies; all of `measured` have one length. Without a `mask` token nothing is
-  /// masked. Throws InvalidArgument ("length") for fewer than kLeastContent tokens between the special ones.
+  /// masked. Throws as content_of does.
   AttentionExplanation(std::shared_ptr<const TextModel> model, const std::vector<Passage>& text,
                        std::vector<Passage> measured, std::optional<int> mask, std::uint64_t seed);
-  static constexpr Eigen::Index kLeastContent = 4;
 
   /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass does.
   bool advance(double work);
@@ -106,7 +106,7 @@ class AttentionExplanation {
  private:
   using Index = Eigen::Index;
 
-  /// Of a passage with K content tokens that others attend to.
+  /// Of a passage of K content tokens.
   struct Found {
     Eigen::MatrixXd attention, norm;         ///< heads, layer by layer, x K
     Eigen::VectorXd frequency, position;     ///< K
@@ -117,14 +117,12 @@ class AttentionExplanation {
   };
 
   const Passage& passage() const { return measured_[found_.size()]; }
-  Index first_content() const;
-  Index content() const;
   int removals() const { return mask_ ? 2 : 1; }
   Index heads_count() const;
   std::vector<Passage> variants() const;
   void begin_passage();
   void run_next();
-  void measure_attention(const AttentionTrace& trace, const LayerWeights& weights, Index layer);
+  void measure_attention(const AttentionTrace& trace, const LayerWeights& weights, int layer);
   void end_passage();
   void conclude();
   /// The head with the largest mean correlation over the passages whose number has the other parity.
@@ -137,6 +135,7 @@ class AttentionExplanation {
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> measured_;
   std::optional<int> mask_;
+  KeyRange content_;
   std::uint64_t seed_;
   std::vector<double> frequencies_;  // by id, minus the log of the share
   std::optional<ForwardPass> pass_;  // of the passage under way

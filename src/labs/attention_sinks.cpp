@@ -50,26 +50,14 @@ Passage exchanged(Passage passage, Index a, Index b) {
   return passage;
 }
 
-Index content_of(const Passage& passage) {
-  return passage.length() - std::max<Index>(1, passage.leading) - passage.trailing;
-}
-
 }  // namespace
 
 std::vector<Passage> AttentionSinks::all_passages(const std::vector<Passage>& directions,
-                                                  const std::vector<Passage>& measured) {
-  for (const Passage& passage : measured) {
-    if (content_of(passage) >= kLeastContent) continue;
-    throw InvalidArgument("length", "there must be at least " + std::to_string(kLeastContent) +
-                                        " tokens that are not special, and not the first");
-  }
+                                                  const std::vector<Passage>& measured) const {
   std::vector<Passage> all = directions;
   for (std::size_t k = 0; k < kChanges; ++k)
     all.insert(all.end(), measured.begin(), measured.end());
-  for (const Passage& passage : measured) {
-    const Index middle = std::max<Index>(1, passage.leading) + content_of(passage) / 2;
-    all.push_back(exchanged(passage, 0, middle));
-  }
+  for (const Passage& passage : measured) all.push_back(exchanged(passage, 0, middle()));
   return all;
 }
 
@@ -78,6 +66,7 @@ AttentionSinks::AttentionSinks(std::shared_ptr<const TextModel> model,
                                const AttentionSinksSettings& settings)
     : settings_(settings),
       count_(std::ssize(measured)),
+      content_(content_of(measured, *model)),
       pass_(std::move(model), all_passages(directions, measured)) {
   checked(kSinkThreshold, settings.threshold);
   const Index heads = pass_.model().layers() * pass_.model().heads();
@@ -90,10 +79,8 @@ AttentionSinks::AttentionSinks(std::shared_ptr<const TextModel> model,
   }
 }
 
-Index AttentionSinks::content() const { return content_of(pass_.passages().front()); }
-
 void AttentionSinks::begin_layer() {
-  const LayerRules& rules = pass_.model().rules();
+  const LayerRules& rules = pass_.model().rules(pass_.layer());
   first_keys_.setZero(rules.head_width, rules.key_heads);
   content_keys_ = first_keys_;
   random_.resize(rules.head_width, rules.key_heads);
@@ -103,7 +90,7 @@ void AttentionSinks::begin_layer() {
 }
 
 void AttentionSinks::find_directions() {
-  const MatrixXd difference = first_keys_ - content_keys_ / static_cast<double>(content());
+  const MatrixXd difference = first_keys_ - content_keys_ / static_cast<double>(content_.count);
   directions_ = difference.cast<float>();
   directions_.colwise().normalize();
 }
@@ -125,7 +112,7 @@ AttentionEdit AttentionSinks::edit_for(SinkChange change) {
     case SinkChange::mean_value:
       return {.tokens = [this](HeadTokens& tokens) {
         tokens.values.col(0) =
-            tokens.values.middleCols(first_content(), content()).rowwise().mean();
+            tokens.values.middleCols(content_.first, content_.count).rowwise().mean();
       }};
     case SinkChange::zero_other:
       return {.tokens = [this](HeadTokens& tokens) { tokens.values.col(middle()).setZero(); }};
@@ -141,7 +128,7 @@ void AttentionSinks::run_next() {
       each_head(tokens.keys, first_keys_.rows(), [this](Index head, const auto& own) {
         first_keys_.col(head) += own.col(0).template cast<double>();
         content_keys_.col(head) +=
-            own.middleCols(first_content(), content()).template cast<double>().rowwise().sum();
+            own.middleCols(content_.first, content_.count).template cast<double>().rowwise().sum();
       });
     }});
     return;
@@ -149,18 +136,19 @@ void AttentionSinks::run_next() {
   if (at == count_) find_directions();
   const Index passage = at % count_;
   const auto change = static_cast<std::size_t>(at / count_ - 1);
-  const Index layer = pass_.layer(), heads = pass_.model().heads();
+  const int layer = pass_.layer();
+  const Index heads = pass_.model().heads();
   const LayerWeights& weights = pass_.weights();  // until the last passage
   const AttentionTrace trace = pass_.advance(
       change < kChanges ? edit_for(static_cast<SinkChange>(change)) : AttentionEdit{});
-  const bool causal = pass_.model().rules().causal;
+  const LayerRules& rules = pass_.model().rules(layer);
   Seen& seen = seen_[change];
   for (Index head = 0; head < heads; ++head) {
     const MatrixXf& own = trace.weights[static_cast<std::size_t>(head)];
     const Index place = layer * heads + head;
-    seen.start(place, passage) = received(own, 0, causal);
-    seen.middle(place, passage) = received(own, middle(), causal);
-    seen.entropy(place, passage) = mean_entropy(own, causal);
+    seen.start(place, passage) = received(own, 0, rules);
+    seen.middle(place, passage) = received(own, middle(), rules);
+    seen.entropy(place, passage) = mean_entropy(own, rules);
   }
   if (static_cast<SinkChange>(change) != SinkChange::none) return;
   for (Index head = 0; head < heads; ++head) {
@@ -169,8 +157,8 @@ void AttentionSinks::run_next() {
 }
 
 void AttentionSinks::measure_values(const AttentionTrace& trace, const LayerWeights& weights,
-                                    Index layer, Index head, Index passage) {
-  const LayerRules& rules = pass_.model().rules();
+                                    int layer, Index head, Index passage) {
+  const LayerRules& rules = pass_.model().rules(layer);
   const Index place = layer * pass_.model().heads() + head, width = rules.head_width;
   const MatrixXd values =
       projected_values(weights, rules, static_cast<int>(head), values_).cast<double>();
@@ -178,7 +166,7 @@ void AttentionSinks::measure_values(const AttentionTrace& trace, const LayerWeig
                             trace.read.middleRows(head * width, width))
                                .rightCols(values.cols() - 1)  // of the tokens but the first
                                .cast<double>();
-  const auto own = values.middleCols(first_content(), content());
+  const auto own = values.middleCols(content_.first, content_.count);
   const VectorXd tag = values.col(0), missing = -own.rowwise().mean();
   written_.value_norm(place, passage) = tag.norm() / own.colwise().norm().mean();
 
@@ -186,7 +174,7 @@ void AttentionSinks::measure_values(const AttentionTrace& trace, const LayerWeig
   written_.tag_share(place, passage) = share_along(tag, centred);
   double others = 0;
   for (const auto& value : own.colwise()) others += share_along(value, centred);
-  written_.other_share(place, passage) = others / static_cast<double>(content());
+  written_.other_share(place, passage) = others / static_cast<double>(content_.count);
 
   const Eigen::RowVectorXf sink =
       trace.weights[static_cast<std::size_t>(head)].row(0).tail(written.cols());

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "attention/key_range.h"
 #include "inference/forward_pass.h"
 #include "statistics/estimate.h"
 #include "statistics/permuted_correlation.h"
@@ -90,12 +90,10 @@ struct AttentionSinksSettings {
 /// passages.
 class AttentionSinks {
  public:
-  /// As many passages for the directions as are measured, all of one length. Throws InvalidArgument ("length")
-  /// for fewer than kLeastContent tokens between the special ones, and as ForwardPass does.
+  /// As many passages for the directions as are measured, all of one length. Throws as content_of and ForwardPass do,
+  /// and InvalidArgument ("sink_threshold").
   AttentionSinks(std::shared_ptr<const TextModel> model, std::vector<Passage> directions,
                  std::vector<Passage> measured, const AttentionSinksSettings& settings);
-  static constexpr Eigen::Index kLeastContent = 4;
-
   /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass::advance does.
   bool advance(double work);
   Eigen::Index steps_done() const { return pass_.steps_done(); }
@@ -127,24 +125,24 @@ class AttentionSinks {
     Eigen::MatrixXd value_norm, tag_share, other_share, tag_cosine, missing_cosine;
   };
 
-  static std::vector<Passage> all_passages(const std::vector<Passage>& directions,
-                                           const std::vector<Passage>& measured);
-  Index first_content() const { return std::max<Index>(1, pass_.passages().front().leading); }
-  Index content() const;
-  Index middle() const { return first_content() + content() / 2; }
+  /// The passages for the directions, and the measured ones for each change and with exchanged tokens.
+  std::vector<Passage> all_passages(const std::vector<Passage>& directions,
+                                    const std::vector<Passage>& measured) const;
+  Index middle() const { return content_.first + content_.count / 2; }
   bool done() const { return pass_.done(); }
 
   void begin_layer();
   void find_directions();
   AttentionEdit edit_for(SinkChange change);
   void run_next();
-  void measure_values(const AttentionTrace& trace, const LayerWeights& weights, Index layer,
+  void measure_values(const AttentionTrace& trace, const LayerWeights& weights, int layer,
                       Index head, Index passage);
   Eigen::VectorXd output_of(SinkChange change, Index passage) const;
   Estimate over_passages(const Eigen::MatrixXd& values, Index place) const;
 
   AttentionSinksSettings settings_;
   Index count_;  // of measured passages
+  KeyRange content_;
   ForwardPass pass_;
   Eigen::MatrixXd first_keys_, content_keys_;  // of the present layer: sums, d_h x key heads
   Eigen::MatrixXf directions_, random_;        // unit columns, likewise

@@ -1,6 +1,10 @@
 #include "labs/head_outputs.h"
 
+#include <algorithm>
+#include <string>
+
 #include "attention/softmax.h"
+#include "support/error.h"
 
 namespace eigenscope {
 
@@ -13,23 +17,45 @@ double layer_work(Index width, Index length) {
   return t * d * (12 * d + 2 * t);
 }
 
-double received(const MatrixXf& weights, Index key, bool causal) {
+KeyRange content_of(const std::vector<Passage>& passages, const TextModel& model) {
+  if (!model.experts().empty()) {
+    throw FormatError(model.experts(), "outputs of a mixture of experts are not computed");
+  }
+  if (passages.empty()) throw InvalidArgument("passages", "have at least one");
+  const Passage& passage = passages.front();
+  const Index first = std::max<Index>(1, passage.leading);
+  const Index last = std::max<Index>(model.causal() ? 1 : 0, passage.trailing);
+  const Index count = passage.length() - first - last;
+  if (count < kLeastContent) {
+    throw InvalidArgument("length",
+                          "leave room for " + std::to_string(kLeastContent) +
+                              " content tokens to which others attend",
+                          "found " + std::to_string(std::max<Index>(0, count)));
+  }
+  return {first, count};
+}
+
+double received(const MatrixXf& weights, Index key, const LayerRules& rules) {
   double sum = 0, count = 0;
-  for (Index query = causal ? key + 1 : 0; query < weights.cols(); ++query) {
-    if (query == key) continue;
+  for (Index query = 0; query < weights.cols(); ++query) {
+    if (query == key || !rules.seen(query, weights.rows()).contains(key)) continue;
     sum += static_cast<double>(weights(key, query));
     count += 1;
   }
   return sum / count;
 }
 
-double mean_entropy(const MatrixXf& weights, bool causal) {
-  double sum = 0;
+double mean_entropy(const MatrixXf& weights, const LayerRules& rules) {
+  double sum = 0, count = 0;
   for (Index query = 1; query < weights.cols(); ++query) {
-    const Index visible = causal ? query + 1 : weights.rows();
-    sum += normalized_entropy(weights.col(query).head(visible).cast<double>());
+    const KeyRange seen = rules.seen(query, weights.rows());
+    if (seen.count < 2) continue;
+    VectorXd row = weights.col(query).segment(seen.first, seen.count).cast<double>();
+    if (rules.learned_sinks) row /= row.sum();
+    sum += normalized_entropy(row);
+    count += 1;
   }
-  return sum / static_cast<double>(weights.cols() - 1);
+  return sum / count;
 }
 
 MatrixXf projected_values(const LayerWeights& layer, const LayerRules& rules, int head,

@@ -3,20 +3,31 @@
 
 #include <Eigen/Core>
 #include <optional>
+#include <vector>
 
-#include "inference/layer.h"
+#include "attention/key_range.h"
+#include "inference/text_model.h"
+#include "text/passages.h"
 
 namespace eigenscope {
 
 /// About how many multiply-adds a passage of `length` tokens takes in a layer of `width`.
 double layer_work(Eigen::Index width, Eigen::Index length);
 
-/// Mean of weights(key, query) over the queries of other tokens that see the key: all, or with `causal` those after
-/// it, of which there must be one.
-double received(const Eigen::MatrixXf& weights, Eigen::Index key, bool causal);
+/// The least number of content tokens of labs on text.
+inline constexpr Eigen::Index kLeastContent = 4;
 
-/// Mean row entropy over the log of the number of visible keys, of the rows of all tokens but the first.
-double mean_entropy(const Eigen::MatrixXf& weights, bool causal);
+/// The tokens between the special ones of passages of one length, without the first token of all and, in a causal
+/// model, without the last, to which no other attends. Throws InvalidArgument: "length" for fewer than kLeastContent,
+/// "passages" where there is none; FormatError for a model whose output tokens are not known.
+KeyRange content_of(const std::vector<Passage>& passages, const TextModel& model);
+
+/// Mean of weights(key, query) over the queries of other tokens that see the key, of which there must be one.
+double received(const Eigen::MatrixXf& weights, Eigen::Index key, const LayerRules& rules);
+
+/// Mean row entropy over the log of the number of visible keys, at least two, of the rows of all tokens but the first.
+/// Weights beside a learned sink are divided by their sum.
+double mean_entropy(const Eigen::MatrixXf& weights, const LayerRules& rules);
 
 /// What a head adds to the residual stream for each token that it reads (d x T) with weight 1: the output projection
 /// of `values`, those of all heads as in HeadTokens.

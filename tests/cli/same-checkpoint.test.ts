@@ -347,10 +347,10 @@ test('the labs on a checkpoint and a text', { timeout: 60_000 }, () => {
   for (const name of ['value_correlation', 'value_in_layers', 'value_p'] as const) {
     expectAlike(found[name], sinks[name], 5e-2);
   }
-  expect(() => finish(native, 'attention-sinks', { ...files, ...drawn })).toThrow('file: a text must be given');
-  expect(raw('attention-sinks', MINILM).stderr).toContain('file: a text must be given');
+  expect(() => finish(native, 'attention-sinks', { ...files, ...drawn })).toThrow('file must be given');
+  expect(raw('attention-sinks', MINILM).stderr).toContain('--file must be given');
   expect(() => finish(native, 'attention-explanation', { ...given, length: 5 })).toThrow(
-    /length: .* at least 4 tokens/,
+    /length must leave room for 4 content tokens/,
   );
 });
 

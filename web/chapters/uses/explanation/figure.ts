@@ -23,10 +23,7 @@ export class ExplanationFigure extends ModelLab<ExplanationOutput> {
     return run('attention-explanation', { ...explanationInput(state), ...input }, take);
   }
 
-  protected panelsOf(
-    output: ExplanationOutput,
-    { removal, agreement_scale }: Readonly<State>,
-  ): [Panel, Panel] {
+  protected panelsOf(output: ExplanationOutput, { removal, agreement_scale }: Readonly<State>): [Panel, Panel] {
     const rows = explanationRows(output, removal, agreement_scale);
     const label = SCALES[agreement_scale];
     const layers = [...new Set(output.heads.map(({ layer }) => layer))];
