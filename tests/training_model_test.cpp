@@ -19,7 +19,7 @@ using namespace eigenscope::testing;
 namespace {
 
 std::vector<ModelSettings> variants() {
-  std::vector<ModelSettings> all(6, small_model());
+  std::vector<ModelSettings> all(9, small_model());
   all[1].norm = BlockNorm::post;
   all[2].positions = Positions::rotary;
   all[2].key_heads = 2;
@@ -29,6 +29,16 @@ std::vector<ModelSettings> variants() {
   all[4].mlp = 0;
   all[4].key_heads = 1;
   all[5].depth = 0;
+  all[6].positions = Positions::relative;
+  all[6].dropped_distance = 0;  // the first query sees no key
+  all[7].positions = Positions::relative;
+  all[7].objective = Objective::masked;
+  all[7].attention_skip = AttentionSkip::without;
+  all[7].norm = BlockNorm::post;
+  all[7].key_heads = 2;
+  all[8].objective = Objective::masked;
+  all[8].attention_skip = AttentionSkip::without;
+  all[8].dropped_distance = 2;
   return all;
 }
 
@@ -100,6 +110,16 @@ class PlainModel {
       a = turned;
     }
   }
+  // Keys before and after the query with the objective `masked`, else those up to it.
+  bool sees(Index query, Index key) const {
+    return (s_.objective == Objective::masked || key <= query) &&
+           std::abs(query - key) != s_.dropped_distance;
+  }
+  double relative(const std::string& name, Index head, Index query, Index key) const {
+    if (s_.positions != Positions::relative) return 0;
+    const Index offsets = s_.objective == Objective::masked ? 2 * s_.length - 1 : s_.length;
+    return at(name + ".relative_bias", head * offsets + s_.length - 1 + key - query);
+  }
   std::vector<Token> attention(const std::string& name, const std::vector<Token>& in) const {
     const Index dh = s_.head_width(), keys = s_.groups();
     std::vector<Token> fused, out;
@@ -114,18 +134,22 @@ class PlainModel {
         const Index key = (s_.heads + h / (s_.heads / keys)) * dh, value = key + keys * dh;
         Token weights;
         double total = 0;
-        for (std::size_t j = 0; j <= t; ++j) {
+        for (std::size_t j = 0; j < in.size(); ++j) {
+          weights.push_back(0);
+          if (!sees(static_cast<Index>(t), static_cast<Index>(j))) continue;
           double logit = 0;
           for (Index i = 0; i < dh; ++i) {
             logit += fused[t][static_cast<std::size_t>(h * dh + i)] *
                      fused[j][static_cast<std::size_t>(key + i)];
           }
-          weights.push_back(std::exp(logit / std::sqrt(static_cast<double>(dh))));
+          logit /= std::sqrt(static_cast<double>(dh));
+          weights.back() =
+              std::exp(logit + relative(name, h, static_cast<Index>(t), static_cast<Index>(j)));
           total += weights.back();
         }
         for (Index i = 0; i < dh; ++i) {
           double sum = 0;
-          for (std::size_t j = 0; j <= t; ++j) {
+          for (std::size_t j = 0; j < in.size() && total > 0; ++j) {
             sum += weights[j] / total * fused[j][static_cast<std::size_t>(value + i)];
           }
           joined.push_back(sum);
@@ -150,7 +174,8 @@ class PlainModel {
       for (Token& token : in) token = norm(name + "ln_1", token);
     const std::vector<Token> moved = attention(name + "attn", in);
     for (std::size_t t = 0; t < x.size(); ++t) {
-      for (std::size_t i = 0; i < x[t].size(); ++i) x[t][i] += moved[t][i];
+      const bool skip = s_.attention_skip == AttentionSkip::with;
+      for (std::size_t i = 0; i < x[t].size(); ++i) x[t][i] = moved[t][i] + (skip ? x[t][i] : 0);
       if (!pre) x[t] = norm(name + "ln_1", x[t]);
       if (s_.hidden() == 0) continue;
       const Token added = mlp(name + "mlp", pre ? norm(name + "ln_2", x[t]) : x[t]);

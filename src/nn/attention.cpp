@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/softmax.h"
+#include "nn/attention_offsets.h"
 #include "support/lanes.h"
 #include "support/random.h"
 #include "support/vector_math.h"
@@ -58,12 +59,13 @@ HeadInput<Scalar> head_input(const AttentionShape& shape, const Matrix<Scalar>& 
 template <class Scalar>
 void softmax_places(Scalar scale, std::span<const TokenPlace> places,
                     Eigen::Map<Matrix<Scalar>> logits) {
-  constexpr Scalar kHidden = -1e30f;  // its exponential is 0
   const Index length = logits.rows();
   for (Index query = 0; query < length; ++query) {
     const TokenPlace& place = places[static_cast<std::size_t>(query)];
     Scalar* const column = logits.data() + query * length;
-    if (place.shared < place.first) std::fill(column + place.shared, column + place.first, kHidden);
+    if (place.shared < place.first) {
+      std::fill(column + place.shared, column + place.first, kHiddenLogit<Scalar>);
+    }
     softmax_in_place(column, query + 1, scale * static_cast<Scalar>(place.factor));
     std::fill(column + query + 1, column + length, Scalar(0));
   }
@@ -129,7 +131,8 @@ void softmax_columns(Scalar scale, Entries visible, Eigen::Map<Matrix<Scalar>> l
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out, std::span<const TokenPlace> places) {
+                       Matrix<Scalar>& out, std::span<const TokenPlace> places,
+                       const OffsetTerms<Scalar>& offsets) {
   const Scalar scale = 1 / root_of<Scalar>(shape.head_width);
   for (Index sequence = 0; sequence < shape.batch; ++sequence) {
     const Index column = sequence * shape.length;
@@ -139,7 +142,12 @@ void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
       const Index first = shape.weights_column(sequence, head);
       Scalar* const own_out = part(out, head * shape.head_width, column);
       const auto softmax = [&](Eigen::Map<Matrix<Scalar>> logits) {
-        if (places.empty()) {
+        if (offsets.longest > 0) {
+          const OffsetLogits<Scalar> own(shape, offsets, sequence, head);
+          own.add(scale, reading.factor, logits);
+          softmax_columns(Scalar(1), shape.visible, logits);
+          own.clear_unseeing(logits);
+        } else if (places.empty()) {
           softmax_columns(scale * reading.factor, shape.visible, logits);
         } else {
           const auto own = places.subspan(static_cast<std::size_t>(column),
@@ -177,7 +185,8 @@ void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& 
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                         const Matrix<Scalar>& weights, bool hard, const Matrix<Scalar>& dout,
-                        Matrix<Scalar>& dfused) {
+                        Matrix<Scalar>& dfused, const OffsetTerms<Scalar>& offsets,
+                        const OffsetSlopes<Scalar>& slopes) {
   const Index length = shape.length, width = shape.head_width, leading = fused.rows();
   const Scalar scale = 1 / root_of<Scalar>(width);
   std::vector<Scalar> buffer(static_cast<std::size_t>(length * length));
@@ -197,15 +206,19 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
                         Eigen::Map<Matrix<Scalar>>(soft.data(), length, length));
       }
       const Scalar* const s = hard ? soft.data() : p;
-      const Product<Scalar> slopes{length, length, in.value.transposed(), upstream,
-                                   ds,     length, /*add=*/false,         shape.visible};
-      multiply<Scalar, Scalar>(width, {&slopes, 1});
+      const Product<Scalar> by_weight{length, length, in.value.transposed(), upstream,
+                                      ds,     length, /*add=*/false,         shape.visible};
+      multiply<Scalar, Scalar>(width, {&by_weight, 1});
       multiply(width, length, length, upstream, factor(p, length).transposed(),
                part(dfused, shape.value_row(head), column), leading, true);
+      if (offsets.longest > 0) {
+        const OffsetLogits<Scalar> own(shape, offsets, sequence, head);
+        own.add_slopes(in, p, ds, slopes);
+      }
       for (Index t = 0; t < length; ++t) {
         Scalar* const d = ds + t * length;
         const Scalar* const own = s + t * length;
-        const Index keys = shape.visible == Entries::upper ? t + 1 : length;
+        const Index keys = shape.keys(t);
         const Scalar mean = lane_sum<Scalar>(keys, [&](Index i) { return own[i] * d[i]; });
         for (Index i = 0; i < keys; ++i) d[i] = scale * own[i] * (d[i] - mean);
         std::fill(d + keys, d + length, Scalar(0));
@@ -220,19 +233,22 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
 
 template void attention_forward(const AttentionShape&, const Matrix<float>&,
                                 std::span<const HeadReading<float>>, Matrix<float>&, Matrix<float>&,
-                                std::span<const TokenPlace>);
+                                std::span<const TokenPlace>, const OffsetTerms<float>&);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<float>&, bool,
                                       Matrix<float>&, Matrix<float>&);
 template void fixed_attention_forward(const AttentionShape&, const Matrix<double>&, bool,
                                       Matrix<double>&, Matrix<double>&);
 template void attention_backward(const AttentionShape&, const Matrix<float>&, const Matrix<float>&,
-                                 bool, const Matrix<float>&, Matrix<float>&);
+                                 bool, const Matrix<float>&, Matrix<float>&,
+                                 const OffsetTerms<float>&, const OffsetSlopes<float>&);
 template void attention_forward(const AttentionShape&, const Matrix<double>&,
                                 std::span<const HeadReading<double>>, Matrix<double>&,
-                                Matrix<double>&, std::span<const TokenPlace>);
+                                Matrix<double>&, std::span<const TokenPlace>,
+                                const OffsetTerms<double>&);
 template void attention_backward(const AttentionShape&, const Matrix<double>&,
                                  const Matrix<double>&, bool, const Matrix<double>&,
-                                 Matrix<double>&);
+                                 Matrix<double>&, const OffsetTerms<double>&,
+                                 const OffsetSlopes<double>&);
 template void softmax_column(float, KeyRange, Index, float*);
 template void softmax_columns(float, Entries, Eigen::Map<Matrix<float>>);
 template void softmax_columns(double, Entries, Eigen::Map<Matrix<double>>);

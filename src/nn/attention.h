@@ -75,6 +75,10 @@ struct AttentionShape {
   Eigen::Index weights_column(Eigen::Index sequence, Eigen::Index head) const {
     return (sequence * heads + head) * length;
   }
+  /// Keys that a query sees: the first ones.
+  Eigen::Index keys(Eigen::Index query) const {
+    return visible == Entries::upper ? query + 1 : length;
+  }
 };
 
 /// Which keys a query of a head reads.
@@ -99,14 +103,41 @@ struct TokenPlace {
   double factor = 1;  ///< of its logits, positive
 };
 
+/// What depends on the offset between query and key alone, for sequences of up to L tokens.
+template <class Scalar>
+struct OffsetTerms {
+  Eigen::Index longest = 0;  ///< L; 0 for no terms
+  /// Added to the logits after division by sqrt(d_h), H columns: for the key k of the query q in row
+  /// L - 1 + k - q of L rows with causal attention, of 2 L - 1 otherwise. Null for none.
+  const Scalar* bias = nullptr;
+  /// By distance |q - k|, for all sequences (L) or for each (L x B): 0 where no query sees the key.
+  /// Empty where all are seen. A query that sees no key has weights of 0.
+  std::span<const char> kept = {};
+
+  Eigen::Index rows(Entries visible) const {
+    return visible == Entries::upper ? longest : 2 * longest - 1;
+  }
+};
+
+/// What attention_backward adds to the gradients by OffsetTerms.
+template <class Scalar>
+struct OffsetSlopes {
+  Scalar* bias = nullptr;  ///< as OffsetTerms::bias; null for none
+  /// By distance: the loss with the keys at this distance minus that without, as far as it is linear in the
+  /// outputs of the heads, one key of a row at a time; summed over rows. Null for none.
+  Scalar* kept = nullptr;
+};
+
 /// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys, or what
 /// the H `readings` make of these logits. Fused (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column =
 /// query; zero for other keys). `places`, if not empty, are those of the B T tokens; attention must be
-/// causal and all readings soft with a positive factor.
+/// causal, all readings soft with a positive factor, and `offsets` none. With `offsets` all readings must be
+/// soft; their factor is that of the logits with the bias.
 template <class Scalar>
 void attention_forward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                        std::span<const HeadReading<Scalar>> readings, Matrix<Scalar>& weights,
-                       Matrix<Scalar>& out, std::span<const TokenPlace> places = {});
+                       Matrix<Scalar>& out, std::span<const TokenPlace> places = {},
+                       const OffsetTerms<Scalar>& offsets = {});
 /// The same with weights that no query or key changes: all on the token itself, or with `self` false all
 /// 0, and so O.
 template <class Scalar>
@@ -114,10 +145,11 @@ void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& 
                              Matrix<Scalar>& weights, Matrix<Scalar>& out);
 /// For factors of 1 and the exact softmax, hard weights, or fixed weights, which give queries and keys a
 /// gradient of 0. dFused as fused. With `hard` the gradient goes from the weights to the logits as through the
-/// softmax of the logits, which is computed again (straight-through).
+/// softmax of the logits, which is computed again (straight-through). `offsets` are those of the forward pass.
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                         const Matrix<Scalar>& weights, bool hard, const Matrix<Scalar>& dout,
-                        Matrix<Scalar>& dfused);
+                        Matrix<Scalar>& dfused, const OffsetTerms<Scalar>& offsets = {},
+                        const OffsetSlopes<Scalar>& slopes = {});
 
 }  // namespace eigenscope

@@ -1,5 +1,6 @@
 #include "nn/loss.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/lanes.h"
@@ -13,11 +14,18 @@ template <class Scalar>
 double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Scalar>& logits,
                      std::span<double> each) {
   const Index vocabulary = logits.rows();
-  const Scalar share = 1 / static_cast<Scalar>(logits.cols());
+  const auto counted = targets.size() - static_cast<std::size_t>(
+                                            std::count(targets.begin(), targets.end(), kNoTarget));
+  const Scalar share = 1 / static_cast<Scalar>(counted);
   double loss = 0;
   for (Index t = 0; t < logits.cols(); ++t) {
     Scalar* const column = logits.data() + t * vocabulary;
     const Index target = targets[static_cast<std::size_t>(t)];
+    if (target == kNoTarget) {
+      std::fill_n(column, gradient ? vocabulary : 0, Scalar(0));
+      if (!each.empty()) each[static_cast<std::size_t>(t)] = 0;
+      continue;
+    }
     const Scalar own = column[target];
     const Scalar largest = lane_largest(column, vocabulary);
     for (Index i = 0; i < vocabulary; ++i) column[i] = exp_nonpositive(column[i] - largest);
@@ -30,7 +38,7 @@ double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Sca
     for (Index i = 0; i < vocabulary; ++i) column[i] *= factor;
     column[target] -= share;
   }
-  return loss / static_cast<double>(logits.cols());
+  return loss / static_cast<double>(counted);
 }
 
 template double cross_entropy(std::span<const TokenId>, bool, Matrix<float>&, std::span<double>);

@@ -1,4 +1,4 @@
-// Cross-entropy of next tokens.
+// Cross-entropy of predicted tokens.
 #pragma once
 
 #include <span>
@@ -8,8 +8,12 @@
 
 namespace eigenscope {
 
-/// Mean over the N columns of -log softmax(logits)[target], in nats; logits V x N. Where `gradient`,
-/// logits become the loss's gradient by them. `each`, if not empty, gets the N terms of the mean.
+/// The target of a column that has no part in the loss.
+inline constexpr TokenId kNoTarget = -1;
+
+/// Mean of -log softmax(logits)[target], in nats, over the columns with a target, of which there is one at
+/// least; logits V x N. Where `gradient`, logits become the loss's gradient by them. `each`, if not empty, gets
+/// the N terms of the mean, 0 without a target.
 template <class Scalar>
 double cross_entropy(std::span<const TokenId> targets, bool gradient, Matrix<Scalar>& logits,
                      std::span<double> each = {});

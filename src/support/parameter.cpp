@@ -267,6 +267,40 @@ constexpr std::array kParameters{
               .default_value = 0,
               .open_maximum = true,
               .meaning = "dropout rate of embeddings and of attention and MLP outputs"},
+    Parameter{
+        .name = "masked_share",
+        .symbol = "share",
+        .minimum = 0,
+        .maximum = 1,
+        .default_value = 0.15,
+        .open_minimum = true,
+        .meaning =
+            "objective masked: share of the tokens of a sequence that are masked and predicted"},
+    Parameter{.name = "bias_rate",
+              .symbol = "factor",
+              .minimum = 0,
+              .maximum = 1e6,
+              .default_value = 10,
+              .meaning =
+                  "learning rate of relative position biases and of a learned offset mask over "
+                  "that of the other parameters"},
+    Parameter{.name = "dropped_distance",
+              .symbol = "k",
+              .minimum = -1,
+              .maximum = 65535,
+              .default_value = -1,
+              .integer = true,
+              .meaning =
+                  "distance between query and key at which attention has no entries, 0 for the "
+                  "diagonal; -1 for none"},
+    Parameter{.name = "entry_penalty",
+              .symbol = "c",
+              .minimum = 0,
+              .maximum = 1e6,
+              .default_value = 0.005,
+              .meaning =
+                  "learned offset mask: penalty in nats for each entry of an attention row that "
+                  "is kept"},
     Parameter{.name = "alpha",
               .symbol = "alpha",
               .minimum = -1,

@@ -40,11 +40,12 @@ double gradient_norm(const float* gradient, Index count) {
   return std::sqrt(sum);
 }
 
-AdamW::AdamW(const OptimizerSettings& settings, Vector<float> decay)
+AdamW::AdamW(const OptimizerSettings& settings, Vector<float> decay, Vector<float> rate)
     : first(Vector<float>::Zero(decay.size())),
       second(Vector<float>::Zero(decay.size())),
       settings_(settings),
-      decay_(std::move(decay)) {}
+      decay_(std::move(decay)),
+      rate_(rate.size() > 0 ? std::move(rate) : Vector<float>::Ones(decay_.size())) {}
 
 void AdamW::step(Index step, float shrink, const Vector<float>& gradient,
                  Vector<float>& parameters) {
@@ -56,6 +57,7 @@ void AdamW::step(Index step, float shrink, const Vector<float>& gradient,
   const auto correct2 = static_cast<float>(1 / (1 - std::pow(settings_.beta2, count)));
   const float* const slope = gradient.data();
   const float* const decay = decay_.data();
+  const float* const factor = rate_.data();
   float* const m = first.data();
   float* const v = second.data();
   float* const p = parameters.data();
@@ -64,7 +66,7 @@ void AdamW::step(Index step, float shrink, const Vector<float>& gradient,
     m[i] = beta1 * m[i] + (1 - beta1) * g;
     v[i] = beta2 * v[i] + (1 - beta2) * g * g;
     const float direction = (m[i] * correct1) / (std::sqrt(v[i] * correct2) + 1e-8f);
-    p[i] -= rate * (direction + decay[i] * p[i]);
+    p[i] -= rate * factor[i] * (direction + decay[i] * p[i]);
   }
 }
 

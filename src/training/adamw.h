@@ -15,8 +15,9 @@ double gradient_norm(const float* gradient, Eigen::Index count);
 
 class AdamW {
  public:
-  /// `decay`: for each parameter the decoupled weight decay.
-  AdamW(const OptimizerSettings& settings, Vector<float> decay);
+  /// For each parameter the decoupled weight decay, and its learning rate over that of the settings; without
+  /// these all are 1.
+  AdamW(const OptimizerSettings& settings, Vector<float> decay, Vector<float> rate = {});
 
   /// One step: the gradient, times `shrink`, moves the parameters.
   void step(Eigen::Index step, float shrink, const Vector<float>& gradient,
@@ -27,7 +28,7 @@ class AdamW {
 
  private:
   OptimizerSettings settings_;
-  Vector<float> decay_;
+  Vector<float> decay_, rate_;
 };
 
 }  // namespace eigenscope

@@ -115,6 +115,11 @@ ExportFamily export_family(const ModelSettings& s) {
   if (s.norm != BlockNorm::pre) refuse("layer_norm");
   if (s.query_key_norm != QueryKeyNorm::none) refuse("query_key_norm");
   if (s.attention != AttentionKind::softmax) refuse("attention");
+  if (s.objective != Objective::next) refuse("objective");
+  if (s.attention_skip != AttentionSkip::with) refuse("attention_skip");
+  if (s.positions == Positions::relative) refuse("positions");
+  if (s.offset_mask != OffsetMask::none) refuse("offset_mask");
+  if (s.dropped_distance >= 0) refuse("dropped_distance");
   if (s.hidden() == 0) refuse("mlp");
   const bool llama = s.normalization == Normalization::rms;
   if (llama != (s.mlp_kind == MlpKind::gated)) refuse("mlp_kind");

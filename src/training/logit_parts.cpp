@@ -87,14 +87,15 @@ class Sequence {
   Index column_, query_, key_;
 };
 
-// Takes from each column its mean over the keys up to the query, and sets the rest to 0.
+// Takes from each column its mean over the keys that the query sees, and sets the rest to 0.
 template <class Scalar>
-void centre(Matrix<Scalar>& logits) {
+void centre(const AttentionShape& shape, Matrix<Scalar>& logits) {
   for (Index t = 0; t < logits.cols(); ++t) {
+    const Index keys = shape.keys(t);
     Scalar mean = 0;
-    for (Index k = 0; k <= t; ++k) mean += logits(k, t) / static_cast<Scalar>(t + 1);
-    for (Index k = 0; k <= t; ++k) logits(k, t) -= mean;
-    for (Index k = t + 1; k < logits.rows(); ++k) logits(k, t) = 0;
+    for (Index k = 0; k < keys; ++k) mean += logits(k, t) / static_cast<Scalar>(keys);
+    for (Index k = 0; k < keys; ++k) logits(k, t) -= mean;
+    for (Index k = keys; k < logits.rows(); ++k) logits(k, t) = 0;
   }
 }
 
@@ -104,15 +105,16 @@ void add_sequence(const Model<Scalar>& model, Index layer, const Parts<Scalar>& 
   const AttentionShape& shape = model.shape();
   const auto width = static_cast<double>(shape.head_width);
   Matrix<Scalar> logits = place.logits(model.fused(layer));
-  centre(logits);
+  centre(shape, logits);
   const Matrix<Scalar> content = place.gathered(parts.content, logits);
   Matrix<Scalar> position = place.gathered(parts.position, logits);
   position += place.gathered(parts.bias, logits);
   const Matrix<Scalar> sink = place.gathered(parts.sink, logits);
   for (Index t = 1; t < shape.length; ++t) {
-    const double share = 1 / (width * static_cast<double>(t + 1));
+    const Index keys = shape.keys(t);
+    const double share = 1 / (width * static_cast<double>(keys));
     double variance = 0;
-    for (Index k = 0; k <= t; ++k) {
+    for (Index k = 0; k < keys; ++k) {
       variance += static_cast<double>(logits(k, t)) * static_cast<double>(logits(k, t));
     }
     sums.variance += share * variance;
@@ -124,9 +126,9 @@ void add_sequence(const Model<Scalar>& model, Index layer, const Parts<Scalar>& 
         share * (place.dot(parts.bias, content, t) + place.dot(parts.bias, position, t));
     sums.parts[4] += share * (place.dot(parts.content, sink, t) +
                               place.dot(parts.position, sink, t) + place.dot(parts.bias, sink, t));
-    // Centred over t + 1 keys, the other t add up to minus the own.
-    sums.self_excess +=
-        static_cast<double>(logits(t, t)) / std::sqrt(width) * (1 + 1 / static_cast<double>(t));
+    // Centred over the keys, the others add up to minus the own.
+    sums.self_excess += static_cast<double>(logits(t, t)) / std::sqrt(width) *
+                        (1 + 1 / static_cast<double>(keys - 1));
   }
 }
 

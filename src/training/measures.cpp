@@ -47,17 +47,19 @@ RowMeans row_means(const Model<float>& model, const std::vector<double>& token_n
     const double norm = token_norms[static_cast<std::size_t>(sequence)];
     for (Index t = 1; t < shape.length; ++t) {
       const Index column = shape.weights_column(sequence, factors.head) + t;
+      const Index keys = shape.keys(t);
+      const auto others = static_cast<double>(keys - 1);
       const Eigen::VectorXd weights =
-          model.attention(factors.layer).col(column).head(t + 1).cast<double>();
+          model.attention(factors.layer).col(column).head(keys).cast<double>();
       const double query = in.col(sequence * shape.length + t).cast<double>().norm();
       const double logits =
           norm * (frobenius * query + bias) / std::sqrt(static_cast<double>(shape.head_width));
       mean.entropy += normalized_entropy(weights);
-      mean.bound += entropy_lower_bound(logits, t + 1) / std::log(static_cast<double>(t + 1));
+      mean.bound += entropy_lower_bound(logits, keys) / std::log(static_cast<double>(keys));
       mean.self_mass += weights[t];
-      mean.self_reference += 1 / (1 + static_cast<double>(t) * std::exp(-self_excess));
+      mean.self_reference += 1 / (1 + others * std::exp(-self_excess));
       double square = 0;
-      for (Index k = 0; k <= t; ++k) square += weights[k] * weights[k];
+      for (Index k = 0; k < keys; ++k) square += weights[k] * weights[k];
       mean.sensitivity += 1 - square;
       count += 1;
     }
@@ -157,7 +159,7 @@ void measure_layers(const Model<float>& model, const GradientNorms& gradients, L
 void measure_heads(const Model<float>& model, const CentredKernel& kernel, LogRow& row) {
   const AttentionShape& shape = model.shape();
   const ModelSettings& settings = model.settings();
-  const bool bounded = settings.positions != Positions::rotary &&
+  const bool bounded = settings.positions == Positions::learned && !settings.has_offset_terms() &&
                        settings.query_key_norm == QueryKeyNorm::none &&
                        settings.attention == AttentionKind::softmax;
   for (Index layer = 0; layer < settings.depth; ++layer) {

@@ -9,6 +9,7 @@
 #include "nn/loss.h"
 #include "nn/norm.h"
 #include "nn/rms_norm.h"
+#include "nn/sigmoid.h"
 #include "support/error.h"
 #include "support/gemm.h"
 
@@ -64,6 +65,10 @@ ParameterLayout::ParameterLayout(const ModelSettings& settings) {
     own.fused_bias = add.vector(prefix + "attn.c_attn.bias", settings.fused_width());
     own.projection = add.matrix(prefix + "attn.c_proj", d, d);
     own.projection_bias = add.vector(prefix + "attn.c_proj.bias", d);
+    if (settings.positions == Positions::relative) {
+      const Index offsets = OffsetTerms<float>{settings.length}.rows(settings.visible());
+      own.relative = add.vector(prefix + "attn.relative_bias", offsets * settings.heads);
+    }
     if (settings.query_key_norm == QueryKeyNorm::rms) {
       own.query_norm = add.vector(prefix + "attn.q_norm.weight", settings.head_width());
       own.key_norm = add.vector(prefix + "attn.k_norm.weight", settings.head_width());
@@ -87,6 +92,9 @@ ParameterLayout::ParameterLayout(const ModelSettings& settings) {
     if (!rms) final_bias = add.vector("ln_f.bias", d);
   }
   if (settings.output == OutputKind::free) output = add.matrix("lm_head", d, settings.vocabulary);
+  if (settings.offset_mask == OffsetMask::learned) {
+    offset_mask = add.vector("offset_mask", settings.length);
+  }
 }
 
 template <class Scalar>
@@ -112,6 +120,24 @@ std::vector<HeadReading<Scalar>> Model<Scalar>::readings() const {
   return std::vector<HeadReading<Scalar>>(
       static_cast<std::size_t>(settings_.depth * settings_.heads),
       {hard ? Retrieval::hard : Retrieval::soft});
+}
+
+template <class Scalar>
+std::vector<char> Model<Scalar>::kept() const {
+  std::vector<char> kept;
+  if (layout_.offset_mask < 0 && settings_.dropped_distance < 0) return kept;
+  for (Index distance = 0; distance < settings_.length; ++distance) {
+    const bool likely = layout_.offset_mask < 0 || parameters_[layout_.offset_mask + distance] >= 0;
+    kept.push_back(likely && distance != settings_.dropped_distance);
+  }
+  return kept;
+}
+
+template <class Scalar>
+OffsetTerms<Scalar> Model<Scalar>::offset_terms(Index layer) const {
+  const Index relative = layout_.layers[static_cast<std::size_t>(layer)].relative;
+  if (relative < 0 && kept_.empty()) return {};
+  return {settings_.length, relative < 0 ? nullptr : at_offset(relative), kept_};
 }
 
 template <class Scalar>
@@ -156,8 +182,12 @@ template <class Scalar>
 void Model<Scalar>::check_places(const Intervention<Scalar>& intervention, Index tokens) const {
   const std::vector<TokenPlace>& places = intervention.places;
   if (places.empty()) return;
-  if (settings_.positions != Positions::rotary || settings_.attention != AttentionKind::softmax) {
-    throw InvalidArgument("places", "be omitted without rotary positions and softmax attention");
+  if (settings_.positions != Positions::rotary || settings_.attention != AttentionKind::softmax ||
+      settings_.objective != Objective::next || !kept_.empty()) {
+    throw InvalidArgument(
+        "places",
+        "be omitted without rotary positions and causal softmax attention to keys "
+        "at all distances");
   }
   if (std::ssize(places) != tokens) {
     throw InvalidArgument("places", "have one for every token");
@@ -174,7 +204,9 @@ template <class Scalar>
 void Model<Scalar>::forward(std::span<const TokenId> tokens, Index length,
                             const Intervention<Scalar>& intervention, const Dropout& dropout) {
   const auto count = static_cast<Index>(tokens.size());
-  const bool longer = settings_.positions == Positions::learned && length > settings_.length;
+  kept_ = intervention.kept.empty() ? kept() : intervention.kept;
+  const bool longer =
+      (settings_.positions != Positions::rotary || !kept_.empty()) && length > settings_.length;
   if (length < 1 || count == 0 || count % length != 0 || longer) {
     throw InvalidArgument("length",
                           "be at most the " + std::to_string(settings_.length) +
@@ -189,10 +221,18 @@ void Model<Scalar>::forward(std::span<const TokenId> tokens, Index length,
                             "found " + std::to_string(token));
     }
   }
+  if (const auto size = std::ssize(kept_);
+      size > 0 && ((size != settings_.length && size != settings_.length * (count / length)) ||
+                   settings_.attention != AttentionKind::softmax)) {
+    throw InvalidArgument(
+        "kept", "have one for each distance, or one in each sequence, and softmax attention",
+        "found " + std::to_string(size));
+  }
   check_places(intervention, count);
   tokens_.assign(tokens.begin(), tokens.end());
   dropout_ = dropout;
-  shape_ = {settings_.heads, settings_.groups(), settings_.head_width(), length, count / length};
+  shape_ = {settings_.heads, settings_.groups(), settings_.head_width(),
+            length,          count / length,     settings_.visible()};
   resize(count);
   const Scalar* const positions = layout_.positions < 0 ? nullptr : at_offset(layout_.positions);
   embedding_forward(tokens, length, at_offset(layout_.embedding), positions, embedded_);
@@ -230,6 +270,7 @@ void Model<Scalar>::run_layer(Index layer, const Intervention<Scalar>& intervent
   Layer& state = layers_[static_cast<std::size_t>(layer)];
   const Matrix<Scalar>& x = output_of(layer);
   const bool mlp = settings_.hidden() > 0;
+  const bool skip = settings_.attention_skip == AttentionSkip::with;
   const auto norm1 = [&](const Matrix<Scalar>& in) {
     norm_forward(own.norm1, own.norm1_bias, in, state.norm1, state.statistics1);
   };
@@ -239,13 +280,13 @@ void Model<Scalar>::run_layer(Index layer, const Intervention<Scalar>& intervent
   if (settings_.norm == BlockNorm::pre) {
     norm1(x);
     attend(layer, state.norm1, intervention);
-    state.sum1 += x;
+    if (skip) state.sum1 += x;
     if (!mlp) return;
     norm2(state.sum1);
     run_mlp(layer, state.norm2, state.sum1);
   } else {
     attend(layer, x, intervention);
-    state.sum1 += x;
+    if (skip) state.sum1 += x;
     norm1(state.sum1);
     if (!mlp) return;
     run_mlp(layer, state.norm1, state.norm1);
@@ -273,7 +314,7 @@ void Model<Scalar>::attend(Index layer, const Matrix<Scalar>& in,
         intervention.readings.empty() ? trained : intervention.readings;
     attention_forward(shape_, state.fused,
                       all.subspan(static_cast<std::size_t>(layer) * heads, heads), state.weights,
-                      state.attended, intervention.places);
+                      state.attended, intervention.places, offset_terms(layer));
   } else {
     fixed_attention_forward(shape_, state.fused, settings_.attention == AttentionKind::self,
                             state.weights, state.attended);
@@ -324,7 +365,13 @@ void Model<Scalar>::backward() {
   if (normed) {
     norm_backward(layout_.final_norm, layout_.final_bias, last, final_statistics_, flow_);
   }
+  kept_slopes_ = Vector<Scalar>::Zero(settings_.length);
   for (Index layer = settings_.depth - 1; layer >= 0; --layer) layer_back(layer);
+  for (Index distance = 0; layout_.offset_mask >= 0 && distance < settings_.length; ++distance) {
+    const Scalar probability = sigmoid(parameters_[layout_.offset_mask + distance]);
+    gradient_[layout_.offset_mask + distance] =
+        probability * (1 - probability) * kept_slopes_[distance];
+  }
   freeze_biases();
   apply_dropout(dropout_, 0, flow_);
   Scalar* const positions = layout_.positions < 0 ? nullptr : slope_at(layout_.positions);
@@ -338,6 +385,7 @@ void Model<Scalar>::layer_back(Index layer) {
   const Layer& state = at(layer);
   const Matrix<Scalar>& x = output_of(layer);
   const bool mlp = settings_.hidden() > 0;
+  const bool skip = settings_.attention_skip == AttentionSkip::with;
   const auto norm1_back = [&](const Matrix<Scalar>& in, Matrix<Scalar>& slope) {
     norm_backward(own.norm1, own.norm1_bias, in, state.statistics1, slope);
   };
@@ -352,7 +400,7 @@ void Model<Scalar>::layer_back(Index layer) {
     }
     attend_back(layer, state.norm1);
     norm1_back(x, inner_);
-    flow_ += inner_;
+    skip ? flow_ += inner_ : flow_ = inner_;
   } else {
     if (mlp) {
       norm2_back(state.sum2, flow_);
@@ -361,7 +409,7 @@ void Model<Scalar>::layer_back(Index layer) {
     }
     norm1_back(state.sum1, flow_);
     attend_back(layer, x);
-    flow_ += inner_;
+    skip ? flow_ += inner_ : flow_ = inner_;
   }
 }
 
@@ -374,7 +422,9 @@ void Model<Scalar>::attend_back(Index layer, const Matrix<Scalar>& in) {
                   dropped_flow(dropout_place(layer, kAttention)), &dattended_,
                   slope_at(own.projection), slope_at(own.projection_bias));
   attention_backward(shape_, state.fused, state.weights, settings_.attention == AttentionKind::hard,
-                     dattended_, dfused_);
+                     dattended_, dfused_, offset_terms(layer),
+                     {own.relative < 0 ? nullptr : slope_at(own.relative),
+                      layout_.offset_mask < 0 ? nullptr : kept_slopes_.data()});
   turns_.turn_batch(shape_, -1, dfused_);
   if (own.query_norm >= 0) {
     head_norm_backward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.projected,

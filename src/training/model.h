@@ -32,28 +32,34 @@ struct LayerOffsets {
   Eigen::Index norm1_bias = -1;                 ///< RMSNorm has none
   Eigen::Index query_norm = -1, key_norm = -1;  ///< gains of QK-norm
   Eigen::Index norm2 = -1, norm2_bias = -1, up = -1, up_bias = -1, down = -1, down_bias = -1;
-  Eigen::Index gate = -1;  ///< of a gated MLP
+  Eigen::Index gate = -1;      ///< of a gated MLP
+  Eigen::Index relative = -1;  ///< relative position biases, as OffsetTerms::bias
 };
 
 /// Where each parameter is. Grouped keys have GPT-2's names too, with a narrower c_attn; rotary
-/// positions have no wpe, and post-LayerNorm no ln_f.
+/// and relative positions have no wpe, and post-LayerNorm no ln_f.
 struct ParameterLayout {
   explicit ParameterLayout(const ModelSettings& settings);
 
   std::vector<Block> blocks;
   std::vector<LayerOffsets> layers;
   Eigen::Index embedding = 0, positions = -1, final_norm = -1, final_bias = -1;
-  Eigen::Index output = 0;  ///< the embedding's, when tied
+  Eigen::Index output = 0;        ///< the embedding's, when tied
+  Eigen::Index offset_mask = -1;  ///< by distance the logit of the probability to be kept, T
   Eigen::Index size = 0;
 };
 
 /// What may be changed of attention that depends on queries and keys when a trained model is evaluated.
 template <class Scalar>
 struct Intervention {
-  std::vector<HeadReading<Scalar>> readings;  ///< layer by layer a head; empty for those as trained
+  /// Layer by layer a head; empty for those as trained. Soft where the settings have terms by offset.
+  std::vector<HeadReading<Scalar>> readings;
   /// Of the tokens of the batch; empty for positions in order and all earlier keys. Positions are below the
   /// sequence length of the model.
   std::vector<TokenPlace> places = {};
+  /// Whether keys at the distances 0 to T - 1 from the query are seen, in all sequences (T) or in each
+  /// (T x B); empty for those of the model. Attention must be softmax.
+  std::vector<char> kept = {};
 };
 
 /// The model with its parameters, the gradient of its last loss, and the activations of its last
@@ -71,18 +77,19 @@ class Model {
   Vector<Scalar>& gradient() { return gradient_; }
   const Vector<Scalar>& gradient() const { return gradient_; }
 
-  /// Runs sequences of `length` tokens, one after another in `tokens`; at most the model's length
-  /// where positions are learned. Throws InvalidArgument ("tokens") for a token that is not in the
-  /// vocabulary, "length", and "places" that are not as many as tokens, that the model does not have, or where
-  /// positions are not rotary or attention is not softmax. `dropout` is of the embeddings and of what attention
-  /// and MLP add.
+  /// Runs sequences of `length` tokens, one after another in `tokens`; at most the model's length where positions
+  /// are learned or relative or a distance is hidden. Throws InvalidArgument ("tokens") for a token that is not in
+  /// the vocabulary, "length", "places" that are not as many as tokens, that the model does not have, or where
+  /// positions are not rotary, attention is not causal softmax or distances are hidden, and "kept" of another size
+  /// or without softmax. `dropout` is of the embeddings and of what attention and MLP add.
   void forward(std::span<const TokenId> tokens, Eigen::Index length,
                const Intervention<Scalar>& intervention = {}, const Dropout& dropout = {});
-  /// Mean cross-entropy in nats of the last batch, whose logits it uses up. With `gradient`, backward
-  /// may follow. `each`, if not empty, gets the loss of every token.
+  /// Mean cross-entropy in nats of the last batch, whose logits it uses up, over the targets other than
+  /// kNoTarget. With `gradient`, backward may follow. `each`, if not empty, gets the loss of every token.
   double loss(std::span<const TokenId> targets, bool gradient = false, std::span<double> each = {});
-  /// The gradient of that loss by every parameter, without intervention; zero for query and key biases
-  /// (or all linear biases) where the settings are without.
+  /// The gradient of that loss by every parameter, without intervention other than `kept`; zero for query and
+  /// key biases (or all linear biases) where the settings are without. That by the offset mask is of the
+  /// expected loss, with the loss linear in the heads' outputs, estimated from the kept distances.
   void backward();
 
   /// V x N, until loss() is called.
@@ -93,6 +100,9 @@ class Model {
   const Matrix<Scalar>& attention(Eigen::Index layer) const { return at(layer).weights; }
   /// As every head is trained.
   std::vector<HeadReading<Scalar>> readings() const;
+  /// Whether keys at the distances 0 to T - 1 are seen: those whose learned probability is at least 1/2, and not
+  /// `dropped_distance`. Empty without such settings.
+  std::vector<char> kept() const;
   /// What attention read, d x N: with pre-LayerNorm, after it.
   const Matrix<Scalar>& attention_input(Eigen::Index layer) const {
     return settings_.norm == BlockNorm::pre ? at(layer).norm1 : output_of(layer);
@@ -124,6 +134,7 @@ class Model {
 
   void resize(Eigen::Index tokens);
   void check_places(const Intervention<Scalar>& intervention, Eigen::Index tokens) const;
+  OffsetTerms<Scalar> offset_terms(Eigen::Index layer) const;
   void run_layer(Eigen::Index layer, const Intervention<Scalar>& intervention);
   void attend(Eigen::Index layer, const Matrix<Scalar>& in,
               const Intervention<Scalar>& intervention);
@@ -145,6 +156,8 @@ class Model {
   AttentionShape shape_;
   RotaryTurns turns_;  // of at least the model's positions; none with learned positions
   std::vector<TokenId> tokens_;
+  std::vector<char> kept_;      // see Intervention
+  Vector<Scalar> kept_slopes_;  // see OffsetSlopes
   std::vector<Layer> layers_;
   Matrix<Scalar> embedded_, final_, final_statistics_, logits_;
   // Gradients on their way back: by a layer's output, by a block's input, by attention's and the MLP's.

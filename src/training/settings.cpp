@@ -37,6 +37,12 @@ constexpr std::array kNumberFields{
     NumberField{"growth_limit", [](TrainSettings& s) -> Place { return &s.optimizer.growth_limit; },
                 true},
     NumberField{"dropout", [](TrainSettings& s) -> Place { return &s.dropout; }, true},
+    NumberField{"bias_rate", [](TrainSettings& s) -> Place { return &s.optimizer.bias_rate; },
+                true},
+    NumberField{"masked_share", [](TrainSettings& s) -> Place { return &s.masked_share; }, true},
+    NumberField{"dropped_distance",
+                [](TrainSettings& s) -> Place { return &s.model.dropped_distance; }, true},
+    NumberField{"entry_penalty", [](TrainSettings& s) -> Place { return &s.entry_penalty; }, true},
     NumberField{"mean_weight",
                 [](TrainSettings& s) -> Place { return &s.regularizer.mean_weight; }},
     NumberField{"scale_weight",
@@ -58,7 +64,9 @@ constexpr std::array kNumberFields{
 };
 
 constexpr std::array kNorms{Choice{"pre", "pre-norm"}, Choice{"post", "post-norm"}};
-constexpr std::array kPositions{Choice{"learned", "learned"}, Choice{"rotary", "rotary"}};
+constexpr std::array kPositions{Choice{"learned", "learned"}, Choice{"rotary", "rotary"},
+                                Choice{"relative", "relative bias"}};
+constexpr std::array kOffsetMasks{Choice{"none", "none"}, Choice{"learned", "learned"}};
 constexpr std::array kOutputs{Choice{"tied", "tied"}, Choice{"free", "free"}};
 constexpr std::array kTargets{Choice{"given", "given mean"},
                               Choice{"own", "each head’s initial mean"}};
@@ -96,8 +104,10 @@ constexpr ChoiceField choice(std::string_view name, Choices names, Help meaning,
 constexpr std::array kChoiceFields{
     choice<&TrainSettings::model, &ModelSettings::norm>("layer_norm", kNorms,
                                                         "place of the normalization"),
-    choice<&TrainSettings::model, &ModelSettings::positions>("positions", kPositions,
-                                                             "position embeddings"),
+    choice<&TrainSettings::model, &ModelSettings::positions>(
+        "positions", kPositions,
+        "positions: learned or rotary embeddings, or a bias of the logits for each layer, head and "
+        "offset (relative)"),
     choice<&TrainSettings::model, &ModelSettings::output>(
         "output", kOutputs, "output weights: tied to the token embeddings, or free"),
     choice<&TrainSettings::regularizer, &RegularizerSettings::kind>(
@@ -125,6 +135,17 @@ constexpr std::array kChoiceFields{
         "attention", kAttentionKinds,
         "attention weights: softmax; all on the largest logit with the gradient of softmax (hard, "
         "straight-through); as controls all zero (none) or each token on itself (self)",
+        true),
+    choice<&TrainSettings::model, &ModelSettings::objective>(
+        "objective", kObjectiveNames,
+        "what is predicted: the next token with causal attention, or masked tokens with attention "
+        "to all tokens",
+        true),
+    choice<&TrainSettings::model, &ModelSettings::attention_skip>(
+        "attention_skip", kAttentionSkipNames, "skip connection around attention", true),
+    choice<&TrainSettings::model, &ModelSettings::offset_mask>(
+        "offset_mask", kOffsetMasks,
+        "differentiable mask over the distances between query and key, learned beside the model",
         true),
     ChoiceField{"final_evaluation", kFinalEvaluations,
                 [](const TrainSettings& s) { return static_cast<std::size_t>(s.final_evaluation); },
@@ -188,6 +209,9 @@ std::span<const ChoiceField> choice_fields() { return kChoiceFields; }
 std::string_view name_of(AttentionKind kind) {
   return kAttentionKinds[static_cast<std::size_t>(kind)].name;
 }
+std::string_view name_of(Positions positions) {
+  return kPositions[static_cast<std::size_t>(positions)].name;
+}
 
 double number_of(const TrainSettings& settings, const NumberField& field) {
   TrainSettings copy = settings;  // the fields give places that can be written
@@ -221,6 +245,16 @@ void check_model(const ModelSettings& settings) {
     throw InvalidArgument("heads", "leave an even head width for rotary positions",
                           "heads " + std::to_string(settings.heads) + ", head width " +
                               std::to_string(settings.head_width()));
+  }
+  if (settings.dropped_distance >= settings.length) {
+    throw InvalidArgument("dropped_distance", "be below the length",
+                          "length " + std::to_string(settings.length) + ", dropped_distance " +
+                              std::to_string(settings.dropped_distance));
+  }
+  if (settings.has_offset_terms() && settings.attention != AttentionKind::softmax) {
+    throw InvalidArgument(
+        "attention", "be softmax with relative positions, an offset mask or a dropped distance",
+        "found " + std::string(name_of(settings.attention)));
   }
 }
 

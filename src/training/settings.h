@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <variant>
 
 #include "support/choice.h"
+#include "support/gemm.h"
 #include "training/regularizers/table.h"
 
 namespace eigenscope {
@@ -20,6 +22,7 @@ enum class BlockNorm {
 enum class Positions {
   learned,  ///< a vector of its own for each position, added to the token's
   rotary,   ///< queries and keys turned by angles in proportion to the position (RoFormer)
+  relative,  ///< a bias of the logits for each layer, head and offset between key and query, initially 0
 };
 enum class OutputKind { tied, free };     ///< the output reads the token embeddings, or its own
 enum class Normalization { layer, rms };  ///< LayerNorm, or RMSNorm without bias
@@ -39,6 +42,19 @@ enum class AttentionKind {
 constexpr bool reads_logits(AttentionKind kind) {
   return kind == AttentionKind::softmax || kind == AttentionKind::hard;
 }
+enum class Objective {
+  next,  ///< causal attention; each token's successor
+  masked,  ///< attention to all tokens; a share of the tokens, which the last token of the vocabulary replaces
+};
+inline constexpr std::array kObjectiveNames{Choice{"next", "next token"},
+                                            Choice{"masked", "masked tokens"}};
+enum class AttentionSkip { with, without };  ///< whether attention's input is added to its output
+inline constexpr std::array kAttentionSkipNames{Choice{"with", "with"},
+                                                Choice{"without", "without"}};
+enum class OffsetMask {
+  none,
+  learned,  ///< the distances |query - key| that all heads see, drawn in training with learned probabilities
+};
 enum class QueryKeyNorm {
   none,
   rms,  ///< each head's query and key over their root mean square, times a learned gain (QK-norm)
@@ -46,7 +62,7 @@ enum class QueryKeyNorm {
 
 /// The decoder-only language model of GPT-2 (LayerNorm, biases, GELU), with what may differ.
 struct ModelSettings {
-  Eigen::Index vocabulary = 256;  ///< V, the text's
+  Eigen::Index vocabulary = 256;  ///< V, the text's, and one more with the objective `masked`
   Eigen::Index width = 64;        ///< d
   Eigen::Index depth = 2;
   Eigen::Index heads = 4;  ///< divides the width
@@ -64,7 +80,18 @@ struct ModelSettings {
   QueryKeyBias query_key_bias = QueryKeyBias::with;  ///< without: they stay zero
   QueryKeyNorm query_key_norm = QueryKeyNorm::none;
   AttentionKind attention = AttentionKind::softmax;
+  Objective objective = Objective::next;
+  AttentionSkip attention_skip = AttentionSkip::with;
+  OffsetMask offset_mask = OffsetMask::none;
+  Eigen::Index dropped_distance = -1;  ///< |query - key| at which no query sees a key; -1 for none
 
+  /// Whether attention has terms that depend on the offset alone.
+  bool has_offset_terms() const {
+    return positions == Positions::relative || offset_mask == OffsetMask::learned ||
+           dropped_distance >= 0;
+  }
+  /// The keys that a query sees, without what the offset hides.
+  Entries visible() const { return objective == Objective::next ? Entries::upper : Entries::all; }
   Eigen::Index head_width() const { return width / heads; }
   Eigen::Index groups() const { return key_heads == 0 ? heads : key_heads; }
   /// Rows of queries, keys and values together.
@@ -91,6 +118,8 @@ struct OptimizerSettings {
   /// AdamW^2 (arXiv:2505.21910): largest ratio of the spectral norm of a step of a projection matrix to
   /// that of the matrix; a larger step is scaled down; 0 for none.
   double growth_limit = 0;
+  /// Rate of relative position biases and of a learned offset mask over that of the other parameters.
+  double bias_rate = 10;
 };
 
 enum class TargetKind {
@@ -141,8 +170,11 @@ struct TrainSettings {
   ModelSettings model;
   OptimizerSettings optimizer;
   RegularizerSettings regularizer;
-  Eigen::Index batch = 8;       ///< sequences a step
-  double dropout = 0;           ///< of the embeddings and of what attention and MLP add
+  Eigen::Index batch = 8;      ///< sequences a step
+  double dropout = 0;          ///< of the embeddings and of what attention and MLP add
+  double masked_share = 0.15;  ///< of the tokens, with Objective::masked
+  double entry_penalty =
+      0.005;  ///< with OffsetMask::learned: nats for each kept entry of an attention row
   Eigen::Index log_every = 25;  ///< steps
   Eigen::Index eval_batches =
       4;  ///< batches of validation text that an evaluation reads; 0 for all
@@ -176,6 +208,7 @@ struct ChoiceField {
 };
 std::span<const ChoiceField> choice_fields();
 std::string_view name_of(AttentionKind kind);
+std::string_view name_of(Positions positions);
 /// Throws InvalidArgument that lists the names.
 void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_view name);
 
@@ -183,7 +216,8 @@ void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_v
 /// positions, leave an odd head width; "key_heads" that do not divide the heads; what the regularizer's row
 /// refuses; "qk_clip" together with QK-norm, which it cannot change; more "target_heads" than heads; a setting
 /// of W_QK together with an "attention" that does not read it; "patience" together with a final evaluation on the
-/// whole text; "heads" that leave mimetic_zero a head width of 1.
+/// whole text; "heads" that leave mimetic_zero a head width of 1; a "dropped_distance" that is not below the length;
+/// "attention" other than softmax together with terms by offset.
 void check_model(const ModelSettings& settings);
 void check_training(const TrainSettings& settings);
 

@@ -24,7 +24,7 @@ double largest_logit(const Model<float>& model, Index layer, Index head, Matrix<
              factor(column + head * shape.head_width, fused.rows()), logits.data(), shape.length);
     for (Index t = 0; t < shape.length; ++t) {
       const float* const keys = logits.data() + t * shape.length;
-      largest = std::max(largest, *std::max_element(keys, keys + t + 1));
+      largest = std::max(largest, *std::max_element(keys, keys + shape.keys(t)));
     }
   }
   return static_cast<double>(largest) / std::sqrt(static_cast<double>(shape.head_width));

@@ -40,6 +40,11 @@ Intervention<float> intervention_of_name(std::string_view name, double gamma,
     throw InvalidArgument("intervention", "be none for a model with fixed attention weights",
                           "found " + std::string(name));
   }
+  if (kind == 1 && model.settings().has_offset_terms()) {
+    throw InvalidArgument("intervention",
+                          "be none or tame for a model with relative positions or hidden distances",
+                          "found " + std::string(name));
+  }
   switch (kind) {
     case 1: {
       std::vector<HeadReading<float>> readings = model.readings();
@@ -62,6 +67,10 @@ TextSampler::TextSampler(TrainedModel trained, std::string_view prompt, Index wa
       temperature_(checked("temperature", temperature)),
       seed_(seed),
       intervention_(intervention) {
+  if (trained_.settings.model.objective != Objective::next) {
+    throw InvalidArgument("checkpoint",
+                          "be of a run with the objective next, which continues a text");
+  }
   if (tokens_.empty()) tokens_ = trained_.tokenizer.encode("\n");
   prompt_ = tokens_.size();
 }
@@ -112,7 +121,8 @@ Attended attend_to(TrainedModel& trained, std::string_view prompt,
         // A column of the model's is a row here.
         const auto row = model.attention(layer).col(head * length + query);
         found.weights.insert(found.weights.end(), row.begin(), row.end());
-        if (query > 0) entropy += normalized_entropy(row.head(query + 1).cast<double>());
+        const Index keys = model.shape().keys(query);
+        if (query > 0) entropy += normalized_entropy(row.head(keys).cast<double>());
       }
       found.entropies.push_back(entropy / static_cast<double>(length - 1));
     }

@@ -22,7 +22,7 @@ class TextSampler {
  public:
   /// Goes on from `prompt` (a line's end when it has no token) for `wanted` tokens, each drawn from
   /// softmax(logits / temperature); token k by draw k of the seed. Throws InvalidArgument
-  /// ("temperature", "generated").
+  /// ("temperature", "generated"), and ("checkpoint") for a model of masked tokens.
   TextSampler(TrainedModel trained, std::string_view prompt, Eigen::Index wanted,
               double temperature, std::uint64_t seed, const Intervention<float>& intervention = {});
 

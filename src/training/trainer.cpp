@@ -4,13 +4,16 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
+#include <span>
 #include <utility>
 
+#include "nn/loss.h"
 #include "statistics/estimate.h"
 #include "support/error.h"
 #include "support/parameter.h"
 #include "support/random.h"
+#include "training/masked_tokens.h"
+#include "training/offset_mask.h"
 #include "training/step_limits.h"
 #include "training/training_file.h"
 
@@ -21,10 +24,11 @@ using Eigen::Index;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kBatchStream = std::uint64_t{1} << 41;
-constexpr double kLargestLoss = 1000;  // nats a token; a model that knows nothing has log V
+constexpr std::uint64_t kValidationSeed = 1;  // of masks: the same for every run
+constexpr double kLargestLoss = 1000;         // nats a token; a model that knows nothing has log V
 
 TrainSettings with_vocabulary(TrainSettings settings, const Text& text) {
-  settings.model.vocabulary = text.tokenizer.vocabulary();
+  settings.model.vocabulary = model_vocabulary(settings.model, text.tokenizer.vocabulary());
   check_training(settings);
   return settings;
 }
@@ -52,14 +56,6 @@ void check_text(const Text& text, const TrainSettings& settings) {
             " for a sequence of " + std::to_string(length),
         "found " + std::to_string(validation));
   }
-}
-
-// Copies `length` tokens from `start` on, and those that follow them.
-void add_sequence(const std::vector<TokenId>& text, Index start, Index length,
-                  std::vector<TokenId>& inputs, std::vector<TokenId>& outputs) {
-  const auto first = text.begin() + start;
-  inputs.insert(inputs.end(), first, first + length);
-  outputs.insert(outputs.end(), first + 1, first + length + 1);
 }
 
 // Adds `share` of what a batch was measured to have.
@@ -144,15 +140,34 @@ void Trainer::prepare() {
   regularizer_ = make_regularizer<float>(settings_, model_.layout());
   reparam_ = regularizer_->reparametrization();
   if (reparam_) {
-    raw_.resize(model_.layout().size + reparam_->gains());
+    raw_.resize(trained_size());
     raw_ << model_.parameters(), Vector<float>::Ones(reparam_->gains());
   }
-  optimizer_ = AdamW(settings_.optimizer, decay());
+  optimizer_ = AdamW(settings_.optimizer, decay(), rates());
+}
+
+Vector<float> Trainer::rates() const {
+  const ParameterLayout& layout = model_.layout();
+  Vector<float> rates = Vector<float>::Ones(trained_size());
+  const auto own = static_cast<float>(settings_.optimizer.bias_rate);
+  for (const Block& block : layout.blocks) {
+    const bool relative =
+        block.layer >= 0 &&
+        block.offset == layout.layers[static_cast<std::size_t>(block.layer)].relative;
+    if (relative || block.offset == layout.offset_mask) {
+      rates.segment(block.offset, block.size()).setConstant(own);
+    }
+  }
+  return rates;
+}
+
+Index Trainer::trained_size() const {
+  return model_.layout().size + (reparam_ ? reparam_->gains() : 0);
 }
 
 Vector<float> Trainer::decay() const {
   const ParameterLayout& layout = model_.layout();
-  Vector<float> decay = Vector<float>::Zero(layout.size + (reparam_ ? reparam_->gains() : 0));
+  Vector<float> decay = Vector<float>::Zero(trained_size());
   const auto general = static_cast<float>(settings_.optimizer.weight_decay);
   for (const Block& block : layout.blocks) {
     if (!block.vector) decay.segment(block.offset, block.size()).setConstant(general);
@@ -186,6 +201,21 @@ void Trainer::stop_at(Index step, const std::string& what) {
       shown(settings_.optimizer.learning_rate) + " may help";
 }
 
+// Adds T tokens from `start` on to the batch, with those that follow them as targets; or with masked tokens the
+// latter as both.
+void Trainer::add_sequence(const std::vector<TokenId>& text, Index start, std::uint64_t seed,
+                           std::uint64_t draw) {
+  const Index length = settings_.model.length;
+  const bool masked = settings_.model.objective == Objective::masked;
+  const auto first = text.begin() + start, next = first + 1;
+  inputs_.insert(inputs_.end(), masked ? next : first, (masked ? next : first) + length);
+  outputs_.insert(outputs_.end(), next, next + length);
+  if (!masked) return;
+  const auto own = static_cast<std::size_t>(length);
+  mask_tokens(settings_.masked_share, static_cast<TokenId>(settings_.model.vocabulary - 1), seed,
+              draw, std::span(inputs_).last(own), std::span(outputs_).last(own));
+}
+
 // The forward pass of the batch of the next step.
 void Trainer::read_batch() {
   const Index length = settings_.model.length;
@@ -198,10 +228,12 @@ void Trainer::read_batch() {
         static_cast<std::uint64_t>(step_) * static_cast<std::uint64_t>(settings_.batch) +
         static_cast<std::uint64_t>(b);
     const auto start = random_bits(settings_.seed, kBatchStream, draw) % starts;
-    add_sequence(text_->training, static_cast<Index>(start), length, inputs_, outputs_);
+    add_sequence(text_->training, static_cast<Index>(start), settings_.seed, draw);
   }
-  model_.forward(inputs_, length, {},
-                 {settings_.dropout, settings_.seed, static_cast<std::uint64_t>(step_)});
+  const auto step = static_cast<std::uint64_t>(step_);
+  model_.forward(inputs_, length,
+                 {{}, {}, draw_kept(model_, settings_.batch, settings_.seed, step)},
+                 {settings_.dropout, settings_.seed, step});
 }
 
 void Trainer::step() {
@@ -211,6 +243,7 @@ void Trainer::step() {
   if (loss > kLargestLoss)
     return stop_at(step_ + 1, "the loss of " + shown(loss) + " nats per token diverges");
   model_.backward();
+  add_entry_penalty(settings_.entry_penalty, model_);
   regularizer_->observe(model_, /*first=*/false);
   const Index acting = settings_.regularizer.target_steps;
   if (acting == 0 || step_ < acting) regularizer_->add_penalty(targets_, model_);
@@ -313,13 +346,15 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
   LogRow batch = row;
   double sum = 0, own_sum = 0, square_sum = 0;
   std::vector<double> tokens;  // losses of a batch's tokens
+  std::vector<std::size_t>
+      evaluated;  // the token at i + 1 of the text is the i-th that may have a loss
   for (Index first = 0; first < sequences; first += settings_.batch) {
     const Index end = std::min(first + settings_.batch, sequences);
     inputs_.clear();
     outputs_.clear();
     for (Index k = first; k < end; ++k) {
-      add_sequence(text_->validation, starts[static_cast<std::size_t>(k)], length, inputs_,
-                   outputs_);
+      const Index start = starts[static_cast<std::size_t>(k)];
+      add_sequence(text_->validation, start, kValidationSeed, static_cast<std::uint64_t>(start));
     }
     model_.forward(inputs_, length, intervention);
     if (first < measured) {
@@ -329,8 +364,17 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
     }
     tokens.resize(outputs_.size());
     sum += model_.loss(outputs_, false, tokens) * static_cast<double>(end - first);
-    for (auto it = tokens.begin(); it != tokens.end(); it += length) {
-      const double own = std::accumulate(it, it + length, 0.0) / static_cast<double>(length);
+    for (Index k = first; k < end; ++k) {
+      const Index start = starts[static_cast<std::size_t>(k)];
+      double total = 0, predicted = 0;
+      for (Index i = 0; i < length; ++i) {
+        const auto at = static_cast<std::size_t>((k - first) * length + i);
+        if (outputs_[at] == kNoTarget) continue;
+        total += tokens[at];
+        predicted += 1;
+        evaluated.push_back(static_cast<std::size_t>(start + i));
+      }
+      const double own = total / predicted;
       own_sum += own;
       square_sum += own * own;
     }
@@ -338,10 +382,8 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
   const auto count = static_cast<double>(sequences);
   const auto reference = [&](const std::vector<double>& losses) {
     double total = 0;
-    for (const Index start : starts) {  // the token at i + 1 is the i-th that has a loss
-      total += std::accumulate(losses.begin() + start, losses.begin() + start + length, 0.0);
-    }
-    return total / static_cast<double>(length) / count;
+    for (const std::size_t at : evaluated) total += losses[at];
+    return total / static_cast<double>(evaluated.size());
   };
   const NgramLosses& references = text_->references;
   return {sum / count, mean_error(own_sum, square_sum, count), reference(references.unigram),

@@ -64,6 +64,8 @@ class Trainer {
   void log_state();
   void stop_at(Eigen::Index step, const std::string& what);
   void read_batch();
+  void add_sequence(const std::vector<TokenId>& text, Eigen::Index start, std::uint64_t seed,
+                    std::uint64_t draw);
   void set_targets();
   void move(const Vector<float>& gradient, float shrink);
   struct ValidationLoss {
@@ -72,7 +74,9 @@ class Trainer {
   };
   std::vector<Eigen::Index> evaluated_starts() const;
   ValidationLoss validation_loss(LogRow& row, const Intervention<float>& intervention);
+  Eigen::Index trained_size() const;
   Vector<float> decay() const;
+  Vector<float> rates() const;
   TrainingState state() const;
 
   TrainSettings settings_;

@@ -7,6 +7,7 @@
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/parameter.h"
+#include "training/masked_tokens.h"
 #include "training/regularizers/regularizer.h"
 
 namespace eigenscope {
@@ -209,7 +210,8 @@ TrainingState read_training_header(const Safetensors& file) {
                                   std::to_string(state.settings.optimizer.steps));
   }
   state.tokenizer = Tokenizer::parse(entry(file, "tokenizer"));
-  state.settings.model.vocabulary = state.tokenizer.vocabulary();
+  state.settings.model.vocabulary =
+      model_vocabulary(state.settings.model, state.tokenizer.vocabulary());
   try {
     check_training(state.settings);
   } catch (const InvalidArgument& error) {
@@ -277,8 +279,7 @@ std::string config_text(const ModelSettings& settings) {
           (settings.output == OutputKind::tied ? "true" : "false") + ",\n";
   text += std::string("  \"layer_norm\": \"") + (settings.norm == BlockNorm::pre ? "pre" : "post") +
           "\",\n";
-  text += std::string("  \"positions\": \"") +
-          (settings.positions == Positions::learned ? "learned" : "rotary") + "\"";
+  text += "  \"positions\": \"" + std::string(name_of(settings.positions)) + "\"";
   if (settings.attention != AttentionKind::softmax) {
     text += ",\n  \"attention_weights\": \"" + std::string(name_of(settings.attention)) + "\"";
   }
