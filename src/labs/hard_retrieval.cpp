@@ -18,7 +18,6 @@ namespace {
 
 using Eigen::Index;
 
-constexpr Index kChunk = 16;  // sequences of a forward pass
 constexpr std::size_t kReplacements = kReplacementNames.size();
 constexpr std::size_t kPermutations = 2000;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -99,6 +98,10 @@ HardRetrieval::HardRetrieval(std::vector<TrainedModel> models, std::string_view 
       throw InvalidArgument(
           "runs", "have softmax or hard attention, whose weights depend on queries and keys");
     }
+    if (own.model.objective != Objective::next || own.model.has_offset_terms()) {
+      throw InvalidArgument(
+          "runs", "have the objective next, all distances and learned or rotary positions");
+    }
     for (const Subject& other : subjects_) {
       if (other.trained.settings.seed == own.seed &&
           other.trained.settings.model.attention == own.model.attention) {
@@ -170,7 +173,7 @@ void HardRetrieval::evaluate_chunk(Subject& subject) {
   Model<float>& model = subject.trained.model;
   const Index length = model.settings().length;
   const auto first = static_cast<Index>(current_.size());
-  const Index count = std::min(kChunk, subject.sequences - first);
+  const Index count = std::min(kPassagesAtOnce, subject.sequences - first);
   const auto chunk = [&](const std::vector<TokenId>& tokens) {
     return std::span(tokens).subspan(static_cast<std::size_t>(first * length),
                                      static_cast<std::size_t>(count * length));
@@ -202,7 +205,7 @@ void HardRetrieval::evaluate_chunk(Subject& subject) {
 
 double HardRetrieval::chunk_work(const Subject& subject) const {
   const ModelSettings& own = subject.trained.settings.model;
-  const auto tokens = static_cast<double>(kChunk * own.length);
+  const auto tokens = static_cast<double>(kPassagesAtOnce * own.length);
   return tokens * (static_cast<double>(subject.trained.model.layout().size) +
                    static_cast<double>(2 * own.depth * own.width * own.length));
 }

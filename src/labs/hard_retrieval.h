@@ -83,9 +83,9 @@ struct HardRetrievalSettings {
 /// A job: evaluates models on sequences at even distances in the last tenth of a text.
 class HardRetrieval {
  public:
-  /// Throws InvalidArgument: "runs" without a model trained with softmax, for one whose attention depends on no logit,
-  /// and for two of one kind and seed; "text" where its last tenth is shorter than a sequence; a setting out of
-  /// range.
+  /// Throws InvalidArgument: "runs" without a model trained with softmax, for one whose attention depends on no logit
+  /// or has terms by offset or whose objective is not the next token, and for two of one kind and seed; "text" where
+  /// its last tenth is shorter than a sequence; a setting out of range.
   HardRetrieval(std::vector<TrainedModel> models, std::string_view text,
                 const HardRetrievalSettings& settings);
 

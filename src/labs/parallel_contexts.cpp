@@ -29,18 +29,6 @@ bool is_selection(ContextReading reading) {
          reading == ContextReading::last;
 }
 
-Estimate estimate_of(const VectorXd& values) {
-  return estimate_over(static_cast<std::size_t>(values.size()),
-                       [&](std::size_t i) { return values[static_cast<Index>(i)]; });
-}
-
-// The mean of models x passages with both spreads in its error; of one model, the spread over passages.
-Estimate over_both(const MatrixXd& values) {
-  const double over_passages = estimate_of(values.colwise().mean()).error;
-  const double over_models = values.rows() > 1 ? estimate_of(values.rowwise().mean()).error : 0;
-  return {values.mean(), std::hypot(over_passages, over_models)};
-}
-
 double mean_of(const std::vector<double>& values, Index first, Index last) {
   return std::accumulate(values.begin() + first, values.begin() + last, 0.0) /
          static_cast<double>(last - first) / std::numbers::ln2;
@@ -59,8 +47,10 @@ ParallelContexts::ParallelContexts(std::vector<TrainedModel> models, std::string
   length_ = first.settings.model.length;
   for (const TrainedModel& model : models) {
     const ModelSettings& own = model.settings.model;
-    if (own.positions != Positions::rotary || own.attention != AttentionKind::softmax) {
-      throw InvalidArgument("runs", "have rotary positions and softmax attention");
+    if (own.positions != Positions::rotary || own.attention != AttentionKind::softmax ||
+        own.objective != Objective::next || own.has_offset_terms()) {
+      throw InvalidArgument(
+          "runs", "have rotary positions, softmax attention, all distances and the objective next");
     }
     if (own.length != length_ || !(model.tokenizer == first.tokenizer)) {
       throw InvalidArgument("runs", "have the same sequence length and vocabulary");
@@ -287,12 +277,15 @@ std::vector<ContextRow> ParallelContexts::rows() const {
       factor += subject.done[number].factor;
       models += 1;
     }
-    rows.push_back(
-        {plans_[number].reading, plans_[number].blocks, by_passage(number, false, loss).mean(),
-         over_both(by_passage(number, true, loss)), over_both(by_passage(number, true, early)),
-         over_both(by_passage(number, true, late)), by_passage(number, false, entropy).mean(),
-         over_both(by_passage(number, true, entropy)), over_both(by_passage(number, true, first)),
-         over_both(by_passage(number, true, last)), factor / models});
+    rows.push_back({plans_[number].reading, plans_[number].blocks,
+                    by_passage(number, false, loss).mean(),
+                    estimate_over_both(by_passage(number, true, loss)),
+                    estimate_over_both(by_passage(number, true, early)),
+                    estimate_over_both(by_passage(number, true, late)),
+                    by_passage(number, false, entropy).mean(),
+                    estimate_over_both(by_passage(number, true, entropy)),
+                    estimate_over_both(by_passage(number, true, first)),
+                    estimate_over_both(by_passage(number, true, last)), factor / models});
   }
   return rows;
 }

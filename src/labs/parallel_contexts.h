@@ -103,9 +103,10 @@ class ParallelContexts {
  public:
   static constexpr Eigen::Index kMostBlocks = 8;
 
-  /// Throws InvalidArgument: "runs" without a model, for positions that are not rotary, attention that is not
-  /// softmax, two of one seed, different sequence lengths or tokenizers, and a context that is shorter than
-  /// the prefix and a token for each block; "text" where its last tenth is shorter than a passage; a setting out of range.
+  /// Throws InvalidArgument: "runs" without a model, for positions that are not rotary, attention that is not softmax
+  /// at all distances, an objective other than the next token, two of one seed, different sequence lengths or
+  /// tokenizers, and a context that is shorter than the prefix and a token for each block; "text" where its last tenth
+  /// is shorter than a passage; a setting out of range.
   ParallelContexts(std::vector<TrainedModel> models, std::string_view text,
                    const ParallelContextsSettings& settings);
 

@@ -17,6 +17,8 @@ inline constexpr Parameter kSequences{.name = "sequences",
                                       .integer = true,
                                       .meaning = "sequences of validation text"};
 
+inline constexpr Eigen::Index kPassagesAtOnce = 16;  ///< of a forward pass
+
 /// `count` passages at even distances in the last tenth of a text, fewer where they would overlap, each of `length`
 /// tokens and the next one. Throws InvalidArgument ("text") where there is none.
 std::vector<std::vector<TokenId>> validation_passages(const Tokenizer& tokenizer,

@@ -41,7 +41,8 @@
   row(hard_retrieval)              \
   row(parallel_contexts)           \
   row(attention_sinks)             \
-  row(attention_explanation)
+  row(attention_explanation)       \
+  row(attention_entries)
 
 namespace eigenscope {
 

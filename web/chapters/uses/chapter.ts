@@ -7,6 +7,7 @@ import { AgentFigure } from './agents/figure';
 import { drawCards } from './cards';
 import { ContextFigure } from './contexts/figure';
 import { ExplanationFigure } from './explanation/figure';
+import { EntryFigure } from './entries/figure';
 import { FIRST } from './first';
 import type { LabFigure } from './lab-figure';
 import { LabModel } from './lab-model';
@@ -31,6 +32,7 @@ const FIGURES: Record<FigureOf<'uses'>, Made> = {
   'parallel-contexts': ContextFigure,
   'attention-sinks': SinkFigure,
   'attention-explanation': ExplanationFigure,
+  'attention-entries': EntryFigure,
 };
 /** The labs on the checkpoint that is open. */
 const ON_MODEL: readonly FigureOf<'uses'>[] = ['attention-sinks', 'attention-explanation'];

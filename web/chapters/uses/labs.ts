@@ -1,6 +1,7 @@
 import { agentLab } from './agents/lab';
 import { contextLab } from './contexts/lab';
 import { explanationLab } from './explanation/lab';
+import { entryLab } from './entries/lab';
 import type { Lab } from './lab';
 import { latentLab } from './latent/lab';
 import { positionLab } from './position/lab';
@@ -9,7 +10,14 @@ import { retrievalLab } from './retrieval/lab';
 import { sinkLab } from './sinks/lab';
 
 /** In the order of the page. */
-export const LABS = [
-  ...[positionLab, latentLab, priorLab, agentLab, retrievalLab, contextLab],
-  ...[sinkLab, explanationLab],
-] as readonly Lab[];
+export const LABS: readonly Lab[] = [
+  positionLab,
+  latentLab,
+  priorLab,
+  agentLab,
+  retrievalLab,
+  contextLab,
+  sinkLab,
+  explanationLab,
+  entryLab,
+];

@@ -8,6 +8,7 @@ import type * as Figures from '../../ui/figure';
 import { agentControls } from './agents/controls';
 import { contextControls } from './contexts/controls';
 import { explanationControls } from './explanation/controls';
+import { entryControls } from './entries/controls';
 import { latentControls } from './latent/controls';
 import { positionControls } from './position/controls';
 import { priorControls } from './prior/controls';
@@ -25,6 +26,7 @@ const controls = {
   ...textControls,
   ...sinkControls,
   ...explanationControls,
+  ...entryControls,
   seed: settingControls.seed,
   ...headControls,
 };

@@ -1,0 +1,398 @@
+#include "labs/attention_entries.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <string>
+
+#include "labs/estimate_over.h"
+#include "nn/loss.h"
+#include "support/error.h"
+#include "support/random.h"
+#include "training/masked_tokens.h"
+#include "training/offset_mask.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index kRandomMasks = 4;
+constexpr std::uint64_t kStream = std::uint64_t{1} << 49;
+/// Distances that are evaluated, where sequences are long enough.
+constexpr std::array<Index, 14> kDistances{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 28};
+
+std::string named(std::uint64_t seed) { return "seed " + std::to_string(seed); }
+
+bool has_mask(const TrainedModel& trained) {
+  return trained.settings.model.offset_mask == OffsetMask::learned;
+}
+
+// Whether two models differ by no more than their seed in the entries that they were trained with.
+bool same_kind(const TrainedModel& a, const TrainedModel& b) {
+  return a.settings.model.dropped_distance == b.settings.model.dropped_distance &&
+         has_mask(a) == has_mask(b) &&
+         (!has_mask(a) || a.settings.entry_penalty == b.settings.entry_penalty);
+}
+
+}  // namespace
+
+bool AttentionEntries::Subject::is_full() const {
+  return trained.settings.model.dropped_distance < 0 && !has_mask(trained);
+}
+
+const AttentionEntries::Losses* AttentionEntries::Subject::losses(const Plan& plan) const {
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (plans[i].same(plan)) return &done[i];
+  }
+  return nullptr;
+}
+
+AttentionEntries::AttentionEntries(std::vector<TrainedModel> models, std::string_view text,
+                                   const AttentionEntriesSettings& settings)
+    : settings_(settings) {
+  checked(kSequences, static_cast<double>(settings.sequences));
+  for (TrainedModel& model : models) {
+    const ModelSettings& own = model.settings.model;
+    if (own.objective == settings.objective && own.attention_skip == settings.attention_skip) {
+      add(std::move(model));
+    }
+  }
+  std::stable_partition(subjects_.begin(), subjects_.end(),
+                        [](const Subject& it) { return it.is_full(); });
+  if (subjects_.empty() || !subjects_.front().is_full()) {
+    throw InvalidArgument(
+        "runs", "have one with this objective and attention_skip, trained with all entries");
+  }
+  model_ = subjects_.front().trained.settings.model;
+  for (const Subject& subject : subjects_) {
+    const TrainSettings& own = subject.trained.settings;
+    if (full_of(own.seed) == nullptr) {
+      throw InvalidArgument("runs", "have a model trained with all entries for each seed",
+                            "none with " + named(own.seed));
+    }
+    if (has_mask(subject.trained)) penalties_.push_back(own.entry_penalty);
+  }
+  std::sort(penalties_.begin(), penalties_.end());
+  penalties_.erase(std::unique(penalties_.begin(), penalties_.end()), penalties_.end());
+  for (const Index distance : kDistances) {
+    if (distance < model_.length) distances_.push_back(distance);
+  }
+  for (Subject& subject : subjects_) plan(subject);
+  read_passages(text);
+}
+
+void AttentionEntries::check_model(const TrainedModel& trained) const {
+  const ModelSettings& own = trained.settings.model;
+  if (own.positions != Positions::relative || own.query_key_norm != QueryKeyNorm::none) {
+    throw InvalidArgument("runs", "have relative positions and no QK-norm");
+  }
+  if (has_mask(trained) && own.dropped_distance >= 0) {
+    throw InvalidArgument("runs", "have no dropped distance with a learned mask");
+  }
+  if (subjects_.empty()) return;
+  const TrainedModel& first = subjects_.front().trained;
+  if (own.length != first.settings.model.length || !(trained.tokenizer == first.tokenizer) ||
+      trained.settings.masked_share != first.settings.masked_share) {
+    throw InvalidArgument("runs",
+                          "have the same sequence length, vocabulary and share of masked tokens");
+  }
+}
+
+void AttentionEntries::add(TrainedModel trained) {
+  check_model(trained);
+  const std::uint64_t seed = trained.settings.seed;
+  for (const Subject& other : subjects_) {
+    if (other.trained.settings.seed == seed && same_kind(other.trained, trained)) {
+      throw InvalidArgument("runs", "differ in the seed or the entries of training",
+                            "two with " + named(seed));
+    }
+  }
+  subjects_.push_back({std::move(trained), {}, {}, {}});
+}
+
+const AttentionEntries::Subject* AttentionEntries::full_of(std::uint64_t seed) const {
+  for (const Subject& subject : subjects_) {
+    if (subject.is_full() && subject.trained.settings.seed == seed) return &subject;
+  }
+  return nullptr;
+}
+
+double AttentionEntries::entries_of(const Kept& kept) const {
+  double sum = 0;
+  for (Index distance = 0; distance < std::ssize(kept); ++distance) {
+    if (kept[static_cast<std::size_t>(distance)] != 0) sum += entries_at(model_, distance);
+  }
+  return sum;
+}
+
+AttentionEntries::Kept AttentionEntries::first_of(const std::vector<Index>& order,
+                                                  double entries) const {
+  Kept kept(static_cast<std::size_t>(model_.length), 0);
+  double sum = 0;
+  for (const Index distance : order) {
+    const double own = entries_at(model_, distance);
+    if (sum + own / 2 > entries) break;
+    kept[static_cast<std::size_t>(distance)] = 1;
+    sum += own;
+  }
+  return kept;
+}
+
+// A model with all entries is also read without each distance, and with the learned masks of its seed and their
+// controls.
+void AttentionEntries::plan(Subject& subject) const {
+  subject.plans = {{}};
+  if (!subject.is_full()) return;
+  for (const Index distance : distances_) {
+    Kept kept(static_cast<std::size_t>(model_.length), 1);
+    kept[static_cast<std::size_t>(distance)] = 0;
+    subject.plans.push_back({distance, -1, KeptDistances::learned, 0, std::move(kept)});
+  }
+  for (const Subject& other : subjects_) {
+    const TrainSettings& own = other.trained.settings;
+    if (has_mask(other.trained) && own.seed == subject.trained.settings.seed) {
+      plan_masks(other.trained.model, own.entry_penalty, subject);
+    }
+  }
+}
+
+void AttentionEntries::plan_masks(const Model<float>& masked, double penalty,
+                                  Subject& subject) const {
+  const auto add = [&](KeptDistances mask, Index draw, Kept kept) {
+    subject.plans.push_back({-1, penalty, mask, draw, std::move(kept)});
+  };
+  const Kept learned = masked.kept();
+  const double entries = entries_of(learned);
+  std::vector<Index> order(static_cast<std::size_t>(model_.length));
+  std::iota(order.begin(), order.end(), Index{0});
+  add(KeptDistances::learned, 0, learned);
+  add(KeptDistances::nearest, 0, first_of(order, entries));
+  const std::uint64_t stream = kStream + subject.trained.settings.seed;
+  for (Index draw = 0; draw < kRandomMasks; ++draw) {
+    for (std::size_t i = order.size(); i-- > 1;) {  // Fisher-Yates
+      const std::uint64_t counter = static_cast<std::uint64_t>(draw) * order.size() + i;
+      std::swap(order[i], order[random_below(i + 1, settings_.seed, stream, counter)]);
+    }
+    add(KeptDistances::random, draw, first_of(order, entries));
+  }
+}
+
+void AttentionEntries::read_passages(std::string_view text) {
+  const TrainedModel& first = subjects_.front().trained;
+  const bool masked = model_.objective == Objective::masked;
+  const auto length = static_cast<std::size_t>(model_.length);
+  const auto passages =
+      validation_passages(first.tokenizer, text, model_.length, settings_.sequences);
+  passages_ = std::ssize(passages);
+  for (std::size_t k = 0; k < passages.size(); ++k) {
+    const auto begin = passages[k].begin();
+    inputs_.insert(inputs_.end(), begin + masked, passages[k].end() - 1 + masked);
+    targets_.insert(targets_.end(), begin + 1, passages[k].end());
+    if (!masked) continue;
+    mask_tokens(first.settings.masked_share, static_cast<TokenId>(model_.vocabulary - 1),
+                settings_.seed, k, std::span(inputs_).last(length),
+                std::span(targets_).last(length));
+  }
+}
+
+double AttentionEntries::chunk_work() const {
+  const auto tokens = static_cast<double>(kPassagesAtOnce * model_.length);
+  return tokens * (static_cast<double>(subjects_.front().trained.model.layout().size) +
+                   static_cast<double>(2 * model_.depth * model_.width * model_.length));
+}
+
+bool AttentionEntries::advance(double work) {
+  for (double spent = 0; at_ < subjects_.size();) {
+    if (spent >= work) return false;
+    Subject& subject = subjects_[at_];
+    evaluate_chunk(subject);
+    spent += chunk_work();
+    if (std::ssize(current_) < passages_) continue;
+    if (subject.done.empty() && subject.is_full()) {
+      subject.heads = sums_.heads(subject.trained.model, subject.trained.settings.seed);
+    }
+    subject.done.push_back(std::exchange(current_, {}));
+    if (subject.done.size() == subject.plans.size()) ++at_;
+  }
+  return true;
+}
+
+double AttentionEntries::progress() const {
+  double done = static_cast<double>(current_.size()) / static_cast<double>(passages_), all = 0;
+  for (const Subject& subject : subjects_) {
+    done += static_cast<double>(subject.done.size());
+    all += static_cast<double>(subject.plans.size());
+  }
+  return done / all;
+}
+
+void AttentionEntries::evaluate_chunk(Subject& subject) {
+  Model<float>& model = subject.trained.model;
+  const auto first = static_cast<Index>(current_.size());
+  const Index count = std::min(kPassagesAtOnce, passages_ - first), length = model_.length;
+  const auto chunk = [&](const std::vector<TokenId>& tokens) {
+    return std::span(tokens).subspan(static_cast<std::size_t>(first * length),
+                                     static_cast<std::size_t>(count * length));
+  };
+  const std::size_t number = subject.done.size();
+  model.forward(chunk(inputs_), length, {{}, {}, subject.plans[number].kept});
+  if (number == 0 && subject.is_full()) {
+    if (first == 0) sums_ = DiagonalSums(model_);
+    sums_.add(model);
+  }
+  const std::span<const TokenId> targets = chunk(targets_);
+  std::vector<double> each(targets.size());
+  model.loss(targets, false, each);
+  for (std::size_t start = 0; start < each.size(); start += static_cast<std::size_t>(length)) {
+    const auto own = targets.subspan(start, static_cast<std::size_t>(length));
+    const auto predicted = length - std::count(own.begin(), own.end(), kNoTarget);
+    const double sum = std::accumulate(each.begin() + static_cast<Index>(start),
+                                       each.begin() + static_cast<Index>(start) + length, 0.0);
+    current_.push_back(sum / static_cast<double>(predicted) / std::numbers::ln2);
+  }
+}
+
+namespace {
+
+// Models x passages, from a row of losses of each model.
+MatrixXd stacked(const std::vector<VectorXd>& rows) {
+  if (rows.empty()) return {};
+  MatrixXd found(std::ssize(rows), rows.front().size());
+  for (Index i = 0; i < found.rows(); ++i) found.row(i) = rows[static_cast<std::size_t>(i)];
+  return found;
+}
+
+Eigen::Map<const VectorXd> vector_of(const std::vector<double>& losses) {
+  return {losses.data(), std::ssize(losses)};
+}
+
+}  // namespace
+
+MatrixXd AttentionEntries::added(const Plan& plan, const Plan& to) const {
+  std::vector<VectorXd> rows;
+  for (const Subject& subject : subjects_) {
+    const Losses *const own = subject.losses(plan), *const other = subject.losses(to);
+    if (!subject.is_full() || own == nullptr || other == nullptr) continue;
+    rows.push_back(vector_of(*own) - vector_of(*other));
+  }
+  return stacked(rows);
+}
+
+template <class Kind>
+MatrixXd AttentionEntries::added_in_training(const Kind& kind) const {
+  std::vector<VectorXd> rows;
+  for (const Subject& subject : subjects_) {
+    if (subject.is_full() || !kind(subject.trained)) continue;
+    const Losses* const own = subject.losses({});
+    const Losses* const other = full_of(subject.trained.settings.seed)->losses({});
+    if (own == nullptr || other == nullptr) continue;
+    rows.push_back(vector_of(*own) - vector_of(*other));
+  }
+  return stacked(rows);
+}
+
+Index AttentionEntries::models() const {
+  return std::count_if(subjects_.begin(), subjects_.end(),
+                       [](const Subject& it) { return it.is_full(); });
+}
+
+Estimate AttentionEntries::loss() const {
+  std::vector<VectorXd> rows;
+  for (const Subject& subject : subjects_) {
+    const Losses* const own = subject.losses({});
+    if (subject.is_full() && own != nullptr) rows.push_back(vector_of(*own));
+  }
+  return estimate_over_both(stacked(rows));
+}
+
+std::vector<EntryRow> AttentionEntries::rows() const {
+  std::vector<EntryRow> rows;
+  for (const Index distance : distances_) {
+    const MatrixXd trained = added_in_training([&](const TrainedModel& it) {
+      return it.settings.model.dropped_distance == distance && !has_mask(it);
+    });
+    rows.push_back({distance, entries_at(model_, distance),
+                    estimate_over_both(added({distance}, {})),
+                    estimate_over_both(added({distance}, {distances_.front()})),
+                    estimate_over_both(trained), trained.rows()});
+  }
+  return rows;
+}
+
+std::vector<LearnedDistance> AttentionEntries::learned() const {
+  std::vector<LearnedDistance> found;
+  for (const double penalty : penalties_) {
+    std::vector<const Model<float>*> models;
+    for (const Subject& subject : subjects_) {
+      const TrainedModel& own = subject.trained;
+      if (has_mask(own) && own.settings.entry_penalty == penalty) models.push_back(&own.model);
+    }
+    for (Index distance = 0; distance < model_.length; ++distance) {
+      const Estimate kept = estimate_over(models.size(), [&](std::size_t i) {
+        return static_cast<double>(keep_probability(*models[i], distance));
+      });
+      found.push_back({penalty, distance, entries_at(model_, distance), kept});
+    }
+  }
+  return found;
+}
+
+std::vector<MaskRow> AttentionEntries::masks() const {
+  std::vector<MaskRow> rows;
+  for (const double penalty : penalties_) {
+    for (std::size_t kind = 0; kind < kKeptDistancesNames.size(); ++kind) {
+      const auto mask = static_cast<KeptDistances>(kind);
+      const Index draws = mask == KeptDistances::random ? kRandomMasks : 1;
+      const auto share = static_cast<double>(draws);
+      MatrixXd sum;
+      double entries = 0, found = 0;
+      for (Index draw = draws; draw-- > 0;) {  // of the last one the fewest models are done
+        const Plan own{-1, penalty, mask, draw};
+        const MatrixXd one = added(own, {});
+        sum = sum.size() == 0 ? MatrixXd(one / share)
+                              : MatrixXd(sum + one.topRows(sum.rows()) / share);
+        for (const Subject& subject : subjects_) {
+          for (const Plan& plan : subject.plans) {
+            if (!plan.same(own)) continue;
+            entries += entries_of(plan.kept);
+            found += 1;
+          }
+        }
+      }
+      const MatrixXd trained = added_in_training([&](const TrainedModel& it) {
+        return mask == KeptDistances::learned && has_mask(it) &&
+               it.settings.entry_penalty == penalty;
+      });
+      rows.push_back(
+          {penalty, mask, entries / found, estimate_over_both(sum), estimate_over_both(trained)});
+    }
+  }
+  return rows;
+}
+
+std::vector<std::vector<DiagonalHead>> AttentionEntries::heads_by_model() const {
+  std::vector<std::vector<DiagonalHead>> all;
+  for (const Subject& subject : subjects_) {
+    if (!subject.heads.empty()) all.push_back(subject.heads);
+  }
+  return all;
+}
+
+std::vector<DiagonalHead> AttentionEntries::heads() const {
+  std::vector<DiagonalHead> all;
+  for (const auto& own : heads_by_model()) all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+std::array<PermutedCorrelation, kDiagonalPropertyNames.size()> AttentionEntries::correlations()
+    const {
+  return diagonal_correlations(heads_by_model(), settings_.seed);
+}
+
+DiagonalErrors AttentionEntries::errors() const { return diagonal_errors(heads_by_model()); }
+
+}  // namespace eigenscope

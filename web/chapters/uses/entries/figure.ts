@@ -1,0 +1,64 @@
+import { finiteCell, type Table } from '../../../charts/table';
+import { LabFigure, type Panel } from '../lab-figure';
+import { runsAndText } from '../runs';
+import type { FigureContext } from '../state';
+import { claimText, diagonalText, maskText } from './claim';
+import { ENTRY_INPUTS, entryInput } from './lab';
+import { COST_LINES, costMarks, COSTS, DISTANCES, MASK_LINES, maskMarks, type EntryOutput } from './marks';
+import { entryModels } from './models';
+
+/** Sequences while a control is dragged. */
+const QUICK = 16;
+
+/** What trained models lose without a distance between query and key, and the distances that a learned mask keeps. */
+export class EntryFigure extends LabFigure<EntryOutput> {
+  readonly inputs = ENTRY_INPUTS;
+
+  protected async answer(
+    { run, state, quality }: FigureContext,
+    take: (output: EntryOutput, progress: number) => void,
+  ): Promise<EntryOutput> {
+    const sequences = quality === 'quick' ? Math.min(QUICK, state.sequences) : state.sequences;
+    const models = entryModels(state.objective, state.attention_skip);
+    const input = { ...entryInput(state), ...(await runsAndText(models)), sequences };
+    return run('attention-entries', input, take);
+  }
+
+  protected panels(output: EntryOutput): [Panel, Panel] {
+    return [
+      {
+        label: 'added loss without the entries at a distance',
+        entries: COST_LINES,
+        x: DISTANCES,
+        y: COSTS,
+        marks: costMarks(output),
+      },
+      {
+        label: 'probability that the learned mask keeps a distance',
+        entries: MASK_LINES,
+        x: DISTANCES,
+        y: { label: 'probability to be kept', domain: [0, 1] },
+        marks: maskMarks(output),
+      },
+    ];
+  }
+
+  protected claimOf = claimText;
+
+  protected captionOf(output: EntryOutput): string {
+    return `Bars and ± are two standard errors over models and passages. ${maskText(output)} ${diagonalText(output)}`;
+  }
+
+  protected tableOf({ rows, learned }: EntryOutput): Table {
+    const names = Object.keys(rows[0] ?? {}) as (keyof EntryOutput['rows'][number])[];
+    const cell = (value: number | null) => (value === null ? null : finiteCell(value));
+    return {
+      columns: [...names, 'kept', 'kept_error'],
+      rows: learned.map((mask) => {
+        const row = rows.find(({ distance }) => distance === mask.distance);
+        const own = names.map((name) => (row ? cell(row[name]) : name in mask ? cell(mask[name as 'entries']) : null));
+        return [...own, cell(mask.kept), cell(mask.kept_error)];
+      }),
+    };
+  }
+}
