@@ -119,6 +119,7 @@ const KINDS: [FigureId, string, string][] = [
   ['hard-retrieval', 'peak_weight', 'uses?sequences=16'],
   ['parallel-contexts', 'kept_blocks', 'uses?sequences=16'],
   ['attention-explanation', 'removal', 'uses'],
+  ['attention-entries', 'objective', 'uses?sequences=16'],
 ];
 
 test.each(KINDS)('beside the figure %s the control %s changes it', async (id, name, hash) => {

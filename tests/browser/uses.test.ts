@@ -348,3 +348,37 @@ test('labs on a checkpoint compute other settings with the one that is opened', 
   expect((await csv(page, figures[1])).every(({ masked }) => !masked)).toBe(true);
   expect(errors).toEqual([]);
 });
+
+test('the lab on attention entries shows the numbers that it exports, of the chosen models', async () => {
+  const { page, errors } = await open(`${SOON.models}&objective=next&attention_skip=without`);
+  await settled(page, 'attention-entries');
+  const rows = await csv(page, 'attention-entries');
+  const picture = (await exported(page, 'attention-entries', 'svg')).toString();
+  const numbers = (own: typeof rows, name: string) => own.map((row) => Number(row[name]));
+  const known = (name: string) => rows.filter((row) => row[name] !== '');
+  expect(known('ablated').length).toBe(14);
+  const scaled = (name: string, value: number) =>
+    name === 'kept' ? value : Math.sign(value) * Math.log1p(Math.abs(value) / 0.01);
+  for (const series of [{ ablated: 'cost, ablated', trained: 'cost, trained' }, { kept: 'probability at 0.002' }]) {
+    const points = { distances: [] as number[], values: [] as number[], x: [] as number[], y: [] as number[] };
+    for (const [name, mark] of Object.entries(series)) {
+      const dots = await marks(page, picture, mark);
+      const own = known(name);
+      expect(dots.length).toBe(own.length);
+      points.distances.push(...numbers(own, 'distance').map(Math.sqrt));
+      points.values.push(...numbers(own, name).map((value) => scaled(name, value)));
+      points.x.push(...dots.map(({ x }) => x));
+      points.y.push(...dots.map(({ y }) => y));
+    }
+    expectStraight(points.distances, points.x);
+    expectStraight(points.values, points.y);
+  }
+  // Without a skip connection a causal model needs the diagonal.
+  const [diagonal, neighbour] = known('ablated');
+  expect(Number(diagonal!.ablated)).toBeGreaterThan(Number(neighbour!.ablated));
+  const claim = await page.locator('#figure-attention-entries [data-claim]').innerText();
+  expect(claim).toMatch(
+    /^Without the diagonal trained models lose \d[\d.]* ± [\d.]+ bits per byte, without the adjacent keys \d/,
+  );
+  expect(errors).toEqual([]);
+});

@@ -258,6 +258,31 @@ test('the lab of parallel contexts, from its published models', () => {
   }
 });
 
+test('the lab on attention entries, from its published models', () => {
+  const kinds = ['all-seed1', 'all-seed3', 'without0-seed1', 'penalty0.002-seed3'];
+  const { names, runs, text } = published(
+    'attention-entries',
+    kinds.map((kind) => `next-without-skip-${kind}`),
+  );
+  const settings = { objective: 'next', attention_skip: 'without', sequences: 16, seed: 4 } as const;
+  const terminal = json('attention-entries', settings, ...names);
+  const found = finish(native, 'attention-entries', { ...settings, runs, text });
+  const compared = <Row extends object>(list: string, rows: Row[], columns: (keyof Row & string)[]) => {
+    for (const name of columns) {
+      expectSame(
+        rows.map((row) => Number(row[name])),
+        terminal[list].map((row: Record<string, number>) => Number(row[name])),
+      );
+    }
+  };
+  compared('rows', found.rows, ['ablated', 'ablated_error', 'over_diagonal', 'trained', 'entries']);
+  compared('learned', found.learned, ['kept', 'penalty']);
+  compared('masks', found.masks, ['entries', 'added', 'trained']);
+  compared('heads', found.heads, ['trace', 'excess', 'mass', 'bias_mass', 'predicted']);
+  compared('correlations', found.correlations, ['correlation', 'null_low', 'p']);
+  expectSame([found.loss!, found.trace_difference!], [terminal.loss, terminal.trace_difference]);
+});
+
 test('numbers in messages, which the page writes by the host', () => {
   const bounds = [
     ['mean', 'propagation'],

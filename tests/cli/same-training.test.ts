@@ -31,33 +31,41 @@ function terminal(own: TrainSettings): Record<string, number | null>[] {
   return json('train', { ...own, text: file }).runs[0].rows;
 }
 
+/** Compares the first 100 steps of a run in a terminal and in WASM. */
+function expectSameRun(changed: Partial<TrainSettings>) {
+  const rows = terminal({ ...settings, ...changed });
+  const found = finish(native, 'train', { ...whole, ...changed, more: 100 });
+  expect(found.failure).toBe('');
+  expect(rows).toHaveLength(21);
+  expect([...found.rows.step]).toEqual(rows.map((row) => row.step));
+  rows.forEach((row, i) => {
+    const same = (value: number, name: string, tolerance: number) =>
+      row[name] === null
+        ? expect(value, name).toBeNaN()
+        : expect(Math.abs(value - row[name]!), `${name} in row ${i}`).toBeLessThan(
+            tolerance * (1 + Math.abs(row[name]!)),
+          );
+    for (const [name, values] of Object.entries(found.rows.run)) same(values[i]!, name, 1e-5);
+    for (const [name, values] of Object.entries(found.rows.layers)) {
+      for (let k = 0; k < 2; ++k) same(values[2 * i + k]!, `layer${k}_${name}`, 1e-4);
+    }
+    for (const [name, values] of Object.entries(found.rows.heads)) {
+      for (let k = 0; k < 4; ++k) {
+        same(values[4 * i + k]!, `layer${k >> 1}_head${k % 2}_${name}`, 1e-4);
+      }
+    }
+  });
+}
+
 test.each(Object.keys(operations.train.choices.regularizer) as Regularizer[])(
   '%s: the first 100 steps are the same to float rounding',
-  (regularizer) => {
-    const rows = terminal({ ...settings, regularizer });
-    const found = finish(native, 'train', { ...whole, regularizer, more: 100 });
-    expect(found.failure).toBe('');
-    expect(rows).toHaveLength(21);
-    expect([...found.rows.step]).toEqual(rows.map((row) => row.step));
-    rows.forEach((row, i) => {
-      const same = (value: number, name: string, tolerance: number) =>
-        row[name] === null
-          ? expect(value, name).toBeNaN()
-          : expect(Math.abs(value - row[name]!), `${name} in row ${i}`).toBeLessThan(
-              tolerance * (1 + Math.abs(row[name]!)),
-            );
-      for (const [name, values] of Object.entries(found.rows.run)) same(values[i]!, name, 1e-5);
-      for (const [name, values] of Object.entries(found.rows.layers)) {
-        for (let k = 0; k < 2; ++k) same(values[2 * i + k]!, `layer${k}_${name}`, 1e-4);
-      }
-      for (const [name, values] of Object.entries(found.rows.heads)) {
-        for (let k = 0; k < 4; ++k) {
-          same(values[4 * i + k]!, `layer${k >> 1}_head${k % 2}_${name}`, 1e-4);
-        }
-      }
-    });
-  },
+  (regularizer) => expectSameRun({ regularizer }),
 );
+
+test('the same with masked tokens, relative positions and a learned mask, without skip connections', () => {
+  const masked = { objective: 'masked', positions: 'relative', offset_mask: 'learned' } as const;
+  expectSameRun({ ...masked, attention_skip: 'without', dropped_distance: 2 });
+});
 
 test('a run in pieces is the run in one go, bit by bit', () => {
   const once = finish(native, 'train', { ...whole, more: 60 });

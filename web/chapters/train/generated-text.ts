@@ -96,13 +96,16 @@ export class GeneratedText {
       const text = await this.comparison.learned;
       const [{ rows }, spoken] = await Promise.all([
         this.pool.run('evaluate', { tokenizer, min_count, ...asked, text }),
-        this.pool.run('generate', { ...asked, ...SAMPLED, seed, prompt }),
+        training.objective === 'next' ? this.pool.run('generate', { ...asked, ...SAMPLED, seed, prompt }) : null,
       ]);
       const [{ value }] = rowsOf(rows, training);
       const measured =
         `${interventions[intervention]}: ${short(value.bits_per_byte)} bits per byte, ` +
         `entropy ${short(value.entropy)}`;
-      this.show(run, `step ${saved}`, measured, new TextDecoder().decode(spoken.text));
+      const said = spoken
+        ? new TextDecoder().decode(spoken.text)
+        : 'A model of masked tokens does not continue a text.';
+      this.show(run, `step ${saved}`, measured, said);
       this.problem.textContent = '';
     } catch (error) {
       this.problem.textContent = (error as Error).message;

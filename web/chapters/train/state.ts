@@ -51,6 +51,8 @@ interface Presented extends Pick<Control, 'used'> {
 
 const isMimetic = ({ initialization }: Values) => String(initialization).startsWith('mimetic');
 const isCorrelated = ({ initialization }: Values) => initialization === 'correlated';
+const isMasked = ({ objective }: Values) => objective === 'masked';
+const hasLearnedMask = ({ offset_mask }: Values) => offset_mask === 'learned';
 
 /** Meaning, range, default and choices of a setting are those of the library. */
 const presented: Partial<Record<TrainingField, Presented>> = {
@@ -81,6 +83,13 @@ const presented: Partial<Record<TrainingField, Presented>> = {
   log_every: { label: 'Log interval', slider: integers(1, 100) },
   eval_batches: { label: 'Evaluation batches', slider: integers(1, 32) },
   measure_batches: { label: 'Measurement batches' },
+  bias_rate: {
+    label: 'Position bias rate ratio',
+    slider: log(1, 100),
+    used: (state) => state.positions === 'relative' || hasLearnedMask(state),
+  },
+  masked_share: { label: 'Masked share', slider: linear(0.05, 0.5), used: isMasked },
+  entry_penalty: { label: 'Mask penalty', slider: log(1e-4, 0.1), used: hasLearnedMask },
   layer_norm: { label: 'Norm position' },
   positions: { label: 'Position embedding' },
   output: { label: 'Output weights' },
@@ -91,6 +100,8 @@ const presented: Partial<Record<TrainingField, Presented>> = {
   mlp_kind: { label: 'MLP type', used: ({ mlp }) => Number(mlp) > 0 },
   linear_bias: { label: 'Linear biases' },
   attention: { label: 'Attention weights' },
+  attention_skip: { label: 'Attention skip' },
+  offset_mask: { label: 'Mask over distances' },
   min_count: { label: 'Minimum word count', slider: integers(1, 20), used: ({ tokenizer }) => tokenizer === 'words' },
 };
 

@@ -61,7 +61,7 @@ export abstract class LabFigure<Output> implements Figure {
 
   /** Its first panel in the chapter's own state, small and without axes. */
   card({ marks, x, y } = this.panels(this.first)[0]): SVGSVGElement {
-    const scale = ({ type, base }: ScaleOptions) => ({ type, base, axis: null, inset: 6 });
+    const scale = ({ type, base, constant }: ScaleOptions) => ({ type, base, constant, axis: null, inset: 6 });
     return chart({ label: '', ...CARD, x: scale(x), y: scale(y), marks }).svg;
   }
 

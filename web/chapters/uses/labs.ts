@@ -1,7 +1,7 @@
 import { agentLab } from './agents/lab';
 import { contextLab } from './contexts/lab';
-import { explanationLab } from './explanation/lab';
 import { entryLab } from './entries/lab';
+import { explanationLab } from './explanation/lab';
 import type { Lab } from './lab';
 import { latentLab } from './latent/lab';
 import { positionLab } from './position/lab';

@@ -1,10 +1,10 @@
-import { finiteCell, type Table } from '../../../charts/table';
-import { LabFigure, type Panel } from '../lab-figure';
+import type { Table } from '../../../charts/table';
+import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
 import { runsAndText } from '../runs';
 import type { FigureContext } from '../state';
 import { claimText, diagonalText, maskText } from './claim';
 import { ENTRY_INPUTS, entryInput } from './lab';
-import { COST_LINES, costMarks, COSTS, DISTANCES, MASK_LINES, maskMarks, type EntryOutput } from './marks';
+import { COST_LINES, costMarks, costScale, DISTANCES, maskLines, maskMarks, type EntryOutput } from './marks';
 import { entryModels } from './models';
 
 /** Sequences while a control is dragged. */
@@ -19,7 +19,7 @@ export class EntryFigure extends LabFigure<EntryOutput> {
     take: (output: EntryOutput, progress: number) => void,
   ): Promise<EntryOutput> {
     const sequences = quality === 'quick' ? Math.min(QUICK, state.sequences) : state.sequences;
-    const models = entryModels(state.objective, state.attention_skip);
+    const models = entryModels(state);
     const input = { ...entryInput(state), ...(await runsAndText(models)), sequences };
     return run('attention-entries', input, take);
   }
@@ -30,12 +30,12 @@ export class EntryFigure extends LabFigure<EntryOutput> {
         label: 'added loss without the entries at a distance',
         entries: COST_LINES,
         x: DISTANCES,
-        y: COSTS,
+        y: costScale(output),
         marks: costMarks(output),
       },
       {
         label: 'probability that the learned mask keeps a distance',
-        entries: MASK_LINES,
+        entries: maskLines(output),
         x: DISTANCES,
         y: { label: 'probability to be kept', domain: [0, 1] },
         marks: maskMarks(output),
@@ -50,15 +50,10 @@ export class EntryFigure extends LabFigure<EntryOutput> {
   }
 
   protected tableOf({ rows, learned }: EntryOutput): Table {
-    const names = Object.keys(rows[0] ?? {}) as (keyof EntryOutput['rows'][number])[];
-    const cell = (value: number | null) => (value === null ? null : finiteCell(value));
-    return {
-      columns: [...names, 'kept', 'kept_error'],
-      rows: learned.map((mask) => {
-        const row = rows.find(({ distance }) => distance === mask.distance);
-        const own = names.map((name) => (row ? cell(row[name]) : name in mask ? cell(mask[name as 'entries']) : null));
-        return [...own, cell(mask.kept), cell(mask.kept_error)];
-      }),
-    };
+    const none = Object.fromEntries(Object.keys(rows[0]).map((name) => [name, null]));
+    return tableOfRows<object>([
+      ...rows.map((row) => ({ kind: 'distance', ...row, penalty: null, kept: null, kept_error: null })),
+      ...learned.map((row) => ({ kind: 'learned mask', ...none, ...row })),
+    ]);
   }
 }

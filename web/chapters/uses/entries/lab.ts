@@ -3,7 +3,7 @@ import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
 import type { Lab } from '../lab';
 import type { State } from '../state';
-import { rowAt, type EntryOutput } from './marks';
+import { penaltiesOf, rowAt, type EntryOutput } from './marks';
 import { entryPresets, type EntryMeasured } from './presets';
 
 /** What the lab is asked about. */
@@ -14,26 +14,23 @@ export function entryInput(state: Readonly<State>): Omit<Input<'attention-entrie
   return inputOf('attention-entries', pick(state, ENTRY_INPUTS));
 }
 
-/** The distance that sentences compare with the diagonal, beside the neighbours. */
-export const FAR = 4;
+/** Distances that sentences call far. */
+const FAR = 4;
 
 /** The numbers of the sentences of `attention-entries`. */
 function entryMeasured(output: EntryOutput): EntryMeasured {
-  const cost = (distance: number) => {
-    const row = rowAt(output, distance);
-    return {
-      ...{ ablated: row.ablated ?? NaN, ablated_error: row.ablated_error ?? NaN },
-      ...{ trained: row.trained ?? NaN, trained_error: row.trained_error ?? NaN },
-    };
-  };
+  const [diagonal, next] = [rowAt(output, 0), rowAt(output, 1)];
+  const penalties = penaltiesOf(output);
+  const [low = NaN, high = NaN] = [penalties[0], penalties.at(-1)];
   const kept = (penalty: number) =>
-    output.learned.find((it) => it.distance === 0 && it.penalty === penalty)?.kept ?? NaN;
-  const penalties = [...new Set(output.learned.map(({ penalty }) => penalty))].sort((a, b) => a - b);
-  const beyond = output.rows.filter(({ distance }) => distance >= FAR);
+    output.learned.find((row) => row.distance === 0 && row.penalty === penalty)?.kept ?? NaN;
+  const far = output.rows.filter(({ distance }) => distance >= FAR);
   return {
-    ...{ diagonal: cost(0), neighbours: cost(1), far: cost(FAR) },
-    most_beyond: Math.max(...beyond.map(({ ablated }) => ablated ?? NaN)),
-    ...{ kept_low: kept(penalties[0]), kept_high: kept(penalties[penalties.length - 1]) },
+    ...{ ablated: diagonal.ablated ?? NaN, ablated_error: diagonal.ablated_error ?? NaN },
+    ...{ trained: diagonal.trained ?? NaN, trained_error: diagonal.trained_error ?? NaN },
+    ...{ next_ablated: next.ablated ?? NaN, next_trained: next.trained ?? NaN },
+    most_beyond: Math.max(...far.map(({ ablated }) => ablated ?? NaN)),
+    ...{ penalty_low: low, penalty_high: high, kept_low: kept(low), kept_high: kept(high) },
   };
 }
 

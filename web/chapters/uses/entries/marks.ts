@@ -3,12 +3,27 @@ import { tick } from '../../../charts/format';
 import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
+import { BARS } from '../../../charts/with-error';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../with-error';
 
 export type EntryOutput = Output<'attention-entries'>;
-export type EntryRow = EntryOutput['rows'][number];
+type EntryRow = EntryOutput['rows'][number];
 type LearnedRow = EntryOutput['learned'][number];
+
+export function rowAt({ rows }: EntryOutput, distance: number): EntryRow {
+  const found = rows.find((row) => row.distance === distance);
+  if (!found) throw new Error(`no row of distance ${distance}`);
+  return found;
+}
+
+/** Whether a distance costs less than the diagonal, by two standard errors of their difference. */
+export const isCheaper = ({ over_diagonal, over_diagonal_error }: EntryRow) =>
+  (over_diagonal ?? NaN) + BARS * (over_diagonal_error ?? NaN) < 0;
+
+/** Penalties of the learned masks, from the smallest on. */
+export function penaltiesOf({ learned }: EntryOutput): number[] {
+  return [...new Set(learned.map(({ penalty }) => penalty))].sort((a, b) => a - b);
+}
 
 /** The axis of distances: near ones have more room. */
 export const DISTANCES: ScaleOptions = {
@@ -19,71 +34,87 @@ export const DISTANCES: ScaleOptions = {
   inset: 8,
 };
 
-/** Added losses over some decades, below 0 too. */
-export const COSTS: ScaleOptions = {
-  type: 'symlog',
-  constant: 0.01,
-  label: 'added loss (bits per byte)',
-  ticks: [-0.1, -0.03, -0.01, 0, 0.01, 0.03, 0.1, 0.3, 1, 3],
-  tickFormat: tick,
-};
-
-/** A loss, its place in the rows and its look. */
-const COSTS_OF = { ablated: 'removed after training', trained: 'trained without' } as const;
-type Cost = keyof typeof COSTS_OF;
+/** Added losses over some decades, below 0 too; as far as the error bars reach. */
+export function costScale({ rows }: EntryOutput): ScaleOptions {
+  const ends = rows.flatMap(({ ablated, ablated_error, trained, trained_error }) =>
+    [-BARS, BARS].flatMap((side) => [
+      (ablated ?? 0) + side * (ablated_error ?? 0),
+      (trained ?? 0) + side * (trained_error ?? 0),
+    ]),
+  );
+  const domain = [Math.min(...ends), Math.max(...ends)];
+  return {
+    type: 'symlog',
+    constant: 0.01,
+    label: 'added loss (bits per byte)',
+    domain,
+    ticks: [-1, -0.1, -0.01, 0, 0.01, 0.1, 1].filter((it) => it >= domain[0] && it <= domain[1]),
+    tickFormat: tick,
+  };
+}
 
 export const COST_LINES: Entry[] = [
-  { text: COSTS_OF.ablated, kind: 'line', colours: [series[0]] },
-  { text: COSTS_OF.trained, kind: 'ring', colours: [series[1]] },
-  { text: 'diagonal', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+  { text: 'removed after training', kind: 'line', colours: [series[0]] },
+  { text: 'trained without', kind: 'ring', colours: [series[1]] },
+  { text: 'diagonal, removed', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
 ];
+
+/** One line for each penalty. */
+export const maskLines = (output: EntryOutput): Entry[] =>
+  penaltiesOf(output).map((penalty, i) => ({
+    text: `penalty ${tick(penalty)} nats`,
+    kind: 'line',
+    colours: [series[2 + i]],
+    dash: dashes[i],
+  }));
 
 function bars<Row extends LearnedRow | EntryRow>(
   rows: readonly Row[],
-  value: (row: Row) => [number | null, number | null],
+  [value, error]: [keyof Row & string, keyof Row & string],
   stroke: string,
-  ariaDescription: string,
 ): Markish {
-  const end = (side: number) => (row: Row) => {
-    const [at, error] = value(row);
-    return (at ?? NaN) + side * BARS * (error ?? NaN);
-  };
+  const end = (side: number) => (row: Row) => Number(row[value]) + side * BARS * Number(row[error]);
   return ruleX(
-    rows.filter((row) => value(row)[1] !== null),
-    { x: 'distance', y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription },
+    rows.filter((row) => row[error] !== null),
+    { x: 'distance', y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars, ${value}` },
   );
 }
 
-/** What each distance costs: the dashed line is the diagonal's cost after training. */
+/** What each distance costs; the dashed line is the diagonal's cost after training. */
 export function costMarks({ rows }: EntryOutput): Markish[] {
   const x = 'distance';
-  const known = (name: Cost) => rows.filter((row) => row[name] !== null);
+  const known = (name: 'ablated' | 'trained') => rows.filter((row) => row[name] !== null);
+  const [ablated, trained] = [known('ablated'), known('trained')];
   return [
     ruleY([0], { stroke: 'var(--ink)', strokeOpacity: 0.3 }),
     ruleY(
-      known('ablated').filter(({ distance }) => distance === 0),
+      ablated.filter(({ distance }) => distance === 0),
       { y: 'ablated', stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'cost of the diagonal' },
     ),
-    line(known('ablated'), { x, y: 'ablated', stroke: series[0], strokeWidth: 2, ariaDescription: 'line, ablated' }),
-    bars(rows, (row) => [row.ablated, row.ablated_error], series[0], 'error bars, ablated'),
-    dot(known('ablated'), { x, y: 'ablated', r: 3, fill: series[0], ariaDescription: 'cost, ablated' }),
-    bars(rows, (row) => [row.trained, row.trained_error], series[1], 'error bars, trained'),
-    dot(known('trained'), {
+    line(ablated, { x, y: 'ablated', stroke: series[0], strokeWidth: 2, ariaDescription: 'line, ablated' }),
+    bars(ablated, ['ablated', 'ablated_error'], series[0]),
+    dot(ablated, { x, y: 'ablated', r: 3, fill: series[0], ariaDescription: 'cost, ablated' }),
+    bars(trained, ['trained', 'trained_error'], series[1]),
+    dot(trained, {
       ...{ x, y: 'trained', r: 4.5, stroke: series[1], strokeWidth: 2, fill: 'var(--paper)' },
       ariaDescription: 'cost, trained',
     }),
   ];
 }
 
-export const MASK_LINES: Entry[] = [{ text: 'mean over models', kind: 'line', colours: [series[2]], dash: dashes[2] }];
-
-/** The probability that the learned mask keeps each distance. */
-export function maskMarks({ learned }: EntryOutput): Markish[] {
+/** The probability that each learned mask keeps each distance. */
+export function maskMarks(output: EntryOutput): Markish[] {
   const x = 'distance';
   return [
     ruleY([0, 0.5, 1], { stroke: 'var(--ink)', strokeOpacity: 0.3 }),
-    line(learned, { x, y: 'kept', stroke: series[2], strokeDasharray: dashes[2], ariaDescription: 'line, kept' }),
-    bars(learned, (row) => [row.kept, row.kept_error], series[2], 'error bars, kept'),
-    dot(learned, { x, y: 'kept', r: 3, fill: series[2], ariaDescription: 'probability, kept' }),
+    ...penaltiesOf(output).flatMap((penalty, i) => {
+      const own = output.learned.filter((row) => row.penalty === penalty);
+      const stroke = series[2 + i];
+      return [
+        line(own, { x, y: 'kept', stroke, strokeDasharray: dashes[i], ariaDescription: `line, kept at ${penalty}` }),
+        bars(own, ['kept', 'kept_error'], stroke),
+        dot(own, { x, y: 'kept', r: 3, fill: stroke, ariaDescription: `probability at ${penalty}` }),
+      ];
+    }),
   ];
 }
