@@ -21,7 +21,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr Index kRandomMasks = 4;
-constexpr std::uint64_t kStream = std::uint64_t{1} << 49;
+constexpr std::uint64_t kEntryStream = std::uint64_t{1} << 49;
 /// Distances that are evaluated, where sequences are long enough.
 constexpr std::array<Index, 14> kDistances{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 28};
 
@@ -171,7 +171,7 @@ void AttentionEntries::plan_masks(const Model<float>& masked, double penalty,
   std::iota(order.begin(), order.end(), Index{0});
   add(KeptDistances::learned, 0, learned);
   add(KeptDistances::nearest, 0, first_of(order, entries));
-  const std::uint64_t stream = kStream + subject.trained.settings.seed;
+  const std::uint64_t stream = kEntryStream + subject.trained.settings.seed;
   for (Index draw = 0; draw < kRandomMasks; ++draw) {
     for (std::size_t i = order.size(); i-- > 1;) {  // Fisher-Yates
       const std::uint64_t counter = static_cast<std::uint64_t>(draw) * order.size() + i;

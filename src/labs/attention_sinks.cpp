@@ -21,7 +21,7 @@ using Eigen::MatrixXd;
 using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
-constexpr std::uint64_t kStream = 0x73696e6b00000000;  // "sink", with room for layers
+constexpr std::uint64_t kSinkStream = 0x73696e6b00000000;  // "sink", with room for layers
 
 // Calls visit(head, its columns of d_h rows) for the keys of each key head.
 template <class Tokens, class Visit>
@@ -84,7 +84,7 @@ void AttentionSinks::begin_layer() {
   first_keys_.setZero(rules.head_width, rules.key_heads);
   content_keys_ = first_keys_;
   random_.resize(rules.head_width, rules.key_heads);
-  NormalStream(settings_.seed, kStream + static_cast<std::uint64_t>(pass_.layer()))
+  NormalStream(settings_.seed, kSinkStream + static_cast<std::uint64_t>(pass_.layer()))
       .fill({random_.data(), static_cast<std::size_t>(random_.size())});
   random_.colwise().normalize();
 }
