@@ -79,8 +79,8 @@ struct TrainCommand {
                                 "names of GPT-2 or LLaMA, in the type f32|f16|bf16"));
     refuse_empty(app.add_option("--weights", weights,
                                 "also write the weights and settings of each trained model to "
-                                "<run>/weights.safetensors in the type f32|f16|bf16, without what "
-                                "--resume needs"));
+                                "<run>/weights.safetensors in the type f32|f16|bf16, without the "
+                                "optimizer state that --resume needs"));
     app.add_flag("--resume", resume, "resume the runs in --out and start the missing ones");
     grid_option = refuse_empty(
         app.add_option("--grid", grid_path,

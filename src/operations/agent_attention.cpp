@@ -39,7 +39,7 @@ struct AgentAttentionResult {
 
 void describe_agent_row(ResultFields& out, const AgentAttentionRow& row) {
   out.choice("policy", static_cast<std::size_t>(row.policy), kPolicyNames,
-             "what the hidden layer of the policy reads");
+             "input of the policy's hidden layer");
   out.integer("distractors", row.distractors, "irrelevant features");
   out.number("scale", row.scale,
              "standard deviation of the distractors on fresh observations over that in training");

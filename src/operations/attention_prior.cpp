@@ -31,7 +31,7 @@ struct AttentionPriorResult {
 
 void describe_prior_row(ResultFields& out, const AttentionPriorRow& row) {
   out.choice("prior", static_cast<std::size_t>(row.prior), kPriorNames,
-             "object on which the prior of a training example lies");
+             "object with the weight of the prior in a training example");
   out.integer("examples", row.examples, "training examples");
   out.integer("trainings", row.trainings, "training runs so far");
   describe(out, "accuracy", row.accuracy, "share of correct answers on fresh scenes");
@@ -58,9 +58,11 @@ void describe(ResultFields& out, const AttentionPriorResult& result) {
   describe(out, "mean_correlation", agreement.with_mean,
            "Spearman's correlation of the mean of the eigenspectrum with the weight on the target, "
            "over priors and numbers of examples; mean over training runs");
-  describe(out, "variance_correlation", agreement.with_variance,
-           "the same of the variance of the eigenspectrum");
-  describe(out, "accuracy_correlation", agreement.with_accuracy, "the same of the accuracy");
+  describe(
+      out, "variance_correlation", agreement.with_variance,
+      "Spearman's correlation of the variance of the eigenspectrum with the weight on the target");
+  describe(out, "accuracy_correlation", agreement.with_accuracy,
+           "Spearman's correlation of the accuracy with the weight on the target");
   describe(out, "mean_error", agreement.mean_error,
            "mean distance of the weight on the target from 1/(1 + 5 exp(-mean)), which W_QK = "
            "mean I would have");

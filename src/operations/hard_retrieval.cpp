@@ -19,7 +19,7 @@ struct HardRetrievalInput {
 
 void describe(InputFields& f, HardRetrievalInput& in) {
   f.files("runs", in.runs, "model.safetensors or weights.safetensors of training runs");
-  f.bytes("text", in.text, "text on whose last tenth the models are evaluated");
+  f.bytes("text", in.text, "text whose last tenth is the validation text");
   f.number(kSequences, in.settings.sequences);
   f.number(kPeakWeight, in.settings.peak_weight);
   f.number("seed", in.settings.seed);
@@ -74,7 +74,7 @@ void describe_model(ResultFields& out, const RetrievalModel& model) {
 void describe_correlation(ResultFields& out, const LocalizationKind& kind) {
   const RetrievalCorrelation& it = kind.found;
   out.choice("localization", kind.predicted, kLocalizationNames,
-             "whether P(max S > c) is that of the text or predicted from the weights");
+             "source of P(max S > c): measured on the text, or predicted from the weights");
   describe(out, "cost", it.cost,
            "rank correlation over the heads of a model of P(max S > c) with the loss added by "
            "hard attention, mean over models");

@@ -32,7 +32,7 @@ void describe(InputFields& f, MeasureInput& in) {
 void describe_values(ResultFields& out, const HeadTheoryValues& values, Shape shape) {
   out.array("value", values.value, shape, "the measure; NaN where the ensemble does not exist");
   out.array("error", values.error, shape, "its standard error; 0 in closed form");
-  out.choices("regime", values.regime, kRegimeNames, shape, "where rho is large");
+  out.choices("regime", values.regime, kRegimeNames, shape, "keys with a large rho");
 }
 
 struct LinesInput {

@@ -127,7 +127,7 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
                "query minus key position of a rotary head; null for an average over offsets");
   out.nullable(
       "headroom", result.qk_clip > 0 ? result.qk_clip / head.logit_bound : kNone,
-      "qk_clip over logit_bound: from 1 on QK-Clip never rescales the head, below 1 it is the "
+      "qk_clip over logit_bound: if at least 1, QK-Clip never rescales the head; below 1 it is the "
       "smallest factor by which it can scale its logits; null without a limit or a bound");
   if (result.measures) describe_softmax(out, row.estimate);
   if (result.eigenvalues) {
@@ -160,8 +160,8 @@ void describe(ResultFields& out, const HeadsResult& result) {
   out.list("heads", result.rows, "one row per head; empty until all heads are read",
            [&](ResultFields& inner, const HeadRow& row) { describe_head(inner, result, row); });
   out.list("layers", result.layers,
-           "one row per layer, without its omitted heads; empty unless asked for, and until all "
-           "heads are read",
+           "one row per layer, without its omitted heads; empty unless requested, and until "
+           "all heads are read",
            [&](ResultFields& inner, const LayerRow& row) { describe_layer(inner, result, row); });
   out.integer("heads_read", result.heads_read, "heads read so far");
   out.number("bytes_read", result.bytes_read, "bytes read so far");

@@ -88,14 +88,14 @@ void describe_value_point(ResultFields& out, const ValuePoint& point) {
   out.integer("length", point.length, "number of keys T");
   out.number("temperature", point.temperature, "softmax temperature lambda");
   describe(out, "error", point.error, "expected squared error of the attended value at a query");
-  out.number("bias", point.bias, "its part from the function");
-  out.number("variance", point.variance, "its part from the noise of the values");
+  out.number("bias", point.bias, "part of the error from the function");
+  out.number("variance", point.variance, "part of the error from the noise of the values");
 }
 
 void describe_value_length(ResultFields& out, const ValueLength& row) {
   out.integer("length", row.length, "number of keys T");
-  out.nullable("best_temperature", row.best_temperature, "temperature of the least error");
-  out.nullable("best_error", row.best_error, "error there");
+  out.nullable("best_temperature", row.best_temperature, "temperature with the smallest error");
+  out.nullable("best_error", row.best_error, "smallest error over the temperatures");
   describe(out, "posterior_error", row.posterior_error, "error of the exact posterior mean");
   describe(out, "linear_error", row.linear_error,
            "error of linear attention, whose weights are 2 D q.k / T");
@@ -108,9 +108,9 @@ void describe(ResultFields& out, const LatentValuesResult& result) {
   describe(out, "temperature_slope", result.slopes.temperature,
            "slope of the logarithm of the best temperature over that of the length; its error by "
            "the jackknife over draws");
-  describe(out, "error_slope", result.slopes.error, "the same of the error there");
+  describe(out, "error_slope", result.slopes.error, "slope of the logarithm of `best_error`");
   describe(out, "posterior_slope", result.slopes.posterior,
-           "the same of the error of the exact posterior");
+           "slope of the logarithm of `posterior_error`");
   out.integer("repeats", result.repeats, "draws of keys so far");
 }
 

@@ -79,7 +79,7 @@ void describe(ResultFields& out, const MapResult& map) {
   out.array("localization", map.localization, {row, column},
             "localization index; NaN where no signal propagates");
   out.array("rho_mean", map.rho_mean, {row, column}, "mean of rho over the keys");
-  out.choices("regime", map.regime, kRegimeNames, {row, column}, "where rho is large");
+  out.choices("regime", map.regime, kRegimeNames, {row, column}, "keys with a large rho");
   out.choices("signal", map.signal, kSignalNames, {row, column},
               "localized, uniform-alive or uniform-dead");
 }

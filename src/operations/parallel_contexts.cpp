@@ -20,7 +20,7 @@ struct ParallelContextsInput {
 void describe(InputFields& f, ParallelContextsInput& in) {
   f.files("runs", in.runs,
           "model.safetensors or weights.safetensors of training runs with rotary positions");
-  f.bytes("text", in.text, "text on whose last tenth the models are evaluated");
+  f.bytes("text", in.text, "text whose last tenth is the validation text");
   f.number(kSequences, in.settings.sequences);
   f.number(kKeptBlocks, in.settings.kept_blocks);
   f.number(kSharedPrefix, in.settings.shared_prefix);
@@ -41,7 +41,7 @@ struct ParallelContextsResult {
 
 void describe_reading(ResultFields& out, const ContextRow& row) {
   out.choice("reading", static_cast<std::size_t>(row.reading), kContextReadingNames,
-             "how the last block reads its context");
+             "context and positions of the last block");
   out.integer("blocks", row.blocks, "blocks that are read in parallel");
   out.number("loss", row.loss,
              "loss in the last block, bits per token, mean over models and passages");
@@ -88,7 +88,8 @@ void describe(ResultFields& out, const ParallelContextsResult& result) {
   out.list("passages", result.passages, "added entropy and added loss with reset positions",
            describe_correlation_of_passages);
   out.list("heads", result.heads, "each head", describe_read_head);
-  out.list("properties", result.properties, "what correlates with the added entropy of heads",
+  out.list("properties", result.properties,
+           "properties of heads and their correlation with the added entropy",
            describe_head_property);
 }
 

@@ -39,10 +39,13 @@ void describe_position_row(ResultFields& out, const PositionRow& row) {
   describe(out, "difference", row.difference,
            "training loss over the width from the positional start minus that from the "
            "semantic start, same training sets; positive where meaning wins");
-  describe(out, "random_difference", row.random_difference,
-           "the same of the random start, from independent normal entries");
+  describe(
+      out, "random_difference", row.random_difference,
+      "training loss over the width from the random start (independent normal entries) minus that "
+      "from the semantic start");
   out.nullable("theory_difference", row.theory_difference,
-               "the same in the limit of large width; null where the equations do not hold");
+               "`difference` in the limit of large width; null where the saddle-point equations do "
+               "not hold");
   constexpr const char* kStarts[] = {"position", "meaning", "random"};
   for (int i = 0; i < kMinimumStarts; ++i) {
     const MinimumMeans& means = row.minima[i];
@@ -71,11 +74,12 @@ void describe_position_row(ResultFields& out, const PositionRow& row) {
 
 void describe(ResultFields& out, const PositionMeaningResult& result) {
   out.list("rows", result.rows, "one row for each number of samples", describe_position_row);
-  describe(out, "crossing", result.crossing,
-           "samples over width from which on the semantic start ends lower, mean over the "
-           "training sets with such a point");
-  out.integer("crossed", result.crossed, "training sets with such a point");
-  out.nullable("theory_crossing", result.theory_crossing, "the same in the limit of large width");
+  describe(
+      out, "crossing", result.crossing,
+      "samples over width above which the semantic start ends lower, mean over the training sets "
+      "with such a crossing");
+  out.integer("crossed", result.crossed, "training sets with a crossing");
+  out.nullable("theory_crossing", result.theory_crossing, "crossing in the limit of large width");
   out.number("best_constant", result.best_constant,
              "test error of the best attention that is equal for all samples");
 }

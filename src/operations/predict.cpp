@@ -121,10 +121,10 @@ void describe_spectra(ResultFields& out, const HeadPrediction& head) {
     const HeadInMetric& own = head.metrics[metric];
     out.array((prefix_of(metric) + "singular_values").c_str(), own.singular_values,
               {{"component", own.singular_values.size()}},
-              "those of C^(1/2) W C^(1/2) that need not be 0; none while not known");
+              "singular values of C^(1/2) W C^(1/2) that can differ from 0; empty until computed");
     out.array((prefix_of(metric) + "eigenvalues").c_str(), own.eigenvalues,
               {{"eigenvalue", own.eigenvalues.size()}},
-              "those of W C that need not be 0, likewise");
+              "eigenvalues of W C that can differ from 0; empty until computed");
   }
 }
 

@@ -63,7 +63,8 @@ void describe(ResultFields& out, const HeadReport& head) {
   out.nullable("localization", head.localization,
                "localization index predicted by the theory at temperature sqrt(d_h)");
   out.nullable("rho_mean", head.rho_mean, "mean of rho");
-  out.choice("regime", static_cast<std::size_t>(head.regime), kRegimeNames, "where rho is large");
+  out.choice("regime", static_cast<std::size_t>(head.regime), kRegimeNames,
+             "keys with a large rho");
   out.choice("signal", static_cast<std::size_t>(head.signal), kSignalNames,
              "localized, uniform-alive, uniform-dead or none");
 }

@@ -93,7 +93,7 @@ void describe(ResultFields& out, const SpectralMoments& m) {
 void describe_profile(ResultFields& out, Regime regime, Signal signal, const char* prefix) {
   const std::string start(prefix);
   out.choice((start + "regime").c_str(), static_cast<std::size_t>(regime), kRegimeNames,
-             "where rho is large");
+             "keys with a large rho");
   out.choice((start + "signal").c_str(), static_cast<std::size_t>(signal), kSignalNames,
              "localized for an index of at least 0.1; otherwise alive for a mean of rho of at "
              "least 1/4, else dead");

@@ -36,7 +36,7 @@ void describe(ResultFields& out, const SoftmaxRow& row) {
   out.array("centred", row.centred, {key}, "logit minus the mean of the row, over the temperature");
   out.array("weight", row.weight, {key}, "attention weight, exact softmax");
   out.array("gradient", row.gradient, {key},
-            "derivative of the weight by its own logit, times the temperature: p (1 - p)");
+            "derivative of the weight with respect to its logit, times the temperature: p (1 - p)");
   out.array("clipped", row.clipped, {key},
             "weight of the piecewise linear softmax, clip((1 + centred)/T, 0, 1)");
   out.array(

@@ -135,7 +135,7 @@ void describe(ResultFields& out, const RowsResult& log) {
   out.object(
       "heads",
       "measures of each head: traces are those of W = W_Q W_K^T without the gain of the norm; "
-      "measures from `entropy` on are means over the attention rows of the measured sequences "
+      "`entropy` and later measures are means over the attention rows of the measured sequences "
       "without the first row; logits include the division by sqrt(d_h)",
       [&](ResultFields& inner) {
         describe_tables(inner, log, log.layers * log.heads, {row, layer, head}, kRunHeadMeasures,
@@ -354,7 +354,7 @@ void describe(InputFields& f, TrainInput& in) {
   describe(f, in.settings);
   describe(f, in.text);
   f.bytes("checkpoint", in.checkpoint,
-          "checkpoint to resume, with its own settings in place of these; empty for a new run");
+          "checkpoint to resume; its settings replace these; empty for a new run");
   f.number_as("steps", "more", in.more,
               "steps of this part of the run, at most to the end of the run");
 }
