@@ -36,7 +36,7 @@ describe('the verdict of a comparison', () => {
     const one =
       'LocAteR against Baseline at step 50, one seed: loss −0.03 bits per byte, entropy −0.04; ' +
       'the paper expects a lower loss and a higher entropy.';
-    const warning = ' Warning: the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).';
+    const warning = ' Warning: with this seed the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).';
     expect(verdictOf([baseline, locater])).toBe(one + warning);
     const seeds =
       ` Over 5 published seeds (${referTo('published')}) they range from −0.02 to +0.01 ` + 'and from 0 to +0.2.';
@@ -52,7 +52,8 @@ describe('the verdict of a comparison', () => {
         row(100, { bits_per_byte: 3.5, entropy: 0.8, variance_frobenius: to, variance: trace }),
       ],
     });
-    const rose = ' LocAteR should shrink W_QK, but the Frobenius variance rose 3 times, ' + 'to 1.5 (Baseline: 9)';
+    const rose =
+      ' LocAteR should shrink W_QK, but with this seed the Frobenius variance rose 3 times, to 1.5 (Baseline: 9)';
     expect(verdictOf([baseline, grown('locater', 1.5)])).toContain(
       `${rose}; the trace variance, which it penalizes, changed from 0.02 to 0.01.`,
     );
@@ -70,7 +71,8 @@ describe('the verdict of a comparison', () => {
       rows: [row(0, { bits_per_byte: 8, bigram_bits: bigram }), row(50, { bits_per_byte: loss, bigram_bits: bigram })],
     });
     const sentence =
-      'Above the loss of a bigram table on the same text (3.48 bits per byte), which needs no attention: high.';
+      'Above the loss of a bigram table on the same text (3.48 bits per byte), which needs no attention, ' +
+      'with this seed: high.';
     expect(verdictOf([at('low', 3.4, 3.48), at('high', 3.5, 3.48)])).toContain(sentence);
     expect(verdictOf([at('low', 3.4, 3.48)])).toBe('');
     expect(verdictOf([at('high', 3.5, NaN)])).toBe('');

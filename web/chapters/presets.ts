@@ -97,7 +97,7 @@ export function presetsHtml(id: FigureId): string {
     ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">` +
       `start with ${first.name.toLowerCase()}</a>, ` +
       'or drag the lower handle of the spectrum: squeezed, $L$ rises; widened, it falls.'
-    : 'Choose one to see what it shows.';
+    : 'Choose a preset for its finding.';
   return `<div class="presets${first ? ' tour' : ''}">
     <ul aria-label="${first ? 'Tour and presets' : 'Presets'} of ${referTo(id)}">${links.join('')}</ul>
     <div class="preset-text" role="status"><p class="hint">${hint}</p>${texts.join('')}</div>

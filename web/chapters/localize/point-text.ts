@@ -44,6 +44,6 @@ export function readingOf({ mean, variance, theory, attention }: Point): { index
   const entropy = short(meanEntropy(attention));
   return {
     index: `L = ${short(theory.localization)}`,
-    rest: `m = ${short(mean)}, v = ${short(variance)}, row entropy of this sequence ${entropy}`,
+    rest: `m = ${short(mean)}, v = ${short(variance)}, row entropy ${entropy}`,
   };
 }

@@ -112,7 +112,7 @@ export class VariancePanel {
       floor: element('path', { fill: 'none', stroke: 'var(--muted)', 'stroke-width': 1.5 }),
       rule: element('line', ink),
       index: element('tspan', { 'font-size': 17, 'font-weight': 700, fill: series[0] }),
-      rest: element('tspan', { 'font-size': 13, dx: 10 }),
+      rest: element('tspan', { 'font-size': 12, dx: 8 }),
       dot: element('circle', { r: 7, fill: series[0], stroke: 'var(--paper)', 'stroke-width': 2 }),
     };
     const { floor, rule, dot, index, rest } = this.marks;

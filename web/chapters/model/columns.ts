@@ -91,8 +91,8 @@ export const columns: readonly Column[] = [
     title: 'Predicted from',
     ascends: true,
     help:
-      `statistics of the lowest level of ${referTo('predictors')} from which every nested level predicts the ` +
-      'entropy within 0.05; in a filter, hyphens replace spaces',
+      `statistics of the lowest level of ${referTo('predictors')} after which the error of the entropy stays below ` +
+      '0.05; in a filter, hyphens replace spaces',
     value: verdict,
     text: (head, found) => VERDICTS[verdict(head, found)] ?? '',
   },
@@ -199,7 +199,7 @@ export const columns: readonly Column[] = [
     name: 'headroom',
     title: 'QK-Clip headroom',
     optional: true,
-    help: 'QK-Clip limit over the logit bound; from 1 on QK-Clip never rescales the head',
+    help: 'QK-Clip limit over the logit bound; if at least 1, QK-Clip never rescales the head',
     value: ({ logit_bound }, { state: { qk_clip } }) => qk_clip / (logit_bound ?? NaN),
   },
   {

@@ -98,7 +98,7 @@ export class CheckpointOpener {
     child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
     const sample = child<HTMLButtonElement>(document, '[data-action="load-sample"]');
     sample.hidden = weightsBytes === 0;
-    sample.textContent = `Load them (${weightsSize})`;
+    sample.textContent = `Load the sample (${weightsSize})`;
     sample.addEventListener('click', () => void this.openSample());
     this.wireDragging();
   }

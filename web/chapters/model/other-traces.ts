@@ -80,7 +80,7 @@ export class CovarianceTraces {
 
   private async measured(opened: Opened, covariance: Measured, signal: AbortSignal): Promise<HeadTraces[]> {
     const { model, index, config, tokenizer } = opened;
-    if (missingOf(opened)) throw new Error(`it can read no text: ${missingOf(opened)}`);
+    if (missingOf(opened)) throw new Error(`text does not run through this checkpoint: ${missingOf(opened)}`);
     const { state } = this.stores.model;
     const { passages, seed } = state;
     const file = covariance === 'layer' ? (await this.texts.load()).bytes : null;

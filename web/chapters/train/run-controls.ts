@@ -135,7 +135,7 @@ export class RunControls {
   /** The library reads the file, and says what is wrong with it; then its run joins the comparison. */
   private async resume(file: File): Promise<void> {
     if (file.size > MOST_GIB * 2 ** 30)
-      throw new Error(`it is larger than ${MOST_GIB} GiB, the largest run that this page reads`);
+      throw new Error(`the file must have at most ${MOST_GIB} GiB: it has ${(file.size / 2 ** 30).toFixed(1)} GiB`);
     if (file.size === 0) throw new Error('the file must be the .safetensors file of a training run: it has 0 bytes');
     const checkpoint = new Uint8Array(await file.arrayBuffer());
     const asked = trainingOf(this.store.state, 'none');
@@ -148,7 +148,7 @@ export class RunControls {
     if (!runs.includes(kind)) {
       if (runs.length === runsControl.most) {
         throw new Error(
-          `remove a run from the comparison first, which has ${runs.length}; this one is “${regularizers[kind]}”`,
+          `the comparison must have at most ${runsControl.most} runs: remove one to add “${regularizers[kind]}”`,
         );
       }
     }

@@ -136,7 +136,7 @@ const trainingControls = Object.fromEntries(TRAINING.map((field) => [field, sett
 export const runsControl: SeveralControl = {
   kind: 'several',
   label: 'Runs',
-  help: 'The training runs that are compared: one to four',
+  help: 'Training runs to compare, 1 to 4',
   operation: 'train',
   field: 'regularizer',
   choices: regularizers,
@@ -152,7 +152,7 @@ const controls = {
   spread: { ...spreadControl, label: 'Variance' },
   asymmetry: asymmetryControl,
   prompt: text('Prompt', {
-    help: 'Text whose attention is shown and which each run continues',
+    help: 'Text that each run continues, with its attention',
     default: 'Call me Ishmael. Some years',
   }),
   intervention: choiceOf('evaluate', 'intervention', 'Evaluation'),
@@ -162,7 +162,7 @@ const controls = {
   }),
   watched: text('Run and head', { help: 'run:layer.head', default: 'none:0.0' }),
   /** The step up to which the map shows the heads' ways. */
-  moment: text('Step', { help: 'a step, or newest', default: 'newest' }),
+  moment: text('Step', { help: 'Training step, or newest', default: 'newest' }),
   ...headControls,
 };
 

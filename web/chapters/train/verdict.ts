@@ -63,14 +63,14 @@ function aboveBigrams(runs: readonly JudgedRun[]): string {
   const names = above.map(({ name }) => name).join(', ');
   return (
     `Above the loss of a bigram table on the same text (${level} bits per byte), which needs ` +
-    `no attention: ${names}.`
+    `no attention, with this seed: ${names}.`
   );
 }
 
 function runaway({ name, rows }: JudgedRun): string {
   const variance = rows.at(-1)?.value.variance_frobenius ?? 0;
   if (!(variance > RUNAWAY)) return '';
-  return `Warning: the norm of W_QK in ${name} diverged (Frobenius variance ${short(variance)}).`;
+  return `Warning: with this seed the norm of W_QK in ${name} diverged (Frobenius variance ${short(variance)}).`;
 }
 
 /** Whether the scale of W_QK grew although the regularizer is to shrink it. */
@@ -88,7 +88,7 @@ function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined)
       ? ', which it penalizes'
       : `; the trace variance, which it penalizes, changed from ${trace}`;
   return (
-    `${name} should shrink W_QK, but the Frobenius variance rose ${short(to / from)} times, ` +
+    `${name} should shrink W_QK, but with this seed the Frobenius variance rose ${short(to / from)} times, ` +
     `to ${short(to)}${beside}${penalized}.`
   );
 }

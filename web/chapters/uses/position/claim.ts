@@ -12,7 +12,7 @@ export function claimText({ rows, crossing, crossing_error, crossed, theory_cros
   const range = `n/d = ${first} to ${most}`;
   const own =
     crossed > 0
-      ? `The minimum by meaning has the lower loss from n/d = ${withError(crossing, crossing_error)} on ` +
+      ? `The minimum by meaning has the lower loss above n/d = ${withError(crossing, crossing_error)} ` +
         `(${crossed} of ${last.datasets} training sets cross).`
       : `No training set has a transition in ${range}.`;
   const limit =
@@ -31,6 +31,6 @@ export function testText({ rows, best_constant }: PositionOutput): string {
   const better = rows.find(({ meaning_test_error }) => (meaning_test_error ?? NaN) < best_constant);
   const constant = `the best attention that is equal for all samples (test error ${short(best_constant)})`;
   return better
-    ? `On fresh samples the minimum by meaning beats ${constant} from n/d = ${short(better.samples_over_width)} on.`
+    ? `On fresh samples the minimum by meaning beats ${constant} at n/d of at least ${short(better.samples_over_width)}.`
     : `On fresh samples the minimum by meaning does not beat ${constant}.`;
 }

@@ -14,7 +14,7 @@ const LABELS: Record<PriorRow['prior'], string> = {
   correct: 'target',
   half: 'target in half',
   random: 'random object',
-  uniform: 'all objects',
+  uniform: 'uniform',
   wrong: 'wrong object',
 };
 const PRIORS = Object.keys(LABELS) as PriorRow['prior'][];

@@ -10,8 +10,8 @@ export function claimText(output: RetrievalOutput): string {
   const single = `In ${worse} of ${heads.length} heads hard attention costs more than uniform weights. `;
   if (trained_hard === null) return single;
   return (
-    `${single}In all heads at once it adds ${withError(read_hard, read_hard_error)} bits per byte to models that are ` +
-    `trained with softmax; models trained with it have ${withError(trained_hard, trained_hard_error)} more than those.`
+    `${single}In all heads at once it adds ${withError(read_hard, read_hard_error)} bits per byte to models ` +
+    `trained with softmax. Training with hard attention costs ${withError(trained_hard, trained_hard_error)}.`
   );
 }
 
