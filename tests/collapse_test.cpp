@@ -155,12 +155,12 @@ TEST_CASE("a layer equals a plain loop, over all switches") {
     for (const NormKind norm : {NormKind::layer_norm, NormKind::rms_norm}) {
       for (const MaskKind mask :
            {MaskKind::full, MaskKind::causal, MaskKind::window, MaskKind::blocks}) {
-        for (const double mlp : {0.0, 2.0}) {
+        for (const double mlp_ratio : {0.0, 2.0}) {
           StackSettings settings = small_stack();
           settings.place = place;
           settings.norm = norm;
           settings.mask = {mask, 3, 3, 1};
-          settings.weights.mlp = mlp;
+          settings.weights.mlp_ratio = mlp_ratio;
           settings.residual_weight = 0.7;
           const LayerDraw draw = draw_layer(settings.weights, 1, 2);
           const EnsembleWeights spectrum = weights_at(settings, kPoint);
@@ -244,7 +244,7 @@ TEST_CASE("a causal first token attends to itself") {
 TEST_CASE("without a mask a stack commutes with permutations of the tokens") {
   StackSettings settings = small_stack();
   settings.mask = {MaskKind::full};
-  settings.weights.mlp = 1;
+  settings.weights.mlp_ratio = 1;
   const LayerDraw draw = draw_layer(settings.weights, 0, 0);
   const EnsembleWeights spectrum = weights_at(settings, kPoint);
   const MatrixXd x = random_matrix(12, 10, 3);
@@ -402,8 +402,8 @@ TEST_CASE("what a stack cannot be is refused by name") {
              StartsWith("heads must ") && EndsWith(" 5"));
   CHECK_THAT(refused([](auto& s) { s.residual_weight = std::nan(""); }),
              StartsWith("residual_weight must ") && EndsWith(" nan"));
-  CHECK_THAT(refused([](auto& s) { s.weights.mlp = 99; }),
-             StartsWith("mlp must ") && EndsWith(" 99"));
+  CHECK_THAT(refused([](auto& s) { s.weights.mlp_ratio = 99; }),
+             StartsWith("mlp_ratio must ") && EndsWith(" 99"));
   CHECK_THAT(refused([](auto& s) { s.mask.window = 0; }),
              StartsWith("window must ") && EndsWith(" 0"));
   CHECK_THAT(refused([](auto& s) { s.mask.prefix = -3; }),

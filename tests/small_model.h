@@ -17,7 +17,7 @@ inline ModelSettings small_model() {
   settings.depth = 2;
   settings.heads = 4;
   settings.length = 5;
-  settings.mlp = 1.5;
+  settings.mlp_ratio = 1.5;
   return settings;
 }
 
@@ -39,7 +39,7 @@ inline std::vector<ModelSettings> norms_and_positions() {
   all[2].positions = Positions::rotary;
   all[2].key_heads = 2;
   all[3].norm = BlockNorm::post;
-  all[3].mlp = 0;
+  all[3].mlp_ratio = 0;
   return all;
 }
 

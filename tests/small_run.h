@@ -26,7 +26,7 @@ inline TrainSettings small_run() {
   settings.model.depth = 2;
   settings.model.heads = 2;
   settings.model.length = 8;
-  settings.model.mlp = 2;
+  settings.model.mlp_ratio = 2;
   settings.batch = 4;
   settings.optimizer.steps = 12;
   settings.optimizer.warmup = 3;

@@ -73,7 +73,7 @@ TEST_CASE("fixed attention: a token gets its own value through W_O, or the outpu
     ModelSettings settings = small_model();
     settings.attention = kind;
     settings.depth = 1;
-    settings.mlp = 0;
+    settings.mlp_ratio = 0;
     settings.norm = BlockNorm::post;
     settings.key_heads = 2;
     Model<double> model = drawn(settings);

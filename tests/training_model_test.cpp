@@ -24,9 +24,9 @@ std::vector<ModelSettings> variants() {
   all[2].positions = Positions::rotary;
   all[2].key_heads = 2;
   all[3].output = OutputKind::free;
-  all[3].mlp = 0;
+  all[3].mlp_ratio = 0;
   all[4].norm = BlockNorm::post;
-  all[4].mlp = 0;
+  all[4].mlp_ratio = 0;
   all[4].key_heads = 1;
   all[5].depth = 0;
   all[6].positions = Positions::relative;

@@ -71,7 +71,7 @@ Index width_of(const EnsembleSettings& ensemble) {
 void check_weights(const WeightSettings& settings) {
   checked("heads", static_cast<double>(settings.heads));
   checked(kShear, settings.shear);
-  checked("mlp", settings.mlp);
+  checked("mlp_ratio", settings.mlp_ratio);
   const Ensemble drawn(settings.ensemble);  // refuses what it cannot be
   if (drawn.width() % settings.heads != 0) {
     throw InvalidArgument(
@@ -108,7 +108,8 @@ LayerDraw draw_layer(const WeightSettings& settings, Index layer, std::uint64_t 
     draw.centre.push_back(ensemble.centre());
     draw.spread.push_back(std::move(z));
   }
-  const auto hidden = static_cast<Index>(std::round(settings.mlp * static_cast<double>(width)));
+  const auto hidden =
+      static_cast<Index>(std::round(settings.mlp_ratio * static_cast<double>(width)));
   if (hidden > 0) {
     // He initialization, so that a ReLU layer keeps the scale of its input.
     const double up = std::sqrt(2.0 / static_cast<double>(width));
@@ -122,7 +123,7 @@ LayerDraw draw_layer(const WeightSettings& settings, Index layer, std::uint64_t 
 const LayerDraw& StackDraw::layer(Index layer) {
   constexpr double kKeptNumbers = 4e6;  // of doubles: 32 MB
   const Index width = width_of(settings_.ensemble);
-  const double numbers = (1 + 2 * static_cast<double>(settings_.heads) + 2 * settings_.mlp) *
+  const double numbers = (1 + 2 * static_cast<double>(settings_.heads) + 2 * settings_.mlp_ratio) *
                          static_cast<double>(width) * static_cast<double>(width);
   const Index own = settings_.shared ? 0 : layer;
   if (static_cast<double>(own + 1) * numbers > kKeptNumbers) {

@@ -38,15 +38,15 @@ struct WeightSettings {
   Eigen::Index heads =
       1;  ///< divides d; each reads a W_QK of its own and moves d/heads coordinates
   ValueKind values = ValueKind::orthogonal;
-  double shear = 8;     ///< w, only for `shear`
-  double mlp = 0;       ///< hidden width of the ReLU layer over d, 0 for none
-  bool shared = false;  ///< the same weights in every layer, else fresh ones
+  double shear = 8;      ///< w, only for `shear`
+  double mlp_ratio = 0;  ///< hidden width of the ReLU layer over d, 0 for none
+  bool shared = false;   ///< the same weights in every layer, else fresh ones
 };
 
 /// The width d of an ensemble, which a list of eigenvalues says by its length.
 Eigen::Index width_of(const EnsembleSettings& ensemble);
 
-/// Throws InvalidArgument: "heads" (out of range, or no divisor of the width), "shear", "mlp", and what
+/// Throws InvalidArgument: "heads" (out of range, or no divisor of the width), "shear", "mlp_ratio", and what
 /// the ensemble refuses.
 void check_weights(const WeightSettings& settings);
 

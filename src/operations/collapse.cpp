@@ -49,7 +49,7 @@ void describe(InputFields& f, StackInput& in) {
   f.number("depth", s.depth);
   f.number("heads", s.weights.heads);
   f.number(kResidualWeight, s.residual_weight);
-  f.number("mlp", s.weights.mlp);
+  f.number("mlp_ratio", s.weights.mlp_ratio);
   f.choice("layer_norm", s.place, kNormPlaceNames, "place of the normalization");
   f.choice("norm", s.norm, kNormNames, "kind of normalization");
   f.choice("values", s.weights.values, kValueNames, "value matrix W_V");

@@ -128,7 +128,7 @@ constexpr std::array kParameters{
               .default_value = 12,
               .integer = true,
               .meaning = "number of layers"},
-    Parameter{.name = "mlp",
+    Parameter{.name = "mlp_ratio",
               .symbol = "r",
               .minimum = 0,
               .maximum = 16,

@@ -120,7 +120,7 @@ ExportFamily export_family(const ModelSettings& s) {
   if (s.positions == Positions::relative) refuse("positions");
   if (s.offset_mask != OffsetMask::none) refuse("offset_mask");
   if (s.dropped_distance >= 0) refuse("dropped_distance");
-  if (s.hidden() == 0) refuse("mlp");
+  if (s.hidden() == 0) refuse("mlp_ratio");
   const bool llama = s.normalization == Normalization::rms;
   if (llama != (s.mlp_kind == MlpKind::gated)) refuse("mlp_kind");
   if (llama != (s.positions == Positions::rotary)) refuse("positions");

@@ -21,7 +21,7 @@ constexpr std::array kNumberFields{
     NumberField{"heads", [](TrainSettings& s) -> Place { return &s.model.heads; }},
     NumberField{"key_heads", [](TrainSettings& s) -> Place { return &s.model.key_heads; }},
     NumberField{"length", [](TrainSettings& s) -> Place { return &s.model.length; }},
-    NumberField{"mlp", [](TrainSettings& s) -> Place { return &s.model.mlp; }},
+    NumberField{"mlp_ratio", [](TrainSettings& s) -> Place { return &s.model.mlp_ratio; }},
     NumberField{"steps", [](TrainSettings& s) -> Place { return &s.optimizer.steps; }},
     NumberField{"batch", [](TrainSettings& s) -> Place { return &s.batch; }},
     NumberField{"learning_rate",
@@ -201,7 +201,7 @@ void check_controls(const TrainSettings& settings) {
 }  // namespace
 
 Index ModelSettings::hidden() const {
-  return static_cast<Index>(std::round(mlp * static_cast<double>(width)));
+  return static_cast<Index>(std::round(mlp_ratio * static_cast<double>(width)));
 }
 
 std::span<const NumberField> number_fields() { return kNumberFields; }

@@ -70,7 +70,7 @@ struct ModelSettings {
       0;  ///< divides heads; query head h reads key head floor(h key_heads/heads);
           ///< 0 for as many as heads
   Eigen::Index length = 64;  ///< T
-  double mlp = 4;            ///< hidden width over the width; 0 for none
+  double mlp_ratio = 4;      ///< hidden width over the width; 0 for none
   BlockNorm norm = BlockNorm::pre;
   Positions positions = Positions::learned;
   OutputKind output = OutputKind::tied;

@@ -213,7 +213,7 @@ async function ourStep() {
   const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
   const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
   const job = native.createJob('train', {
-    ...{ width: 64, depth: 2, heads: 4, key_heads: 0, length: 64, mlp: 4, batch: 8 },
+    ...{ width: 64, depth: 2, heads: 4, key_heads: 0, length: 64, mlp_ratio: 4, batch: 8 },
     ...{ layer_norm: 'pre', positions: 'learned', output: 'tied', tokenizer: 'bytes' },
     ...{ steps: 1e7, learning_rate: 3e-3, final_rate: 1, warmup: 0, weight_decay: 0.1 },
     ...{ beta1: 0.9, beta2: 0.99, clip: 0, regularizer: 'none', mean_weight: 0, scale_weight: 0 },

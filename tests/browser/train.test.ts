@@ -565,7 +565,7 @@ test('trained models are evaluated as trained, with TAME and with hard attention
 });
 
 test('another architecture and words for tokens train too, and their file goes on', async () => {
-  const shape = 'mlp=2&key_heads=1&layer_norm=post&positions=rotary&output=free&tokenizer=words&min_count=2';
+  const shape = 'mlp_ratio=2&key_heads=1&layer_norm=post&positions=rotary&output=free&tokenizer=words&min_count=2';
   const { page, errors } = await open(`${TINY}&${shape}`);
   await press(page, 'advance');
   await status(page, 'Paused');
@@ -591,9 +591,9 @@ test('what is wrong with a rare setting is said at its control, whose group open
   const { page } = await open(TINY);
   const group = page.locator('details:not([data-section])', { hasText: 'More model' });
   expect(await group.getAttribute('open')).toBe(null);
-  await go(page, `${TINY}&key_heads=3&positions=sideways&mlp=99`);
+  await go(page, `${TINY}&key_heads=3&positions=sideways&mlp_ratio=99`);
   await page.locator('#error-train-positions', { hasText: /rotary: found 'sideways'/ }).waitFor();
-  await page.locator('#error-train-mlp', { hasText: /^MLP ratio must be .*: found 99$/ }).waitFor();
+  await page.locator('#error-train-mlp_ratio', { hasText: /^MLP ratio must be .*: found 99$/ }).waitFor();
   expect(await group.getAttribute('open')).not.toBe(null);
   await go(page, `${TINY}&key_heads=3`);
   await press(page, 'play');

@@ -402,7 +402,7 @@ test('a spectrum, an attention matrix and a phase map', () => {
 
 test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble) => {
   const stack: Stack = {
-    ...{ ...base, ensemble, depth: 4, heads: 2, residual_weight: 0.5, stacks: 3, shear: 8, mlp: 1.5 },
+    ...{ ...base, ensemble, depth: 4, heads: 2, residual_weight: 0.5, stacks: 3, shear: 8, mlp_ratio: 1.5 },
     ...{ layer_norm: 'post', norm: 'rms-norm', values: 'orthogonal', weights: 'fresh' },
     ...{ softmax: 'exact', mask: 'window', window: 5, blocks: 4, prefix: 0, selected: 256 },
   };

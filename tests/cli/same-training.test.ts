@@ -15,7 +15,7 @@ const text = Uint8Array.from(Buffer.from('Call me Ishmael. Some years ago, never
 const { tokenizer: _, min_count: __, more: ___, ...standard } = operations.train.defaults;
 const settings = {
   ...standard,
-  ...{ width: 16, depth: 2, heads: 2, length: 16, mlp: 2, steps: 100, batch: 4, warmup: 10 },
+  ...{ width: 16, depth: 2, heads: 2, length: 16, mlp_ratio: 2, steps: 100, batch: 4, warmup: 10 },
   ...{ scale_weight: 0.01, log_every: 5, eval_batches: 2, seed: 7 },
 } as TrainSettings;
 const whole = { ...settings, text, tokenizer: 'bytes' as const, min_count: 1, checkpoint: null };
@@ -118,10 +118,10 @@ test('a run that breaks says where, and keeps its rows', () => {
 });
 
 test('a checkpoint says its settings, whatever is asked for beside it', () => {
-  const own = { ...whole, key_heads: 1, mlp: 1.5, positions: 'rotary', output: 'free' } as const;
+  const own = { ...whole, key_heads: 1, mlp_ratio: 1.5, positions: 'rotary', output: 'free' } as const;
   const { checkpoint } = finish(native, 'train', { ...own, regularizer: 'qk-decay', more: 3 });
   const taken = finish(native, 'train', { ...whole, checkpoint, more: 0 });
-  const asked = { ...settings, key_heads: 1, mlp: 1.5, positions: 'rotary', output: 'free' };
+  const asked = { ...settings, key_heads: 1, mlp_ratio: 1.5, positions: 'rotary', output: 'free' };
   expect(taken.settings).toEqual({ ...asked, regularizer: 'qk-decay' });
   expect(taken.step).toBe(3);
 });

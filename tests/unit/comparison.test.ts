@@ -390,8 +390,8 @@ describe('the rows of a run', () => {
 });
 
 test('a run is asked for with everything that the controls hold', () => {
-  const held = { ...trainView.defaults, mlp: 2, key_heads: 2, layer_norm: 'post', tokenizer: 'words' };
+  const held = { ...trainView.defaults, mlp_ratio: 2, key_heads: 2, layer_norm: 'post', tokenizer: 'words' };
   const asked = trainingOf(held as State, 'qk-decay');
-  expect(asked).toMatchObject({ mlp: 2, key_heads: 2, layer_norm: 'post', regularizer: 'qk-decay' });
+  expect(asked).toMatchObject({ mlp_ratio: 2, key_heads: 2, layer_norm: 'post', regularizer: 'qk-decay' });
   expect(asked).toMatchObject({ tokenizer: 'words', min_count: 3, positions: 'learned', beta2: 0.99 });
 });

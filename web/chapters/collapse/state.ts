@@ -53,7 +53,7 @@ const blockControls = {
     used: ({ values }) => values === 'shear',
   }),
   weights: choiceOf('collapse', 'weights', 'Weights', { help: 'New weights in each layer, or the same in all' }),
-  mlp: number('mlp', 'MLP ratio', linear(0, 8), {
+  mlp_ratio: number('mlp_ratio', 'MLP ratio', linear(0, 8), {
     help: 'Hidden width of the MLP over the width <i>d</i>; 0 removes the MLP',
   }),
   stacks: number('stacks', 'Stacks', integers(1, 64), {
