@@ -60,7 +60,7 @@ describe.each([
   });
 });
 
-test('Play brings attention and text into sight, and the verdict comes into a place that is kept for it', async () => {
+test('Play brings attention and text into sight, and the comparison comes into its reserved place', async () => {
   for (const viewport of [
     { width: 1280, height: 800 },
     { width: 390, height: 844 },
@@ -71,8 +71,8 @@ test('Play brings attention and text into sight, and the verdict comes into a pl
     const box = page.locator('[data-comparison]');
     const before = (await box.boundingBox())!.height;
     await press(page, 'play');
-    const verdict = page.locator('[data-comparison-verdict]');
-    await verdict
+    const text = page.locator('[data-comparison-text]');
+    await text
       .filter({ hasText: /^LocAteR against baseline at step 12, one seed: loss .* the paper expects/ })
       .waitFor();
     await ended(page);

@@ -5,7 +5,7 @@ import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/ch
 import { claimText, isInsignificant, METHOD_NAMES, methodsOf } from '../../web/chapters/train/published-rows';
 import { differencesText, sensitivityText } from '../../web/chapters/train/rates-rows';
 import { spreadsOf, type SeedSpread } from '../../web/chapters/train/seed-spread';
-import { verdictOf, type JudgedRun } from '../../web/chapters/train/verdict';
+import { comparisonText, type JudgedRun } from '../../web/chapters/train/comparison-text';
 import type { Row, Shown } from '../../web/chapters/train/log-rows';
 import { referTo } from '../../web/ui/registry';
 
@@ -23,7 +23,7 @@ const baseline: JudgedRun = {
   ],
 };
 
-describe('the verdict of a comparison', () => {
+describe('the text of a comparison', () => {
   test('compares one seed with the published seeds and what was expected, at the last common step', () => {
     const locater: JudgedRun = {
       kind: 'locater',
@@ -37,11 +37,11 @@ describe('the verdict of a comparison', () => {
       'LocAteR against Baseline at step 50, one seed: loss −0.03 bits per byte, entropy −0.04; ' +
       'the paper expects a lower loss and a higher entropy.';
     const warning = ' Warning: with this seed the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).';
-    expect(verdictOf([baseline, locater])).toBe(one + warning);
+    expect(comparisonText([baseline, locater])).toBe(one + warning);
     const seeds =
       ` Over 5 published seeds (${referTo('published')}) they range from −0.02 to +0.01 ` + 'and from 0 to +0.2.';
     const spread: SeedSpread = { seeds: 5, loss: [-0.02, 0.01], entropy: [0, 0.2] };
-    expect(verdictOf([baseline, locater], new Map([['locater', spread]]))).toBe(one + seeds + warning);
+    expect(comparisonText([baseline, locater], new Map([['locater', spread]]))).toBe(one + seeds + warning);
   });
 
   test('says where the scale of W_QK grew although it is to shrink, and what is penalized', () => {
@@ -54,15 +54,15 @@ describe('the verdict of a comparison', () => {
     });
     const rose =
       ' LocAteR should shrink W_QK, but with this seed the Frobenius variance rose 3 times, to 1.5 (Baseline: 9)';
-    expect(verdictOf([baseline, grown('locater', 1.5)])).toContain(
+    expect(comparisonText([baseline, grown('locater', 1.5)])).toContain(
       `${rose}; the trace variance, which it penalizes, changed from 0.02 to 0.01.`,
     );
-    expect(verdictOf([baseline, grown('locater', 1.5, 0.03)])).toContain(
+    expect(comparisonText([baseline, grown('locater', 1.5, 0.03)])).toContain(
       `${rose}; the trace variance, which it penalizes, changed from 0.02 to 0.03.`,
     );
-    expect(verdictOf([baseline, grown('locater-frobenius', 1.5)])).toContain(`${rose}, which it penalizes.`);
-    expect(verdictOf([baseline, grown('locater', 0.6)])).not.toContain('rose');
-    expect(verdictOf([baseline, grown('qk-decay', 1.5)])).not.toContain('rose');
+    expect(comparisonText([baseline, grown('locater-frobenius', 1.5)])).toContain(`${rose}, which it penalizes.`);
+    expect(comparisonText([baseline, grown('locater', 0.6)])).not.toContain('rose');
+    expect(comparisonText([baseline, grown('qk-decay', 1.5)])).not.toContain('rose');
   });
 
   test('names the runs above the loss of a bigram table, and none where it is unknown', () => {
@@ -73,19 +73,19 @@ describe('the verdict of a comparison', () => {
     const sentence =
       'Above the loss of a bigram table on the same text (3.48 bits per byte), which needs no attention, ' +
       'with this seed: high.';
-    expect(verdictOf([at('low', 3.4, 3.48), at('high', 3.5, 3.48)])).toContain(sentence);
-    expect(verdictOf([at('low', 3.4, 3.48)])).toBe('');
-    expect(verdictOf([at('high', 3.5, NaN)])).toBe('');
+    expect(comparisonText([at('low', 3.4, 3.48), at('high', 3.5, 3.48)])).toContain(sentence);
+    expect(comparisonText([at('low', 3.4, 3.48)])).toBe('');
+    expect(comparisonText([at('high', 3.5, NaN)])).toBe('');
   });
 
   test('says nothing of expectations where the paper has none, and nothing before the first step', () => {
     const decay: JudgedRun = { ...baseline, kind: 'qk-decay', name: 'QK decay' };
-    expect(verdictOf([baseline, decay])).toBe(
+    expect(comparisonText([baseline, decay])).toBe(
       'QK decay against Baseline at step 100, one seed: loss 0 bits per byte, entropy 0.',
     );
     const fresh = { ...decay, rows: decay.rows.slice(0, 1) };
-    expect(verdictOf([baseline, fresh])).toBe('');
-    expect(verdictOf([decay])).toBe('');
+    expect(comparisonText([baseline, fresh])).toBe('');
+    expect(comparisonText([decay])).toBe('');
   });
 });
 

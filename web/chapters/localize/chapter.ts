@@ -2,7 +2,7 @@ import { Controls } from '../../controls/panel';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import type { Chapter, Page } from '../shared/page';
-import { HeadGrid } from './head-grid';
+import { HeadButtons } from './head-buttons';
 import type { LocalizationFigure } from './localization';
 import { LevelPlayer } from './level-player';
 import { PhaseMapFigure } from './phase-map';
@@ -35,7 +35,7 @@ export function startLocalize({ pool, heads }: Page, store: Store, lead: Localiz
   });
   heads.added.subscribe(() => [onLead, onMap, onSelf].forEach((runner) => runner.request('full')));
   new LevelPlayer(store);
-  const grid = new HeadGrid(store, heads);
+  const grid = new HeadButtons(store, heads);
   return {
     runners: figures.runners,
     repaint: () => {

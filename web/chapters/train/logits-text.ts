@@ -3,7 +3,7 @@ import type { Regularizer } from '../../engine/protocol';
 import { REGULARIZERS } from './regularizers';
 import { LOGIT_PARTS, type Row } from './log-rows';
 import { LEAST_VARIANCE, PART_NAMES, sharesOf } from './logit-parts';
-import type { JudgedRun } from './verdict';
+import type { JudgedRun } from './comparison-text';
 
 /** From this share on a part carries most of the variance. */
 const MOST = 0.5;

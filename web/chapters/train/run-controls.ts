@@ -10,7 +10,7 @@ import type { TrainingRun } from './training-run';
 import { textOf, type Text, type TextSource } from '../shared/text-source';
 import { loadResults } from './results-files';
 import { spreadsOf, type SeedSpread } from './seed-spread';
-import { verdictOf } from './verdict';
+import { comparisonText } from './comparison-text';
 import { type Store, regularizers, runsControl, runsOf, trainingOf } from './state';
 
 /** No run of this page has a larger file. */
@@ -23,8 +23,8 @@ interface Item {
   buttons: HTMLButtonElement[];
 }
 
-/** What stands where the verdict will be. */
-const NO_VERDICT = 'During training this text compares each run with the baseline and with what the paper expects.';
+/** What stands where the comparison will be. */
+const NO_COMPARISON = 'During training this text compares each run with the baseline and with what the paper expects.';
 
 /** Pixels of attention and generated text that are to be in sight while the runs train. */
 const SEEN = 300;
@@ -42,11 +42,11 @@ export class RunControls {
   private fileProblem = child(this.host, '[data-comparison-file-problem]');
   private list = child(this.host, '[data-comparison-runs]');
   private saves = child(this.host, '[data-comparison-saves]');
-  private verdict = child(this.host, '[data-comparison-verdict]');
+  private text = child(this.host, '[data-comparison-text]');
   private items: Item[] = [];
   /** Of the published runs; none before they came. */
   private spreads: ReadonlyMap<string, SeedSpread> = new Map();
-  /** What the verdict says; kept, because subscripts change its text. */
+  /** The text of the comparison; kept, because subscripts change that of the page. */
   private judged = '';
 
   /** `refused` shows an error at the control at fault, or returns false where there is none. */
@@ -179,10 +179,10 @@ export class RunControls {
     if (run && this.spreads.size === 0) void this.loadSpreads();
     const status = this.statusText();
     if (this.status.textContent !== status) this.status.textContent = status;
-    const judged = this.verdictText() || NO_VERDICT;
+    const judged = this.textOfRuns() || NO_COMPARISON;
     if (this.judged === judged) return;
     this.judged = judged;
-    this.verdict.replaceChildren(...withSubscripts(judged));
+    this.text.replaceChildren(...withSubscripts(judged));
   }
 
   private statusText(): string {
@@ -201,13 +201,13 @@ export class RunControls {
     return comparison.stale ? `${words} Controls have changed: Start over trains with them.` : words;
   }
 
-  private verdictText(): string {
+  private textOfRuns(): string {
     const { runs } = this.comparison;
     const judged = runs.map(({ kind, rows }) => ({ kind, name: regularizers[kind], rows }));
-    return verdictOf(judged, this.spreads);
+    return comparisonText(judged, this.spreads);
   }
 
-  /** Without them the verdict names the differences of the one seed alone. */
+  /** Without them the text names the differences of the one seed alone. */
   private async loadSpreads(): Promise<void> {
     const results = await loadResults('regularizers').catch(() => null);
     if (results) this.spreads = spreadsOf(results);
@@ -226,7 +226,7 @@ export class RunControls {
       });
     this.list.replaceChildren(...listed(({ place }) => [place]));
     this.saves.replaceChildren(...listed(({ kind, buttons }) => [`Save ${regularizers[kind]} as`, ...buttons]));
-    this.verdict.style.setProperty('--others', String(Math.max(1, this.items.length - 1)));
+    this.text.style.setProperty('--others', String(Math.max(1, this.items.length - 1)));
   }
 
   private item(kind: TrainingRun['kind']): Item {

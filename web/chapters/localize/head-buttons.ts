@@ -21,7 +21,7 @@ const MOVES: Record<string, [number, number]> = {
 };
 
 /** All heads as a table of buttons, layer by layer: the way to a head without a pointer. */
-export class HeadGrid {
+export class HeadButtons {
   private host = child(document, '[data-heads]');
   private key = child(document, '[data-heads-key]');
   private detail = child(document, '[data-head-detail]');

@@ -98,7 +98,7 @@ function grown({ kind, name, rows }: JudgedRun, baseline: JudgedRun | undefined)
  * are regularized, which runs are above the loss of a bigram table, and norms that ran away. `spreads` are those of
  * published runs, where they are known.
  */
-export function verdictOf(runs: JudgedRun[], spreads: ReadonlyMap<string, SeedSpread> = new Map()): string {
+export function comparisonText(runs: JudgedRun[], spreads: ReadonlyMap<string, SeedSpread> = new Map()): string {
   const baseline = runs.find(({ kind }) => kind === 'none');
   const others = runs.filter((run) => run !== baseline);
   const compared = baseline ? others.map((run) => against(run, baseline, spreads.get(run.kind))) : [];
