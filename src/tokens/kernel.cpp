@@ -97,13 +97,10 @@ void KernelFactor::multiply(Eigen::Ref<Eigen::VectorXd> z) const {
     z = factor.triangularView<Eigen::Lower>() * z.eval();
     return;
   }
-  // Compiled for its size, where Eigen's access to an entry is a call.
-  const double *const carry = carry_.data(), *const innovation = innovation_.data();
-  double* const tokens = z.data();
-  const Eigen::Index count = z.size();
   double token = 0;
-  for (Eigen::Index t = 0; t < count; ++t)
-    tokens[t] = token = carry[t] * token + innovation[t] * tokens[t];
+  for (Eigen::Index t = 0; t < z.size(); ++t) {
+    z[t] = token = carry_[t] * token + innovation_[t] * z[t];
+  }
 }
 
 Eigen::VectorXd KernelFactor::row(Eigen::Index position) const {
