@@ -69,7 +69,12 @@ export function driftChart(drifted: Drifted[], places: string[], width: number):
         dot(
           list.filter(({ y }) => Number.isFinite(y)),
           {
-            ...{ x: 'x', y: 'y', r: 3, stroke: 'currentColor', fill: LOOKS[i].fill, symbol: LOOKS[i].symbol },
+            x: 'x',
+            y: 'y',
+            r: 3,
+            stroke: 'currentColor',
+            fill: LOOKS[i].fill,
+            symbol: LOOKS[i].symbol,
             ariaDescription: `drift of the ${drifted[i].label}`,
           },
         ),

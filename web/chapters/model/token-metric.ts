@@ -113,7 +113,8 @@ export class TokenMetricFigure implements Figure {
       ...new Set(ROWS.map(({ measured }) => `measured_${measured}` as const)),
     ];
     const rows = Array.from(predictions.layer, (layer, i) => [
-      ...[layer, predictions.head[i]],
+      layer,
+      predictions.head[i],
       ...fields.map((field) => finiteCell(predictions[field][i])),
     ]);
     return { columns: ['layer', 'head', ...fields], rows };
@@ -124,7 +125,12 @@ export class TokenMetricFigure implements Figure {
     const title = `${TITLES[metric]}: ${this.rank(row, metric)}`;
     return chart({
       label: title,
-      ...{ width, height: HEIGHT, marginTop: 44, marginLeft: 46, marginRight: 12, marginBottom: 38 },
+      width,
+      height: HEIGHT,
+      marginTop: 44,
+      marginLeft: 46,
+      marginRight: 12,
+      marginBottom: 38,
       x: { tickFormat: tick, ticks: 4, nice: true, labelAnchor: 'center', label: row.name },
       y: { tickFormat: tick, ticks: 4, nice: true, label: metric === row.metrics[0] ? row.label : null },
       marks: [
@@ -132,7 +138,10 @@ export class TokenMetricFigure implements Figure {
         gridY({ strokeOpacity: 0.08 }),
         ...headMarks(spots, state.head, brushed(state)),
         text([title], {
-          ...{ frameAnchor: 'top-right', textAnchor: 'end', dy: -16, fontWeight: 600 },
+          frameAnchor: 'top-right',
+          textAnchor: 'end',
+          dy: -16,
+          fontWeight: 600,
           ariaDescription: 'title',
         }),
       ],

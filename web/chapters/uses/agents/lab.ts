@@ -27,8 +27,10 @@ function agentMeasured(output: AgentOutput): AgentMeasured {
     const accuracy = (policy: AgentOutput['rows'][number]['policy']) =>
       agentRow(output, policy, MOST_DISTRACTORS, scale).accuracy ?? NaN;
     return {
-      ...{ attention: accuracy('attention'), uniform: accuracy('uniform') },
-      ...{ sparse: accuracy('sparse'), plain: accuracy('plain') },
+      attention: accuracy('attention'),
+      uniform: accuracy('uniform'),
+      sparse: accuracy('sparse'),
+      plain: accuracy('plain'),
     };
   };
   return { most: at(1), loud: at(LOUD) };

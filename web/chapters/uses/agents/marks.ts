@@ -31,7 +31,8 @@ function curves(output: AgentOutput, rows: readonly AgentRow[], x: 'distractors'
   const { most_frequent } = output;
   return [
     ruleY(most_frequent === null ? [] : [most_frequent], {
-      ...{ stroke: 'var(--ink)', strokeOpacity: 0.3 },
+      stroke: 'var(--ink)',
+      strokeOpacity: 0.3,
       ariaDescription: 'most frequent action',
     }),
     ...POLICIES.flatMap((policy, i) => {
@@ -41,7 +42,11 @@ function curves(output: AgentOutput, rows: readonly AgentRow[], x: 'distractors'
         (row.accuracy ?? NaN) + side * BARS * (row.accuracy_error ?? NaN);
       return [
         line(own, {
-          ...{ x, y: 'accuracy', stroke, strokeWidth: 2, strokeDasharray: dashes[i] },
+          x,
+          y: 'accuracy',
+          stroke,
+          strokeWidth: 2,
+          strokeDasharray: dashes[i],
           ariaDescription: `line over ${x}, ${policy}`,
         }),
         ruleX(
@@ -49,7 +54,11 @@ function curves(output: AgentOutput, rows: readonly AgentRow[], x: 'distractors'
           { x, y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars over ${x}, ${policy}` },
         ),
         dot(own, {
-          ...{ x, y: 'accuracy', r: 3, stroke, fill: 'var(--paper)' },
+          x,
+          y: 'accuracy',
+          r: 3,
+          stroke,
+          fill: 'var(--paper)',
           ariaDescription: `accuracy over ${x}, ${policy}`,
         }),
       ];

@@ -22,10 +22,19 @@ function contextMeasured(output: ContextOutput): ContextMeasured {
   const entropy = (row?: ContextRow) => row?.entropy_added ?? NaN;
   const [reset, none, kept, sharpened, mass] = [at('reset'), at('none', 0), at('kept'), at('sharpened'), at('mass')];
   return {
-    ...{ reset: added(reset), reset_entropy: entropy(reset), reset_four: added(at('reset', 4)) },
-    ...{ none: added(none), none_error: error(none), kept: added(kept), kept_error: error(kept) },
-    ...{ sharpened: added(sharpened), sharpened_entropy: entropy(sharpened) },
-    ...{ mass: added(mass), mass_entropy: entropy(mass), random: added(at('random')), last: added(at('last')) },
+    reset: added(reset),
+    reset_entropy: entropy(reset),
+    reset_four: added(at('reset', 4)),
+    none: added(none),
+    none_error: error(none),
+    kept: added(kept),
+    kept_error: error(kept),
+    sharpened: added(sharpened),
+    sharpened_entropy: entropy(sharpened),
+    mass: added(mass),
+    mass_entropy: entropy(mass),
+    random: added(at('random')),
+    last: added(at('last')),
   };
 }
 

@@ -52,7 +52,11 @@ export function blockMarks({ rows }: ContextOutput): Markish[] {
       const stroke = series[i];
       return [
         line(own, {
-          ...{ x, y: 'added', stroke, strokeWidth: 2, strokeDasharray: dashes[i] },
+          x,
+          y: 'added',
+          stroke,
+          strokeWidth: 2,
+          strokeDasharray: dashes[i],
           ariaDescription: `line, ${reading}`,
         }),
         ruleX(own, { x, y1: end(-1), y2: end(1), stroke, ariaDescription: `error bars, ${reading}` }),
@@ -68,7 +72,12 @@ export function entropyMarks(output: ContextOutput): Markish[] {
   const x = 'entropy_added';
   const bars = (own: readonly ContextRow[], stroke: string) =>
     link(own, {
-      ...{ x1: x, x2: x, y1: end(-1), y2: end(1), stroke, strokeOpacity: 0.6 },
+      x1: x,
+      x2: x,
+      y1: end(-1),
+      y2: end(1),
+      stroke,
+      strokeOpacity: 0.6,
       ariaDescription: 'error bars of the added loss',
     });
   return [

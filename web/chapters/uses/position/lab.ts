@@ -18,7 +18,9 @@ function positionMeasured(output: PositionOutput): PositionMeasured {
   const { crossing, crossing_error, theory_crossing, rows } = output;
   const last = rows[rows.length - 1];
   return {
-    ...{ crossing, crossing_error, theory_crossing },
+    crossing,
+    crossing_error,
+    theory_crossing,
     difference: last.difference ?? NaN,
     random_difference: last.random_difference ?? NaN,
     random_share: last.random_semantic_share ?? NaN,

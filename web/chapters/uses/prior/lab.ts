@@ -19,13 +19,19 @@ function priorMeasured(output: PriorOutput): PriorMeasured {
   const at = (examples: number) => {
     const accuracy = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, examples).accuracy ?? NaN;
     return {
-      ...{ none: accuracy('none'), correct: accuracy('correct'), half: accuracy('half') },
-      ...{ random: accuracy('random'), uniform: accuracy('uniform'), wrong: accuracy('wrong') },
+      none: accuracy('none'),
+      correct: accuracy('correct'),
+      half: accuracy('half'),
+      random: accuracy('random'),
+      uniform: accuracy('uniform'),
+      wrong: accuracy('wrong'),
     };
   };
   const weight = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, MANY).target_weight ?? NaN;
   return {
-    ...{ few: at(FEW), some: at(SOME), many: at(MANY) },
+    few: at(FEW),
+    some: at(SOME),
+    many: at(MANY),
     weight: { none: weight('none'), correct: weight('correct'), uniform: weight('uniform') },
   };
 }

@@ -43,7 +43,11 @@ export function accuracyMarks({ rows }: PriorOutput): Markish[] {
     const end = (side: number) => (row: PriorRow) => (row.accuracy ?? NaN) + side * BARS * (row.accuracy_error ?? NaN);
     return [
       line(own, {
-        ...{ x, y: 'accuracy', stroke, strokeWidth: 2, strokeDasharray: dashes[i] },
+        x,
+        y: 'accuracy',
+        stroke,
+        strokeWidth: 2,
+        strokeDasharray: dashes[i],
         ariaDescription: `line, ${prior}`,
       }),
       ruleX(
@@ -60,7 +64,10 @@ export function groundingMarks({ rows, identity }: PriorOutput): Markish[] {
   return [
     ruleY([1 / 6], { stroke: 'var(--ink)', strokeOpacity: 0.3, ariaDescription: 'equal weights' }),
     line(identity, {
-      ...{ x: 'mean', y: 'target_weight', stroke: 'var(--ink)', strokeDasharray: '3 3' },
+      x: 'mean',
+      y: 'target_weight',
+      stroke: 'var(--ink)',
+      strokeDasharray: '3 3',
       ariaDescription: 'W = m I',
     }),
     ...PRIORS.flatMap((prior, i) => {
@@ -73,7 +80,11 @@ export function groundingMarks({ rows, identity }: PriorOutput): Markish[] {
           { x: 'mean', y1: y(-1), y2: y(1), stroke: series[i], ariaDescription: `error bars of the weight, ${prior}` },
         ),
         dot(own, {
-          ...{ x: 'mean', y: 'target_weight', r: 4, stroke: series[i], fill: 'var(--paper)' },
+          x: 'mean',
+          y: 'target_weight',
+          r: 4,
+          stroke: series[i],
+          fill: 'var(--paper)',
           ariaDescription: `weight on the target, ${prior}`,
         }),
       ];

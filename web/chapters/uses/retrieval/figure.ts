@@ -68,12 +68,14 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
       columns: ['trained', 'seed', ...own, ...losses],
       rows: [
         ...heads.map((head) => [
-          ...['softmax', head.seed],
+          'softmax',
+          head.seed,
           ...own.map((name) => cell(head[name])),
           ...losses.map(() => null),
         ]),
         ...models.map((model) => [
-          ...[model.trained, model.seed],
+          model.trained,
+          model.seed,
           ...own.map(() => null),
           ...READINGS.map((reading) => cell(model[reading])),
         ]),

@@ -24,8 +24,11 @@ function retrievalMeasured(output: RetrievalOutput): RetrievalMeasured {
   const sum = (cost: 'hard' | 'uniform') => peaked.reduce((all, head) => all + (head[cost] ?? NaN), 0);
   const measured = correlations.find(({ localization }) => localization === 'measured');
   return {
-    ...{ heads: heads.length, worse, peaked_share: sum('hard') / sum('uniform') },
-    ...{ read_hard: read_hard ?? NaN, trained_hard: trained_hard ?? NaN },
+    heads: heads.length,
+    worse,
+    peaked_share: sum('hard') / sum('uniform'),
+    read_hard: read_hard ?? NaN,
+    trained_hard: trained_hard ?? NaN,
     share: measured?.share ?? NaN,
     null: measured?.null ?? NaN,
     null_low: measured?.null_low ?? NaN,

@@ -34,7 +34,10 @@ export function headMarks({ heads }: RetrievalOutput): Markish[] {
   const end = (side: number) => (head: Head) => atLeast((head.hard ?? NaN) + side * BARS * (head.hard_error ?? NaN));
   return [
     line(diagonal, {
-      ...{ x: (it: number) => it, y: (it: number) => it, stroke: 'var(--ink)', strokeDasharray: '3 3' },
+      x: (it: number) => it,
+      y: (it: number) => it,
+      stroke: 'var(--ink)',
+      strokeDasharray: '3 3',
       ariaDescription: 'diagonal',
     }),
     ruleX(heads, {
@@ -46,7 +49,11 @@ export function headMarks({ heads }: RetrievalOutput): Markish[] {
       ariaDescription: 'error bars',
     }),
     dot(heads, {
-      ...{ x, y: ({ hard }: Head) => atLeast(hard), r: 4.5, stroke: 'var(--ink)', strokeOpacity: 0.6 },
+      x,
+      y: ({ hard }: Head) => atLeast(hard),
+      r: 4.5,
+      stroke: 'var(--ink)',
+      strokeOpacity: 0.6,
       fill: ({ predicted }: Head) => `rgb(${ramp(predicted / most).join(' ')})`,
       ariaDescription: 'heads',
     }),
@@ -74,10 +81,7 @@ export function modelMarks({ models }: RetrievalOutput): Markish[] {
       .flatMap((model) => READINGS.map((reading, place) => ({ place, seed: model.seed, loss: model[reading] })));
     return [
       line(rows, { x: 'place', y: 'loss', z: 'seed', stroke, strokeWidth: 1, ariaDescription: `lines, ${kind}` }),
-      dot(rows, {
-        ...{ x: 'place', y: 'loss', r: 3.5, stroke, fill: 'var(--paper)' },
-        ariaDescription: `losses, ${kind}`,
-      }),
+      dot(rows, { x: 'place', y: 'loss', r: 3.5, stroke, fill: 'var(--paper)', ariaDescription: `losses, ${kind}` }),
     ];
   });
 }
