@@ -54,7 +54,8 @@ has_node() {
 # without windows is first: the tests take two thirds of the time there.
 find_browser() {
   local browser
-  for browser in "${CHROMIUM:-}" chromium-headless-shell chromium google-chrome google-chrome-stable chromium-browser; do
+  for browser in "${CHROMIUM:-}" chromium-headless-shell chromium google-chrome google-chrome-stable \
+    chromium-browser; do
     if [ -n "$browser" ] && have "$browser" && "$browser" --version >/dev/null 2>&1 </dev/null; then
       command -v "$browser"
       return 0

@@ -244,7 +244,10 @@ EXPERIMENTS = {
     },
     "controls/paper-mean": {
         "digits": 7,
-        "final": ["loss", "bits_per_byte_error", "entropy", "mean", "variance_frobenius", "logit_variance", "bias_part"],
+        "final": [
+            *("loss", "bits_per_byte_error", "entropy", "mean"),
+            *("variance_frobenius", "logit_variance", "bias_part"),
+        ],
         "summary": ["loss", "entropy", "mean"],
         "analyses": [
             (analyses.contrasts, {"tests": [pair("method", "no-attention", "none", query_key_bias="with")]}),

@@ -27,7 +27,9 @@ export const MODELS = [
   },
   {
     name: 'LLaMA-like, repeated text',
-    train: `${TRAIN} --text ${REPEATED} --depth 3 --steps 4000 --learning-rate 0.004 ${LLAMA} --out build/llama-repeated`,
+    train:
+      `${TRAIN} --text ${REPEATED} --depth 3 --steps 4000 --learning-rate 0.004 ${LLAMA} ` +
+      '--out build/llama-repeated',
     text: ASCII,
   },
   {

@@ -42,8 +42,8 @@ struct MeanFieldReads {
 /// s^2 = q^T Sigma_k q: the means of e^(q . k) and of v e^(q . k) over Gaussian keys, capped where the
 /// random energy model of n keys freezes. q is the query as RotaryTurns::rotated_for_keys gives it for
 /// the key; with rotary positions s^2 depends on t. Where the layer caps logits, the cap is linear around
-/// the logits of a content key that contribute most to its mean weight; its slope multiplies s and C_vk. The layer's `rules` say which
-/// positions a query sees.
+/// the logits of a content key that contribute most to its mean weight; its slope multiplies s and C_vk.
+/// The layer's `rules` define which positions a query sees.
 MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens,
                                 std::size_t passage, const RotaryTurns& turns,
                                 const LayerRules& rules);

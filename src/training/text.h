@@ -63,12 +63,12 @@ struct Text {
 /// the training part's.
 Text byte_text(std::string_view text);
 Text word_text(std::string_view text, Eigen::Index min_count);
-/// The one of both that `tokenizer` names, of which only `words` uses `min_count`. Throws
+/// byte_text or word_text, by the name of the tokenizer; only `words` uses `min_count`. Throws
 /// InvalidArgument ("tokenizer") for another name.
 inline constexpr std::array kTokenizerNames{Choice{"bytes", "bytes"}, Choice{"words", "words"}};
 Text tokenized_text(std::string_view tokenizer, std::string_view text, Eigen::Index min_count);
 /// Two texts of their own, with the vocabulary of `text`. Throws InvalidArgument ("tokenizer") too, and ("text",
-/// "validation") for the one that has no token; ("validation") when none of its words is in the vocabulary.
+/// "validation") for a text without a token; ("validation") when none of its words is in the vocabulary.
 Text tokenized_texts(std::string_view tokenizer, std::string_view text, std::string_view validation,
                      Eigen::Index min_count);
 

@@ -26,6 +26,7 @@ writeReport('decoding', {
   rows,
   notes: [
     'A token is decoded by a forward pass of the last T tokens, as `eigenscope generate` does. 2 layers, width 64, ' +
-      '4 heads, bytes. Hard attention reads one value for each query and computes no exponentials; it needs all logits.',
+      '4 heads, bytes. Hard attention reads one value for each query and computes no exponentials; it needs all ' +
+      'logits.',
   ],
 });

@@ -51,7 +51,7 @@ describe.each([
   ['phone', { width: 360, height: 740 }, [LIGHT]],
 ])('on a %s', (_, viewport, colours) => {
   test.each(viewNames)(
-    '%s: nothing is wider than the screen, figures come into places kept for them, and axe finds no violation in any colours',
+    '%s: nothing exceeds the screen, figures come into reserved places, and axe finds no violation in any colours',
     async (view) => {
       const link = view === 'collapse' ? `${QUICK}&head=sample:0.3` : `${view}?head=sample:0.3`;
       const address = `${host.address}#${link}`;
@@ -141,7 +141,7 @@ test('the keyboard alone moves a slider, the points of the figures, and chooses 
   expect(errors).toEqual([]);
 });
 
-test('Escape gives up a drag, puts a handle’s value back and releases a head; Home and End go to the ends', async () => {
+test('Escape cancels a drag, restores a handle’s value and releases a head; Home and End go to the ends', async () => {
   const { page } = await visit(browser, `${host.address}#localize?head=sample:0.3&samples=100`);
   const handle = page.getByRole('slider', { name: 'Variance of the eigenspectrum' });
   await handle.focus();

@@ -262,7 +262,7 @@ test('what the chosen head does is said in words, and the terms of table and cap
   await page.locator('.bench-head dt', { hasText: 'Sink score' }).waitFor();
 });
 
-test('the chapter opens on a head worth seeing, and each sentence chooses a head that shows something else', async () => {
+test('the chapter opens on a typical head, and each sentence chooses a head with another pattern', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
   await settled(page, 'head-text');
   const title = page.locator('#title-head-text');

@@ -143,7 +143,7 @@ const bare = (text: string) =>
     .replace(/<\/text><text[^>]*>/g, '')
     .replace(/\s+/g, '');
 
-describe('every export says which figure it is, with which parameters and seed, and how to find it; pictures stand alone', () => {
+describe('every export names its figure, parameters, seed and link; pictures need no other file', () => {
   let page: Page;
   beforeAll(async () => {
     const small = 'width=16&length=16&seed=7';

@@ -55,7 +55,7 @@ SlurmdLogFile=$work/slurmd.log
 SlurmctldPort=16817
 SlurmdPort=16818
 MinJobAge=600
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$(awk "/MemTotal/ { print int(\$2 / 1024) }" /proc/meminfo) State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$(free --mebi | awk '/^Mem:/ { print $2 }') State=UNKNOWN
 PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP
 END
 export SLURM_CONF=$work/slurm.conf
@@ -122,7 +122,8 @@ same "Slurm, a full disk" "$work/small/cells" "$work/serial.json"
 
 # GNU parallel: two processes of each shard, some of them killed; then once more.
 shares() {
-  parallel --jobs 4 "$EIGENSCOPE" train --grid "$GRID" --out "$work/parallel" --save-every 0 --shard {}/3 ::: 1 2 3 1 2 3
+  parallel --jobs 4 "$EIGENSCOPE" train --grid "$GRID" --out "$work/parallel" --save-every 0 --shard {}/3 \
+    ::: 1 2 3 1 2 3
 }
 shares & jobs=$! kills=0
 while kill -0 $jobs 2>/dev/null; do
@@ -137,13 +138,15 @@ shares
 same "GNU parallel, kills: $kills" "$work/parallel" "$work/serial.json"
 
 # Checkpoints: the heads of six models, and their predicted attention.
-"$EIGENSCOPE" train --width 32 --length 32 --steps 20 --seeds 6 --text "$work/text.txt" --export f32 --out "$work/runs" >/dev/null
+"$EIGENSCOPE" train --width 32 --length 32 --steps 20 --seeds 6 --text "$work/text.txt" --export f32 \
+  --out "$work/runs" >/dev/null
 models=$(printf ',"%s"' "$work"/runs/*/export)
 for COMMAND in heads predict; do
   options='"measures": true'
   if [ $COMMAND = predict ]; then options="\"file\": \"$work/text.txt\", \"length\": 24, \"passages\": 6"; fi
   export COMMAND GRID=$work/$COMMAND.json SAVE_EVERY=
-  echo "{\"experiment\": \"$COMMAND\", \"operation\": \"$COMMAND\", \"checkpoints\": [${models#,}], \"options\": {$options}}" > "$GRID"
+  name="\"experiment\": \"$COMMAND\", \"operation\": \"$COMMAND\""
+  echo "{$name, \"checkpoints\": [${models#,}], \"options\": {$options}}" > "$GRID"
   "$EIGENSCOPE" $COMMAND --grid "$GRID" --out "$work/serial-$COMMAND"
   "$EIGENSCOPE" collect "$GRID" --cells "$work/serial-$COMMAND" --out "$work/serial-$COMMAND.json"
   array "$work/$COMMAND" $COMMAND-1 >/dev/null

@@ -268,7 +268,11 @@ class Analyses(unittest.TestCase):
 
         # The measure falls with the outcome at equal scales, and rises over all.
         cells = [
-            cell({"alpha": str(alpha), "scale": str(scale)}, 3 + scale - 0.1 * alpha, initial={"start": 9 * scale + alpha})
+            cell(
+                {"alpha": str(alpha), "scale": str(scale)},
+                3 + scale - 0.1 * alpha,
+                initial={"start": 9 * scale + alpha},
+            )
             for scale in (1, 2)
             for alpha in (0, 0.5, 1)
         ]

@@ -98,10 +98,10 @@ describe('the heads of the sample', () => {
 
   test('docs/experiments/token-metric.md has the logits of tokens with themselves', () => {
     const notes = readFileSync('docs/experiments/token-metric.md', 'utf8');
-    const [, layer, error, size, identity] =
-      /is ([\d.]+) with each layer's covariance \(mean absolute error ([\d.]+) where the mean size is ([\d.]+)\) and ([\d.]+) with the identity/.exec(
-        notes,
-      )!;
+    const [, layer, error, size, identity] = new RegExp(
+      "is ([\\d.]+) with each layer's covariance \\(mean absolute error ([\\d.]+) where the mean size is ([\\d.]+)\\) " +
+        'and ([\\d.]+) with the identity',
+    ).exec(notes)!;
     const logits = measured.map(({ self_logit }) => self_logit!);
     const expected = (frame: keyof typeof theory) =>
       theory[frame].map(({ xi, head_width }) => xi / Math.sqrt(head_width!));

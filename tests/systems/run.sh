@@ -118,8 +118,8 @@ install_system() {
   # debootstrap knows the proxy of apt from the environment alone.
   local proxy=
   eval "$(apt-config shell proxy Acquire::http::Proxy)"
-  http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase --force-check-gpg --keyring="$keyring" --components="$components" \
-    "$suite" "$here" "$mirror"
+  http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase --force-check-gpg --keyring="$keyring" \
+    --components="$components" "$suite" "$here" "$mirror"
   echo "deb $mirror $suite ${components//,/ }" >"$here/etc/apt/sources.list"
   echo force-unsafe-io >"$here/etc/dpkg/dpkg.cfg.d/unsafe-io" # fewer waits for the disk
   cp /etc/resolv.conf /etc/hosts "$here/etc/"

@@ -68,9 +68,9 @@ function summed({ columns, rows }: Regions, marked: (at: number) => boolean): In
 }
 
 /**
- * Where to write the regions' names, half of whose columns and rows `half` says: each where most of it lies in
- * its region, clear of the cells `taken` and of the names already placed, there at the middle one of the innermost cells. The
- * region with the most room is named first. Regions too thin for a name get none.
+ * Where to write the regions' names, half of whose columns and rows `half` returns: each where most of it lies in its
+ * region, clear of the cells `taken` and of the names already placed, there at the middle one of the innermost cells.
+ * The region with the most room is named first. Regions too thin for a name get none.
  */
 export function labelPlaces(
   regions: Regions,

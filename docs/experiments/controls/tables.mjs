@@ -31,8 +31,8 @@ const probability = (p) => (known(p) && p < 0.001 ? '< 0.001' : shown(p, 3));
 const code = (text) => `\`${text}\``;
 
 /**
- * Whether a test passes with the predicted sign after Holm's correction; null while that is open. A test that is not run
- * counts in the family as one with p = 1, so that further runs can lower the corrected p values of others, not raise them.
+ * Whether a test passes with the predicted sign after Holm's correction; null while that is open. A test that is not
+ * run counts in the family as one with p = 1, so that further runs can only lower the corrected p values of others.
  */
 function counts({ whole, familyWhole, holm, difference }, sign) {
   if (!whole) return null;

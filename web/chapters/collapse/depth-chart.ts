@@ -110,7 +110,8 @@ export function thinMarks(
 /** What the points of a curve say. */
 export function tipsOf({ variance }: Curve, points: LayerPoint[], name: string): Mark[] {
   return points.map(({ layer, value, error, samples }) => {
-    const text = `v = ${short(variance)}, layer ${layer}: ${name} ${withError(value, error > 0 ? error : null)}, ${count(samples)} stacks`;
+    const measured = `${name} ${withError(value, error > 0 ? error : null)}`;
+    const text = `v = ${short(variance)}, layer ${layer}: ${measured}, ${count(samples)} stacks`;
     return { x: layer, y: value, text };
   });
 }

@@ -81,7 +81,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'causal',
     figure: 'depth',
     name: 'Causal mask',
-    text: 'Masked attention alone still collapses, to {causal.residual.12} in twelve layers. <em>The claim of Wu et al. (2024) holds.</em>',
+    text:
+      'Masked attention alone still collapses, to {causal.residual.12} in twelve layers. <em>The claim of Wu et ' +
+      'al. (2024) holds.</em>',
     state: { ...INDEPENDENT, residual_weight: 0, layer_norm: 'none' },
     claim: ({ causal }) => causal.residual[12] < 0.05,
   },
@@ -89,7 +91,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'local',
     figure: 'depth',
     name: 'Local mask',
-    text: 'It collapses more slowly than the causal mask, to {local.residual.12}. <em>The claim of Wu et al. (2024) holds.</em>',
+    text:
+      'It collapses more slowly than the causal mask, to {local.residual.12}. <em>The claim of Wu et al. (2024) ' +
+      'holds.</em>',
     state: { ...INDEPENDENT, mask: 'window', residual_weight: 0, layer_norm: 'none' },
     claim: ({ local, causal }) =>
       local.residual[12] > 10 * causal.residual[12] && local.residual[12] < local.residual[1],
@@ -98,7 +102,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'turned',
     figure: 'depth',
     name: 'Orthogonal values',
-    text: 'Normalization alone does not help here: the residual is {turned.residual.48} after 48 layers of uniform attention.',
+    text:
+      'Normalization alone does not help here: the residual is {turned.residual.48} after 48 layers of uniform ' +
+      'attention.',
     state: { ...NORMALIZED, length: 64, depth: 48 },
     claim: ({ turned }) => turned.residual[48] < 1e-9,
   },
@@ -117,7 +123,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'away',
     figure: 'depth',
     name: 'Values that push away',
-    text: 'With a skip connection, values that push away from the average keep every stack at residual {away.residual.160}. <em>The claim of Wu et al. (2024) holds.</em>',
+    text:
+      'With a skip connection, values that push away from the average keep every stack at residual ' +
+      '{away.residual.160}. <em>The claim of Wu et al. (2024) holds.</em>',
     state: { ...INDEPENDENT, depth: 160, layer_norm: 'post', norm: 'rms-norm', values: 'negative' },
     claim: ({ away }) => away.residual[160] > 0.9,
   },
@@ -125,7 +133,10 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'hard',
     figure: 'depth',
     name: 'Hard attention',
-    text: 'It is the limit of localization (<a href="https://arxiv.org/abs/2009.14658">arXiv:2009.14658</a>): one key per query, entropy {hard.entropy.12}, no averaging. The residual falls only from {hard.residual.0} to {hard.residual.12}.',
+    text:
+      'It is the limit of localization (<a href="https://arxiv.org/abs/2009.14658">arXiv:2009.14658</a>): one key ' +
+      'per query, entropy {hard.entropy.12}, no averaging. The residual falls only from {hard.residual.0} to ' +
+      '{hard.residual.12}.',
     state: { ...WALK, softmax: 'hard' },
     claim: ({ hard, soft }) => hard.entropy[12] === 0 && hard.residual[12] > soft.residual[12] + 0.1,
   },
@@ -133,7 +144,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'soft',
     figure: 'depth',
     name: 'Softmax instead',
-    text: 'Where hard attention keeps the residual at {hard.residual.12}, the softmax keeps {soft.residual.12} at entropy {soft.entropy.12}.',
+    text:
+      'Where hard attention keeps the residual at {hard.residual.12}, the softmax keeps {soft.residual.12} at ' +
+      'entropy {soft.entropy.12}.',
     state: WALK,
     claim: ({ soft }) => soft.entropy[12] > 0.8,
   },
@@ -141,7 +154,11 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'parallel',
     figure: 'depth',
     name: 'Parallel contexts',
-    text: 'Contexts encoded in parallel are said to raise the entropy of the queries that see them all (<a href="https://arxiv.org/abs/2412.16545">arXiv:2412.16545</a>). With random weights this effect is <em>absent:</em> {parallel.entropy_final.4} after four layers, against {serial.entropy_final.4} after one long context. Trained models are in <a href="#figure-parallel-contexts">a lab of Uses</a>.',
+    text:
+      'Contexts encoded in parallel are said to raise the entropy of the queries that see them all (<a ' +
+      'href="https://arxiv.org/abs/2412.16545">arXiv:2412.16545</a>). With random weights this effect is ' +
+      '<em>absent:</em> {parallel.entropy_final.4} after four layers, against {serial.entropy_final.4} after one ' +
+      'long context. Trained models are in <a href="#figure-parallel-contexts">a lab of Uses</a>.',
     state: { ...CONTEXTS, mask: 'blocks' },
     claim: ({ parallel, serial }) => close(parallel.entropy_final[4], serial.entropy_final[4], 0.01),
   },
@@ -192,7 +209,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'minus',
     figure: 'collapse-map',
     name: 'Negative mean',
-    text: 'The residual falls further than without a mean, to {minus.residual.24}: queries attend to the tokens that are least like them.',
+    text:
+      'The residual falls further than without a mean, to {minus.residual.24}: queries attend to the tokens that ' +
+      'are least like them.',
     state: { ...DEEP, mean: -1 },
     claim: ({ minus, zero }) => minus.residual[24] < zero.residual[24],
   },

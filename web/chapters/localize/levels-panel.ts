@@ -125,7 +125,8 @@ export class LevelsPanel {
   /** How well the level predicts, with the bootstrap interval over heads. */
   text(): string {
     const { rank_correlation, low, high, error } = sample.summary[this.level];
-    return `rank correlation ${short(rank_correlation)} [95%: ${short(low)}, ${short(high)}], mean error ${short(error)}`;
+    const interval = `[95%: ${short(low)}, ${short(high)}]`;
+    return `rank correlation ${short(rank_correlation)} ${interval}, mean error ${short(error)}`;
   }
 
   /** What the level adds to the one before it. */

@@ -23,7 +23,9 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 1,
     name: 'Small variance',
-    text: 'Attention is a band along the diagonal. About half of the positions pass the signal (mean of $\\rho$ {small.rho_mean}), the late ones: <b>$L$ = {small.localization}</b>.',
+    text:
+      'Attention is a band along the diagonal. About half of the positions pass the signal (mean of $\\rho$ ' +
+      '{small.rho_mean}), the late ones: <b>$L$ = {small.localization}</b>.',
     state: { variance: 0.001 },
     claim: ({ small }) =>
       small.localization > 0.45 && small.localization < 0.55 && Math.abs(small.rho_mean - 0.5) < 0.05,
@@ -33,7 +35,10 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 2,
     name: 'Large variance',
-    text: 'The band breaks into vertical stripes: each row attends to one key (mean entropy {small.entropy} → {large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal rarely (mean of $\\rho$ {large.rho_mean}).',
+    text:
+      'The band breaks into vertical stripes: each row attends to one key (mean entropy {small.entropy} → ' +
+      '{large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal ' +
+      'rarely (mean of $\\rho$ {large.rho_mean}).',
     state: { variance: 30 },
     claim: ({ small, large }) =>
       large.localization < 0.25 * small.localization && large.rho_mean < 0.5 * small.rho_mean && large.entropy < 0.03,
@@ -52,7 +57,10 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 4,
     name: 'Trained heads',
-    text: 'Predicted from its spectrum alone (level 0) a trained head lies off the diagonal: rank correlation {trained.first}. With statistics of random tokens and one attention sink, level by level, the heads move onto it: {trained.last}.',
+    text:
+      'Predicted from its spectrum alone (level 0) a trained head lies off the diagonal: rank correlation ' +
+      '{trained.first}. With statistics of random tokens and one attention sink, level by level, the heads move ' +
+      'onto it: {trained.last}.',
     state: { plot: 'heads' },
     free: ['level'],
     claim: ({ trained }) => trained.first < 0.5 && trained.last > 0.95,
@@ -61,7 +69,9 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     id: 'dead',
     figure: 'lead',
     name: 'Uniform and dead',
-    text: 'Every position is equally unlikely to carry the signal: the mean of $\\rho$ is {dead.rho_mean} and falls as $1/\\sqrt{v}$, while $L$ stays at {dead.localization}, the same on every line.',
+    text:
+      'Every position is equally unlikely to carry the signal: the mean of $\\rho$ is {dead.rho_mean} and falls as ' +
+      '$1/\\sqrt{v}$, while $L$ stays at {dead.localization}, the same on every line.',
     state: { variance: 10000, measure: 'rho_mean' },
     claim: ({ dead, large, limit }) =>
       dead.rho_mean < 0.1 * large.rho_mean &&
@@ -72,7 +82,9 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     id: 'zero',
     figure: 'lead',
     name: 'Zero mean',
-    text: 'Averaged over sequences no position is preferred, $L$ is {zero.localization}. A single row does prefer some keys, which differ from sequence to sequence: its entropy is {zero.entropy}, not 1.',
+    text:
+      'Averaged over sequences no position is preferred, $L$ is {zero.localization}. A single row does prefer some ' +
+      'keys, which differ from sequence to sequence: its entropy is {zero.entropy}, not 1.',
     state: { mean: 0, variance: 0.01 },
     claim: ({ zero }) => zero.localization < 0.05 && zero.entropy > 0.65 && zero.entropy < 0.8,
   },

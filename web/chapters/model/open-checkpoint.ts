@@ -45,7 +45,7 @@ export class CheckpointOpener {
   private report = child(document, '[data-report]');
   private remote = child<HTMLFormElement>(document, '[data-remote-form]');
   private mapping = child<HTMLFormElement>(document, '[data-map-form]');
-  /** In the one of both forms that is shown. */
+  /** The control in the form that is shown, of the file or of the address. */
   private keyHeads = child(document, '[data-control="map_key_heads"]');
   private options = child(document, '[data-scan-options]');
   /** Those of rotary heads. */

@@ -24,7 +24,8 @@ export function claimText(output: AgentOutput): string {
     `With ${MOST_DISTRACTORS} distractors self-attention adds ${gain('attention')} ` +
     `to the accuracy of the perceptron, ${short(agentRow(output, 'plain', MOST_DISTRACTORS).accuracy)}; ` +
     `uniform attention weights add ${gain('uniform')}, an L1 penalty ${gain('sparse')}. ` +
-    `At ${LOUD} times the scale in training self-attention adds ${gain('attention', LOUD)}, the L1 penalty ${gain('sparse', LOUD)}.`
+    `At ${LOUD} times the scale in training self-attention adds ${gain('attention', LOUD)}, the L1 penalty ` +
+    `${gain('sparse', LOUD)}.`
   );
 }
 
@@ -36,6 +37,7 @@ export function directionText(output: AgentOutput): string {
   return (
     `With ${MOST_DISTRACTORS} distractors the four leading eigenvectors of W have ` +
     `${withError(own.share, own.share_error)} of their squared entries on the four relevant features ` +
-    `(random directions ${short(own.random)}), the attention weights ${share(1)}, at ${LOUD} times the scale ${share(LOUD)}.`
+    `(random directions ${short(own.random)}), the attention weights ${share(1)}, at ${LOUD} times the scale ` +
+    `${share(LOUD)}.`
   );
 }

@@ -15,7 +15,10 @@ export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>
     id: 'quiet',
     figure: 'agent-attention',
     name: 'Quiet distractors',
-    text: 'With 32 irrelevant features of half the scale of the relevant ones and tokens of width 32 the accuracy is {quiet.most.attention} with self-attention, {quiet.most.uniform} with uniform attention weights and {quiet.most.plain} with a perceptron of as many parameters.',
+    text:
+      'With 32 irrelevant features of half the scale of the relevant ones and tokens of width 32 the accuracy is ' +
+      '{quiet.most.attention} with self-attention, {quiet.most.uniform} with uniform attention weights and ' +
+      '{quiet.most.plain} with a perceptron of as many parameters.',
     state: { distractor_scale: 0.5, feature_width: 32 },
     claim: ({ quiet: { most } }) => most.attention > most.plain + 0.02 && most.attention > most.uniform + 0.005,
   },
@@ -23,7 +26,10 @@ export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>
     id: 'penalty',
     figure: 'agent-attention',
     name: 'A penalty instead',
-    text: '<b>Attention is not needed</b> to ignore 32 irrelevant features: the accuracy is {penalty.most.plain} with a perceptron, {penalty.most.attention} with self-attention, and {penalty.most.sparse} with an L1 penalty on the perceptron.',
+    text:
+      '<b>Attention is not needed</b> to ignore 32 irrelevant features: the accuracy is {penalty.most.plain} with ' +
+      'a perceptron, {penalty.most.attention} with self-attention, and {penalty.most.sparse} with an L1 penalty on ' +
+      'the perceptron.',
     state: {},
     claim: ({ penalty: { most } }) => most.attention > most.plain && most.sparse > most.attention + 0.02,
   },

@@ -26,7 +26,9 @@ export const contextPresets: readonly Preset<State, Record<string, ContextMeasur
     id: 'parallel',
     figure: 'parallel-contexts',
     name: 'Positions reset',
-    text: 'Eight blocks whose positions begin at 0 add {parallel.reset_entropy} nats of entropy to the attention of the last block and {parallel.reset} bits per byte to its loss.',
+    text:
+      'Eight blocks whose positions begin at 0 add {parallel.reset_entropy} nats of entropy to the attention of ' +
+      'the last block and {parallel.reset} bits per byte to its loss.',
     state: {},
     claim: ({ parallel }) => parallel.reset_entropy > 0.2 && parallel.reset > 0.1,
   },
@@ -52,7 +54,9 @@ export const contextPresets: readonly Preset<State, Record<string, ContextMeasur
     id: 'selection',
     figure: 'parallel-contexts',
     name: 'One block kept',
-    text: 'The block with the most attention adds {selection.mass} bits, a random one {selection.random}, the last one {selection.last}; no context adds {selection.none}.',
+    text:
+      'The block with the most attention adds {selection.mass} bits, a random one {selection.random}, the last one ' +
+      '{selection.last}; no context adds {selection.none}.',
     state: { kept_blocks: 1 },
     claim: ({ selection }) => selection.last < selection.mass - 0.05 && selection.mass > selection.none,
   },

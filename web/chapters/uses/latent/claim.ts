@@ -20,11 +20,13 @@ function valueText(values: ValueOutput): string {
   const powers =
     temperature_slope === null
       ? 'Right: no temperature inside the range is best at every number of keys.'
-      : `Right: the best temperature falls as T to the power ${withError(temperature_slope, temperature_slope_error)}, ` +
+      : 'Right: the best temperature falls as T to the power ' +
+        `${withError(temperature_slope, temperature_slope_error)}, ` +
         `its error as ${withError(error_slope, error_slope_error)}.`;
   const linear = (last.linear_error ?? NaN) < (last.best_error ?? NaN);
   return (
-    `${powers} The least error is ${short(ratio(lengths[0]))} times that of the exact posterior at T = ${lengths[0].length} and ` +
+    `${powers} The least error is ${short(ratio(lengths[0]))} times that of the exact posterior at T = ` +
+    `${lengths[0].length} and ` +
     `${short(ratio(last))} times at ${last.length}, where linear attention is ${linear ? 'better' : 'worse'} ` +
     `(${short(last.linear_error)} against ${short(last.best_error)}).`
   );

@@ -25,7 +25,11 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
     id: 'posterior',
     figure: 'latent-posterior',
     name: 'Posterior',
-    text: '$W = \\Sigma^{-1}$ is the exact posterior: the loss is {posterior.flat} at variance 0, {posterior.best} at variance {posterior.best_variance} and {posterior.shuffled} with the same eigenvalues in other directions. For smooth values the best temperature and its error fall as powers of $T$: {posterior.temperature_slope} and {posterior.error_slope}.',
+    text:
+      '$W = \\Sigma^{-1}$ is the exact posterior: the loss is {posterior.flat} at variance 0, {posterior.best} at ' +
+      'variance {posterior.best_variance} and {posterior.shuffled} with the same eigenvalues in other directions. ' +
+      'For smooth values the best temperature and its error fall as powers of $T$: {posterior.temperature_slope} ' +
+      'and {posterior.error_slope}.',
     state: {},
     claim: ({ posterior: { flat, best, shuffled, temperature_slope, error_slope } }) =>
       best < flat && shuffled > flat && (temperature_slope ?? NaN) < -0.2 && (error_slope ?? NaN) < -0.7,
@@ -42,7 +46,9 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
     id: 'constant',
     figure: 'latent-posterior',
     name: 'Constant',
-    text: 'If the values do not depend on the key, uniform attention is best: the error, {constant.ratio_last} times that of the posterior, falls with the temperature to its end.',
+    text:
+      'If the values do not depend on the key, uniform attention is best: the error, {constant.ratio_last} times ' +
+      'that of the posterior, falls with the temperature to its end.',
     state: { harmonics: 0 },
     claim: ({ constant: { temperature_slope, ratio_last } }) => temperature_slope === null && ratio_last < 1.05,
   },
@@ -58,7 +64,9 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
     id: 'relevant',
     figure: 'latent-posterior',
     name: 'One relevant angle',
-    text: 'Where one of four angles matters, the variance of the spectrum helps: with variance 3, all on the relevant angle, the error with 1024 keys is {relevant.softmax}; with variance 0 it is {isotropic.softmax}.',
+    text:
+      'Where one of four angles matters, the variance of the spectrum helps: with variance 3, all on the relevant ' +
+      'angle, the error with 1024 keys is {relevant.softmax}; with variance 0 it is {isotropic.softmax}.',
     state: { angles: 4, relevant: 1, spectrum_variance: 3 },
     claim: ({ relevant, isotropic }) => relevant.softmax < 0.2 * isotropic.softmax,
   },
@@ -66,7 +74,9 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
     id: 'isotropic',
     figure: 'latent-posterior',
     name: 'Four angles, variance 0',
-    text: 'The same values read with equal eigenvalues: attention spreads over keys that differ only in angles without meaning, and the error with 1024 keys is {isotropic.softmax}.',
+    text:
+      'The same values read with equal eigenvalues: attention spreads over keys that differ only in angles without ' +
+      'meaning, and the error with 1024 keys is {isotropic.softmax}.',
     state: { angles: 4, relevant: 1 },
     claim: ({ relevant, isotropic }) => relevant.softmax < 0.2 * isotropic.softmax,
   },

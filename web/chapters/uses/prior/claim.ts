@@ -36,6 +36,7 @@ export function groundingText(output: PriorOutput): string {
   return (
     `Over all points the weight on the target has the rank correlation ${short(mean_correlation)} ` +
     `with the mean of the eigenspectrum, ${short(variance_correlation)} with its variance and ` +
-    `${short(accuracy_correlation)} with the accuracy; it differs from that of W = m I by ${short(mean_error)} on average.`
+    `${short(accuracy_correlation)} with the accuracy; it differs from that of W = m I by ${short(mean_error)} ` +
+    'on average.'
   );
 }

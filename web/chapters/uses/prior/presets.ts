@@ -18,7 +18,9 @@ export const priorPresets: readonly Preset<State, Record<string, PriorMeasured>>
     id: 'target',
     figure: 'attention-prior',
     name: 'Prior on the target',
-    text: 'With 200 examples the accuracy is {target.few.correct} with a prior on the target, {target.few.none} without a prior and {target.few.random} with a prior on random objects.',
+    text:
+      'With 200 examples the accuracy is {target.few.correct} with a prior on the target, {target.few.none} ' +
+      'without a prior and {target.few.random} with a prior on random objects.',
     state: {},
     claim: ({ target: { few } }) => few.correct > few.none + 0.2 && Math.abs(few.random - few.none) < 0.1,
   },

@@ -22,7 +22,9 @@ export const retrievalPresets: readonly Preset<State, Record<string, RetrievalMe
     id: 'peaked',
     figure: 'hard-retrieval',
     name: 'Peaked heads',
-    text: 'Heads in which more than 90% of the rows have a weight above 0.5 lose little: hard attention adds {peaked.peaked_share} times the loss that uniform weights add.',
+    text:
+      'Heads in which more than 90% of the rows have a weight above 0.5 lose little: hard attention adds ' +
+      '{peaked.peaked_share} times the loss that uniform weights add.',
     state: {},
     claim: ({ peaked }) => peaked.peaked_share < 0.1,
   },
