@@ -32,7 +32,10 @@ export const LLAMA: Tensors = {
   'model.layers.0.input_layernorm.weight': { shape: [8], value: () => 2 },
 };
 export const LLAMA_CONFIG = JSON.stringify({
-  ...{ model_type: 'llama', num_attention_heads: 2, num_key_value_heads: 1, hidden_size: 8 },
+  model_type: 'llama',
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  hidden_size: 8,
 });
 
 /** LLAMA as llama.cpp's converter writes it: rotary pairs are neighbours in each head of width 4. */
@@ -83,8 +86,10 @@ export const WHISPER: Tensors = Object.fromEntries([
     .map((name, seed) => [name, { shape: [4, 4], value: waves(seed) }]),
 ]);
 export const WHISPER_CONFIG = JSON.stringify({
-  ...{ model_type: 'whisper', d_model: 4 },
-  ...{ encoder_attention_heads: 2, decoder_attention_heads: 2 },
+  model_type: 'whisper',
+  d_model: 4,
+  encoder_attention_heads: 2,
+  decoder_attention_heads: 2,
 });
 
 /** The files of a checkpoint in as many shards as it has tensors, with their index. */

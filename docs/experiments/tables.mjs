@@ -30,7 +30,7 @@ const interval = ({ low, high }, digits) =>
   (low ?? null) === null ? '' : `${shown(low, digits)} to ${shown(high, digits)}`;
 /** A difference with its interval, and the p value of its test corrected by Holm's method. */
 const TESTED = ['95% interval', 'p (Holm)'];
-const test = (of, digits) => [...[shown(of.difference, digits), interval(of, digits), shown(of.holm, 3)]];
+const test = (of, digits) => [shown(of.difference, digits), interval(of, digits), shown(of.holm, 3)];
 /** The mean and the paired test of a measure, and the number of runs. */
 const tested = (of, digits) => [of.runs, shown(of.mean, digits), ...test(of, digits)];
 /** By the numbers that the labels of axes are. */
@@ -83,12 +83,17 @@ function contrasts(results, family = 0) {
   const places = Object.keys(labels[0]).filter((axis) => labels.some((it) => it[axis] !== labels[0][axis]));
   return table(
     [
-      ...['comparison', 'pairs', 'difference in bits per byte', ...TESTED],
+      'comparison',
+      'pairs',
+      'difference in bits per byte',
+      ...TESTED,
       ...(shares ? [`below ${below} in the first only`, 'in the second only'] : []),
       ...(shares ? ['p, McNemar', 'p (Holm)', 'p, Fisher'] : []),
     ],
     rows.map((row, at) => [
-      ...[testName(tests[at], places), row.pairs, ...test(row, 3)],
+      testName(tests[at], places),
+      row.pairs,
+      ...test(row, 3),
       ...(shares ? [row.only_first, row.only_second] : []),
       ...(shares ? [row.mcnemar, row.mcnemar_holm, row.fisher].map((p) => shown(p, 3)) : []),
     ]),
@@ -106,7 +111,9 @@ const TABLES = {
           .filter(({ axes }) => axes.learning_rate === '0.02')
           .sort(byMean('bits_per_byte'))
           .map(({ axes, bits_per_byte, entropy }) => [
-            ...[code(axes.method), ...tested(bits_per_byte, 3), shown(entropy.mean, 2)],
+            code(axes.method),
+            ...tested(bits_per_byte, 3),
+            shown(entropy.mean, 2),
           ]),
       ),
   ],
@@ -161,9 +168,19 @@ const TABLES = {
     (results) =>
       table(
         [
-          ...['depth', 's', 'alpha', 'runs', 'below 4.2', 'share', '95% interval'],
-          ...['bits per byte', 'difference from alpha = 0', ...TESTED],
-          ...['residual', 'difference from alpha = 0', ...TESTED],
+          'depth',
+          's',
+          'alpha',
+          'runs',
+          'below 4.2',
+          'share',
+          '95% interval',
+          'bits per byte',
+          'difference from alpha = 0',
+          ...TESTED,
+          'residual',
+          'difference from alpha = 0',
+          ...TESTED,
         ],
         analysed(results, 'share')
           .sort(byAxes('depth', 'init_scale', 'alpha'))
@@ -172,7 +189,12 @@ const TABLES = {
               Object.entries(axes).every(([axis, label]) => row.axes[axis] === label),
             );
             return [
-              ...[axes.depth, axes.init_scale, axes.alpha, runs, below, shown(share, 2)],
+              axes.depth,
+              axes.init_scale,
+              axes.alpha,
+              runs,
+              below,
+              shown(share, 2),
               `${shown(low, 2)} to ${shown(high, 2)}`,
               ...tested(bits_per_byte, 3).slice(1),
               ...tested(last_residual, 3).slice(1),
@@ -189,7 +211,8 @@ const TABLES = {
           const words = 'perplexity' in columns.final;
           const { unigram, bigram, trigram } = references;
           return [
-            ...[code(experiment), words ? 'perplexity of words' : 'bits per byte'],
+            code(experiment),
+            words ? 'perplexity of words' : 'bits per byte',
             ...[unigram, bigram, trigram].map((it) => shown(it, words ? 1 : 3)),
           ];
         }),
@@ -204,13 +227,19 @@ const TABLES = {
     (results) =>
       table(
         [
-          ...['cells of', 'cells', 'measure at initialization'],
-          ...['rank correlation with the loss', 'at equal s (mean)', 'area under the curve'],
+          'cells of',
+          'cells',
+          'measure at initialization',
+          'rank correlation with the loss',
+          'at equal s (mean)',
+          'area under the curve',
         ],
         analysed(results, 'predictors').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, row.cells],
-          ...[row.predictor === 'init_scale' ? 's' : code(row.predictor), shown(row.rank_correlation, 2)],
-          ...[shown(row.within, 2), shown(row.area_under_curve, 2)],
+          row.predictor === 'init_scale' ? 's' : code(row.predictor),
+          shown(row.rank_correlation, 2),
+          shown(row.within, 2),
+          shown(row.area_under_curve, 2),
         ]),
       ),
   ],
@@ -219,14 +248,22 @@ const TABLES = {
     (results) =>
       table(
         [
-          ...['cells of', '1 - p', 's at alpha = 0.07', 's at alpha = 1', 'cells beyond'],
-          ...['mean loss beyond', 'mean loss before', 'rank correlation', 'area under the curve'],
+          'cells of',
+          '1 - p',
+          's at alpha = 0.07',
+          's at alpha = 1',
+          'cells beyond',
+          'mean loss beyond',
+          'mean loss before',
+          'rank correlation',
+          'area under the curve',
         ],
         analysed(results, 'freezing').map((row) => [
           ...[`${row.axes.layer_norm}-norm, depth ${row.axes.depth}`, shown(row.unlike, 2)],
           ...[0.0667, 1].map((alpha) => shown(row.scales.find((it) => it.alpha === alpha).init_scale, 2)),
           ...[`${row.beyond} of ${row.cells}`, shown(row.mean_beyond, 3), shown(row.mean_before, 3)],
-          ...[shown(row.rank_correlation, 2), shown(row.area_under_curve, 2)],
+          shown(row.rank_correlation, 2),
+          shown(row.area_under_curve, 2),
         ]),
       ),
   ],
@@ -234,10 +271,14 @@ const TABLES = {
     ['learning-rate', 'rank-escape'],
     (...all) =>
       table(
-        [...['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5'], 'rank correlation'],
+        ['experiment', 'depth', 'at the first logged step', 'runs', 'never below 4.5', 'rank correlation'],
         all.flatMap((results) =>
           byDepth(results, 'plateau').map(({ axes, driver, runs, never, rank_correlation }) => [
-            ...[results.experiment, axes.depth, code(driver), runs, never],
+            results.experiment,
+            axes.depth,
+            code(driver),
+            runs,
+            never,
             shown(rank_correlation, 2),
           ]),
         ),
@@ -257,11 +298,15 @@ const TABLES = {
     ['learning-rate', 'rank-escape'],
     (...all) =>
       table(
-        [...['experiment', 'depth', 'runs', 'logged rows'], ...['rank correlation over all rows', 'mean within a run']],
+        ['experiment', 'depth', 'runs', 'logged rows', 'rank correlation over all rows', 'mean within a run'],
         all.flatMap((results) =>
           byDepth(results, 'relation').map(({ axes, runs, rows, ...found }) => [
-            ...[results.experiment, axes.depth, runs, rows],
-            ...[shown(found.rank_correlation, 2), shown(found.mean_within_runs, 2)],
+            results.experiment,
+            axes.depth,
+            runs,
+            rows,
+            shown(found.rank_correlation, 2),
+            shown(found.mean_within_runs, 2),
           ]),
         ),
       ),
@@ -271,13 +316,24 @@ const TABLES = {
     ({ summary }) =>
       table(
         [
-          ...['method', 'biases', 'runs', 'perplexity', 'difference from the baseline', ...TESTED],
-          ...['entropy', 'Frobenius variance', 'share of the biases'],
-          ...['entropy minus that of the baseline', ...TESTED],
+          'method',
+          'biases',
+          'runs',
+          'perplexity',
+          'difference from the baseline',
+          ...TESTED,
+          'entropy',
+          'Frobenius variance',
+          'share of the biases',
+          'entropy minus that of the baseline',
+          ...TESTED,
         ],
         summary.map((row) => [
-          ...[code(row.axes.method), row.axes.query_key_bias, ...tested(row.perplexity, 1)],
-          ...[shown(row.entropy.mean, 3), brief(row.variance_frobenius.mean)],
+          code(row.axes.method),
+          row.axes.query_key_bias,
+          ...tested(row.perplexity, 1),
+          shown(row.entropy.mean, 3),
+          brief(row.variance_frobenius.mean),
           shown(row.bias_part.mean / row.logit_variance.mean, 2),
           ...test(row.entropy, 3),
         ]),
@@ -288,22 +344,34 @@ const TABLES = {
     ({ summary }) =>
       table(
         [
-          ...['regularizer', 'bits per byte', 'entropy', 'mean eigenvalue', 'variance, tr(W²)'],
-          ...['variance, Frobenius', 'rank floor', 'predicted L', 'residual'],
+          'regularizer',
+          'bits per byte',
+          'entropy',
+          'mean eigenvalue',
+          'variance, tr(W²)',
+          'variance, Frobenius',
+          'rank floor',
+          'predicted L',
+          'residual',
         ],
         summary.map((row) => [
-          ...[TUNED_NAMES[row.axes.method], tunedText(row.bits_per_byte, 3)],
-          ...[tunedText(row.entropy, 3), tunedText(row.mean, 4), tunedText(row.variance, 3)],
+          TUNED_NAMES[row.axes.method],
+          tunedText(row.bits_per_byte, 3),
+          tunedText(row.entropy, 3),
+          tunedText(row.mean, 4),
+          tunedText(row.variance, 3),
           // The rank floor: m²(d/d_h - 1).
-          ...[tunedText(row.variance_frobenius, 3), shown(3 * row.mean.mean ** 2, 4)],
-          ...[tunedText(row.localization, 4), tunedText(row.residual, 3)],
+          tunedText(row.variance_frobenius, 3),
+          shown(3 * row.mean.mean ** 2, 4),
+          tunedText(row.localization, 4),
+          tunedText(row.residual, 3),
         ]),
       ),
   ],
 };
 
 /** Experiments in the order of the page of their plans. */
-const ORDER = [...['learning-rate', 'rank-escape', 'paper-setting', 'trainability-map', 'regularizers']];
+const ORDER = ['learning-rate', 'rank-escape', 'paper-setting', 'trainability-map', 'regularizers'];
 const times = read('times.json');
 
 /** How much of each experiment is there, and what it costs. */
@@ -317,7 +385,7 @@ function state() {
   });
   const total = plans.reduce((sum, { hours, planned }) => sum + hours(planned), 0);
   const rows = table(
-    [...['experiment', 'finished runs', 'CPU seconds per run'], ...['CPU hours for the rest', 'for all']],
+    ['experiment', 'finished runs', 'CPU seconds per run', 'CPU hours for the rest', 'for all'],
     plans.map(({ name, runs, planned, seconds, rest, hours }) => [
       ...[code(name), `${runs} of ${planned}`, shown(seconds, 0), shown(rest, 1)],
       shown(hours(planned), 1),

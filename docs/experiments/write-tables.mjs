@@ -35,8 +35,11 @@ const made = {
   ...quantization.tables(quantization.results()),
 };
 const numbers = {
-  ...{ ...experiments.numbers, ...computed.numbers },
-  ...{ ...withoutText.numbers, ...trainedModels.numbers, ...tokenMetric.numbers },
+  ...experiments.numbers,
+  ...computed.numbers,
+  ...withoutText.numbers,
+  ...trainedModels.numbers,
+  ...tokenMetric.numbers,
 };
 const PAGES = [
   'README.md',

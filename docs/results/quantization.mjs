@@ -27,7 +27,8 @@ function compute(type) {
   const medianOf = (name) => median(heads.map((head) => head[name]));
   return {
     ...{ type, stored, command: `eigenscope ${line.join(' ')}` },
-    ...{ weight_distance: medianOf('weight_distance'), spectrum_distance: medianOf('spectrum_distance') },
+    weight_distance: medianOf('weight_distance'),
+    spectrum_distance: medianOf('spectrum_distance'),
     measures,
   };
 }
@@ -43,7 +44,10 @@ export function tables({ rows }) {
     'quantization of MiniLM': table(
       titles,
       rows.map(({ type, stored, weight_distance, spectrum_distance, measures }) => [
-        ...[type, stored, written(weight_distance, 4), written(spectrum_distance, 4)],
+        type,
+        stored,
+        written(weight_distance, 4),
+        written(spectrum_distance, 4),
         ...measures.map(cell),
       ]),
     ),

@@ -56,10 +56,13 @@ function writeTexts() {
 }
 
 const words = (source, text) => [
-  ...['predict', MINILM, '--queries', '300'],
+  'predict',
+  MINILM,
+  '--queries',
+  '300',
   ...(source === OWN
     ? ['--file', MEASURED[text]]
-    : [...[...SOURCES[source], '--measure-file', MEASURED[text]], ...['--transfer-file', MEASURED[otherOf(text)]]]),
+    : [...SOURCES[source], '--measure-file', MEASURED[text], '--transfer-file', MEASURED[otherOf(text)]]),
 ];
 
 const run = (line) =>
@@ -169,15 +172,22 @@ export function tables({ runs }) {
     ),
     'transfer to texts': table(
       [
-        ...['measured on', 'constant', 'transfer', 'Zipf, level 8'],
-        ...['order of the embeddings, level 8', 'Zipf, mean-field', 'ceiling'],
+        'measured on',
+        'constant',
+        'transfer',
+        'Zipf, level 8',
+        'order of the embeddings, level 8',
+        'Zipf, mean-field',
+        'ceiling',
       ],
       texts.map((text) => {
         const [zipf, embeddings] = Object.keys(SOURCES).map((it) => find(runs, it, text));
         const at = (run, name) => agreement(rowOf(run, name), 'entropy');
         return [
           ...[text, at(zipf, 'null'), `${at(zipf, 'transfer')} from ${otherOf(text)}`],
-          ...[at(zipf, 'keys'), at(embeddings, 'keys'), at(zipf, 'mean-field')],
+          at(zipf, 'keys'),
+          at(embeddings, 'keys'),
+          at(zipf, 'mean-field'),
           at(zipf, 'ceiling'),
         ];
       }),

@@ -102,7 +102,11 @@ function compute({ name, train, text }) {
     return { source, command: `eigenscope ${line}`, summary, expectations };
   });
   return {
-    ...{ name, bits_per_byte: rounded(Number(rows.at(-1).split(',')[column])), heads, decays, predictions },
+    name,
+    bits_per_byte: rounded(Number(rows.at(-1).split(',')[column])),
+    heads,
+    decays,
+    predictions,
     commands: [train, repeated, read].map((line) => `eigenscope ${line}`),
   };
 }
@@ -116,7 +120,9 @@ export function tables(models) {
   made.heads = table(
     ['model', 'bits per byte', 'heads', 'largest induction score', 'chance', 'largest sink score'],
     models.map(({ name, bits_per_byte, heads }) => [
-      ...[name, written(bits_per_byte), heads.length],
+      name,
+      written(bits_per_byte),
+      heads.length,
       written(Math.max(...heads.map(({ induction }) => induction))),
       written(CHANCE),
       written(Math.max(...heads.map(({ sink }) => sink))),
@@ -132,7 +138,8 @@ export function tables(models) {
       const middle = measured[Math.floor(measured.length / 2)]; // a median: the best constant
       return [
         ...[name, `${written(measured[0])} to ${written(measured.at(-1))}`, written(base)],
-        ...[written(error(base)), written(error(middle))],
+        written(error(base)),
+        written(error(middle)),
       ];
     }),
   );

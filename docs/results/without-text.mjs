@@ -97,7 +97,7 @@ function writeShuffled(text) {
 }
 
 /** Where the statistics come from for a measured text. */
-const sourcesOf = (text) => [...[...Object.keys(SOURCES), SHUFFLED], ...(text in SOURCES ? [] : [OWN])];
+const sourcesOf = (text) => [...Object.keys(SOURCES), SHUFFLED, ...(text in SOURCES ? [] : [OWN])];
 
 function compute() {
   writeSpeeches();
@@ -154,7 +154,7 @@ const label = ({ level, name }) => (level === null ? name : `${level} ${name}`);
 /** What was to be reached: the smallest rank correlation, the largest error, and for which runs. */
 const GOALS = [
   ...SET.flatMap((measured) =>
-    ['Zipf', 'Zipf, order of the embeddings'].map((source) => ({ ...{ source, measured, rank: 0.98, error: 0.03 } })),
+    ['Zipf', 'Zipf, order of the embeddings'].map((source) => ({ source, measured, rank: 0.98, error: 0.03 })),
   ),
   ...[
     { source: 'Moby Dick', measured: 'Moby Dick' },
@@ -174,7 +174,8 @@ function goals(runs) {
     const reached = best.entropy_rank_correlation >= rank && best.entropy_mean_absolute_error <= error;
     return [
       ...[source, measured, `${rank} / ${error}`, label(best), agreement(best, 'entropy')],
-      ...[reached ? 'reached' : 'missed', agreement(run, 'entropy')],
+      reached ? 'reached' : 'missed',
+      agreement(run, 'entropy'),
     ];
   });
   const titles = ['statistics', 'measured on', 'goal', 'level', 'entropy', '', '10 sequences'];
@@ -235,7 +236,7 @@ export function tables({ runs, sampled }) {
     ['statistics', 'measured on', ...kinds],
     runs
       .filter(({ source }) => source in SOURCES)
-      .map(({ source, measured, verdicts }) => [...[source, measured], ...kinds.map((kind) => verdicts[kind] ?? 0)]),
+      .map(({ source, measured, verdicts }) => [source, measured, ...kinds.map((kind) => verdicts[kind] ?? 0)]),
   );
   made.commands = verbatim(runs.map(({ command }) => command));
   return made;

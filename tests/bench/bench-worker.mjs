@@ -9,8 +9,18 @@ const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/engine
 
 function simulate(samples) {
   const job = native.createJob('simulate', {
-    ...{ mean: 0.25, variance: 0.5, width: 64, head_width: 32, length: 64, temperature: 8 },
-    ...{ tokens: 'random-walk', correlation: 0, ensemble: 'normal', eigenvalues: [], seed, samples },
+    mean: 0.25,
+    variance: 0.5,
+    width: 64,
+    head_width: 32,
+    length: 64,
+    temperature: 8,
+    tokens: 'random-walk',
+    correlation: 0,
+    ensemble: 'normal',
+    eigenvalues: [],
+    seed,
+    samples,
   });
   while (!job.advance(1e6));
   job.delete();

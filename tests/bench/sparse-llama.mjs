@@ -101,8 +101,12 @@ writeFileSync(
 writeFileSync(
   join(folder, 'config.json'),
   JSON.stringify({
-    ...{ model_type: 'llama', hidden_size: WIDTH, num_attention_heads: HEADS },
-    ...{ num_key_value_heads: HEADS, num_hidden_layers: layers, rope_theta: 10000 },
+    model_type: 'llama',
+    hidden_size: WIDTH,
+    num_attention_heads: HEADS,
+    num_key_value_heads: HEADS,
+    num_hidden_layers: layers,
+    rope_theta: 10000,
   }),
 );
 console.log(`${folder}: ${(total / 1e9).toFixed(1)} GB in ${shards.length} files`);

@@ -75,8 +75,10 @@ test('a folder is opened, and its text read as the command line reads it', { tim
     );
     const row = summary[level];
     const terminal = [
-      ...[row.entropy_rank_correlation, row.entropy_rank_correlation_low],
-      ...[row.entropy_rank_correlation_high, row.entropy_mean_absolute_error],
+      row.entropy_rank_correlation,
+      row.entropy_rank_correlation_low,
+      row.entropy_rank_correlation_high,
+      row.entropy_mean_absolute_error,
     ];
     terminal.forEach((value, i) => expect(Number(numbers?.[i + 1])).toBeCloseTo(value, 2));
   }
@@ -515,9 +517,7 @@ function tiny(scale: number): Buffer {
 }
 
 /** Files that are picked without being on the disk. */
-const picked = (name: string, content: Buffer | string) => ({
-  ...{ name, mimeType: '', buffer: Buffer.from(content) },
-});
+const picked = (name: string, content: Buffer | string) => ({ name, mimeType: '', buffer: Buffer.from(content) });
 
 /** Texts that give no passages, and what is said of them. */
 const UNREADABLE: [string, Buffer, string][] = [

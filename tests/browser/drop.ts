@@ -31,7 +31,9 @@ export async function dropFolder(page: Page, files: Record<string, string>): Pro
   await page.evaluate((contents) => {
     const file = (name: string) => new File([contents[name]], name);
     const entries = Object.keys(contents).map((name) => ({
-      ...{ name, isFile: true, isDirectory: false },
+      name,
+      isFile: true,
+      isDirectory: false,
       file: (take: (file: File) => void) => take(file(name)),
     }));
     const reader = () => {

@@ -96,7 +96,7 @@ const PRUNED = safetensorsOf(
     ),
   ),
 );
-const CONFIG = JSON.stringify({ ...{ model_type: 'llama', num_attention_heads: HEADS, hidden_size: MODEL } });
+const CONFIG = JSON.stringify({ model_type: 'llama', num_attention_heads: HEADS, hidden_size: MODEL });
 
 test('a head whose queries are zero is read with variance 0, and counted where it has no place', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);

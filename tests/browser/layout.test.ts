@@ -8,7 +8,8 @@ openBrowser();
 
 test.each(viewNames)('nothing of the view %s is wider than a screen of 320 px', async (view) => {
   const { page } = await visit(browser, `${host.address}#${view}`, {
-    ...{ viewport: { width: 320, height: 640 }, settle: false },
+    viewport: { width: 320, height: 640 },
+    settle: false,
   });
   await page.locator(`#${view} .exports`).first().waitFor();
   const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -9,7 +9,7 @@ import { json } from '../cli/eigenscope';
 export const TRAINED_LENGTH = 64;
 
 /** Settings of a model with LLaMA's parts, and so its names. */
-export const LLAMA = { ...{ normalization: 'rms', mlp_kind: 'gated', positions: 'rotary', linear_bias: 'without' } };
+export const LLAMA = { normalization: 'rms', mlp_kind: 'gated', positions: 'rotary', linear_bias: 'without' };
 
 /**
  * A folder with a briefly trained model of 8 heads that reads bytes, with GPT-2's names where no other parts are

@@ -361,7 +361,7 @@ describe('bad input', () => {
 
 test('spectrum, attention and map print what they say', () => {
   const spectrum = json('spectrum', { ensemble: 'two-point', width: 8, mean: 1, variance: 4 });
-  expect(spectrum.eigenvalues.map(([re]: number[]) => re).sort()).toEqual([...[-1, -1, -1, -1, 3, 3, 3, 3]]);
+  expect(spectrum.eigenvalues.map(([re]: number[]) => re).sort()).toEqual([-1, -1, -1, -1, 3, 3, 3, 3]);
   const { weights, entropy } = json('attention', { length: 6, softmax: 'exact', mask: 'causal' });
   expect(weights).toHaveLength(6);
   weights.forEach((row: number[]) => expect(row.reduce((a, b) => a + b)).toBeCloseTo(1, 12));
@@ -392,8 +392,12 @@ describe('eigenscope map', () => {
     expect(rows).toHaveLength(9);
     rows.forEach((row, i) => {
       expect(Object.keys(row)).toEqual([
-        ...['xi_over_lambda', 'sqrt_eta_f_over_lambda', 'localization', 'rho_mean'],
-        ...['regime', 'signal'],
+        'xi_over_lambda',
+        'sqrt_eta_f_over_lambda',
+        'localization',
+        'rho_mean',
+        'regime',
+        'signal',
       ]);
       expect(Number(row.xi_over_lambda)).toBe(x[i % 3]);
       const index = row.localization === '' ? null : Number(row.localization);

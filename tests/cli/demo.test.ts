@@ -39,7 +39,7 @@ afterEach(async () => {
 /** How ./demo refuses these options; it must not have begun to install or build. */
 function refused(...options: string[]) {
   rmSync(join(folder, 'worked'), { force: true });
-  const ran = spawnSync('./demo', ['--no-open', ...options], { ...{ cwd: folder, encoding: 'utf8', timeout: 20_000 } });
+  const ran = spawnSync('./demo', ['--no-open', ...options], { cwd: folder, encoding: 'utf8', timeout: 20_000 });
   expect(existsSync(join(folder, 'worked'))).toBe(false);
   return { status: ran.status, error: ran.stderr.split('\n')[0] };
 }
@@ -85,7 +85,8 @@ describe('./demo --port', () => {
 
   test('refuses an empty and a missing value', () => {
     expect(refused('--port', '')).toEqual({
-      ...{ status: 2, error: '--port must be an integer in [0, 65535], found an empty value' },
+      status: 2,
+      error: '--port must be an integer in [0, 65535], found an empty value',
     });
     expect(refused('--port')).toEqual({
       status: 2,

@@ -124,7 +124,8 @@ test('several models in one call, and folders of models, have a column that dist
   const { stdout } = raw('heads', model, runs, '--csv');
   expect(stdout).toMatch(/^model,stack,layer,head,/);
   expect(parseCsv(stdout).map(({ model: name }) => name)).toEqual([
-    ...[model, model],
+    model,
+    model,
     ...['step1', 'step1', 'step2', 'step2'].map((step) => join(runs, step)),
   ]);
   const config = join(model, 'config.json');

@@ -12,7 +12,7 @@ const write = (name: string, content: string | Uint8Array) => {
   return join(folder, name);
 };
 const text = write('text.txt', 'It was the best of times,\nit was the worst of times.\n'.repeat(40));
-const small = { ...{ width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 2, log_every: 2 }, eval_batches: 1 };
+const small = { width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 2, log_every: 2, eval_batches: 1 };
 const out = join(folder, 'runs');
 const first = json('train', { ...small, text, out, seeds: 2 });
 const model = join(out, 'none-seed1');

@@ -24,10 +24,7 @@ let folders = 0;
 const fresh = () => join(folder, `out-${++folders}`);
 const text = join(folder, 'text.txt');
 writeFileSync(text, 'It was the best of times,\nit was the worst of times.\n'.repeat(40));
-const small = {
-  ...{ text, width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 50, log_every: 10 },
-  eval_batches: 1,
-};
+const small = { text, width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 50, log_every: 10, eval_batches: 1 };
 const train = (out: string, options: object = {}, ...flags: string[]) =>
   run('train', { ...small, out, ...options }, ...flags);
 const trained = fresh();
@@ -165,7 +162,10 @@ describe('the log of a run that resumes', () => {
 describe('the file of collected results', () => {
   const grid = join(folder, 'grid.json');
   const source = {
-    ...{ experiment: 'kept', text, axes: { method: { none: {} } }, stages: [{ seeds: 2 }] },
+    experiment: 'kept',
+    text,
+    axes: { method: { none: {} } },
+    stages: [{ seeds: 2 }],
     settings: { width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 2, log_every: 1 },
     measures: ['bits_per_byte'],
   };

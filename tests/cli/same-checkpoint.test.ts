@@ -96,7 +96,10 @@ test('rotary circuits, of a safetensors file and of its GGUF, whose rows are in 
     (path) => json('rotary-circuits', { length: 5, config }, path).heads,
   );
   const { heads } = finish(native, 'rotary-circuits', {
-    ...{ model: [source(weights)], index: null, config: source(config), length: 5 },
+    model: [source(weights)],
+    index: null,
+    config: source(config),
+    length: 5,
   });
   expect(heads).toHaveLength(2);
   const CURVES = ['mean', 'variance', 'variance_frobenius', 'logit', 'angle', 'query_energy', 'key_energy'] as const;
@@ -197,8 +200,14 @@ test('the drift of heads between two checkpoints', () => {
   const options = { changed: moved, config, changed_config: config, length: 12 };
   const terminal = json('head-drift', options, plain);
   const found = finish(native, 'head-drift', {
-    ...{ model: [source(plain)], index: null, config: source(config), tokenizer: null },
-    ...{ changed: [source(moved)], changed_index: null, changed_config: source(config), length: 12 },
+    model: [source(plain)],
+    index: null,
+    config: source(config),
+    tokenizer: null,
+    changed: [source(moved)],
+    changed_index: null,
+    changed_config: source(config),
+    length: 12,
   });
   expect(found.heads).toHaveLength(2);
   found.heads.forEach(({ stack, ...head }, i) => {

@@ -6,8 +6,17 @@ import { engine, finish, json, MINILM, optionsOf, root, run } from './eigenscope
 
 const samples = 300;
 const base: Setting = {
-  ...{ mean: 0.2, variance: 0.4, width: 40, head_width: 20, length: 33, temperature: 6 },
-  ...{ tokens: 'random-walk', correlation: 0.8, ensemble: 'normal', eigenvalues: [], seed: 11 },
+  mean: 0.2,
+  variance: 0.4,
+  width: 40,
+  head_width: 20,
+  length: 33,
+  temperature: 6,
+  tokens: 'random-walk',
+  correlation: 0.8,
+  ensemble: 'normal',
+  eigenvalues: [],
+  seed: 11,
 };
 
 let native: NativeEngine;
@@ -375,7 +384,7 @@ test('a spectrum, an attention matrix and a phase map', () => {
     real(spectrum.eigenvalues),
   );
 
-  const kind = { softmax: 'exact', mask: 'blocks', ...{ window: 8, blocks: 3, prefix: 2 } } as const;
+  const kind = { softmax: 'exact', mask: 'blocks', window: 8, blocks: 3, prefix: 2 } as const;
   const setting = { ...drawn, tokens, correlation, length, temperature, ...kind, selected: 1 };
   const terminal = json('attention', setting);
   const attention = finish(native, 'attention', { ...own, ...kind, selected: 1 });
@@ -388,8 +397,12 @@ test('a spectrum, an attention matrix and a phase map', () => {
 
   const terminalMap = json('map', { length: 24, asymmetry: 0.3, x_count: 5, y_count: 5 });
   const map = finish(native, 'map', {
-    ...{ length: 24, tokens: 'random-walk' as const, correlation: 0, asymmetry: 0.3 },
-    ...{ x_count: 5, y_count: 5 },
+    length: 24,
+    tokens: 'random-walk' as const,
+    correlation: 0,
+    asymmetry: 0.3,
+    x_count: 5,
+    y_count: 5,
   });
   expect(map.localization).toHaveLength(terminalMap.localization.flat().length);
   terminalMap.localization.flat().forEach((index: number | null, i: number) => {
@@ -402,9 +415,24 @@ test('a spectrum, an attention matrix and a phase map', () => {
 
 test.each(['normal', 'factored'] as Ensemble[])('stacks, %s ensemble', (ensemble) => {
   const stack: Stack = {
-    ...{ ...base, ensemble, depth: 4, heads: 2, residual_weight: 0.5, stacks: 3, shear: 8, mlp_ratio: 1.5 },
-    ...{ layer_norm: 'post', norm: 'rms-norm', values: 'orthogonal', weights: 'fresh' },
-    ...{ softmax: 'exact', mask: 'window', window: 5, blocks: 4, prefix: 0, selected: 256 },
+    ...base,
+    ensemble,
+    depth: 4,
+    heads: 2,
+    residual_weight: 0.5,
+    stacks: 3,
+    shear: 8,
+    mlp_ratio: 1.5,
+    layer_norm: 'post',
+    norm: 'rms-norm',
+    values: 'orthogonal',
+    weights: 'fresh',
+    softmax: 'exact',
+    mask: 'window',
+    window: 5,
+    blocks: 4,
+    prefix: 0,
+    selected: 256,
   };
   const { mean, variance, ...common } = stack;
   const terminal = json('collapse', optionsOf(stack));

@@ -15,8 +15,18 @@ const text = Uint8Array.from(Buffer.from('Call me Ishmael. Some years ago, never
 const { tokenizer: _, min_count: __, more: ___, ...standard } = operations.train.defaults;
 const settings = {
   ...standard,
-  ...{ width: 16, depth: 2, heads: 2, length: 16, mlp_ratio: 2, steps: 100, batch: 4, warmup: 10 },
-  ...{ scale_weight: 0.01, log_every: 5, eval_batches: 2, seed: 7 },
+  width: 16,
+  depth: 2,
+  heads: 2,
+  length: 16,
+  mlp_ratio: 2,
+  steps: 100,
+  batch: 4,
+  warmup: 10,
+  scale_weight: 0.01,
+  log_every: 5,
+  eval_batches: 2,
+  seed: 7,
 } as TrainSettings;
 const whole = { ...settings, text, tokenizer: 'bytes' as const, min_count: 1, checkpoint: null };
 
@@ -109,7 +119,7 @@ test('generate and run-attention read a checkpoint, and refuse what they cannot'
 });
 
 test('a run that breaks says where, and keeps its rows', () => {
-  const broken = finish(native, 'train', { ...whole, ...{ learning_rate: 1e6, log_every: 1, warmup: 0, more: 100 } });
+  const broken = finish(native, 'train', { ...whole, learning_rate: 1e6, log_every: 1, warmup: 0, more: 100 });
   expect(broken.failure).toMatch(/^step \d+: .*learning_rate/);
   expect(broken.rows.step.length).toBeGreaterThan(0);
   const ran = run('train', { ...settings, text: file, learning_rate: 1e6, out: join(folder, 'broken') });

@@ -13,10 +13,7 @@ describe('eigenscope train', () => {
     return join(folder, name);
   };
   const text = file('text.txt', 'It was the best of times,\nit was the worst of times.\n'.repeat(40));
-  const small = {
-    ...{ text, width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 4, log_every: 2 },
-    eval_batches: 1,
-  };
+  const small = { text, width: 8, depth: 1, heads: 2, length: 8, batch: 2, steps: 4, log_every: 2, eval_batches: 1 };
 
   test('leaves a checkpoint whose heads can be measured and predicted on a text', () => {
     const out = join(folder, 'measured');
@@ -53,7 +50,7 @@ describe('eigenscope train', () => {
     expect(runs[0].with_hard.entropy).toBe(0);
     expect(runs[0].with_tame.bits_per_byte).toBeGreaterThan(0);
     const bits = table.filter((row: { measure: string }) => row.measure === 'bits_per_byte');
-    expect(bits.map((row: { regularizer: string }) => row.regularizer)).toEqual([...['none', 'qk-decay']]);
+    expect(bits.map((row: { regularizer: string }) => row.regularizer)).toEqual(['none', 'qk-decay']);
     expect(bits[0].p).toBeNull();
     expect(bits[1].runs).toBe(3);
     expect(bits[1].p).toBeGreaterThanOrEqual(0);

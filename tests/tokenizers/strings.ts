@@ -39,8 +39,24 @@ const CONTRACTIONS = ["'s", "'T", "'Re", "'ve", "'m", "'ll", "'D", "''", '``'];
 
 /** Contents of added tokens, whole and in part. */
 export const TOKENS = [
-  ...['<s>', '</s>', ' <mask> ', '<|begin|>', '<|be', '<tool>', 'A\u0301!', '[MASK]', '[CLS]', '<0x0A>', '<unk>'],
-  ...['<|im_start|>', '<|endoftext|>', '<|begin_of_text|>', '<bos>', '<start_of_turn>', '<think>', '<|start|>'],
+  '<s>',
+  '</s>',
+  ' <mask> ',
+  '<|begin|>',
+  '<|be',
+  '<tool>',
+  'A\u0301!',
+  '[MASK]',
+  '[CLS]',
+  '<0x0A>',
+  '<unk>',
+  '<|im_start|>',
+  '<|endoftext|>',
+  '<|begin_of_text|>',
+  '<bos>',
+  '<start_of_turn>',
+  '<think>',
+  '<|start|>',
 ];
 
 /** `count` texts, a fifth of each kind, the same for the same seed; `tokens` are strewn into some. */

@@ -104,7 +104,7 @@ test('a shard that is opened without its index is named as a part', () => {
 test('a filter is conditions that all hold, and names what it does not know', () => {
   const [layer, entropy] = conditionsOf('layer=3, entropy<=.5');
   expect([layer.name, layer.holds(3), layer.holds(2)]).toEqual(['layer', true, false]);
-  expect([entropy.holds(0.5), entropy.holds(0.51), entropy.holds(NaN)]).toEqual([...[true, false, false]]);
+  expect([entropy.holds(0.5), entropy.holds(0.51), entropy.holds(NaN)]).toEqual([true, false, false]);
   const [stack] = conditionsOf('stack=decoder');
   expect([stack.holds(1, 'decoder'), stack.holds(0, 'encoder')]).toEqual([true, false]);
   expect(conditionsOf('  ')).toEqual([]);

@@ -131,9 +131,14 @@ function collapsed(samples: number[], overflow = 0, points = 1): Collapsed {
   const residual = Float64Array.from(all, (it, at) => (it > 0 ? 1 / (layerOf(at) + 1) : NaN));
   const places = new Float64Array(points);
   return {
-    ...{ mean: places, variance: places, layer: Float64Array.from(samples.keys()) },
-    ...{ residual, residual_error: residual, refused: all.map(() => '') },
-    ...{ samples: Float64Array.from(all), overflow: new Float64Array(points).fill(overflow) },
+    mean: places,
+    variance: places,
+    layer: Float64Array.from(samples.keys()),
+    residual,
+    residual_error: residual,
+    refused: all.map(() => ''),
+    samples: Float64Array.from(all),
+    overflow: new Float64Array(points).fill(overflow),
   } as Collapsed;
 }
 
@@ -253,9 +258,12 @@ describe('the verdict on the paper’s claim', () => {
   function curve(variance: number, residual: number, entropy: number, error = 0.01): Curve {
     const list = (value: number) => Float64Array.of(1, value);
     const output = {
-      ...{ layer: Float64Array.of(0, 1), samples: Float64Array.of(8, 8) },
-      ...{ residual: list(residual), residual_error: list(error) },
-      ...{ entropy: Float64Array.of(NaN, entropy), entropy_error: list(error) },
+      layer: Float64Array.of(0, 1),
+      samples: Float64Array.of(8, 8),
+      residual: list(residual),
+      residual_error: list(error),
+      entropy: Float64Array.of(NaN, entropy),
+      entropy_error: list(error),
     } as Collapsed;
     return { place: 0, variance, key: '', output, wanted: 8 };
   }

@@ -25,18 +25,34 @@ function logOf(steps: number[]): RunRows {
   const heads = (value: number) => fill(value, 4);
   // The measures that the page reads; the engine has more.
   const run: Partial<RunRows['run']> = {
-    ...{ train_loss: fill(2), loss: fill(2), bits_per_byte: fill(3) },
-    ...{ unigram_loss: fill(3), bigram_loss: fill(2.5), trigram_loss: fill(1.5) },
-    ...{ perplexity: fill(7), gradient_query_key: fill(0.01) },
+    train_loss: fill(2),
+    loss: fill(2),
+    bits_per_byte: fill(3),
+    unigram_loss: fill(3),
+    bigram_loss: fill(2.5),
+    trigram_loss: fill(1.5),
+    perplexity: fill(7),
+    gradient_query_key: fill(0.01),
   };
   const layers: Partial<RunRows['layers']> = { residual: fill(0.5, 2) };
   const measured: Partial<RunRows['heads']> = {
-    ...{ mean: heads(0.5), variance: heads(0.1), variance_modulus: heads(0.2) },
-    ...{ variance_frobenius: heads(0.3), eta_f: heads(32) },
-    ...{ localization: heads(NaN), entropy: heads(0.9), entropy_bound: heads(0.1) },
-    ...{ sensitivity: heads(0.2), self_mass: heads(0.3), self_reference: heads(0.25) },
-    ...{ logit_variance: heads(2), content_content: heads(1), content_position: heads(-0.5) },
-    ...{ position_position: heads(0.5), bias_part: heads(0.75), sink_part: heads(0.25) },
+    mean: heads(0.5),
+    variance: heads(0.1),
+    variance_modulus: heads(0.2),
+    variance_frobenius: heads(0.3),
+    eta_f: heads(32),
+    localization: heads(NaN),
+    entropy: heads(0.9),
+    entropy_bound: heads(0.1),
+    sensitivity: heads(0.2),
+    self_mass: heads(0.3),
+    self_reference: heads(0.25),
+    logit_variance: heads(2),
+    content_content: heads(1),
+    content_position: heads(-0.5),
+    position_position: heads(0.5),
+    bias_part: heads(0.75),
+    sink_part: heads(0.25),
   };
   return { step: Float64Array.from(steps), run, layers, heads: measured } as RunRows;
 }
@@ -60,7 +76,11 @@ function engine(breaks: Partial<Record<string, number>> = {}) {
     const all = Array.from({ length: step - from + 1 }, (_, i) => from + i);
     const logged = all.filter((it) => it % input.log_every === 0 && (it > from || it === 0));
     const output: Output<'train'> = {
-      ...{ step, steps: input.steps, layers: 2, heads: 2, rows: logOf(logged) },
+      step,
+      steps: input.steps,
+      layers: 2,
+      heads: 2,
+      rows: logOf(logged),
       ...{ settings: input, config: `config of step ${step}`, validation: '' },
       failure: step === broken ? `step ${step}: the loss is not a finite number` : '',
       checkpoint: checkpointOf(step),

@@ -18,7 +18,9 @@ import { limitsOf } from '../../web/state/control';
 
 test('the lead figure names the lines on which the index rises, and shades those of the first', () => {
   const lines = {
-    ...{ measure: 'localization', means: [0.5, 0.1, 0.2], variances: [1, 10, 100] },
+    measure: 'localization',
+    means: [0.5, 0.1, 0.2],
+    variances: [1, 10, 100],
     value: [0.5, 0.4, 0.1, 0.3, 0.1, 0.2, 0.4, 0.3, 0.3],
   } as unknown as Lines;
   expect(risesOf(lines)).toEqual([]);

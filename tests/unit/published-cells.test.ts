@@ -304,7 +304,10 @@ describe('runs of this tab', () => {
     const one = () => new Float64Array([3]);
     const any = new Proxy({}, { get: one });
     return {
-      ...{ step: input.steps, failure: '', checkpoint: new Uint8Array(1), config: '' },
+      step: input.steps,
+      failure: '',
+      checkpoint: new Uint8Array(1),
+      config: '',
       rows: { step: new Float64Array([input.steps]), run: any, heads: any, layers: any },
     } as unknown as Output<'train'>;
   };

@@ -46,7 +46,8 @@ describe('the text of a comparison', () => {
 
   test('says where the scale of W_QK grew although it is to shrink, and what is penalized', () => {
     const grown = (kind: JudgedRun['kind'], to: number, trace = 0.01): JudgedRun => ({
-      ...{ kind, name: 'LocAteR' },
+      kind,
+      name: 'LocAteR',
       rows: [
         row(0, { bits_per_byte: 8, entropy: 1, variance_frobenius: 0.5, variance: 0.02 }),
         row(100, { bits_per_byte: 3.5, entropy: 0.8, variance_frobenius: to, variance: trace }),
@@ -67,7 +68,8 @@ describe('the text of a comparison', () => {
 
   test('names the runs above the loss of a bigram table, and none where it is unknown', () => {
     const at = (name: string, loss: number, bigram: number): JudgedRun => ({
-      ...{ kind: 'none', name },
+      kind: 'none',
+      name,
       rows: [row(0, { bits_per_byte: 8, bigram_bits: bigram }), row(50, { bits_per_byte: loss, bigram_bits: bigram })],
     });
     const sentence =
@@ -94,21 +96,32 @@ describe('the published comparison', () => {
   const results = {
     summary: [
       {
-        ...{ axes: { method: 'none', learning_rate: '0.02' }, runs: 4, failures: 0 },
-        ...{ bits_per_byte: measure(4), entropy: measure(0.2) },
+        axes: { method: 'none', learning_rate: '0.02' },
+        runs: 4,
+        failures: 0,
+        bits_per_byte: measure(4),
+        entropy: measure(0.2),
       },
       {
-        ...{ axes: { method: 'frobenius-m1', learning_rate: '0.02' }, runs: 4, failures: 1 },
+        axes: { method: 'frobenius-m1', learning_rate: '0.02' },
+        runs: 4,
+        failures: 1,
         bits_per_byte: measure(3.7, { pairs: 4, difference: -0.3, low: -0.5, high: -0.1, holm: 0.01 }),
         entropy: measure(0.5, { pairs: 4, difference: 0.3, low: -0.1, high: 0.7, holm: 0.2 }),
       },
       {
-        ...{ axes: { method: 'locater-m1', learning_rate: '0.02' }, runs: 4, failures: 4 },
-        ...{ bits_per_byte: { ...measure(null), runs: 0 }, entropy: measure(null) },
+        axes: { method: 'locater-m1', learning_rate: '0.02' },
+        runs: 4,
+        failures: 4,
+        bits_per_byte: { ...measure(null), runs: 0 },
+        entropy: measure(null),
       },
       {
-        ...{ axes: { method: 'none', learning_rate: '0.003' }, runs: 4, failures: 0 },
-        ...{ bits_per_byte: measure(3), entropy: measure(0.7) },
+        axes: { method: 'none', learning_rate: '0.003' },
+        runs: 4,
+        failures: 0,
+        bits_per_byte: measure(3),
+        entropy: measure(0.7),
       },
     ],
   } as unknown as PublishedResults;
@@ -134,10 +147,18 @@ describe('the published comparison', () => {
 
 test('the caption of the learning rates has those named, the best of all, and differences', () => {
   const row = (method: string, mean_excess: number, best: number, largest_stable: number | null) => ({
-    ...{ method, values: 2, mean_excess, best, largest_stable, points: [] },
+    method,
+    values: 2,
+    mean_excess,
+    best,
+    largest_stable,
+    points: [],
   });
   const cell = (method: string, learning_rate: string, difference: number) => ({
-    ...{ axes: { method, learning_rate }, runs: 4, failures: 0, entropy: {} },
+    axes: { method, learning_rate },
+    runs: 4,
+    failures: 0,
+    entropy: {},
     bits_per_byte: { runs: 4, mean: 3, deviation: 0.2, pairs: 4, difference, holm: 0.01 },
   });
   const rates = ['0.003', '0.02'];
@@ -145,7 +166,8 @@ test('the caption of the learning rates has those named, the best of all, and di
     grid: { axes: { method: { none: {}, 'frobenius-m1': {} }, learning_rate: rates } },
     analysis: [
       {
-        ...{ kind: 'sensitivity', tolerance: 0.25 },
+        kind: 'sensitivity',
+        tolerance: 0.25,
         rows: [row('none', 0.5, 3, 0.02), row('frobenius-m1', 0.2, 3.1, null), row('x', 0.3, 2.9, 1)],
       },
     ],
@@ -168,7 +190,11 @@ test('the spread over seeds is that of the paired differences', () => {
   const columns = {
     labels: { method: ['none', 'locater'] },
     axes: { method: [0, 0, 1, 1, 1] },
-    ...{ seed: [1, 2, 1, 2, 3], failures: {}, initial: {}, below: {}, curve: {} },
+    seed: [1, 2, 1, 2, 3],
+    failures: {},
+    initial: {},
+    below: {},
+    curve: {},
     final: { bits_per_byte: [3, 4, 2.5, 4.25, 9], entropy: [0.5, 0.5, 0.75, 0.25, 1] },
   };
   const grid = { axes: { method: { none: {}, locater: {} } } };

@@ -12,7 +12,9 @@ test.each([
   [
     'answers and then sends nothing',
     (signal: AbortSignal) => ({
-      ...{ ok: true, status: 200, headers: new Headers({ 'content-length': '20000' }) },
+      ok: true,
+      status: 200,
+      headers: new Headers({ 'content-length': '20000' }),
       blob: () => aborted(signal),
     }),
   ],
@@ -71,7 +73,14 @@ test.each([
 });
 
 test.each([
-  ...['gpt2', 'a/model.safetensors', 'a/b@', 'a/b@x@y', 'a/b/config.json', 'a b/c', '../b', 'https://a.host/a/b'],
+  'gpt2',
+  'a/model.safetensors',
+  'a/b@',
+  'a/b@x@y',
+  'a/b/config.json',
+  'a b/c',
+  '../b',
+  'https://a.host/a/b',
   ...[`${HUB}/a/b/discussions/1`, `${HUB}/datasets/a/b`, `${HUB}/a/b/blob/main/onnx/model.safetensors`, `${HUB}/`],
 ])('%s is none', (text) => {
   expect(hubModel(text)).toBeNull();

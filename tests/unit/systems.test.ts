@@ -16,15 +16,26 @@ const page = `Before
 <!--/systems-->
 After`;
 const found = {
-  ...{ system: 'debian-13', command: './demo --no-open', result: 'HTTP 200', seconds: '239' },
-  ...{ commit: '1234abc', versions: '14.2.0 3.1.69', date: '2026-11-23' },
+  system: 'debian-13',
+  command: './demo --no-open',
+  result: 'HTTP 200',
+  seconds: '239',
+  commit: '1234abc',
+  versions: '14.2.0 3.1.69',
+  date: '2026-11-23',
 };
 
 test('a result has a row of its own, and rows without a commit keep their cells', () => {
   const [demo, check, other] = rowsOf(withResult(page, found));
   expect(Object.values(demo)).toEqual([
-    ...['Debian 13', '`./demo --no-open`', '1234abc', '2026-11-23', '14.2.0', '3.1.69'],
-    ...['HTTP 200', '4'],
+    'Debian 13',
+    '`./demo --no-open`',
+    '1234abc',
+    '2026-11-23',
+    '14.2.0',
+    '3.1.69',
+    'HTTP 200',
+    '4',
   ]);
   expect(check).toMatchObject({ command: '`./check --quick`', commit: '', GCC: '14' });
   expect(other).toMatchObject({ system: 'Ubuntu 22.04', date: '2026-11-21', minutes: '8' });

@@ -4,7 +4,13 @@ import { downloadText, durationText, waitText } from '../../web/ui/wait';
 
 test('durations are told in the largest unit of which there are two', () => {
   expect([0.2, 1, 119, 120, 7199, 7200, 172_800].map(durationText)).toEqual([
-    ...['1 s', '1 s', '119 s', '2 min', '120 min', '2 h', '2 days'],
+    '1 s',
+    '1 s',
+    '119 s',
+    '2 min',
+    '120 min',
+    '2 h',
+    '2 days',
   ]);
 });
 
@@ -22,8 +28,15 @@ test('a large problem is estimated from one an eighth as large, with all its par
   const input = { width: 4096, length: 2048, depth: 512, stacks: 4, heads: 8, first_stack: 4 };
   expect(shrunk({ ...input, means: [0, 0], variances: [1, 10], tokens: 'ar1' })).toEqual({
     small: {
-      ...{ width: 512, length: 256, depth: 1, stacks: 1, heads: 1, first_stack: 0 },
-      ...{ means: [0], variances: [1], tokens: 'ar1' },
+      width: 512,
+      length: 256,
+      depth: 1,
+      stacks: 1,
+      heads: 1,
+      first_stack: 0,
+      means: [0],
+      variances: [1],
+      tokens: 'ar1',
     },
     times: 512 * 512 * 4 * 2,
   });

@@ -18,8 +18,12 @@ function parameters(matrix, vector) {
   const norm = () => [vector(D, 1), vector(D, 0)];
   const linear = (from, to) => [matrix(from, to), vector(to, 0)];
   const layer = () => ({
-    ...{ norm1: norm(), fused: linear(D, 3 * D), projection: linear(D, D) },
-    ...{ norm2: norm(), up: linear(D, 4 * D), down: linear(4 * D, D) },
+    norm1: norm(),
+    fused: linear(D, 3 * D),
+    projection: linear(D, D),
+    norm2: norm(),
+    up: linear(D, 4 * D),
+    down: linear(4 * D, D),
   });
   const layers = Array.from({ length: LAYERS }, layer);
   return { embedding: matrix(V, D), positions: matrix(T, D), final: norm(), layers };
