@@ -46,8 +46,8 @@ class Http {
   ~Http();
 
   /// A host that does not answer, breaks off, or has a temporary failure (408, 429, 5xx) is asked three times in all,
-  /// with a pause between them. Throws FormatError, naming the file and the reason, when it still does not answer or has
-  /// sent less than 1 kB/s for HF_HUB_DOWNLOAD_TIMEOUT seconds (30 by default), and for a body above the largest.
+  /// with a pause between them. Throws FormatError, naming the file and the reason, when it still does not answer or
+  /// has sent less than 1 kB/s for HF_HUB_DOWNLOAD_TIMEOUT seconds (30 by default), and for a body above the largest.
   HttpAnswer get(const HttpRequest& request);
 
  private:

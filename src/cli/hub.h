@@ -1,5 +1,5 @@
-// Models of the Hugging Face Hub by their names. HF_ENDPOINT is another address of the Hub, HF_TOKEN the token for gated
-// and private models.
+// Models of the Hugging Face Hub by their names. HF_ENDPOINT is another address of the Hub, HF_TOKEN the token for
+// gated and private models.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ struct HubFolder {
       sizes;  ///< of the files of the folder, in bytes; 0 where the Hub names none
 };
 
-/// Throws FormatError, naming the model, for one that is missing or gated, a missing revision, and as weights_among does.
+/// Throws FormatError, naming the model, for one that is missing or gated, a missing revision, and as weights_among
+/// does.
 HubFolder find_on_hub(const HubModel& model);
 
 /// What a status of the Hub means for a file of the model.

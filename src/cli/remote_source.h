@@ -35,7 +35,8 @@ std::string plain_status(const HttpAnswer& answer);
 /// and when ETag, Last-Modified or size differ from those of the first answer.
 class RemoteSource final : public ByteSource {
  public:
-  /// Requests the first byte, which tells whether there are ranges, and the size. Throws FormatError when there are none.
+  /// Requests the first byte, which tells whether there are ranges, and the size. Throws FormatError when there are
+  /// none.
   explicit RemoteSource(const RemoteFile& file);
 
  private:
@@ -64,8 +65,8 @@ class RemoteSource final : public ByteSource {
   std::list<std::uint64_t> used_;  // the one used last is last
 };
 
-/// All of a small file, of at most `largest` bytes; null for a status of `absent`. Throws FormatError as Http does and for
-/// another status.
+/// All of a small file, of at most `largest` bytes; null for a status of `absent`. Throws FormatError as Http does and
+/// for another status.
 std::shared_ptr<ByteSource> fetch_file(const RemoteFile& file, std::uint64_t largest,
                                        const std::vector<long>& absent = {});
 

@@ -81,7 +81,7 @@ const headsOf = (stdout: string) =>
 describe('a model is read by its name', () => {
   const local = () => headsOf(JSON.stringify(json('heads', {}, saved('wide', wide))));
 
-  test('at the commit of its revision, from where the host redirects to, without the tensors that no head needs', async () => {
+  test('at the commit of its revision, from the redirected host, without the tensors that no head needs', async () => {
     const { stdout, stderr } = await ask(['heads', 'a/wide@v1'], { HF_TOKEN: TOKEN });
     expect(headsOf(stdout)).toEqual(local());
     expect(JSON.parse(stdout).heads[0].model).toBe('a/wide@v1');

@@ -98,9 +98,10 @@ describe('the heads of the sample', () => {
 
   test('docs/experiments/token-metric.md has the logits of tokens with themselves', () => {
     const notes = readFileSync('docs/experiments/token-metric.md', 'utf8');
+    const number = '([\\d.]+)';
     const [, layer, error, size, identity] = new RegExp(
-      "is ([\\d.]+) with each layer's covariance \\(mean absolute error ([\\d.]+) where the mean size is ([\\d.]+)\\) " +
-        'and ([\\d.]+) with the identity',
+      `is ${number} with each layer's covariance \\(mean absolute error ${number} where the mean size is ` +
+        `${number}\\) and ${number} with the identity`,
     ).exec(notes)!;
     const logits = measured.map(({ self_logit }) => self_logit!);
     const expected = (frame: keyof typeof theory) =>

@@ -27,8 +27,16 @@ export function rowMarks(rows: readonly Row[], least = -Infinity): Markish[] {
     link(shown, { x1: end(-1), x2: end(1), y: 'y', stroke, strokeWidth: 1.5, ariaDescription: 'error bars' }),
     dot(shown, { x, y: 'y', r: 4.5, fill: stroke, ariaDescription: 'rows' }),
     text(shown, {
-      ...{ y: 'y', text: 'name', frameAnchor: 'left', textAnchor: 'start', dx: 2, dy: -11 },
-      ...{ fill: 'var(--ink)', stroke: 'var(--paper)', strokeWidth: 3, ariaDescription: 'names of rows' },
+      y: 'y',
+      text: 'name',
+      frameAnchor: 'left',
+      textAnchor: 'start',
+      dx: 2,
+      dy: -11,
+      fill: 'var(--ink)',
+      stroke: 'var(--paper)',
+      strokeWidth: 3,
+      ariaDescription: 'names of rows',
     }),
   ];
 }

@@ -26,11 +26,17 @@ function entryMeasured(output: EntryOutput): EntryMeasured {
     output.learned.find((row) => row.distance === 0 && row.penalty === penalty)?.kept ?? NaN;
   const far = output.rows.filter(({ distance }) => distance >= FAR);
   return {
-    ...{ ablated: diagonal.ablated ?? NaN, ablated_error: diagonal.ablated_error ?? NaN },
-    ...{ trained: diagonal.trained ?? NaN, trained_error: diagonal.trained_error ?? NaN },
-    ...{ next_ablated: next.ablated ?? NaN, next_trained: next.trained ?? NaN },
+    ablated: diagonal.ablated ?? NaN,
+    ablated_error: diagonal.ablated_error ?? NaN,
+    trained: diagonal.trained ?? NaN,
+    trained_error: diagonal.trained_error ?? NaN,
+    next_ablated: next.ablated ?? NaN,
+    next_trained: next.trained ?? NaN,
     most_beyond: Math.max(...far.map(({ ablated }) => ablated ?? NaN)),
-    ...{ penalty_low: low, penalty_high: high, kept_low: kept(low), kept_high: kept(high) },
+    penalty_low: low,
+    penalty_high: high,
+    kept_low: kept(low),
+    kept_high: kept(high),
   };
 }
 

@@ -96,7 +96,12 @@ export function costMarks({ rows }: EntryOutput): Markish[] {
     dot(ablated, { x, y: 'ablated', r: 3, fill: series[0], ariaDescription: 'cost, ablated' }),
     bars(trained, ['trained', 'trained_error'], series[1]),
     dot(trained, {
-      ...{ x, y: 'trained', r: 4.5, stroke: series[1], strokeWidth: 2, fill: 'var(--paper)' },
+      x,
+      y: 'trained',
+      r: 4.5,
+      stroke: series[1],
+      strokeWidth: 2,
+      fill: 'var(--paper)',
       ariaDescription: 'cost, trained',
     }),
   ];

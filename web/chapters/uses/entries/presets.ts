@@ -25,7 +25,10 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
     id: 'droppable',
     figure: 'attention-entries',
     name: 'The diagonal',
-    text: 'Models of masked tokens lose {droppable.ablated} bits per byte without the diagonal and {droppable.next_ablated} without the two neighbours; trained without them {droppable.trained} and {droppable.next_trained}.',
+    text:
+      'Models of masked tokens lose {droppable.ablated} bits per byte without the diagonal and ' +
+      '{droppable.next_ablated} without the two neighbours; trained without them {droppable.trained} and ' +
+      '{droppable.next_trained}.',
     state: {},
     claim: ({ droppable: it }) => it.ablated < 0.1 * it.next_ablated && it.trained < 0.1 * it.next_trained,
   },
@@ -33,7 +36,9 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
     id: 'least',
     figure: 'attention-entries',
     name: 'Distances from 4 on',
-    text: '<b>The diagonal is not the least important.</b> Distances from 4 on cost at most {least.most_beyond} bits each, the diagonal {least.ablated} (standard error {least.ablated_error}).',
+    text:
+      '<b>The diagonal is not the least important.</b> Distances from 4 on cost at most {least.most_beyond} bits ' +
+      'each, the diagonal {least.ablated} (standard error {least.ablated_error}).',
     state: {},
     claim: ({ least: it }) => it.most_beyond < it.ablated - 2 * it.ablated_error,
   },
@@ -41,7 +46,9 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
     id: 'learned',
     figure: 'attention-entries',
     name: 'The learned mask',
-    text: 'The learned mask keeps the diagonal with probability {learned.kept_low} at a penalty of {learned.penalty_low} nats for each entry and {learned.kept_high} at {learned.penalty_high}.',
+    text:
+      'The learned mask keeps the diagonal with probability {learned.kept_low} at a penalty of ' +
+      '{learned.penalty_low} nats for each entry and {learned.kept_high} at {learned.penalty_high}.',
     state: {},
     claim: ({ learned }) => learned.kept_low > 0.5 && learned.kept_high < 0.5,
   },
@@ -49,7 +56,10 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
     id: 'causal',
     figure: 'attention-entries',
     name: 'Next token, no skip',
-    text: '<b>The claim fails.</b> Without skip connections a causal model loses {causal.ablated} bits without the diagonal, and {causal.trained} when trained without it; the neighbour costs {causal.next_ablated} and {causal.next_trained}.',
+    text:
+      '<b>The claim fails.</b> Without skip connections a causal model loses {causal.ablated} bits without the ' +
+      'diagonal, and {causal.trained} when trained without it; the neighbour costs {causal.next_ablated} and ' +
+      '{causal.next_trained}.',
     state: { objective: 'next', attention_skip: 'without' },
     claim: ({ causal: it }) => it.ablated > it.next_ablated && it.trained > it.next_trained,
   },
@@ -57,7 +67,9 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
     id: 'skipped',
     figure: 'attention-entries',
     name: 'Next token, skip',
-    text: 'The skip connection replaces the diagonal: with it causal models that are trained without the diagonal lose {skipped.trained} bits (standard error {skipped.trained_error}), without it {causal.trained}.',
+    text:
+      'The skip connection replaces the diagonal: with it causal models that are trained without the diagonal lose ' +
+      '{skipped.trained} bits (standard error {skipped.trained_error}), without it {causal.trained}.',
     state: { objective: 'next' },
     claim: ({ skipped, causal }) =>
       Math.abs(skipped.trained) < 2 * skipped.trained_error && causal.trained - 2 * causal.trained_error > 0.1,

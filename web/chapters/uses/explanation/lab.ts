@@ -25,11 +25,15 @@ function explanationMeasured(output: ExplanationOutput): ExplanationMeasured {
   });
   const own = nulls.find(({ removal, explained_by }) => removal === 'dropped' && explained_by === 'attention');
   return {
-    ...{ dropped: at('dropped'), masked: at('masked'), agreement: agreement ?? NaN },
-    ...{ best_gain: best?.dropped_gain ?? NaN, best_gain_error: best?.dropped_gain_error ?? NaN },
+    dropped: at('dropped'),
+    masked: at('masked'),
+    agreement: agreement ?? NaN,
+    best_gain: best?.dropped_gain ?? NaN,
+    best_gain_error: best?.dropped_gain_error ?? NaN,
     last_layer_norm_gain: layer?.dropped_gain ?? NaN,
     last_layer_norm_gain_error: layer?.dropped_gain_error ?? NaN,
-    ...{ above: own?.above ?? NaN, all: heads.length },
+    above: own?.above ?? NaN,
+    all: heads.length,
   };
 }
 

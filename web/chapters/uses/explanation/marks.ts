@@ -69,7 +69,9 @@ export function headMarks(output: ExplanationOutput, removal: Removal, scale: Sc
   return [
     ruleY(limits, { stroke: 'var(--muted)', strokeDasharray: '2 3', ariaDescription: 'chance' }),
     ruleY(baseline === null ? [] : [baseline], {
-      ...{ stroke: 'var(--ink)', strokeDasharray: '6 3', ariaDescription: 'token frequency' },
+      stroke: 'var(--ink)',
+      strokeDasharray: '6 3',
+      ariaDescription: 'token frequency',
     }),
     ...(['attention', 'norm'] as const).map((kind, i) =>
       dot(heads, {

@@ -86,7 +86,10 @@ function layerMarks(layers: readonly Layer[]): Markish[] {
       return [
         line(layers, { ...look, y, strokeWidth: 2, strokeDasharray: dashes[i], ariaDescription: `line, ${y}` }),
         link(layers, {
-          ...{ x1: 'layer', x2: 'layer', y1: (row: Layer) => end(row, y, -1), y2: (row: Layer) => end(row, y, 1) },
+          x1: 'layer',
+          x2: 'layer',
+          y1: (row: Layer) => end(row, y, -1),
+          y2: (row: Layer) => end(row, y, 1),
           ...{ stroke, ariaDescription: `error bars, ${y}` },
         }),
         dot(layers, { ...look, y, r: 3.5, fill: 'var(--paper)', ariaDescription: y }),
@@ -136,7 +139,11 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
         y: { label: 'attention with the direction removed', tickFormat: tick, nice: true },
         marks: [
           line(heads, {
-            ...{ x: 'sink', y: 'sink', stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'as trained' },
+            x: 'sink',
+            y: 'sink',
+            stroke: 'var(--ink)',
+            strokeDasharray: '3 3',
+            ariaDescription: 'as trained',
             sort: 'sink',
           }),
           ...headDots(heads, 'sink_random', series[1], 'random direction'),
