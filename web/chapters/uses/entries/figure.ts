@@ -51,7 +51,7 @@ export class EntryFigure extends LabFigure<EntryOutput> {
 
   protected tableOf({ rows, learned }: EntryOutput): Table {
     const none = Object.fromEntries(Object.keys(rows[0]).map((name) => [name, null]));
-    return tableOfRows<object>([
+    return tableOfRows([
       ...rows.map((row) => ({ kind: 'distance', ...row, penalty: null, kept: null, kept_error: null })),
       ...learned.map((row) => ({ kind: 'learned mask', ...none, ...row })),
     ]);
