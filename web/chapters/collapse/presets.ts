@@ -56,7 +56,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'pure',
     figure: 'depth',
     name: 'Attention alone',
-    text: 'Three layers lower the residual from {pure.residual.0} to {pure.residual.3}; after four only rounding errors are left. A larger variance only delays the collapse. <em>The claim of Dong et al. (2021) holds.</em>',
+    text:
+      'Three layers lower the residual from {pure.residual.0} to {pure.residual.3}; after four only rounding ' +
+      'errors are left. A larger variance only delays the collapse. <em>The claim of Dong et al. (2021) holds.</em>',
     state: { ...FULL, variance: 1, residual_weight: 0, layer_norm: 'none' },
     claim: ({ pure }) => pure.residual[0] > 0.9 && pure.residual[3] < 1e-3 && pure.residual[4] < 1e-9,
   },
@@ -64,7 +66,10 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'skipped',
     figure: 'depth',
     name: 'Skip connection',
-    text: 'It slows the collapse: after twelve layers the residual is still {skipped.residual.12}. <em>The claim of Dong et al. (2021) holds</em>, but tokens and logits grow: the entropy falls to {skipped.entropy.12}, an entropy collapse.',
+    text:
+      'It slows the collapse: after twelve layers the residual is still {skipped.residual.12}. <em>The claim of ' +
+      'Dong et al. (2021) holds</em>, but tokens and logits grow: the entropy falls to {skipped.entropy.12}, an ' +
+      'entropy collapse.',
     state: { ...FULL, layer_norm: 'none' },
     claim: ({ skipped }) =>
       skipped.residual[12] > 0.2 && skipped.residual[12] < skipped.residual[4] && skipped.entropy[12] < 0.2,
@@ -112,7 +117,11 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'sheared',
     figure: 'depth',
     name: 'Shear values',
-    text: 'With shear values normalization helps. In two dimensions a shear has a second, stable end where the tokens stay opposite each other. Which end a stack reaches depends on its first tokens: in about one of eight they stay apart, and the mean residual stays at {sheared.residual.160}. <em>The claim of Wu et al. (2024) holds:</em> the values decide.',
+    text:
+      'With shear values normalization helps. In two dimensions a shear has a second, stable end where the tokens ' +
+      'stay opposite each other. Which end a stack reaches depends on its first tokens: in about one of eight they ' +
+      'stay apart, and the mean residual stays at {sheared.residual.160}. <em>The claim of Wu et al. (2024) ' +
+      'holds:</em> the values decide.',
     state: { ...NORMALIZED, width: 2, length: 2, depth: 160, stacks: 256, values: 'shear', shear: 200 },
     claim: ({ sheared }) =>
       sheared.residual[160] > 0.08 &&
@@ -190,7 +199,10 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'small',
     figure: 'collapse-map',
     name: 'Small variance, mean 1',
-    text: 'Neither collapse occurs: after 24 layers residual {small.residual.24}, entropy {small.entropy.24}. The mean keeps the residual at every variance: at variance 10,000 it is {enormous.residual.24}, with mean 0 and the small variance {zero.residual.24}.',
+    text:
+      'Neither collapse occurs: after 24 layers residual {small.residual.24}, entropy {small.entropy.24}. The mean ' +
+      'keeps the residual at every variance: at variance 10,000 it is {enormous.residual.24}, with mean 0 and the ' +
+      'small variance {zero.residual.24}.',
     state: DEEP,
     claim: ({ small, zero, enormous }) =>
       small.residual[24] > 1.4 * zero.residual[24] &&
@@ -227,7 +239,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'enormous',
     figure: 'collapse-map',
     name: 'Variance 10,000',
-    text: 'The entropy falls to {enormous.entropy.24}; the residual stays at {enormous.residual.24}. The variance affects only the entropy, and only at large values.',
+    text:
+      'The entropy falls to {enormous.entropy.24}; the residual stays at {enormous.residual.24}. The variance ' +
+      'affects only the entropy, and only at large values.',
     state: { ...DEEP, variance: 10000 },
     claim: ({ enormous, broad, zero }) =>
       enormous.entropy[24] < 0.2 && broad.entropy[24] > 0.5 && enormous.residual[24] > 1.4 * zero.residual[24],
@@ -236,7 +250,10 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'sharp',
     figure: 'collapse-map',
     name: 'The claim fails',
-    text: 'Independent tokens, no skip connection, normalized after attention. <em>The claim of Bao et al. (2024) fails:</em> the small variance keeps the residual at {sharp.residual.12}, but the entropy falls to {sharp.entropy.12}.',
+    text:
+      'Independent tokens, no skip connection, normalized after attention. <em>The claim of Bao et al. (2024) ' +
+      'fails:</em> the small variance keeps the residual at {sharp.residual.12}, but the entropy falls to ' +
+      '{sharp.entropy.12}.',
     state: { ...INDEPENDENT, mean: 1, residual_weight: 0, layer_norm: 'post' },
     claim: ({ sharp }) => sharp.entropy[12] < 0.1 && sharp.residual[12] > 0.9,
   },
@@ -244,7 +261,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
     id: 'wide',
     figure: 'collapse-map',
     name: 'Claim fails, variance 10',
-    text: 'In the stack where the claim of Bao et al. (2024) fails, the entropy is {wide.entropy.12} and the residual {wide.residual.12}: the larger variance raises the entropy and lowers the residual.',
+    text:
+      'In the stack where the claim of Bao et al. (2024) fails, the entropy is {wide.entropy.12} and the residual ' +
+      '{wide.residual.12}: the larger variance raises the entropy and lowers the residual.',
     state: { ...INDEPENDENT, mean: 1, variance: 10, residual_weight: 0, layer_norm: 'post' },
     claim: ({ wide }) => wide.entropy[12] > 0.7 && wide.residual[12] < 0.6,
   },

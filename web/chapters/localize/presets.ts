@@ -48,7 +48,10 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     figure: 'lead',
     step: 3,
     name: 'Mean near zero',
-    text: '<b>Without a mean the claim fails.</b> With $\\xi/\\lambda &lt; 2/(T-1)$, $\\xi = md$, no weight is clipped at 0 or 1 at zero variance: all positions pass the signal alike. $L$ starts at 0, and a larger variance <em>raises</em> it.',
+    text:
+      '<b>Without a mean the claim fails.</b> With $\\xi/\\lambda &lt; 2/(T-1)$, $\\xi = md$, no weight is clipped ' +
+      'at 0 or 1 at zero variance: all positions pass the signal alike. $L$ starts at 0, and a larger variance ' +
+      '<em>raises</em> it.',
     state: { mean: 0.004, variance: 0.0001 },
     claim: ({ fails, limit }) => fails.localization < 0.01 && limit.localization > fails.localization,
   },

@@ -37,7 +37,10 @@ export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>
     id: 'loud',
     figure: 'agent-attention',
     name: 'Louder distractors',
-    text: '<b>The claim of Bramlage and Cortese fails.</b> At three times their scale in training, 32 distractors leave self-attention an accuracy of {loud.loud.attention}, the perceptron {loud.loud.plain}, and the perceptron with an L1 penalty {loud.loud.sparse}.',
+    text:
+      '<b>The claim of Bramlage and Cortese fails.</b> At three times their scale in training, 32 distractors ' +
+      'leave self-attention an accuracy of {loud.loud.attention}, the perceptron {loud.loud.plain}, and the ' +
+      'perceptron with an L1 penalty {loud.loud.sparse}.',
     state: {},
     claim: ({ loud: { loud } }) => loud.attention < loud.plain - 0.05 && loud.sparse > loud.plain + 0.1,
   },

@@ -36,7 +36,9 @@ export const contextPresets: readonly Preset<State, Record<string, ContextMeasur
     id: 'positions',
     figure: 'parallel-contexts',
     name: 'Positions kept',
-    text: '<b>The claim of Zhang et al. fails.</b> With the positions of the text the same eight blocks add {positions.kept} bits per byte, less than two standard errors.',
+    text:
+      '<b>The claim of Zhang et al. fails.</b> With the positions of the text the same eight blocks add ' +
+      '{positions.kept} bits per byte, less than two standard errors.',
     state: {},
     claim: ({ positions }) => Math.abs(positions.kept) < 2 * positions.kept_error && positions.kept < 0.01,
   },
@@ -44,7 +46,10 @@ export const contextPresets: readonly Preset<State, Record<string, ContextMeasur
     id: 'sharpened',
     figure: 'parallel-contexts',
     name: 'Entropy restored',
-    text: '<b>Restoring the entropy does not restore the loss.</b> Sharpening lowers the added entropy from {sharpened.reset_entropy} to {sharpened.sharpened_entropy} nats; the added loss is {sharpened.sharpened} bits per byte, before {sharpened.reset}.',
+    text:
+      '<b>Restoring the entropy does not restore the loss.</b> Sharpening lowers the added entropy from ' +
+      '{sharpened.reset_entropy} to {sharpened.sharpened_entropy} nats; the added loss is {sharpened.sharpened} ' +
+      'bits per byte, before {sharpened.reset}.',
     state: {},
     claim: ({ sharpened }) =>
       Math.abs(sharpened.sharpened_entropy) < 0.1 * sharpened.reset_entropy &&

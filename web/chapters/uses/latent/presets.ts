@@ -38,7 +38,10 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
     id: 'linear',
     figure: 'latent-posterior',
     name: 'Linear values',
-    text: '<b>The claim of Zhang et al. fails.</b> For values linear in the key, attention falls behind the exact posterior: its error is {linear.ratio_first} times as large with 16 keys and {linear.ratio_last} times with 1024, where attention without a softmax has {linear.linear} against {linear.softmax}.',
+    text:
+      '<b>The claim of Zhang et al. fails.</b> For values linear in the key, attention falls behind the exact ' +
+      'posterior: its error is {linear.ratio_first} times as large with 16 keys and {linear.ratio_last} times with ' +
+      '1024, where attention without a softmax has {linear.linear} against {linear.softmax}.',
     state: { harmonics: 1 },
     claim: ({ linear: { ratio_first, ratio_last, softmax, linear } }) => ratio_last > ratio_first && linear < softmax,
   },
@@ -56,7 +59,10 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
     id: 'unequal',
     figure: 'latent-posterior',
     name: 'Unequal norms',
-    text: '<b>The claim of Zhang et al. fails</b> for keys of unequal norm, which dot products prefer: with 1024 keys the error is {unequal.ratio_last} times that of the posterior. Half the squared norm subtracted from the logits repairs most of it.',
+    text:
+      '<b>The claim of Zhang et al. fails</b> for keys of unequal norm, which dot products prefer: with 1024 keys ' +
+      'the error is {unequal.ratio_last} times that of the posterior. Half the squared norm subtracted from the ' +
+      'logits repairs most of it.',
     state: { norms: 'unequal' },
     claim: ({ unequal: { ratio_last }, posterior }) => ratio_last > 5 * posterior.ratio_last,
   },

@@ -31,6 +31,7 @@ export function testText({ rows, best_constant }: PositionOutput): string {
   const better = rows.find(({ meaning_test_error }) => (meaning_test_error ?? NaN) < best_constant);
   const constant = `the best attention that is equal for all samples (test error ${short(best_constant)})`;
   return better
-    ? `On fresh samples the minimum by meaning beats ${constant} at n/d of at least ${short(better.samples_over_width)}.`
+    ? `On fresh samples the minimum by meaning beats ${constant} at n/d of at least ` +
+        `${short(better.samples_over_width)}.`
     : `On fresh samples the minimum by meaning does not beat ${constant}.`;
 }

@@ -19,7 +19,9 @@ export const positionPresets: readonly Preset<State, Record<string, PositionMeas
     id: 'transition',
     figure: 'position-meaning',
     name: 'Transition',
-    text: 'With few samples the lowest loss is that of attention by position; above $n/d$ = {transition.crossing} (theory {transition.theory_crossing}) it is that of attention by meaning.',
+    text:
+      'With few samples the lowest loss is that of attention by position; above $n/d$ = {transition.crossing} ' +
+      '(theory {transition.theory_crossing}) it is that of attention by meaning.',
     state: {},
     claim: ({ transition: { crossing, crossing_error, theory_crossing, difference, random_share } }) =>
       crossing !== null &&
@@ -32,7 +34,9 @@ export const positionPresets: readonly Preset<State, Record<string, PositionMeas
     id: 'weak',
     figure: 'position-meaning',
     name: 'Small tokens',
-    text: '<b>The claim of Cui et al. fails.</b> At token scale 0.3 both starts end in one minimum, by position, at every $n/d$ shown: the overlap with $q$ at $n/d$ = 2 is {weak.meaning}.',
+    text:
+      '<b>The claim of Cui et al. fails.</b> At token scale 0.3 both starts end in one minimum, by position, at ' +
+      'every $n/d$ shown: the overlap with $q$ at $n/d$ = 2 is {weak.meaning}.',
     state: { token_std: 0.3 },
     claim: ({ weak: { crossing, meaning } }) => crossing === null && meaning < 0.1,
   },
@@ -40,7 +44,10 @@ export const positionPresets: readonly Preset<State, Record<string, PositionMeas
     id: 'random',
     figure: 'position-meaning',
     name: 'Random start',
-    text: '<b>The lowest minimum has the transition, training does not.</b> With a teacher that attends by position a little more ($\\omega$ = 0.4), a random start at $n/d$ = 2 ends {random.random_difference} above the loss of the start by meaning, about as far as the start by position ({random.difference}).',
+    text:
+      '<b>The lowest minimum has the transition, training does not.</b> With a teacher that attends by position a ' +
+      'little more ($\\omega$ = 0.4), a random start at $n/d$ = 2 ends {random.random_difference} above the loss ' +
+      'of the start by meaning, about as far as the start by position ({random.difference}).',
     state: { teacher_position: 0.4 },
     claim: ({ random: { difference, random_difference, random_share } }) =>
       difference > 0 && random_difference > 0.5 * difference && random_share < 0.5,

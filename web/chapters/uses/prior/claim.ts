@@ -25,7 +25,8 @@ export function claimText(output: PriorOutput): string {
     `With ${FEW} examples the prior on the target adds ${gain('correct', FEW)} to the accuracy of ` +
     `${short(rowOf(output, 'none', FEW).accuracy)}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +
     `and a uniform prior, without information on the target, ${gain('uniform', SOME)}. ` +
-    `With ${MANY} examples the prior on the target adds ${gain('correct', MANY)}, one on a wrong object ${gain('wrong', MANY)}.`
+    `With ${MANY} examples the prior on the target adds ${gain('correct', MANY)}, one on a wrong object ` +
+    `${gain('wrong', MANY)}.`
   );
 }
 

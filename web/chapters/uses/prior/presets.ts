@@ -28,7 +28,10 @@ export const priorPresets: readonly Preset<State, Record<string, PriorMeasured>>
     id: 'uniform',
     figure: 'attention-prior',
     name: 'Uniform prior',
-    text: '<b>Most of the gain needs no knowledge of the target</b> with 400 examples: a uniform prior raises the accuracy from {uniform.some.none} to {uniform.some.uniform}, the prior on the target to {uniform.some.correct}.',
+    text:
+      '<b>Most of the gain needs no knowledge of the target</b> with 400 examples: a uniform prior raises the ' +
+      'accuracy from {uniform.some.none} to {uniform.some.uniform}, the prior on the target to ' +
+      '{uniform.some.correct}.',
     state: {},
     claim: ({ uniform: { some } }) => some.uniform - some.none > 0.5 * (some.correct - some.none) && some.uniform > 0.7,
   },
@@ -36,7 +39,10 @@ export const priorPresets: readonly Preset<State, Record<string, PriorMeasured>>
     id: 'many',
     figure: 'attention-prior',
     name: 'Many examples',
-    text: '<b>The claim of Le et al. fails.</b> With 1,600 examples the accuracy is {many.many.none} without and {many.many.correct} with the prior on the target. Accuracy does not show the weight on the target: with the uniform prior it is {many.many.uniform}, and {many.weight.uniform} of the attention is on the target.',
+    text:
+      '<b>The claim of Le et al. fails.</b> With 1,600 examples the accuracy is {many.many.none} without and ' +
+      '{many.many.correct} with the prior on the target. Accuracy does not show the weight on the target: with the ' +
+      'uniform prior it is {many.many.uniform}, and {many.weight.uniform} of the attention is on the target.',
     state: {},
     claim: ({ many: { many, weight } }) =>
       Math.abs(many.correct - many.none) < 0.02 && many.uniform > 0.98 && weight.uniform < 0.5,
@@ -45,7 +51,10 @@ export const priorPresets: readonly Preset<State, Record<string, PriorMeasured>>
     id: 'strict',
     figure: 'attention-prior',
     name: 'Strict prior',
-    text: '<b>The claim of Le et al. fails</b> for imprecise priors with a large weight: at $c$ = 10 and 1,600 examples a prior that is right in half of the examples has an accuracy of {strict.many.half}, one on random objects {strict.many.random}; without a prior it is {strict.many.none}.',
+    text:
+      '<b>The claim of Le et al. fails</b> for imprecise priors with a large weight: at $c$ = 10 and 1,600 ' +
+      'examples a prior that is right in half of the examples has an accuracy of {strict.many.half}, one on random ' +
+      'objects {strict.many.random}; without a prior it is {strict.many.none}.',
     state: { prior_weight: 10 },
     claim: ({ strict: { many } }) => many.half < many.none - 0.005 && many.random < many.none - 0.2,
   },

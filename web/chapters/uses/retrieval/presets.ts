@@ -32,7 +32,9 @@ export const retrievalPresets: readonly Preset<State, Record<string, RetrievalMe
     id: 'diffuse',
     figure: 'hard-retrieval',
     name: 'Other heads',
-    text: '<b>The claim of Xu et al. fails.</b> In {diffuse.worse} of {diffuse.heads} heads of models trained with softmax, the key with the largest logit is a worse substitute than uniform weights.',
+    text:
+      '<b>The claim of Xu et al. fails.</b> In {diffuse.worse} of {diffuse.heads} heads of models trained with ' +
+      'softmax, the key with the largest logit is a worse substitute than uniform weights.',
     state: {},
     claim: ({ diffuse }) => diffuse.worse > diffuse.heads / 2,
   },
@@ -40,7 +42,9 @@ export const retrievalPresets: readonly Preset<State, Record<string, RetrievalMe
     id: 'straight',
     figure: 'hard-retrieval',
     name: 'Trained hard',
-    text: 'Training with hard attention lowers the cost: the loss is {straight.trained_hard} bits per byte above that of training with softmax, against {straight.read_hard} with hard attention at evaluation only.',
+    text:
+      'Training with hard attention lowers the cost: the loss is {straight.trained_hard} bits per byte above that ' +
+      'of training with softmax, against {straight.read_hard} with hard attention at evaluation only.',
     state: {},
     claim: ({ straight }) => straight.trained_hard > 0.1 && straight.trained_hard < straight.read_hard / 1.5,
   },
@@ -48,7 +52,10 @@ export const retrievalPresets: readonly Preset<State, Record<string, RetrievalMe
     id: 'division',
     figure: 'hard-retrieval',
     name: 'Permuted costs',
-    text: 'With peaked rows above 0.7, localization has a rank correlation of {division.share} with the cost over that of uniform weights. <b>Most of it comes from the division</b>: with costs permuted over heads it is {division.null}.',
+    text:
+      'With peaked rows above 0.7, localization has a rank correlation of {division.share} with the cost over that ' +
+      'of uniform weights. <b>Most of it comes from the division</b>: with costs permuted over heads it is ' +
+      '{division.null}.',
     state: { peak_weight: 0.7 },
     claim: ({ division }) => division.share < division.null_low && division.null < division.share / 2,
   },
