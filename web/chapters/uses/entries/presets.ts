@@ -47,8 +47,8 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
     figure: 'attention-entries',
     name: 'The learned mask',
     text:
-      'The learned mask keeps the diagonal with probability {learned.kept_low} at a penalty of ' +
-      '{learned.penalty_low} nats for each entry and {learned.kept_high} at {learned.penalty_high}.',
+      'The learned mask keeps the diagonal with probability {learned.kept_low} at a penalty of {learned.penalty_low} ' +
+      'nats for each entry and {learned.kept_high} at {learned.penalty_high}.',
     state: {},
     claim: ({ learned }) => learned.kept_low > 0.5 && learned.kept_high < 0.5,
   },
@@ -57,9 +57,9 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
     figure: 'attention-entries',
     name: 'Next token, no skip',
     text:
-      '<b>The claim fails.</b> Without skip connections a causal model loses {causal.ablated} bits without the ' +
-      'diagonal, and {causal.trained} when trained without it; the neighbour costs {causal.next_ablated} and ' +
-      '{causal.next_trained}.',
+      '<b>The claim of Shi et al. fails.</b> Without skip connections a causal model loses {causal.ablated} bits ' +
+      'without the diagonal, and {causal.trained} when trained without it; the neighbour costs {causal.next_ablated} ' +
+      'and {causal.next_trained}.',
     state: { objective: 'next', attention_skip: 'without' },
     claim: ({ causal: it }) => it.ablated > it.next_ablated && it.trained > it.next_trained,
   },

@@ -40,7 +40,7 @@ export const explanationPresets: readonly Preset<State, Record<string, Explanati
     figure: 'attention-explanation',
     name: 'Times the norm',
     text:
-      '<b>The claim holds for the last layer:</b> its attention times the norm of the values has ' +
+      '<b>The claim of Wen et al. holds for the last layer:</b> its attention times the norm of the values has ' +
       '{norm.dropped.last_layer_norm} ({norm.dropped.last_layer_bits} bits), {norm.last_layer_norm_gain} more than ' +
       'token frequency.',
     state: { agreement_scale: 'information' },
@@ -51,8 +51,8 @@ export const explanationPresets: readonly Preset<State, Record<string, Explanati
     figure: 'attention-explanation',
     name: 'Mask token',
     text:
-      '<b>The claim fails:</b> for a token replaced by [MASK], attention times norm of the last layer has ' +
-      '{masked.masked.last_layer_norm} instead of {masked.dropped.last_layer_norm}; both removals agree at ' +
+      '<b>The claim of Wen et al. fails:</b> for a token replaced by [MASK], attention times norm of the last layer ' +
+      'has {masked.masked.last_layer_norm} instead of {masked.dropped.last_layer_norm}; both removals agree at ' +
       '{masked.agreement} only.',
     state: { removal: 'masked' },
     claim: ({ masked }) =>

@@ -29,9 +29,9 @@ export const sinkPresets: readonly Preset<State, Record<string, SinkMeasured>>[]
     figure: 'attention-sinks',
     name: 'A waiver',
     text:
-      '<b>The claim holds.</b> A first value of 0 changes the output by {waiver.zero_value}, an average first ' +
-      'value by {waiver.mean_value} and a dropped first key by {waiver.dropped}: the sink absorbs attention by its ' +
-      'small value.',
+      '<b>The claim of Yan et al. holds.</b> A first value of 0 changes the output by {waiver.zero_value}, an ' +
+      'average first value by {waiver.mean_value} and a dropped first key by {waiver.dropped}: the sink absorbs ' +
+      'attention by its small value.',
     state: {},
     claim: ({ waiver }) =>
       waiver.zero_value < waiver.mean_value / 10 &&
@@ -43,8 +43,8 @@ export const sinkPresets: readonly Preset<State, Record<string, SinkMeasured>>[]
     figure: 'attention-sinks',
     name: 'No tag',
     text:
-      '<b>The claim of a tag fails.</b> Outputs of the tokens that attend most to the sink differ from others ' +
-      'along its value with a cosine of {tag.tag_cosine}, and against the mean value of the content with ' +
+      '<b>The claim of a tag (Zhang et al.) fails.</b> Outputs of the tokens that attend most to the sink differ ' +
+      'from others along its value with a cosine of {tag.tag_cosine}, and against the mean value of the content with ' +
       '{tag.missing_cosine}.',
     state: { sink_chart: 'tags' },
     claim: ({ tag }) => tag.tag_cosine < 0.5 * tag.missing_cosine && tag.tag_share < tag.other_share,
@@ -54,9 +54,9 @@ export const sinkPresets: readonly Preset<State, Record<string, SinkMeasured>>[]
     figure: 'attention-sinks',
     name: 'Direction removed',
     text:
-      'Without one key direction {sinkline.direction_sinks} of {sinkline.sinks} sinks are left, by construction; ' +
-      'the output changes by {sinkline.direction}, more than without the key ({sinkline.dropped}). A random ' +
-      'direction changes it by {sinkline.random}.',
+      'Without one key direction {sinkline.direction_sinks} of {sinkline.sinks} sinks are left, by construction; the ' +
+      'output changes by {sinkline.direction}, more than without the key ({sinkline.dropped}). A random direction ' +
+      'changes it by {sinkline.random}.',
     state: { sink_chart: 'direction' },
     claim: ({ sinkline }) =>
       sinkline.direction_sinks < sinkline.sinks / 10 &&
