@@ -152,8 +152,17 @@ describe('every export names its figure, parameters, seed and link; pictures nee
     await go(page, 'model?seed=7');
     await go(
       page,
-      'uses?seed=7&token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2&sequences=16',
+      'uses?seed=7&token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2&sequences=16' +
+        '&passages=2&length=16',
     );
+    for (const id of ['attention-sinks', 'attention-explanation'] as const) {
+      await settled(page, id);
+      const load = page.locator(`#figure-${id} [data-action="load-weights"]`);
+      if (await load.isVisible()) await load.click();
+      await page
+        .locator(`#figure-${id} [data-live]`, { hasText: '2 passages of 16 tokens' })
+        .waitFor({ state: 'attached' });
+    }
     await go(page, `train?${small}&steps=12&depth=1&heads=2&batch=2&log_every=4`);
     await page.locator('[data-action="play"]').click();
     await page.locator('[data-comparison-status]', { hasText: 'All runs have ended' }).waitFor();

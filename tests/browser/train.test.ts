@@ -592,7 +592,7 @@ test('what is wrong with a rare setting is said at its control, whose group open
   const group = page.locator('details:not([data-section])', { hasText: 'More model' });
   expect(await group.getAttribute('open')).toBe(null);
   await go(page, `${TINY}&key_heads=3&positions=sideways&mlp_ratio=99`);
-  await page.locator('#error-train-positions', { hasText: /rotary: found 'sideways'/ }).waitFor();
+  await page.locator('#error-train-positions', { hasText: /rotary.*: found 'sideways'/ }).waitFor();
   await page.locator('#error-train-mlp_ratio', { hasText: /^MLP ratio must be .*: found 99$/ }).waitFor();
   expect(await group.getAttribute('open')).not.toBe(null);
   await go(page, `${TINY}&key_heads=3`);
