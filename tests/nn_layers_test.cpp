@@ -70,6 +70,17 @@ TEST_CASE("the vectorisable tanh is tanh") {
   }
 }
 
+TEST_CASE("the vectorisable normal distribution function is erfc's") {
+  for (double x = -14; x < 14; x += 0.00731) {
+    const double expected = 0.5 * std::erfc(-x * std::sqrt(0.5));
+    const auto own = static_cast<float>(x);
+    CHECK_THAT(normal_cdf(x), WithinRel(expected, 1e-12));
+    CHECK_THAT(normal_cdf(own), WithinAbs(expected, 4e-7));
+    if (x > -13)
+      CHECK_THAT(normal_cdf(own), WithinRel(0.5 * std::erfc(-own * std::sqrt(0.5)), 6e-6));
+  }
+}
+
 TEST_CASE("linear layer: gradients") {
   MatrixXd w = random_matrix(5, 4, 1), b = random_matrix(5, 1, 2), x = random_matrix(4, 7, 3);
   const MatrixXd c = random_matrix(5, 7, 4);

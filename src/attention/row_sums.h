@@ -1,4 +1,4 @@
-// Sums over a row of attention, in loops that a compiler can vectorise.
+// Sums over a row of attention, in the widest vectors that the processor has.
 #pragma once
 
 #include <Eigen/Core>
@@ -6,15 +6,22 @@
 namespace eigenscope {
 
 /// Logits and weights of a query at position `query`, by the `keys` keys that it sees.
+template <class Scalar>
 struct AttentionRow {
-  const double* logits;
-  const double* weights;
+  const Scalar* logits;
+  const Scalar* weights;
   Eigen::Index keys, query;
 };
 
 struct RowSums {
   double logits = 0, weights = 0;
+  double entropy = 0;   ///< -p log p, nats
+  double squares = 0;   ///< p^2
+  double distance = 0;  ///< p_i |i - query|
 };
-RowSums sums_of(const AttentionRow& row);
+
+/// Of a row in single or double precision, in which the terms of the entropy are computed; the sums are in double.
+template <class Scalar>
+RowSums sums_of(const AttentionRow<Scalar>& row);
 
 }  // namespace eigenscope

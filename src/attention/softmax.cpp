@@ -38,10 +38,7 @@ Eigen::VectorXd hard_softmax(const Eigen::VectorXd& logits) {
 
 double row_entropy(const Eigen::VectorXd& weights) {
   const double* const p = weights.data();
-  // Of a weight below the normal numbers p log p is far below the rounding of the sum.
-  return lane_sum<double>(weights.size(), [&](Eigen::Index i) {
-    return -p[i] * log_unit(std::max(p[i], std::numeric_limits<double>::min()));
-  });
+  return lane_sum<double>(weights.size(), [&](Eigen::Index i) { return entropy_term(p[i]); });
 }
 
 double normalized_entropy(const Eigen::VectorXd& weights) {

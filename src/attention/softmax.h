@@ -3,6 +3,9 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <limits>
+
+#include "support/vector_math.h"
 
 namespace eigenscope {
 
@@ -30,6 +33,12 @@ void hard_softmax_in_place(Scalar* logits, Eigen::Index keys, Scalar scale) {
   const Scalar share = Scalar(1) / static_cast<Scalar>(count);
   for (Eigen::Index i = 0; i < keys; ++i)
     logits[i] = logits[i] * scale == largest ? share : Scalar(0);
+}
+
+/// -p log p in nats of a weight p in [0, 1]. Below the normal numbers it is far below the rounding of a row's sum.
+template <class Scalar>
+EIGENSCOPE_INLINE Scalar entropy_term(Scalar p) {
+  return -p * log_unit(std::max(p, std::numeric_limits<Scalar>::min()));
 }
 
 /// Entropy -sum p log p of a row in nats; terms with p = 0 count 0.

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention/row_sums.h"
-#include "attention/softmax.h"
 #include "propagation/propagation.h"
+#include "support/vector_width.h"
 
 namespace eigenscope {
 
@@ -35,46 +34,61 @@ SinkKeys SinkKeys::among(const RowPlace& row) const {
   return {first, std::max<Index>(0, std::min(trailing - hidden, row.seen.count - first))};
 }
 
-RowMeasures measure_row(const VectorXd& weights, const RowPlace& row, const SinkKeys& sinks) {
-  const SinkKeys seen = sinks.among(row);
-  return {normalized_entropy(weights), participation(weights), weights.head(seen.leading).sum(),
-          weights.tail(seen.trailing).sum()};
-}
-
 namespace {
 
-// Adds to sums by key: 1 to `inside` where the key lies strictly inside the range of the piecewise linear
-// softmax, -1 < omega_i - mean < n - 1; p (1 - p) to `sensitivity`; 1 to `seen`.
-void add_by_key(const AttentionRow& row, double mean, double* inside, double* sensitivity,
-                double* seen) {
+// Sums by key and by distance of the rows of a head.
+struct Profiles {
+  double *inside, *sensitivity, *seen;  // by key
+  double *apart, *pairs;                // by distance, from 1 on
+};
+
+// Adds, by key, 1 to `inside` where the key lies strictly inside the range of the piecewise linear softmax,
+// -1 < omega_i - mean < n - 1; p (1 - p) to `sensitivity`; 1 to `seen`.
+template <class Scalar>
+EIGENSCOPE_INLINE void add_by_key(const AttentionRow<Scalar>& row, double mean,
+                                  const Profiles& to) {
   const double upper = static_cast<double>(row.keys - 1);
   for (Index i = 0; i < row.keys; ++i) {
-    const double centred = row.logits[i] - mean;
-    inside[i] += static_cast<double>((centred > -1) & (centred < upper));
+    const double centred = static_cast<double>(row.logits[i]) - mean;
+    to.inside[i] += (centred > -1) & (centred < upper) ? 1.0 : 0.0;
   }
-  for (Index i = 0; i < row.keys; ++i) sensitivity[i] += row.weights[i] * (1 - row.weights[i]);
-  for (Index i = 0; i < row.keys; ++i) seen[i] += 1;
+  for (Index i = 0; i < row.keys; ++i) {
+    const double p = static_cast<double>(row.weights[i]);
+    to.sensitivity[i] += p * (1 - p);
+  }
+  for (Index i = 0; i < row.keys; ++i) to.seen[i] += 1;
 }
 
 // Adds the weights of the keys `begin` to `end` - 1 at distance D = 1 ... `longest` from the query to
-// `weights`[D - 1], and their number to `counts`[D - 1].
-void add_by_distance(const AttentionRow& row, Index begin, Index end, Index longest,
-                     double* weights, double* counts) {
+// `apart`[D - 1], and their number to `pairs`[D - 1].
+template <class Scalar>
+EIGENSCOPE_INLINE void add_by_distance(const AttentionRow<Scalar>& row, Index begin, Index end,
+                                       Index longest, const Profiles& to) {
+  const Scalar* const own = row.weights + row.query;
   const Index after = std::min(longest, end - 1 - row.query);
   for (Index d = std::max<Index>(1, begin - row.query); d <= after; ++d) {
-    weights[d - 1] += row.weights[row.query + d];
-    counts[d - 1] += 1;
+    to.apart[d - 1] += static_cast<double>(own[d]);
+    to.pairs[d - 1] += 1;
   }
   const Index before = std::min(longest, row.query - begin);
   for (Index d = std::max<Index>(1, row.query - end + 1); d <= before; ++d) {
-    weights[d - 1] += row.weights[row.query - d];
-    counts[d - 1] += 1;
+    to.apart[d - 1] += static_cast<double>(own[-d]);
+    to.pairs[d - 1] += 1;
   }
 }
 
-// An entry of a row minus the mean of the others.
-double excess(const VectorXd& row, Index entry, double sum) {
-  return row[entry] - (sum - row[entry]) / static_cast<double>(row.size() - 1);
+// The query's own entry of a row minus the mean of the others.
+template <class Scalar>
+double excess(const Scalar* row, Index query, double sum, Index keys) {
+  const auto own = static_cast<double>(row[query]);
+  return own - (sum - own) / static_cast<double>(keys - 1);
+}
+
+template <class Scalar>
+double sum_of(const Scalar* values, Index count) {
+  double sum = 0;
+  for (Index i = 0; i < count; ++i) sum += static_cast<double>(values[i]);
+  return sum;
 }
 
 }  // namespace
@@ -106,40 +120,51 @@ void HeadMeter::grow(Index length) {
 void HeadMeter::add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weights,
                     const LayerRules& rules, const SinkKeys& sinks) {
   const Index length = weights.rows();
-  VectorXd row_logits, row_weights;
   for (Index query = 0; query < length; ++query) {
     const KeyRange seen = rules.seen(query, length);
     if (seen.count < 2) continue;
-    row_logits = logits.col(query).segment(seen.first, seen.count).cast<double>();
-    row_weights = weights.col(query).segment(seen.first, seen.count).cast<double>();
-    const double total = row_weights.sum();
-    if (rules.learned_sinks && total > 0) {
+    const RowPlace place{query, seen, length};
+    const auto row_logits = logits.col(query).segment(seen.first, seen.count);
+    const auto row_weights = weights.col(query).segment(seen.first, seen.count);
+    const double total = rules.learned_sinks ? row_weights.cast<double>().sum() : 0;
+    if (total > 0) {
       learned_sink_ += 1 - total;
-      row_weights /= total;
+      add_row(row_logits.cast<double>(), row_weights.cast<double>() / total, place, sinks);
+    } else {
+      add_row<float>({row_logits.data(), row_weights.data(), seen.count, query - seen.first}, place,
+                     sinks);
     }
-    add_row(row_logits, row_weights, {query, seen, length}, sinks);
   }
 }
 
 void HeadMeter::add_row(const VectorXd& logits, const VectorXd& weights, const RowPlace& place,
                         const SinkKeys& sinks) {
+  add_row<double>({logits.data(), weights.data(), weights.size(), place.query - place.seen.first},
+                  place, sinks);
+}
+
+template <class Scalar>
+void HeadMeter::add_row(const AttentionRow<Scalar>& row, const RowPlace& place,
+                        const SinkKeys& sinks) {
   grow(place.length);
-  sum_ += measure_row(weights, place, sinks);
-  const Index first = place.seen.first, query = place.query - first;  // counted from the first key
-  const AttentionRow row{logits.data(), weights.data(), weights.size(), query};
   const RowSums sums = sums_of(row);
-  double distance = 0;
-  for (Index i = 0; i < row.keys; ++i) {
-    distance += row.weights[i] * static_cast<double>(std::abs(i - query));
-  }
-  distance_ += distance;
-  self_logit_ += excess(logits, query, sums.logits);
-  self_weight_ += excess(weights, query, sums.weights);
-  const double mean = sums.logits / static_cast<double>(row.keys);
-  add_by_key(row, mean, inside_.data() + first, sensitivity_.data() + first, seen_.data() + first);
-  add_by_distance(row, std::max<Index>(0, sinks.leading - first),
-                  std::min(row.keys, place.length - sinks.trailing - first), place.length / 2,
-                  apart_.data(), pairs_.data());
+  const SinkKeys seen = sinks.among(place);
+  const auto count = static_cast<double>(row.keys);
+  sum_ += {sums.entropy / std::log(count), 1 / (count * sums.squares),
+           sum_of(row.weights, seen.leading),
+           sum_of(row.weights + row.keys - seen.trailing, seen.trailing)};
+  distance_ += sums.distance;
+  self_logit_ += excess(row.logits, row.query, sums.logits, row.keys);
+  self_weight_ += excess(row.weights, row.query, sums.weights, row.keys);
+  const Index first = place.seen.first;
+  const Profiles profiles{inside_.data() + first, sensitivity_.data() + first, seen_.data() + first,
+                          apart_.data(), pairs_.data()};
+  in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA {
+    add_by_key(row, sums.logits / count, profiles);
+    add_by_distance(row, std::max<Index>(0, sinks.leading - first),
+                    std::min(row.keys, place.length - sinks.trailing - first), place.length / 2,
+                    profiles);
+  });
   ++queries_;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "attention/row_sums.h"
 #include "inference/layer.h"
 #include "text/passages.h"
 
@@ -44,9 +45,6 @@ struct SinkKeys {
   /// How many of these a row has.
   SinkKeys among(const RowPlace& row) const;
 };
-
-/// Measures a row of at least two weights that add up to 1.
-RowMeasures measure_row(const Eigen::VectorXd& weights, const RowPlace& row, const SinkKeys& sinks);
 
 /// Means over the queries of all passages that a head was measured on; NaN where there was none.
 struct HeadMeasures {
@@ -119,6 +117,9 @@ class HeadMeter {
 
  private:
   void grow(Eigen::Index length);
+  /// The same of `row`, whose query is counted from the first key that it sees.
+  template <class Scalar>
+  void add_row(const AttentionRow<Scalar>& row, const RowPlace& place, const SinkKeys& sinks);
 
   Eigen::Index queries_ = 0;
   RowMeasures sum_;

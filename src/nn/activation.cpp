@@ -1,7 +1,5 @@
 #include "nn/activation.h"
 
-#include <cmath>
-
 #include "nn/sigmoid.h"
 #include "support/vector_math.h"
 
@@ -13,13 +11,11 @@ using Eigen::Index;
 // Each activation with its slope. Functors, so that the loop over the entries is compiled for each.
 template <class Scalar>
 struct Gelu {
-  static constexpr double kRootHalf = 0.70710678118654752440;        // sqrt(1/2)
   static constexpr double kInverseRoot2Pi = 0.39894228040143267794;  // 1/sqrt(2 pi)
 
-  Scalar value(Scalar x) const { return Scalar(0.5) * x * (1 + std::erf(x * Scalar(kRootHalf))); }
-  Scalar slope(Scalar x) const {
-    return Scalar(0.5) * (1 + std::erf(x * Scalar(kRootHalf))) +
-           x * Scalar(kInverseRoot2Pi) * std::exp(Scalar(-0.5) * x * x);
+  EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x * normal_cdf(x); }
+  EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
+    return normal_cdf(x) + x * Scalar(kInverseRoot2Pi) * exp_nonpositive(Scalar(-0.5) * x * x);
   }
 };
 
@@ -28,11 +24,11 @@ struct GeluNew {
   static constexpr double kScale = 0.79788456080286535588;  // sqrt(2/pi)
   static constexpr double kCubic = 0.044715;
 
-  static Scalar tanh(Scalar x) {
+  static EIGENSCOPE_INLINE Scalar tanh(Scalar x) {
     return vector_tanh(Scalar(kScale) * (x + Scalar(kCubic) * x * x * x));
   }
-  Scalar value(Scalar x) const { return Scalar(0.5) * x * (1 + tanh(x)); }
-  Scalar slope(Scalar x) const {
+  EIGENSCOPE_INLINE Scalar value(Scalar x) const { return Scalar(0.5) * x * (1 + tanh(x)); }
+  EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
     const Scalar own = tanh(x);
     const Scalar inner = Scalar(kScale) * (1 + 3 * Scalar(kCubic) * x * x);
     return Scalar(0.5) * (1 + own + x * (1 - own * own) * inner);
@@ -41,14 +37,14 @@ struct GeluNew {
 
 template <class Scalar>
 struct Relu {
-  Scalar value(Scalar x) const { return x < 0 ? Scalar(0) : x; }  // keeps NaN
-  Scalar slope(Scalar x) const { return Scalar(x > 0); }
+  EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x < 0 ? Scalar(0) : x; }  // keeps NaN
+  EIGENSCOPE_INLINE Scalar slope(Scalar x) const { return Scalar(x > 0); }
 };
 
 template <class Scalar>
 struct Silu {
-  Scalar value(Scalar x) const { return x * sigmoid(x); }
-  Scalar slope(Scalar x) const {
+  EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x * sigmoid(x); }
+  EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
     const Scalar own = sigmoid(x);
     return own * (1 + x * (1 - own));
   }
@@ -58,8 +54,8 @@ template <class Scalar>
 struct QuickGelu {
   static constexpr double kScale = 1.702;
 
-  Scalar value(Scalar x) const { return x * sigmoid(Scalar(kScale) * x); }
-  Scalar slope(Scalar x) const {
+  EIGENSCOPE_INLINE Scalar value(Scalar x) const { return x * sigmoid(Scalar(kScale) * x); }
+  EIGENSCOPE_INLINE Scalar slope(Scalar x) const {
     const Scalar own = sigmoid(Scalar(kScale) * x);
     return own * (1 + Scalar(kScale) * x * (1 - own));
   }
@@ -84,23 +80,34 @@ void with_activation(Activation kind, const Use& use) {
 }  // namespace
 
 template <class Scalar>
+void activate(Activation kind, std::span<Scalar> values) {
+  with_activation<Scalar>(kind, [&](const auto& activation) {
+    in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA {
+      for (Scalar& value : values) value = activation.value(value);
+    });
+  });
+}
+
+template <class Scalar>
 void activation_forward(Activation kind, const Matrix<Scalar>& x, Matrix<Scalar>& y) {
   if (&x != &y) y = x;
-  with_activation<Scalar>(kind, [&](const auto& activation) {
-    Scalar* const values = y.data();  // through one pointer, so that the loop is vectorised
-    for (Index i = 0; i < y.size(); ++i) values[i] = activation.value(values[i]);
-  });
+  activate<Scalar>(kind, {y.data(), static_cast<std::size_t>(y.size())});
 }
 
 template <class Scalar>
 void activation_backward(Activation kind, const Matrix<Scalar>& x, Matrix<Scalar>& gradient) {
   with_activation<Scalar>(kind, [&](const auto& activation) {
-    const Scalar* const in = x.data();
-    Scalar* const out = gradient.data();
-    for (Index i = 0; i < x.size(); ++i) out[i] *= activation.slope(in[i]);
+    in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA {
+      const Scalar* const in = x.data();
+      Scalar* const out = gradient.data();
+      const Index size = x.size();
+      for (Index i = 0; i < size; ++i) out[i] *= activation.slope(in[i]);
+    });
   });
 }
 
+template void activate(Activation, std::span<float>);
+template void activate(Activation, std::span<double>);
 template void activation_forward(Activation, const Matrix<float>&, Matrix<float>&);
 template void activation_forward(Activation, const Matrix<double>&, Matrix<double>&);
 template void activation_backward(Activation, const Matrix<float>&, Matrix<float>&);

@@ -1,6 +1,8 @@
 // Activations of the MLP, entry by entry.
 #pragma once
 
+#include <span>
+
 #include "nn/tensor.h"
 
 namespace eigenscope {
@@ -13,6 +15,9 @@ enum class Activation {
   quick_gelu  ///< x / (1 + exp(-1.702 x)), another approximation of GELU, of CLIP
 };
 
+/// Each of `values` becomes its activation.
+template <class Scalar>
+void activate(Activation kind, std::span<Scalar> values);
 /// Y = activation(X); X and Y may be one matrix.
 template <class Scalar>
 void activation_forward(Activation kind, const Matrix<Scalar>& x, Matrix<Scalar>& y);

@@ -31,10 +31,12 @@ void softmax_in_place(Scalar* column, Index keys, Scalar scale) {
   // A negative factor turns the order around.
   const Scalar largest =
       scale < 0 ? *std::min_element(column, column + keys) : lane_largest(column, keys);
-  for (Index i = 0; i < keys; ++i) column[i] = exp_nonpositive((column[i] - largest) * scale);
-  const Scalar total = lane_sum<Scalar>(keys, [&](Index i) { return column[i]; });
-  const Scalar inverse = 1 / total;
-  for (Index i = 0; i < keys; ++i) column[i] *= inverse;
+  in_widest_vectors([=]() EIGENSCOPE_INLINE_LAMBDA {
+    for (Index i = 0; i < keys; ++i) column[i] = exp_nonpositive((column[i] - largest) * scale);
+    const Scalar total = lane_sum<Scalar>(keys, [&](Index i) { return column[i]; });
+    const Scalar inverse = 1 / total;
+    for (Index i = 0; i < keys; ++i) column[i] *= inverse;
+  });
 }
 
 template <class Scalar>

@@ -21,20 +21,22 @@ Eigen::MatrixXd normalized(const Eigen::MatrixXd& x, NormKind kind) {
 template <class Scalar>
 void layer_norm_forward(const Scalar* gain, const Scalar* bias, const Matrix<Scalar>& x,
                         Matrix<Scalar>& y, Matrix<Scalar>& statistics, Scalar epsilon) {
-  const Index d = x.rows();
-  for (Index t = 0; t < x.cols(); ++t) {
-    const Scalar* const in = x.data() + t * d;
-    Scalar* const out = y.data() + t * d;
-    const Scalar mean =
-        lane_sum<Scalar>(d, [&](Index i) { return in[i]; }) / static_cast<Scalar>(d);
-    const Scalar variance =
-        lane_sum<Scalar>(d, [&](Index i) { return (in[i] - mean) * (in[i] - mean); }) /
-        static_cast<Scalar>(d);
-    const Scalar inverse = 1 / std::sqrt(variance + epsilon);
-    for (Index i = 0; i < d; ++i) out[i] = gain[i] * ((in[i] - mean) * inverse) + bias[i];
-    statistics(0, t) = mean;
-    statistics(1, t) = inverse;
-  }
+  const Index d = x.rows(), count = x.cols();
+  in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA {
+    for (Index t = 0; t < count; ++t) {
+      const Scalar* const in = x.data() + t * d;
+      Scalar* const out = y.data() + t * d;
+      const Scalar mean =
+          lane_sum<Scalar>(d, [&](Index i) { return in[i]; }) / static_cast<Scalar>(d);
+      const Scalar variance =
+          lane_sum<Scalar>(d, [&](Index i) { return (in[i] - mean) * (in[i] - mean); }) /
+          static_cast<Scalar>(d);
+      const Scalar inverse = 1 / std::sqrt(variance + epsilon);
+      for (Index i = 0; i < d; ++i) out[i] = gain[i] * ((in[i] - mean) * inverse) + bias[i];
+      statistics(0, t) = mean;
+      statistics(1, t) = inverse;
+    }
+  });
 }
 
 template <class Scalar>

@@ -11,16 +11,18 @@ using Eigen::Index;
 template <class Scalar>
 void rms_norm_forward(const Scalar* gain, const Matrix<Scalar>& x, Matrix<Scalar>& y,
                       Matrix<Scalar>& statistics, Scalar epsilon) {
-  const Index d = x.rows();
-  for (Index t = 0; t < x.cols(); ++t) {
-    const Scalar* const in = x.data() + t * d;
-    Scalar* const out = y.data() + t * d;
-    const Scalar square =
-        lane_sum<Scalar>(d, [&](Index i) { return in[i] * in[i]; }) / static_cast<Scalar>(d);
-    const Scalar inverse = 1 / std::sqrt(square + epsilon);
-    for (Index i = 0; i < d; ++i) out[i] = gain[i] * (in[i] * inverse);
-    statistics(1, t) = inverse;
-  }
+  const Index d = x.rows(), count = x.cols();
+  in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA {
+    for (Index t = 0; t < count; ++t) {
+      const Scalar* const in = x.data() + t * d;
+      Scalar* const out = y.data() + t * d;
+      const Scalar square =
+          lane_sum<Scalar>(d, [&](Index i) { return in[i] * in[i]; }) / static_cast<Scalar>(d);
+      const Scalar inverse = 1 / std::sqrt(square + epsilon);
+      for (Index i = 0; i < d; ++i) out[i] = gain[i] * (in[i] * inverse);
+      statistics(1, t) = inverse;
+    }
+  });
 }
 
 template <class Scalar>

@@ -7,7 +7,7 @@ namespace eigenscope {
 
 /// 1/(1 + exp(-x)) by our own exponential, the same bits on every platform.
 template <class Scalar>
-Scalar sigmoid(Scalar x) {
+EIGENSCOPE_INLINE Scalar sigmoid(Scalar x) {
   const Scalar small = exp_nonpositive(x < 0 ? x : -x);
   return (x < 0 ? small : Scalar(1)) / (1 + small);
 }

@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "support/lanes.h"
+#include "support/vector_width.h"
 
 namespace eigenscope {
 namespace {
 
 using Eigen::Index;
-
-// A function compiled for wider vectors only uses them in what is inlined into it.
-#define EIGENSCOPE_INLINE inline __attribute__((always_inline))
 
 // The tile of C that is held in registers. SSE, AVX2 and the engines of WebAssembly have 16, of which two
 // vectors by four columns leave room for the factors. AVX-512 has 32; there one vector by sixteen columns
@@ -185,12 +183,7 @@ EIGENSCOPE_INLINE void multiply_with(Index inner, std::span<const Product<Scalar
   }
 }
 
-// Whether to go beyond 128 bits, which a comparison with WebAssembly has to do without.
-#if defined(__x86_64__) && !defined(EIGENSCOPE_128_BITS)
-#define EIGENSCOPE_WIDE
-#endif
-
-#ifdef EIGENSCOPE_WIDE
+#ifdef __x86_64__
 template <class Scalar, class Sum>
 __attribute__((target("avx2"))) void multiply_256(Index inner,
                                                   std::span<const Product<Scalar, Sum>> products) {
@@ -228,9 +221,10 @@ double inner_product(const double* a, const double* b, Index count) {
 
 template <class Scalar, class Sum>
 void multiply(Index inner, std::span<const Product<Scalar, Sum>> products) {
-#ifdef EIGENSCOPE_WIDE
-  if (__builtin_cpu_supports("avx512f")) return multiply_512(inner, products);
-  if (__builtin_cpu_supports("avx2")) return multiply_256(inner, products);
+#ifdef __x86_64__
+  const int bits = vector_bits();
+  if (bits == 512) return multiply_512(inner, products);
+  if (bits == 256) return multiply_256(inner, products);
 #endif
   multiply_with<16>(inner, products);
 }

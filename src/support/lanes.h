@@ -5,11 +5,13 @@
 #include <Eigen/Core>
 #include <algorithm>
 
+#include "support/vector_width.h"
+
 namespace eigenscope {
 
 /// Sum of map(i) for i below count, as eight interleaved partial sums.
 template <class Scalar, class Map>
-Scalar lane_sum(Eigen::Index count, Map map) {
+EIGENSCOPE_INLINE Scalar lane_sum(Eigen::Index count, Map map) {
   using Eigen::Index;
   constexpr Index kLanes = 8;
   Scalar lanes[kLanes] = {};
@@ -24,7 +26,7 @@ Scalar lane_sum(Eigen::Index count, Map map) {
 
 /// The largest of `count` >= 1 numbers.
 template <class Scalar>
-Scalar lane_largest(const Scalar* values, Eigen::Index count) {
+EIGENSCOPE_INLINE Scalar lane_largest(const Scalar* values, Eigen::Index count) {
   using Eigen::Index;
   constexpr Index kLanes = 8;
   Scalar lanes[kLanes];
