@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "advance_layer.h"
 #include "catch.h"
 #include "checkpoint/heads.h"
 #include "checkpoint_failure.h"
@@ -81,9 +82,9 @@ TEST_CASE("forward passes of all families have the numbers of an independent scr
       ForwardPass pass(model, {{ids, 0, 0}});
       double worst = 0;
       for (const Json& tokens : expected.at("layers")) {
-        const AttentionTrace trace = pass.advance();
+        advance_layer(pass);
         // Before a mixture of experts the reference has what the heads read.
-        const MatrixXf& found = model->experts().empty() ? pass.tokens(0) : trace.read;
+        const MatrixXf& found = model->experts().empty() ? pass.tokens(0) : pass.read(0);
         worst = std::max(worst, difference(found, tokens));
       }
       CHECK(pass.done());
@@ -99,6 +100,49 @@ TEST_CASE("forward passes of all families have the numbers of an independent scr
   }
 }
 
+TEST_CASE("passages together, one by one and in parts go through every family with the same bits",
+          "[families]") {
+  for (const auto& [family, models] : all_models().items()) {
+    CAPTURE(family);
+    const Json& expected = models.back();
+    const auto model = open_model(wave_model(expected), expected.at("config"));
+    const auto ids = expected.at("ids").get<std::vector<int>>();
+    const std::vector<std::vector<int>> texts{
+        ids, {ids.rbegin(), ids.rend()}, {ids.begin(), ids.begin() + 2}, ids};
+    std::vector<Passage> passages;
+    for (const auto& text : texts) passages.push_back({text, 0, 0});
+    ForwardPass together(model, passages);
+    std::vector<MatrixXf> tokens;
+    for (const auto& text : texts) tokens.push_back(model->embed(text));
+    const int whole = model->layers() - (model->experts().empty() ? 0 : 1);
+    for (int layer = 0; layer < whole; ++layer) {
+      const LayerWeights weights = model->read_layer(layer);
+      const LayerRules& rules = model->rules(layer);
+      const std::vector<PassageTrace> traces = advance_layer(together);
+      std::vector<MatrixXf> read, in_parts = tokens;
+      for (std::size_t k = 0; k < texts.size(); ++k) {
+        const MatrixXf states = states_of(weights, tokens[k]);
+        CHECK(traces[k].states == states);
+        const auto check = [&](int head, const HeadTrace& trace) {
+          CHECK(traces[k].heads[static_cast<std::size_t>(head)].weights == trace.weights);
+        };
+        const RotaryTurns turns(rules.rotary, states.cols());
+        read.push_back(run_heads(weights, rules, turns, all_tokens(weights, states), {}, check));
+        finish_layer(weights, rules, read[k], tokens[k]);
+      }
+      LayerRest rest(*model, read, in_parts, /*most_hidden=*/1);
+      rest.start(layer);
+      rest.advance_to(1);
+      for (std::size_t k = 0; k < texts.size(); ++k) {
+        CHECK(together.tokens(k) == tokens[k]);
+        CHECK(in_parts[k] == tokens[k]);
+      }
+    }
+    while (!together.done()) together.advance();
+    CHECK(together.steps_done() == together.steps_wanted());
+  }
+}
+
 TEST_CASE("heads one by one are those of the whole layer, and real keys give its logits",
           "[families]") {
   for (const auto& [family, models] : all_models().items()) {
@@ -110,15 +154,15 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
       while (!pass.done()) {
         const LayerRules& rules = model->rules(pass.layer());
         const LayerWeights weights = pass.weights();
-        const AttentionTrace trace = pass.advance();
-        MatrixXf read = MatrixXf::Zero(trace.read.rows(), trace.read.cols());
+        const PassageTrace trace = advance_layer(pass).front();
+        MatrixXf read = MatrixXf::Zero(pass.read(0).rows(), length);
         const RotaryTurns turns(rules.rotary, length);
         for (int head = 0; head < model->heads(); ++head) {
           const HeadTokens tokens = head_tokens(weights, rules, head, trace.states);
           HeadStates states;
           states.add(tokens);
           const HeadTrace own = run_head(tokens, rules, turns, head, read);
-          const auto& whole = trace.logits[static_cast<std::size_t>(head)];
+          const MatrixXf& whole = trace.heads[static_cast<std::size_t>(head)].logits;
           const float largest = whole.cwiseAbs().maxCoeff();
           CHECK((own.logits - whole).cwiseAbs().maxCoeff() < 1e-5f * (1 + largest));
           const Index query = length - 2;
@@ -133,7 +177,7 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
           CHECK((logits - expected).cwiseAbs().maxCoeff() <
                 1e-5 * (1 + static_cast<double>(largest)));
         }
-        CHECK((read - trace.read).cwiseAbs().maxCoeff() < 1e-4f);
+        CHECK((read - pass.read(0)).cwiseAbs().maxCoeff() < 1e-4f);
       }
     }
   }

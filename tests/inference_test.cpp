@@ -1,13 +1,18 @@
 // Forward passes: MiniLM against numbers of an independent script, GPT-2 against plain loops; measures.
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "advance_layer.h"
 #include "catch.h"
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
@@ -175,13 +180,13 @@ TEST_CASE("MiniLM's forward pass has the numbers of an independent script", "[fo
   std::size_t rows = 0, tokens = 0;
   while (!pass.done()) {
     const int layer = pass.layer();
-    const AttentionTrace trace = pass.advance();
+    const PassageTrace trace = advance_layer(pass).front();
     for (const auto& row : expected.at("rows")) {
       if (row.at("layer") != layer) continue;
       ++rows;
       REQUIRE(row.at("weights").size() == passages[0].ids.size());
       check_column(row.at("weights"),
-                   trace.weights[row.at("head")].col(row.at("query").get<Index>()));
+                   trace.heads[row.at("head")].weights.col(row.at("query").get<Index>()));
     }
     for (const auto& token : expected.at("tokens")) {
       if (token.at("after_layers") != layer + 1) continue;
@@ -206,10 +211,11 @@ TEST_CASE("GPT-2's forward pass is that of plain loops, with any prefix", "[forw
     const Rows expected = PlainGpt2(tiny_model).run(ids);
     ForwardPass pass(model, {{ids, 0, 0}, {{2, 6}, 0, 0}});
     while (!pass.done()) {
-      const AttentionTrace trace = pass.advance();
-      for (const auto& weights : trace.weights) {
-        CHECK(weights.triangularView<Eigen::StrictlyLower>().toDenseMatrix().isZero());
-        CHECK(weights.colwise().sum().isOnes(1e-5f));
+      for (const PassageTrace& trace : advance_layer(pass)) {
+        for (const auto& [logits, weights] : trace.heads) {
+          CHECK(weights.triangularView<Eigen::StrictlyLower>().toDenseMatrix().isZero());
+          CHECK(weights.colwise().sum().isOnes(1e-5f));
+        }
       }
     }
     const Eigen::MatrixXf last = model->finished(pass.tokens(0));
@@ -233,9 +239,10 @@ TEST_CASE("Interventions in the attention have the numbers of plain loops", "[fo
   const Rows expected = plain.run(ids), untouched = PlainGpt2(tiny_model).run(ids);
 
   const Eigen::Vector4f removed(0.5f, -0.5f, 0.1f, 0.7f);
+  Index rows = 0;
   const AttentionEdit edit{[&](HeadTokens& tokens) {
-                             REQUIRE(tokens.keys.rows() == kTinyWidth);
-                             for (Index first = 0; first < tokens.keys.rows(); first += 4) {
+                             rows = tokens.keys.rows();
+                             for (Index first = 0; first < rows; first += 4) {
                                auto own = tokens.keys.middleRows(first, 4);
                                own -= (removed * (removed.transpose() * own)).eval();
                              }
@@ -243,14 +250,19 @@ TEST_CASE("Interventions in the attention have the numbers of plain loops", "[fo
                            },
                            2};
   ForwardPass pass(model, {{ids, 0, 0}, {ids, 0, 0}});
+  const auto edit_of = [&](std::size_t passage) { return passage == 0 ? edit : AttentionEdit{}; };
   while (!pass.done()) {
-    const bool edited = pass.passage() == 0;
-    const AttentionTrace trace = edited ? pass.advance(edit) : pass.advance();
-    for (const auto& weights : trace.weights) {
-      CHECK(weights.colwise().sum().isOnes(1e-5f));
-      CHECK((weights(2, 2) > 0 && weights.row(2).tail(2).isZero()) == edited);
+    const std::vector<PassageTrace> traces = advance_layer(pass, edit_of);
+    for (std::size_t passage = 0; passage < traces.size(); ++passage) {
+      CHECK(traces[passage].heads.size() == kTinyHeads);
+      for (const auto& [logits, weights] : traces[passage].heads) {
+        CHECK(weights.colwise().sum().isOnes(1e-5f));
+        CHECK((weights(2, 2) > 0 && weights.row(2).tail(2).isZero()) == (passage == 0));
+        CHECK(logits(2, 3) != 0);  // that before
+      }
     }
   }
+  CHECK(rows == kTinyWidth);
   const std::array<const Rows*, 2> both{&expected, &untouched};
   for (std::size_t passage = 0; passage < both.size(); ++passage) {
     const Eigen::MatrixXf last = model->finished(pass.tokens(passage));
@@ -262,6 +274,21 @@ TEST_CASE("Interventions in the attention have the numbers of plain loops", "[fo
       }
     }
   }
+}
+
+TEST_CASE("What a visitor throws is thrown when no other passage runs", "[forward]") {
+  const auto model = tiny(tiny_gpt2().writer(), kTinyGpt2Config);
+  ForwardPass pass(model, {{{3, 1, 4}, 0, 0}, {{1, 5, 2}, 0, 0}});
+  std::atomic<int> running = 0;
+  PassageVisitors visitors;
+  visitors.states = [&](std::size_t passage, const Eigen::MatrixXf&) {
+    if (passage == 0) throw std::runtime_error("seen");
+    ++running;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    --running;
+  };
+  CHECK_THROWS_WITH(pass.advance(visitors), "seen");
+  CHECK(running == 0);
 }
 
 TEST_CASE("RoBERTa counts its positions from 2, BERT from 0", "[forward]") {
@@ -316,7 +343,8 @@ TEST_CASE("models that do not fit together are refused by name", "[forward]") {
     TinyModel model = tiny_gpt2();
     change(model);
     return failure_of([&] {
-             ForwardPass(tiny(model.writer(), config), {{{1, 2}, 0, 0}}).advance();
+             ForwardPass pass(tiny(model.writer(), config), {{{1, 2}, 0, 0}});
+             advance_layer(pass);
            })
         .item;
   };

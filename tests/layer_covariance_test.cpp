@@ -1,5 +1,6 @@
 // The covariance of a layer's states, and what it says of heads.
 #include "prediction/layer_covariance.h"
+#include "advance_layer.h"
 
 #include <memory>
 #include <vector>
@@ -36,7 +37,11 @@ std::vector<Passage> some_passages() {
 
 std::vector<std::shared_ptr<const MatrixXd>> covariances(bool gain_in_weights) {
   LayerCovariance job(tiny_model(), some_passages(), gain_in_weights);
-  for (int steps = 1; !job.advance(1); ++steps) CHECK(job.steps_done() == steps);
+  for (Index before = 0; !job.advance(1); before = job.steps_done()) {
+    CHECK(job.steps_done() > before);
+    CHECK(job.steps_done() < job.steps_wanted());
+  }
+  CHECK(job.steps_done() == job.steps_wanted());
   return job.covariances();
 }
 
@@ -47,11 +52,14 @@ TEST_CASE("a layer's covariance is that of the states without sinks", "[forward]
   REQUIRE(found.size() == kTinyLayers);
   ForwardPass pass(tiny_model(), some_passages());
   std::vector<MatrixXd> states(kTinyLayers, MatrixXd(kTinyWidth, 9 * 13));
-  while (!pass.done()) {
-    const auto layer = static_cast<std::size_t>(pass.layer());
-    const auto place = static_cast<Index>(pass.passage()) * 13;
-    states[layer].middleCols(place, 13) = pass.advance().states.rightCols(13).cast<double>();
+  for (MatrixXd& layer : states) {
+    Index place = 0;
+    for (const PassageTrace& trace : advance_layer(pass)) {
+      layer.middleCols(place, 13) = trace.states.rightCols(13).cast<double>();
+      place += 13;
+    }
   }
+  REQUIRE(pass.done());
   for (std::size_t layer = 0; layer < found.size(); ++layer) {
     const MatrixXd centred = states[layer].colwise() - states[layer].rowwise().mean();
     const MatrixXd expected = centred * centred.transpose() / (9.0 * 13);

@@ -273,7 +273,8 @@ TEST_CASE("the shares of a prediction are together the prediction", "[prediction
     CHECK(failure_of([&] { joined(levels, {}); }).item == "partitions");
     const std::vector<std::byte> bytes = bytes_of(whole);
     CHECK(numbers_of(heads_of(bytes)) == numbers_of(whole));
-    CHECK(failure_of([&] { heads_of(std::span(bytes).first(bytes.size() - 1)); }).item == "partitions");
+    CHECK(failure_of([&] { heads_of(std::span(bytes).first(bytes.size() - 1)); }).item ==
+          "partitions");
   }
 }
 
@@ -302,9 +303,10 @@ TEST_CASE("a prediction does not depend on how the work was cut", "[prediction]"
       CHECK(std::isnan(head.measured.row.entropy));
     }
   }
-  // The mean field: a step for each head and each layer but the last; then the text: one for each passage and
-  // layer, of which the last returns.
-  CHECK(predicted == kTinyLayers * (kTinyHeads + 1) - 1 + kTinyLayers * second.size());
+  // The mean field: a step for each head, and one for each of its passages in each layer but the last; then the text:
+  // one for each passage and layer, of which the last returns.
+  CHECK(predicted ==
+        kTinyLayers * (kTinyHeads + first.size()) - first.size() + kTinyLayers * second.size());
   REQUIRE(whole.heads().size() == kTinyLayers * kTinyHeads);
   REQUIRE(cut.heads().size() == whole.heads().size());
   for (std::size_t i = 0; i < cut.heads().size(); ++i) {

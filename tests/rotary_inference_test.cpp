@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "advance_layer.h"
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
@@ -82,12 +83,13 @@ TEST_CASE("a LLaMA-like forward pass has the numbers of an independent script", 
   const auto ids = expected().at("ids").get<std::vector<int>>();
   ForwardPass pass(model, {{ids, 0, 0}});
   for (const Json& layer : expected().at("layers")) {
-    const AttentionTrace trace = pass.advance();
+    const PassageTrace trace = advance_layer(pass).front();
     for (std::size_t head = 0; head < 4; ++head) {
       const Json& expected = layer.at("heads").at(head);
-      check_numbers(expected.at("last_row"), trace.weights[head].rightCols(1));
+      const auto& [logits, weights] = trace.heads[head];
+      check_numbers(expected.at("last_row"), weights.rightCols(1));
       HeadMeter meter;
-      meter.add(trace.logits[head], trace.weights[head], {.causal = true}, {1, 0});
+      meter.add(logits, weights, {.causal = true}, {1, 0});
       const HeadMeasures found = meter.measures();
       CHECK_THAT(found.row.entropy, WithinAbs(expected.at("entropy").get<double>(), 1e-5));
       CHECK_THAT(found.row.participation,
@@ -111,7 +113,8 @@ TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rot
       config[key] = value;
     }
     return failure_of([&] {
-      ForwardPass(model_of(config, without), {{{1, 2, 3}, 0, 0}}).advance();
+      ForwardPass pass(model_of(config, without), {{{1, 2, 3}, 0, 0}});
+      advance_layer(pass);
     });
   };
   const Json none(Json::value_t::discarded);
@@ -160,10 +163,10 @@ TEST_CASE("a trained LLaMA-like model attends as in training", "[rotary]") {
   ForwardPass pass(model, {{{tokens.begin(), tokens.end()}, 0, 0}});
   double farthest = 0;
   for (Index layer = 0; layer < settings.depth; ++layer) {
-    const AttentionTrace trace = pass.advance();
+    const PassageTrace trace = advance_layer(pass).front();
     for (Index head = 0; head < 4; ++head) {
       const Eigen::MatrixXf expected = trained.attention(layer).middleCols(head * 12, 12);
-      const Eigen::MatrixXf& found = trace.weights[static_cast<std::size_t>(head)];
+      const Eigen::MatrixXf& found = trace.heads[static_cast<std::size_t>(head)].weights;
       CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-5f);
       farthest = std::max(farthest, found.col(11).maxCoeff() - 1.0 / 12);
     }
@@ -272,7 +275,7 @@ TEST_CASE("real keys of one passage give the logits that the model has there", "
   const LayerRules& rules = model->rules(0);
   const RotaryTurns turns(rules.rotary, length);
   const LayerWeights weights = pass.weights();
-  const AttentionTrace trace = pass.advance();
+  const PassageTrace trace = advance_layer(pass).front();
   for (int head = 0; head < model->heads(); ++head) {
     HeadStates own;
     own.add(head_tokens(weights, rules, head, trace.states));
@@ -281,9 +284,8 @@ TEST_CASE("real keys of one passage give the logits that the model has there", "
       const std::vector<float> normal(static_cast<std::size_t>(seen.count));
       const HeadQuery query{own.queries[0].col(place), own.keys[0].col(place), place};
       const VectorXd found = real_logits(turns, own.keys, query, 0, seen, normal);
-      const VectorXd expected =
-          trace.logits[static_cast<std::size_t>(head)].col(place).cast<double>().segment(
-              seen.first, seen.count);
+      const Eigen::MatrixXf& logits = trace.heads[static_cast<std::size_t>(head)].logits;
+      const VectorXd expected = logits.col(place).segment(seen.first, seen.count).cast<double>();
       CHECK(seen.count == std::min<Index>(3, place + 1));
       CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-4);
     }

@@ -204,7 +204,8 @@ TEST_CASE("A causal model has its sinks and explanations without special tokens"
   text.push_back({{0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 5}, 0, 0});
   AttentionExplanation explanation(tiny(), text, passages, {}, 3);
   explanation.advance(0);
-  CHECK(explanation.steps_done() == 1);
+  CHECK(explanation.steps_done() > 0);
+  CHECK(explanation.steps_done() < explanation.steps_wanted());
   finish(explanation);
   CHECK(explanation.heads().size() == kTinyLayers * kTinyHeads);
   CHECK(explanation.nulls().size() == 2);  // nothing is masked

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "advance_layer.h"
 #include "catch.h"
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
@@ -247,7 +248,7 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
       tilt = std::max(tilt, shift.cwiseQuotient(standard).cwiseAbs().maxCoeff());
       population.read_head(static_cast<int>(head), own, rules, {});
     }
-    population.finish(weights, rules);
+    population.finish();
   }
   CHECK(tilt > 8);  // without it the averages would differ
 }
@@ -497,12 +498,12 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
     const int layer = pass.layer();
     const LayerWeights weights = pass.weights();
     std::vector<Eigen::MatrixXf> states;
-    for (std::size_t k = 0; k < passages.size(); ++k) {
-      const AttentionTrace trace = pass.advance();
+    for (const PassageTrace& trace : advance_layer(pass)) {
       states.push_back(trace.states);
       for (std::size_t head = 0; head < 12; ++head) {
-        meters[static_cast<std::size_t>(layer) * 12 + head].add(
-            trace.logits[head], trace.weights[head], model->rules(layer), {1, 1});
+        const auto& [logits, weights] = trace.heads[head];
+        meters[static_cast<std::size_t>(layer) * 12 + head].add(logits, weights,
+                                                                model->rules(layer), {1, 1});
       }
     }
     for (const auto& row : expected.at("reads")) {

@@ -1,60 +1,87 @@
-// Passages through a model: a job that advances by one passage in one layer.
+// Passages through a model, layer by layer.
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "inference/layer_rest.h"
 #include "inference/text_model.h"
 #include "text/passages.h"
 
 namespace eigenscope {
 
-/// Throws FormatError, naming the layer, for tokens that left the range of single precision in it.
-void check_tokens(const Eigen::MatrixXf& tokens, int layer);
+/// How far the last layer of a pass is run: its heads alone, or all of it.
+enum class LayerEnd { heads, tokens };
 
-/// Runs all passages through one layer before the next is read: so memory is for one layer's weights,
-/// the tokens of all passages, and the trace of one.
+/// Receive what a layer does on a passage, or change it: the states (d x T) that its queries and keys are made of, an
+/// intervention, then its heads one after the other. Called for several passages at once where there are several
+/// processors.
+struct PassageVisitors {
+  std::function<void(std::size_t passage, const Eigen::MatrixXf& states)> states = {};
+  std::function<AttentionEdit(std::size_t passage)> edit = {};
+  std::function<void(std::size_t passage, int head, const HeadTrace& trace)> head = {};
+};
+
+/// Runs all passages through one layer before the next is read: so memory is for the weights of its heads, then for
+/// some MiB of its other weights; for the tokens of all passages, and the heads of a few. A step runs some passages
+/// through the heads of a layer, or some of the rest of it (LayerRest).
 class ForwardPass {
  public:
+  static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
   /// Embeds the passages, at least one. `to` heads, or a mixture of experts in the last layer, ends with the heads
   /// of the last layer and leaves the tokens before them. Throws as TextModel::embed does; InvalidArgument
   /// ("passages") when there is none.
   ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
               LayerEnd to = LayerEnd::tokens);
 
-  /// Runs the next passage through the current layer, with an intervention in it, and says what its heads did;
-  /// not when done().
-  /// Throws FormatError when the layer cannot be read, or when the tokens leave the range of single
-  /// precision.
-  AttentionTrace advance(const AttentionEdit& edit = {});
+  /// Does the next step, with `most` passages or fewer through heads, and returns its multiply-adds; not when done().
+  /// Throws FormatError as TextModel::read_heads and LayerRest do; a step that cannot read its weights is then still to
+  /// be done.
+  double advance(const PassageVisitors& visitors = {}, std::size_t most = kAnyNumber);
 
   bool done() const { return layer_ == model_->layers(); }
-  /// Layer (from 0) and passage that the next advance() runs.
+  /// Layer of the next step, from 0.
   int layer() const { return layer_; }
+  /// The first passage of which the next step runs the heads; as many as there are where it runs none.
   std::size_t passage() const { return passage_; }
+  /// Of how many passages it runs them.
+  std::size_t passages_of_step(std::size_t most = kAnyNumber) const;
+  /// Passages through layers, of half of the work of a layer each the heads and the rest.
   Eigen::Index steps_done() const;
   Eigen::Index steps_wanted() const;
 
   const TextModel& model() const { return *model_; }
   const std::vector<Passage>& passages() const { return passages_; }
-  /// The weights of layer() that it needs; read when they are first asked for.
+  /// The weights of the heads of layer(), which are read when they are first asked for; none with the rest of it.
   const LayerWeights& weights();
-  /// The tokens (d x T) of a passage after the layers that it has gone through.
+  /// The tokens (d x T) of a passage that entered layer(), or left the last one.
   const Eigen::MatrixXf& tokens(std::size_t passage) const { return tokens_[passage]; }
+  /// What the heads read (H d_h x T) on a passage in the layer in which they were run last.
+  const Eigen::MatrixXf& read(std::size_t passage) const { return read_[passage]; }
 
  private:
-  /// How far layer() is run.
-  LayerEnd end() const;
+  double run_heads_of(std::size_t first, std::size_t end, const PassageVisitors& visitors);
+  /// How many passages one processor runs at once.
+  std::size_t passages_of_task() const;
+  bool ends_with_heads() const;
+  void end_layer();
 
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
   LayerEnd end_;
-  std::vector<Eigen::MatrixXf> tokens_;
+  Eigen::Index longest_ = 0;
+  std::vector<Eigen::MatrixXf> tokens_, read_;
   std::optional<LayerWeights> weights_;
+  RotaryTurns turns_;  // of layer()
   int layer_ = 0;
   std::size_t passage_ = 0;
+  LayerRest rest_;
+  InOrder<double> running_;  // last: its tasks use the others
 };
 
 }  // namespace eigenscope

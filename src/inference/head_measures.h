@@ -87,7 +87,7 @@ double decay_exponent(const Eigen::ArrayXd& weights);
 /// Collects the rows of one head.
 class HeadMeter {
  public:
-  /// Adds a passage: `logits` and `weights` as in AttentionTrace.
+  /// Adds a passage: `logits` and `weights` as in HeadTrace.
   void add(const Eigen::MatrixXf& logits, const Eigen::MatrixXf& weights, const LayerRules& rules,
            const SinkKeys& sinks);
   /// Adds a row: logits and weights of the keys that its query sees, at least two.

@@ -26,15 +26,15 @@ float share_beside(float sink, float largest, float weight) {
 }
 
 // Logits and weights of a head; its output becomes the columns at `out`, `leading` apart.
-HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, std::optional<float> sink,
-                 std::optional<Index> dropped_key, float* out, Index leading) {
+void attend(const HeadInput<float>& input, const LayerRules& rules, std::optional<float> sink,
+            std::optional<Index> dropped_key, HeadTrace& trace, float* out, Index leading) {
   constexpr float kHidden = -1e30f;  // its exponential is 0
   const float scale = 1 / std::sqrt(static_cast<float>(input.width));
   const Entries visible = rules.causal ? Entries::upper : Entries::all;
-  HeadTrace trace{MatrixXf(input.length, input.length), MatrixXf(input.length, input.length)};
+  trace.logits.setZero(input.length, input.length);
+  trace.weights.resize(input.length, input.length);
   const auto softmax = [&](Eigen::Map<MatrixXf> logits) {
     const Index length = input.length;
-    trace.logits.setZero();
     for (Index query = 0; query < length; ++query) {
       const KeyRange seen = rules.seen(query, length);
       float* const column = logits.data() + query * length;
@@ -54,34 +54,51 @@ HeadTrace attend(const HeadInput<float>& input, const LayerRules& rules, std::op
     }
   };
   attend_head(input, visible, softmax, trace.weights.data(), out, leading);
-  return trace;
 }
 
-// Fills logits and weights of every head; returns the heads' outputs, one below the other.
-MatrixXf attend_all(const LayerWeights& layer, const LayerRules& rules, const AttentionEdit& edit,
-                    AttentionTrace& trace) {
-  HeadTokens tokens = all_tokens(layer, trace.states);
-  if (edit.tokens) edit.tokens(tokens);
-  auto& [queries, keys, values, sink] = tokens;
-  const Index length = queries.cols(), width = rules.head_width;
-  const RotaryTurns turns(rules.rotary, length);
-  turns.turn_queries(width, queries);
-  turns.turn_keys(width, keys);
-  MatrixXf out(queries.rows(), length);
-  for (int head = 0; head < rules.heads; ++head) {
-    const Index first = head * width, shared = rules.key_head(head) * width;
-    const HeadInput<float> input{factor(queries.data() + first, queries.rows()),
-                                 factor(keys.data() + shared, keys.rows()),
-                                 factor(values.data() + shared, values.rows()),
-                                 width,
-                                 width,
-                                 length};
-    if (layer.sinks.size() > 0) sink = layer.sinks[head];
-    HeadTrace own = attend(input, rules, sink, edit.dropped_key, out.data() + first, out.rows());
-    trace.logits.push_back(std::move(own.logits));
-    trace.weights.push_back(std::move(own.weights));
+std::optional<float> sink_of(const LayerWeights& layer, int head) {
+  if (layer.sinks.size() == 0) return std::nullopt;
+  return layer.sinks[head];
+}
+
+// Where head number `head` is in matrices that hold heads one below the other.
+HeadInput<float> head_input(const HeadTokens& tokens, const LayerRules& rules, int head) {
+  const Index width = rules.head_width, shared = rules.key_head(head) * width;
+  const auto rows = [](const MatrixXf& from, Index first) {
+    return factor(from.data() + first, from.rows());
+  };
+  return {rows(tokens.queries, head * width),
+          rows(tokens.keys, shared),
+          rows(tokens.values, shared),
+          width,
+          width,
+          tokens.queries.cols()};
+}
+
+// Outputs `first` to first + count of a map, as a matrix of their own.
+struct Outputs {
+  const Linear& from;
+  Index first, count;
+  MatrixXf& to;
+};
+
+// All of the same x (in x T), in one pass over it.
+void apply(const std::array<Outputs, 3>& parts, const MatrixXf& x) {
+  std::array<Product<float>, 3> products;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto& [from, first, count, to] = parts[k];
+    to.resize(count, x.cols());
+    products[k] = {count,
+                   x.cols(),
+                   factor(from.weight.data() + first, from.weight.rows()),
+                   factor(x.data(), x.rows()),
+                   to.data(),
+                   count};
   }
-  return out;
+  multiply<float, float>(x.rows(), products);
+  for (const auto& [from, first, count, to] : parts) {
+    if (from.bias.size() > 0) to.colwise() += from.bias.segment(first, count);
+  }
 }
 
 MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const MatrixXf& x) {
@@ -110,12 +127,6 @@ Index LayerRules::most_seen(Index length) const {
   return seen(causal ? length - 1 : (length - 1) / 2, length).count;
 }
 
-MatrixXf Linear::operator()(const MatrixXf& x) const {
-  MatrixXf out(weight.rows(), x.cols());
-  linear_forward(weight.data(), bias.data(), x, out);
-  return out;
-}
-
 MatrixXf Norm::operator()(MatrixXf x) const {
   if (is_none()) return x;
   const Index rows = x.rows();
@@ -134,7 +145,9 @@ template <class Scalar>
 void cap_logits(float cap, std::span<Scalar> logits) {
   if (cap == 0) return;
   const auto most = static_cast<Scalar>(cap);
-  for (Scalar& logit : logits) logit = most * vector_tanh(logit / most);
+  in_widest_vectors([=]() EIGENSCOPE_INLINE_LAMBDA {
+    for (Scalar& logit : logits) logit = most * vector_tanh(logit / most);
+  });
 }
 
 template void cap_logits(float, std::span<float>);
@@ -145,16 +158,23 @@ MatrixXf states_of(const LayerWeights& layer, const MatrixXf& tokens) {
 }
 
 HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
-  return {layer.query_norm(layer.query(states)), layer.key_norm(layer.key(states)),
-          layer.value(states)};
+  HeadTokens tokens;
+  const auto all = [](const Linear& from, MatrixXf& to) {
+    return Outputs{from, 0, from.weight.rows(), to};
+  };
+  apply({all(layer.query, tokens.queries), all(layer.key, tokens.keys),
+         all(layer.value, tokens.values)},
+        states);
+  tokens.queries = layer.query_norm(std::move(tokens.queries));
+  tokens.keys = layer.key_norm(std::move(tokens.keys));
+  return tokens;
 }
 
 HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
                        const MatrixXf& states) {
-  const Index width = rules.head_width, length = states.cols();
+  const Index width = rules.head_width;
   const Index own = head * width, shared = rules.key_head(head) * width;
-  std::optional<float> sink;
-  if (layer.sinks.size() > 0) sink = layer.sinks[head];
+  const std::optional<float> sink = sink_of(layer, head);
   if (layer.query_norm.gain.size() > width || layer.key_norm.gain.size() > width) {
     // A norm of all heads together.
     const HeadTokens all = all_tokens(layer, states);
@@ -162,34 +182,10 @@ HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int h
             all.values.middleRows(shared, width), sink};
   }
   HeadTokens tokens;
-  struct Part {
-    const Linear& from;
-    Index first;
-    MatrixXf& to;
-  };
-  const std::array<Part, 3> parts{{{layer.query, own, tokens.queries},
-                                   {layer.key, shared, tokens.keys},
-                                   {layer.value, shared, tokens.values}}};
-  std::array<Product<float>, 3> products;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    const auto& [from, first, to] = parts[k];
-    to.resize(width, length);
-    products[k] = {width,
-                   length,
-                   factor(from.weight.data() + first, from.weight.rows()),
-                   factor(states.data(), states.rows()),
-                   to.data(),
-                   width};
-  }
-  multiply<float, float>(states.rows(), products);
-  for (const auto& [from, first, to] : parts) {
-    if (from.bias.size() == 0) continue;
-    const float* const bias = from.bias.data() + first;
-    for (Index t = 0; t < length; ++t) {
-      float* const column = to.data() + t * width;
-      for (Index i = 0; i < width; ++i) column[i] += bias[i];
-    }
-  }
+  apply({Outputs{layer.query, own, width, tokens.queries},
+         Outputs{layer.key, shared, width, tokens.keys},
+         Outputs{layer.value, shared, width, tokens.values}},
+        states);
   tokens.queries = layer.query_norm(std::move(tokens.queries));
   tokens.keys = layer.key_norm(std::move(tokens.keys));
   tokens.sink = sink;
@@ -198,37 +194,50 @@ HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int h
 
 HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
                    MatrixXf& read) {
-  auto& [queries, keys, values, sink] = tokens;
   const Index width = rules.head_width;
-  turns.turn_queries(width, queries);
-  turns.turn_keys(width, keys);
-  const HeadInput<float> input{factor(queries.data(), width),
-                               factor(keys.data(), width),
-                               factor(values.data(), width),
-                               width,
-                               width,
-                               queries.cols()};
-  return attend(input, rules, sink, {}, read.data() + head * width, read.rows());
+  turns.turn_queries(width, tokens.queries);
+  turns.turn_keys(width, tokens.keys);
+  LayerRules one = rules;
+  one.heads = one.key_heads = 1;
+  HeadTrace trace;
+  attend(head_input(tokens, one, 0), rules, tokens.sink, {}, trace, read.data() + head * width,
+         read.rows());
+  return trace;
+}
+
+MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules, const RotaryTurns& turns,
+                   HeadTokens tokens, const AttentionEdit& edit, const HeadVisitor& visit) {
+  if (edit.tokens) edit.tokens(tokens);
+  const Index width = rules.head_width;
+  turns.turn_queries(width, tokens.queries);
+  turns.turn_keys(width, tokens.keys);
+  MatrixXf read(tokens.queries.rows(), tokens.queries.cols());
+  HeadTrace trace;
+  for (int head = 0; head < rules.heads; ++head) {
+    attend(head_input(tokens, rules, head), rules, sink_of(layer, head), edit.dropped_key, trace,
+           read.data() + head * width, read.rows());
+    if (visit) visit(head, trace);
+  }
+  return read;
+}
+
+MatrixXf enter_mlp(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& projected,
+                   MatrixXf& tokens) {
+  const MatrixXf entered = rules.parallel ? tokens : MatrixXf();
+  tokens += layer.attention_output_norm(projected);
+  tokens = layer.attention_end_norm(std::move(tokens));
+  return layer.mlp_norm(rules.parallel ? entered : tokens);
+}
+
+void leave_mlp(const LayerWeights& layer, const MatrixXf& output, MatrixXf& tokens) {
+  tokens += layer.mlp_output_norm(output);
+  tokens = layer.mlp_end_norm(std::move(tokens));
 }
 
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& read,
                   MatrixXf& tokens) {
-  const MatrixXf entered = rules.parallel ? tokens : MatrixXf();
-  tokens += layer.attention_output_norm(layer.attention_output(read));
-  tokens = layer.attention_end_norm(std::move(tokens));
-  const MatrixXf states = layer.mlp_norm(rules.parallel ? entered : tokens);
-  tokens += layer.mlp_output_norm(feed_forward(layer, rules.activation, states));
-  tokens = layer.mlp_end_norm(std::move(tokens));
-}
-
-AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, LayerEnd to,
-                         MatrixXf& tokens, const AttentionEdit& edit) {
-  AttentionTrace trace;
-  trace.residual = tokens;
-  trace.states = states_of(layer, tokens);
-  trace.read = attend_all(layer, rules, edit, trace);
-  if (to == LayerEnd::tokens) finish_layer(layer, rules, trace.read, tokens);
-  return trace;
+  const MatrixXf states = enter_mlp(layer, rules, layer.attention_output(read), tokens);
+  leave_mlp(layer, feed_forward(layer, rules.activation, states), tokens);
 }
 
 }  // namespace eigenscope

@@ -6,22 +6,14 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "inference/linear.h"
 #include "nn/activation.h"
 #include "nn/attention.h"
 #include "nn/norm.h"
 #include "nn/rotary.h"
 
 namespace eigenscope {
-
-/// y = weight x + bias; weight is out x in, an empty bias is none.
-struct Linear {
-  Eigen::MatrixXf weight;
-  Eigen::VectorXf bias;
-
-  Eigen::MatrixXf operator()(const Eigen::MatrixXf& x) const;
-};
 
 /// Normalization of each column, or of each of the blocks, as long as the gain, that a column consists of.
 /// RMSNorm has no bias. Without a gain there is no norm, and tokens stay as they are.
@@ -82,14 +74,16 @@ struct HeadTrace {
   Eigen::MatrixXf weights;
 };
 
-/// What the heads of a layer saw and did on a passage of T tokens.
-struct AttentionTrace {
-  Eigen::MatrixXf residual;  ///< d x T: the tokens that came in
-  Eigen::MatrixXf states;    ///< d x T: the same as queries and keys are made of, after a pre-norm
-  std::vector<Eigen::MatrixXf> logits, weights;  ///< by head, as in HeadTrace
-  /// H d_h x T: the heads' outputs, one below the other.
-  Eigen::MatrixXf read;
+/// An intervention in the attention of a layer on one passage; none by default.
+struct AttentionEdit {
+  /// Reads or changes the tokens of all heads, one below the other.
+  std::function<void(HeadTokens&)> tokens = {};
+  /// Position of the token that only its own query sees as a key.
+  std::optional<Eigen::Index> dropped_key = {};
 };
+
+/// Receives what the heads of a layer did on a passage, one after the other; a trace holds until the next call.
+using HeadVisitor = std::function<void(int head, const HeadTrace& trace)>;
 
 /// Logits l become cap tanh(l/cap), in place; a cap of 0 is none.
 template <class Scalar>
@@ -105,30 +99,28 @@ HeadTokens all_tokens(const LayerWeights& layer, const Eigen::MatrixXf& states);
 HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
                        const Eigen::MatrixXf& states);
 
-/// Runs this head on its tokens; `turns` are those of T positions. What it reads becomes its rows of `read` (as
-/// AttentionTrace::read).
+/// Runs this head on its tokens; `turns` are those of T positions. What it reads becomes its d_h rows of `read`
+/// (H d_h x T, that of all heads, one below the other).
 HeadTrace run_head(HeadTokens tokens, const LayerRules& rules, const RotaryTurns& turns, int head,
                    Eigen::MatrixXf& read);
 
-/// What follows the heads: output projection of `read` (as AttentionTrace::read), skip connection, norms and
-/// MLP. `tokens` (d x T) become the tokens after the layer.
+/// Runs all heads of a layer on theirs. `turns` are those of T positions or more. Returns what they read, H d_h x T.
+/// Logits of a dropped key are those before.
+Eigen::MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules,
+                          const RotaryTurns& turns, HeadTokens tokens, const AttentionEdit& edit,
+                          const HeadVisitor& visit);
+
+/// The parts of a layer that follow its heads, each token by itself. `tokens` (d x T) are those that entered the
+/// layer, `projected` (d x T) the product of the output projection with what the heads read: adds it, behind the
+/// norms. Returns the states (d x T) that the MLP reads.
+Eigen::MatrixXf enter_mlp(const LayerWeights& layer, const LayerRules& rules,
+                          const Eigen::MatrixXf& projected, Eigen::MatrixXf& tokens);
+/// Adds the MLP's `output` (d x T): `tokens` become those after the layer.
+void leave_mlp(const LayerWeights& layer, const Eigen::MatrixXf& output, Eigen::MatrixXf& tokens);
+
+/// All that follows the heads, with `read` (H d_h x T) as of run_heads: output projection, skip connection, norms
+/// and MLP. `tokens` (d x T) become those after the layer.
 void finish_layer(const LayerWeights& layer, const LayerRules& rules, const Eigen::MatrixXf& read,
                   Eigen::MatrixXf& tokens);
-
-/// How far a layer is run: its heads alone, or all of it.
-enum class LayerEnd { heads, tokens };
-
-/// An intervention in the attention of a layer on one passage; none by default.
-struct AttentionEdit {
-  /// Reads or changes the tokens of all heads, one below the other.
-  std::function<void(HeadTokens&)> tokens = {};
-  /// Position of the token that only its own query sees as a key.
-  std::optional<Eigen::Index> dropped_key = {};
-};
-
-/// Runs the layer: `tokens` (d x T, at least one) become the tokens after it, or stay with `to` heads. Logits of
-/// a dropped key are those before.
-AttentionTrace run_layer(const LayerWeights& layer, const LayerRules& rules, LayerEnd to,
-                         Eigen::MatrixXf& tokens, const AttentionEdit& edit = {});
 
 }  // namespace eigenscope

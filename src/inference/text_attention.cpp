@@ -8,45 +8,55 @@ using Eigen::Index;
 
 TextAttention::TextAttention(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
                              bool keep_weights)
-    : pass_(std::move(model), std::move(passages)), keep_weights_(keep_weights) {}
+    : pass_(std::move(model), std::move(passages), LayerEnd::heads), keep_weights_(keep_weights) {}
 
 bool TextAttention::advance(double work) {
-  const auto width = static_cast<double>(model().width());
   for (double left = work; left >= 0 && !pass_.done();) {
-    const auto length = static_cast<double>(passages()[pass_.passage()].length());
-    left -= length * width * (12 * width + 2 * length);
-    run_passage();
+    left -= pass_.passage() < passages().size() ? run_passages() : pass_.advance();
   }
   if (pass_.done() && !running_.empty()) weights_ = std::exchange(running_, {});
   return pass_.done();
 }
 
-void TextAttention::run_passage() {
+double TextAttention::run_passages() {
   const int layer = pass_.layer();
-  const std::size_t passage = pass_.passage();
-  if (passage == 0) {
-    meters_.assign(static_cast<std::size_t>(model().heads()), {});
-    inductions_.assign(meters_.size(), {});
+  const std::size_t first = pass_.passage(), end = first + pass_.passages_of_step();
+  const auto all = static_cast<std::size_t>(model().heads());
+  // By passage, from `first` on: several passages run at once.
+  std::vector<std::vector<HeadOnPassage>> found(end - first, std::vector<HeadOnPassage>(all));
+  const LayerRules& rules = model().rules(layer);
+  PassageVisitors visitors;
+  visitors.head = [&](std::size_t passage, int head, const HeadTrace& trace) {
+    HeadOnPassage& own = found[passage - first][static_cast<std::size_t>(head)];
+    own.meter.add(trace.logits, trace.weights, rules, SinkKeys::of(passages()[passage]));
+    own.induction.add(trace.weights, passages()[passage].ids);
+    if (keep_weights_) own.weights = trace.weights;
+  };
+  const double work = pass_.advance(visitors);
+  if (first == 0) {
+    heads_of_layer_.assign(all, {});
     outliers_ = {};
   }
-  const SinkKeys sinks = SinkKeys::of(passages()[passage]);
-  AttentionTrace trace = pass_.advance();
-  outliers_.add(trace.residual);
-  for (std::size_t head = 0; head < meters_.size(); ++head) {
-    meters_[head].add(trace.logits[head], trace.weights[head], model().rules(layer), sinks);
-    inductions_[head].add(trace.weights[head], passages()[passage].ids);
-    if (!keep_weights_) continue;
-    running_.push_back({passage, layer, static_cast<Index>(head), std::move(trace.weights[head])});
+  for (std::size_t passage = first; passage < end; ++passage) {
+    outliers_.add(pass_.tokens(passage));
+    for (std::size_t head = 0; head < all; ++head) {
+      HeadOnPassage& own = found[passage - first][head];
+      heads_of_layer_[head].meter += own.meter;
+      heads_of_layer_[head].induction += own.induction;
+      if (!keep_weights_) continue;
+      running_.push_back({passage, layer, static_cast<Index>(head), std::move(own.weights)});
+    }
   }
-  if (pass_.done() || pass_.layer() != layer) finish_layer(layer);
+  if (end == passages().size()) finish_layer(layer);
+  return work;
 }
 
 void TextAttention::finish_layer(int layer) {
   const OutlierFeature outlier = outliers_.outlier();
   layers_.push_back({layer, outlier});
-  for (std::size_t head = 0; head < meters_.size(); ++head) {
-    heads_.push_back({layer, static_cast<Index>(head), meters_[head].measures(),
-                      inductions_[head].score(), outlier.ratio});
+  for (const HeadOnPassage& head : heads_of_layer_) {
+    heads_.push_back({layer, &head - heads_of_layer_.data(), head.meter.measures(),
+                      head.induction.score(), outlier.ratio});
   }
 }
 

@@ -34,7 +34,8 @@ struct HeadWeights {
   Eigen::MatrixXf weights;  ///< T x T, row = key, column = query
 };
 
-/// Measures every head on every passage, layer by layer. A job that advances in steps.
+/// Measures every head on every passage, layer by layer. What follows the heads of the last layer is not run. A job
+/// that advances in steps.
 class TextAttention {
  public:
   /// `keep_weights` keeps the attention matrices of all heads. Throws as ForwardPass does.
@@ -55,13 +56,19 @@ class TextAttention {
   const std::vector<HeadWeights>& weights() const { return weights_; }
 
  private:
-  void run_passage();
+  /// Of one passage, or of all of them.
+  struct HeadOnPassage {
+    HeadMeter meter;
+    InductionMeter induction;
+    Eigen::MatrixXf weights;  ///< of one passage, if they are kept
+  };
+  /// Runs passages through the heads of a layer; returns the multiply-adds.
+  double run_passages();
   void finish_layer(int layer);
 
   ForwardPass pass_;
   bool keep_weights_;
-  std::vector<HeadMeter> meters_;  // of the present layer
-  std::vector<InductionMeter> inductions_;
+  std::vector<HeadOnPassage> heads_of_layer_;  // of the present one
   OutlierMeter outliers_;
   std::vector<LayerOnText> layers_;
   std::vector<HeadOnText> heads_;

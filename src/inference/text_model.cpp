@@ -16,7 +16,6 @@
 #include "inference/text_family.h"
 #include "io/json_events.h"
 #include "support/error.h"
-#include "support/finite.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -26,35 +25,8 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
-constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
 constexpr double kLargestEpsilon = 1;
 constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
-
-/// Rows and columns of a matrix that is there.
-std::array<Index, 2> matrix_shape(const Safetensors& file, const std::string& name) {
-  const TensorInfo& info = file.tensor(name);
-  const auto too_large = [](std::uint64_t side) { return side == 0 || side > kLargestSide; };
-  if (info.shape.size() != 2 || std::any_of(info.shape.begin(), info.shape.end(), too_large)) {
-    throw FormatError(shown_name(name),
-                      "its shape " + shape_text(info) + " is not that of a weight matrix");
-  }
-  return {static_cast<Index>(info.shape[0]), static_cast<Index>(info.shape[1])};
-}
-
-template <class Values>
-void require_finite(const Values& values, const std::string& name) {
-  if (!all_finite(values)) {
-    throw FormatError(shown_name(name), "it holds NaN or infinite values in single precision");
-  }
-}
-
-/// Fills `values` with those of a tensor from number `first` on.
-template <class Values>
-void read_values(const Safetensors& file, const std::string& name, Index first, Values& values) {
-  file.read_elements(name, static_cast<std::uint64_t>(first),
-                     std::span<float>(values.data(), static_cast<std::size_t>(values.size())));
-  require_finite(values, name);
-}
 
 std::string bias_of(std::string weight) {
   constexpr std::string_view kWeight = "weight";
@@ -194,21 +166,6 @@ Index TextModel::longest_passage(const ConfigKeys& keys) const {
   return static_cast<Index>(std::min(most, told.value_or(most)));
 }
 
-MatrixXf TextModel::read_transposed(const std::string& name, Index rows, Index columns) const {
-  if (matrix_shape(*tensors_, name) != std::array<Index, 2>{rows, columns}) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(tensors_->tensor(name)) +
-                                            " is not [" + std::to_string(rows) + ", " +
-                                            std::to_string(columns) +
-                                            "], the shape that the other tensors imply");
-  }
-  if (rows > std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(float)) / columns) {
-    throw FormatError(shown_name(name), "it is too large to read");
-  }
-  MatrixXf values(columns, rows);
-  read_values(*tensors_, name, 0, values);
-  return values;
-}
-
 VectorXf TextModel::read_bias(const std::string& name, Index size) const {
   const TensorInfo& info = tensors_->tensor(name);
   if (info.shape != std::vector<std::uint64_t>{static_cast<std::uint64_t>(size)}) {
@@ -217,7 +174,7 @@ VectorXf TextModel::read_bias(const std::string& name, Index size) const {
                                             "], the shape that the other tensors imply");
   }
   VectorXf values(size);
-  read_values(*tensors_, name, 0, values);
+  read_finite(*tensors_, name, 0, values.data(), size);
   return values;
 }
 
@@ -228,17 +185,16 @@ MatrixXf TextModel::read_rows(const std::string& name, Index first, Index count)
                                             std::to_string(embedding_width_));
   }
   MatrixXf values(embedding_width_, count);
-  read_values(*tensors_, name, first * embedding_width_, values);
+  read_finite(*tensors_, name, first * embedding_width_, values.data(), values.size());
   return values;
 }
 
-Linear TextModel::read_linear(std::string_view pattern, int layer, Index out, Index in) const {
+StoredLinear TextModel::linear(std::string_view pattern, int layer, Index out, Index in) const {
   const std::string name = full_name(pattern, layer), bias = bias_of(name);
-  MatrixXf weight = match_.family->inputs_first()
-                        ? read_transposed(name, in, out)
-                        : MatrixXf(read_transposed(name, out, in).transpose());
-  if (names().optional_bias && !tensors_->tensors().contains(bias)) return {std::move(weight), {}};
-  return {std::move(weight), read_bias(bias, out)};
+  StoredLinear map(tensors_, name, out, in, match_.family->inputs_first());
+  const bool none = names().optional_bias && !tensors_->tensors().contains(bias);
+  if (!none) map.set_bias(read_bias(bias, out));
+  return map;
 }
 
 Norm TextModel::read_norm_of(const std::string& name, Index size) const {
@@ -294,7 +250,7 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
     tokens = read_norm_of(full_name(names().embedding_norm), embedding_width_)(std::move(tokens));
   }
   if (names().embedding_projection.empty()) return tokens;
-  return read_linear(names().embedding_projection, 0, width_, embedding_width_)(tokens);
+  return linear(names().embedding_projection, 0, width_, embedding_width_).read()(tokens);
 }
 
 Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
@@ -311,8 +267,8 @@ Linear TextModel::read_output() const {
     if (tensors_->tensors().contains(prefix + own)) own = prefix + own;
   }
   const bool tied = tied_output_ && !tensors_->tensors().contains(own);
-  Linear output{read_transposed(tied ? match_.embeddings : own, vocabulary_, width_).transpose(),
-                {}};
+  Linear output =
+      StoredLinear(tensors_, tied ? match_.embeddings : own, vocabulary_, width_, false).read();
   if (tensors_->tensors().contains(bias_of(own))) {
     output.bias = read_bias(bias_of(own), vocabulary_);
   }
@@ -324,20 +280,26 @@ void TextModel::read_projections(LayerWeights& weights, int layer) const {
   const Index head_width = rules.head_width;
   const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
   if (match_.family->fused()) {
-    const Linear all = read_linear(attention().query_weight, layer, queries + 2 * keys, width_);
+    const StoredLinear fused = linear(attention().query_weight, layer, queries + 2 * keys, width_);
+    // Outputs that lie apart in the file would read all of it.
+    const Linear all = match_.family->inputs_first() ? fused.read() : Linear();
     const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
     const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
     const auto part = [&](Projection projection, int heads) {
       Linear own{MatrixXf(heads * head_width, width_),
-                 VectorXf(all.bias.size() ? heads * head_width : 0)};
+                 VectorXf(fused.bias().size() ? heads * head_width : 0)};
       for (int head = 0; head < heads; ++head) {
         const std::uint64_t query = count(head) * grid.heads / count(heads);
         const auto from =
             static_cast<Index>(first_output(match_.family->layout, projection, grid, query));
-        own.weight.middleRows(head * head_width, head_width) =
-            all.weight.middleRows(from, head_width);
+        auto rows = own.weight.middleRows(head * head_width, head_width);
+        if (all.weight.size() > 0) {
+          rows = all.weight.middleRows(from, head_width);
+        } else {
+          rows = fused.part(from, head_width).read().weight;
+        }
         if (own.bias.size() == 0) continue;
-        own.bias.segment(head * head_width, head_width) = all.bias.segment(from, head_width);
+        own.bias.segment(head * head_width, head_width) = fused.bias().segment(from, head_width);
       }
       return own;
     };
@@ -345,9 +307,9 @@ void TextModel::read_projections(LayerWeights& weights, int layer) const {
     weights.key = part(Projection::key, rules.key_heads);
     weights.value = part(Projection::value, rules.key_heads);
   } else {
-    weights.query = read_linear(attention().query_weight, layer, queries, width_);
-    weights.key = read_linear(attention().key_weight, layer, keys, width_);
-    weights.value = read_linear(names().value, layer, keys, width_);
+    weights.query = linear(attention().query_weight, layer, queries, width_).read();
+    weights.key = linear(attention().key_weight, layer, keys, width_).read();
+    weights.value = linear(names().value, layer, keys, width_).read();
   }
   weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
   weights.key_norm = read_projection_norm(attention().key_norm_gain, layer, keys);
@@ -376,7 +338,16 @@ std::array<Index, 2> TextModel::sides(std::string_view pattern, int layer) const
 
 LayerWeights TextModel::read_layer(int layer) const {
   LayerWeights weights = read_heads(layer);
-  read_rest(layer, weights);
+  StoredRest stored = rest(layer);
+  weights.attention_output = stored.attention_output.read();
+  if (stored.mlp_gate.outputs() > 0) weights.mlp_gate = stored.mlp_gate.read();
+  weights.mlp_up = stored.mlp_up.read();
+  weights.mlp_down = stored.mlp_down.read();
+  weights.attention_output_norm = std::move(stored.norms.attention_output_norm);
+  weights.attention_end_norm = std::move(stored.norms.attention_end_norm);
+  weights.mlp_norm = std::move(stored.norms.mlp_norm);
+  weights.mlp_output_norm = std::move(stored.norms.mlp_output_norm);
+  weights.mlp_end_norm = std::move(stored.norms.mlp_end_norm);
   return weights;
 }
 
@@ -392,27 +363,25 @@ LayerWeights TextModel::read_heads(int layer) const {
   return weights;
 }
 
-void TextModel::read_rest(int layer, LayerWeights& weights) const {
+StoredRest TextModel::rest(int layer) const {
   const TextNames& text = names();
   const Index hidden = sides(text.mlp_down, layer)[0];
-  weights.attention_output =
-      read_linear(text.attention_output, layer, width_, heads() * head_width());
-  weights.attention_output_norm = read_norm(text.attention_output_norm, layer);
-  weights.attention_end_norm = read_norm(text.attention_end_norm, layer);
-  if (!text.mlp_gate.empty()) {
-    weights.mlp_gate = read_linear(text.mlp_gate, layer, hidden, width_);
-  }
-  weights.mlp_up = read_linear(text.mlp_up, layer, text.fused_gate ? 2 * hidden : hidden, width_);
+  StoredRest rest;
+  rest.attention_output = linear(text.attention_output, layer, width_, heads() * head_width());
+  rest.mlp_up = linear(text.mlp_up, layer, text.fused_gate ? 2 * hidden : hidden, width_);
   if (text.fused_gate) {
-    const Linear both = std::move(weights.mlp_up);
-    const Index biases = both.bias.size() / 2;
-    weights.mlp_gate = {both.weight.topRows(hidden), both.bias.head(biases)};
-    weights.mlp_up = {both.weight.bottomRows(hidden), both.bias.tail(biases)};
+    rest.mlp_gate = rest.mlp_up.part(0, hidden);
+    rest.mlp_up = rest.mlp_up.part(hidden, hidden);
+  } else if (!text.mlp_gate.empty()) {
+    rest.mlp_gate = linear(text.mlp_gate, layer, hidden, width_);
   }
-  weights.mlp_down = read_linear(text.mlp_down, layer, width_, hidden);
-  weights.mlp_norm = read_norm(text.mlp_norm, layer);
-  weights.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
-  weights.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
+  rest.mlp_down = linear(text.mlp_down, layer, width_, hidden);
+  rest.norms.attention_output_norm = read_norm(text.attention_output_norm, layer);
+  rest.norms.attention_end_norm = read_norm(text.attention_end_norm, layer);
+  rest.norms.mlp_norm = read_norm(text.mlp_norm, layer);
+  rest.norms.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
+  rest.norms.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
+  return rest;
 }
 
 MatrixXf TextModel::finished(const MatrixXf& tokens) const {

@@ -16,6 +16,12 @@
 
 namespace eigenscope {
 
+/// What follows the heads of a layer, its linear maps in the file.
+struct StoredRest {
+  LayerWeights norms;                                         ///< their linear maps are empty
+  StoredLinear attention_output, mlp_gate, mlp_up, mlp_down;  ///< mlp_gate may be none
+};
+
 /// A checkpoint of a family that reads text. Only the weights that are asked for are read, and none is kept.
 class TextModel {
  public:
@@ -61,8 +67,9 @@ class TextModel {
   LayerWeights read_layer(int layer) const;
   /// Those that its heads need: queries, keys, values, and the norm of their attention.
   LayerWeights read_heads(int layer) const;
-  /// The others of a layer of which those of the heads have been read.
-  void read_rest(int layer, LayerWeights& weights) const;
+  /// The others. Reads norms and biases; throws FormatError naming the tensor that cannot be read, has another shape
+  /// or values that are not finite.
+  StoredRest rest(int layer) const;
 
   /// `tokens` after the norm that follows the last layer, where the family has one.
   Eigen::MatrixXf finished(const Eigen::MatrixXf& tokens) const;
@@ -82,13 +89,10 @@ class TextModel {
   void read_layers(const ConfigKeys& keys);
   void read_heads(const ConfigKeys& keys, LayerRules& rules) const;
   Eigen::Index longest_passage(const ConfigKeys& keys) const;
-  /// A matrix of this shape, transposed: its rows one after another, columns x rows.
-  Eigen::MatrixXf read_transposed(const std::string& name, Eigen::Index rows,
-                                  Eigen::Index columns) const;
   Eigen::VectorXf read_bias(const std::string& name, Eigen::Index size) const;
   /// `count` rows of embeddings from `first` on as columns.
   Eigen::MatrixXf read_rows(const std::string& name, Eigen::Index first, Eigen::Index count) const;
-  Linear read_linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
+  StoredLinear linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
   /// Of tokens; no norm for an empty name.
   Norm read_norm(std::string_view pattern, int layer = 0) const;
   /// Of the outputs of a projection, each of its heads or all of them; no norm where the file has none.

@@ -84,37 +84,40 @@ void AttentionExplanation::begin_passage() {
   }
 }
 
-void AttentionExplanation::run_next() {
-  const auto variant = static_cast<Index>(pass_->passage());
-  if (variant == 0) {
-    const int layer = pass_->layer();
-    const LayerWeights& weights = pass_->weights();
-    const AttentionTrace trace =
-        pass_->advance({.tokens = [this](HeadTokens& tokens) { values_ = tokens.values; }});
-    measure_attention(trace, weights, layer);
-  } else if (variant <= content_.count) {
-    pass_->advance({.dropped_key = content_.first + variant - 1});
-  } else {
-    pass_->advance();
-  }
+double AttentionExplanation::run_next() {
+  if (pass_->passage() == 0) output_ = model_->rest(pass_->layer()).attention_output.read();
+  return pass_->advance(visitors());
 }
 
-void AttentionExplanation::measure_attention(const AttentionTrace& trace,
-                                             const LayerWeights& weights, int layer) {
-  const LayerRules& rules = model_->rules(layer);
-  for (int head = 0; head < rules.heads; ++head) {
-    const Index place = layer * rules.heads + head;
-    const MatrixXf& own = trace.weights[static_cast<std::size_t>(head)];
-    const MatrixXf values = projected_values(weights, rules, head, values_);
-    for (Index k = 0; k < content_.count; ++k) {
-      const Index key = content_.first + k;
-      const double attention = received(own, key, rules);
-      current_.attention(place, k) = attention;
-      current_.norm(place, k) = attention * static_cast<double>(values.col(key).norm());
+PassageVisitors AttentionExplanation::visitors() {
+  PassageVisitors visitors;
+  visitors.edit = [this](std::size_t at) -> AttentionEdit {
+    const auto variant = static_cast<Index>(at);
+    if (variant == 0) {
+      return {.tokens = [this](HeadTokens& tokens) { values_ = tokens.values; }};
     }
-    current_.entropy[place] = mean_entropy(own, rules);
-    current_.sink[place] = received(own, 0, rules);
+    if (variant <= content_.count) return {.dropped_key = content_.first + variant - 1};
+    return {};
+  };
+  visitors.head = [this, layer = pass_->layer()](std::size_t variant, int head,
+                                                 const HeadTrace& trace) {
+    if (variant == 0) measure_attention(layer, head, trace.weights);
+  };
+  return visitors;
+}
+
+void AttentionExplanation::measure_attention(int layer, int head, const MatrixXf& weights) {
+  const LayerRules& rules = model_->rules(layer);
+  const Index place = layer * rules.heads + head;
+  const MatrixXf values = projected_values(output_, rules, head, values_);
+  for (Index k = 0; k < content_.count; ++k) {
+    const Index key = content_.first + k;
+    const double attention = received(weights, key, rules);
+    current_.attention(place, k) = attention;
+    current_.norm(place, k) = attention * static_cast<double>(values.col(key).norm());
   }
+  current_.entropy[place] = mean_entropy(weights, rules);
+  current_.sink[place] = received(weights, 0, rules);
 }
 
 void AttentionExplanation::end_passage() {
@@ -140,8 +143,7 @@ void AttentionExplanation::end_passage() {
 bool AttentionExplanation::advance(double work) {
   for (double left = work; left >= 0 && found_.size() < measured_.size();) {
     if (!pass_) begin_passage();
-    left -= layer_work(model_->width(), passage().length());
-    run_next();
+    left -= run_next();
     if (pass_->done()) end_passage();
   }
   const bool done = found_.size() == measured_.size();

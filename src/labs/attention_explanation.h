@@ -121,8 +121,11 @@ class AttentionExplanation {
   Index heads_count() const;
   std::vector<Passage> variants() const;
   void begin_passage();
-  void run_next();
-  void measure_attention(const AttentionTrace& trace, const LayerWeights& weights, int layer);
+  /// Does the next step and returns its multiply-adds.
+  double run_next();
+  /// Make the variants of the passage, and measure it as it is.
+  PassageVisitors visitors();
+  void measure_attention(int layer, int head, const Eigen::MatrixXf& weights);
   void end_passage();
   void conclude();
   /// The head with the largest mean correlation over the passages whose number has the other parity.
@@ -140,7 +143,8 @@ class AttentionExplanation {
   std::vector<double> frequencies_;  // by id, minus the log of the share
   std::optional<ForwardPass> pass_;  // of the passage under way
   Found current_;                    // of the same
-  Eigen::MatrixXf values_;           // of the same, in the present layer
+  Linear output_;                    // the output projection of the present layer
+  Eigen::MatrixXf values_;           // of the passage under way as it is, in the same
   std::vector<Found> found_;
   std::vector<ExplanationNull> nulls_;
   std::vector<PermutedCorrelation> traits_;

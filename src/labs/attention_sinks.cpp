@@ -81,8 +81,11 @@ AttentionSinks::AttentionSinks(std::shared_ptr<const TextModel> model,
 
 void AttentionSinks::begin_layer() {
   const LayerRules& rules = pass_.model().rules(pass_.layer());
-  first_keys_.setZero(rules.head_width, rules.key_heads);
-  content_keys_ = first_keys_;
+  output_ = pass_.model().rest(pass_.layer()).attention_output.read();
+  const MatrixXd none = MatrixXd::Zero(rules.head_width, rules.key_heads);
+  keys_.assign(static_cast<std::size_t>(count_), {none, none});
+  const Index length = pass_.passages().front().length();
+  trained_.assign(static_cast<std::size_t>(count_), {{}, MatrixXf(length, rules.heads)});
   random_.resize(rules.head_width, rules.key_heads);
   NormalStream(settings_.seed, kSinkStream + static_cast<std::uint64_t>(pass_.layer()))
       .fill({random_.data(), static_cast<std::size_t>(random_.size())});
@@ -90,15 +93,22 @@ void AttentionSinks::begin_layer() {
 }
 
 void AttentionSinks::find_directions() {
-  const MatrixXd difference = first_keys_ - content_keys_ / static_cast<double>(content_.count);
+  KeySums sums = keys_.front();
+  for (std::size_t passage = 1; passage < keys_.size(); ++passage) {
+    sums.first += keys_[passage].first;
+    sums.content += keys_[passage].content;
+  }
+  const MatrixXd difference = sums.first - sums.content / static_cast<double>(content_.count);
   directions_ = difference.cast<float>();
   directions_.colwise().normalize();
 }
 
-AttentionEdit AttentionSinks::edit_for(SinkChange change) {
+AttentionEdit AttentionSinks::edit_for(SinkChange change, Index passage) {
   switch (change) {
     case SinkChange::none:
-      return {.tokens = [this](HeadTokens& tokens) { values_ = tokens.values; }};
+      return {.tokens = [&own = trained_[static_cast<std::size_t>(passage)]](HeadTokens& tokens) {
+        own.values = tokens.values;
+      }};
     case SinkChange::direction:
       return {.tokens = [this](HeadTokens& tokens) { remove(directions_, tokens.keys); }};
     case SinkChange::random:
@@ -120,52 +130,76 @@ AttentionEdit AttentionSinks::edit_for(SinkChange change) {
   return {};
 }
 
-void AttentionSinks::run_next() {
-  const auto at = static_cast<Index>(pass_.passage());
-  if (at == 0) begin_layer();
-  if (at < count_) {
-    pass_.advance({.tokens = [this](HeadTokens& tokens) {
-      each_head(tokens.keys, first_keys_.rows(), [this](Index head, const auto& own) {
-        first_keys_.col(head) += own.col(0).template cast<double>();
-        content_keys_.col(head) +=
+double AttentionSinks::run_for_directions() {
+  PassageVisitors visitors;
+  visitors.edit = [this](std::size_t passage) {
+    return AttentionEdit{.tokens = [this, &sums = keys_[passage]](HeadTokens& tokens) {
+      each_head(tokens.keys, sums.first.rows(), [&](Index head, const auto& own) {
+        sums.first.col(head) = own.col(0).template cast<double>();
+        sums.content.col(head) =
             own.middleCols(content_.first, content_.count).template cast<double>().rowwise().sum();
       });
-    }});
-    return;
-  }
-  if (at == count_) find_directions();
-  const Index passage = at % count_;
-  const auto change = static_cast<std::size_t>(at / count_ - 1);
-  const int layer = pass_.layer();
-  const Index heads = pass_.model().heads();
-  const LayerWeights& weights = pass_.weights();  // until the last passage
-  const AttentionTrace trace = pass_.advance(
-      change < kChanges ? edit_for(static_cast<SinkChange>(change)) : AttentionEdit{});
-  const LayerRules& rules = pass_.model().rules(layer);
-  Seen& seen = seen_[change];
-  for (Index head = 0; head < heads; ++head) {
-    const MatrixXf& own = trace.weights[static_cast<std::size_t>(head)];
-    const Index place = layer * heads + head;
-    seen.start(place, passage) = received(own, 0, rules);
-    seen.middle(place, passage) = received(own, middle(), rules);
-    seen.entropy(place, passage) = mean_entropy(own, rules);
-  }
-  if (static_cast<SinkChange>(change) != SinkChange::none) return;
-  for (Index head = 0; head < heads; ++head) {
-    measure_values(trace, weights, layer, head, passage);
-  }
+    }};
+  };
+  return pass_.advance(visitors, static_cast<std::size_t>(count_) - pass_.passage());
 }
 
-void AttentionSinks::measure_values(const AttentionTrace& trace, const LayerWeights& weights,
-                                    int layer, Index head, Index passage) {
+double AttentionSinks::run_changes() {
+  const int layer = pass_.layer();
+  const Index heads = pass_.model().heads();
+  const LayerRules& rules = pass_.model().rules(layer);
+  const auto change_of = [this](std::size_t at) {
+    return at / static_cast<std::size_t>(count_) - 1;
+  };
+  const auto passage_of = [this](std::size_t at) { return static_cast<Index>(at) % count_; };
+  const auto is_plain = [&](std::size_t at) {
+    return static_cast<SinkChange>(change_of(at)) == SinkChange::none;
+  };
+  PassageVisitors visitors;
+  visitors.edit = [&](std::size_t at) {
+    if (change_of(at) == kChanges) return AttentionEdit{};
+    return edit_for(static_cast<SinkChange>(change_of(at)), passage_of(at));
+  };
+  visitors.head = [&](std::size_t at, int head, const HeadTrace& trace) {
+    const Index place = layer * heads + head, passage = passage_of(at);
+    Seen& seen = seen_[change_of(at)];
+    seen.start(place, passage) = received(trace.weights, 0, rules);
+    seen.middle(place, passage) = received(trace.weights, middle(), rules);
+    seen.entropy(place, passage) = mean_entropy(trace.weights, rules);
+    if (is_plain(at)) {
+      trained_[static_cast<std::size_t>(passage)].to_first.col(head) =
+          trace.weights.row(0).transpose();
+    }
+  };
+  const std::size_t first = pass_.passage(), end = first + pass_.passages_of_step();
+  const double work = pass_.advance(visitors);
+  for (std::size_t at = first; at < end && is_plain(at); ++at) {
+    for (Index head = 0; head < heads; ++head) measure_values(layer, head, passage_of(at));
+  }
+  return work;
+}
+
+double AttentionSinks::run_next() {
+  const auto at = static_cast<Index>(pass_.passage());
+  if (at == 0) begin_layer();
+  if (at < count_) return run_for_directions();
+  if (at == std::ssize(pass_.passages())) return pass_.advance();
+  if (at == count_) find_directions();
+  return run_changes();
+}
+
+void AttentionSinks::measure_values(int layer, Index head, Index passage) {
+  const auto at = static_cast<std::size_t>(passage);
+  const AsTrained& trained = trained_[at];
   const LayerRules& rules = pass_.model().rules(layer);
   const Index place = layer * pass_.model().heads() + head, width = rules.head_width;
   const MatrixXd values =
-      projected_values(weights, rules, static_cast<int>(head), values_).cast<double>();
-  const MatrixXd written = (weights.attention_output.weight.middleCols(head * width, width) *
-                            trace.read.middleRows(head * width, width))
-                               .rightCols(values.cols() - 1)  // of the tokens but the first
-                               .cast<double>();
+      projected_values(output_, rules, static_cast<int>(head), trained.values).cast<double>();
+  const MatrixXf& read = pass_.read(static_cast<std::size_t>(count_) + at);
+  const MatrixXd written =
+      (output_.weight.middleCols(head * width, width) * read.middleRows(head * width, width))
+          .rightCols(values.cols() - 1)  // of the tokens but the first
+          .cast<double>();
   const auto own = values.middleCols(content_.first, content_.count);
   const VectorXd tag = values.col(0), missing = -own.rowwise().mean();
   written_.value_norm(place, passage) = tag.norm() / own.colwise().norm().mean();
@@ -176,8 +210,7 @@ void AttentionSinks::measure_values(const AttentionTrace& trace, const LayerWeig
   for (const auto& value : own.colwise()) others += share_along(value, centred);
   written_.other_share(place, passage) = others / static_cast<double>(content_.count);
 
-  const Eigen::RowVectorXf sink =
-      trace.weights[static_cast<std::size_t>(head)].row(0).tail(written.cols());
+  const Eigen::VectorXf sink = trained.to_first.col(head).tail(written.cols());
   const std::vector<std::size_t> order = argsort(std::vector<double>(sink.begin(), sink.end()));
   VectorXd caught = VectorXd::Zero(written.rows());
   for (std::size_t k = 0; k < order.size() / 2; ++k) {
@@ -189,11 +222,7 @@ void AttentionSinks::measure_values(const AttentionTrace& trace, const LayerWeig
 }
 
 bool AttentionSinks::advance(double work) {
-  const auto width = pass_.model().width();
-  for (double left = work; left >= 0 && !done();) {
-    left -= layer_work(width, pass_.passages().front().length());
-    run_next();
-  }
+  for (double left = work; left >= 0 && !done();) left -= run_next();
   return done();
 }
 

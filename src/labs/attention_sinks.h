@@ -120,6 +120,15 @@ class AttentionSinks {
     Eigen::MatrixXd start, middle;  ///< attention to the keys there
     Eigen::MatrixXd entropy;
   };
+  /// Of a passage for the directions, d_h x key heads: the first token's keys, and the sum of the content's.
+  struct KeySums {
+    Eigen::MatrixXd first, content;
+  };
+  /// Of a measured passage.
+  struct AsTrained {
+    Eigen::MatrixXf values;    ///< as HeadTokens::values
+    Eigen::MatrixXf to_first;  ///< T x heads: the weight of the first key
+  };
   /// A head's own vectors, heads x passages.
   struct Written {
     Eigen::MatrixXd value_norm, tag_share, other_share, tag_cosine, missing_cosine;
@@ -133,10 +142,12 @@ class AttentionSinks {
 
   void begin_layer();
   void find_directions();
-  AttentionEdit edit_for(SinkChange change);
-  void run_next();
-  void measure_values(const AttentionTrace& trace, const LayerWeights& weights, int layer,
-                      Index head, Index passage);
+  AttentionEdit edit_for(SinkChange change, Index passage);
+  /// Do the next step and return its multiply-adds.
+  double run_next();
+  double run_for_directions();
+  double run_changes();
+  void measure_values(int layer, Index head, Index passage);
   Eigen::VectorXd output_of(SinkChange change, Index passage) const;
   Estimate over_passages(const Eigen::MatrixXd& values, Index place) const;
 
@@ -144,10 +155,12 @@ class AttentionSinks {
   Index count_;  // of measured passages
   KeyRange content_;
   ForwardPass pass_;
-  Eigen::MatrixXd first_keys_, content_keys_;  // of the present layer: sums, d_h x key heads
-  Eigen::MatrixXf directions_, random_;        // unit columns, likewise
-  Eigen::MatrixXf values_;                     // of the passage under way
-  std::array<Seen, kChanges + 1> seen_;        // the last one with the tokens exchanged
+  // Of the present layer:
+  Linear output_;                        // the output projection
+  std::vector<KeySums> keys_;            // by passage for the directions
+  Eigen::MatrixXf directions_, random_;  // unit columns, d_h x key heads
+  std::vector<AsTrained> trained_;       // by measured passage
+  std::array<Seen, kChanges + 1> seen_;  // the last one with the tokens exchanged
   Written written_;
 };
 

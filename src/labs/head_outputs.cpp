@@ -12,11 +12,6 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
-double layer_work(Index width, Index length) {
-  const auto d = static_cast<double>(width), t = static_cast<double>(length);
-  return t * d * (12 * d + 2 * t);
-}
-
 KeyRange content_of(const std::vector<Passage>& passages, const TextModel& model) {
   if (!model.experts().empty()) {
     throw FormatError(model.experts(), "outputs of a mixture of experts are not computed");
@@ -58,10 +53,10 @@ double mean_entropy(const MatrixXf& weights, const LayerRules& rules) {
   return sum / count;
 }
 
-MatrixXf projected_values(const LayerWeights& layer, const LayerRules& rules, int head,
+MatrixXf projected_values(const Linear& output, const LayerRules& rules, int head,
                           const MatrixXf& values) {
   const Index width = rules.head_width;
-  return layer.attention_output.weight.middleCols(head * width, width) *
+  return output.weight.middleCols(head * width, width) *
          values.middleRows(rules.key_head(head) * width, width);
 }
 

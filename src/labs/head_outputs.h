@@ -11,9 +11,6 @@
 
 namespace eigenscope {
 
-/// About how many multiply-adds a passage of `length` tokens takes in a layer of `width`.
-double layer_work(Eigen::Index width, Eigen::Index length);
-
 /// The least number of content tokens of labs on text.
 inline constexpr Eigen::Index kLeastContent = 4;
 
@@ -29,9 +26,9 @@ double received(const Eigen::MatrixXf& weights, Eigen::Index key, const LayerRul
 /// Weights beside a learned sink are divided by their sum.
 double mean_entropy(const Eigen::MatrixXf& weights, const LayerRules& rules);
 
-/// What a head adds to the residual stream for each token that it reads (d x T) with weight 1: the output projection
-/// of `values`, those of all heads as in HeadTokens.
-Eigen::MatrixXf projected_values(const LayerWeights& layer, const LayerRules& rules, int head,
+/// What a head adds to the residual stream for each token that it reads (d x T) with weight 1: the layer's output
+/// projection of `values`, those of all heads as in HeadTokens.
+Eigen::MatrixXf projected_values(const Linear& output, const LayerRules& rules, int head,
                                  const Eigen::MatrixXf& values);
 
 /// The mean of tokens (d x T), without the one at the position `left_out`.

@@ -24,26 +24,37 @@ LayerCovariance::LayerCovariance(std::shared_ptr<const TextModel> model,
 }
 
 bool LayerCovariance::advance(Index steps) {
-  for (; steps > 0 && !pass_.done(); --steps) {
-    if (!moments_) moments_.emplace(pass_.model().width());
-    const SinkKeys sinks = SinkKeys::of(pass_.passages()[pass_.passage()]);
-    const int layer = pass_.layer();
-    Norm norm;
-    if (gain_in_weights_) norm = pass_.weights().attention_norm;
-    const AttentionTrace trace = pass_.advance();
-    Eigen::MatrixXf seen = trace.states;
-    if (!norm.is_none()) {
-      norm.gain.setOnes();
-      norm.bias.setZero();
-      seen = norm(trace.residual);
+  const Index end = pass_.steps_done() + steps;
+  while (!pass_.done() && pass_.steps_done() < end) {
+    if (pass_.passage() < pass_.passages().size()) {
+      run_passages();
+    } else {
+      pass_.advance();
     }
-    const Index content = seen.cols() - sinks.leading - sinks.trailing;
-    if (content > 0) moments_->add(seen.middleCols(sinks.leading, content).cast<double>());
-    if (pass_.layer() == layer) continue;
-    covariances_.push_back(std::make_shared<const Eigen::MatrixXd>(moments_->covariance()));
-    moments_.reset();
   }
   return pass_.done();
+}
+
+void LayerCovariance::run_passages() {
+  const std::size_t first = pass_.passage(), count = pass_.passages_of_step();
+  Norm norm;
+  if (gain_in_weights_) norm = pass_.weights().attention_norm;
+  if (!norm.is_none()) {
+    norm.gain.setOnes();
+    norm.bias.setZero();
+  }
+  std::vector<Eigen::MatrixXf> seen(count);
+  pass_.advance({.states = [&](std::size_t passage, const Eigen::MatrixXf& states) {
+    seen[passage - first] = norm.is_none() ? states : norm(pass_.tokens(passage));
+  }});
+  if (first == 0) moments_ = Moments(pass_.model().width());
+  for (std::size_t k = 0; k < count; ++k) {
+    const SinkKeys sinks = SinkKeys::of(pass_.passages()[first + k]);
+    const Index content = seen[k].cols() - sinks.leading - sinks.trailing;
+    if (content > 0) moments_.add(seen[k].middleCols(sinks.leading, content).cast<double>());
+  }
+  if (first + count < pass_.passages().size()) return;
+  covariances_.push_back(std::make_shared<const Eigen::MatrixXd>(moments_.covariance()));
 }
 
 double LayerCovariance::work_per_step() const {

@@ -4,7 +4,6 @@
 
 #include <Eigen/Core>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "inference/forward_pass.h"
@@ -23,7 +22,7 @@ class LayerCovariance {
   LayerCovariance(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
                   bool gain_in_weights);
 
-  /// Runs up to `steps` passages through a layer; true when all are through. Throws as
+  /// Runs about `steps` passages through a layer; true when all are through. Throws as
   /// ForwardPass::advance does.
   bool advance(Eigen::Index steps);
   Eigen::Index steps_done() const { return pass_.steps_done(); }
@@ -38,9 +37,12 @@ class LayerCovariance {
   }
 
  private:
+  /// The next passages through the heads of a layer.
+  void run_passages();
+
   ForwardPass pass_;
   bool gain_in_weights_;  // whether the gain of a norm before attention is taken out of the states
-  std::optional<Moments> moments_;
+  Moments moments_;       // of the present layer
   std::vector<std::shared_ptr<const Eigen::MatrixXd>> covariances_;
 };
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "attention/softmax.h"
-#include "inference/forward_pass.h"
 #include "prediction/token_statistics.h"
 #include "support/error.h"
 #include "support/gemm.h"
@@ -175,7 +174,7 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
 
 MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passages,
                      std::uint64_t seed)
-    : seed_(seed) {
+    : seed_(seed), rest_(model, reads_, tokens_) {
   if (passages.empty()) throw InvalidArgument("passages", "number at least one");
   sinks_ = SinkKeys::of(passages.front());
   for (const Passage& passage : passages) {
@@ -195,8 +194,7 @@ void MeanField::read_head(int head, const HeadStates& tokens, const LayerRules& 
   const KeyValueLaw law = key_value_law(tokens, sinks_);
   const Index width = law.key_means.rows(), length = law.key_means.cols();
   const auto content = static_cast<std::uint64_t>(length - sinks_.leading - sinks_.trailing);
-  const std::uint64_t stream =
-      kStream + layer_ * static_cast<std::uint64_t>(rules.heads) + static_cast<std::uint64_t>(head);
+  const std::uint64_t stream = kStream + static_cast<std::uint64_t>(layer_ * rules.heads + head);
   for (std::size_t k = 0; k < reads_.size(); ++k) {
     const MeanFieldReads reads = mean_field_reads(law, tokens, k, turns, rules);
     for (Index t = 0; t < length; ++t) {
@@ -217,11 +215,12 @@ void MeanField::read_head(int head, const HeadStates& tokens, const LayerRules& 
   }
 }
 
-void MeanField::finish(const LayerWeights& weights, const LayerRules& rules) {
-  for (std::size_t k = 0; k < tokens_.size(); ++k) {
-    finish_layer(weights, rules, reads_[k], tokens_[k]);
-    check_tokens(tokens_[k], static_cast<int>(layer_));
-  }
+void MeanField::finish(double share) {
+  if (!finishes_) rest_.start(layer_);
+  finishes_ = true;
+  rest_.advance_to(share);
+  if (share < 1) return;
+  finishes_ = false;
   ++layer_;
 }
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "inference/head_measures.h"
-#include "inference/layer.h"
-#include "inference/text_model.h"
+#include "inference/layer_rest.h"
 #include "prediction/head_states.h"
 #include "text/passages.h"
 
@@ -54,7 +53,8 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
 class MeanField {
  public:
   /// The tokens of the passages, with their positions, are the population; what passage a token comes
-  /// from does not matter. All have one length, the same number of special tokens and a content token.
+  /// from does not matter. All have one length, the same number of special tokens and a content token. The model must
+  /// outlive this object.
   /// Throws as TextModel::embed does, and InvalidArgument ("passages") when there is none.
   MeanField(const TextModel& model, const std::vector<Passage>& passages, std::uint64_t seed);
 
@@ -64,14 +64,17 @@ class MeanField {
   /// and `turns` those of the layer.
   void read_head(int head, const HeadStates& tokens, const LayerRules& rules,
                  const RotaryTurns& turns);
-  /// Takes the population through the rest of a layer of which it has read all heads. Throws FormatError when
-  /// tokens leave the range of single precision.
-  void finish(const LayerWeights& weights, const LayerRules& rules);
+  /// Takes the population through the rest of a layer of which it has read all heads, until this share in (0, 1] of
+  /// the work is done. Throws as LayerRest does.
+  void finish(double share = 1);
 
  private:
   SinkKeys sinks_;
-  std::uint64_t seed_, layer_ = 0;
+  std::uint64_t seed_;
+  int layer_ = 0;
   std::vector<Eigen::MatrixXf> tokens_, reads_;  // d x T and H d_h x T
+  LayerRest rest_;
+  bool finishes_ = false;  // the rest of layer_ is begun
 };
 
 }  // namespace eigenscope

@@ -14,12 +14,13 @@ MeanFieldLevel::MeanFieldLevel(std::shared_ptr<const TextModel> model,
       rows_(*model_, passages_, settings) {}
 
 Index MeanFieldLevel::steps_wanted() const {
-  return model_->layers() * (Index{model_->heads()} + 1) - 1;
+  const auto passages = static_cast<Index>(passages_.size());
+  return model_->layers() * (model_->heads() + passages) - passages;  // the last is not finished
 }
 
 double MeanFieldLevel::work_per_step() const {
   if (head_ < model_->heads()) return rows_.work();
-  return 2 * passage_work(rows_.length(), model_->width()) * static_cast<double>(passages_.size());
+  return 3 * passage_work(rows_.length(), model_->width()) / 4;
 }
 
 void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
@@ -42,8 +43,11 @@ void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
     }
     ++head_;
   } else {
-    model_->read_rest(layer_, weights_);
-    population_->finish(weights_, rows_.rules());
+    weights_ = {};
+    const auto passages = static_cast<double>(passages_.size());
+    population_->finish(static_cast<double>(finished_ + 1) / passages);
+    if (++finished_ < passages_.size()) return;
+    finished_ = 0;
     ++layer_;
     head_ = 0;
   }

@@ -10,7 +10,8 @@
 
 namespace eigenscope {
 
-/// A step is a head's rows and what its tokens read, or the population through the rest of a layer.
+/// A step is a head's rows and what its tokens read, or the population through a share of the rest of a layer, one
+/// for each passage.
 class MeanFieldLevel final : public PredictionPart {
  public:
   /// Throws as DrawnRows does.
@@ -30,6 +31,7 @@ class MeanFieldLevel final : public PredictionPart {
   LayerWeights weights_;
   States states_;
   int layer_ = 0, head_ = 0;  // the next
+  std::size_t finished_ = 0;  // passages' shares of the rest of the layer
 };
 
 }  // namespace eigenscope

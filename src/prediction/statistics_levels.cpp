@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "inference/forward_pass.h"
 #include "prediction/folded_projections.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
@@ -91,6 +90,7 @@ StatisticsLevels::StatisticsLevels(std::shared_ptr<const TextModel> model,
       kernel_(centred_kernel(theory_tokens(walk_length()))),
       tokens_(passages_.size()),
       read_(passages_.size()),
+      rest_(*model_, read_, tokens_),
       states_(passages_.size()) {}
 
 Index StatisticsLevels::steps_wanted() const {
@@ -150,16 +150,17 @@ HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
     HeadTokens tokens = head_tokens(weights_, rules, head_, states_[k]);
     own.add(tokens);
     const HeadTrace trace = run_head(std::move(tokens), rules, rows_.turns(), head_, read_[k]);
-    meter.add(trace.logits, trace.weights, rules, rows_.sinks());
+    HeadMeter passage;  // added up as the measured passages are, for the same bits
+    passage.add(trace.logits, trace.weights, rules, rows_.sinks());
+    meter += passage;
   }
   return meter.measures();
 }
 
 void StatisticsLevels::finish_passage() {
-  if (passage_ == 0) model_->read_rest(layer_, weights_);
-  MatrixXf& tokens = tokens_[passage_];
-  finish_layer(weights_, rows_.rules(), read_[passage_], tokens);
-  check_tokens(tokens, layer_);
+  if (passage_ == 0 && rest_.done()) rest_.start(layer_);
+  weights_ = {};
+  rest_.advance_to(static_cast<double>(passage_ + 1) / static_cast<double>(passages_.size()));
   if (++passage_ < passages_.size()) return;
   correlations_.reset();
   passage_ = 0;

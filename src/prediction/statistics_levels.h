@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "inference/layer_rest.h"
 #include "prediction/drawn_rows.h"
 #include "prediction/prediction_part.h"
 #include "propagation/propagation.h"
@@ -41,10 +42,11 @@ class StatisticsLevels final : public PredictionPart {
   std::vector<Passage> passages_;
   bool same_text_;
   DrawnRows rows_;
-  CentredKernel kernel_;               // of the walk of level 0
-  States tokens_;                      // that enter the layer, by passage
-  std::vector<Eigen::MatrixXf> read_;  // of them by the layer's heads
-  LayerWeights weights_;
+  CentredKernel kernel_;                         // of the walk of level 0
+  States tokens_;                                // that enter the layer, by passage
+  std::vector<Eigen::MatrixXf> read_;            // of them by the layer's heads
+  LayerWeights weights_;                         // of its heads
+  LayerRest rest_;                               // through which its passages are finished
   States states_;                                // the same as queries and keys are made of
   std::optional<Eigen::VectorXd> correlations_;  // of the states, once all passages have entered
   int layer_ = 0;

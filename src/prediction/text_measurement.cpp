@@ -23,51 +23,67 @@ double TextMeasurement::work_per_step() const {
 
 void TextMeasurement::do_step(std::vector<HeadPrediction>& heads) {
   if (!pass_) pass_.emplace(model_, passages_, LayerEnd::heads);
-  const std::size_t passage = pass_->passage();
-  const int layer = pass_->layer();
-  const auto all = static_cast<std::size_t>(model_->heads());
-  if (passage == 0) {
-    meters_.assign(all, HeadMeter());
-    logits_.assign(all, {0, 0});
-  }
-  if (measured_ == MeasuredText::compared) add_components();
-  const AttentionTrace trace = pass_->advance();
-  const SinkKeys sinks = SinkKeys::of(passages_.front());
-  for (std::size_t number = 0; number < all; ++number) {
-    meters_[number].add(trace.logits[number], trace.weights[number], model_->rules(layer), sinks);
-    double& largest = logits_[number].largest;
-    largest = std::max(largest, static_cast<double>(trace.logits[number].cwiseAbs().maxCoeff()));
-  }
-  if (passage + 1 < passages_.size()) return;
-  for (std::size_t number = 0; number < all; ++number) {
-    HeadPrediction& head = heads[static_cast<std::size_t>(layer) * all + number];
-    const HeadMeter& meter = meters_[number];
-    switch (measured_) {
-      case MeasuredText::ceiling:
-        head.add_ceiling(meter);
-        break;
-      case MeasuredText::transfer:
-        head.transfer = meter.measures();
-        break;
-      case MeasuredText::compared:
-        head.measured = meter.measures();
-        head.measured_by_distance = meter.by_distance();
-        head.measured_logits = logits_[number];
-        head.measured_logits.components /= static_cast<double>(passages_.size());
+  while (!pass_->done() && pass_->steps_done() <= steps_done()) {
+    if (pass_->passage() < passages_.size()) {
+      run_passages(heads);
+    } else {
+      pass_->advance();
     }
   }
 }
 
-void TextMeasurement::add_components() {
+void TextMeasurement::run_passages(std::vector<HeadPrediction>& heads) {
+  const std::size_t first = pass_->passage(), end = first + pass_->passages_of_step();
+  const auto layer = static_cast<std::size_t>(pass_->layer());
+  const auto all = static_cast<std::size_t>(model_->heads());
+  std::vector<std::vector<HeadOnText>> found(end - first, std::vector<HeadOnText>(all));
   const LayerWeights& weights = pass_->weights();
   const LayerRules& rules = model_->rules(pass_->layer());
-  const Eigen::MatrixXf states = states_of(weights, pass_->tokens(pass_->passage()));
-  const SinkKeys sinks = SinkKeys::of(passages_.front());
-  for (std::size_t number = 0; number < logits_.size(); ++number) {
-    HeadStates own;
-    own.add(head_tokens(weights, rules, static_cast<int>(number), states));
-    logits_[number].components +=
-        static_cast<double>(weighted_spectrum(content_products(own, sinks)).components());
+  const SinkKeys keys = SinkKeys::of(passages_.front());
+  PassageVisitors visitors;
+  visitors.head = [&](std::size_t passage, int head, const HeadTrace& trace) {
+    HeadOnText& own = found[passage - first][static_cast<std::size_t>(head)];
+    own.meter.add(trace.logits, trace.weights, rules, keys);
+    own.logits.largest = static_cast<double>(trace.logits.cwiseAbs().maxCoeff());
+  };
+  if (measured_ == MeasuredText::compared) {
+    visitors.states = [&](std::size_t passage, const Eigen::MatrixXf& states) {
+      for (std::size_t head = 0; head < all; ++head) {
+        HeadStates own;
+        own.add(head_tokens(weights, rules, static_cast<int>(head), states));
+        found[passage - first][head].logits.components =
+            static_cast<double>(weighted_spectrum(content_products(own, keys)).components());
+      }
+    };
+  }
+  pass_->advance(visitors);
+  if (first == 0) heads_.assign(all, {});
+  for (const std::vector<HeadOnText>& passage : found) {
+    for (std::size_t head = 0; head < all; ++head) {
+      heads_[head].meter += passage[head].meter;
+      MeasuredLogits& logits = heads_[head].logits;
+      logits.largest = std::max(logits.largest, passage[head].logits.largest);
+      logits.components += passage[head].logits.components;
+    }
+  }
+  if (end < passages_.size()) return;
+  for (std::size_t number = 0; number < all; ++number)
+    enter(heads_[number], heads[layer * all + number]);
+}
+
+void TextMeasurement::enter(const HeadOnText& found, HeadPrediction& head) const {
+  switch (measured_) {
+    case MeasuredText::ceiling:
+      head.add_ceiling(found.meter);
+      break;
+    case MeasuredText::transfer:
+      head.transfer = found.meter.measures();
+      break;
+    case MeasuredText::compared:
+      head.measured = found.meter.measures();
+      head.measured_by_distance = found.meter.by_distance();
+      head.measured_logits = found.logits;
+      head.measured_logits.components /= static_cast<double>(passages_.size());
   }
 }
 

@@ -13,7 +13,7 @@ namespace eigenscope {
 /// The text that is measured: that with which predictions are compared, that of the ceiling, or another one.
 enum class MeasuredText { compared, ceiling, transfer };
 
-/// A step is a passage through a layer.
+/// A step is about a passage through a layer.
 class TextMeasurement final : public PredictionPart {
  public:
   /// `passages` must not be empty.
@@ -24,16 +24,22 @@ class TextMeasurement final : public PredictionPart {
   double work_per_step() const override;
 
  private:
+  /// A head on one passage, or on all of them.
+  struct HeadOnText {
+    HeadMeter meter;
+    MeasuredLogits logits = {0, 0};  ///< of all passages the sum of the components
+  };
+
   void do_step(std::vector<HeadPrediction>& heads) override;
-  /// Adds the components of the next passage's logits.
-  void add_components();
+  /// The next passages through the heads of a layer.
+  void run_passages(std::vector<HeadPrediction>& heads);
+  void enter(const HeadOnText& found, HeadPrediction& head) const;
 
   std::shared_ptr<const TextModel> model_;
   std::vector<Passage> passages_;
   MeasuredText measured_;
-  std::optional<ForwardPass> pass_;     // embeds the passages in the first step
-  std::vector<HeadMeter> meters_;       // of the heads of a layer
-  std::vector<MeasuredLogits> logits_;  // likewise; sums of components
+  std::optional<ForwardPass> pass_;  // embeds the passages in the first step
+  std::vector<HeadOnText> heads_;    // of a layer
 };
 
 }  // namespace eigenscope

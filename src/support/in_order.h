@@ -1,14 +1,15 @@
 // Tasks on as many threads as there are, their results in the order of the tasks.
 #pragma once
 
-#include <deque>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #ifndef __EMSCRIPTEN__
 #include <algorithm>
+#include <condition_variable>
+#include <deque>
 #include <future>
+#include <mutex>
 #include <thread>
 #endif
 
@@ -16,7 +17,10 @@ namespace eigenscope {
 
 #ifdef __EMSCRIPTEN__
 
-/// Runs each task at once: a page's worker has one thread.
+/// A page's worker has one thread.
+inline std::size_t processors() { return 1; }
+
+/// Runs each task at once.
 template <class Result>
 class InOrder {
  public:
@@ -33,17 +37,44 @@ class InOrder {
 
 #else
 
+/// How many tasks run at once without waiting for a processor; at least 1.
+inline std::size_t processors() { return std::max(1u, std::thread::hardware_concurrency()); }
+
 /// One task more than processors, so that none waits for a disk, but no more than one reader can keep at
-/// work and memory has room for. An exception of a task is thrown where its result would come.
+/// work and memory has room for. An exception of a task is thrown where its result would come, when no other task runs
+/// any more; their results are lost. The threads stay until the end of this object, and with them what the tasks keep
+/// for each thread.
 template <class Result>
 class InOrder {
  public:
+  InOrder() = default;
+  InOrder(const InOrder&) = delete;
+  InOrder& operator=(const InOrder&) = delete;
+  /// Tasks that no thread has begun are dropped.
+  ~InOrder() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+      waiting_.clear();
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
   template <class Task>
   void add(Task task) {
-    const std::size_t most = std::clamp(std::thread::hardware_concurrency() + 1, 2u, 8u);
+    const std::size_t most = std::clamp<std::size_t>(processors() + 1, 2, 8);
     if (running_.size() == most) finish_first();
-    running_.push_back(std::async(std::launch::async, std::move(task)));
+    std::packaged_task<Result()> packaged(std::move(task));
+    running_.push_back(packaged.get_future());
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back(std::move(packaged));
+    }
+    wake_.notify_one();
+    if (threads_.size() < running_.size()) threads_.emplace_back([this] { work(); });
   }
+  /// Waits for all tasks.
   void finish() {
     while (!running_.empty()) finish_first();
   }
@@ -51,12 +82,38 @@ class InOrder {
 
  private:
   void finish_first() {
-    results_.push_back(running_.front().get());
+    std::future<Result> first = std::move(running_.front());
     running_.pop_front();
+    try {
+      results_.push_back(first.get());
+    } catch (...) {
+      for (const std::future<Result>& other : running_) other.wait();
+      running_.clear();
+      throw;
+    }
+  }
+
+  void work() {
+    for (;;) {
+      std::packaged_task<Result()> task;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+        if (ended_) return;
+        task = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      task();
+    }
   }
 
   std::deque<std::future<Result>> running_;
   std::vector<Result> results_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::packaged_task<Result()>> waiting_;  // as the next ones, by mutex_
+  bool ended_ = false;
+  std::vector<std::thread> threads_;
 };
 
 #endif

@@ -1,0 +1,169 @@
+#include "inference/layer_rest.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "support/error.h"
+#include "support/finite.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXf;
+
+constexpr double kStepWork = 3e8;
+constexpr Index kFewestColumns =
+    256;  // of a step, where there are as many: fewer make the product slow
+
+/// Fills `all` with passages `first` to `end` - 1 side by side.
+void join(const std::vector<MatrixXf>& passages, std::size_t first, std::size_t end, Index columns,
+          MatrixXf& all) {
+  all.resize(passages[first].rows(), columns);
+  Index column = 0;
+  for (std::size_t k = first; k < end; ++k) {
+    all.middleCols(column, passages[k].cols()) = passages[k];
+    column += passages[k].cols();
+  }
+}
+
+}  // namespace
+
+LayerRest::LayerRest(const TextModel& model, const std::vector<MatrixXf>& read,
+                     std::vector<MatrixXf>& tokens, Index most_hidden)
+    : model_(model), read_(read), tokens_(tokens), most_hidden_(most_hidden) {}
+
+void LayerRest::start(int layer) {
+  stored_ = model_.rest(layer);
+  rules_ = model_.rules(layer);
+  layer_ = layer;
+  parts_.clear();
+  part_ = 0;
+  work_ = work_done_ = 0;
+  const Index hidden = stored_.mlp_up.outputs();
+  const auto size = [](const StoredLinear& map) {
+    return static_cast<double>(map.outputs()) * static_cast<double>(map.inputs());
+  };
+  const double weights = size(stored_.attention_output) + size(stored_.mlp_gate) +
+                         size(stored_.mlp_up) + size(stored_.mlp_down);
+  for (std::size_t k = 0; k < tokens_.size(); ++k) {
+    const Index own = tokens_[k].cols();
+    if (parts_.empty() || (parts_.back().columns + own) * hidden > most_hidden_) {
+      parts_.push_back({k, k, 0});
+    }
+    parts_.back().end = k + 1;
+    parts_.back().columns += own;
+    work_ += weights * static_cast<double>(own);
+  }
+}
+
+const StoredLinear& LayerRest::map() const {
+  if (stage_ == Stage::attention_output) return stored_.attention_output;
+  return stage_ == Stage::hidden ? stored_.mlp_up : stored_.mlp_down;
+}
+
+bool LayerRest::gated() const { return stage_ == Stage::hidden && stored_.mlp_gate.outputs() > 0; }
+
+double LayerRest::advance() {
+  if (!block_) read_block();
+  const Index columns = parts_[part_].columns;
+  const double work = static_cast<double>(map().inputs() * block_->main.count * (gated() ? 2 : 1));
+  const auto most = std::max(kFewestColumns, static_cast<Index>(kStepWork / work));
+  // Steps of about the same size.
+  const Index steps = (columns - column_ + most - 1) / most;
+  const Index count = (columns - column_ + steps - 1) / steps;
+  add_task(count);
+  column_ += count;
+  const double done = work * static_cast<double>(count);
+  work_done_ += done;
+  if (column_ < columns) return done;
+  column_ = 0;
+  row_ += std::exchange(block_, nullptr)->main.count;
+  if (row_ == map().outputs()) end_stage();
+  return done;
+}
+
+void LayerRest::read_block() {
+  const std::shared_ptr<Block> block = free_block();
+  map().read_block(row_, block->main);
+  if (gated()) stored_.mlp_gate.read_block(row_, block->gate);
+  if (row_ == 0) {
+    const auto& [first, end, columns] = parts_[part_];
+    if (stage_ == Stage::attention_output) join(read_, first, end, columns, states_);
+    output().resize(map().outputs(), columns);
+  }
+  block_ = block;
+}
+
+std::shared_ptr<LayerRest::Block> LayerRest::free_block() {
+  const auto is_free = [](const std::shared_ptr<Block>& block) { return block.use_count() == 1; };
+  const auto found = std::find_if(blocks_.begin(), blocks_.end(), is_free);
+  if (found == blocks_.end()) return blocks_.emplace_back(std::make_shared<Block>());
+  std::atomic_thread_fence(std::memory_order_acquire);  // after the last task's use
+  return *found;
+}
+
+void LayerRest::add_task(Index count) {
+  const bool is_hidden = stage_ == Stage::hidden, is_gated = gated();
+  const Index inputs = input().rows(), outputs = output().rows();
+  const Factor<float> x = factor(input().data() + column_ * inputs, inputs);
+  float* const out = output().data() + row_ + column_ * outputs;
+  running_.add([this, block = block_, x, out, outputs, count, is_hidden, is_gated] {
+    (is_gated ? block->gate : block->main).apply(x, count, out, outputs);
+    if (!is_hidden) return count;
+    const Index rows = block->main.count;
+    MatrixXf up;
+    if (is_gated) {
+      up.resize(rows, count);
+      block->main.apply(x, count, up.data(), rows);
+    }
+    for (Index t = 0; t < count; ++t) {
+      float* const values = out + t * outputs;
+      activate<float>(rules_.activation, {values, static_cast<std::size_t>(rows)});
+      if (!is_gated) continue;
+      const float* const factors = up.data() + t * rows;
+      for (Index i = 0; i < rows; ++i) values[i] *= factors[i];
+    }
+    return count;
+  });
+}
+
+void LayerRest::end_stage() {
+  running_.finish();
+  running_.take();
+  row_ = 0;
+  const auto& [first, end, columns] = parts_[part_];
+  switch (stage_) {
+    case Stage::attention_output:
+      join(tokens_, first, end, columns, entered_);
+      states_ = enter_mlp(stored_.norms, rules_, projected_, entered_);
+      stage_ = Stage::hidden;
+      return;
+    case Stage::hidden:
+      stage_ = Stage::mlp_output;
+      return;
+    case Stage::mlp_output:
+      leave_mlp(stored_.norms, projected_, entered_);
+      end_part();
+  }
+}
+
+void LayerRest::end_part() {
+  check_tokens(entered_, layer_);
+  Index column = 0;
+  for (std::size_t k = parts_[part_].first; k < parts_[part_].end; ++k) {
+    tokens_[k] = entered_.middleCols(column, tokens_[k].cols());
+    column += tokens_[k].cols();
+  }
+  stage_ = Stage::attention_output;
+  if (++part_ == parts_.size()) blocks_.clear();
+}
+
+void check_tokens(const MatrixXf& tokens, int layer) {
+  if (all_finite(tokens)) return;
+  throw FormatError("layer " + std::to_string(layer),
+                    "its tokens exceed the range of single precision");
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,90 @@
+// What follows the heads of a layer, for the tokens of many passages at once.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "inference/text_model.h"
+#include "support/in_order.h"
+
+namespace eigenscope {
+
+/// Throws FormatError, naming the layer, for tokens that left the range of single precision in it.
+void check_tokens(const Eigen::MatrixXf& tokens, int layer);
+
+/// Output projection, skip connection, norms and MLP of a layer, as finish_layer, without its weights in memory: a
+/// block of outputs is read, then applied to the tokens of all passages. A job that advances in steps; a step is a
+/// block applied to some hundred tokens, with several at once where there are several processors. Passages of which
+/// the MLP's hidden states are more than `most_hidden` numbers go through in parts, each of which reads the weights
+/// again.
+class LayerRest {
+ public:
+  static constexpr Eigen::Index kMostHidden = Eigen::Index{1} << 25;  ///< 128 MiB
+
+  /// `read` are what the heads of a layer read of each passage (H d_h x T), `tokens` (d x T) those that entered it,
+  /// which become those after it. All must outlive this object.
+  LayerRest(const TextModel& model, const std::vector<Eigen::MatrixXf>& read,
+            std::vector<Eigen::MatrixXf>& tokens, Eigen::Index most_hidden = kMostHidden);
+
+  /// Begins with a layer; only when done(). Throws as TextModel::rest does.
+  void start(int layer);
+  /// Does the next step and returns its multiply-adds; not when done(). Throws FormatError naming the tensor that
+  /// cannot be read or has values that are not finite, and the step is then still to be done; or naming the layer
+  /// whose tokens left the range of single precision.
+  double advance();
+  /// Does steps until this share in (0, 1] of the work is done.
+  void advance_to(double share) {
+    while (!done() && (share >= 1 || progress() < share)) advance();
+  }
+  /// No layer is begun and not ended.
+  bool done() const { return part_ == parts_.size(); }
+  /// Of the layer's multiply-adds, in [0, 1].
+  double progress() const { return work_done_ / work_; }
+
+ private:
+  /// W_O x with what the heads read; act(W_up x), or act(W_gate x) (W_up x), with the states; W_down x with that.
+  enum class Stage { attention_output, hidden, mlp_output };
+  /// Some passages, whose columns are joined.
+  struct Part {
+    std::size_t first = 0, end = 0;
+    Eigen::Index columns = 0;
+  };
+  struct Block {
+    LinearBlock main, gate;
+  };
+
+  const StoredLinear& map() const;
+  Eigen::MatrixXf& input() { return stage_ == Stage::mlp_output ? hidden_ : states_; }
+  Eigen::MatrixXf& output() { return stage_ == Stage::hidden ? hidden_ : projected_; }
+  bool gated() const;
+  void read_block();
+  /// One that no task uses, to be filled.
+  std::shared_ptr<Block> free_block();
+  void add_task(Eigen::Index count);
+  void end_stage();
+  void end_part();
+
+  const TextModel& model_;
+  const std::vector<Eigen::MatrixXf>& read_;
+  std::vector<Eigen::MatrixXf>& tokens_;
+  Eigen::Index most_hidden_;
+  int layer_ = 0;
+  LayerRules rules_;
+  StoredRest stored_;
+  std::vector<Part> parts_;
+  double work_ = 0, work_done_ = 0;
+
+  std::size_t part_ = 0;
+  Stage stage_ = Stage::attention_output;
+  Eigen::Index row_ = 0, column_ = 0;   // of the next step
+  std::shared_ptr<const Block> block_;  // from output row_ on; null where it is still to be read
+  std::vector<std::shared_ptr<Block>> blocks_;
+  // Of the part: tokens that entered the layer, what the heads read or the states that the MLP reads, its hidden
+  // states, and what the output projection or the MLP gives.
+  Eigen::MatrixXf entered_, states_, hidden_, projected_;
+  InOrder<Eigen::Index> running_;  // last: its tasks use the others
+};
+
+}  // namespace eigenscope

@@ -1,0 +1,126 @@
+#include "inference/linear.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "io/json_events.h"
+#include "nn/linear.h"
+#include "support/error.h"
+#include "support/finite.h"
+
+namespace eigenscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXf;
+using Eigen::VectorXf;
+
+constexpr Index kBlockWeights = Index{1} << 22;
+constexpr Index kRows = 16;  // of a tile of the product
+
+}  // namespace
+
+MatrixXf Linear::operator()(const MatrixXf& x) const {
+  MatrixXf out(weight.rows(), x.cols());
+  linear_forward(weight.data(), bias.data(), x, out);
+  return out;
+}
+
+Factor<float> LinearBlock::weight() const {
+  if (inputs_first) return factor(values.data(), values.rows());
+  return factor(values.data(), values.rows()).transposed();
+}
+
+void LinearBlock::apply(Factor<float> x, Index n, float* y, Index leading) const {
+  multiply(count, n, inputs_first ? values.cols() : values.rows(), weight(), x, y, leading);
+  for (Index t = 0; bias.size() > 0 && t < n; ++t) {
+    float* const column = y + t * leading;
+    for (Index i = 0; i < count; ++i) column[i] += bias[i];
+  }
+}
+
+StoredLinear::StoredLinear(std::shared_ptr<const Safetensors> file, std::string name, Index out,
+                           Index in, bool inputs_first)
+    : file_(std::move(file)),
+      name_(std::move(name)),
+      out_(out),
+      in_(in),
+      all_(out),
+      inputs_first_(inputs_first) {
+  const std::array<Index, 2> shape = inputs_first ? std::array{in, out} : std::array{out, in};
+  if (matrix_shape(*file_, name_) != shape) {
+    throw FormatError(shown_name(name_), "its shape " + shape_text(file_->tensor(name_)) +
+                                             " is not [" + std::to_string(shape[0]) + ", " +
+                                             std::to_string(shape[1]) +
+                                             "], the shape that the other tensors imply");
+  }
+  if (out > std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(float)) / in) {
+    throw FormatError(shown_name(name_), "it is too large to read");
+  }
+}
+
+StoredLinear StoredLinear::part(Index first, Index count) const {
+  StoredLinear part = *this;
+  part.first_ += first;
+  part.out_ = count;
+  if (bias_.size() > 0) part.bias_ = bias_.segment(first, count);
+  return part;
+}
+
+void StoredLinear::read_block(Index first, LinearBlock& block) const {
+  block.first = first;
+  block.inputs_first = inputs_first_;
+  if (inputs_first_) {
+    block.count = out_;
+    block.values.resize(all_, in_);
+    read_finite(*file_, name_, 0, block.values.data(), block.values.size());
+    if (out_ < all_) block.values = MatrixXf(block.values.middleRows(first_, out_));
+  } else {
+    const Index most = kBlockWeights / in_ / kRows * kRows;
+    block.count = std::min(out_ - first, std::max(most, kRows));
+    block.values.resize(in_, block.count);
+    read_finite(*file_, name_, (first_ + first) * in_, block.values.data(), block.values.size());
+  }
+  block.bias = bias_.size() > 0 ? VectorXf(bias_.segment(first, block.count)) : VectorXf();
+}
+
+Linear StoredLinear::read() const {
+  Linear all{MatrixXf(), bias_};
+  LinearBlock block;
+  for (Index first = 0; first < out_; first += block.count) {
+    read_block(first, block);
+    if (inputs_first_) {
+      all.weight = std::move(block.values);
+      return all;
+    }
+    if (first == 0) all.weight.resize(out_, in_);
+    for (Index at = 0; at < block.count; at += kRows) {  // which lie in the cache together
+      const Index count = std::min(kRows, block.count - at);
+      all.weight.middleRows(first + at, count) = block.values.middleCols(at, count).transpose();
+    }
+  }
+  return all;
+}
+
+std::array<Index, 2> matrix_shape(const Safetensors& file, const std::string& name) {
+  const TensorInfo& info = file.tensor(name);
+  const auto too_large = [](std::uint64_t side) { return side == 0 || side > kLargestSide; };
+  if (info.shape.size() != 2 || std::any_of(info.shape.begin(), info.shape.end(), too_large)) {
+    throw FormatError(shown_name(name),
+                      "its shape " + shape_text(info) + " is not that of a weight matrix");
+  }
+  return {static_cast<Index>(info.shape[0]), static_cast<Index>(info.shape[1])};
+}
+
+void read_finite(const Safetensors& file, const std::string& name, Index first, float* values,
+                 Index count) {
+  const std::span<float> out(values, static_cast<std::size_t>(count));
+  file.read_elements(name, static_cast<std::uint64_t>(first), out);
+  if (all_finite(out)) return;
+  throw FormatError(shown_name(name), "it holds NaN or infinite values in single precision");
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,81 @@
+// Linear maps of a model: in memory, or in their file, from which blocks of their outputs are read.
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "checkpoint/safetensors.h"
+#include "support/gemm.h"
+
+namespace eigenscope {
+
+/// y = weight x + bias; weight is out x in, an empty bias is none.
+struct Linear {
+  Eigen::MatrixXf weight;
+  Eigen::VectorXf bias;
+
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& x) const;
+};
+
+/// Outputs `first` to first + count of a linear map.
+struct LinearBlock {
+  Eigen::Index first = 0, count = 0;
+  /// in x count; out x in of the whole map where the file has inputs first.
+  Eigen::MatrixXf values;
+  bool inputs_first = false;
+  Eigen::VectorXf bias;  ///< of these outputs; empty for none
+
+  /// The block's rows of the weight, count x in.
+  Factor<float> weight() const;
+  /// Fills these outputs of n tokens, count x n with columns `leading` apart, for x (in x n).
+  void apply(Factor<float> x, Eigen::Index n, float* y, Eigen::Index leading) const;
+};
+
+/// A linear map whose weight stays in the file.
+class StoredLinear {
+ public:
+  /// No map: without outputs.
+  StoredLinear() = default;
+  /// `name` has the shape out x in, or in x out where the file has `inputs_first`. Throws FormatError naming the
+  /// tensor when it is not there or has another shape.
+  StoredLinear(std::shared_ptr<const Safetensors> file, std::string name, Eigen::Index out,
+               Eigen::Index in, bool inputs_first);
+  void set_bias(Eigen::VectorXf bias) { bias_ = std::move(bias); }
+
+  Eigen::Index outputs() const { return out_; }
+  Eigen::Index inputs() const { return in_; }
+  const Eigen::VectorXf& bias() const { return bias_; }
+  /// Outputs [first, first + count) as a map of their own.
+  StoredLinear part(Eigen::Index first, Eigen::Index count) const;
+  /// Fills `block`, whose memory is used again, with the outputs from `first` on, as many as it holds: 16 MiB of
+  /// weights, or all where the file has inputs first. Throws FormatError naming the tensor that cannot be read or has
+  /// values that are not finite.
+  void read_block(Eigen::Index first, LinearBlock& block) const;
+  /// All of it. Throws FormatError as read_block() does.
+  Linear read() const;
+
+ private:
+  std::shared_ptr<const Safetensors> file_;
+  std::string name_;
+  Eigen::Index out_ = 0, in_ = 0;
+  Eigen::Index first_ = 0,
+               all_ = 0;  // of the tensor's outputs those of this map, and how many it has
+  bool inputs_first_ = false;
+  Eigen::VectorXf bias_;
+};
+
+/// Of a weight matrix.
+inline constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
+
+/// Rows and columns of a tensor that is there. Throws FormatError naming it when it is not a matrix, or too large.
+std::array<Eigen::Index, 2> matrix_shape(const Safetensors& file, const std::string& name);
+
+/// Fills `values`, `count` of them, with those of a tensor from number `first` on. Throws FormatError naming the
+/// tensor that cannot be read or has values that are not finite in single precision.
+void read_finite(const Safetensors& file, const std::string& name, Eigen::Index first,
+                 float* values, Eigen::Index count);
+
+}  // namespace eigenscope
