@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "attention/attention.h"
+#include "checkpoint/write_safetensors.h"
 #include "collapse/collapse.h"
+#include "inference/text_attention.h"
 #include "simulation/simulation.h"
 #include "spectrum/eigenvalues.h"
 #include "support/gemm.h"
@@ -59,6 +61,54 @@ std::function<void()> decoding(Retrieval retrieval, Eigen::Index length) {
   return [=] { model->forward(tokens, length, reading); };
 }
 
+/// Four passages of 128 tokens through an encoder of MiniLM's shape with two layers, all heads measured.
+std::function<void()> encoding() {
+  constexpr std::uint64_t kWidth = 384, kHidden = 4 * kWidth, kTokens = 256, kLength = 128;
+  std::vector<std::unique_ptr<Eigen::MatrixXf>> numbers;
+  std::vector<TensorToWrite> tensors;
+  const auto add = [&](const std::string& name, std::uint64_t rows, std::uint64_t columns) {
+    const auto own = random_matrix(static_cast<Eigen::Index>(rows * columns), 1, tensors.size());
+    numbers.push_back(std::make_unique<Eigen::MatrixXf>((0.05 * own).cast<float>()));
+    std::vector<std::uint64_t> shape{rows};
+    if (columns > 1) shape.push_back(columns);
+    tensors.push_back({name, shape, {numbers.back()->data(), rows * columns}});
+  };
+  const auto linear = [&](const std::string& name, std::uint64_t out, std::uint64_t in) {
+    add(name + ".weight", out, in);
+    add(name + ".bias", out, 1);
+  };
+  const auto norm = [&](const std::string& name) { linear(name, kWidth, 1); };
+  add("embeddings.word_embeddings.weight", kTokens, kWidth);
+  add("embeddings.position_embeddings.weight", kLength, kWidth);
+  norm("embeddings.LayerNorm");
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::string at = "encoder.layer." + std::to_string(layer) + ".";
+    for (const char* part : {"query", "key", "value"}) {
+      linear(at + "attention.self." + part, kWidth, kWidth);
+    }
+    linear(at + "attention.output.dense", kWidth, kWidth);
+    norm(at + "attention.output.LayerNorm");
+    linear(at + "intermediate.dense", kHidden, kWidth);
+    linear(at + "output.dense", kWidth, kHidden);
+    norm(at + "output.LayerNorm");
+  }
+  const auto file = std::make_shared<const Safetensors>(std::make_shared<MemorySource>(
+      "encoder.safetensors", write_safetensors(tensors, {}, TensorFormat::f16)));
+  const Config config = Config::parse(R"({"model_type":"bert","num_attention_heads":12})");
+  const auto model = std::make_shared<const TextModel>(file, config);
+  std::vector<Passage> passages(4, {std::vector<int>(kLength), 1, 1});
+  for (std::size_t k = 0; k < passages.size(); ++k) {
+    for (std::size_t t = 0; t < kLength; ++t) {
+      passages[k].ids[t] = static_cast<int>(random_bits(1, k, t) % kTokens);
+    }
+  }
+  return [=] {
+    TextAttention attention(model, passages, /*keep_weights=*/false);
+    while (!attention.advance(1e6)) {
+    }
+  };
+}
+
 struct Row {
   const char* name;
   std::function<void()> call;
@@ -93,6 +143,7 @@ std::vector<Row> made_rows() {
          Collapse(stack, {{0.25, 0.1}}, {1}).advance(4);
        }},
       {"train-step", [=] { run->advance(1); }},
+      {"encoder", encoding()},
       {"decode-softmax-64", decoding(Retrieval::soft, 64)},
       {"decode-hard-64", decoding(Retrieval::hard, 64)},
       {"decode-softmax-512", decoding(Retrieval::soft, 512)},
