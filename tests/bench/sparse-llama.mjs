@@ -1,35 +1,47 @@
-// Writes a checkpoint in the shape of a LLaMA of 7 billion weights: 32 layers of 32 heads, width 4096,
-// BF16, in shards with their index and config.json. The files are sparse: only headers, gains and, with
-// --dense, queries and keys take room on the disk; the rest are holes, which read as zeros.
+// Writes a checkpoint in the shape of a LLaMA of 7 billion weights (32 layers of 32 heads, width 4096) or of 1.1
+// billion (22 layers of 32 heads with 4 key heads, width 2048), BF16, in shards with their index, config.json and,
+// with --tokenizer, a tokenizer.json of bytes. The files are sparse: only headers, gains and, with --dense, queries and
+// keys take room on the disk; the rest are holes, which read as zeros.
 //
-//   node tests/bench/sparse-llama.mjs FOLDER [--dense] [--layers N]
+//   node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense] [--tokenizer] [--layers N]
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-const WIDTH = 4096;
-const HIDDEN = 11008;
-const HEADS = 32;
+const SIZES = {
+  '7b': { width: 4096, hidden: 11008, heads: 32, keyHeads: 32, layers: 32 },
+  '1.1b': { width: 2048, hidden: 5632, heads: 32, keyHeads: 4, layers: 22 },
+};
 const TOKENS = 32000;
 const LAYERS_A_SHARD = 8;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { dense: { type: 'boolean', default: false }, layers: { type: 'string', default: '32' } },
+  options: {
+    size: { type: 'string', default: '7b' },
+    dense: { type: 'boolean', default: false },
+    tokenizer: { type: 'boolean', default: false },
+    layers: { type: 'string' },
+  },
 });
 const [folder] = positionals;
-const layers = Number(values.layers);
-if (!folder || !Number.isInteger(layers) || layers < 1) {
-  console.error('usage: node tests/bench/sparse-llama.mjs FOLDER [--dense] [--layers N]');
+const size = SIZES[values.size];
+const layers = Number(values.layers ?? size?.layers);
+if (!folder || !size || !Number.isInteger(layers) || layers < 1) {
+  console.error(
+    'usage: node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense] [--tokenizer] [--layers N]',
+  );
   process.exit(2);
 }
+const { width: WIDTH, hidden: HIDDEN, heads: HEADS, keyHeads: KEY_HEADS } = size;
 
 /** [name, shape] of each tensor of a layer. */
 function layerTensors(n) {
   const at = `model.layers.${n}`;
-  const square = [WIDTH, WIDTH];
+  const keys = (WIDTH / HEADS) * KEY_HEADS;
   return [
-    ...['q', 'k', 'v', 'o'].map((p) => [`${at}.self_attn.${p}_proj.weight`, square]),
+    ...['q', 'o'].map((p) => [`${at}.self_attn.${p}_proj.weight`, [WIDTH, WIDTH]]),
+    ...['k', 'v'].map((p) => [`${at}.self_attn.${p}_proj.weight`, [keys, WIDTH]]),
     ...['gate', 'up'].map((p) => [`${at}.mlp.${p}_proj.weight`, [HIDDEN, WIDTH]]),
     [`${at}.mlp.down_proj.weight`, [WIDTH, HIDDEN]],
     ...['input', 'post_attention'].map((p) => [`${at}.${p}_layernorm.weight`, [WIDTH]]),
@@ -104,9 +116,27 @@ writeFileSync(
     model_type: 'llama',
     hidden_size: WIDTH,
     num_attention_heads: HEADS,
-    num_key_value_heads: HEADS,
+    num_key_value_heads: KEY_HEADS,
     num_hidden_layers: layers,
     rope_theta: 10000,
   }),
 );
+
+/** The characters by which GPT-2 writes the bytes: their own where they can be printed, else those from 256 on. */
+function byteCharacters() {
+  const printed = (byte) => (byte >= 33 && byte <= 126) || (byte >= 161 && byte !== 173);
+  let others = 256;
+  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printed(byte) ? byte : others++));
+}
+if (values.tokenizer) {
+  const vocab = Object.fromEntries(byteCharacters().map((character, byte) => [character, byte]));
+  writeFileSync(
+    join(folder, 'tokenizer.json'),
+    JSON.stringify({
+      pre_tokenizer: { type: 'ByteLevel', add_prefix_space: false, use_regex: false },
+      decoder: { type: 'ByteLevel' },
+      model: { type: 'BPE', vocab, merges: [] },
+    }),
+  );
+}
 console.log(`${folder}: ${(total / 1e9).toFixed(1)} GB in ${shards.length} files`);
