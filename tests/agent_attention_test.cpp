@@ -1,9 +1,11 @@
 #include "labs/agent_attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "catch.h"
 #include "central_differences.h"
+#include "labs/policy_gradient.h"
 #include "support/error.h"
 
 using namespace eigenscope;
@@ -93,15 +95,125 @@ TEST_CASE("the gradient of every policy agrees with central differences") {
   for (const PolicyKind kind : all_policies()) {
     CAPTURE(static_cast<int>(kind));
     FeaturePolicy<double> policy(kind, shape, 11, 0);
-    const auto loss = [&] {
-      policy.forward(observations);
-      return policy.backward(observations, drawn.actions, 0.01);
-    };
-    loss();
-    const Vector<double> gradient = policy.gradient();
-    CHECK(gradient_error(loss, policy.parameters().data(), gradient.size(), gradient.data()) <
-          1e-7);
+    const std::vector<std::vector<double>> weights{{}, {0.5, -0.25, 1, 0, -1, 2}};
+    for (const std::vector<double>& advantages : weights) {
+      const auto loss = [&] {
+        policy.forward(observations);
+        return policy.backward(observations, drawn.actions, 0.01, advantages);
+      };
+      loss();
+      const Vector<double> gradient = policy.gradient();
+      CHECK(gradient_error(loss, policy.parameters().data(), gradient.size(), gradient.data()) <
+            1e-7);
+    }
   }
+}
+
+TEST_CASE("the mean of REINFORCE's gradient over all actions is the gradient of the mean reward") {
+  const Demonstrations drawn = draw_demonstrations(2, 3, 1, 2, 0);
+  const Matrix<double> observations = drawn.observations.cast<double>();
+  const PolicyShape shape{kRelevantFeatures + 3, kActions, 3, 5};
+  for (const PolicyKind kind : {PolicyKind::attention, PolicyKind::plain}) {
+    FeaturePolicy<double> policy(kind, shape, 11, 0);
+    const auto shares = [&] {
+      policy.forward(observations);
+      const Matrix<double> likelihoods = policy.logits().array().exp();
+      return Matrix<double>(likelihoods.array().rowwise() / likelihoods.colwise().sum().array());
+    };
+    const auto cost = [&] {
+      const Matrix<double> all = shares();
+      return -(all(drawn.actions[0], 0) + all(drawn.actions[1], 1)) / 2;
+    };
+    const Matrix<double> probabilities = shares();
+    Vector<double> mean = Vector<double>::Zero(policy.parameters().size());
+    for (TokenId first = 0; first < kActions; ++first) {
+      for (TokenId second = 0; second < kActions; ++second) {
+        const std::vector<TokenId> actions{first, second};
+        const std::vector<double> rewards{first == drawn.actions[0] ? 1.0 : 0.0,
+                                          second == drawn.actions[1] ? 1.0 : 0.0};
+        policy.forward(observations);
+        policy.backward(observations, actions, 0, advantages_of<double>(rewards));
+        mean += probabilities(first, 0) * probabilities(second, 1) * policy.gradient();
+      }
+    }
+    CHECK(gradient_error(cost, policy.parameters().data(), mean.size(), mean.data()) < 1e-7);
+  }
+}
+
+TEST_CASE("actions are drawn with the probabilities of the policy") {
+  constexpr Index kDraws = 20000;
+  const Vector<double> shares = Eigen::Vector3d(0.2, 0.5, 0.3);
+  const Matrix<double> logits = (shares.array().log() + 4).matrix().replicate(1, kDraws);
+  const std::vector<TokenId> actions = sampled_actions(logits, 3, 1, 0);
+  for (Index action = 0; action < kActions; ++action) {
+    const auto count = static_cast<double>(std::count(actions.begin(), actions.end(), action));
+    CHECK(count / kDraws == Approx(shares[action]).margin(0.015));
+  }
+  const Matrix<double> later = logits.rightCols(kDraws - 7);
+  CHECK(std::equal(actions.begin() + 7, actions.end(), sampled_actions(later, 3, 1, 7).begin()));
+}
+
+TEST_CASE("the order of tokens is immaterial, that of a perceptron's features is not") {
+  const PolicyShape shape{7, kActions, 3, 5};
+  const Matrix<double> observations =
+      draw_demonstrations(4, 3, 1, 2, 0).observations.cast<double>();
+  const Matrix<double> reversed = observations.colwise().reverse();
+  for (const PolicyKind kind : all_policies()) {
+    FeaturePolicy<double> policy(kind, shape, 5, 0);
+    policy.forward(observations);
+    const Matrix<double> logits = policy.logits();
+    if (has_tokens(kind)) {
+      // u, and behind it p of attention or the bias of uniform weights
+      for (const Index first :
+           kind == PolicyKind::attention ? std::vector<Index>{0, 21} : std::vector<Index>{0}) {
+        Eigen::Map<Matrix<double>> vectors(policy.parameters().data() + first, 3, 7);
+        vectors = vectors.rowwise().reverse().eval();
+      }
+    }
+    policy.forward(reversed);
+    CHECK(policy.logits().isApprox(logits) == has_tokens(kind));
+  }
+}
+
+TEST_CASE("shuffled slots are a uniform permutation of each observation") {
+  constexpr Index kFeatures = 5, kCount = 5000;
+  Matrix<float> slots(kFeatures, kCount);
+  for (Index i = 0; i < kFeatures; ++i) slots.row(i).setConstant(static_cast<float>(i));
+  shuffle_slots(slots, 3, 1);
+  Matrix<double> counts = Matrix<double>::Zero(kFeatures, kFeatures);
+  for (Index n = 0; n < kCount; ++n) {
+    for (Index i = 0; i < kFeatures; ++i) counts(i, static_cast<Index>(slots(i, n))) += 1;
+  }
+  CHECK((counts.colwise().sum().array() == double{kCount}).all());
+  CHECK((counts / kCount).isApproxToConstant(0.2, 0.15));
+}
+
+TEST_CASE("shuffled slots change only policies without tokens") {
+  AgentAttentionSettings settings = agent_settings();
+  const std::vector<AgentAttentionRow> fixed = finished(settings, 1e12).rows();
+  settings.slots = AgentSlots::shuffled;
+  const std::vector<AgentAttentionRow> shuffled = finished(settings, 1e12).rows();
+  for (std::size_t i = 0; i < fixed.size(); ++i) {
+    CHECK((fixed[i].accuracy.value == shuffled[i].accuracy.value) == has_tokens(fixed[i].policy));
+  }
+}
+
+TEST_CASE("tokens learn from rewards what a perceptron does not learn from shuffled slots",
+          "[long]") {
+  AgentAttentionSettings settings = agent_settings();
+  settings.distractors = {8};
+  settings.demonstrations = 1000;
+  settings.steps = 600;
+  settings.feature_width = 8;
+  settings.learning = AgentLearning::policy_gradient;
+  settings.slots = AgentSlots::shuffled;
+  const AgentAttention lab = finished(settings, 1e9);
+  const auto accuracy = [rows = lab.rows()](PolicyKind policy) {
+    return row_of(rows, policy, 8, 1).accuracy.value;
+  };
+  CHECK(accuracy(PolicyKind::attention) > lab.most_frequent().value + 0.2);
+  CHECK(accuracy(PolicyKind::uniform) > lab.most_frequent().value + 0.2);
+  CHECK(accuracy(PolicyKind::plain) < lab.most_frequent().value + 0.1);
 }
 
 TEST_CASE("policies have about as many parameters as self-attention") {

@@ -7,6 +7,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "labs/estimate_over.h"
+#include "labs/policy_gradient.h"
 #include "support/error.h"
 #include "support/random.h"
 
@@ -26,6 +27,9 @@ enum class AgentDraw { demonstrations, fresh, weights, batches, count };
 std::uint64_t stream_of(std::uint64_t training, AgentDraw draw) {
   return training * static_cast<std::uint64_t>(AgentDraw::count) + static_cast<std::uint64_t>(draw);
 }
+
+/// Draws of some settings only: a stream of their own beside this one, so that no other draw depends on them.
+std::uint64_t beside(std::uint64_t stream) { return ~stream; }
 
 /// The place in [-1, 1] where a ball lands that is thrown back at -1 and 1, from one in [-2, 2].
 double within_walls(double place) {
@@ -76,6 +80,17 @@ Demonstrations draw_demonstrations(Index count, Index distractors, double scale,
   return drawn;
 }
 
+void shuffle_slots(Matrix<float>& observations, std::uint64_t seed, std::uint64_t stream) {
+  const Index features = observations.rows();
+  for (Index n = 0; n < observations.cols(); ++n) {
+    for (Index left = features; left > 1; --left) {
+      const auto draw = static_cast<std::uint64_t>(n * features + left - 1);
+      const auto other = random_below(static_cast<std::uint64_t>(left), seed, stream, draw);
+      std::swap(observations(left - 1, n), observations(static_cast<Index>(other), n));
+    }
+  }
+}
+
 AgentAttention::AgentAttention(const AgentAttentionSettings& settings)
     : settings_(settings),
       runs_(kPolicyNames.size(), settings.distractors.size(), settings.trainings, settings.steps) {
@@ -88,13 +103,18 @@ AgentAttention::AgentAttention(const AgentAttentionSettings& settings)
   check_ascending(kDistractors, settings.distractors);
 }
 
+Demonstrations AgentAttention::observed(Index count, double scale, std::uint64_t stream) const {
+  Demonstrations drawn = draw_demonstrations(count, distractors(), scale, settings_.seed, stream);
+  if (settings_.slots == AgentSlots::shuffled && !has_tokens(kind())) {
+    shuffle_slots(drawn.observations, settings_.seed, beside(stream));
+  }
+  return drawn;
+}
+
 AgentAttention::Run AgentAttention::begin() {
   const auto stream = [&](AgentDraw draw) { return stream_of(runs_.seed(), draw); };
-  if (runs_.kind() == 0) {
-    demonstrations_ =
-        draw_demonstrations(settings_.demonstrations, distractors(), settings_.distractor_scale,
-                            settings_.seed, stream(AgentDraw::demonstrations));
-  }
+  demonstrations_ = observed(settings_.demonstrations, settings_.distractor_scale,
+                             stream(AgentDraw::demonstrations));
   const PolicyShape shape{kRelevantFeatures + distractors(), kActions, settings_.feature_width,
                           kAgentHidden};
   FeaturePolicy<float> policy(kind(), shape, settings_.seed, stream(AgentDraw::weights));
@@ -118,7 +138,18 @@ void AgentAttention::step(Run& run) {
     actions.push_back(demonstrations_.actions[example]);
   }
   run.policy.forward(observations);
-  run.policy.backward(observations, actions, static_cast<float>(settings_.sparsity));
+  std::vector<float> advantages;
+  if (settings_.learning == AgentLearning::policy_gradient) {
+    const std::vector<TokenId> expert = actions;
+    actions = sampled_actions(run.policy.logits(), settings_.seed, beside(stream),
+                              static_cast<std::uint64_t>(run.step * kAgentBatch));
+    std::vector<float> rewards;
+    for (std::size_t b = 0; b < actions.size(); ++b) {
+      rewards.push_back(actions[b] == expert[b] ? 1.0F : 0.0F);
+    }
+    advantages = advantages_of<float>(rewards);
+  }
+  run.policy.backward(observations, actions, static_cast<float>(settings_.sparsity), advantages);
   run.optimizer.step(run.step, 1, run.policy.gradient(), run.policy.parameters());
 }
 
@@ -126,9 +157,8 @@ AgentAttention::Measures AgentAttention::measured(FeaturePolicy<float>& policy) 
   Measures measures{};
   std::array<double, kActions> shares{};
   for (const double scale : kFreshScales) {
-    const Demonstrations fresh =
-        draw_demonstrations(kFreshStates, distractors(), scale * settings_.distractor_scale,
-                            settings_.seed, stream_of(runs_.seed(), AgentDraw::fresh));
+    const Demonstrations fresh = observed(kFreshStates, scale * settings_.distractor_scale,
+                                          stream_of(runs_.seed(), AgentDraw::fresh));
     policy.forward(fresh.observations);
     shares.fill(0);  // the expert's actions do not depend on the distractors
     Fresh& found = measures.of_scale.emplace_back();

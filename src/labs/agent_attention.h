@@ -1,5 +1,5 @@
-// Does attention make an agent robust to irrelevant features: policies that imitate an expert, over the number
-// and the scale of distractors (Bramlage and Cortese, 2020, arXiv:2007.04862).
+// Does attention make an agent robust to irrelevant features: policies that learn an expert's actions, over the
+// number and the scale of distractors (Bramlage and Cortese, 2020, arXiv:2007.04862).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,22 @@ struct Demonstrations {
   Matrix<float> observations;  ///< the relevant features, then the distractors
   std::vector<TokenId> actions;
 };
+
+/// How a policy learns the expert's actions.
+enum class AgentLearning {
+  imitation,  ///< cross-entropy with the expert's action
+  policy_gradient  ///< REINFORCE: the reward is 1 if an action drawn from the policy is the expert's, else 0
+};
+inline constexpr std::array kAgentLearningNames{Choice{"imitation", "imitation"},
+                                                Choice{"policy-gradient", "policy gradient"}};
+
+/// Places of the features in an observation.
+enum class AgentSlots {
+  fixed,
+  shuffled  ///< another uniform permutation of the features, distractors included, in each observation
+};
+inline constexpr std::array kAgentSlotNames{Choice{"fixed", "fixed"},
+                                            Choice{"shuffled", "shuffled"}};
 
 /// A ball at x in [-1, 1] with velocity in [-1, 1] lands after a time in [0, 1], thrown back by walls at -1 and 1;
 /// the expert moves the paddle, in [-1, 1], towards that place unless it is within 0.2. All four are uniform,
@@ -72,9 +88,14 @@ struct AgentAttentionSettings {
   std::vector<double> distractors{0, 8, 16, 32};  ///< ascending
   Eigen::Index demonstrations = 1000;
   double distractor_scale = 1, sparsity = 0.003;
+  AgentLearning learning = AgentLearning::imitation;
+  AgentSlots slots = AgentSlots::fixed;  ///< of policies without tokens: tokens have no order
   Eigen::Index feature_width = 16, steps = 600, trainings = 5;
   std::uint64_t seed = 1;
 };
+
+/// Permutes the entries of each observation.
+void shuffle_slots(Matrix<float>& observations, std::uint64_t seed, std::uint64_t stream);
 
 /// One kind of policy and number of distractors after the last step, on fresh observations.
 struct AgentAttentionRow {
@@ -127,6 +148,8 @@ class AgentAttention {
   PolicyKind kind() const { return static_cast<PolicyKind>(runs_.kind()); }
   Index distractors() const { return static_cast<Index>(settings_.distractors[runs_.point()]); }
   double step_work() const;
+  /// As the present kind of policy observes them.
+  Demonstrations observed(Index count, double scale, std::uint64_t stream) const;
 
   AgentAttentionRow row(std::size_t kind, std::size_t at, std::size_t scale) const;
 
@@ -136,7 +159,7 @@ class AgentAttention {
 
   AgentAttentionSettings settings_;
   PairedTrainings<Run, Measures> runs_;  // points are numbers of distractors, kinds are policies
-  Demonstrations demonstrations_;        // of the present seed and number of distractors
+  Demonstrations demonstrations_;        // of the present run
 };
 
 }  // namespace eigenscope

@@ -78,7 +78,7 @@ FeaturePolicy<Scalar>::FeaturePolicy(PolicyKind kind, const PolicyShape& shape, 
     }
   };
   const auto root = [](Index inputs) { return 1 / std::sqrt(static_cast<double>(inputs)); };
-  if (has_tokens()) {
+  if (has_tokens(kind_)) {
     fill(0, attention(), root(2));
     fill(attention(), up(), root(shape.width));
   }
@@ -202,8 +202,17 @@ void FeaturePolicy<Scalar>::forward(const Matrix<Scalar>& observations) {
 
 template <class Scalar>
 double FeaturePolicy<Scalar>::backward(const Matrix<Scalar>& observations,
-                                       std::span<const TokenId> actions, Scalar penalty) {
-  double loss = cross_entropy<Scalar>(actions, /*gradient=*/true, logits_);
+                                       std::span<const TokenId> actions, Scalar penalty,
+                                       std::span<const Scalar> advantages) {
+  std::vector<double> terms(actions.size());
+  double loss = cross_entropy<Scalar>(actions, /*gradient=*/true, logits_, terms);
+  if (!advantages.empty()) {
+    loss = 0;
+    for (std::size_t b = 0; b < terms.size(); ++b) {
+      loss += static_cast<double>(advantages[b]) * terms[b] / static_cast<double>(terms.size());
+      logits_.col(static_cast<Index>(b)) *= advantages[b];
+    }
+  }
   gradient_.setZero();
   dup_.resize(hidden_, observations.cols());
   dread_.resize(read_.rows(), read_.cols());

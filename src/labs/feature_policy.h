@@ -27,6 +27,11 @@ inline constexpr std::array kPolicyNames{
     Choice{"gate", "static gate"}, Choice{"sparse", "perceptron, L1"},
     Choice{"plain", "perceptron"}};
 
+/// Whether the policy adds up tokens of features, so that the order of features is immaterial.
+constexpr bool has_tokens(PolicyKind kind) {
+  return kind == PolicyKind::attention || kind == PolicyKind::uniform;
+}
+
 /// What an observation and a policy are made of.
 struct PolicyShape {
   Eigen::Index features = 1;  ///< F
@@ -53,11 +58,11 @@ class FeaturePolicy {
   /// After forward, actions x B.
   const Matrix<Scalar>& logits() const { return logits_; }
 
-  /// After forward with the same observations: mean over the batch of -log p(action), plus `penalty` times the
-  /// sum of the absolute weights of the hidden layer of a sparse policy. The gradient by parameters() is in
-  /// gradient(); logits are lost.
+  /// After forward with the same observations: mean over the batch of -log p(action), times the observation's
+  /// advantage unless there are none, plus `penalty` times the sum of the absolute weights of the hidden layer of a
+  /// sparse policy. The gradient by parameters() is in gradient(); logits are lost.
   double backward(const Matrix<Scalar>& observations, std::span<const TokenId> actions,
-                  Scalar penalty);
+                  Scalar penalty, std::span<const Scalar> advantages = {});
 
   Vector<Scalar>& parameters() { return parameters_; }
   const Vector<Scalar>& gradient() const { return gradient_; }
@@ -72,9 +77,8 @@ class FeaturePolicy {
  private:
   using Index = Eigen::Index;
 
-  bool has_tokens() const { return kind_ == PolicyKind::attention || kind_ == PolicyKind::uniform; }
   /// Inputs of the hidden layer.
-  Index inputs() const { return has_tokens() ? shape_.width : shape_.features; }
+  Index inputs() const { return has_tokens(kind_) ? shape_.width : shape_.features; }
   /// First parameter of each matrix, one after the other.
   Index place() const { return shape_.width * shape_.features; }
   Index attention() const;

@@ -1,4 +1,5 @@
-// Attention of agents: accuracy of policies that imitate an expert, over the number and scale of irrelevant features.
+// Attention of agents: accuracy of policies that learn an expert's actions, over the number and scale of irrelevant
+// features.
 #include "labs/agent_attention.h"
 
 #include "operations/operations.h"
@@ -18,6 +19,13 @@ void describe(InputFields& f, AgentAttentionInput& in) {
   f.number(kDemonstrations, s.demonstrations);
   f.number(kDistractorScale, s.distractor_scale);
   f.number(kSparsity, s.sparsity);
+  f.choice("learning", s.learning, kAgentLearningNames,
+           "imitation of the expert's action, or REINFORCE with the reward 1 for this action and 0 "
+           "for others");
+  f.choice(
+      "slots", s.slots, kAgentSlotNames,
+      "places of the features in an observation: fixed, or shuffled in each, where only tokens "
+      "carry the identity of their feature");
   f.number(kFeatureWidth, s.feature_width);
   f.number_from(600, "steps", s.steps);
   f.number("trainings", s.trainings);
@@ -47,9 +55,11 @@ void describe_agent_row(ResultFields& out, const AgentAttentionRow& row) {
   describe(out, "accuracy", row.accuracy, "share of the expert's actions on fresh observations");
   describe(out, "gain", row.gain,
            "accuracy minus that of the perceptron with the same demonstrations");
-  describe(out, "relevant_share", row.relevant_share,
-           "share of the four relevant features in the attention weights, the gate or the squared "
-           "weights of the hidden layer");
+  describe(
+      out, "relevant_share", row.relevant_share,
+      "share of the four relevant features in the attention weights, the gate or the squared "
+      "weights of the hidden layer; with shuffled slots that of the first four slots, except in "
+      "attention weights");
 }
 
 void describe_eigenvector_share(ResultFields& out, const EigenvectorShare& own) {
@@ -96,8 +106,8 @@ class AgentAttentionJob {
 
 const Operation agent_attention_operation = operation<AgentAttentionInput, AgentAttentionJob>(
     "agent-attention",
-    "Accuracy of policies that imitate an expert, with and without attention, over the number and "
-    "scale of irrelevant features",
+    "Accuracy of policies that learn an expert's actions, with and without attention, over the "
+    "number and scale of irrelevant features",
     "eigenscope agent-attention --distractors 0,16,64 --trainings 5 --csv", "rows");
 
 }  // namespace eigenscope

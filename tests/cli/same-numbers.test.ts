@@ -173,8 +173,12 @@ test('the lab of attention priors, to the last digit of its trained weights', ()
   expectSame([found.mean_correlation!, found.mean_error!], [terminal.mean_correlation, terminal.mean_error]);
 });
 
-test('the lab of distractors, to the last digit of its trained weights', () => {
-  const settings = { distractors: [0, 5], demonstrations: 50, trainings: 2, steps: 60, feature_width: 6, seed: 5 };
+test.each([
+  { learning: 'imitation', slots: 'fixed' },
+  { learning: 'policy-gradient', slots: 'shuffled' },
+] as const)('the lab of distractors, to the last digit of its trained weights: %o', (choices) => {
+  const sizes = { distractors: [0, 5], demonstrations: 50, trainings: 2, steps: 60, feature_width: 6, seed: 5 };
+  const settings = { ...sizes, ...choices };
   const terminal = json('agent-attention', optionsOf(settings));
   const found = finish(native, 'agent-attention', settings);
   for (const name of ['accuracy', 'gain', 'accuracy_error', 'relevant_share'] as const) {
