@@ -1,7 +1,13 @@
-import { integers, log, number } from '../../../state/control';
+import { choiceOf, integers, log, number } from '../../../state/control';
 
 /** The controls of the lab `agent-attention`. */
 export const agentControls = {
+  learning: choiceOf('agent-attention', 'learning', 'Learning', {
+    help: 'Imitation of the expert’s action, or policy gradient from the reward 1 for this action and 0 for others',
+  }),
+  slots: choiceOf('agent-attention', 'slots', 'Feature slots', {
+    help: 'Whether features keep their places or are shuffled in each observation; only tokens carry their identity',
+  }),
   demonstrations: number('demonstrations', 'Demonstrations', log(100, 4000, { integer: true }), {
     sign: '<i>n</i>',
     help: 'Number of observations with the expert’s action that a policy imitates',

@@ -13,6 +13,8 @@ export const AGENT_INPUTS = [
   'distractor_scale',
   'sparsity',
   'feature_width',
+  'learning',
+  'slots',
   'trainings',
   'seed',
 ] as const;
@@ -29,6 +31,7 @@ function agentMeasured(output: AgentOutput): AgentMeasured {
     return {
       attention: accuracy('attention'),
       uniform: accuracy('uniform'),
+      gate: accuracy('gate'),
       sparse: accuracy('sparse'),
       plain: accuracy('plain'),
     };

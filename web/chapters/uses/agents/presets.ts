@@ -1,7 +1,7 @@
 import type { Preset } from '../../shared/preset';
 import type { State } from '../state';
 
-type Accuracies = Record<'attention' | 'uniform' | 'sparse' | 'plain', number>;
+type Accuracies = Record<'attention' | 'uniform' | 'gate' | 'sparse' | 'plain', number>;
 
 /** Of each preset's state, by `eigenscope agent-attention`. */
 export interface AgentMeasured {
@@ -43,5 +43,28 @@ export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>
       'perceptron with an L1 penalty {loud.loud.sparse}.',
     state: {},
     claim: ({ loud: { loud } }) => loud.attention < loud.plain - 0.05 && loud.sparse > loud.plain + 0.1,
+  },
+  {
+    id: 'rewards',
+    figure: 'agent-attention',
+    name: 'Policy gradient',
+    text:
+      '<b>Attention does not help a policy gradient.</b> Learning from rewards, with 32 irrelevant features, the ' +
+      'perceptron has an accuracy of {rewards.most.plain}, self-attention {rewards.most.attention} and a static gate ' +
+      '{rewards.most.gate}.',
+    state: { learning: 'policy-gradient' },
+    claim: ({ rewards: { most } }) => most.attention < most.plain + 0.01 && most.gate > most.plain + 0.02,
+  },
+  {
+    id: 'shuffled',
+    figure: 'agent-attention',
+    name: 'Shuffled slots',
+    text:
+      '<b>Tokens, not attention weights, make a policy independent of the order of features.</b> With 36 features in ' +
+      'random places the accuracy is {shuffled.most.attention} with self-attention, {shuffled.most.uniform} with ' +
+      'uniform weights and {shuffled.most.plain} with a perceptron, which is not told the features’ places.',
+    state: { slots: 'shuffled' },
+    claim: ({ shuffled: { most } }) =>
+      most.uniform > most.attention - 0.015 && Math.min(most.attention, most.uniform) > most.plain + 0.3,
   },
 ];
