@@ -25,6 +25,7 @@ import { meansText } from '../../web/chapters/train/published-rows';
 import { ratesOf, withoutRuns } from '../../web/chapters/train/rates-rows';
 import {
   cutOf,
+  strengthName,
   strengthPlaces,
   strengthPoints,
   strengthsOf,
@@ -279,6 +280,18 @@ test('baselines trained in this tab have a place beside the strengths', () => {
   const places = strengthPlaces(strengthsOf(results));
   expect(places.of(point!.strength)).toBeLessThan(Math.min(...places.strengths));
   expect(places.of(1)).toBe(1);
+});
+
+test('a panel compares with one baseline, and with the models without attention beside it', () => {
+  const points = strengthPoints(published('paper-setting'));
+  for (const biases of ['with', 'without']) {
+    const compared = points.filter((it) => it.biases === biases && it.strength === null);
+    expect(compared.map(({ method, form }) => [method, form])).toEqual([
+      ['none', 'none'],
+      ['no-attention', 'no-attention'],
+    ]);
+    expect(compared.map(strengthName)).toEqual(['baseline', 'no attention']);
+  }
 });
 
 test('a perplexity that ran away does not set the axis of the others', () => {

@@ -21,16 +21,17 @@ import { partText, referenceCells, REFERENCES, type PublishedResults } from './p
 import { differenceText, meansText, runsText } from './published-rows';
 import {
   cutOf,
+  formName,
   strengthName,
   strengthPlaces,
   strengthPoints,
   strengthsOf,
   strengthsTrained,
   strengthText,
+  type Form,
   type Strength,
   type StrengthPoint,
 } from './strength-rows';
-import { regularizers } from './state';
 
 /** Pixels of a panel on a wide page and on a phone. */
 const HEIGHT = { wide: 230, narrow: 170 };
@@ -62,7 +63,7 @@ export const strengthFigure: PanelsDescription<Strengths> = {
   title: 'Perplexity and entropy against the strength',
   rows: (results) => ({ methods: strengthsOf(results), points: strengthPoints(results) }),
   *panels(shown, width) {
-    const forms = formsOf(shown.rows.methods).map((form) => regularizers[form]);
+    const forms = formsOf(shown.rows.methods).map(formName);
     const columns = width >= 1000 ? 4 : 2;
     const height = width >= 560 ? HEIGHT.wide : HEIGHT.narrow;
     const size = { width: width / columns, height };
@@ -107,7 +108,11 @@ export const strengthFigure: PanelsDescription<Strengths> = {
   }),
 };
 
-const formsOf = (methods: readonly Strength[]) => [...new Set(methods.map(({ form }) => form))];
+/** The forms in the grid's order, so that colours stay, and last the model without attention. */
+function formsOf(methods: readonly Strength[]): Form[] {
+  const forms = [...new Set(methods.map(({ form }) => form))];
+  return [...forms.filter((form) => form !== 'no-attention'), ...forms.filter((form) => form === 'no-attention')];
+}
 
 function panel(
   value: Value,
@@ -119,7 +124,6 @@ function panel(
   const place = ({ strength }: { strength: number | null }) => places.of(strength);
   const spread = (point: StrengthPoint) => point[value];
   const own = all.filter((point) => point.biases === biases);
-  const baseline = own.filter(({ form }) => form === 'none');
   const mean = (point: StrengthPoint) => point[value].mean;
   const { method, query_key_bias } = axes;
   const chosen = own.filter((it) => it.method === method && it.biases === query_key_bias);
@@ -152,21 +156,29 @@ function panel(
       gridY({ ticks: 4, strokeOpacity: 0.08 }),
       titleMark(`${value}, ${biases === 'with' ? '' : 'no '}biases`),
       ...(value === 'perplexity' ? referenceMarks(found.references, [ends[0] - room, top]) : []),
-      ruleY(baseline, { y: mean, stroke: series[0], strokeWidth: 2, ariaDescription: 'none' }),
       ...formsOf(methods).flatMap((form, i) => {
         const points = own.filter((it) => it.form === form && mean(it) <= cut);
         const beyond = own.filter((it) => it.form === form && mean(it) > cut);
+        // Without a strength, a method is a line to compare the others with.
+        const compared = points.filter(({ strength }) => strength === null);
         return [
+          ruleY(compared, {
+            y: mean,
+            stroke: series[i],
+            strokeWidth: 2,
+            strokeDasharray: dashes[i],
+            ariaDescription: formName(form),
+          }),
           line(points, {
             x: place,
             y: mean,
             stroke: series[i],
             strokeWidth: 2,
             strokeDasharray: dashes[i],
-            ariaDescription: regularizers[form],
+            ariaDescription: formName(form),
           }),
           errorBars(points, place, spread, { stroke: series[i] }),
-          meanMark(points, { x: place, y: mean }, spread, series[i], `${regularizers[form]}, mean`),
+          meanMark(points, { x: place, y: mean }, spread, series[i], `${formName(form)}, mean`),
           text(beyond, {
             x: place,
             y,
@@ -174,7 +186,7 @@ function panel(
             fill: series[i],
             fontWeight: 600,
             dy: 8,
-            ariaDescription: `${regularizers[form]}, mean, above the axis`,
+            ariaDescription: `${formName(form)}, mean, above the axis`,
           }),
         ];
       }),

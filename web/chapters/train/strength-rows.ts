@@ -6,10 +6,13 @@ import { isInsignificant, testedOf, testText, type Tested } from './published-ro
 import type { CellTrial } from './trials';
 import { regularizers } from './state';
 
-/** A method of the grid: a form of the regularizer at one strength; null for none. */
+/** A form of the regularizer, `none`, or a model that replaces attention by nothing. */
+export type Form = Regularizer | 'no-attention';
+
+/** A method of the grid: a form at one strength; null for none. */
 export interface Strength {
   method: string;
-  form: Regularizer;
+  form: Form;
   strength: number | null;
 }
 
@@ -17,7 +20,7 @@ export interface Strength {
 export function strengthsOf({ grid }: PublishedResults): Strength[] {
   return Object.entries(grid.axes.method!).map(([method, settings]) => ({
     method,
-    form: (settings.regularizer ?? 'none') as Regularizer,
+    form: settings.attention === 'none' ? 'no-attention' : ((settings.regularizer ?? 'none') as Regularizer),
     strength: typeof settings.scale_weight === 'number' ? settings.scale_weight : null,
   }));
 }
@@ -53,9 +56,10 @@ export function cutOf(points: readonly StrengthPoint[], value: 'perplexity' | 'e
   return CUT * Math.max(...baselines.map(({ perplexity }) => perplexity.mean));
 }
 
-/** What the page calls a method. */
+export const formName = (form: Form) => (form === 'no-attention' ? 'no attention' : regularizers[form]);
+
 export function strengthName({ form, strength }: Strength): string {
-  return strength === null ? regularizers[form] : `${regularizers[form]}, ${strength}`;
+  return strength === null ? formName(form) : `${formName(form)}, ${strength}`;
 }
 
 /** The runs of a method with or without the biases of queries and keys. */
@@ -88,7 +92,7 @@ export function strengthText(points: readonly StrengthPoint[]): string {
   const sentences = ['with', 'without'].flatMap((biases) => {
     const own = points.filter((point) => point.biases === biases);
     const baseline = own.find(({ form }) => form === 'none');
-    const others = own.filter(({ form }) => form !== 'none');
+    const others = own.filter(({ strength }) => strength !== null);
     if (!baseline || others.length === 0) return [];
     const perplexity = (point: StrengthPoint) => point.perplexity.mean;
     const best = others.reduce((a, b) => (perplexity(b) < perplexity(a) ? b : a));
