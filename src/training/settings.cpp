@@ -1,6 +1,5 @@
 #include "training/settings.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -162,11 +161,9 @@ constexpr double kMostNumbers = 2e8;
 
 void must_divide(const char* field, Index value, const char* whole, Index of) {
   if (of % value == 0) return;
-  std::string name = field;
-  std::replace(name.begin(), name.end(), '_', ' ');
   throw InvalidArgument(
       field, std::string("divide the ") + whole,
-      std::string(whole) + " " + std::to_string(of) + ", " + name + " " + std::to_string(value));
+      std::string(whole) + " " + std::to_string(of) + ", " + field + " " + std::to_string(value));
 }
 
 // Without softmax nothing reads W_QK: what is done to it would be without effect.

@@ -597,7 +597,7 @@ test('what is wrong with a rare setting is said at its control, whose group open
   expect(await group.getAttribute('open')).not.toBe(null);
   await go(page, `${TINY}&key_heads=3`);
   await press(page, 'play');
-  await page.locator('#error-train-key_heads', { hasText: /must divide the heads: heads 2, key heads 3/ }).waitFor();
+  await page.locator('#error-train-key_heads', { hasText: /must divide the heads: heads 2, key_heads 3/ }).waitFor();
   await go(page, `${TINY}&tokenizer=runes`);
   await page.locator('#error-train-tokenizer', { hasText: /bytes, words: found 'runes'/ }).waitFor();
 });
