@@ -49,12 +49,7 @@ TrainSettings learning(std::uint64_t seed, double penalty) {
   return settings;
 }
 
-TrainedModel trained(const TrainSettings& settings) {
-  Trainer trainer(settings, std::make_shared<const Text>(byte_text(kStory)));
-  while (!trainer.advance(100)) continue;
-  return read_model(
-      Safetensors(std::make_shared<MemorySource>("weights", trainer.weights(TensorFormat::f32))));
-}
+TrainedModel trained(const TrainSettings& settings) { return trained_model(settings, kStory); }
 
 std::vector<TrainedModel> all_trained(const std::vector<TrainSettings>& runs) {
   std::vector<TrainedModel> models;

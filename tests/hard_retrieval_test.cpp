@@ -22,7 +22,7 @@ namespace {
 const std::string kText = made_text(4000);
 constexpr HardRetrievalSettings kSettings{16, 0.5, 7};
 
-// Trained for a few steps, through the file without optimizer state.
+// Trained for a few steps.
 TrainedModel trained(AttentionKind attention, std::uint64_t seed, Index steps = 12) {
   TrainSettings settings = small_run();
   settings.model.attention = attention;
@@ -30,10 +30,7 @@ TrainedModel trained(AttentionKind attention, std::uint64_t seed, Index steps = 
   settings.model.heads = 4;
   settings.optimizer.steps = steps;
   settings.seed = seed;
-  Trainer trainer(settings, std::make_shared<const Text>(byte_text(kText)));
-  while (!trainer.advance(100)) continue;
-  return read_model(
-      Safetensors(std::make_shared<MemorySource>("weights", trainer.weights(TensorFormat::f32))));
+  return trained_model(settings, kText);
 }
 
 HardRetrieval finished(std::vector<TrainedModel> models, double work = 1e9,

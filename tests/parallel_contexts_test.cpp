@@ -34,16 +34,10 @@ TrainSettings rotary_run(std::uint64_t seed) {
   return settings;
 }
 
-TrainedModel trained_with(const TrainSettings& settings) {
-  Trainer trainer(settings, std::make_shared<const Text>(byte_text(kSomeText)));
-  while (!trainer.advance(100)) continue;
-  return read_model(
-      Safetensors(std::make_shared<MemorySource>("weights", trainer.weights(TensorFormat::f32))));
-}
-
 std::vector<TrainedModel> two_models() {
   std::vector<TrainedModel> models;
-  for (const std::uint64_t seed : {1, 2}) models.push_back(trained_with(rotary_run(seed)));
+  for (const std::uint64_t seed : {1, 2})
+    models.push_back(trained_model(rotary_run(seed), kSomeText));
   return models;
 }
 
@@ -296,7 +290,7 @@ TEST_CASE("correlations over passages and heads have their permutations") {
   CHECK_THAT(entropy, WithinAbs(rows[0].entropy, 1e-12));
   CHECK_THAT(added, WithinAbs(row_of(rows, ContextReading::reset, 8).entropy_added.value, 1e-12));
   // With the gain of the norm in W_QK.
-  const TrainedModel own = trained_with(rotary_run(2));
+  const TrainedModel own = trained_model(rotary_run(2), kSomeText);
   const HeadFactors factors = own.model.head(1, 1);
   const VectorXd gain =
       own.model.parameters().segment(own.model.layout().layers[1].norm1, 16).cast<double>();
@@ -353,7 +347,7 @@ TEST_CASE("runs whose contexts cannot be read in parallel are refused") {
   };
   const auto of = [](auto... settings) {
     std::vector<TrainedModel> all;
-    (all.push_back(trained_with(settings)), ...);
+    (all.push_back(trained_model(settings, kSomeText)), ...);
     return all;
   };
   TrainSettings own = rotary_run(1);

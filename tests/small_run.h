@@ -8,6 +8,7 @@
 
 #include "support/random.h"
 #include "training/trainer.h"
+#include "training/training_file.h"
 
 namespace eigenscope::testing {
 
@@ -33,6 +34,14 @@ inline TrainSettings small_run() {
   settings.log_every = 3;
   settings.eval_batches = 2;
   return settings;
+}
+
+/// Of a finished run on the bytes of a text, through the file without optimizer state.
+inline TrainedModel trained_model(const TrainSettings& settings, const std::string& text) {
+  Trainer trainer(settings, std::make_shared<const Text>(byte_text(text)));
+  while (!trainer.advance(100)) continue;
+  return read_model(
+      Safetensors(std::make_shared<MemorySource>("weights", trainer.weights(TensorFormat::f32))));
 }
 
 inline std::shared_ptr<const Text> small_text() {

@@ -83,11 +83,7 @@ Demonstrations draw_demonstrations(Index count, Index distractors, double scale,
 void shuffle_slots(Matrix<float>& observations, std::uint64_t seed, std::uint64_t stream) {
   const Index features = observations.rows();
   for (Index n = 0; n < observations.cols(); ++n) {
-    for (Index left = features; left > 1; --left) {
-      const auto draw = static_cast<std::uint64_t>(n * features + left - 1);
-      const auto other = random_below(static_cast<std::uint64_t>(left), seed, stream, draw);
-      std::swap(observations(left - 1, n), observations(static_cast<Index>(other), n));
-    }
+    shuffle_range(observations.col(n), seed, stream, static_cast<std::uint64_t>(n * features));
   }
 }
 

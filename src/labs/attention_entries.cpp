@@ -10,6 +10,7 @@
 #include "nn/loss.h"
 #include "support/error.h"
 #include "support/random.h"
+#include "support/vector_of.h"
 #include "training/masked_tokens.h"
 #include "training/offset_mask.h"
 
@@ -173,29 +174,18 @@ void AttentionEntries::plan_masks(const Model<float>& masked, double penalty,
   add(KeptDistances::nearest, 0, first_of(order, entries));
   const std::uint64_t stream = kEntryStream + subject.trained.settings.seed;
   for (Index draw = 0; draw < kRandomMasks; ++draw) {
-    for (std::size_t i = order.size(); i-- > 1;) {  // Fisher-Yates
-      const std::uint64_t counter = static_cast<std::uint64_t>(draw) * order.size() + i;
-      std::swap(order[i], order[random_below(i + 1, settings_.seed, stream, counter)]);
-    }
+    shuffle_range(order, settings_.seed, stream, static_cast<std::uint64_t>(draw) * order.size());
     add(KeptDistances::random, draw, first_of(order, entries));
   }
 }
 
 void AttentionEntries::read_passages(std::string_view text) {
   const TrainedModel& first = subjects_.front().trained;
-  const bool masked = model_.objective == Objective::masked;
-  const auto length = static_cast<std::size_t>(model_.length);
   const auto passages =
       validation_passages(first.tokenizer, text, model_.length, settings_.sequences);
   passages_ = std::ssize(passages);
   for (std::size_t k = 0; k < passages.size(); ++k) {
-    const auto begin = passages[k].begin();
-    inputs_.insert(inputs_.end(), begin + masked, passages[k].end() - 1 + masked);
-    targets_.insert(targets_.end(), begin + 1, passages[k].end());
-    if (!masked) continue;
-    mask_tokens(first.settings.masked_share, static_cast<TokenId>(model_.vocabulary - 1),
-                settings_.seed, k, std::span(inputs_).last(length),
-                std::span(targets_).last(length));
+    add_example(first.settings, passages[k], settings_.seed, k, inputs_, targets_);
   }
 }
 
@@ -264,10 +254,6 @@ MatrixXd stacked(const std::vector<VectorXd>& rows) {
   MatrixXd found(std::ssize(rows), rows.front().size());
   for (Index i = 0; i < found.rows(); ++i) found.row(i) = rows[static_cast<std::size_t>(i)];
   return found;
-}
-
-Eigen::Map<const VectorXd> vector_of(const std::vector<double>& losses) {
-  return {losses.data(), std::ssize(losses)};
 }
 
 }  // namespace

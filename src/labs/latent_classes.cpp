@@ -105,9 +105,7 @@ bool LatentClasses::advance() {
   }
   std::vector<Index> order(kWidth);
   std::iota(order.begin(), order.end(), Index{0});
-  for (std::size_t i = kWidth - 1; i > 0; --i) {  // Fisher-Yates
-    std::swap(order[i], order[random_below(i + 1, seed, stream(shuffle), i)]);
-  }
+  shuffle_range(order, seed, stream(shuffle));
 
   const auto logits_of = [&](const VectorXd& spectrum, bool corrected) {
     MatrixXd logits = (spectrum.asDiagonal() * keys).transpose() * tokens;

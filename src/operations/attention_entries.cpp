@@ -28,10 +28,7 @@ void describe(InputFields& f, AttentionEntriesInput& in) {
   f.number("seed", in.settings.seed);
 }
 
-struct DiagonalCorrelation {
-  DiagonalProperty property;
-  PermutedCorrelation found;
-};
+using DiagonalCorrelation = PropertyCorrelation<DiagonalProperty>;
 
 struct AttentionEntriesResult {
   Eigen::Index models;
@@ -124,13 +121,10 @@ class AttentionEntriesJob {
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }
   AttentionEntriesResult result() const {
-    std::vector<DiagonalCorrelation> correlations;
-    const auto found = lab_.correlations();
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      correlations.push_back({static_cast<DiagonalProperty>(k), found[k]});
-    }
-    return {lab_.models(), lab_.loss(),  lab_.rows(),   lab_.learned(),
-            lab_.masks(),  lab_.heads(), lab_.errors(), correlations};
+    return {lab_.models(), lab_.loss(),
+            lab_.rows(),   lab_.learned(),
+            lab_.masks(),  lab_.heads(),
+            lab_.errors(), by_property<DiagonalProperty>(lab_.correlations())};
   }
 
  private:

@@ -19,10 +19,7 @@ struct AttentionExplanationInput {
 
 void describe(InputFields& f, AttentionExplanationInput& in) { describe(f, in.drawn); }
 
-struct TraitCorrelation {
-  HeadTrait trait;
-  PermutedCorrelation found;
-};
+using TraitCorrelation = PropertyCorrelation<HeadTrait>;
 
 struct AttentionExplanationResult {
   std::vector<ExplanationRow> rows;
@@ -80,7 +77,7 @@ void describe_explanation_null(ResultFields& out, const ExplanationNull& null) {
 }
 
 void describe_trait(ResultFields& out, const TraitCorrelation& it) {
-  out.choice("trait", static_cast<std::size_t>(it.trait), kHeadTraitNames, "property of a head");
+  out.choice("trait", static_cast<std::size_t>(it.property), kHeadTraitNames, "property of a head");
   out.nullable("correlation", it.found.value.value,
                "its rank correlation over heads with `attention_dropped`");
   describe_null(out, it.found);
@@ -109,11 +106,8 @@ class AttentionExplanationJob {
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return progress_of(lab_); }
   AttentionExplanationResult result() const {
-    std::vector<TraitCorrelation> traits;
-    for (const PermutedCorrelation& found : lab_.traits()) {
-      traits.push_back({static_cast<HeadTrait>(traits.size()), found});
-    }
-    return {lab_.rows(), lab_.heads(), lab_.nulls(), traits, lab_.changes(), lab_.agreement()};
+    return {lab_.rows(),    lab_.heads(),    lab_.nulls(), by_property<HeadTrait>(lab_.traits()),
+            lab_.changes(), lab_.agreement()};
   }
 
  private:

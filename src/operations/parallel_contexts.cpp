@@ -27,16 +27,13 @@ void describe(InputFields& f, ParallelContextsInput& in) {
   f.number("seed", in.settings.seed);
 }
 
-struct PropertyCorrelation {
-  HeadProperty property;
-  PermutedCorrelation found;
-};
+using HeadCorrelation = PropertyCorrelation<HeadProperty>;
 
 struct ParallelContextsResult {
   std::vector<ContextRow> rows;
   std::vector<PassageCorrelation> passages;
   std::vector<ContextHead> heads;
-  std::vector<PropertyCorrelation> properties;
+  std::vector<HeadCorrelation> properties;
 };
 
 void describe_reading(ResultFields& out, const ContextRow& row) {
@@ -74,7 +71,7 @@ void describe_read_head(ResultFields& out, const ContextHead& head) {
            "entropy with eight blocks and reset positions minus that");
 }
 
-void describe_head_property(ResultFields& out, const PropertyCorrelation& it) {
+void describe_head_property(ResultFields& out, const HeadCorrelation& it) {
   out.choice("property", static_cast<std::size_t>(it.property), kHeadPropertyNames,
              "property of a head");
   describe(out, "correlation", it.found.value,
@@ -101,12 +98,8 @@ class ParallelContextsJob {
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }
   ParallelContextsResult result() const {
-    std::vector<PropertyCorrelation> properties;
-    const auto found = lab_.properties();
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      properties.push_back({static_cast<HeadProperty>(k), found[k]});
-    }
-    return {lab_.rows(), lab_.passages(), lab_.heads(), properties};
+    return {lab_.rows(), lab_.passages(), lab_.heads(),
+            by_property<HeadProperty>(lab_.properties())};
   }
 
  private:

@@ -10,14 +10,10 @@
 #include "simulation/row_statistics.h"
 #include "spectrum/ensemble.h"
 #include "statistics/permuted_correlation.h"
+#include "support/vector_of.h"
 #include "tokens/kernel.h"
 
 namespace eigenscope {
-
-/// A list of numbers as a vector, which refers to it.
-inline Eigen::Map<const Eigen::VectorXd> vector_of(const std::vector<double>& list) {
-  return {list.data(), static_cast<Eigen::Index>(list.size())};
-}
 
 /// ensemble, eigenvalues, width, head_width, seed.
 struct EnsembleInput {
@@ -78,6 +74,21 @@ void describe_theory(ResultFields& out, const Propagation& theory, const char* p
 void describe_sampled(ResultFields& out, const RowEstimate& rows);
 /// `name` and `name`_error.
 void describe(ResultFields& out, const char* name, const Estimate& estimate, Help meaning);
+/// The rank correlation of a property, such as the entropy of a head, with another quantity.
+template <class Property>
+struct PropertyCorrelation {
+  Property property;
+  PermutedCorrelation found;
+};
+/// Those of all properties, in their order.
+template <class Property, class Correlations>
+std::vector<PropertyCorrelation<Property>> by_property(const Correlations& all) {
+  std::vector<PropertyCorrelation<Property>> list;
+  for (const PermutedCorrelation& found : all) {
+    list.push_back({static_cast<Property>(list.size()), found});
+  }
+  return list;
+}
 /// null_low, null_high and p, each name after `prefix`.
 void describe_null(ResultFields& out, const PermutedCorrelation& found, const char* prefix = "");
 /// entropy, participation and sensitivity_localization with their errors, each name after `prefix`.

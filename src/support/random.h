@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace eigenscope {
 
@@ -46,6 +47,17 @@ inline std::uint64_t random_below(std::uint64_t count, std::uint64_t seed, std::
                                   std::uint64_t counter) {
   const double at = random_unit(seed, stream, counter) * static_cast<double>(count);
   return std::min(count - 1, static_cast<std::uint64_t>(at));
+}
+
+/// Brings a range into a random order (Fisher-Yates), by the draws counter + 1 to counter + size - 1.
+template <class Range>
+void shuffle_range(Range&& values, std::uint64_t seed, std::uint64_t stream,
+                   std::uint64_t counter = 0) {
+  const auto first = values.begin();
+  for (auto i = static_cast<std::uint64_t>(values.end() - first); i-- > 1;) {
+    const std::uint64_t other = random_below(i + 1, seed, stream, counter + i);
+    std::swap(first[static_cast<std::ptrdiff_t>(i)], first[static_cast<std::ptrdiff_t>(other)]);
+  }
 }
 
 /// An index below `count`, uniform when `normal` is N(0, 1): a normal number through its distribution

@@ -31,4 +31,16 @@ void mask_tokens(double share, TokenId mask, std::uint64_t seed, std::uint64_t d
   for (std::size_t i = count; i < length; ++i) targets[places[i]] = kNoTarget;
 }
 
+void add_example(const TrainSettings& settings, std::span<const TokenId> tokens, std::uint64_t seed,
+                 std::uint64_t draw, std::vector<TokenId>& inputs, std::vector<TokenId>& targets) {
+  const bool masked = settings.model.objective == Objective::masked;
+  const std::size_t length = tokens.size() - 1;
+  const auto read = tokens.subspan(masked ? 1 : 0, length), predicted = tokens.subspan(1);
+  inputs.insert(inputs.end(), read.begin(), read.end());
+  targets.insert(targets.end(), predicted.begin(), predicted.end());
+  if (!masked) return;
+  mask_tokens(settings.masked_share, static_cast<TokenId>(settings.model.vocabulary - 1), seed,
+              draw, std::span(inputs).last(length), std::span(targets).last(length));
+}
+
 }  // namespace eigenscope

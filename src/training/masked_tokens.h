@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "training/settings.h"
 
@@ -16,5 +17,10 @@ Eigen::Index model_vocabulary(const ModelSettings& settings, Eigen::Index tokens
 /// inputs; the other targets become kNoTarget. Places are those of draw number `draw` of the seed.
 void mask_tokens(double share, TokenId mask, std::uint64_t seed, std::uint64_t draw,
                  std::span<TokenId> inputs, std::span<TokenId> targets);
+
+/// Appends T of T + 1 tokens to inputs and targets: all but the last with their successors, or with the objective
+/// `masked` all but the first, of which those that mask_tokens hides are predicted.
+void add_example(const TrainSettings& settings, std::span<const TokenId> tokens, std::uint64_t seed,
+                 std::uint64_t draw, std::vector<TokenId>& inputs, std::vector<TokenId>& targets);
 
 }  // namespace eigenscope

@@ -201,19 +201,12 @@ void Trainer::stop_at(Index step, const std::string& what) {
       shown(settings_.optimizer.learning_rate) + " may help";
 }
 
-// Adds T tokens from `start` on to the batch, with those that follow them as targets; or with masked tokens the
-// latter as both.
+// Adds the example at `start` to the batch.
 void Trainer::add_sequence(const std::vector<TokenId>& text, Index start, std::uint64_t seed,
                            std::uint64_t draw) {
-  const Index length = settings_.model.length;
-  const bool masked = settings_.model.objective == Objective::masked;
-  const auto first = text.begin() + start, next = first + 1;
-  inputs_.insert(inputs_.end(), masked ? next : first, (masked ? next : first) + length);
-  outputs_.insert(outputs_.end(), next, next + length);
-  if (!masked) return;
-  const auto own = static_cast<std::size_t>(length);
-  mask_tokens(settings_.masked_share, static_cast<TokenId>(settings_.model.vocabulary - 1), seed,
-              draw, std::span(inputs_).last(own), std::span(outputs_).last(own));
+  const auto tokens = std::span(text).subspan(static_cast<std::size_t>(start),
+                                              static_cast<std::size_t>(settings_.model.length) + 1);
+  add_example(settings_, tokens, seed, draw, inputs_, outputs_);
 }
 
 // The forward pass of the batch of the next step.
