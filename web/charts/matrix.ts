@@ -29,8 +29,8 @@ interface Cell {
   column: number;
 }
 
-/** Rows and columns that a key moves by; five times as many with Shift. */
-const MOVES: Record<string, [row: number, column: number]> = {
+/** Rows and columns that a key moves by. */
+export const MOVES: Record<string, [row: number, column: number]> = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1],
   ArrowUp: [-1, 0],
@@ -165,7 +165,7 @@ export class MatrixPicture {
     this.choose(cell);
   }
 
-  /** The first key chooses the largest weight, or the first cell. */
+  /** The first key chooses the largest weight, or the first cell; Shift moves five cells. */
   private move(event: KeyboardEvent): void {
     const step = MOVES[event.key];
     if (!step || !this.matrix || event.ctrlKey || event.altKey || event.metaKey) return;

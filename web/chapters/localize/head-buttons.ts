@@ -3,6 +3,7 @@ import { short } from '../../charts/format';
 import { AXES } from './localization-claim';
 import { withSubscripts } from '../../charts/subscript';
 import { legend } from '../../charts/legend';
+import { MOVES } from '../../charts/matrix';
 import { fieldRamp, stripOf } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { child } from '../../ui/dom';
@@ -10,15 +11,6 @@ import { draw } from '../../ui/queue';
 import { nameOf, placeName, type Model, type HeadRegistry, type PlacedHead } from '../../heads/registry';
 import { covarianceNames, tracesOf, untraced } from '../../heads/traces';
 import type { Store } from './state';
-
-const MOVES: Record<string, [number, number]> = {
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  Home: [0, -Infinity],
-  End: [0, Infinity],
-};
 
 /** All heads as a table of buttons, layer by layer: the way to a head without a pointer. */
 export class HeadButtons {

@@ -8,19 +8,16 @@ import { CONTEXT_INPUTS, contextInput } from './lab';
 import { BLOCK_LINES, blockMarks, ENTROPY_MARKS, entropyMarks, type ContextOutput } from './marks';
 import { CONTEXT_MODELS } from './models';
 
-/** Sequences while a control is dragged. */
-const QUICK = 16;
-
 /** The cost of blocks read in parallel, over their number and over the entropy that they add. */
 export class ContextFigure extends LabFigure<ContextOutput> {
   readonly inputs = CONTEXT_INPUTS;
 
   protected async answer(
-    { run, state, quality }: FigureContext,
+    context: FigureContext,
     take: (output: ContextOutput, progress: number) => void,
   ): Promise<ContextOutput> {
-    const sequences = quality === 'quick' ? Math.min(QUICK, state.sequences) : state.sequences;
-    const input = { ...contextInput(state), ...(await runsAndText(CONTEXT_MODELS)), sequences };
+    const { run, state } = context;
+    const input = { ...contextInput(state), ...(await runsAndText(context, CONTEXT_MODELS)) };
     return run('parallel-contexts', input, take);
   }
 

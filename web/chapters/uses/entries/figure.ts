@@ -7,20 +7,16 @@ import { ENTRY_INPUTS, entryInput } from './lab';
 import { COST_LINES, costMarks, costScale, DISTANCES, maskLines, maskMarks, type EntryOutput } from './marks';
 import { entryModels } from './models';
 
-/** Sequences while a control is dragged. */
-const QUICK = 16;
-
 /** What trained models lose without a distance between query and key, and the distances that a learned mask keeps. */
 export class EntryFigure extends LabFigure<EntryOutput> {
   readonly inputs = ENTRY_INPUTS;
 
   protected async answer(
-    { run, state, quality }: FigureContext,
+    context: FigureContext,
     take: (output: EntryOutput, progress: number) => void,
   ): Promise<EntryOutput> {
-    const sequences = quality === 'quick' ? Math.min(QUICK, state.sequences) : state.sequences;
-    const models = entryModels(state);
-    const input = { ...entryInput(state), ...(await runsAndText(models)), sequences };
+    const { run, state } = context;
+    const input = { ...entryInput(state), ...(await runsAndText(context, entryModels(state))) };
     return run('attention-entries', input, take);
   }
 

@@ -8,8 +8,6 @@ import { RETRIEVAL_INPUTS, retrievalInput } from './lab';
 import { headEntries, headMarks, MODEL_LINES, modelMarks, READINGS, type RetrievalOutput } from './marks';
 import { RETRIEVAL_MODELS } from './models';
 
-/** Sequences while a control is dragged. */
-const QUICK = 16;
 const BITS = { type: 'log', inset: 6, tickFormat: (value: number) => decade(value) || '' } as const;
 
 /** The cost of hard attention, head by head and in whole models. */
@@ -17,15 +15,12 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
   readonly inputs = RETRIEVAL_INPUTS;
 
   protected async answer(
-    { run, state, quality }: FigureContext,
+    context: FigureContext,
     take: (output: RetrievalOutput, progress: number) => void,
   ): Promise<RetrievalOutput> {
-    const sequences = quality === 'quick' ? Math.min(QUICK, state.sequences) : state.sequences;
-    return run(
-      'hard-retrieval',
-      { ...retrievalInput(state), ...(await runsAndText(RETRIEVAL_MODELS)), sequences },
-      take,
-    );
+    const { run, state } = context;
+    const input = { ...retrievalInput(state), ...(await runsAndText(context, RETRIEVAL_MODELS)) };
+    return run('hard-retrieval', input, take);
   }
 
   protected panels(output: RetrievalOutput): [Panel, Panel] {
