@@ -168,7 +168,9 @@ std::vector<ExplanationHead> AttentionExplanation::heads() const {
     return estimate_over(found_.size(), [&](std::size_t i) { return value(found_[i]); });
   };
   for (Index place = 0; place < heads_count(); ++place) {
-    ExplanationHead head{place / model_->heads(), place % model_->heads()};
+    ExplanationHead head;
+    head.layer = place / model_->heads();
+    head.head = place % model_->heads();
     for (std::size_t removal = 0; removal < static_cast<std::size_t>(removals()); ++removal) {
       head.attention[removal] =
           over([&](const Found& it) { return it.attention_correlation[removal][place]; });
@@ -250,11 +252,13 @@ std::vector<ExplanationRow> AttentionExplanation::rows() const {
   std::vector<ExplanationRow> rows;
   for (std::size_t k = 0; !found_.empty() && k < kExplanationNames.size(); ++k) {
     const auto explanation = static_cast<Explanation>(k);
-    rows.push_back({explanation, correlation_of(explanation, Removal::dropped, whole),
-                    correlation_of(explanation, Removal::masked, whole)});
+    ExplanationRow& row = rows.emplace_back();
+    row.explanation = explanation;
+    row.dropped = correlation_of(explanation, Removal::dropped, whole);
+    row.masked = correlation_of(explanation, Removal::masked, whole);
     if (explanation == Explanation::frequency) continue;
-    rows.back().dropped_partial = correlation_of(explanation, Removal::dropped, partial);
-    rows.back().dropped_gain = correlation_of(explanation, Removal::dropped, gain);
+    row.dropped_partial = correlation_of(explanation, Removal::dropped, partial);
+    row.dropped_gain = correlation_of(explanation, Removal::dropped, gain);
   }
   return rows;
 }
