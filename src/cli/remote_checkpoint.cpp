@@ -65,6 +65,11 @@ Folder hub_folder(const HubModel& model) {
 }
 
 Folder url_folder(const std::string& url) {
+  const std::string host = host_of(url);
+  if (const std::size_t account = host.find('@'); account != std::string::npos) {
+    throw FormatError(host.substr(account + 1),
+                      "a URL of a model must not have a user name or a password");
+  }
   const std::string path = shown_url(url);
   const std::size_t end = path.rfind('/') + 1;
   if (!is_weights_name(path)) {

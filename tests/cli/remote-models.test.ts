@@ -184,6 +184,7 @@ describe('a model that cannot be read is refused in words', () => {
     ['a/changing', {}, 'it changed while it was read: its etag was "1" and is "2"'],
     ['a/b/c', {}, 'a/b/c: there is no such file or folder'],
     ['http://STORE/a/llama', {}, 'a URL of a model must end with .safetensors or '],
+    ['http://me:hf_1@STORE/a/llama/model.bin', {}, 'STORE: a URL of a model must not have a user name or a password'],
     ['http://STORE/a/llama/model.bin', { HF_ENDPOINT: 'huggingface.co' }, 'HF_ENDPOINT must begin with https://'],
     ['a/llama', { HF_HUB_DOWNLOAD_TIMEOUT: '0' }, 'HF_HUB_DOWNLOAD_TIMEOUT must be an integer from 1 to 3600: found 0'],
     ['a/llama', { HF_ENDPOINT: 'http://127.0.0.1:9' }, 'the request to 127.0.0.1:9 failed: '],
