@@ -105,10 +105,10 @@ TEST_CASE("a configuration gives its plain values by their paths", "[checkpoint]
                                 "eps", "architectures", "text_config"}) {
     const Failure failure = failure_of([&] { config.positive_integer(key, 4096); });
     CHECK(failure.item == key);
-    CHECK_THAT(failure.message, ContainsSubstring("is not an integer from 1 to 4096"));
+    CHECK_THAT(failure.message, ContainsSubstring("be an integer from 1 to 4096"));
   }
   CHECK_THAT(failure_of([&] { config.positive_integer("minus", 9); }).message,
-             ContainsSubstring("-3 in config.json"));
+             ContainsSubstring("in config.json, but is -3"));
   CHECK(failure_of([&] { config.text("zero"); }).item == "zero");
   CHECK(config.positive_integer("text_config.num_attention_heads", 4096) == 99u);
   CHECK(config.positive_integer("text_config.hidden_size.0.num_attention_heads", 9) == 1u);

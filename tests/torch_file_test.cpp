@@ -92,11 +92,11 @@ TEST_CASE("a pickle runs nothing and is refused where it is damaged", "[torch]")
   CHECK_THAT(failure_of_pickle(pickle({0x80, 2, 'P'})).message,
              ContainsSubstring("it must have tensors alone (state_dict): opcode 80"));
   CHECK_THAT(failure_of_pickle(pickle({0x80, 2, '.'})).message,
-             ContainsSubstring("a value is missing"));
+             ContainsSubstring("an opcode must find the values that it takes"));
   CHECK_THAT(failure_of_pickle(pickle({0x80, 2, 'h', 3, '.'})).message,
              ContainsSubstring("before it is recalled"));
   CHECK_THAT(failure_of_pickle(pickle({0x80, 2, 't', '.'})).message,
-             ContainsSubstring("a mark is missing"));
+             ContainsSubstring("an opcode must find the mark that it ends at"));
   // A list that would hold itself.
   CHECK_THAT(failure_of_pickle(pickle({0x80, 2, ']', 'q', 0, 'h', 0, 'a', '.'})).message,
              ContainsSubstring("not yet inside another"));

@@ -114,15 +114,18 @@ struct ShowValue {
 
 }  // namespace
 
+void Config::refuse(const std::string& key, const std::string& expected, const Value& value) const {
+  throw FormatError(shown_name(key), "it must be " + expected + " in " + name_ + ", but is " +
+                                         std::visit(ShowValue{}, value));
+}
+
 std::optional<std::uint64_t> Config::positive_integer(const std::string& key,
                                                       std::uint64_t maximum) const {
   const auto found = values_.find(key);
   if (found == values_.end()) return std::nullopt;
   const std::uint64_t* const number = std::get_if<std::uint64_t>(&found->second);
   if (number == nullptr || *number < 1 || *number > maximum) {
-    throw FormatError(shown_name(key), std::visit(ShowValue{}, found->second) + " in " + name_ +
-                                           " is not an integer from 1 to " +
-                                           std::to_string(maximum));
+    refuse(key, "an integer from 1 to " + std::to_string(maximum), found->second);
   }
   return *number;
 }
@@ -139,9 +142,7 @@ std::optional<double> Config::number(const std::string& key, double minimum, dou
     if (end != other->shown.c_str() && *end == '\0') value = read;
   }
   if (value >= minimum && value <= maximum) return value;
-  throw FormatError(shown_name(key), std::visit(ShowValue{}, found->second) + " in " + name_ +
-                                         " is not a number from " + shown(minimum) + " to " +
-                                         shown(maximum));
+  refuse(key, "a number from " + shown(minimum) + " to " + shown(maximum), found->second);
 }
 
 std::optional<bool> Config::flag(const std::string& key) const {
@@ -151,18 +152,14 @@ std::optional<bool> Config::flag(const std::string& key) const {
   if (other != nullptr && (other->shown == "true" || other->shown == "false")) {
     return other->shown == "true";
   }
-  throw FormatError(shown_name(key), std::visit(ShowValue{}, found->second) + " in " + name_ +
-                                         " is neither true nor false");
+  refuse(key, "true or false", found->second);
 }
 
 std::optional<std::string> Config::text(const std::string& key) const {
   const auto found = values_.find(key);
   if (found == values_.end()) return std::nullopt;
   const std::string* const text = std::get_if<std::string>(&found->second);
-  if (text == nullptr) {
-    throw FormatError(shown_name(key),
-                      std::visit(ShowValue{}, found->second) + " in " + name_ + " is not a string");
-  }
+  if (text == nullptr) refuse(key, "a string", found->second);
   return *text;
 }
 

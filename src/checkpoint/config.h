@@ -61,6 +61,8 @@ class Config {
     std::string shown;  // for messages
   };
   using Value = std::variant<std::uint64_t, std::string, Other>;
+  [[noreturn]] void refuse(const std::string& key, const std::string& expected,
+                           const Value& value) const;
 
   std::string name_;
   std::map<std::string, Value> values_;  // null is left out

@@ -79,7 +79,7 @@ class PickleReader {
 
   Pointer pop() {
     if (stack_.empty() || (!marks_.empty() && stack_.size() == marks_.back()))
-      refuse("a value is missing");
+      refuse("an opcode must find the values that it takes");
     Pointer top = std::move(stack_.back());
     stack_.pop_back();
     return top;
@@ -90,7 +90,7 @@ class PickleReader {
     return items;
   }
   std::vector<Pointer> pop_to_mark() {
-    if (marks_.empty()) refuse("a mark is missing");
+    if (marks_.empty()) refuse("an opcode must find the mark that it ends at");
     const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
     std::vector<Pointer> items(std::make_move_iterator(first),
                                std::make_move_iterator(stack_.end()));

@@ -15,7 +15,7 @@ std::optional<OrderedJson> read_cell(const std::string& path,
   std::ifstream in(path, std::ios::binary);
   std::error_code error;
   if (!in && !std::filesystem::exists(path, error)) return std::nullopt;
-  if (!in) throw FormatError(path, "it cannot be opened for reading");
+  if (!in) throw FormatError(path, "it must be a file that can be opened for reading");
   std::ostringstream text;
   text << in.rdbuf();
   OrderedJson json = read_json(text.str());

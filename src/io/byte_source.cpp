@@ -132,7 +132,7 @@ FileSource::Opened FileSource::open(const std::string& path) {
   }
   Opened opened{std::ifstream(path, std::ios::binary), 0,
                 std::filesystem::last_write_time(path, error)};
-  if (!opened.stream) throw FormatError(path, "it cannot be opened for reading");
+  if (!opened.stream) throw FormatError(path, "it must be a file that can be opened for reading");
   opened.size = size_of(opened.stream, path);
   return opened;
 }
@@ -170,8 +170,8 @@ std::shared_ptr<ByteSource> open_source(const std::string& path) {
   if (!std::filesystem::is_other(status)) return std::make_shared<FileSource>(path);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    throw FormatError(path,
-                      "it cannot be opened for reading: " + std::generic_category().message(errno));
+    throw FormatError(path, "it must be a file that can be opened for reading: " +
+                                std::generic_category().message(errno));
   }
   std::vector<std::byte> bytes;
   try {

@@ -7,15 +7,20 @@ namespace eigenscope {
 
 void JsonNode::refuse(const std::string& message) const { throw FormatError(path_, message); }
 
+void JsonNode::refuse_kind(const char* expected) const {
+  refuse(std::string("it must be ") + expected + ", but " +
+         (json_ == nullptr ? "is missing" : std::string("is of type ") + json_->type_name()));
+}
+
 JsonNode JsonNode::at(const std::string& key) const {
   const std::string path = path_.empty() ? key : path_ + "." + key;
-  if (!is_null() && !json_->is_object()) refuse("it is not an object");
+  if (!is_null() && !json_->is_object()) refuse_kind("an object");
   if (is_null() || !json_->contains(key)) return {nullptr, path};
   return {&(*json_)[key], path};
 }
 
 std::vector<JsonNode> JsonNode::items() const {
-  if (!is_list()) refuse("it is not a list");
+  if (!is_list()) refuse_kind("an array");
   std::vector<JsonNode> nodes;
   for (const Json& item : *json_) {
     nodes.emplace_back(&item, path_ + "[" + std::to_string(nodes.size()) + "]");
@@ -28,28 +33,28 @@ std::vector<JsonNode> JsonNode::optional_items() const {
 }
 
 const JsonNode::Json::object_t& JsonNode::object() const {
-  if (is_null() || !json_->is_object()) refuse("it is not an object");
+  if (is_null() || !json_->is_object()) refuse_kind("an object");
   return json_->get_ref<const Json::object_t&>();
 }
 
 const std::string& JsonNode::text() const {
-  if (!is_text()) refuse("it is not a string");
+  if (!is_text()) refuse_kind("a string");
   return json_->get_ref<const std::string&>();
 }
 
 std::uint64_t JsonNode::natural() const {
-  if (is_null() || !json_->is_number_unsigned()) refuse("it is not a non-negative integer");
+  if (is_null() || !json_->is_number_unsigned()) refuse_kind("a non-negative integer");
   return json_->get<std::uint64_t>();
 }
 
 double JsonNode::number() const {
-  if (is_null() || !json_->is_number()) refuse("it is not a number");
+  if (is_null() || !json_->is_number()) refuse_kind("a number");
   return json_->get<double>();
 }
 
 bool JsonNode::flag(bool standard) const {
   if (is_null()) return standard;
-  if (!json_->is_boolean()) refuse("it is neither true nor false");
+  if (!json_->is_boolean()) refuse_kind("true or false");
   return json_->get<bool>();
 }
 

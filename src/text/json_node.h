@@ -18,6 +18,8 @@ class JsonNode {
   JsonNode(const Json* json, std::string path) : json_(json), path_(std::move(path)) {}
 
   [[noreturn]] void refuse(const std::string& message) const;
+  /// Names the type that the value has.
+  [[noreturn]] void refuse_kind(const char* expected) const;
   /// Whether it is null or absent.
   bool is_null() const { return json_ == nullptr || json_->is_null(); }
   bool is_text() const { return !is_null() && json_->is_string(); }

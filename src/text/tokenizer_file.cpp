@@ -29,7 +29,7 @@ class TokenizerFile {
   static void read_added_tokens(const JsonNode& list, TextTokenizer& tokenizer) {
     for (const JsonNode& node : list.optional_items()) {
       const JsonNode single = node.at("single_word");
-      if (single.flag(false)) single.refuse("only false is supported");
+      if (single.flag(false)) single.refuse("it must be false; true is not supported");
       const std::string& content = node.at("content").text();
       TextTokenizer::AddedToken token{unicode::decode(content),
                                       known_token(tokenizer.vocabulary(), node.at("content")),
@@ -37,7 +37,7 @@ class TokenizerFile {
       const bool normalized = node.at("normalized").flag(!node.at("special").flag(false));
       if (normalized) {
         token.text = normalize(tokenizer.normalizers_, token.text);
-        if (token.text.empty()) node.refuse("its content is empty when normalized");
+        if (token.text.empty()) node.refuse("its content must not be empty when normalized");
       }
       (normalized ? tokenizer.normalized_added_ : tokenizer.added_).push_back(std::move(token));
     }

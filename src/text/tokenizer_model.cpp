@@ -20,9 +20,9 @@ constexpr std::size_t kLongest = 1000;
 /// The pair of a token and its score in a unigram's vocabulary.
 std::pair<std::string, double> read_scored(const JsonNode& node) {
   const std::vector<JsonNode> pair = node.items();
-  if (pair.size() != 2) node.refuse("it is not a pair of a token and its score");
+  if (pair.size() != 2) node.refuse("it must be a pair of a token and its score");
   if (pair[0].text().size() > kLongest) {
-    pair[0].refuse("it must have at most " + std::to_string(kLongest) + " bytes, not " +
+    pair[0].refuse("it must have at most " + std::to_string(kLongest) + " bytes, but has " +
                    std::to_string(pair[0].text().size()));
   }
   return {pair[0].text(), pair[1].number()};
@@ -46,21 +46,22 @@ WordPiece read_word_piece(const JsonNode& model, VocabularyPointer vocabulary) {
 std::pair<std::string, std::string> read_merge(const JsonNode& node) {
   if (!node.is_text()) {
     const std::vector<JsonNode> both = node.items();
-    if (both.size() != 2) node.refuse("it is not a pair");
+    if (both.size() != 2) node.refuse("it must be a pair of tokens");
     return {both[0].text(), both[1].text()};
   }
   const std::string& text = node.text();
   const std::size_t space = text.find(' ');
   if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos) {
-    node.refuse("'" + shown_name(text) + "' is not two tokens with a space between");
+    node.refuse("it must be two tokens with a space between, but is '" + shown_name(text) + "'");
   }
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
 BytePair read_byte_pair(const JsonNode& model, VocabularyPointer vocabulary) {
   const JsonNode prefix = model.at("continuing_subword_prefix");
-  if (!prefix.text_or("").empty()) prefix.refuse("only an empty string is supported");
-  if (!model.at("dropout").is_null()) model.at("dropout").refuse("only null is supported");
+  if (!prefix.text_or("").empty()) prefix.refuse("it must be empty; prefixes are not supported");
+  if (!model.at("dropout").is_null())
+    model.at("dropout").refuse("it must be null; dropout is not supported");
   BytePair::Rules rules;
   const JsonNode unknown = model.at("unk_token");
   if (!unknown.text_or("").empty()) rules.unknown = known_token(*vocabulary, unknown);
@@ -115,9 +116,9 @@ std::shared_ptr<const Vocabulary> read_vocabulary(const JsonNode& root) {
       vocabulary->add(token, JsonNode(&id, shown_name(token)).natural());
     }
   }
-  if (vocabulary->size() == 0) vocab.refuse("it is empty");
+  if (vocabulary->size() == 0) vocab.refuse("it must have at least one token");
   for (const JsonNode& added : root.at("added_tokens").optional_items()) {
-    if (added.at("content").text().empty()) added.refuse("its content is empty");
+    if (added.at("content").text().empty()) added.refuse("its content must not be empty");
     vocabulary->add(added.at("content").text(), added.at("id").natural());
   }
   return vocabulary;

@@ -43,7 +43,7 @@ Normalizer read_replace(const JsonNode& node) {
   if (regex.is_null()) {
     rule.pattern = decoded(string);
     rule.repeated = false;
-    if (rule.pattern.empty()) string.refuse("it is empty");
+    if (rule.pattern.empty()) string.refuse("it must not be empty");
   } else if (regex.text() == "\\s+") {
     return ReplaceSpaces{std::move(rule.content)};
   } else if (regex.text() != " {2,}") {
@@ -122,7 +122,7 @@ Split read_split(const JsonNode& node) {
   const JsonNode regex = node.at("pattern").at("Regex"), string = node.at("pattern").at("String");
   if (regex.is_null()) {
     rules.pattern = decoded(string);
-    if (string.text().empty()) string.refuse("it is empty");
+    if (string.text().empty()) string.refuse("it must not be empty");
     return rules;
   }
   const auto known = std::find_if(kPatterns.begin(), kPatterns.end(),
@@ -169,7 +169,7 @@ SpecialTokens read_template(const JsonNode& node, const Vocabulary& vocabulary) 
 SpecialTokens read_pairs(const JsonNode& node, const Vocabulary& vocabulary) {
   const auto token = [&](const char* key) {
     const std::vector<JsonNode> pair = node.at(key).items();
-    if (pair.size() != 2) node.at(key).refuse("it is not a pair of a token and its id");
+    if (pair.size() != 2) node.at(key).refuse("it must be a pair of a token and its id");
     return known_token(vocabulary, pair[0]);
   };
   return {{token("cls")}, {token("sep")}};
@@ -212,7 +212,8 @@ SpecialTokens read_post_processors(const JsonNode& node, const Vocabulary& vocab
 
 int known_token(const Vocabulary& vocabulary, const JsonNode& node) {
   const auto id = vocabulary.find(node.text());
-  if (!id) node.refuse("'" + shown_name(node.text()) + "' is not in the vocabulary");
+  if (!id)
+    node.refuse("it must be in the vocabulary, but '" + shown_name(node.text()) + "' is not");
   return *id;
 }
 

@@ -128,7 +128,7 @@ test.each([
   ['a/b', ['x.gguf', 'y.gguf'], {}, 'a/b has several files of weights: x.gguf, y.gguf. Name one, as in a/b/x.gguf'],
   ['a/b', ['README.md'], {}, 'a/b has no file that ends with .safetensors or'],
   ['a/b', ['model.safetensors'], { gated: 'auto' }, 'a/b is gated: huggingface.co sends it only to accounts'],
-  ['a/b', [], { sha: 7 }, 'huggingface.co does not say which files there are'],
+  ['a/b', [], { sha: 7 }, 'huggingface.co must list the files of a/b with their revision, but does not'],
   ['a/b@dev', [], {}, "a/b has no revision 'dev' on huggingface.co"],
   ['a/c', [], {}, 'huggingface.co has no public model a/c'],
   ['a/b/absent.gguf', [], {}, 'huggingface.co answers 404 for absent.gguf'],

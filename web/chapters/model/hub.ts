@@ -42,7 +42,7 @@ export async function hubAddress({ name, revision, file }: HubModel, signal: Abo
   const url = new URL(`${HUB}/api/models/${name}/revision/${encodeURIComponent(revision)}`);
   const { sha, gated, siblings } = await ask(url, { signal }, async (response) => {
     if (!response.ok) throw new AddressError(refusalOf(name, revision, response));
-    return listingOf(await response.text());
+    return listingOf(name, await response.text());
   });
   if (gated) {
     throw new AddressError(
@@ -59,7 +59,7 @@ export async function hubAddress({ name, revision, file }: HubModel, signal: Abo
   return new URL(`${HUB}/${name}/resolve/${sha}/${encodeURIComponent(chosen)}`);
 }
 
-function listingOf(text: string): Listing {
+function listingOf(name: string, text: string): Listing {
   try {
     const listing = JSON.parse(text) as Listing;
     if (typeof listing.sha === 'string' && listing.siblings.every((it) => typeof it.rfilename === 'string'))
@@ -67,7 +67,7 @@ function listingOf(text: string): Listing {
   } catch {
     // said below
   }
-  throw new AddressError(`${new URL(HUB).host} does not say which files there are`);
+  throw new AddressError(`${new URL(HUB).host} must list the files of ${name} with their revision, but does not`);
 }
 
 /** The Hub does not tell a missing model from a private one. */
