@@ -1,4 +1,5 @@
-import { plot, type PlotOptions, type Scale } from '@observablehq/plot';
+import { plot, type Markish, type PlotOptions, type Scale } from '@observablehq/plot';
+import { legend, type Entry } from './legend';
 import { element } from './picture';
 import { subscriptParts } from './subscript';
 
@@ -60,6 +61,33 @@ export function chart(options: PlotOptions & { label: string }): Chart {
   for (const text of svg.querySelectorAll('text')) lower(text);
   describe(svg, label);
   return { svg, x: position(made.scale('x')), y: position(made.scale('y')) };
+}
+
+/** Pixels from the top of a picture to its legend, where the name of the vertical axis stands. */
+const AXIS_NAME = 22;
+
+/** A chart of `width` pixels below the legend of its `entries`; `height` is that without the legend, or made of its pixels. */
+export function chartWithLegend({
+  entries,
+  height,
+  marks,
+  ...options
+}: Omit<PlotOptions, 'height' | 'marks'> & {
+  label: string;
+  width: number;
+  marginLeft: number;
+  entries: Entry[];
+  height: number | ((legend: number) => number);
+  marks: Markish[];
+}): Chart {
+  const key = legend(entries, options.marginLeft, options.width - 8, AXIS_NAME);
+  const below = typeof height === 'number' ? height : height(key.height);
+  return chart({
+    ...options,
+    height: below + key.height,
+    marginTop: key.height + 12,
+    marks: [() => key.render(), ...marks],
+  });
 }
 
 /** The same chart in the pixels of a picture in which it stands at (dx, dy). */

@@ -1,9 +1,9 @@
 import type { Markish, PlotOptions } from '@observablehq/plot';
 import { count, short } from '../../charts/format';
-import { legend, type Entry } from '../../charts/legend';
+import type { Entry } from '../../charts/legend';
 import type { Mark } from '../../charts/mark-tip';
 import { dashes, series } from '../../charts/palette';
-import { chart, dot, gridY, line, ruleX, type Chart } from '../../charts/plot';
+import { chartWithLegend, dot, gridY, line, ruleX, type Chart } from '../../charts/plot';
 import { BARS, withError } from '../../charts/with-error';
 import type { LayerMeasure } from '../../engine/protocol';
 import type { Shape } from '../../ui/frame';
@@ -31,18 +31,17 @@ export function depthChart(
   marks: Markish[][],
 ): Chart {
   const { label, width, height, y, entries } = options;
-  const key = legend([...varianceEntries(curves), ...entries], 52, width - 8, 22);
-  return chart({
+  return chartWithLegend({
     label,
     width,
-    height: height(key.height) + key.height,
-    marginTop: key.height + 12,
+    height,
+    entries: [...varianceEntries(curves), ...entries],
     marginLeft: 52,
     marginRight: 16,
     marginBottom: 44,
     x: layerAxis(depthOf(curves)),
     y,
-    marks: [gridY({ strokeOpacity: 0.08 }), () => key.render(), ...[...marks].reverse().flat()],
+    marks: [gridY({ strokeOpacity: 0.08 }), ...[...marks].reverse().flat()],
   });
 }
 

@@ -1,9 +1,9 @@
 import type { Markish } from '@observablehq/plot';
 import { count, decade, short, tick } from '../../charts/format';
-import { legend, type Entry } from '../../charts/legend';
+import type { Entry } from '../../charts/legend';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { series } from '../../charts/palette';
-import { chart, dot, gridX, gridY, line, ruleX } from '../../charts/plot';
+import { chartWithLegend, dot, gridX, gridY, line, ruleX } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { BARS, withError } from '../../charts/with-error';
 import type { Output } from '../../engine/protocol';
@@ -68,12 +68,11 @@ export class RowEntropyFigure implements Figure {
     const { width } = this.frame;
     const { state } = this.store;
     const spots = this.spots();
-    const key = legend(this.entries(spots), 52, width - 8, 22);
-    const drawn = chart({
+    const drawn = chartWithLegend({
       label: `Entropy of a row of attention over the standard deviation of its logits. ${this.caption(spots)}`,
+      entries: this.entries(spots),
       width,
-      height: this.frame.height({ share: 0.5, least: 280, most: 440 }) + key.height,
-      marginTop: key.height + 12,
+      height: this.frame.height({ share: 0.5, least: 280, most: 440 }),
       marginLeft: 52,
       marginRight: 16,
       marginBottom: 44,
@@ -89,7 +88,6 @@ export class RowEntropyFigure implements Figure {
       marks: [
         gridX(TICKS, { strokeOpacity: 0.08 }),
         gridY({ strokeOpacity: 0.08 }),
-        () => key.render(),
         ...LENGTHS.flatMap((length, i) => this.lengthMarks(length, series[i])),
         ...headMarks(spots, state.head, brushed(state)),
       ],

@@ -1,8 +1,7 @@
 // How far the heads of a checkpoint are from those of another, as `eigenscope head-drift` prints it of weights.
 import { tick } from '../../charts/format';
-import { legend } from '../../charts/legend';
 import type { Mark } from '../../charts/mark-tip';
-import { chart, dot, ruleY, type Chart } from '../../charts/plot';
+import { chartWithLegend, dot, ruleY, type Chart } from '../../charts/plot';
 
 /** Changes in units of the spread, the standard deviation of the numbers before over the heads. */
 export interface Drift {
@@ -44,7 +43,6 @@ const LOOKS = [
 export function driftChart(drifted: Drifted[], places: string[], width: number): { chart: Chart; marks: Mark[] } {
   const entries = drifted.map(({ label }, i) => ({ text: label, kind: LOOKS[i].kind, colours: ['currentColor'] }));
   const band = { text: `±${SMALL}`, kind: 'line' as const, colours: ['var(--muted)'], dash: '7 3' };
-  const key = legend([...entries, band], 56, width - 8, 22);
   const marks = drifted.map(({ label, drift }) =>
     drift.heads.map((y, i) => ({
       x: i + 1,
@@ -52,17 +50,16 @@ export function driftChart(drifted: Drifted[], places: string[], width: number):
       text: `${places[i]}: drift of the ${label} ${tick(Number(y.toPrecision(3)))}`,
     })),
   );
-  const drawn = chart({
+  const drawn = chartWithLegend({
     label: 'Drift of each head',
+    entries: [...entries, band],
     width,
-    height: 220 + key.height,
-    marginTop: key.height + 12,
+    height: 220,
     marginLeft: 56,
     marginBottom: 42,
     x: { label: 'head, layer by layer →', tickFormat: tick, domain: [0, places.length + 1] },
     y: { label: '↑ change / spread over heads', tickFormat: tick, nice: true },
     marks: [
-      () => key.render(),
       ruleY([0], { stroke: 'var(--muted)' }),
       ruleY([-SMALL, SMALL], { stroke: 'var(--muted)', strokeDasharray: '7 3', ariaDescription: 'small drift' }),
       ...marks.map((list, i) =>

@@ -1,8 +1,8 @@
 import { short } from '../../charts/format';
-import { legend, type Entry } from '../../charts/legend';
+import type { Entry } from '../../charts/legend';
 import { MarkTip } from '../../charts/mark-tip';
 import { series } from '../../charts/palette';
-import { chart, dot, line } from '../../charts/plot';
+import { chartWithLegend, dot, line } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { Frame } from '../../ui/frame';
 import type { Checkpoints } from './checkpoints';
@@ -41,19 +41,13 @@ export class HeadDistanceFigure implements Figure {
       { text: 'rotary base alone', kind: 'line', colours: [series[1]], dash: '7 4' },
     ];
     const drawn = [measured, gaussian, rotary];
-    const key = legend(
-      entries.filter((_, i) => drawn[i].length > 0),
-      56,
-      width - 8,
-      22,
-    );
     const longest = Math.max(...gaussian.map(([distance]) => distance));
     const weights = drawn.flat().map(([, weight]) => weight);
-    const picture = chart({
+    const picture = chartWithLegend({
       label: this.caption(),
+      entries: entries.filter((_, i) => drawn[i].length > 0),
       width,
-      height: Math.round(Math.min(400, width * 0.7)) + key.height,
-      marginTop: key.height + 12,
+      height: Math.round(Math.min(400, width * 0.7)),
       marginLeft: 56,
       marginRight: 12,
       marginBottom: 42,
@@ -66,7 +60,6 @@ export class HeadDistanceFigure implements Figure {
       },
       y: { type: 'log', label: '↑ mean weight of a key', ticks: ticksOf(weights), tickFormat: short },
       marks: [
-        () => key.render(),
         line(rotary, {
           stroke: series[1],
           strokeWidth: 2,

@@ -1,6 +1,5 @@
 import { count, short, tick } from '../../charts/format';
-import { legend } from '../../charts/legend';
-import { chart, line, link, text, type Chart } from '../../charts/plot';
+import { chartWithLegend, line, link, text, type Chart } from '../../charts/plot';
 import { RectangleBrush, type Box } from '../../charts/rectangle';
 import { finiteCell, type Table } from '../../charts/table';
 import type { Input, Predicted, PredictedMeasure } from '../../engine/protocol';
@@ -208,20 +207,18 @@ export class PredictorsFigure implements Figure {
     const axis = { domain, tickFormat: tick, ticks: 5, nice: true };
     const steps = this.steps();
     const spots = steps.map(({ head, measured, after }) => ({ head, x: measured, y: after }));
-    const key = legend(modelEntries([this.checkpoints.model], spots), 48, width - 8, 22);
     const side = Math.min(width, 480);
-    this.chart = chart({
+    this.chart = chartWithLegend({
       label: this.caption(),
+      entries: modelEntries([this.checkpoints.model], spots),
       width: side,
-      height: side + key.height,
-      marginTop: key.height + 12,
+      height: side,
       marginLeft: 48,
       marginRight: 12,
       marginBottom: 42,
       x: { ...axis, label: `measured ${label} →` },
       y: { ...axis, label: `↑ predicted ${label}` },
       marks: [
-        () => key.render(),
         line(
           domain.map((end) => [end, end]),
           { stroke: 'var(--muted)', strokeDasharray: '4 4', ariaDescription: 'equal' },

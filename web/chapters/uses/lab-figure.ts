@@ -1,6 +1,6 @@
 import type { Markish, ScaleOptions } from '@observablehq/plot';
-import { legend, type Entry } from '../../charts/legend';
-import { chart, compose, gridX, gridY } from '../../charts/plot';
+import type { Entry } from '../../charts/legend';
+import { chart, chartWithLegend, compose, gridX, gridY } from '../../charts/plot';
 import { finiteCell, type Cell, type Table } from '../../charts/table';
 import { pick } from '../../state/control';
 import { areEqual } from '../../state/equal';
@@ -109,19 +109,18 @@ export abstract class LabFigure<Output> implements Figure {
   }
 
   private draw({ label, entries, x, y, marks }: Panel, width: number): SVGSVGElement {
-    const key = legend(entries, 52, width - 8, 22);
     const share = width < this.frame.width ? 0.36 : 0.6;
-    return chart({
+    return chartWithLegend({
       label,
       width,
-      height: this.frame.height({ share, least: 240, most: 340 }) + key.height,
-      marginTop: key.height + 12,
+      height: this.frame.height({ share, least: 240, most: 340 }),
+      entries,
       marginLeft: 52,
       marginRight: 16,
       marginBottom: 44,
       x: { labelAnchor: 'center', ...x },
       y,
-      marks: [gridX({ strokeOpacity: 0.08 }), gridY({ strokeOpacity: 0.08 }), () => key.render(), ...marks],
+      marks: [gridX({ strokeOpacity: 0.08 }), gridY({ strokeOpacity: 0.08 }), ...marks],
     }).svg;
   }
 }
