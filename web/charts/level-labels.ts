@@ -26,18 +26,27 @@ function* crossings({ columns, rows, value }: Levels, level: number): Generator<
 
 /**
  * Where to write the levels of contours: each on its line, as far inside as it gets, and `room`
- * columns and rows away from the names already placed. Levels without such a place get none.
+ * columns and rows away from the names already placed, and half as far from the points `taken` where a line has
+ * such a place. Levels without room beside the other names get none.
  */
-export function levelPlaces(grid: Levels, levels: number[], room: [number, number]): LevelPlace[] {
+export function levelPlaces(
+  grid: Levels,
+  levels: number[],
+  room: [number, number],
+  taken: readonly Omit<LevelPlace, 'level'>[] = [],
+): LevelPlace[] {
   const depth = ({ column, row }: LevelPlace) =>
     Math.min(column / grid.columns, 1 - (column + 1) / grid.columns, row / grid.rows, 1 - (row + 1) / grid.rows);
+  const isClear = (it: LevelPlace, of: readonly Omit<LevelPlace, 'level'>[], share: number) =>
+    of.every(
+      ({ column, row }) => Math.abs(it.column - column) > share * room[0] || Math.abs(it.row - row) > share * room[1],
+    );
   const places: LevelPlace[] = [];
   for (const level of levels) {
     const found = [...crossings(grid, level)].sort((a, b) => depth(b) - depth(a));
-    const clear = found.find((it) =>
-      places.every(({ column, row }) => Math.abs(it.column - column) > room[0] || Math.abs(it.row - row) > room[1]),
-    );
-    if (clear) places.push(clear);
+    const apart = found.filter((it) => isClear(it, places, 1));
+    const place = apart.find((it) => isClear(it, taken, 0.5)) ?? apart[0];
+    if (place) places.push(place);
   }
   return places;
 }

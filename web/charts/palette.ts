@@ -18,7 +18,7 @@ function rampOf(stops: string[]): Ramp {
 
 const fields = {
   light: rampOf(['#f7f9fb', '#c9dcec', '#7fb0d6', '#2f77b4', '#0c2f5e']),
-  dark: rampOf(['#10161d', '#16304a', '#1f5686', '#3c80bd', '#74ade2']), // large areas of white would glare
+  dark: rampOf(['#10161d', '#15293e', '#1b4367', '#265f90', '#3a7ab6']), // large light areas would glare
 };
 
 /** One hue, lightness alone encodes the value: safe for every kind of colour vision. */

@@ -1,11 +1,10 @@
 import type { Markish } from '@observablehq/plot';
 import { short } from '../../charts/format';
 import { Handle } from '../../charts/handle';
-import { legend } from '../../charts/legend';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { fieldRamp, type Ramp } from '../../charts/palette';
 import { element } from '../../charts/picture';
-import { chart, type Chart } from '../../charts/plot';
+import { chartWithLegend, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Output, Theory } from '../../engine/protocol';
 import { brushed } from '../../heads/brush';
@@ -20,6 +19,7 @@ import {
   domainAround,
   FULL,
   gridOf,
+  MAP_MARGINS,
   MAP_SHAPE,
   MapCanvas,
   mapMarks,
@@ -32,7 +32,7 @@ import {
   type Range,
 } from '../shared/map-field';
 import { contourPoints, levelEntry, levelMarks, levelPoints } from '../shared/map-levels';
-import { LIMITS, limitMark } from '../shared/map-limits';
+import { rankMark, WIDTH_LIMIT, widthMark } from '../shared/map-limits';
 import { allowed } from '../../state/control';
 import type { Figure, FigureContext, State, Store } from './state';
 
@@ -166,19 +166,15 @@ export class PhaseMapFigure implements Figure {
 
   private draw(result: Result, spots: Spot[]): void {
     const { width } = this.frame;
-    const key = legend(this.entries(), 56, width - 8, 22);
-    const levels = levelPoints(result, width);
-    this.chart = chart({
+    const levels = levelPoints(result, width, spots);
+    this.chart = chartWithLegend({
       label: NAME,
+      entries: this.entries(),
       width,
-      height: this.frame.height(MAP_SHAPE) + key.height,
-      marginTop: key.height + 12,
-      marginLeft: 56,
-      marginRight: 12,
-      marginBottom: 44,
+      height: this.frame.height(MAP_SHAPE),
+      ...MAP_MARGINS,
       ...axesOf(result.domain),
       marks: [
-        () => key.render(),
         ...levelMarks(result, levels),
         ...mapMarks(result, width, [...spots, ...levels, ...contourPoints(result)]),
         ...this.reachMarks(),
@@ -227,13 +223,7 @@ export class PhaseMapFigure implements Figure {
 
   private entries() {
     const registry = this.registry.shown(this.store.state.sample);
-    return [
-      stripEntry(this.result as Result),
-      levelEntry,
-      LIMITS.width,
-      ...(this.floorWidth() ? [LIMITS.rank] : []),
-      ...modelEntries(registry, this.spots()),
-    ];
+    return [stripEntry(this.result as Result), levelEntry, WIDTH_LIMIT, ...modelEntries(registry, this.spots())];
   }
 
   /**
@@ -243,10 +233,7 @@ export class PhaseMapFigure implements Figure {
   private reachMarks(): Markish[] {
     const { domain } = this.result as Result;
     const rank = this.floorWidth();
-    return [
-      limitMark(domain, widthOf(this.store.state), LIMITS.width),
-      ...(rank ? [limitMark(domain, rank, LIMITS.rank)] : []),
-    ];
+    return [widthMark(domain, widthOf(this.store.state)), ...(rank ? [rankMark(domain, rank)] : [])];
   }
 
   /** The rank of the heads that are shown, where they have one; 0 where they differ or none is shown. */

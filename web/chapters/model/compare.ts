@@ -1,9 +1,9 @@
 import type { Markish } from '@observablehq/plot';
 import { decade, short, tick } from '../../charts/format';
-import { legend } from '../../charts/legend';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { layerColour } from '../../charts/palette';
-import { chart, compose, dot, line, link, shifted } from '../../charts/plot';
+import { floorMark, type Point } from '../../charts/rank-floor';
+import { chartWithLegend, compose, dot, link, shifted } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import type { Head } from '../../engine/protocol';
 import { brushed, placeOf } from '../../heads/brush';
@@ -65,23 +65,16 @@ export class CompareFigure implements Figure {
     const layers = 1 + Math.max(0, ...pairs.map(({ to }) => to.layer));
     const colour = ({ to }: Pair) => layerColour(to.layer, layers);
     const clear = ({ place }: Pair) => (chosen.size === 0 || chosen.has(place) ? 1 : 0.15);
-    const key = legend(
-      [
-        { text: list[0].name, kind: 'ring', colours: [layerColour(0, 2)] },
-        { text: list[at].name, kind: 'dot', colours: [layerColour(0, 2)] },
-        { text: 'rank floor', kind: 'line', colours: ['var(--muted)'], dash: '7 3' },
-      ],
-      56,
-      width - 8,
-      22,
-    );
     const logarithmic = pairs.every(({ from, to }) => this.spread(from) > 0 && this.spread(to) > 0);
     const look = { opacity: { value: clear, scale: null } };
-    const picture = chart({
+    const picture = chartWithLegend({
       label: this.caption(pairs),
+      entries: [
+        { text: list[0].name, kind: 'ring', colours: [layerColour(0, 2)] },
+        { text: list[at].name, kind: 'dot', colours: [layerColour(0, 2)] },
+      ],
       width,
-      height: Math.round(Math.min(460, width * 0.7)) + key.height,
-      marginTop: key.height + 12,
+      height: Math.round(Math.min(460, width * 0.7)),
       marginLeft: 56,
       marginBottom: 42,
       x: { label: 'mean of the eigenspectrum →', tickFormat: tick, nice: true },
@@ -92,7 +85,6 @@ export class CompareFigure implements Figure {
         nice: true,
       },
       marks: [
-        () => key.render(),
         this.floorMark(pairs, logarithmic),
         link(pairs, {
           x1: ({ from }: Pair) => from.mean,
@@ -158,11 +150,10 @@ export class CompareFigure implements Figure {
     const least = Math.min(...pairs.flatMap((pair) => [this.spread(pair.from), this.spread(pair.to)]));
     const points = Array.from({ length: 101 }, (_, i) => {
       const mean = left + (i / 100) * (right - left);
-      return [mean, mean ** 2 * (to.width / to.head_width - 1)] as [number, number];
+      return [mean, mean ** 2 * (to.width / to.head_width - 1)] as Point;
     });
     const drawn = points.filter(([, floor]) => !logarithmic || floor >= least / 2);
-    const look = { stroke: 'var(--muted)', strokeDasharray: '7 3', ariaDescription: 'rank floor' };
-    return line(drawn, look);
+    return floorMark(drawn);
   }
 
   table(): Table | null {

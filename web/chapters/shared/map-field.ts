@@ -76,7 +76,7 @@ export function axesOf(domain: Domain) {
 }
 
 /** Where points lie in columns and rows of the grid. */
-function onGrid({ domain, map }: Field, points: readonly { x: number; y: number }[]) {
+export function onGrid({ domain, map }: Field, points: readonly { x: number; y: number }[]) {
   const [left, right] = domain.x;
   const [low, high] = domain.y;
   const { columns, rows } = sizeOf(map);
@@ -118,6 +118,10 @@ function placesOf({ regime, signal }: Output<'map'>): Uint8Array {
 
 /** Of the picture of a map. */
 export const MAP_SHAPE: Shape = { share: 0.66, least: 300, most: 460 };
+/** Margins of the picture beside and below the map; its legend stands above. */
+export const MAP_MARGINS = { marginLeft: 56, marginRight: 12, marginBottom: 44 };
+/** Pixels of the map itself, at least. */
+const LEAST_HEIGHT = MAP_SHAPE.least - MAP_MARGINS.marginBottom - 12;
 /** Size of the names, in pixels. */
 const NAME = 14;
 /** How far from a point, in pixels, a name does not touch its dot or number. */
@@ -132,10 +136,10 @@ export function mapMarks(field: Field, width: number, points: readonly { x: numb
   const { columns, rows } = sizeOf(field.map);
   const regions = { columns, rows, region: placesOf(field.map) };
   const cellsOfPixels = (across: number, up: number): Range => [
-    (across * columns) / width,
-    (up * rows) / MAP_SHAPE.least,
+    (across * columns) / (width - MAP_MARGINS.marginLeft - MAP_MARGINS.marginRight),
+    (up * rows) / LEAST_HEIGHT,
   ];
-  const taken = cellsAround(regions, onGrid(field, points), cellsOfPixels(1.5 * CLEAR, CLEAR));
+  const taken = cellsAround(regions, onGrid(field, points), cellsOfPixels(2 * CLEAR, CLEAR));
   const brief = new Set<number>();
   const nameOf = (place: number) => (width < NARROW || brief.has(place) ? lastWord(PLACES[place]) : PLACES[place]);
   const half = (place: number) => cellsOfPixels((1.1 * textWidth(nameOf(place)) * NAME) / (2 * 12), NAME / 2);

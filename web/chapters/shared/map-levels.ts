@@ -2,7 +2,7 @@ import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../charts/legend';
 import { levelPlaces } from '../../charts/level-labels';
 import { contour, text } from '../../charts/plot';
-import { cellsOf, sizeOf, type Field } from './map-field';
+import { cellsOf, MAP_MARGINS, onGrid, sizeOf, type Field } from './map-field';
 
 /** Levels of the mean of rho; below the first that is drawn a uniform profile counts as dead. */
 const LEVELS = [0.1, 0.25, 0.5, 0.75];
@@ -30,12 +30,14 @@ export interface LevelPoint {
   y: number;
 }
 
-/** Where the levels of the contours are written, in a chart `width` pixels wide. */
-export function levelPoints(field: Field, width: number): LevelPoint[] {
+/** Where the levels of the contours are written, in a chart `width` pixels wide: clear of `points` where they can. */
+export function levelPoints(field: Field, width: number, points: readonly { x: number; y: number }[]): LevelPoint[] {
   const grid = coarse(field);
   const { x, y } = cellsOf(field);
-  const room: [number, number] = [(40 * grid.columns) / width, grid.rows / 16];
-  return levelPlaces(grid, LEVELS, room).map(({ level, column, row }) => ({
+  const pixels = width - MAP_MARGINS.marginLeft - MAP_MARGINS.marginRight;
+  const room: [number, number] = [(40 * grid.columns) / pixels, grid.rows / 16];
+  const taken = onGrid(field, points).map(({ column, row }) => ({ column: column / STEP, row: row / STEP }));
+  return levelPlaces(grid, LEVELS, room, taken).map(({ level, column, row }) => ({
     level,
     x: x(STEP * column),
     y: y(STEP * row),

@@ -1,25 +1,34 @@
 import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../charts/legend';
 import { line } from '../../charts/plot';
-import type { Domain, Range } from './map-field';
+import { floorMark, type Point } from '../../charts/rank-floor';
+import type { Domain } from './map-field';
 
-/** Limits of what a matrix can be, as a legend has them. */
-export const LIMITS = {
-  width: { text: 'zero variance at this width', kind: 'line', colours: ['var(--ink)'], dash: '2 4' },
-  rank: { text: 'rank floor of the heads', kind: 'line', colours: ['var(--ink)'], dash: '7 3' },
-} as const satisfies Record<string, Entry>;
+/** The limit of all matrices of a width, as a legend has it. */
+export const WIDTH_LIMIT: Entry = {
+  text: 'zero variance at this width',
+  kind: 'line',
+  colours: ['var(--ink)'],
+  dash: '2 4',
+};
 
 /**
  * The line below which no matrix of a rank lies: its eta_F is at least xi^2 / rank, when its non-zero
  * eigenvalues are real and equal.
  */
-export function limitMark(
-  { x: [left, right], y: [low] }: Domain,
-  rank: number,
-  { text: ariaDescription, dash }: Entry,
-): Markish {
+function limitOf({ x: [left, right], y: [low] }: Domain, rank: number): Point[] {
   const steps = Array.from({ length: 101 }, (_, i) => left + (i / 100) * (right - left));
-  const inside = steps.map((x) => [x, Math.max(low, Math.abs(x) / Math.sqrt(rank))] as Range);
-  const look = { stroke: 'var(--ink)', strokeOpacity: 0.6, strokeDasharray: dash, clip: true };
-  return line(inside, { ...look, ariaDescription });
+  return steps.map((x) => [x, Math.max(low, Math.abs(x) / Math.sqrt(rank))]);
+}
+
+/** The limit of all matrices of a width. */
+export function widthMark(domain: Domain, width: number): Markish {
+  const { text: ariaDescription, dash: strokeDasharray } = WIDTH_LIMIT;
+  const look = { stroke: 'var(--ink)', strokeOpacity: 0.6, strokeDasharray, clip: true as const };
+  return line(limitOf(domain, width), { ...look, ariaDescription });
+}
+
+/** The limit of the matrices of the heads' rank. */
+export function rankMark(domain: Domain, rank: number): Markish {
+  return floorMark(limitOf(domain, rank).filter(([, y]) => y <= domain.y[1]));
 }

@@ -1,6 +1,5 @@
 import { count, short } from '../../charts/format';
-import { legend } from '../../charts/legend';
-import { chart, dot, line } from '../../charts/plot';
+import { chartWithLegend, dot, line } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { limitsOf } from '../../state/control';
 import { stylesOf, runEntries, type RunStyle } from './run-styles';
@@ -8,9 +7,19 @@ import { momentOf, upTo, type HeadPlace, type Row } from './log-rows';
 import type { ShownRun, ShownRuns } from './shown-runs';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import { axesOf, domainAround, FULL, gridOf, MAP_SHAPE, MapCanvas, mapMarks, stripEntry } from '../shared/map-field';
+import {
+  axesOf,
+  domainAround,
+  FULL,
+  gridOf,
+  MAP_MARGINS,
+  MAP_SHAPE,
+  MapCanvas,
+  mapMarks,
+  stripEntry,
+} from '../shared/map-field';
 import type { Field } from '../shared/map-field';
-import { LIMITS, limitMark } from '../shared/map-limits';
+import { rankMark } from '../shared/map-limits';
 import type { Figure, FigureContext, Store } from './state';
 
 /** The process with which the heads' own localization is predicted. */
@@ -77,23 +86,18 @@ export class RunMapFigure implements Figure {
     const { width } = this.frame;
     const styles = stylesOf(this.shown.all);
     const rank = rankOf(styles);
-    const entries = [stripEntry(result), ...(rank ? [LIMITS.rank] : []), ...runEntries(styles)];
-    const key = legend(entries, 56, width - 8, 22);
     const names = mapMarks(result, width);
     yield;
-    const drawn = chart({
+    const drawn = chartWithLegend({
       label: this.describe(styles),
+      entries: [stripEntry(result), ...runEntries(styles)],
       width,
-      height: this.frame.height(MAP_SHAPE) + key.height,
-      marginTop: key.height + 12,
-      marginLeft: 56,
-      marginRight: 12,
-      marginBottom: 44,
+      height: this.frame.height(MAP_SHAPE),
+      ...MAP_MARGINS,
       ...axesOf(result.domain),
       marks: [
-        () => key.render(),
         ...names,
-        ...(rank ? [limitMark(result.domain, rank, LIMITS.rank)] : []),
+        ...(rank ? [rankMark(result.domain, rank)] : []),
         ...styles.flatMap((style) => headMarks(style, this.rows(style.run))),
       ],
     });
