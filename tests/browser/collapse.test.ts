@@ -105,7 +105,8 @@ test('the map exports its cells, and its pictures have their colours', async () 
     return `${residual} ${entropy}`;
   });
   const colours = await canvas.evaluate((it) => {
-    const { data, width } = (it as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, 288, 288);
+    const { width, height } = it as HTMLCanvasElement;
+    const { data } = (it as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
     const cell = width / 24;
     return Array.from({ length: 576 }, (_, i) => {
       const [row, column] = [Math.floor(i / 24), i % 24];

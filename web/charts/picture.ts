@@ -60,8 +60,8 @@ export function standalone(svg: SVGSVGElement, bitmaps: Bitmap[], provenance: Pr
   copy.setAttribute('color', 'var(--ink)');
   for (const { canvas, ...frame } of bitmaps) {
     const href = canvas.toDataURL('image/png');
-    const image = { ...frame, href, preserveAspectRatio: 'none' };
-    copy.prepend(element('image', { ...image, style: 'image-rendering: pixelated' }));
+    const style = `image-rendering: ${getComputedStyle(canvas).imageRendering}`;
+    copy.prepend(element('image', { ...frame, href, preserveAspectRatio: 'none', style }));
   }
   // The anchor too: a chart may have set one for all of its texts.
   const text = { x: 0, 'text-anchor': 'start', 'font-size': FONT, fill: 'var(--muted)' };

@@ -2,10 +2,10 @@ import type { Markish } from '@observablehq/plot';
 import { count, decade, short, tick } from '../../charts/format';
 import { Handle } from '../../charts/handle';
 import { paintGrid } from '../../charts/heatmap';
-import { legend, textWidth, type Entry } from '../../charts/legend';
+import { textWidth, type Entry } from '../../charts/legend';
 import { fateColour, fieldRamp, stripOf } from '../../charts/palette';
-import { element, type Bitmap } from '../../charts/picture';
-import { chart, contour, dot, text, type Chart } from '../../charts/plot';
+import type { Bitmap } from '../../charts/picture';
+import { chartWithLegend, contour, dot, text, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { makeTip, placeTip } from '../../charts/tip';
 import type { Cell, CollapseCells } from './collapse-cells';
@@ -14,7 +14,6 @@ import { levelPlaces } from '../../charts/level-labels';
 import { cellsFor } from './first-cells';
 import { FATE_NAMES, fateOf, FATES, fatesOf, paintFates } from './fates';
 import { cellAt, CELLS, centres, standIn, WIDE, widened, type Plane } from './plane';
-import { borders } from '../../charts/borders';
 import { labelPlaces } from '../../charts/regions';
 import { type Figure, type FigureContext, STACK, type Store } from './state';
 
@@ -70,9 +69,7 @@ export class CollapseMapFigure implements Figure {
     const { known, frame } = this;
     if (!known) return;
     const shown = this.shown(known);
-    const key = legend(this.entries(known, shown), 48, frame.width - 8, 22);
-    const height = frame.heightInSight(SHAPE, key.height) + key.height;
-    this.chart = this.map(known, shown, key, height);
+    this.chart = this.map(known, shown);
     frame.put(this.chart.svg, [this.bitmap(known, shown, this.chart)]);
     this.placeHandle(known, this.chart);
     frame.say(this.caption(known));
@@ -111,23 +108,22 @@ export class CollapseMapFigure implements Figure {
     return cell !== null && cell.residual >= threshold && cell.entropy >= threshold;
   }
 
-  private map(known: CollapseCells, shown: (Cell | null)[], key: ReturnType<typeof legend>, height: number): Chart {
+  private map(known: CollapseCells, shown: (Cell | null)[]): Chart {
     const { plane } = known;
     const isRegions = this.store.state.shade === 'regions';
-    return chart({
+    return chartWithLegend({
       label: this.describe(known),
+      entries: this.entries(known, shown),
       width: this.frame.width,
-      height,
-      marginTop: key.height + 12,
+      height: (legend) => this.frame.heightInSight(SHAPE, legend),
       marginLeft: 48,
       marginRight: 12,
       marginBottom: 42,
       x: { domain: plane.x, label: 'mean m →', labelAnchor: 'center', tickFormat: tick, ticks: 9 },
       y: { type: 'log', domain: plane.y, label: 'variance v', tickFormat: decade },
       marks: [
-        () => key.render(),
         ...this.contourMarks(known),
-        isRegions ? this.nameMarks(plane, shown) : (_, { x, y }) => this.bandMark(known, shown, x as Scale, y as Scale),
+        ...(isRegions ? [this.nameMarks(plane, shown)] : this.bandMarks(known, shown)),
         dot([this.position(known)], {
           r: 7,
           fill: 'var(--ink)',
@@ -179,17 +175,9 @@ export class CollapseMapFigure implements Figure {
       // Light below dark: seen on light and on dark cells.
       ...(['--paper', '--ink'] as const).map((colour, i) =>
         contour(localization, {
-          width: WIDE,
-          height: WIDE,
+          ...contourGrid(plane),
           thresholds: LEVELS,
           stroke: `var(${colour})`,
-          x: null,
-          y: null, // the cells are equal on the screen, not in the variance
-          x1: x[0],
-          x2: x[1],
-          y1: y[0],
-          y2: y[1],
-          clip: true,
           strokeWidth: i === 0 ? 2.5 : 1,
           strokeOpacity: i === 0 ? 0.5 : 0.8,
           ariaDescription: 'localization index',
@@ -208,28 +196,26 @@ export class CollapseMapFigure implements Figure {
     ];
   }
 
-  /** The outline of the cells that keep both, closed where it meets the edge of the map. */
-  private bandMark({ plane }: CollapseCells, shown: (Cell | null)[], x: Scale, y: Scale) {
-    const region = new Uint8Array(WIDE * WIDE);
-    shown.forEach((cell, at) => {
-      const place = (Math.floor(at / CELLS) + 1) * WIDE + (at % CELLS) + 1;
-      region[place] = Number(this.isSafe(cell));
+  /** The border of the stacks that keep both, interpolated between the cells' centres. */
+  private bandMarks({ plane }: CollapseCells, shown: (Cell | null)[]): Markish[] {
+    const { collapse_threshold: threshold } = this.store.state;
+    const inside = (place: number) => Math.min(CELLS - 1, Math.max(0, place - 1));
+    const least = Array.from({ length: WIDE * WIDE }, (_, at) => {
+      const cell = shown[inside(Math.floor(at / WIDE)) * CELLS + inside(at % WIDE)];
+      return cell ? Math.min(cell.residual, cell.entropy) : NaN;
     });
-    const along = (from: number, to: number) => (edge: number) => from + ((to - from) * (edge - 1)) / CELLS;
-    const edges = [along(x(plane.x[0]), x(plane.x[1])), along(y(plane.y[0]), y(plane.y[1]))];
-    const d = borders({ columns: WIDE, rows: WIDE, region }, edges[0], edges[1]);
-    const group = element('g', { fill: 'none', 'aria-label': 'safe band' });
-    const common = { d, 'stroke-linecap': 'square' };
-    group.append(
-      element('path', { ...common, stroke: 'var(--paper)', 'stroke-width': 5 }),
-      element('path', { ...common, stroke: 'var(--series-3)', 'stroke-width': 2.5 }),
+    return [
+      { stroke: 'var(--paper)', strokeWidth: 5 },
+      { stroke: 'var(--series-3)', strokeWidth: 2.5 },
+    ].map((look) =>
+      contour(least, { ...contourGrid(plane), ...look, thresholds: [threshold], ariaDescription: 'safe band' }),
     );
-    return group;
   }
 
   private bitmap({ plane }: CollapseCells, shown: (Cell | null)[], { x, y }: Chart): Bitmap {
     const { canvas } = this;
     const { collapse_threshold: threshold, shade } = this.store.state;
+    canvas.classList.toggle('smooth', shade === 'regions');
     if (shade === 'regions') paintFates(canvas, shown, threshold);
     else {
       const values = new Float32Array(CELLS * CELLS);
@@ -378,7 +364,12 @@ function textOf(cell: Cell | null, threshold: number): string {
   return `${FATE_NAMES[fateOf(residual, entropy, threshold)]}, residual ${short(residual)}, entropy ${short(entropy)}`;
 }
 
-type Scale = (value: number) => number;
+/** Where contours of the cells lie, which are equal on the screen, not in the variance. */
+function contourGrid(plane: Plane) {
+  const { x, y } = widened(plane);
+  const ends = { x: null, y: null, x1: x[0], x2: x[1], y1: y[0], y2: y[1] };
+  return { width: WIDE, height: WIDE, ...ends, clip: true as const };
+}
 
 function inside(value: number, [low, high]: [number, number]): number {
   return Math.min(high, Math.max(low, value));

@@ -15,7 +15,7 @@ export const FATE_NAMES: Record<Fate, string> = {
 };
 
 /** Pixels of a cell of the canvas: borders between cells are smooth. */
-const FINE = 12;
+const FINE = 24;
 
 /** What residual and entropy say of a stack; `threshold` is what both must keep. */
 export function fateOf(residual: number, entropy: number, threshold: number): Fate {
