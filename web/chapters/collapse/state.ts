@@ -100,6 +100,7 @@ export const collapseView = declareView('Collapse', controls, settingText, {
   mask: 'full',
   residual_weight: 0,
   layer_norm: 'none',
+  layer: 1, // after a few more only rounding errors part the tokens
 });
 
 export type State = StateOf<typeof controls>;
