@@ -47,6 +47,16 @@ const keepsBoth = ({ sides }: End) => sides.every((side) => side === 'kept');
 const losesOne = ({ sides }: End) => sides.includes('lost');
 const told = ({ variance, numbers }: End) => `v = ${short(variance)} (${numbers})`;
 
+/** What becomes of a stack, in the name of its figure; '' where too little is known. */
+export function titleText(curve: Curve, threshold: number): string {
+  const end = endOf(curve, threshold);
+  if (!end || end.layer === 0) return '';
+  const where = `after ${end.layer} layers at variance ${short(end.variance)}`;
+  if (keepsBoth(end)) return `Neither collapse ${where}`;
+  const lost = lostIn(end);
+  return lost && `${lost[0].toUpperCase()}${lost.slice(1)} ${where}`;
+}
+
 /**
  * Whether a small variance prevents both collapses in the stacks of these curves, which differ in the
  * variance alone: in a sentence or two. `threshold` is what residual and entropy must keep; '' where too little

@@ -16,8 +16,9 @@ import { MarkTip } from '../../charts/mark-tip';
 import { compose, shifted } from '../../charts/plot';
 import { entropyChart, entropyMeasures, entropyText } from './entropy-chart';
 import { Frame } from '../../ui/frame';
+import { entryOf } from '../../ui/registry';
 import { child } from '../../ui/dom';
-import { claimText } from './collapse-claim';
+import { claimText, titleText } from './collapse-claim';
 import { pointsOf, type LayerPoint, type StackCurves } from './stack-curves';
 import { type Figure, type FigureContext, type Rank, STACK, type Store } from './state';
 
@@ -108,6 +109,8 @@ export class DepthFigure implements Figure {
     if (!known.every((curve) => this.curves.isFresh(curve))) return;
     const { mean, collapse_threshold: threshold } = this.store.state;
     this.claim.textContent = claimText(known, mean, threshold);
+    const chosen = known.find(({ place }) => place === 0);
+    this.frame.retitle((chosen && titleText(chosen, threshold)) || entryOf(this.id).title);
   }
 
   private caption(): string {

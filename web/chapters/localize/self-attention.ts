@@ -1,12 +1,13 @@
 import { short, tick } from '../../charts/format';
-import { legend } from '../../charts/legend';
-import { chart, gridX, gridY, ruleX, ruleY } from '../../charts/plot';
+import { chartWithLegend, gridX, gridY, ruleX, ruleY } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { brushed } from '../../heads/brush';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, selfLogit, traced, untraced } from '../../heads/traces';
 import { Frame } from '../../ui/frame';
+import { entryOf } from '../../ui/registry';
+import { orderText } from '../shared/ordering';
 import type { Figure, FigureContext, Store } from './state';
 
 /** How much more a token attends to itself, against what the trace of W Sigma says. */
@@ -37,12 +38,11 @@ export class SelfAttentionFigure implements Figure {
     const { width } = this.frame;
     const { state } = this.store;
     const spots = this.spots();
-    const key = legend(modelEntries(this.registry.shown(state.sample), spots), 60, width - 8, 22);
-    const drawn = chart({
+    const drawn = chartWithLegend({
       label: `Excess of a token’s attention to itself. ${this.caption(spots)}`,
+      entries: modelEntries(this.registry.shown(state.sample), spots),
       width,
-      height: this.frame.height({ share: 0.5, least: 280, most: 420 }) + key.height,
-      marginTop: key.height + 12,
+      height: this.frame.height({ share: 0.5, least: 280, most: 420 }),
       marginLeft: 60,
       marginRight: 16,
       marginBottom: 44,
@@ -50,18 +50,18 @@ export class SelfAttentionFigure implements Figure {
         labelAnchor: 'center',
         tickFormat: tick,
         nice: true,
-        label: 'tr(WΣ)/λ: predicted excess of the logit with itself →',
+        label: 'tr(WΣ)/λ, predicted excess of the self-logit →',
       },
-      y: { label: 'measured excess of the weight', tickFormat: tick, nice: true, zero: true },
+      y: { label: 'measured self-attention excess', tickFormat: tick, nice: true, zero: true },
       marks: [
         gridX({ strokeOpacity: 0.08 }),
         gridY({ strokeOpacity: 0.08 }),
         ruleX([0], { strokeOpacity: 0.35 }),
         ruleY([0], { strokeOpacity: 0.35 }),
-        () => key.render(),
         ...headMarks(spots, state.head, brushed(state)),
       ],
     });
+    this.frame.retitle(this.title());
     this.frame.put(drawn.svg);
     this.pointer.place([spots, drawn]);
     this.frame.say(this.caption(spots));
@@ -80,6 +80,13 @@ export class SelfAttentionFigure implements Figure {
       .map(({ head, traces }) => ({ head, x: selfLogit(traces, head), y: head.measured?.self_weight ?? NaN }))
       .filter(({ y }) => Number.isFinite(y));
     return distinct(spots);
+  }
+
+  /** How well the prediction orders the heads; the plain title while that is unknown. */
+  private title(): string {
+    const { correlation } = this;
+    if (correlation === null) return entryOf(this.id).title;
+    return `The trace ${orderText(correlation)} by self-attention excess: rank correlation ${short(correlation)}`;
   }
 
   private caption(spots: Spot[]): string {

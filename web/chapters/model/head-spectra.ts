@@ -62,6 +62,7 @@ export class HeadSpectraFigure implements Figure {
     svg.style.maxWidth = 'none'; // a wide one scrolls, also by keys
     this.makeScrollable(size.width > this.frame.width);
     svg.append(this.titles(layout), this.outlines(layout));
+    this.frame.retitle(this.title());
     this.frame.put(svg, [this.drawCells(layout)]);
     this.frame.say(this.caption());
   }
@@ -212,6 +213,14 @@ export class HeadSpectraFigure implements Figure {
     this.tip.textContent = `${nameOf(head)}: mean ${short(head.mean)}, largest modulus ${short(reachOf(head))}`;
     const shift = `${right ? '-100%' : '0'}, ${low ? '-100%' : '0'}`;
     this.tip.style.transform = `translate(${x + layout.cell / 2}px, ${level}px) translate(${shift})`;
+  }
+
+  private title(): string {
+    const imaginary = this.checkpoints.model.heads.flatMap(({ eigenvalues }) =>
+      Array.from(eigenvalues.filter((_, at) => at % 2 === 1)),
+    );
+    const complex = imaginary.filter((part) => part !== 0).length;
+    return `${Math.round((100 * complex) / imaginary.length)}% of the heads’ non-zero eigenvalues are complex`;
   }
 
   private caption(): string {

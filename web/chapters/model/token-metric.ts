@@ -9,7 +9,6 @@ import type { HeadRegistry } from '../../heads/registry';
 import type { Store } from './state';
 import type { Figure } from '../../ui/figure';
 import { Frame } from '../../ui/frame';
-import { entryOf } from '../../ui/registry';
 import type { Checkpoints } from './checkpoints';
 import type { HeadMeasurements } from './measurements';
 import { LAWS } from './predictor-levels';
@@ -141,6 +140,7 @@ export class TokenMetricFigure implements Figure {
           frameAnchor: 'top-right',
           textAnchor: 'end',
           dy: -16,
+          fontSize: width < 200 ? 10 : 12,
           fontWeight: 600,
           ariaDescription: 'title',
         }),
@@ -175,7 +175,7 @@ export class TokenMetricFigure implements Figure {
   private title(): string {
     const [alone, weighted] = BOTH.map((metric) => this.rank(ROWS[0], metric));
     const compared = this.expectation(ROWS[0], 'weighted')?.rank_correlation ?? null;
-    if (compared === null) return entryOf(this.id).title;
+    if (compared === null) return 'Norms of heads alone and in the metric of the tokens';
     return `Rank correlation of the norm with entropy: ${alone} alone, ${weighted} in the metric of the tokens`;
   }
 

@@ -38,6 +38,16 @@ function partsText(kind: Regularizer, row: Row): string {
   return bias === 0 ? text : `${text} and ${percent(bias)} from ${SPOKEN.bias_part}`;
 }
 
+/** The largest part of a run's variance at its last row, in the name of the figure; '' where nothing is known. */
+export function largestText({ name, rows }: JudgedRun): string {
+  const row = rows.at(-1);
+  const shares = row ? sharesOf(row) : [NaN];
+  const largest = Math.max(...shares);
+  if (Number.isNaN(largest)) return '';
+  const part = SPOKEN[LOGIT_PARTS[shares.indexOf(largest)]];
+  return `${percent(largest)} of the logits’ variance of the ${name} run comes from ${part}`;
+}
+
 /**
  * What the last row of a run says of its logits: their variance, where it comes from, and the weight of tokens on
  * themselves. '' for a run without rows.

@@ -5,7 +5,7 @@ import { referencesOf, type Shown } from './log-rows';
 import { referencesText } from './panel-parts';
 import { Frame } from '../../ui/frame';
 import { PanelPicture } from './panel-picture';
-import { drawPanel, measuresOf, panelsOf, stepsOf, tableOf } from './run-panels';
+import { drawPanel, measuresOf, panelsOf, stepsOf, tableOf, thinEntry } from './run-panels';
 import type { ShownRuns } from './shown-runs';
 import type { Figure, Store } from './state';
 
@@ -34,7 +34,10 @@ export class RunCurvesFigure implements Figure {
     const panels = panelsOf(this.store.state.spread);
     const heights = panels.map((_, i) => ({ height: HEIGHT, wide: i === 0 }));
     const text = this.caption(styles);
-    this.picture.layOut([{ entries: runEntries(styles), panels: heights }], `Training over the steps. ${text}`);
+    this.picture.layOut(
+      [{ entries: [...runEntries(styles), thinEntry(panels)], panels: heights }],
+      `Training over the steps. ${text}`,
+    );
     this.frame.say(text);
     for (const [at, panel] of panels.entries()) {
       yield;

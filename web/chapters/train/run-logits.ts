@@ -2,11 +2,13 @@ import type { Entry } from '../../charts/legend';
 import { parts as colours } from '../../charts/palette';
 import type { Table } from '../../charts/table';
 import { Frame } from '../../ui/frame';
+import { entryOf } from '../../ui/registry';
+import type { JudgedRun } from './comparison-text';
 import { LOGIT_PARTS } from './log-rows';
 import { PART_NAMES, pileOf, pilesRange } from './logit-parts';
-import { logitsText } from './logits-text';
+import { largestText, logitsText } from './logits-text';
 import { PanelPicture } from './panel-picture';
-import { drawPanel, stepsOf, tableOf, thinned, type Panel } from './run-panels';
+import { drawPanel, stepsOf, tableOf, thinEntry, thinned, type Panel } from './run-panels';
 import { drawPiles } from './piles-panel';
 import { runEntries, stylesOf, type RunStyle } from './run-styles';
 import type { ShownRuns } from './shown-runs';
@@ -27,7 +29,7 @@ const PANELS: Panel[] = [
   {
     title: 'self-mass',
     main: 'self_mass',
-    thin: { of: 'self_reference', name: 'reference' },
+    thin: { of: 'self_reference', name: 'self-mass reference' },
     least: [0, 0.1],
     most: [-Infinity, Infinity],
   },
@@ -55,9 +57,10 @@ export class RunLogitsFigure implements Figure {
 
   *paint() {
     const styles = stylesOf(this.shown.all);
+    this.frame.retitle(largestText(judged(styles)[0]) || entryOf(this.id).title);
     const text = this.caption(styles);
     const blocks = [
-      { entries: runEntries(styles), panels: PANELS.map(() => ({ height: HEIGHT })) },
+      { entries: [...runEntries(styles), thinEntry(PANELS)], panels: PANELS.map(() => ({ height: HEIGHT })) },
       { entries: PARTS, panels: styles.map(() => ({ height: HEIGHT })) },
     ];
     this.picture.layOut(blocks, `The logits over the steps. ${text}`);
@@ -85,8 +88,13 @@ export class RunLogitsFigure implements Figure {
   }
 
   private caption(styles: RunStyle[]): string {
-    const told = styles.map(({ name, run: { kind, rows } }) => ({ kind, name, rows }));
+    const told = judged(styles);
     const baseline = told.find(({ kind }) => kind === 'none');
     return [this.shown.source, ...told.map((run) => logitsText(run, baseline))].filter(Boolean).join(' ');
   }
+}
+
+/** The runs as sentences on them see them. */
+function judged(styles: readonly RunStyle[]): JudgedRun[] {
+  return styles.map(({ name, run: { kind, rows } }) => ({ kind, name, rows }));
 }

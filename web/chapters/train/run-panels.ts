@@ -1,4 +1,5 @@
 import { decade, decades, short, tick } from '../../charts/format';
+import type { Entry } from '../../charts/legend';
 import { chart, gridY, line, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { spreadNames } from '../../heads/registry';
@@ -48,7 +49,7 @@ export function panelsOf(spread: Spread): Panel[] {
       main: 'entropy',
       least: [0, 1],
       most: EVERYTHING,
-      thin: { of: 'entropy_bound', name: 'bound' },
+      thin: { of: 'entropy_bound', name: 'entropy bound' },
     },
     {
       title: spreadNames[spread],
@@ -60,6 +61,12 @@ export function panelsOf(spread: Spread): Panel[] {
     { title: 'predicted localization', main: 'localization', least: [0, 0.1], most: EVERYTHING },
     { title: 'relative residual', main: 'residual', least: [0, 1], most: EVERYTHING },
   ];
+}
+
+/** The legend's entry of the thin lines. */
+export function thinEntry(panels: readonly Panel[]): Entry {
+  const names = panels.flatMap(({ thin }) => thin?.name ?? []);
+  return { text: names.join(', '), kind: 'line', colours: ['currentColor'], dash: '1 2' };
 }
 
 /** Every measure that the charts show. */
@@ -176,7 +183,7 @@ export function drawPanel(
     },
     marks: [
       gridY({ ticks: panel.log ? decades(domain) : 4, strokeOpacity: 0.08 }),
-      titleMark(thin ? `${panel.title}; dotted: ${thin.name}` : panel.title),
+      titleMark(panel.title),
       text([aboveText(domain[1], all.flat())], {
         frameAnchor: 'top',
         lineAnchor: 'top',
