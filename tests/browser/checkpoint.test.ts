@@ -568,7 +568,8 @@ test('several checkpoints are put side by side', async () => {
   const slider = page.locator('[data-file-chooser] input');
   await slider.focus();
   await page.keyboard.press('ArrowLeft');
-  await page.locator('#figure-compare [data-live]', { hasText: 'to step-2.safetensors' }).waitFor();
+  const live = page.locator('#figure-compare [data-live]', { hasText: 'to step-2.safetensors' });
+  await live.waitFor({ state: 'attached' }); // below Details
   const earlier = await csv(page, 'compare');
   expect(earlier).toHaveLength(2);
   for (const row of earlier) expect(Number(row.mean)).toBeCloseTo(4 * Number(row.mean_before), 9);
