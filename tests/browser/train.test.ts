@@ -364,7 +364,7 @@ test('a run of the plateaus is chosen by pointing at it, in its own experiment',
   const experiment = figure.getByRole('combobox', { name: 'Experiment' });
   expect(await experiment.inputValue()).toBe('0');
   // The first mark of the path that has them all begins at its upper corner.
-  const marks = figure.locator('[data-mark^="rank collapse"] path').first();
+  const marks = figure.locator('[data-mark^="leaving the unigram level"] path').first();
   await marks.scrollIntoViewIfNeeded();
   const corner = await marks.evaluate((it: SVGPathElement) => {
     const { x, y } = it.getPointAtLength(0).matrixTransform(it.getScreenCTM()!);

@@ -138,7 +138,7 @@ export class SoftmaxRowFigure implements Figure {
 const ENTRIES: Entry[] = [
   { text: 'exact softmax', kind: 'dot', colours: [EXACT] },
   { text: 'clipped to first order', kind: 'ring', colours: [CLIPPED] },
-  { text: 'limits of the clip: ρ counts keys between', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+  { text: 'limits of the clip', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
 ];
 
 /** The row's logits over the temperature, with the moved one at its place. */

@@ -76,6 +76,7 @@ export class VariancePanel {
     );
     const shown = this.registry.shown(state.sample);
     const entries = [...lineEntries(lines.means)];
+    if (known.length > 0) entries.push({ text: 'simulation', kind: 'ring', colours: [series[0]] });
     if (spots.length > 0) entries.push(...modelEntries(shown, spots, dots, spectrumNames[state.sigma]));
     if (rises.length > 0) entries.push(riseEntry(lines));
     const key = legend(entries, 8, box.width - 4, 46);

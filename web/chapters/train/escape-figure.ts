@@ -28,17 +28,17 @@ import { labelsOf, partText, referenceCells, REFERENCES, type PublishedResults }
 import type { CellTrial } from './trials';
 
 /** Pixels of a panel on a wide page and on a phone. */
-const HEIGHT = { wide: 270, narrow: 175 };
+const HEIGHT = { wide: 270, narrow: 215 };
 /** Pixels between the intervals of two scales, which stand side by side. */
 const APART = 7;
 const ALPHAS: [number, number] = [-1.2, 1.2];
 /** Where the numbers of runs of the scales stand on the axis of shares. */
 const COUNTS = { first: 1.09, step: 0.09, top: 1.25 };
 
-/** The experiment on rank collapse. */
+/** The experiment on models prone to rank collapse. */
 export const ESCAPE: ChosenExperiment = {
   name: 'rank-escape',
-  subject: 'rank collapse',
+  subject: 'leaving the unigram level',
   choosing: {
     names: { depth: { name: 'Depth' }, init_scale: { name: 'Scale s' }, alpha: { name: 'Alpha' } },
     first: { depth: '8', init_scale: '2', alpha: '1' },
@@ -148,7 +148,7 @@ function panel(
     },
     marks: [
       gridY(shares, { strokeOpacity: 0.08 }),
-      titleMark(`share of runs, depth ${depth}`),
+      titleMark(`${size.width < NARROW ? 'share' : 'share of runs'}, depth ${depth}`),
       ...scales.flatMap((scale, at) => {
         const own = points.filter((it) => it.scale === scale);
         return [

@@ -5,7 +5,7 @@ import { element } from '../../charts/picture';
 import { chart, gridY, ruleY } from '../../charts/plot';
 import { LOGIT_PARTS } from './log-rows';
 import type { Pile } from './logit-parts';
-import { MARGINS, titleMark, type Scale } from './panel-parts';
+import { MARGINS, NARROW, titleMark, type Scale } from './panel-parts';
 
 /** An area at one step. */
 type Ends = [step: number, low: number, high: number];
@@ -58,7 +58,7 @@ export function drawPiles(
     label: name,
     ...size,
     ...MARGINS,
-    x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: 5, tickFormat: tick },
+    x: { domain: steps, label: 'step →', labelAnchor: 'center', ticks: size.width < NARROW ? 2 : 5, tickFormat: tick },
     y: { domain, label: null, ticks: 5, tickFormat: (share: number) => `${tick(100 * share)}%` },
     marks: [
       titleMark(`${name}: shares`),

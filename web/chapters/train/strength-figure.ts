@@ -10,6 +10,7 @@ import {
   lineLegend,
   MARGINS,
   meanMark,
+  NARROW,
   referenceMarks,
   referencesText,
   titleMark,
@@ -35,6 +36,8 @@ import {
 
 /** Pixels of a panel on a wide page and on a phone. */
 const HEIGHT = { wide: 230, narrow: 170 };
+/** Share of the axis above the lines for the numbers of points beyond it. */
+const BEYOND = 0.25;
 type Value = 'perplexity' | 'entropy';
 
 const nameOf = (method: string, results: PublishedResults) =>
@@ -135,8 +138,10 @@ function panel(
     value,
     trained.map((it) => it.value),
   );
-  const room = 0.08 * (ends[1] - ends[0] || 1);
-  const top = ends[1] + room;
+  const range = ends[1] - ends[0] || 1;
+  const room = 0.08 * range;
+  const isCut = all.some((point) => mean(point) > cut);
+  const top = ends[1] + (isCut ? BEYOND * range : room); // numbers stand clear of the highest line
   const height = (it: number) => (it > cut ? top : it);
   const y = (point: StrengthPoint) => height(mean(point));
   const drawn = chart({
@@ -185,7 +190,8 @@ function panel(
             text: (it: StrengthPoint) => short(mean(it)),
             fill: series[i],
             fontWeight: 600,
-            dy: 8,
+            fontSize: size.width < NARROW ? 10 : 12,
+            lineAnchor: 'top' as const,
             ariaDescription: `${formName(form)}, mean, above the axis`,
           }),
         ];

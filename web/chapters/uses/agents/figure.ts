@@ -4,7 +4,7 @@ import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
 import type { FigureContext } from '../state';
 import { claimText, directionText } from './claim';
 import { AGENT_INPUTS, agentInput } from './lab';
-import { AGENT_LINES, type AgentOutput, crowdMarks, scaleMarks } from './marks';
+import { AGENT_LINES, type AgentOutput, crowdMarks, mostDistractors, scaleMarks } from './marks';
 
 /** Training runs while a control is dragged. */
 const QUICK = 2;
@@ -26,17 +26,17 @@ export class AgentFigure extends LabFigure<AgentOutput> {
     const y = { label: 'accuracy on fresh observations', ticks: 6, tickFormat: tick, domain: [0.2, 1] };
     return [
       {
-        label: 'accuracy over distractors',
+        label: 'accuracy by the number of irrelevant features',
         entries: AGENT_LINES,
         x: { label: 'irrelevant features, D →', ticks: ticks('distractors'), tickFormat: tick, inset: 6 },
         y,
         marks: crowdMarks(output),
       },
       {
-        label: 'accuracy over their scale',
+        label: 'accuracy by the scale of irrelevant features',
         entries: AGENT_LINES,
         x: {
-          label: 'scale of the most distractors over training →',
+          label: `scale of ${mostDistractors(output)} irrelevant features (training: 1) →`,
           ticks: ticks('scale'),
           tickFormat: tick,
           inset: 6,

@@ -75,9 +75,14 @@ export function crowdMarks(output: AgentOutput): Markish[] {
   );
 }
 
+/** The largest number of distractors. */
+export function mostDistractors({ rows }: AgentOutput): number {
+  return Math.max(...rows.map(({ distractors }) => distractors));
+}
+
 /** Accuracy over the scale of the largest number of distractors. */
 export function scaleMarks(output: AgentOutput): Markish[] {
-  const most = Math.max(...output.rows.map(({ distractors }) => distractors));
+  const most = mostDistractors(output);
   return curves(
     output,
     output.rows.filter(({ distractors }) => distractors === most),

@@ -44,7 +44,7 @@ export class ContextFigure extends LabFigure<ContextOutput> {
   protected claimOf = claimText;
 
   protected captionOf(output: ContextOutput): string {
-    return `Bars and ± are over models and passages. ${correlationText(output)}`;
+    return `Bars and ± are two standard errors over models and passages. ${correlationText(output)}`;
   }
 
   protected tableOf({ rows }: ContextOutput): Table {

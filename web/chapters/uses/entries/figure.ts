@@ -33,7 +33,7 @@ export class EntryFigure extends LabFigure<EntryOutput> {
         label: 'probability that the learned mask keeps a distance',
         entries: maskLines(output),
         x: DISTANCES,
-        y: { label: 'probability to be kept', domain: [0, 1] },
+        y: { label: 'probability of being kept', domain: [0, 1] },
         marks: maskMarks(output),
       },
     ];

@@ -53,7 +53,7 @@ export const HEAD_ENTRIES: Entry[] = [
   { text: 'attention', kind: 'ring', colours: [series[0]] },
   { text: 'attention times norm of the value', kind: 'ring', colours: [series[1]] },
   { text: 'token frequency', kind: 'line', colours: ['var(--ink)'], dash: '6 3' },
-  { text: '95% of the largest by chance', kind: 'line', colours: ['var(--muted)'], dash: '2 3' },
+  { text: '95th percentile of the largest by chance', kind: 'line', colours: ['var(--muted)'], dash: '2 3' },
 ];
 
 /** The correlation of every head, side by side in its layer. */

@@ -53,7 +53,7 @@ export class LatentFigure extends LabFigure<LatentOutput> {
         marks: classMarks(classes),
       },
       {
-        label: 'error',
+        label: 'squared error by temperature',
         entries: [
           ...values.lengths.map(({ length }, i): Panel['entries'][number] => ({
             text: `T = ${length}`,

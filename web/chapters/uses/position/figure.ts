@@ -17,8 +17,8 @@ const LOSS: Panel['entries'] = [
   { text: 'random start', kind: 'cross', colours: [AT_RANDOM] },
 ];
 const OVERLAPS: Panel['entries'] = [
-  { text: 'with p, start by position', kind: 'ring', colours: [BY_POSITION] },
-  { text: 'with q, start by meaning', kind: 'ring', colours: [BY_MEANING] },
+  { text: 'overlap with p, start by position', kind: 'ring', colours: [BY_POSITION] },
+  { text: 'overlap with q, start by meaning', kind: 'ring', colours: [BY_MEANING] },
 ];
 
 /** Training loss and overlaps of tied rank-one attention over the number of training samples. */

@@ -33,7 +33,7 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
         marks: headMarks(output),
       },
       {
-        label: 'loss by the reading of all heads',
+        label: 'loss by the attention weights in all heads',
         entries: MODEL_LINES,
         x: {
           label: 'weights in all heads',
@@ -51,7 +51,7 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
   protected claimOf = claimText;
 
   protected captionOf(output: RetrievalOutput): string {
-    return `${output.heads.length} heads; bars are over sequences, ± over training runs. ${localizationText(output)}`;
+    return `${output.heads.length} heads. Bars are two standard errors over sequences, ± over training runs. ${localizationText(output)}`;
   }
 
   protected tableOf({ heads, models }: RetrievalOutput): Table {

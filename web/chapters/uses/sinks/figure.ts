@@ -26,7 +26,7 @@ export class SinkFigure extends ModelLab<SinkOutput> {
     return [
       leftPanel(output, sink_chart),
       {
-        label: 'change of the output by what is changed in all heads',
+        label: 'change of the output by intervention',
         entries: [],
         x: { type: 'log', label: 'change of the output (1 − cosine) →', tickFormat: decade, inset: 8 },
         y: rowAxis(rows),

@@ -106,7 +106,7 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
   switch (chart) {
     case 'values':
       return {
-        label: 'norm of the first token’s value by the attention to it',
+        label: 'norm of the first token’s value over the attention to it',
         entries: [
           ring('a head', 0),
           { text: 'mean norm of the content', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
@@ -117,7 +117,7 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
       };
     case 'tags':
       return {
-        label: 'direction in which attention to the first token moves the output of each head',
+        label: 'alignment of each head’s output with the first token’s value',
         entries: [ring('along the first value (tag)', 1), ring('against the mean value of the content', 0)],
         x,
         y: { label: 'cosine', domain: [-1, 1], tickFormat: tick },
@@ -136,7 +136,7 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
           { text: 'as trained', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
         ],
         x,
-        y: { label: 'attention with the direction removed', tickFormat: tick, nice: true },
+        y: { label: 'attention without the direction', tickFormat: tick, nice: true },
         marks: [
           line(heads, {
             x: 'sink',
@@ -152,7 +152,7 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
       };
     case 'moved':
       return {
-        label: 'what makes the sink by layer',
+        label: 'effects of position and token on the sink by layer',
         entries: LINES.map(([, text], i) => ({ text, kind: 'line', colours: [series[i]], dash: dashes[i] })),
         x: { label: 'layer →', ticks: layers.map(({ layer }) => layer), tickFormat: tick, inset: 10 },
         y: { label: 'difference of attention', tickFormat: tick, nice: true },
