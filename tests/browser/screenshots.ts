@@ -30,8 +30,10 @@ const screens = [
   { name: 'wide-dark', viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
   { name: 'phone', viewport: devices.phone, colorScheme: 'light' },
 ] as const;
+/** Of the first view alone: all pictures of a repository are to stay small. */
+const DARK_PHONE = { name: 'phone-dark', viewport: devices.phone, colorScheme: 'dark', view: 'localize' } as const;
 
-test.each(screens.flatMap((screen) => viewNames.map((view) => ({ ...screen, view }))))(
+test.each([...screens.flatMap((screen) => viewNames.map((view) => ({ ...screen, view }))), DARK_PHONE])(
   '$view, $name',
   async ({ name, view, ...look }) => {
     const { page } = await visit(browser, `${host.address}#${view}`, look);
