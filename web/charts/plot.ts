@@ -66,7 +66,7 @@ export function chart(options: PlotOptions & { label: string }): Chart {
 /** Pixels from the top of a picture to its legend, where the name of the vertical axis stands. */
 const AXIS_NAME = 22;
 
-/** A chart of `width` pixels below the legend of its `entries`; `height` is that without the legend, or made of its pixels. */
+/** A chart below the legend of its `entries`; `height` is that without the legend, or made of the legend's pixels. */
 export function chartWithLegend({
   entries,
   height,

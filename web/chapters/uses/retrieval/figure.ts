@@ -51,7 +51,10 @@ export class RetrievalFigure extends LabFigure<RetrievalOutput> {
   protected claimOf = claimText;
 
   protected captionOf(output: RetrievalOutput): string {
-    return `${output.heads.length} heads. Bars are two standard errors over sequences, ± over training runs. ${localizationText(output)}`;
+    return (
+      `${output.heads.length} heads. Bars are two standard errors over sequences, ± over training runs. ` +
+      localizationText(output)
+    );
   }
 
   protected tableOf({ heads, models }: RetrievalOutput): Table {
