@@ -305,6 +305,12 @@ TEST_CASE("hostile tokenizers are refused by name", "[text]") {
   const auto words = [](const std::string& pointer, const Json& value) {
     return failure_with(word_piece_file(), pointer, value).item;
   };
+  CHECK_THAT(failure_with(word_piece_file(), "/model/vocab/a", -1).message,
+             ContainsSubstring("it must be a non-negative integer, but is -1"));
+  CHECK_THAT(failure_with(word_piece_file(), "/model/vocab", "a").message,
+             ContainsSubstring("but is of type string"));
+  CHECK_THAT(failure_of([] { TextTokenizer::parse("{}"); }).message,
+             ContainsSubstring("but is missing"));
   CHECK(words("/model/vocab/a", 2) != "");
   CHECK(words("/model/vocab/a", -1) == "a");
   CHECK(words("/model/vocab/a", 1.5) == "a");

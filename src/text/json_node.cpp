@@ -8,8 +8,11 @@ namespace eigenscope {
 void JsonNode::refuse(const std::string& message) const { throw FormatError(path_, message); }
 
 void JsonNode::refuse_kind(const char* expected) const {
-  refuse(std::string("it must be ") + expected + ", but " +
-         (json_ == nullptr ? "is missing" : std::string("is of type ") + json_->type_name()));
+  const bool is_short = json_ != nullptr && json_->is_primitive() && !json_->is_string();
+  refuse(std::string("it must be ") + expected + ", but is " +
+         (json_ == nullptr ? "missing"
+          : is_short       ? json_->dump()
+                           : std::string("of type ") + json_->type_name()));
 }
 
 JsonNode JsonNode::at(const std::string& key) const {

@@ -18,7 +18,7 @@ class JsonNode {
   JsonNode(const Json* json, std::string path) : json_(json), path_(std::move(path)) {}
 
   [[noreturn]] void refuse(const std::string& message) const;
-  /// Names the type that the value has.
+  /// Shows the value, or the type of a string, array or object.
   [[noreturn]] void refuse_kind(const char* expected) const;
   /// Whether it is null or absent.
   bool is_null() const { return json_ == nullptr || json_->is_null(); }
