@@ -129,6 +129,7 @@ test.each([
   ['a/b', ['README.md'], {}, 'a/b has no file that ends with .safetensors or'],
   ['a/b', ['model.safetensors'], { gated: 'auto' }, 'a/b is gated: huggingface.co sends it only to accounts'],
   ['a/b', [], { sha: 7 }, 'huggingface.co must list the files of a/b with their revision, but does not'],
+  ['https://me:secret@files.example/model.safetensors', [], {}, 'it must not have a user name or a password'],
   ['a/b@dev', [], {}, "a/b has no revision 'dev' on huggingface.co"],
   ['a/c', [], {}, 'huggingface.co has no public model a/c'],
   ['a/b/absent.gguf', [], {}, 'huggingface.co answers 404 for absent.gguf'],

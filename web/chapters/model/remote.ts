@@ -30,6 +30,9 @@ async function checkpointAt(url: URL, signal: AbortSignal): Promise<Checkpoint> 
 function urlOf(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : null;
   const path = url?.pathname ?? '';
+  if (url?.username || url?.password) {
+    throw new AddressError('it must not have a user name or a password');
+  }
   if (url && /^https?:$/.test(url.protocol) && WEIGHT_ENDINGS.some((it) => path.endsWith(it))) {
     return url;
   }
