@@ -4,7 +4,7 @@ import { Handle } from '../../charts/handle';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { fieldRamp, type Ramp } from '../../charts/palette';
 import { element } from '../../charts/picture';
-import { chartWithLegend, type Chart } from '../../charts/plot';
+import type { Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import type { Output, Theory } from '../../engine/protocol';
 import { brushed } from '../../heads/brush';
@@ -14,14 +14,12 @@ import { SETTING, settingOf, widthOf } from '../../state/setting';
 import { Frame } from '../../ui/frame';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import {
-  axesOf,
   cellsOf,
   domainAround,
   FULL,
   gridOf,
-  MAP_MARGINS,
-  MAP_SHAPE,
   MapCanvas,
+  mapChart,
   mapMarks,
   REGIMES,
   signalNames,
@@ -167,13 +165,9 @@ export class PhaseMapFigure implements Figure {
   private draw(result: Result, spots: Spot[]): void {
     const { width } = this.frame;
     const levels = levelPoints(result, width, spots);
-    this.chart = chartWithLegend({
+    this.chart = mapChart(this.frame, result, {
       label: NAME,
       entries: this.entries(),
-      width,
-      height: this.frame.height(MAP_SHAPE),
-      ...MAP_MARGINS,
-      ...axesOf(result.domain),
       marks: [
         ...levelMarks(result, levels),
         ...mapMarks(result, width, [...spots, ...levels, ...contourPoints(result)]),

@@ -3,11 +3,11 @@ import { decade, short, tick } from '../../charts/format';
 import { paintGrid } from '../../charts/heatmap';
 import { fieldRamp, stripOf, type Ramp } from '../../charts/palette';
 import { element, type Bitmap } from '../../charts/picture';
-import { text, type Chart } from '../../charts/plot';
+import { chartWithLegend, text, type Chart } from '../../charts/plot';
 import type { Output, Signal, TokenProcess } from '../../engine/protocol';
 import { tokenProcesses } from '../../state/setting';
 import { textWidth, type Entry } from '../../charts/legend';
-import type { Shape } from '../../ui/frame';
+import type { Frame, Shape } from '../../ui/frame';
 import { borders } from '../../charts/borders';
 import { cellsAround, labelPlaces, type Regions } from '../../charts/regions';
 
@@ -67,12 +67,22 @@ export function domainAround(points: { x: number; y: number }[], tokens: TokenPr
   };
 }
 
-/** The axes of a map. */
-export function axesOf(domain: Domain) {
-  return {
+/** The picture of a map, below its legend. */
+export function mapChart(
+  frame: Frame,
+  { domain }: Field,
+  { label, entries, marks }: { label: string; entries: Entry[]; marks: Markish[] },
+): Chart {
+  return chartWithLegend({
+    label,
+    entries,
+    width: frame.width,
+    height: frame.height(MAP_SHAPE),
+    ...MAP_MARGINS,
     x: { domain: domain.x, label: 'ξ/λ →', labelAnchor: 'center', tickFormat: tick },
     y: { type: 'log', domain: domain.y, label: '√η_F/λ', tickFormat: decade },
-  } as const;
+    marks,
+  });
 }
 
 /** Where points lie in columns and rows of the grid. */
@@ -117,7 +127,7 @@ function placesOf({ regime, signal }: Output<'map'>): Uint8Array {
 }
 
 /** Of the picture of a map. */
-export const MAP_SHAPE: Shape = { share: 0.66, least: 300, most: 460 };
+const MAP_SHAPE: Shape = { share: 0.66, least: 300, most: 460 };
 /** Margins of the picture beside and below the map; its legend stands above. */
 export const MAP_MARGINS = { marginLeft: 56, marginRight: 12, marginBottom: 44 };
 /** Pixels of the map itself, at least. */

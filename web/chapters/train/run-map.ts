@@ -1,5 +1,5 @@
 import { count, short } from '../../charts/format';
-import { chartWithLegend, dot, line } from '../../charts/plot';
+import { dot, line } from '../../charts/plot';
 import type { Table } from '../../charts/table';
 import { limitsOf } from '../../state/control';
 import { stylesOf, runEntries, type RunStyle } from './run-styles';
@@ -7,17 +7,7 @@ import { momentOf, upTo, type HeadPlace, type Row } from './log-rows';
 import type { ShownRun, ShownRuns } from './shown-runs';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import {
-  axesOf,
-  domainAround,
-  FULL,
-  gridOf,
-  MAP_MARGINS,
-  MAP_SHAPE,
-  MapCanvas,
-  mapMarks,
-  stripEntry,
-} from '../shared/map-field';
+import { domainAround, FULL, gridOf, MapCanvas, mapChart, mapMarks, stripEntry } from '../shared/map-field';
 import type { Field } from '../shared/map-field';
 import { rankMark } from '../shared/map-limits';
 import type { Figure, FigureContext, Store } from './state';
@@ -83,18 +73,13 @@ export class RunMapFigure implements Figure {
     const { result } = this;
     this.follow();
     if (!result) return;
-    const { width } = this.frame;
     const styles = stylesOf(this.shown.all);
     const rank = rankOf(styles);
-    const names = mapMarks(result, width);
+    const names = mapMarks(result, this.frame.width);
     yield;
-    const drawn = chartWithLegend({
+    const drawn = mapChart(this.frame, result, {
       label: this.describe(styles),
       entries: [stripEntry(result), ...runEntries(styles)],
-      width,
-      height: this.frame.height(MAP_SHAPE),
-      ...MAP_MARGINS,
-      ...axesOf(result.domain),
       marks: [
         ...names,
         ...(rank ? [rankMark(result.domain, rank)] : []),

@@ -63,10 +63,13 @@ export function panelsOf(spread: Spread): Panel[] {
   ];
 }
 
+/** Of thin lines. */
+const DOTTED = '1 2';
+
 /** The legend's entry of the thin lines. */
 export function thinEntry(panels: readonly Panel[]): Entry {
   const names = panels.flatMap(({ thin }) => thin?.name ?? []);
-  return { text: names.join(', '), kind: 'line', colours: ['currentColor'], dash: '1 2' };
+  return { text: names.join(', '), kind: 'line', colours: ['currentColor'], dash: DOTTED };
 }
 
 /** Every measure that the charts show. */
@@ -162,7 +165,7 @@ export function drawPanel(
     lists.map((points, i) =>
       line(points, {
         stroke: styles[i].colour,
-        strokeDasharray: strong ? styles[i].dash : '1 2',
+        strokeDasharray: strong ? styles[i].dash : DOTTED,
         strokeWidth: strong ? 2.25 : 1,
         opacity: strong ? 1 : 0.8,
         clip: true,
