@@ -139,15 +139,16 @@ export class PhaseMapFigure implements Figure {
     take(await context.run('map', { ...common, ...grid }, (map) => take(map, false)), true);
   }
 
-  paint(): void {
+  *paint() {
     const { result, drawn } = this;
     if (!result) return;
     const spots = this.spots();
     const look = this.look(spots);
     // While the point is dragged it alone moves: contours and borders take longer than a frame.
     if (drawn?.map !== result.map || drawn.look !== look || drawn.ramp !== fieldRamp()) {
-      this.drawn = { map: result.map, look, ramp: fieldRamp() };
-      this.draw(result, spots);
+      const ramp = fieldRamp();
+      yield* this.draw(result, spots);
+      this.drawn = { map: result.map, look, ramp };
     }
     const caption = this.caption();
     this.placePoint(result, caption);
@@ -162,15 +163,17 @@ export class PhaseMapFigure implements Figure {
     return JSON.stringify([this.frame.width, widthOf(state), sample, head, [...brushed(state)], places]);
   }
 
-  private draw(result: Result, spots: Spot[]): void {
+  private *draw(result: Result, spots: Spot[]) {
     const { width } = this.frame;
     const levels = levelPoints(result, width, spots);
+    const names = mapMarks(result, width, [...spots, ...levels, ...contourPoints(result)]);
+    yield;
     this.chart = mapChart(this.frame, result, {
       label: NAME,
       entries: this.entries(),
       marks: [
         ...levelMarks(result, levels),
-        ...mapMarks(result, width, [...spots, ...levels, ...contourPoints(result)]),
+        ...names,
         ...this.reachMarks(),
         ...headMarks(spots, this.store.state.head, brushed(this.store.state)),
       ],

@@ -154,12 +154,14 @@ export function mapMarks(field: Field, width: number, points: readonly { x: numb
   const nameOf = (place: number) => (width < NARROW || brief.has(place) ? lastWord(PLACES[place]) : PLACES[place]);
   const half = (place: number) => cellsOfPixels((1.1 * textWidth(nameOf(place)) * NAME) / (2 * 12), NAME / 2);
   const placed = () => labelPlaces(regions, rows / 24, half, taken);
-  for (const { region, fit } of placed()) if (fit < FITS) brief.add(region);
+  let names = placed();
+  for (const { region, fit } of names) if (fit < FITS) brief.add(region);
+  if (brief.size > 0) names = placed();
   const { x, y } = cellsOf(field);
   return [
     (_, scales) => borderMark(field, regions, scales.x as Scale, scales.y as Scale),
     text(
-      placed().filter(({ fit }) => fit >= LITTLE),
+      names.filter(({ fit }) => fit >= LITTLE),
       {
         x: (place) => x(place.column),
         y: (place) => y(place.row),
