@@ -1,3 +1,4 @@
+import { BARS } from '../../../charts/with-error';
 import { inputOf } from '../../../engine/operations';
 import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
@@ -36,7 +37,11 @@ function agentMeasured(output: AgentOutput): AgentMeasured {
       plain: accuracy('plain'),
     };
   };
-  return { most: at(1), loud: at(LOUD) };
+  const gain = (policy: AgentOutput['rows'][number]['policy']) => {
+    const { gain, gain_error } = agentRow(output, policy, MOST_DISTRACTORS);
+    return { value: gain ?? NaN, bar: BARS * (gain_error ?? NaN) };
+  };
+  return { most: at(1), loud: at(LOUD), gain: { attention: gain('attention'), sparse: gain('sparse') } };
 }
 
 export const agentLab: Lab<AgentOutput, AgentMeasured> = {

@@ -8,6 +8,8 @@ export interface AgentMeasured {
   /** Accuracies with 32 distractors of the scale in training, and of three times this scale. */
   most: Accuracies;
   loud: Accuracies;
+  /** Accuracy added to the perceptron with 32 distractors, and the length of its error bar. */
+  gain: Record<'attention' | 'sparse', { value: number; bar: number }>;
 }
 
 export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>[] = [

@@ -1,3 +1,4 @@
+import { BARS } from '../../../charts/with-error';
 import { inputOf } from '../../../engine/operations';
 import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
@@ -27,10 +28,15 @@ function priorMeasured(output: PriorOutput): PriorMeasured {
       wrong: accuracy('wrong'),
     };
   };
+  const gain = (prior: PriorOutput['rows'][number]['prior']) => {
+    const { gain, gain_error } = rowOf(output, prior, SOME);
+    return { value: gain ?? NaN, bar: BARS * (gain_error ?? NaN) };
+  };
   const weight = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, MANY).target_weight ?? NaN;
   return {
     few: at(FEW),
     some: at(SOME),
+    gain: { correct: gain('correct'), uniform: gain('uniform') },
     many: at(MANY),
     weight: { none: weight('none'), correct: weight('correct'), uniform: weight('uniform') },
   };

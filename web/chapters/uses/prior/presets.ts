@@ -9,6 +9,8 @@ export interface PriorMeasured {
   few: Accuracies;
   some: Accuracies;
   many: Accuracies;
+  /** Accuracy added to no prior with 400 examples, and the length of its error bar. */
+  gain: Record<'correct' | 'uniform', { value: number; bar: number }>;
   /** Weight on the target with 1600 examples. */
   weight: Record<'none' | 'correct' | 'uniform', number>;
 }
