@@ -1,0 +1,39 @@
+// What a model does to a picture before its first layer, as preprocessor_config.json describes it.
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "checkpoint/config.h"
+#include "picture/picture.h"
+#include "picture/resize.h"
+
+namespace eigenscope {
+
+class Preprocessor {
+ public:
+  /// For a model of square pictures of `pixels` x `pixels`. Without a config, null: resizes them bilinearly to that size,
+  /// mean and standard deviation are 0.5. Throws FormatError naming the key that is not as expected, has a filter other
+  /// than bilinear and bicubic, or asks for another size than the model's.
+  Preprocessor(const Config* config, Eigen::Index pixels);
+
+  /// The picture in the model's size. Throws InvalidArgument ("image") where it must not be resized and has another one.
+  Picture resized(const Picture& picture) const;
+  /// The normalized pixels of the patches of such a picture, (3 patch patch) x patches, as PatchEmbedding takes them.
+  Eigen::MatrixXf patches(const Picture& picture, Eigen::Index patch) const;
+
+ private:
+  void read_size(const Config& config);
+
+  Eigen::Index pixels_;
+  bool resizes_ = true;
+  ResizeFilter filter_ = ResizeFilter::bilinear;
+  /// Length of the shorter side before the middle is cut out; without it both sides are resized to pixels_.
+  std::optional<Eigen::Index> shortest_edge_;
+  float scale_ = 1.0f / 255;
+  std::array<float, 3> mean_{0.5f, 0.5f, 0.5f}, deviation_{0.5f, 0.5f, 0.5f};
+};
+
+}  // namespace eigenscope
