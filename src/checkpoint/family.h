@@ -70,8 +70,8 @@ struct UsualValue {
   std::string_view key = {}, value = {};
 };
 
-/// The forward pass on text of a family's first stack, beside its queries, keys and the norm before them
-/// (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the family has no
+/// The forward pass of a family's first stack on text, or of its last one on pictures, beside its queries, keys and
+/// the norm before them (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the family has no
 /// such part. Norms stand before a branch, on its output before the skip connection adds it, or after the
 /// sum.
 struct TextNames {
@@ -80,6 +80,8 @@ struct TextNames {
   /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
   std::string_view model_types = {};
   std::string_view position_embedding = {}, type_embedding = {};
+  /// Of pictures: a convolution with a stride of its kernel's side, and the token before those of the patches.
+  std::string_view patch_embedding = {}, class_embedding = {};
   std::string_view embedding_norm = {};  ///< after the sum of the embeddings
   int first_position = 0;                ///< row of the position embeddings for the first token
   std::string_view embedding_projection =
@@ -143,8 +145,10 @@ struct Family {
   /// Those of a file with several stacks one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};
   TextNames text = {};
+  TextNames picture = {};
 
   bool reads_text() const { return !text.attention_output.empty(); }
+  bool reads_pictures() const { return !picture.attention_output.empty(); }
   bool fused() const { return layout != HeadLayout::kSeparate; }
   /// Weights are in x out, so that an output's weights are a column.
   bool inputs_first() const { return layout == HeadLayout::kConv1D; }

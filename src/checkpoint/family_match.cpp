@@ -67,12 +67,6 @@ std::string full_name(const std::string& prefix, std::string_view pattern, int l
   return prefix + name;
 }
 
-std::string bias_of(std::string weight) {
-  constexpr std::string_view kWeight = "weight";
-  if (!weight.ends_with(kWeight)) return {};
-  return weight.replace(weight.size() - kWeight.size(), kWeight.size(), "bias");
-}
-
 /// Layer numbers by the prefix before the names of a stack.
 using Prefixes = std::map<std::string, std::set<int>>;
 
@@ -244,6 +238,12 @@ void name_stacks(std::vector<FamilyMatch>& matches) {
 }
 
 }  // namespace
+
+std::string bias_of(std::string weight) {
+  constexpr std::string_view kWeight = "weight";
+  if (!weight.ends_with(kWeight)) return {};
+  return weight.replace(weight.size() - kWeight.size(), kWeight.size(), "bias");
+}
 
 FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& tensors,
                           const std::string& file) {

@@ -45,6 +45,9 @@ struct FamilyMatch {
   std::string embeddings;          ///< the tokens', by its full name; empty without any
 };
 
+/// The name of the bias of a linear layer or norm; empty for a name that does not end with "weight".
+std::string bias_of(std::string weight);
+
 /// Finds the families of a file from the names of its tensors and the model types of its config.json,
 /// which may be null: one, or several where a model has parts, such as one for text and one for vision;
 /// then a stack that its family gives no name is called by its prefix. Never empty. Throws FormatError:

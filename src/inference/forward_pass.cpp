@@ -18,7 +18,7 @@ ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Pas
       rest_(*model_, read_, tokens_) {
   if (passages_.empty()) throw InvalidArgument("passages", "number at least one");
   for (const Passage& passage : passages_) {
-    tokens_.push_back(model_->embed(passage.ids));
+    tokens_.push_back(model_->embed(passage));
     longest_ = std::max(longest_, passage.length());
   }
   read_.resize(passages_.size());

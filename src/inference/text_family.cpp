@@ -1,5 +1,6 @@
 #include "inference/text_family.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdint>
@@ -36,6 +37,20 @@ std::string value_of(const ConfigKeys& keys, std::string_view key, std::string_v
   return std::to_string(*keys.integer(key, kMost));
 }
 
+const TextNames& names_of(const Family& family, ModelInput input) {
+  return input == ModelInput::text ? family.text : family.picture;
+}
+
+/// Whether the file has the stack that reads such input, and of text the embeddings.
+bool has_input(const FamilyMatch& match, ModelInput input) {
+  const auto& stacks = match.family->attentions;
+  if (input == ModelInput::text) {
+    return match.stacks.front().names == &stacks.front() && !match.embeddings.empty();
+  }
+  const auto is_named = [](const AttentionNames& stack) { return !stack.query_weight.empty(); };
+  return match.stacks.back().names == &*std::find_if(stacks.rbegin(), stacks.rend(), is_named);
+}
+
 }  // namespace
 
 Activation activation_of(const TextNames& names, const ConfigKeys& keys) {
@@ -51,41 +66,43 @@ Activation activation_of(const TextNames& names, const ConfigKeys& keys) {
                                          " is not supported; supported: " + known);
 }
 
-FamilyMatch text_of(const Safetensors& file, const Config& config) {
-  // Of a model of text, or of a whole and of its text.
-  const auto type = config.text("model_type"), text_type = config.text("text_config.model_type");
+FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& config) {
+  const bool pictures = input == ModelInput::pictures;
+  // Of a model of one part, or of a whole and of this part.
+  const auto type = config.text("model_type");
+  const auto part = config.text(pictures ? "vision_config.model_type" : "text_config.model_type");
   const std::string unsupported = unsupported_parts(file.tensors());
   std::string found;
   for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
     const Family& family = *match.family;
-    const std::string types(family.text.model_types.empty() ? family.model_types
-                                                            : family.text.model_types);
+    const TextNames& names = names_of(family, input);
+    const std::string types(names.model_types.empty() ? family.model_types : names.model_types);
     const auto has = [&](const std::optional<std::string>& name) {
       return !name || types.empty() || types.find(" " + *name + " ") != std::string::npos;
     };
-    const bool of_type = has(type) && has(text_type);
-    const bool first = match.stacks.front().names == &family.attentions.front();
-    const bool known = unsupported.empty() || !family.text.experts.empty();
-    const bool complete = first && !match.embeddings.empty() && known;
-    if (family.reads_text() && of_type && complete) return std::move(match);
+    const bool of_type = has(type) && has(part);
+    const bool reads = !names.attention_output.empty();
+    const bool known = unsupported.empty() || !names.experts.empty();
+    if (reads && of_type && known && has_input(match, input)) return std::move(match);
     found = std::string(family.name);
-    for (const auto& name : {type, text_type}) {
+    for (const auto& name : {type, part}) {
       if (name) found += ", model_type '" + shown_name(*name) + "'";
     }
-    if (family.reads_text() && match.embeddings.empty()) {
+    if (reads && !pictures && match.embeddings.empty()) {
       found += ", without '" + std::string(family.embeddings) + "'";
     }
   }
   if (!unsupported.empty()) found += ", with " + unsupported;
   std::string known;
   for (const Family& family : families()) {
-    if (!family.reads_text()) continue;
-    const std::string_view types = family.text.model_types;
+    const TextNames& names = names_of(family, input);
+    if (names.attention_output.empty()) continue;
+    const std::string_view types = names.model_types;
     known += (known.empty() ? "" : ", ") + std::string(family.name);
     if (!types.empty()) known += " (" + std::string(types.substr(1, types.size() - 2)) + ")";
   }
-  throw FormatError(file.name(),
-                    "this architecture (" + found + ") cannot be run on text; supported: " + known);
+  throw FormatError(file.name(), "this architecture (" + found + ") cannot be run on " +
+                                     (pictures ? "pictures" : "text") + "; supported: " + known);
 }
 
 void check_usual(const TextNames& names, const ConfigKeys& keys) {

@@ -1,4 +1,4 @@
-// The family whose forward pass runs a checkpoint on text, and what config.json selects of it.
+// The family whose forward pass runs a checkpoint on text or pictures, and what config.json selects of it.
 #pragma once
 
 #include "checkpoint/config.h"
@@ -8,9 +8,12 @@
 
 namespace eigenscope {
 
-/// The part of a file that reads text. Throws FormatError naming the file where there is none, or where no
-/// row has the forward pass of its model type.
-FamilyMatch text_of(const Safetensors& file, const Config& config);
+/// What a model's tokens are made of.
+enum class ModelInput { text, pictures };
+
+/// The part of a file that reads text, its first stack, or pictures, its last one. Throws FormatError naming the file
+/// where there is none, or where no row has the forward pass of its model type.
+FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& config);
 
 /// The activation that config.json names, or the family's. Throws FormatError naming the key for another one.
 Activation activation_of(const TextNames& names, const ConfigKeys& keys);

@@ -28,20 +28,16 @@ using Eigen::VectorXf;
 constexpr double kLargestEpsilon = 1;
 constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
 
-std::string bias_of(std::string weight) {
-  constexpr std::string_view kWeight = "weight";
-  return weight.replace(weight.size() - kWeight.size(), kWeight.size(), "bias");
-}
-
 }  // namespace
 
-TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config)
-    : tensors_(std::move(tensors)), match_(text_of(*tensors_, config)) {
-  const auto [tokens, width] = matrix_shape(*tensors_, match_.embeddings);
-  vocabulary_ = tokens;
-  width_ = embedding_width_ = width;
-  if (!names().embedding_projection.empty()) width_ = sides(names().embedding_projection, 0)[1];
-  for (const LayerTensors& layer : match_.stacks.front().layers) {
+TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config,
+                     ModelInput input)
+    : tensors_(std::move(tensors)), match_(family_of(input, *tensors_, config)) {
+  if (input == ModelInput::pictures) {
+    patches_.emplace(tensors_, match_.prefix, match_.family->picture);
+  }
+  read_embeddings();
+  for (const LayerTensors& layer : stack().layers) {
     if (layer.layer != stored_++) {
       throw FormatError(shown_name(full_name(attention().query_weight, stored_ - 1)),
                         "it is missing");
@@ -50,6 +46,17 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   const ConfigKeys keys(&config, config_objects(attention()));
   read_layers(keys);
   read_config(keys);
+}
+
+void TextModel::read_embeddings() {
+  if (patches_) {
+    width_ = embedding_width_ = patches_->width();
+    return;
+  }
+  const auto [tokens, width] = matrix_shape(*tensors_, match_.embeddings);
+  vocabulary_ = tokens;
+  width_ = embedding_width_ = width;
+  if (!names().embedding_projection.empty()) width_ = sides(names().embedding_projection, 0)[1];
 }
 
 void TextModel::read_layers(const ConfigKeys& keys) {
@@ -158,6 +165,7 @@ void TextModel::read_heads(const ConfigKeys& keys, LayerRules& rules) const {
 }
 
 Index TextModel::longest_passage(const ConfigKeys& keys) const {
+  if (patches_) return patches_->tokens();
   if (!names().position_embedding.empty()) {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
@@ -246,6 +254,16 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
   if (!names().type_embedding.empty() && tensors_->tensors().contains(types)) {
     tokens.colwise() += VectorXf(read_rows(types, 0, 1));
   }
+  return end_embedding(std::move(tokens));
+}
+
+MatrixXf TextModel::embed(const Passage& passage) const {
+  if (!patches_) return embed(passage.ids);
+  if (!passage.patches) throw InvalidArgument("image", "be given");
+  return end_embedding((*patches_)(*passage.patches));
+}
+
+MatrixXf TextModel::end_embedding(MatrixXf tokens) const {
   if (!names().embedding_norm.empty()) {
     tokens = read_norm_of(full_name(names().embedding_norm), embedding_width_)(std::move(tokens));
   }

@@ -1,9 +1,10 @@
-// A trained language model as its forward pass reads it: layer by layer, by ranges.
+// A trained transformer as its forward pass reads it: layer by layer, by ranges.
 #pragma once
 
 #include <Eigen/Core>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@
 #include "checkpoint/family_match.h"
 #include "checkpoint/safetensors.h"
 #include "inference/layer.h"
+#include "inference/patch_embedding.h"
+#include "inference/text_family.h"
+#include "text/passages.h"
 
 namespace eigenscope {
 
@@ -22,14 +26,16 @@ struct StoredRest {
   StoredLinear attention_output, mlp_gate, mlp_up, mlp_down;  ///< mlp_gate may be none
 };
 
-/// A checkpoint of a family that reads text. Only the weights that are asked for are read, and none is kept.
+/// A checkpoint of a family that reads text, or pictures: what enters the first layer is then made of patches, and the
+/// layers are the same. Only the weights that are asked for are read, and none is kept.
 class TextModel {
  public:
   /// `tensors` must not be null. Throws FormatError naming the tensor or the key when no row
   /// of the table has its forward pass, a tensor is missing or of another shape than the others ask for,
   /// or the config lacks the head count or has an activation that is not known; InvalidArgument ("offset")
   /// for an unknown scaling of rotary positions.
-  TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config);
+  TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config,
+            ModelInput input = ModelInput::text);
 
   const Family& family() const { return *match_.family; }
   /// What a layer, from 0 to layers() - 1, does beside its weights.
@@ -50,13 +56,18 @@ class TextModel {
   Eigen::Index positions() const { return positions_ - names().first_position; }
   /// The next token's logits l become c tanh(l/c); 0: they do not.
   float output_cap() const { return output_cap_; }
-  /// Token ids are below this.
+  /// Token ids are below this; 0 of a model of pictures.
   Eigen::Index vocabulary() const { return vocabulary_; }
+  /// Of a model of pictures; null for text.
+  const PatchEmbedding* patches() const { return patches_ ? &*patches_ : nullptr; }
 
   /// The tokens (d x T) that enter the first layer; the first of them is at position `first`. Throws
   /// InvalidArgument: "token" for an id out of range, "length" for no tokens or more than positions();
   /// FormatError for weights that cannot be read or are not finite.
   Eigen::MatrixXf embed(std::span<const int> ids, Eigen::Index first = 0) const;
+  /// Those of a passage of text, or of a picture where the model reads pictures. Throws also InvalidArgument ("image")
+  /// for patches of another number or size.
+  Eigen::MatrixXf embed(const Passage& passage) const;
 
   /// Token embeddings of the ids [begin, end), one a row, before they are projected to width(). Throws FormatError for
   /// weights that cannot be read or are not finite.
@@ -81,14 +92,21 @@ class TextModel {
   Linear read_output() const;
 
  private:
-  const TextNames& names() const { return match_.family->text; }
-  const AttentionNames& attention() const { return match_.family->attentions.front(); }
+  const TextNames& names() const { return patches_ ? match_.family->picture : match_.family->text; }
+  const StackMatch& stack() const {
+    return patches_ ? match_.stacks.back() : match_.stacks.front();
+  }
+  const AttentionNames& attention() const { return *stack().names; }
   std::string full_name(std::string_view pattern, int layer = 0) const;
+  /// The widths of the tokens.
+  void read_embeddings();
   void read_config(const ConfigKeys& keys);
   /// The layers that share the weights of each one in the file.
   void read_layers(const ConfigKeys& keys);
   void read_heads(const ConfigKeys& keys, LayerRules& rules) const;
   Eigen::Index longest_passage(const ConfigKeys& keys) const;
+  /// The sum of the embeddings after the norm and the projection that follow it.
+  Eigen::MatrixXf end_embedding(Eigen::MatrixXf tokens) const;
   Eigen::VectorXf read_bias(const std::string& name, Eigen::Index size) const;
   /// `count` rows of embeddings from `first` on as columns.
   Eigen::MatrixXf read_rows(const std::string& name, Eigen::Index first, Eigen::Index count) const;
@@ -104,6 +122,7 @@ class TextModel {
 
   std::shared_ptr<const Safetensors> tensors_;
   FamilyMatch match_;
+  std::optional<PatchEmbedding> patches_;
   std::vector<LayerRules> rules_;  // by layer
   float epsilon_ = 0, output_cap_ = 0;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,13 @@
 
 namespace eigenscope {
 
-/// The tokens of one run through a model.
+/// The tokens of one run through a model: those of a text, or the patches of a picture.
 struct Passage {
-  std::vector<int> ids;
+  std::vector<int> ids;       ///< of a picture the positions, so that no two are the same
   Eigen::Index leading = 0;   ///< special tokens at the start, such as [CLS]
   Eigen::Index trailing = 0;  ///< special tokens at the end, such as [SEP]
+  /// Of a picture: the normalized pixels of its patches, as PatchEmbedding takes them; null of a text.
+  std::shared_ptr<const Eigen::MatrixXf> patches = {};
 
   Eigen::Index length() const { return static_cast<Eigen::Index>(ids.size()); }
 };

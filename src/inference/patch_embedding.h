@@ -1,0 +1,47 @@
+// How a vision transformer makes the tokens of its first layer from a picture.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <string>
+
+#include "checkpoint/family.h"
+#include "checkpoint/safetensors.h"
+
+namespace eigenscope {
+
+/// A linear map of the pixels of each patch, the class token before them where the model has one, and learned
+/// positions. Pictures are square: side() patches of patch() pixels in each direction.
+class PatchEmbedding {
+ public:
+  static constexpr Eigen::Index kChannels = 3;   ///< red, green, blue
+  static constexpr Eigen::Index kMostSide = 64;  ///< an attention matrix then has 64 MiB
+
+  /// `prefix` comes before the names; `tensors` must not be null. Reads shapes only; throws FormatError naming the
+  /// tensor that is missing, or whose shape is not that of square patches of three channels or of positions of a square.
+  PatchEmbedding(std::shared_ptr<const Safetensors> tensors, const std::string& prefix,
+                 const TextNames& names);
+
+  Eigen::Index width() const { return width_; }
+  Eigen::Index patch() const { return patch_; }
+  Eigen::Index side() const { return side_; }
+  /// Pixels along each side of the picture.
+  Eigen::Index pixels() const { return side_ * patch_; }
+  /// Class tokens, 0 or 1, which come first.
+  Eigen::Index leading() const { return class_name_.empty() ? 0 : 1; }
+  Eigen::Index tokens() const { return leading() + side_ * side_; }
+
+  /// The tokens (d x tokens()). `patches` are the normalized pixels of each patch, (3 p p) x (side side), from the upper
+  /// left patch on row by row; those of a patch channel by channel, row by row. Throws InvalidArgument ("image") for
+  /// another size, and FormatError for weights that cannot be read or are not finite.
+  Eigen::MatrixXf operator()(const Eigen::MatrixXf& patches) const;
+
+ private:
+  Eigen::MatrixXf read(const std::string& name, Eigen::Index rows, Eigen::Index columns) const;
+
+  std::shared_ptr<const Safetensors> tensors_;
+  std::string weight_name_, class_name_, position_name_;
+  Eigen::Index width_ = 0, patch_ = 0, side_ = 0;
+};
+
+}  // namespace eigenscope
