@@ -36,6 +36,10 @@ has_cmake() {
 
 has_curl() { echo '#include <curl/curl.h>' | "${CXX:-c++}" -E -x c++ - -o /dev/null; }
 
+has_png() { echo '#include <png.h>' | "${CXX:-c++}" -E -x c++ - -o /dev/null; }
+
+has_jpeg() { echo '#include <turbojpeg.h>' | "${CXX:-c++}" -E -x c++ - -o /dev/null; }
+
 has_emscripten() { have em++ || [ -x "${EMSDK:-/nonexistent}/upstream/emscripten/em++" ]; }
 
 has_fuzzer() {
@@ -88,6 +92,8 @@ need_for_demo() {
   need libcli11-dev "CLI11" has_header CLI/CLI.hpp
   need libboost-dev "Boost.Math" has_header boost/math/distributions/students_t.hpp
   need libcurl4-openssl-dev "libcurl" has_curl
+  need libpng-dev "libpng" has_png
+  need libturbojpeg0-dev "libjpeg-turbo" has_jpeg
   need emscripten "Emscripten" has_emscripten
   need npm "npm, and Node.js 20.19 or newer" have npm
 }
@@ -97,6 +103,7 @@ need_for_check() {
   need catch2 "Catch2, 2.13 or 3" has_header catch2
   need clang "clang" have clang++
   need python3-numpy "numpy for /usr/bin/python3" /usr/bin/python3 -c "import numpy"
+  need python3-pil "Pillow for /usr/bin/python3" /usr/bin/python3 -c "import PIL"
 }
 
 install_packages() {

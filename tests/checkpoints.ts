@@ -103,3 +103,40 @@ export function shardsOf(tensors: Tensors): { name: string; buffer: Buffer }[] {
     { name: 'model.safetensors.index.json', buffer: Buffer.from(JSON.stringify(index)) },
   ];
 }
+
+/** A ViT of two layers and two heads on 4 x 4 patches of 2 x 2 pixels, with its class token. */
+export const VIT: Tensors = {
+  'vit.embeddings.cls_token': { shape: [1, 1, 8], value: waves(1) },
+  'vit.embeddings.position_embeddings': { shape: [1, 17, 8], value: waves(2) },
+  'vit.embeddings.patch_embeddings.projection.weight': { shape: [8, 3, 2, 2], value: waves(3) },
+  'vit.embeddings.patch_embeddings.projection.bias': { shape: [8], value: waves(4) },
+  ...Object.fromEntries(
+    [0, 1].flatMap((layer) => {
+      const p = `vit.encoder.layer.${layer}.`;
+      const linear = (name: string, out: number, inputs: number, seed: number) => [
+        [`${p}${name}.weight`, { shape: [out, inputs], value: waves(seed + layer) }],
+        [`${p}${name}.bias`, { shape: [out], value: waves(seed + 0.5) }],
+      ];
+      const norm = (name: string) => [
+        [`${p}${name}.weight`, { shape: [8], value: () => 1 }],
+        [`${p}${name}.bias`, { shape: [8], value: () => 0 }],
+      ];
+      return [
+        ...linear('attention.attention.query', 8, 8, 5),
+        ...linear('attention.attention.key', 8, 8, 7),
+        ...linear('attention.attention.value', 8, 8, 9),
+        ...linear('attention.output.dense', 8, 8, 11),
+        ...linear('intermediate.dense', 12, 8, 13),
+        ...linear('output.dense', 8, 12, 15),
+        ...norm('layernorm_before'),
+        ...norm('layernorm_after'),
+      ];
+    }),
+  ),
+};
+export const VIT_CONFIG = JSON.stringify({ model_type: 'vit', num_attention_heads: 2, hidden_size: 8 });
+
+/** A binary PPM file. */
+export function ppmOf({ width, height, rgb }: { width: number; height: number; rgb: number[] }): Buffer {
+  return Buffer.concat([Buffer.from(`P6\n${width} ${height}\n255\n`), Buffer.from(rgb)]);
+}

@@ -108,6 +108,7 @@ void ScriptInput::read(const InputField& field, const val& value) {
       return;
     }
     case FieldKind::bytes:
+    case FieldKind::pictures:
       if (!absent) *static_cast<std::vector<std::byte>*>(field.at) = bytes_of(field.name, value);
       return;
     case FieldKind::file:

@@ -1,9 +1,12 @@
 #include "cli/checkpoint_options.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "checkpoint/numbered_part.h"
@@ -36,12 +39,21 @@ constexpr const char* kModel =
     "either; or, read by HTTP ranges, owner/name[@revision][/file] on the Hugging Face Hub or the "
     "URL of a file or index";
 
-/// The files that a text names, which is a path, a name or a URL. The tokenizer is that of a remote checkpoint alone.
+/// Files beside the weights that some operations have fields for.
+struct SideFile {
+  const char* field;
+  const char* name;
+};
+constexpr std::array kSideFiles{SideFile{"tokenizer", "tokenizer.json"},
+                                SideFile{"preprocessor", "preprocessor_config.json"}};
+
+/// The files that a text names, which is a path, a name or a URL. Files `beside` the weights are those of a remote
+/// checkpoint alone.
 RemoteCheckpoint open_model(const std::string& model, const std::string& config, bool look_beside,
-                            bool with_tokenizer) {
-  std::optional<RemoteCheckpoint> remote =
-      open_remote(model, {.config = look_beside && config.empty(), .tokenizer = with_tokenizer});
-  if (!remote) return {find_files(model, config, look_beside), nullptr};
+                            std::set<std::string> beside) {
+  if (look_beside && config.empty()) beside.insert("config.json");
+  std::optional<RemoteCheckpoint> remote = open_remote(model, beside);
+  if (!remote) return {find_files(model, config, look_beside), {}};
   if (!config.empty()) remote->files.config = open_source(config);
   return std::move(*remote);
 }
@@ -86,7 +98,6 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
                                 "the published ones in " +
                                     default_runs(operation)));
   }
-  text_ = has_field(operation, "tokenizer");
   if (!any_) return;
   CLI::Option* const model = app.add_option(
       "MODEL", models_,
@@ -104,9 +115,11 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
         "--changed-config", changed_config_,
         "config.json of --changed; default: the one beside its weights, else that of MODEL"));
   }
-  if (!text_) return;
-  refuse_empty(app.add_option("--tokenizer", tokenizer_,
-                              "tokenizer.json; default: the one beside the weights"));
+  for (const SideFile& side : kSideFiles) {
+    if (!has_field(operation, side.field)) continue;
+    refuse_empty(app.add_option(option_name(side.field), side_paths_[side.field],
+                                std::string(side.name) + "; default: the one beside the weights"));
+  }
 }
 
 std::vector<std::string> CheckpointOptions::paths() const {
@@ -123,8 +136,16 @@ std::vector<std::string> CheckpointOptions::paths() const {
 
 void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& path,
                              bool look_beside) const {
-  const bool with_tokenizer = text_ && tokenizer_.empty();
-  RemoteCheckpoint opened = open_model(path, config_, look_beside, with_tokenizer);
+  // Text needs the tokenizer, pictures the preprocessor.
+  const auto is_used = [&](const SideFile& side) {
+    return side_paths_.contains(side.field) &&
+           reader.given("image") == (std::string_view(side.field) == "preprocessor");
+  };
+  std::set<std::string> beside;
+  for (const SideFile& side : kSideFiles) {
+    if (is_used(side) && side_paths_.at(side.field).empty()) beside.insert(side.name);
+  }
+  RemoteCheckpoint opened = open_model(path, config_, look_beside, beside);
   CheckpointFiles& files = opened.files;
   if (!files.index) note_lone_shard(path);
   reader.files["model"] = std::move(files.model);
@@ -133,17 +154,20 @@ void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& pat
   if (!changed_.empty()) {
     const std::string other = only_checkpoint("changed", find_checkpoints(changed_));
     CheckpointFiles changed =
-        open_model(other, changed_config_, /*look_beside=*/true, /*with_tokenizer=*/false).files;
+        open_model(other, changed_config_, /*look_beside=*/true, /*beside=*/{}).files;
     reader.files["changed"] = std::move(changed.model);
     if (changed.index) reader.files["changed_index"] = {changed.index};
     if (changed.config) reader.files["changed_config"] = {changed.config};
   }
-  if (!text_) return;
-  if (!tokenizer_.empty()) opened.tokenizer = open_source(tokenizer_);
-  if (opened.tokenizer) {
-    reader.files["tokenizer"] = {opened.tokenizer};
-  } else if (const std::string beside = file_beside(path, "tokenizer.json"); !beside.empty()) {
-    reader.files["tokenizer"] = {open_source(beside)};
+  for (const SideFile& side : kSideFiles) {
+    if (!is_used(side)) continue;
+    std::string own = side_paths_.at(side.field);
+    if (own.empty() && opened.beside.contains(side.name)) {
+      reader.files[side.field] = {opened.beside.at(side.name)};
+      continue;
+    }
+    if (own.empty()) own = file_beside(path, side.name);
+    if (!own.empty()) reader.files[side.field] = {open_source(own)};
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace eigenscope::cli {
 
-/// MODEL, --config and, where the operation has fields for them, --changed and --tokenizer; or RUNS.
+/// MODEL, --config and, where the operation has fields for them, --changed, --tokenizer and --preprocessor; or RUNS.
 class CheckpointOptions {
  public:
   /// Adds those that the operation has fields for; `several` allows more than one MODEL.
@@ -25,9 +26,10 @@ class CheckpointOptions {
   void give(TypedFields::Reader& reader) const;
 
  private:
-  bool any_ = false, text_ = false;
+  bool any_ = false;
   std::vector<std::string> models_, runs_;
-  std::string config_, tokenizer_, changed_, changed_config_;
+  std::string config_, changed_, changed_config_;
+  std::map<std::string, std::string> side_paths_;  // of other files beside the weights, by field
 };
 
 /// The one that was found (find_checkpoints). Throws InvalidArgument (`name`) for several.

@@ -10,8 +10,10 @@
 #include "cli/checkpoint_grid.h"
 #include "cli/checkpoint_options.h"
 #include "cli/json_result.h"
+#include "cli/picture_input.h"
 #include "cli/progress.h"
 #include "cli/text_input.h"
+#include "support/error.h"
 
 namespace eigenscope::cli {
 namespace {
@@ -101,10 +103,16 @@ void TypedFields::add_to(CLI::App& app, const Describe& describe,
     if (is_file(field) || left_out.contains(field.name)) return;
     Typed& typed = typed_[field.name];
     const std::string name = option_name(field.name);
-    typed.option = field.kind == FieldKind::flag ? app.add_flag(name, typed.flag, help_of(field))
-                                                 : app.add_option(name, typed.text, help_of(field));
+    if (field.kind == FieldKind::flag) {
+      typed.option = app.add_flag(name, typed.flag, help_of(field));
+    } else if (field.kind == FieldKind::pictures) {
+      typed.option = app.add_option(name, typed.paths, help_of(field) + kPictureFiles);
+    } else {
+      typed.option = app.add_option(name, typed.text, help_of(field));
+    }
     if (field.is_number()) typed.option->type_name("NUMBER");
-    if (field.kind == FieldKind::bytes) refuse_empty(typed.option);
+    const bool is_path = field.kind == FieldKind::bytes || field.kind == FieldKind::pictures;
+    if (is_path) refuse_empty(typed.option);
   };
   describe(options);
   for (const auto& [name, other] : options.rivals) {
@@ -138,7 +146,12 @@ void TypedFields::Reader::visit(const InputField& field) {
     return;
   }
   if (!typed_.given(field.name)) return set_default(field);
-  const std::string& text = typed_.typed_.find(field.name)->second.text;
+  const Typed& typed = typed_.typed_.find(field.name)->second;
+  if (field.kind == FieldKind::pictures) {
+    *static_cast<std::vector<std::byte>*>(field.at) = read_pictures(typed.paths);
+    return;
+  }
+  const std::string& text = typed.text;
   if (field.kind == FieldKind::bytes) {
     const bool is_checkpoint = std::string_view(field.name) == "checkpoint";
     const std::string content =

@@ -33,6 +33,7 @@ class TypedFields {
    public:
     explicit Reader(const TypedFields& typed) : typed_(typed) {}
     void visit(const InputField& field) override;
+    bool given(const std::string& name) const { return typed_.given(name); }
 
     std::map<std::string, std::vector<File>> files;  ///< by field; absent ones are not there
 
@@ -43,6 +44,7 @@ class TypedFields {
  private:
   struct Typed {
     std::string text;
+    std::vector<std::string> paths;  // of pictures
     bool flag = false;
     bool is_given = false;  // by give()
     CLI::Option* option = nullptr;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/config.h"
@@ -105,7 +106,8 @@ void note(const Folder& folder, const CheckpointFiles& files,
 
 }  // namespace
 
-std::optional<RemoteCheckpoint> open_remote(const std::string& model, const Beside& beside) {
+std::optional<RemoteCheckpoint> open_remote(const std::string& model,
+                                            const std::set<std::string>& beside) {
   std::error_code error;
   if (std::filesystem::exists(model, error)) return std::nullopt;
   const std::optional<HubModel> named = hub_model(model);
@@ -119,13 +121,16 @@ std::optional<RemoteCheckpoint> open_remote(const std::string& model, const Besi
     return std::make_shared<RemoteSource>(folder.file(name));
   });
   std::vector<std::string> whole;
-  if (beside.config && folder.may_have("config.json")) whole.emplace_back("config.json");
-  if (beside.tokenizer && folder.may_have("tokenizer.json")) whole.emplace_back("tokenizer.json");
+  for (const std::string& name : beside) {
+    if (folder.may_have(name)) whole.push_back(name);
+  }
   note(folder, checkpoint.files, whole);
   for (const std::string& name : whole) {
-    const bool is_config = name == "config.json";
-    File& file = is_config ? checkpoint.files.config : checkpoint.tokenizer;
-    file = folder.fetch(name, is_config ? Config::kLargestFile : TextTokenizer::kLargestFile);
+    const bool is_tokenizer = name == "tokenizer.json";
+    File file =
+        folder.fetch(name, is_tokenizer ? TextTokenizer::kLargestFile : Config::kLargestFile);
+    if (!file) continue;
+    (name == "config.json" ? checkpoint.files.config : checkpoint.beside[name]) = std::move(file);
   }
   return checkpoint;
 }

@@ -78,8 +78,9 @@ Json schema_of(const InputField& field) {
       return json;
     }
     case FieldKind::bytes:
+    case FieldKind::pictures:
     case FieldKind::file:
-      json["x-content"] = field.kind == FieldKind::bytes ? "bytes" : "file";
+      json["x-content"] = field.kind == FieldKind::file ? "file" : "bytes";
       json["x-nullable"] = true;
       return json;
     case FieldKind::files:

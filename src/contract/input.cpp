@@ -60,6 +60,12 @@ void InputFields::bytes(const char* name, std::vector<std::byte>& at, Help meani
   visit(field);
 }
 
+void InputFields::pictures(const char* name, std::vector<std::byte>& at, Help meaning) {
+  InputField field{name, FieldKind::pictures, &at};
+  field.meaning = meaning;
+  visit(field);
+}
+
 void InputFields::file(const char* name, File& at, Help meaning) {
   InputField field{name, FieldKind::file, &at};
   field.meaning = meaning;

@@ -33,9 +33,10 @@ enum class FieldKind {
   choice,
   flag,
   text,
-  numbers,  ///< a list, each of whose entries is checked as a parameter
-  bytes,    ///< a whole file's content
-  file,     ///< read by ranges
+  numbers,   ///< a list, each of whose entries is checked as a parameter
+  bytes,     ///< a whole file's content
+  pictures,  ///< binary PPM files, one after another
+  file,      ///< read by ranges
   files,
 };
 
@@ -120,6 +121,8 @@ class InputFields {
     numbers(name, parameter(element), at, meaning);
   }
   void bytes(const char* name, std::vector<std::byte>& at, Help meaning);
+  /// The command line reads PNG and JPEG files, the page what the browser reads.
+  void pictures(const char* name, std::vector<std::byte>& at, Help meaning);
   void file(const char* name, File& at, Help meaning);
   void files(const char* name, std::vector<File>& at, Help meaning);
 

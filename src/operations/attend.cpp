@@ -1,4 +1,4 @@
-// What the heads of a checkpoint do on a text.
+// What the heads of a checkpoint do on a text or on pictures.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "inference/text_attention.h"
 #include "operations/operations.h"
+#include "operations/picture_passages.h"
 #include "operations/reader.h"
 #include "prediction/rotary_decay.h"
 #include "support/error.h"
@@ -20,6 +21,7 @@ using Eigen::Index;
 
 struct AttendInput {
   ReaderInput reader;
+  PicturesInput pictures;
   std::string text;
   std::vector<std::byte> file;
   std::optional<Index> length;
@@ -32,14 +34,18 @@ struct AttendInput {
 
 void describe(InputFields& f, AttendInput& in) {
   describe(f, in.reader);
+  describe(f, in.pictures);
   f.text("text", in.text, "text to run through the model");
   f.bytes("file", in.file, "file with the text, UTF-8");
   f.excludes("text", "file");
+  f.excludes("image", "text");
+  f.excludes("image", "file");
   f.number_or("the model's maximum", "length", in.length);
   describe_fit_length(f, in.fit_length);
   f.number("passages", in.passages, "number of passages to measure, from the start of the text");
   f.flag("repeated", in.repeated,
          "measure passages of distinct tokens of the text in random order, each repeated twice");
+  f.excludes("image", "repeated");
   f.number("seed", in.seed, "seed of the random order");
   f.flag("weights", in.weights, "include the attention matrices of each head (JSON only)");
 }
@@ -100,11 +106,23 @@ struct TokenList {
   std::vector<std::string> tokens;
 };
 
+/// The tokens of a picture of `side` x `side` patches.
+TokenList patch_list(const Passage& passage, Index side) {
+  TokenList list{passage.ids, {}};
+  for (Index k = -passage.leading; k < side * side; ++k) {
+    list.tokens.push_back(k < 0 ? "[CLS]"
+                                : std::to_string(k / side) + "," + std::to_string(k % side));
+  }
+  return list;
+}
+
 void describe(ResultFields& out, const TokenList& it) {
   const Dimension token{"token", static_cast<Index>(it.ids.size())};
-  out.counts("ids", ids_of({Passage{it.ids}}), {token}, "token ids");
+  out.counts("ids", ids_of({Passage{it.ids}}), {token},
+             "token ids; of a picture the positions of its tokens");
   // Text that is not UTF-8 cannot occur: byte-level tokens are written in characters for bytes.
-  out.texts("tokens", it.tokens, token, "the tokens");
+  out.texts("tokens", it.tokens, token,
+            "the tokens; of a picture [CLS] and the patches, each as its row and column, from 0");
 }
 
 void describe_weights(ResultFields& out, const HeadWeights& it) {
@@ -118,7 +136,9 @@ void describe_weights(ResultFields& out, const HeadWeights& it) {
 struct AttendResult {
   std::vector<TokenList> passages;
   Index text_passages = 0;
-  bool repeated = false;  ///< the passages are not the text's own
+  Index patch_side = 0;
+  bool preprocessed = false;  ///< as a preprocessor_config.json asks for
+  bool repeated = false;      ///< the passages are not the text's own
   std::vector<LayerOnText> layers;
   std::vector<HeadOnTextRow> heads;
   const std::vector<HeadWeights>* weights = nullptr;  ///< not a copy: they may be large
@@ -128,13 +148,20 @@ struct AttendResult {
 void describe(ResultFields& out, const AttendResult& result) {
   static const std::vector<HeadWeights> none;
   out.list("passages", result.passages, "measured passages");
-  out.integer("text_passages", result.text_passages, "number of passages in the text");
+  out.integer("text_passages", result.text_passages,
+              "number of passages in the text, or of pictures");
+  out.integer("patch_side", result.patch_side, "patches along each side of a picture; 0 for text");
   out.list("layers", result.layers, "one row per finished layer", describe_layer);
   out.list("heads", result.heads, "one row per finished head, means over the queries");
   out.list("weights", result.weights ? *result.weights : none,
            "one matrix per passage and head if requested; empty until done", describe_weights);
   note_experts(out, result.model.get());
   const auto read = static_cast<Index>(result.passages.size());
+  if (result.patch_side > 0 && !result.preprocessed) {
+    out.note(
+        "without preprocessor_config.json, pictures are resized bilinearly and normalized by "
+        "mean 0.5 and standard deviation 0.5");
+  }
   if (!result.repeated && read < result.text_passages) {
     out.note("of " + std::to_string(result.text_passages) + " passages the first " +
              std::to_string(read) + " are measured");
@@ -143,7 +170,7 @@ void describe(ResultFields& out, const AttendResult& result) {
 
 std::string_view given_text(const AttendInput& in) {
   if (in.text.empty() && in.file.empty()) {
-    throw InvalidArgument("text", "have at least one character unless `file` is given");
+    throw InvalidArgument("text", "have at least one character unless `file` or `image` is given");
   }
   if (!in.text.empty() && !in.file.empty()) {
     throw InvalidArgument("file", "be omitted with `text`");
@@ -151,9 +178,59 @@ std::string_view given_text(const AttendInput& in) {
   return in.file.empty() ? in.text : as_text(in.file);
 }
 
+/// The passages to measure, and what is known of them before the model runs.
+struct Prepared {
+  std::vector<Passage> passages;
+  AttendResult given;
+};
+
+Prepared prepare_text(const AttendInput& in) {
+  const std::string_view text = given_text(in);
+  const Reader reader = open_reader(in.reader);
+  const Index longest = reader.model->positions();
+  const Index length = length_for(in.length.value_or(longest), in.fit_length, *reader.model);
+  Prepared prepared{cut_passages(reader.tokenizer, text, length), {}};
+  std::vector<Passage>& passages = prepared.passages;
+  AttendResult& given = prepared.given;
+  given.model = reader.model;
+  given.text_passages = static_cast<Index>(passages.size());
+  given.repeated = in.repeated;
+  if (in.repeated) {
+    passages = repeated_passages(passages, in.passages, length, in.seed);
+  } else {
+    passages.resize(std::min(passages.size(), static_cast<std::size_t>(in.passages)));
+  }
+  for (const Passage& passage : passages) {
+    TokenList& list = given.passages.emplace_back(TokenList{passage.ids, {}});
+    for (const int id : passage.ids) {
+      list.tokens.emplace_back(reader.tokenizer.vocabulary().token(id));
+    }
+  }
+  return prepared;
+}
+
+Prepared prepare_pictures(const AttendInput& in) {
+  if (!in.text.empty() || !in.file.empty()) {
+    throw InvalidArgument("image", "be omitted with `text` and `file`");
+  }
+  if (in.repeated) throw InvalidArgument("repeated", "be omitted with `image`");
+  PicturePassages pictures = picture_passages(in.reader.files, in.pictures);
+  Prepared prepared{std::move(pictures.passages), {}};
+  AttendResult& given = prepared.given;
+  given.model = pictures.model;
+  given.text_passages = static_cast<Index>(prepared.passages.size());
+  given.patch_side = given.model->patches()->side();
+  given.preprocessed = in.pictures.preprocessor != nullptr;
+  for (const Passage& passage : prepared.passages) {
+    given.passages.push_back(patch_list(passage, given.patch_side));
+  }
+  return prepared;
+}
+
 class AttendJob {
  public:
-  explicit AttendJob(const AttendInput& in) : AttendJob(in, given_text(in)) {}
+  explicit AttendJob(const AttendInput& in)
+      : AttendJob(in, in.pictures.image.empty() ? prepare_text(in) : prepare_pictures(in)) {}
 
   bool advance(double work) { return attention_.advance(work); }
   double progress() const { return progress_of(attention_); }
@@ -171,37 +248,19 @@ class AttendJob {
   }
 
  private:
-  AttendJob(const AttendInput& in, std::string_view text)
-      : AttendJob(in, text, open_reader(in.reader)) {}
-  AttendJob(const AttendInput& in, std::string_view text, const Reader& reader)
-      : attention_(reader.model, cut(in, text, reader), in.weights) {
-    given_.model = reader.model;
+  AttendJob(const AttendInput& in, Prepared prepared)
+      : given_(std::move(prepared.given)),
+        attention_(given_.model, std::move(prepared.passages), in.weights) {
     Index longest = 0;
     for (const Passage& passage : attention_.passages()) {
       longest = std::max(longest, passage.length());
-      TokenList& list = given_.passages.emplace_back(TokenList{passage.ids, {}});
-      for (const int id : passage.ids) {
-        list.tokens.emplace_back(reader.tokenizer.vocabulary().token(id));
-      }
     }
-    for (int layer = 0; layer < reader.model->layers(); ++layer) {
-      rotary_decay_.push_back(rotary_decay(reader.model->rules(layer).rotary, longest));
+    for (int layer = 0; layer < given_.model->layers(); ++layer) {
+      rotary_decay_.push_back(rotary_decay(given_.model->rules(layer).rotary, longest));
     }
   }
 
-  /// The first passages of the text.
-  std::vector<Passage> cut(const AttendInput& in, std::string_view text, const Reader& reader) {
-    const Index longest = reader.model->positions();
-    const Index length = length_for(in.length.value_or(longest), in.fit_length, *reader.model);
-    std::vector<Passage> passages = cut_passages(reader.tokenizer, text, length);
-    given_.text_passages = static_cast<Index>(passages.size());
-    given_.repeated = in.repeated;
-    if (in.repeated) return repeated_passages(passages, in.passages, length, in.seed);
-    passages.resize(std::min(passages.size(), static_cast<std::size_t>(in.passages)));
-    return passages;
-  }
-
-  AttendResult given_;  // what is known before the model runs; first: cut() writes to it
+  AttendResult given_;                // what is known before the model runs
   std::vector<double> rotary_decay_;  // by layer
   TextAttention attention_;
 };
@@ -210,10 +269,11 @@ class AttendJob {
 
 const Operation attend_operation = operation<AttendInput, AttendJob>(
     "attend",
-    "Measured attention of every head of a checkpoint on a text, and outlier features of each "
-    "layer",
+    "Measured attention of every head of a checkpoint on a text or on pictures, and outlier "
+    "features of each layer",
     "eigenscope attend all-MiniLM-L6-v2 --text 'The whale swam.' --weights\n"
-    "eigenscope attend all-MiniLM-L6-v2 --file moby-dick.txt --length 128 --csv",
+    "eigenscope attend all-MiniLM-L6-v2 --file moby-dick.txt --length 128 --csv\n"
+    "eigenscope attend vit-base-patch16-224 --image cat.jpg --csv",
     "heads");
 
 }  // namespace eigenscope

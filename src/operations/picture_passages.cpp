@@ -1,0 +1,36 @@
+#include "operations/picture_passages.h"
+
+#include <numeric>
+#include <optional>
+
+#include "inference/text_model.h"
+#include "picture/preprocessor.h"
+
+namespace eigenscope {
+
+void describe(InputFields& f, PicturesInput& in) {
+  f.pictures("image", in.image, "pictures to run through a vision model, in place of text");
+  f.file("preprocessor", in.preprocessor, "preprocessor_config.json");
+}
+
+PicturePassages picture_passages(const CheckpointFiles& files, const PicturesInput& in) {
+  const Config config = needed_config(files);
+  const auto model =
+      std::make_shared<const TextModel>(open_tensors(files), config, ModelInput::pictures);
+  const PatchEmbedding& grid = *model->patches();
+  std::optional<Config> settings;
+  if (in.preprocessor) settings = Config::read(*in.preprocessor);
+  const Preprocessor preprocessor(settings ? &*settings : nullptr, grid.pixels());
+  PicturePassages found{model, {}};
+  for (const Picture& picture : read_ppm(in.image)) {
+    Passage& passage = found.passages.emplace_back();
+    passage.ids.resize(static_cast<std::size_t>(grid.tokens()));
+    std::iota(passage.ids.begin(), passage.ids.end(), 0);
+    passage.leading = grid.leading();
+    passage.patches = std::make_shared<const Eigen::MatrixXf>(
+        preprocessor.patches(preprocessor.resized(picture), grid.patch()));
+  }
+  return found;
+}
+
+}  // namespace eigenscope
