@@ -138,6 +138,17 @@ TEST_CASE("inconsistent vision models are refused by name", "[picture]") {
   CHECK(refusal("ViT", [&](TinyModel& m, Json&) {
           reshaped(m, "vit.embeddings.cls_token", {1, 2, 16});
         }).item == "vit.embeddings.cls_token");
+  CHECK(refusal("ViT (timm)", [](TinyModel& m, Json&) {
+          m.add("reg_token", {1, 4, 16}, 1);
+        }).item == "reg_token");
+  CHECK(refusal("ViT (timm)", [](TinyModel& m, Json&) {
+          m.add("blocks.0.ls1.gamma", {16}, 1);
+        }).item == "blocks.0.ls1.gamma");
+  CHECK_THAT(refusal("ViT (timm)", [](TinyModel&, Json& c) { c.erase("num_heads"); }).message,
+             ContainsSubstring("num_heads"));
+  CHECK(refusal("CLIP", [](TinyModel& m, Json&) {
+          m.values.erase("vision_model.pre_layrnorm.weight");
+        }).item == "vision_model.pre_layrnorm.weight");
   const Failure type = refusal("ViT", [](TinyModel&, Json& c) { c["model_type"] = "deit"; });
   CHECK(type.item == "test.safetensors");
   CHECK_THAT(type.message, ContainsSubstring("pictures"));

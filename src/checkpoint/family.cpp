@@ -281,18 +281,37 @@ constexpr Family clip() {
                .final_norm = "text_model.final_layer_norm.weight",
                .epsilon_key = "layer_norm_eps",
                .activation_key = "hidden_act",
-               .activation = Activation::quick_gelu}};
+               .activation = Activation::quick_gelu},
+      .picture = {.model_types = " clip clip_vision_model ",
+                  .position_embedding = "vision_model.embeddings.position_embedding.weight",
+                  .patch_embedding = "vision_model.embeddings.patch_embedding.weight",
+                  .class_embedding = "vision_model.embeddings.class_embedding",
+                  .embedding_norm = "vision_model.pre_layrnorm.weight",
+                  .value = "vision_model.encoder.layers.{n}.self_attn.v_proj.weight",
+                  .attention_output = "vision_model.encoder.layers.{n}.self_attn.out_proj.weight",
+                  .mlp_norm = "vision_model.encoder.layers.{n}.layer_norm2.weight",
+                  .mlp_up = "vision_model.encoder.layers.{n}.mlp.fc1.weight",
+                  .mlp_down = "vision_model.encoder.layers.{n}.mlp.fc2.weight",
+                  .epsilon_key = "layer_norm_eps",
+                  .activation_key = "hidden_act",
+                  .activation = Activation::quick_gelu,
+                  .causal = false}};
 }
 
 constexpr Family siglip() {
   Family row = clip();
   row.name = "SigLIP";
-  row.model_types = " siglip siglip_text_model ";
+  row.model_types = " siglip siglip_text_model siglip_vision_model ";
   row.attentions[0].default_heads = 12;
   row.text.model_types = {};
   row.text.epsilon = 1e-6;
   row.text.activation = Activation::gelu_new;
   row.text.causal = false;
+  row.picture.model_types = {};
+  row.picture.class_embedding = {};
+  row.picture.embedding_norm = {};
+  row.picture.epsilon = 1e-6;
+  row.picture.activation = Activation::gelu_new;
   return row;
 }
 
@@ -492,7 +511,20 @@ constexpr std::array kFamilies{
                             .query_norm_gain = "blocks.{n}.attn.q_norm.weight",
                             .key_norm_gain = "blocks.{n}.attn.k_norm.weight",
                             .config = "vision_config",
-                            .head_count_key = "num_heads"}}}},
+                            .head_count_key = "num_heads"}}},
+           .picture = {.model_types = " timm_wrapper ",
+                       .position_embedding = "pos_embed",
+                       .patch_embedding = "patch_embed.proj.weight",
+                       .class_embedding = "cls_token",
+                       .attention_output = "blocks.{n}.attn.proj.weight",
+                       .mlp_norm = "blocks.{n}.norm2.weight",
+                       .mlp_up = "blocks.{n}.mlp.fc1.weight",
+                       .mlp_down = "blocks.{n}.mlp.fc2.weight",
+                       .epsilon = 1e-6,
+                       .causal = false,
+                       .optional_bias = true,
+                       .foreign = {"norm_pre.weight", "reg_token", "dist_token",
+                                   "blocks.{n}.ls1.gamma"}}},
     // torch.nn does not store whether its norms come before or after: nothing to fold.
     Family{.name = "torch.nn.Transformer",
            .required = "decoder.layers.{n}.multihead_attn.in_proj_weight",

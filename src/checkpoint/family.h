@@ -75,7 +75,7 @@ struct UsualValue {
 /// such part. Norms stand before a branch, on its output before the skip connection adds it, or after the
 /// sum.
 struct TextNames {
-  static constexpr std::size_t kMostUsual = 3;
+  static constexpr std::size_t kMostUsual = 3, kMostForeign = 4;
 
   /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
   std::string_view model_types = {};
@@ -121,6 +121,8 @@ struct TextNames {
   double attention_cap = 0, output_cap = 0;
   /// Keys of config.json that select another forward pass unless they have this value, or are not there.
   std::array<UsualValue, kMostUsual> usual = {};
+  /// Tensors of models with the same names and another forward pass.
+  std::array<std::string_view, kMostForeign> foreign = {};
 };
 
 /// One row of the table of families: what one part of a model is, such as its text or its vision. Any

@@ -36,6 +36,7 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   if (input == ModelInput::pictures) {
     patches_.emplace(tensors_, match_.prefix, match_.family->picture);
   }
+  refuse_foreign();
   read_embeddings();
   for (const LayerTensors& layer : stack().layers) {
     if (layer.layer != stored_++) {
@@ -46,6 +47,14 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   const ConfigKeys keys(&config, config_objects(attention()));
   read_layers(keys);
   read_config(keys);
+}
+
+void TextModel::refuse_foreign() const {
+  for (const std::string_view foreign : names().foreign) {
+    const std::string name = full_name(foreign);
+    if (foreign.empty() || !tensors_->tensors().contains(name)) continue;
+    throw FormatError(shown_name(name), "forward passes with this tensor are not supported");
+  }
 }
 
 void TextModel::read_embeddings() {

@@ -98,6 +98,8 @@ class TextModel {
   }
   const AttentionNames& attention() const { return *stack().names; }
   std::string full_name(std::string_view pattern, int layer = 0) const;
+  /// Throws FormatError naming a tensor that another forward pass has.
+  void refuse_foreign() const;
   /// The widths of the tokens.
   void read_embeddings();
   void read_config(const ConfigKeys& keys);

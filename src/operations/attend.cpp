@@ -133,6 +133,14 @@ void describe_weights(ResultFields& out, const HeadWeights& it) {
             "attention weights");
 }
 
+void describe_picture(ResultFields& out, const Picture& it) {
+  const auto rgb = Eigen::Map<const Eigen::Array<std::uint8_t, Eigen::Dynamic, 1>>(
+      it.rgb.data(), static_cast<Index>(it.rgb.size()));
+  out.counts("rgb", rgb.cast<double>().matrix(),
+             {{"row", it.height}, {"column", it.width}, {"channel", 3}},
+             "red, green and blue of each pixel, from 0 to 255");
+}
+
 struct AttendResult {
   std::vector<TokenList> passages;
   Index text_passages = 0;
@@ -141,8 +149,9 @@ struct AttendResult {
   bool repeated = false;      ///< the passages are not the text's own
   std::vector<LayerOnText> layers;
   std::vector<HeadOnTextRow> heads;
-  const std::vector<HeadWeights>* weights = nullptr;  ///< not a copy: they may be large
-  std::shared_ptr<const TextModel> model;             ///< for notes; null in an empty result
+  const std::vector<HeadWeights>* weights = nullptr;     ///< not a copy: they may be large
+  std::shared_ptr<const std::vector<Picture>> pictures;  ///< likewise; null where not asked for
+  std::shared_ptr<const TextModel> model;                ///< for notes; null in an empty result
 };
 
 void describe(ResultFields& out, const AttendResult& result) {
@@ -155,6 +164,9 @@ void describe(ResultFields& out, const AttendResult& result) {
   out.list("heads", result.heads, "one row per finished head, means over the queries");
   out.list("weights", result.weights ? *result.weights : none,
            "one matrix per passage and head if requested; empty until done", describe_weights);
+  static const std::vector<Picture> no_pictures;
+  out.list("pictures", result.pictures ? *result.pictures : no_pictures,
+           "the pictures in the model's size, if the weights are requested", describe_picture);
   note_experts(out, result.model.get());
   const auto read = static_cast<Index>(result.passages.size());
   if (result.patch_side > 0 && !result.preprocessed) {
@@ -221,6 +233,9 @@ Prepared prepare_pictures(const AttendInput& in) {
   given.text_passages = static_cast<Index>(prepared.passages.size());
   given.patch_side = given.model->patches()->side();
   given.preprocessed = in.pictures.preprocessor != nullptr;
+  if (in.weights) {
+    given.pictures = std::make_shared<const std::vector<Picture>>(std::move(pictures.pictures));
+  }
   for (const Passage& passage : prepared.passages) {
     given.passages.push_back(patch_list(passage, given.patch_side));
   }

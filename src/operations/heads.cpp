@@ -10,6 +10,7 @@
 #include "checkpoint/embedding_covariance.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"
+#include "inference/text_family.h"
 #include "operations/files.h"
 #include "operations/operations.h"
 #include "operations/query_key.h"
@@ -253,12 +254,13 @@ class HeadsJob {
 };
 
 struct TensorsResult {
-  bool known = false;
+  bool known = false, pictures = false;
   std::vector<std::string> names;
 };
 
 void describe(ResultFields& out, const TensorsResult& result) {
   out.flag("known", result.known, "whether the tensors belong to a known family");
+  out.flag("pictures", result.pictures, "whether the forward pass on pictures is known (`attend`)");
   out.texts("names", result.names, {"tensor", static_cast<Eigen::Index>(result.names.size())},
             "tensor names");
 }
@@ -273,6 +275,12 @@ TensorsResult compute_tensors(const CheckpointFiles& files) {
     result.known = true;
   } catch (const FormatError&) {
     result.known = false;
+  }
+  try {
+    if (config) family_of(ModelInput::pictures, *tensors, *config);
+    result.pictures = config.has_value();
+  } catch (const FormatError&) {
+    result.pictures = false;
   }
   return result;
 }

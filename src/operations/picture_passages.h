@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "operations/files.h"
+#include "picture/picture.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -22,6 +23,7 @@ void describe(InputFields& f, PicturesInput& in);
 struct PicturePassages {
   std::shared_ptr<const TextModel> model;
   std::vector<Passage> passages;
+  std::vector<Picture> pictures;  ///< in the model's size
 };
 
 /// Throws FormatError as TextModel and Preprocessor do; InvalidArgument ("image") as read_ppm does.

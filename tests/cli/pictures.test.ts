@@ -19,8 +19,8 @@ const weights = safetensorsOf(VIT);
 const model = write('model.safetensors', weights);
 write('config.json', VIT_CONFIG);
 
-const pictures = join(root, 'tests/pictures');
-const picture = (name: string) => join(pictures, name);
+const folderOfPictures = join(root, 'tests/pictures');
+const picture = (name: string) => join(folderOfPictures, name);
 /** The pixels that Pillow decodes. */
 const decoded = JSON.parse(readFileSync(join(root, 'tests/reference/picture-files.json'), 'utf8'));
 
@@ -33,7 +33,7 @@ function source(content: Buffer | string): Blob {
 }
 
 describe('eigenscope attend --image', () => {
-  test.each(readdirSync(pictures))('%s is read as Pillow decodes it', (name) => {
+  test.each(readdirSync(folderOfPictures))('%s is read as Pillow decodes it', (name) => {
     const image = write(`${name}.ppm`, ppmOf(decoded[name]));
     const expected = json('attend', { image }, model, '--weights');
     expect(json('attend', { image: picture(name) }, model, '--weights')).toEqual(expected);
@@ -43,7 +43,7 @@ describe('eigenscope attend --image', () => {
     const args = ['--image', picture('waves.png'), picture('gray.jpg'), '--image', picture('alpha.png'), '--weights'];
     const ran = raw('attend', model, ...args);
     expect(ran.stderr).toContain('without preprocessor_config.json');
-    const { passages, heads, patch_side, text_passages, weights } = JSON.parse(ran.stdout);
+    const { passages, heads, patch_side, text_passages, weights, pictures } = JSON.parse(ran.stdout);
     expect([patch_side, text_passages, passages.length, heads.length, weights.length]).toEqual([4, 3, 3, 4, 12]);
     expect(passages[0].tokens.slice(0, 6)).toEqual(['[CLS]', '0,0', '0,1', '0,2', '0,3', '1,0']);
     expect(passages[0].tokens.at(-1)).toBe('3,3');
@@ -53,6 +53,9 @@ describe('eigenscope attend --image', () => {
       expect(entropy).toBeLessThan(1);
     }
     expect(weights[0].weights).not.toEqual(weights[1].weights);
+    expect(pictures.map(({ rgb }: { rgb: number[][][] }) => [rgb.length, rgb[0].length])).toEqual(
+      Array(3).fill([8, 8]),
+    );
   });
 
   test('preprocesses as the file beside the weights says', () => {

@@ -4,7 +4,7 @@ As family_forward.py, from the pixels on: the convolution is written out patch b
 """
 
 import numpy as np
-from family_forward import HEAD_WIDTH, HEADS, HIDDEN, LAYERS, WIDTH, Model, attend, gelu
+from family_forward import HEAD_WIDTH, HEADS, HIDDEN, LAYERS, WIDTH, Model, attend, gelu, gelu_tanh
 
 PATCH, SIDE = 2, 3
 PIXELS = PATCH * SIDE
@@ -32,7 +32,7 @@ class Vit(Model):
     class_shape, position_shape, patch_bias = [1, 1, WIDTH], [1], True
     projections = [f"attention.attention.{name}" for name in ("query", "key", "value")]
     output, up, down = "attention.output.dense", "intermediate.dense", "output.dense"
-    norms = ["layernorm_before", "layernorm_after"]
+    norms, embedding_norm = ["layernorm_before", "layernorm_after"], None
     activation = staticmethod(gelu)
 
     def build(self):
@@ -44,7 +44,8 @@ class Vit(Model):
             self.tensor(p + self.class_token, self.class_shape, 1.0)
         tokens = SIDE * SIDE + (1 if self.class_token else 0)
         self.tensor(p + self.positions, [*self.position_shape, tokens, WIDTH], 1.0)
-        self.build_rest()
+        if self.embedding_norm:
+            self.add_norm(p + self.embedding_norm, bias=True)
         for layer in range(LAYERS):
             p = self.layer_prefix(layer)
             self.build_projections(p)
@@ -53,9 +54,6 @@ class Vit(Model):
             self.add_linear(p + self.down, WIDTH, HIDDEN, True)
             for name in self.norms:
                 self.add_norm(p + name, bias=True)
-
-    def build_rest(self):
-        pass
 
     def build_projections(self, p):
         for name in self.projections:
@@ -76,7 +74,8 @@ class Vit(Model):
                 top, left = row * PATCH, column * PATCH
                 part = pixels[:, top : top + PATCH, left : left + PATCH]
                 tokens.append(np.einsum("dcij,cij->d", weight, part) + bias)
-        return np.array(tokens) + self.w[p + self.positions].reshape(-1, WIDTH)
+        x = np.array(tokens) + self.w[p + self.positions].reshape(-1, WIDTH)
+        return self.layer_norm(p + self.embedding_norm, x, self.epsilon) if self.embedding_norm else x
 
     def block(self, p, x):
         before, after = self.norms
@@ -107,5 +106,62 @@ class Vit(Model):
         }
 
 
+class TimmVit(Vit):
+    """Fused projections; no names of Hugging Face."""
+
+    config = {"architecture": "vit_tiny_patch2", "num_heads": HEADS, "num_features": WIDTH}
+    prefix, layers, epsilon = "", "blocks.", 1e-6
+    patch, class_token, positions = "patch_embed.proj", "cls_token", "pos_embed"
+    output, up, down, norms = "attn.proj", "mlp.fc1", "mlp.fc2", ["norm1", "norm2"]
+
+    def build_projections(self, p):
+        self.add_linear(p + "attn.qkv", 3 * WIDTH, WIDTH, True)
+
+    def projected(self, p, x):
+        return np.split(self.linear(p + "attn.qkv", x), 3, axis=1)
+
+
+class ClipVision(Vit):
+    """The vision of CLIP: a norm before the first layer, no bias of the convolution, the fast GELU."""
+
+    vision = {
+        "model_type": "clip_vision_model",
+        "num_attention_heads": HEADS,
+        "hidden_act": "quick_gelu",
+        "layer_norm_eps": 1e-3,
+    }
+    config = {"model_type": "clip", "vision_config": vision}
+    prefix, layers = "vision_model.", "encoder.layers."
+    patch, class_token, positions = (
+        "embeddings.patch_embedding",
+        "embeddings.class_embedding",
+        "embeddings.position_embedding.weight",
+    )
+    class_shape, position_shape, patch_bias = [WIDTH], [], False
+    projections = [f"self_attn.{name}_proj" for name in "qkv"]
+    output, up, down = "self_attn.out_proj", "mlp.fc1", "mlp.fc2"
+    norms, embedding_norm = ["layer_norm1", "layer_norm2"], "pre_layrnorm"
+
+    @staticmethod
+    def activation(x):
+        return x / (1 + np.exp(-1.702 * x))
+
+
+class SiglipVision(ClipVision):
+    """The vision of SigLIP: no class token, no norm before the first layer."""
+
+    config = {
+        "model_type": "siglip",
+        "vision_config": {"model_type": "siglip_vision_model", "num_attention_heads": HEADS},
+    }
+    class_token, embedding_norm, patch_bias, epsilon = None, None, True, 1e-6
+    activation = staticmethod(gelu_tanh)
+
+
 def generate():
-    return {"ViT": [Vit().result()]}
+    return {
+        "ViT": [Vit().result()],
+        "ViT (timm)": [TimmVit().result()],
+        "CLIP": [ClipVision().result()],
+        "SigLIP": [SiglipVision().result()],
+    }
