@@ -23,6 +23,7 @@ const withoutText = await import('../results/without-text.mjs');
 const trainedModels = await import('../results/trained-models.mjs');
 const tokenMetric = await import('../results/token-metric.mjs');
 const quantization = await import('../results/quantization.mjs');
+const biasRate = await import('../results/bias-rate.mjs');
 const computed = await import('../results/computed.mjs');
 
 const made = {
@@ -40,6 +41,7 @@ const numbers = {
   ...withoutText.numbers,
   ...trainedModels.numbers,
   ...tokenMetric.numbers,
+  ...biasRate.numbers,
 };
 const PAGES = [
   'README.md',
