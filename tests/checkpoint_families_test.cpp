@@ -321,6 +321,15 @@ TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first
            .key = "",
            .gain = "transformer.h.{n}.ln_1.weight",
            .folded = "ln_1"}}});
+  check({"GPT-2",  // of a training run
+         R"({"model_type":"gpt2","n_head":2,"n_embd":8,"positions":"rotary"})",
+         HeadLayout::kConv1D,
+         {{.name = "",
+           .query = "h.{n}.attn.c_attn.weight",
+           .key = "",
+           .gain = "h.{n}.ln_1.weight",
+           .folded = "ln_1",
+           .rotary = true}}});
   check({"Qwen 1",
          R"({"model_type":"qwen","num_attention_heads":2,"hidden_size":8})",
          HeadLayout::kFused,

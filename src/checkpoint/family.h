@@ -43,8 +43,15 @@ struct AttentionNames {
   RotaryPairs rotary = RotaryPairs::kNone;
 };
 
+/// A value of config.json: a text, "true" or "false" for a flag, or a positive integer.
+struct UsualValue {
+  std::string_view key = {}, value = {};
+};
+
 /// Keys of rotary positions in config.json, and the defaults without them.
 struct RotaryKeys {
+  /// The text that config.json has where positions are rotary; no key: they are in the whole family.
+  UsualValue chosen = {};
   std::string_view share = "partial_rotary_factor";  ///< the turned part of a head's coordinates
   double default_share = 1;
   std::string_view base = "rope_theta";
@@ -65,11 +72,6 @@ struct WindowKeys {
   bool first_full = false;  ///< the first of each so many layers has no window, not the last
 };
 
-/// A value of config.json: a text, "true" or "false" for a flag, or a positive integer.
-struct UsualValue {
-  std::string_view key = {}, value = {};
-};
-
 /// The forward pass of a family's first stack on text, or of its last one on pictures, beside its queries, keys and
 /// the norm before them (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the family has no
 /// such part. Norms stand before a branch, on its output before the skip connection adds it, or after the
@@ -79,7 +81,8 @@ struct TextNames {
 
   /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
   std::string_view model_types = {};
-  std::string_view position_embedding = {}, type_embedding = {};
+  std::string_view position_embedding = {};  ///< unless positions are rotary
+  std::string_view type_embedding = {};
   /// Of pictures: a convolution with a stride of its kernel's side, and the token before those of the patches.
   std::string_view patch_embedding = {}, class_embedding = {};
   std::string_view embedding_norm = {};  ///< after the sum of the embeddings

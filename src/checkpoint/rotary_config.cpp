@@ -175,6 +175,8 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
 
 /// Whether a layer turns its queries and keys.
 bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
+  const auto& [chosen, value] = family.chosen;
+  if (!chosen.empty() && keys.text(chosen) != value) return false;
   if (family.used.empty()) return true;
   const std::string key = std::string(family.used) + "." + std::to_string(layer);
   if (const auto told = keys.number(key, 0, 1)) return *told != 0;

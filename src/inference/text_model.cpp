@@ -173,9 +173,13 @@ void TextModel::read_heads(const ConfigKeys& keys, LayerRules& rules) const {
   rules.key_heads = static_cast<int>(shared);
 }
 
+bool TextModel::embeds_positions() const {
+  return !names().position_embedding.empty() && rules_.front().rotary.pairs == RotaryPairs::kNone;
+}
+
 Index TextModel::longest_passage(const ConfigKeys& keys) const {
   if (patches_) return patches_->tokens();
-  if (!names().position_embedding.empty()) {
+  if (embeds_positions()) {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
   const auto most = static_cast<std::uint64_t>(parameter("length").maximum);
@@ -255,7 +259,7 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
     tokens.col(t) = read_rows(match_.embeddings, id, 1);
   }
   if (names().scaled_embedding) tokens *= std::sqrt(static_cast<float>(width_));
-  if (!names().position_embedding.empty()) {
+  if (embeds_positions()) {
     tokens +=
         read_rows(full_name(names().position_embedding), names().first_position + first, length);
   }

@@ -119,6 +119,8 @@ class TextModel {
   Norm read_projection_norm(std::string_view pattern, int layer, Eigen::Index outputs) const;
   Norm read_norm_of(const std::string& name, Eigen::Index size) const;
   void read_projections(LayerWeights& weights, int layer) const;
+  /// Whether tokens have the embedding of their position: not where positions are rotary.
+  bool embeds_positions() const;
   /// Inputs and outputs of a linear layer, by the shape of its weight.
   std::array<Eigen::Index, 2> sides(std::string_view pattern, int layer) const;
 

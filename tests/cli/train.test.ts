@@ -27,6 +27,28 @@ describe('eigenscope train', () => {
     expect(summary).toHaveLength(level.length + 2); // the ceiling and the null too
   });
 
+  test.each(['learned', 'rotary'])(
+    'leaves a checkpoint with %s positions whose attention is that of the run',
+    (positions) => {
+      const out = join(folder, `positions-${positions}`);
+      expect(run('train', { ...small, positions, steps: 20, out }).status).toBe(0);
+      const model = join(out, 'none-seed1');
+      const prompt = 'was the';
+      const trained: number[][][][] = json('run-attention', {
+        checkpoint: join(model, 'model.safetensors'),
+        prompt,
+      }).weights;
+      const { weights } = json('attend', { text: prompt }, model, '--weights');
+      expect(weights).toHaveLength(2);
+      weights.forEach((found: { weights: number[][] }, head: number) => {
+        const expected = trained[0]![head]!.flat();
+        found.weights.flat().forEach((weight, i) => expect(weight).toBeCloseTo(expected[i]!, 5));
+      });
+      const rotary = json('heads', {}, model).heads.map((it: { rotary: boolean }) => it.rotary);
+      expect(rotary).toEqual([positions === 'rotary', positions === 'rotary']);
+    },
+  );
+
   test('leaves a LLaMA-like checkpoint, whose rotary base is compared with the measured decay', () => {
     const out = join(folder, 'rotary');
     const kind = { normalization: 'rms', mlp_kind: 'gated', positions: 'rotary' };
