@@ -23,13 +23,14 @@ namespace {
 
 /// Numbers of this command beside the fields of the operation.
 struct RunsInput {
-  Eigen::Index seeds = 0;
+  Eigen::Index seeds = 0, step_weights = 0;
   double tame = 0, save_every = 0;
 };
 void describe(InputFields& f, RunsInput& in) {
   f.number("seeds", in.seeds);
   f.number("tame", in.tame);
   f.number("save_every", in.save_every);
+  f.number("step_weights", in.step_weights);
 }
 
 /// What was typed for the fields of a run; the texts are read elsewhere, and there may be several regularizers.
@@ -163,10 +164,11 @@ struct TrainCommand {
   RunOptions run_options() const {
     RunOptions options{out, csv, resume};
     options.tame = input().tame;
-    if (resume && out.empty())
-      throw InvalidArgument("resume", "be given with --out, the folder of the runs");
+    if (resume) check_out("resume");
     options.exported = format_of("export", exported);
     options.weights = format_of("weights", weights);
+    options.step_weights = input().step_weights;
+    if (options.step_weights > 0) check_out("step_weights");
     if (!interventions.empty()) {
       options.interventions = distinct_items("intervention", interventions);
       const Model<float> smallest(ModelSettings{.depth = 0});
@@ -181,8 +183,12 @@ struct TrainCommand {
   std::optional<TensorFormat> format_of(const std::string& option, const std::string& name) const {
     static constexpr std::array kFormats{Choice{"f32", ""}, Choice{"f16", ""}, Choice{"bf16", ""}};
     if (name.empty()) return {};
-    if (out.empty()) throw InvalidArgument(option, "be given with --out, the folder of the runs");
+    check_out(option);
     return value_of_name<TensorFormat>(option, name, kFormats);
+  }
+
+  void check_out(const std::string& option) const {
+    if (out.empty()) throw InvalidArgument(option, "be given with --out, the folder of the runs");
   }
 
   void print(const Grid& grid, const std::vector<FinishedRun>& runs) const {

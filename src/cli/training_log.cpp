@@ -106,6 +106,21 @@ Json selected(const Json& row, const std::vector<std::string>& columns) {
   return own;
 }
 
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw FormatError(path, "the folder cannot be created: " + error.message());
+}
+
+// What a checkpoint's weights need beside them.
+void write_description(const std::string& folder, const Trainer& trainer,
+                       const std::string& config) {
+  replace_file(folder + "/config.json", config);
+  if (!trainer.tokenizer().words()) {
+    replace_file(folder + "/tokenizer.json", byte_tokenizer_json());
+  }
+}
+
 }  // namespace
 
 Json to_json(const LogRow& row) {
@@ -131,9 +146,7 @@ Json to_json(const LogRow& row) {
 
 RunFolder::RunFolder(std::string path, std::string validation, bool csv)
     : path_(std::move(path)), validation_(std::move(validation)), csv_(csv) {
-  std::error_code error;
-  fs::create_directories(path_, error);
-  if (error) throw FormatError(path_, "the folder cannot be created: " + error.message());
+  make_folder(path_);
 }
 
 std::optional<Safetensors> RunFolder::checkpoint() const {
@@ -192,10 +205,7 @@ void RunFolder::append(const std::vector<LogRow>& rows) const {
 }
 
 void RunFolder::save(const Trainer& trainer) const {
-  replace_file(path_ + "/config.json", config_text(trainer.settings().model));
-  if (!trainer.tokenizer().words()) {
-    replace_file(path_ + "/tokenizer.json", byte_tokenizer_json());
-  }
+  write_description(path_, trainer, config_text(trainer.settings().model));
   std::map<std::string, std::string> metadata;
   if (!validation_.empty()) metadata[kValidationKey] = validation_;
   replace_file(path_ + "/model.safetensors", trainer.checkpoint(metadata));
@@ -203,18 +213,23 @@ void RunFolder::save(const Trainer& trainer) const {
 
 void RunFolder::export_as(const Trainer& trainer, TensorFormat format) const {
   const std::string folder = path_ + "/export";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw FormatError(folder, "the folder cannot be created: " + error.message());
-  replace_file(folder + "/config.json", export_config(trainer.settings().model, format));
-  if (!trainer.tokenizer().words()) {
-    replace_file(folder + "/tokenizer.json", byte_tokenizer_json());
-  }
+  make_folder(folder);
+  write_description(folder, trainer, export_config(trainer.settings().model, format));
   replace_file(folder + "/model.safetensors", export_model(trainer.model(), format));
 }
 
 void RunFolder::save_weights(const Trainer& trainer, TensorFormat format) const {
   replace_file(path_ + "/weights.safetensors", trainer.weights(format));
+}
+
+void RunFolder::save_step(const Trainer& trainer) const {
+  std::string step = std::to_string(trainer.steps_done());
+  const std::size_t digits = std::to_string(trainer.settings().optimizer.steps).size();
+  step.insert(0, digits - std::min(digits, step.size()), '0');
+  const std::string folder = path_ + "/steps/step" + step;
+  make_folder(folder);
+  write_description(folder, trainer, config_text(trainer.settings().model));
+  replace_file(folder + "/model.safetensors", trainer.weights(TensorFormat::f16));
 }
 
 }  // namespace eigenscope::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <limits>
 #include <set>
 
 #include "cli/progress.h"
@@ -64,18 +65,30 @@ void keep(Trainer& trainer, const std::optional<RunFolder>& folder, FinishedRun&
   run.rows.insert(run.rows.end(), rows.begin(), rows.end());
 }
 
+/// Keeps the weights of every `step_weights`th step, from step 0 on; returns how many steps there are to the next.
+Eigen::Index keep_weights(const Trainer& trainer, const std::optional<RunFolder>& folder,
+                          Eigen::Index step_weights) {
+  if (step_weights == 0) return std::numeric_limits<Eigen::Index>::max();
+  const Eigen::Index past = trainer.steps_done() % step_weights;
+  if (past == 0 && trainer.failure().empty()) folder->save_step(trainer);
+  return step_weights - past;
+}
+
 /// Trains to the end; `show(trainer)` is called after each piece.
 template <class Show>
-void train(Trainer& trainer, const std::optional<RunFolder>& folder, FinishedRun& run, Show show) {
+void train(Trainer& trainer, const std::optional<RunFolder>& folder, Eigen::Index step_weights,
+           FinishedRun& run, Show show) {
   const auto slice = static_cast<Eigen::Index>(1 + 5e7 / trainer.work_per_step());
   const auto start = std::chrono::steady_clock::now();
   const Eigen::Index first_step = trainer.steps_done();
   keep(trainer, folder, run);
   for (bool done = false; !done;) {
-    done = trainer.advance(slice);
+    const Eigen::Index left = keep_weights(trainer, folder, step_weights);
+    done = trainer.advance(std::min(slice, left));
     keep(trainer, folder, run);
     show(trainer);
   }
+  keep_weights(trainer, folder, step_weights);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   const TrainSettings& own = trainer.settings();
   run.tokens_per_second =
@@ -123,7 +136,7 @@ FinishedRun make_one(const Grid& grid, const GridCell& cell,
     folder->begin_log();
   }
   begun(trainer);
-  train(trainer, folder, run, show);
+  train(trainer, folder, options.step_weights, run, show);
   evaluate(trainer, options, run);
   if (folder && options.exported && run.failure.empty()) {
     folder->export_as(trainer, *options.exported);

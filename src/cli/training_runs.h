@@ -50,6 +50,7 @@ struct RunOptions {
   double tame = 0;                            ///< for that of this name
   std::optional<TensorFormat> exported = {};  ///< also write each finished model for other programs
   std::optional<TensorFormat> weights = {};   ///< also write each finished model's weights alone
+  Eigen::Index step_weights = 0;  ///< steps between copies of the weights in 16 bits; 0: none
 };
 
 /// Runs the cells of a short grid, with one bar of progress. Throws InvalidArgument for settings of any of them before

@@ -18,6 +18,7 @@
 #include "prediction/summary.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
+#include "training/training_file.h"
 
 namespace eigenscope {
 namespace {
@@ -107,6 +108,7 @@ struct HeadsResult {
   int heads_read = 0;
   double bytes_read = 0;
   std::vector<std::string> excluded;
+  std::optional<Eigen::Index> step;  ///< of a training run
   double qk_clip = 0;
   bool eigenvalues = true, measures = true;
 };
@@ -116,6 +118,8 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   out.text("model", result.model, "the checkpoint");
   describe(out, head);
+  out.nullable("step", result.step,
+               "completed steps of a checkpoint of `eigenscope train`; null for others");
   out.nullable("bias_query", head.bias_query,
                "norm of the query bias over that of the query weights; null without a bias");
   out.nullable("bias_key", head.bias_key,
@@ -216,6 +220,7 @@ class HeadsJob {
     for (const LayerScore& score : heads_.layer_scores()) {
       if (scan.done()) result.layers.push_back(layer_row(score, heads_.reports()));
     }
+    result.step = training_step(*tensors_);
     result.qk_clip = in_.qk_clip;
     if (!in_.query_key.average) result.offset = static_cast<double>(in_.query_key.offset);
     result.heads_read = scan.heads_read();

@@ -392,6 +392,15 @@ constexpr std::array kParameters{
               .maximum = 1e6,
               .default_value = 30,
               .meaning = "grids: seconds between saved states of an unfinished run"},
+    Parameter{.name = "step_weights",
+              .symbol = "n",
+              .minimum = 0,
+              .maximum = 1e7,
+              .default_value = 0,
+              .integer = true,
+              .meaning =
+                  "steps between 16-bit checkpoints of the weights, from step 0 on, in folders "
+                  "<run>/steps/stepN; 0 keeps none"},
     Parameter{.name = "min_count",
               .symbol = "n",
               .minimum = 1,

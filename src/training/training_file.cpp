@@ -76,6 +76,14 @@ std::vector<double> numbers_of(const Safetensors& file, const std::string& key) 
   return numbers;
 }
 
+Index step_in(const Safetensors& file) {
+  Index step = 0;
+  read_entry(file, "step", false, [&](const std::string& text) {
+    step = static_cast<Index>(parse_parameter("steps", text));
+  });
+  return step;
+}
+
 void read_floats(const Safetensors& file, const std::string& name, const Shape& shape,
                  std::span<float> out) {
   const TensorInfo& info = file.tensor(name);
@@ -151,6 +159,12 @@ std::string validation_of(const Safetensors& file) {
   return found == file.metadata().end() ? "" : found->second;
 }
 
+std::optional<Index> training_step(const Safetensors& file) {
+  const auto format = file.metadata().find("format");
+  if (format == file.metadata().end() || format->second != kFormat) return std::nullopt;
+  return step_in(file);
+}
+
 std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
                                            const std::map<std::string, std::string>& extra) {
   std::vector<TensorToWrite> tensors = named_weights(model);
@@ -194,9 +208,7 @@ TrainingState read_training_header(const Safetensors& file) {
     read_entry(file, field.name, field.later,
                [&](const std::string& text) { set_choice(state.settings, field, text); });
   }
-  read_entry(file, "step", false, [&](const std::string& text) {
-    state.step = static_cast<Index>(parse_parameter("steps", text));
-  });
+  state.step = step_in(file);
   if (file.metadata().contains("lowest_loss")) {
     const std::vector<double> lowest = numbers_of(file, "lowest_loss");
     if (lowest.size() != 1) throw FormatError("lowest_loss", "it must be one number");

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ namespace eigenscope {
 inline constexpr const char* kValidationKey = "validation";
 /// The path that the file keeps there; empty for a run validated on the last tenth of its text.
 std::string validation_of(const Safetensors& file);
+
+/// Completed steps of the run that wrote the file; none for other files.
+std::optional<Eigen::Index> training_step(const Safetensors& file);
 
 struct TrainingState {
   TrainSettings settings;

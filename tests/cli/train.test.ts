@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { json, root, run } from './eigenscope.ts';
+import { json, MINILM, root, run } from './eigenscope.ts';
 
 describe('eigenscope train', () => {
   const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-train-'));
@@ -48,6 +48,18 @@ describe('eigenscope train', () => {
       expect(rotary).toEqual([positions === 'rotary', positions === 'rotary']);
     },
   );
+
+  test('keeps the weights at steps as checkpoints, whose heads name their step', () => {
+    const out = join(folder, 'steps');
+    const { stdout } = run('train', { ...small, steps: 10, step_weights: 4, out }, '--csv');
+    expect(stdout).toBe(run('train', { ...small, steps: 10, out: join(folder, 'plain') }, '--csv').stdout);
+    const { heads } = json('heads', {}, join(out, 'none-seed1', 'steps'), join(out, 'none-seed1'));
+    expect(heads.map((it: { step: number }) => it.step)).toEqual([0, 0, 4, 4, 8, 8, 10, 10]);
+    expect(heads[0].model).toBe(join(out, 'none-seed1', 'steps', 'step00'));
+    expect(new Set(heads.map((it: { variance: number }) => it.variance)).size).toBe(8);
+    expect(json('heads', {}, MINILM).heads[0].step).toBeNull();
+    expect(run('train', { ...small, step_weights: 4 }).stderr).toContain('--step-weights must be given with --out');
+  });
 
   test('leaves a LLaMA-like checkpoint, whose rotary base is compared with the measured decay', () => {
     const out = join(folder, 'rotary');
