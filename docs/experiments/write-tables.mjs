@@ -22,6 +22,7 @@ const controls = await import('./controls/tables.mjs');
 const withoutText = await import('../results/without-text.mjs');
 const trainedModels = await import('../results/trained-models.mjs');
 const tokenMetric = await import('../results/token-metric.mjs');
+const rotaryCircuits = await import('../results/rotary-circuits.mjs');
 const quantization = await import('../results/quantization.mjs');
 const biasRate = await import('../results/bias-rate.mjs');
 const computed = await import('../results/computed.mjs');
@@ -42,6 +43,7 @@ const numbers = {
   ...trainedModels.numbers,
   ...tokenMetric.numbers,
   ...biasRate.numbers,
+  ...rotaryCircuits.numbers,
 };
 const PAGES = [
   'README.md',
