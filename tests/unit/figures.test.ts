@@ -176,11 +176,11 @@ describe('the registry of figures', () => {
   });
 
   test('no caption is longer than 45 words', () => {
-    /** What a caption does not show: controls, details, comments, the text for another model, tags. */
+    /** What a caption does not show: controls, details, comments, the text for another model or a picture, tags. */
     const hidden = [
       /<x-(tools|details)\b[^]*?<\/x-\1\s*>/g,
       /<!--[^]*?-->/g,
-      /<span data-of="file" hidden[^]*?<\/span\s*>/g,
+      /<span data-(of="file"|reads="picture") hidden[^]*?<\/span\s*>/g,
       /<[^>]*>/g,
     ];
     for (const view of viewNames) {

@@ -61,11 +61,12 @@ export class MatrixPicture {
   /** Of the cells, in the pixels of the area. */
   private place = { x: 0, y: 0, width: 0, height: 0 };
 
-  /** `say` is what tip and line read of a cell; row and column count from 0. */
+  /** `say` is what tip and line read of a cell; row and column count from 0. `chosen` hears of a choice. */
   constructor(
     private area: HTMLElement,
     private say: (row: number, column: number, value: number) => string,
     private rows: Rows = 'weights',
+    private chosen?: (cell: Cell) => void,
   ) {
     this.canvas.className = 'bitmap';
     this.tip = makeTip(area);
@@ -114,9 +115,15 @@ export class MatrixPicture {
 
   /**
    * Paints the cells, if they or the colours are new; returns their place below a chart's axes. `top` and
-   * `left` are where the axes are in the picture.
+   * `left` are where the axes are in the picture. A `ground` is seen through the cells of large shades.
    */
-  paint(matrix: Matrix, ramp: Ramp, shade: (value: number) => number, axes: Chart, top: number, left = 0): Bitmap {
+  paint(
+    matrix: Matrix,
+    ramp: Ramp,
+    shade: (value: number) => number,
+    axes: Chart,
+    { top, left = 0, ground }: { top: number; left?: number; ground?: HTMLCanvasElement },
+  ): Bitmap {
     const { length, values } = matrix;
     const { canvas } = this;
     const isNew = this.painted !== values;
@@ -126,6 +133,7 @@ export class MatrixPicture {
       this.painted = values;
       canvas.dataset.ramp = String(ramp(1));
       void paintGrid(canvas, { columns: length, rows: length, values }, ramp, shade);
+      if (ground) cover(ground, canvas, Array.from(values, shade));
     }
     const [first, last] = [axes.x.apply(0.5), axes.x.apply(length + 0.5)];
     const [upper, lower] = [axes.y.apply(0.5), axes.y.apply(length + 0.5)];
@@ -162,6 +170,7 @@ export class MatrixPicture {
   private pick(event: MouseEvent): void {
     const cell = this.cellAt(event);
     if (!cell) return;
+    if (this.chosen) this.tip.hidden = true; // what it says may have changed
     this.choose(cell);
   }
 
@@ -177,8 +186,23 @@ export class MatrixPicture {
     this.choose({ row: moved(picked.row, step[0]), column: moved(picked.column, step[1]) });
   }
 
+  /** No cell is chosen. */
+  release(): void {
+    this.picked = null;
+    if (this.matrix) this.tell();
+    this.mark();
+  }
+
+  /** Puts what lies over the cells on the page or takes it off: an area may have another matrix. */
+  setPresent(present: boolean): void {
+    const parts = [this.tip, this.cells, this.outline, this.line];
+    if (!present) for (const part of parts) part.remove();
+    else if (!this.cells.isConnected) this.area.append(...parts);
+  }
+
   private choose(cell: Cell): void {
     this.picked = cell;
+    this.chosen?.(cell);
     this.tell();
     this.mark();
   }
@@ -242,6 +266,25 @@ export class MatrixPicture {
     const at = { x: picked.column * size.width, y: picked.row * size.height };
     lay(outline, { x: place.x + at.x, y: place.y + at.y, ...size });
   }
+}
+
+/** Pixels of each side of a picture under cells. */
+const GROUND = 720;
+/** Opacity of a cell of shade 0; of shade 1 it has none. */
+const OPACITY = 0.75;
+
+/** Puts the ground under a canvas of one pixel a cell. */
+function cover(ground: HTMLCanvasElement, cells: HTMLCanvasElement, shades: readonly number[]): void {
+  const context = cells.getContext('2d');
+  const layer = Object.assign(document.createElement('canvas'), { width: cells.width, height: cells.height });
+  const colours = context?.getImageData(0, 0, cells.width, cells.height);
+  if (!context || !colours) return;
+  shades.forEach((shade, i) => (colours.data[4 * i + 3] = 255 * OPACITY * (1 - shade)));
+  layer.getContext('2d')?.putImageData(colours, 0, 0);
+  cells.width = cells.height = GROUND;
+  context.drawImage(ground, 0, 0, GROUND, GROUND);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(layer, 0, 0, GROUND, GROUND);
 }
 
 /** Puts an element at a place of its area, in pixels. */

@@ -54,7 +54,7 @@ export class CosinesFigure implements Figure {
     svg.append(key.render());
     const shade = (cosine: number) => Math.log(far / Math.max(near, 1 - cosine)) / Math.log(far / near);
     const cells = { length, values: cosines };
-    frame.put(svg, [this.picture.paint(cells, ramp, shade, axes, key.height)]);
+    frame.put(svg, [this.picture.paint(cells, ramp, shade, axes, { top: key.height })]);
     frame.retitle(titleOf(result));
     frame.say(text);
   }

@@ -141,7 +141,7 @@ export class AttentionPanel {
     }
     this.tip.place(() => [[this.tipsOf(point), { x: shift(box.x), y: shift(box.y) }]]);
     const cells = { length: attention.length, values: attention.weights };
-    return this.picture.paint(cells, fieldRamp(), Math.sqrt, axes, box.y, box.x);
+    return this.picture.paint(cells, fieldRamp(), Math.sqrt, axes, { top: box.y, left: box.x });
   }
 
   /** Shows simulated probabilities and the sensitivity of the exact softmax, or takes them away. */

@@ -9,6 +9,7 @@ import type { Chapter, Page } from '../shared/page';
 import { textOf, TextSource } from '../shared/text-source';
 import { sourceOf } from './checkpoint-files';
 import { Checkpoints } from './checkpoints';
+import { ChosenPicture, listenForPictures } from './chosen-picture';
 import { measuredEntropy } from './columns';
 import { CompareFigure } from './compare';
 import { CheckpointOpener } from './open-checkpoint';
@@ -42,7 +43,8 @@ export function startModel(
   const measurements = new HeadMeasurements();
   const checkpoints = new Checkpoints(heads, measurements);
   const predictors = new PredictorsFigure(store, heads, checkpoints, measurements, texts);
-  const text = new HeadTextFigure(store, checkpoints, measurements);
+  const picture = new ChosenPicture();
+  const text = new HeadTextFigure(store, checkpoints, measurements, picture, () => onText.repaint());
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
   const metric = new TokenMetricFigure(store, heads, checkpoints, measurements);
   const figures = runFigures<FigureOf<'model'>, State>(
@@ -85,7 +87,7 @@ export function startModel(
   checkpoints.changed.subscribe((fresh) => {
     for (const runner of [onSpectra, onCompare]) runner.repaint();
     if (!fresh) return onPredictors.repaint();
-    measurements.set({ predictions: null, text: null, unreadable: '' });
+    measurements.set({ predictions: null, text: null, unreadable: '', onlyPictures: false });
     for (const runner of [onText, onPredictors]) runner.request('full');
     // Both are measured in sight or not, for the table and the picks.
     for (const runner of [onText, onPredictors]) runner.demand();
@@ -115,15 +117,18 @@ export function startModel(
   showSample();
   for (const runner of [onMetric, onDistance]) measurements.changed.subscribe(() => runner.repaint());
   measurements.changed.subscribe(() => heads.measure((head) => ({ entropy: measuredEntropy(head, { measurements }) })));
-  const ofText = [predictors, text, metric, distance].map(({ frame }) => frame);
-  showWhatCanBeRead(measurements, ofText);
+  const predicted = [predictors, metric, distance].map(({ frame }) => frame);
+  showWhatCanBeRead(measurements, text.frame, predicted);
   new HeadTable(store, heads, checkpoints, measurements);
   keepInSight(child(document, '.bench-head'));
   new Picks(store, checkpoints, measurements);
   new PredictionNotes(store, checkpoints, measurements);
+  picture.changed.subscribe(() => onText.request('full'));
+  listenForPictures(picture, text.frame, () => state.view === 'model');
   new CheckpointOpener(store, pool, checkpoints, {
     choosing: () => void texts.load().catch(() => {}), // the figure hears of it when it asks
     failed: (error) => controls.failed(error),
+    picture: (file) => picture.take(file),
     show: () => state.show('model'),
   });
   return { ...figures, opened: checkpoints };

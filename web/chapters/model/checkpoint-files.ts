@@ -38,7 +38,8 @@ export function folderFile(file: File): FolderFile {
 /**
  * The checkpoints among files, in the order of their folders and names (numbers by their size): each
  * .safetensors or .gguf file, the parts of a GGUF model together, or all of a folder with an index of shards,
- * with the config.json and tokenizer.json of its folder or, where it has none, of the nearest folder above.
+ * with the config.json, tokenizer.json and preprocessor_config.json of its folder or, where it has none, of the
+ * nearest folder above.
  * Shards of PyTorch count where their folder has no other weights. Without such a file the largest that is no
  * JSON is taken, for the reader to say what it is.
  */
@@ -68,6 +69,7 @@ export function checkpointsOf(files: FolderFile[]): Checkpoint[] {
       ...weightsOf(it, files),
       config: nearest(files, it.folder, 'config.json') ?? loneJson(files),
       tokenizer: nearest(files, it.folder, 'tokenizer.json'),
+      preprocessor: nearest(files, it.folder, 'preprocessor_config.json'),
     }));
 }
 
@@ -97,7 +99,8 @@ function nearest(files: FolderFile[], folder: string, name: string): File | null
 
 /** A config under another name, where there is no doubt. */
 function loneJson(files: FolderFile[]): File | null {
-  const lone = files.filter(({ file }) => /(?<!\.index)\.json$/.test(file.name) && file.name !== 'tokenizer.json');
+  const others = ['tokenizer.json', 'preprocessor_config.json'];
+  const lone = files.filter(({ file }) => /(?<!\.index)\.json$/.test(file.name) && !others.includes(file.name));
   return lone.length === 1 ? lone[0].file : null;
 }
 
@@ -140,7 +143,7 @@ const MOST_OTHERS = 100;
 
 /** Files of which a checkpoint is made. */
 const WANTED =
-  /(\.safetensors(\.index\.json)?|\.gguf|^pytorch_model.*\.bin(\.index\.json)?|^(config|tokenizer)\.json)$/;
+  /(\.safetensors(\.index\.json)?|\.gguf|^pytorch_model.*\.bin(\.index\.json)?|^(config|tokenizer|preprocessor_config)\.json)$/;
 
 /** A file that is not opened yet. */
 interface Found {

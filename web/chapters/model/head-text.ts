@@ -10,6 +10,8 @@ import type { Attended, Head } from '../../engine/protocol';
 import { EngineError } from '../../engine/pool';
 import { placeOf } from '../../heads/brush';
 import type { Checkpoints } from './checkpoints';
+import type { ChosenPicture } from './chosen-picture';
+import { HeadPicture } from './head-picture';
 import { rowOf, type HeadMeasurements } from './measurements';
 import { missingOf, sourceOf } from './checkpoint-files';
 import { EXAMPLES } from './examples';
@@ -18,6 +20,7 @@ import { wordsOf } from './head-words';
 import { placeName } from '../../heads/registry';
 import { LONGEST } from './reading';
 import { loadSampleTexts } from './sample';
+import type { Checkpoint } from '../shared/checkpoint';
 import { weightsBytes } from '../shared/sample-weights';
 import { quoted } from '../../state/quoted';
 import { child } from '../../ui/dom';
@@ -33,13 +36,18 @@ const [LEAST_SIDE, MOST_SIDE, LINE] = [300, 560, 60];
 /** Pixels of the figure around its picture and of the bar above: on a screen that is higher all of it is in sight. */
 const AROUND = 360;
 
-/** What a head of the model reads in a text. */
+/** What a head of the model reads in a text, or in a picture. */
 export class HeadTextFigure implements Figure {
   readonly id = 'head-text';
   readonly inputs = ['reading'] as const;
   readonly repaintOn = ['head', 'level'] as const;
   readonly frame = new Frame(this.id, () => this.table());
-  private picture = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
+  private matrix = new MatrixPicture(this.frame.chart, (row, column, value) => this.say(row, column, value));
+  private picture: HeadPicture;
+  /** A picture was chosen later than a sentence was typed. */
+  private prefersPicture = false;
+  /** What was shown last: it is cleared for the other. */
+  private reads: 'text' | 'picture' = 'text';
   private noted = '';
   private words = child(document, '[data-head-words]');
   private select = child<HTMLSelectElement>(document, '[data-head-select]');
@@ -52,7 +60,17 @@ export class HeadTextFigure implements Figure {
     private store: Store,
     private checkpoints: Checkpoints,
     private measurements: HeadMeasurements,
+    chosen: ChosenPicture,
+    repaint: () => void,
   ) {
+    this.picture = new HeadPicture(this.frame, chosen, repaint);
+    chosen.changed.subscribe(() => (this.prefersPicture = true));
+    store.changed.subscribe(({ names }) => {
+      if (names.has('reading')) this.prefersPicture = false;
+    });
+    checkpoints.changed.subscribe((fresh) => {
+      if (fresh) this.prefersPicture = false;
+    });
     this.select.addEventListener('change', () => {
       store.set({ head: `${checkpoints.model.key}:${this.select.value}` });
     });
@@ -65,6 +83,11 @@ export class HeadTextFigure implements Figure {
     const { files } = this.checkpoints;
     if (!files) return this.showSample();
     const { model, index, config, tokenizer } = files;
+    const { pictures } = await context.run('tensors', { model, index, config });
+    this.picture.offer(pictures);
+    if (pictures && (this.prefersPicture || missingOf(files))) {
+      return this.lookAt(context, files, missingOf(files) !== '');
+    }
     if (missingOf(files)) {
       return this.measurements.set({ text: null, unreadable: missingOf(files) });
     }
@@ -83,8 +106,14 @@ export class HeadTextFigure implements Figure {
       this.measurements.set({ text: found, reading });
     } catch (error) {
       if (!(error instanceof EngineError) || error.name !== 'FormatError') throw error;
+      if (pictures) return this.lookAt(context, files, true);
       this.measurements.set({ text: null, unreadable: error.message });
     }
+  }
+
+  /** Runs the model on the chosen picture. */
+  private async lookAt(context: FigureContext, files: Checkpoint, onlyPictures: boolean): Promise<void> {
+    this.measurements.set({ text: await this.picture.ask(context, files), onlyPictures });
   }
 
   /** Shows the sample’s answer to one of the examples, unless a model is opened meanwhile. */
@@ -110,6 +139,12 @@ export class HeadTextFigure implements Figure {
     const { frame } = this;
     const { text } = this.measurements;
     this.follow();
+    const reads = isPicture(text) ? 'picture' : 'text';
+    if (reads !== this.reads) frame.clear();
+    this.reads = reads;
+    this.picture.show(reads === 'picture');
+    this.matrix.setPresent(reads === 'text');
+    if (reads === 'picture') return this.paintPicture();
     const isThere = !this.isElsewhere;
     const found = isThere && text ? rowOf(this.place(), text.heads) : undefined;
     const pattern = found ? this.measurements.patternOf(found) : null;
@@ -130,7 +165,7 @@ export class HeadTextFigure implements Figure {
     const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
     const side = this.side(key.height);
     const named = length * ROW < side - ROOM;
-    const axes = this.picture.chart(length, side, {
+    const axes = this.matrix.chart(length, side, {
       label: 'attention weights',
       x: 'key →',
       y: '↓ query',
@@ -140,12 +175,22 @@ export class HeadTextFigure implements Figure {
     const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, this.caption(text));
     svg.append(key.render());
     const matrix = { length, values: weights };
-    frame.put(svg, [this.picture.paint(matrix, fieldRamp(), Math.sqrt, axes, key.height)]);
+    frame.put(svg, [this.matrix.paint(matrix, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
     frame.say(this.caption(text));
+  }
+
+  private paintPicture(): void {
+    const { frame, picture } = this;
+    const name = placeName(this.place());
+    this.words.textContent = '';
+    this.note('');
+    frame.retitle(`Attention of ${name} over a picture`);
+    picture.paint(this.place(), this.checkpoints.model.name, Math.min(frame.width, MOST_SIDE));
   }
 
   table(): Table | null {
     const { text } = this.measurements;
+    if (isPicture(text)) return this.picture.table(this.place());
     const values = this.measurements.weightsOf(this.place());
     if (!text || !values) return null;
     const tokens = tokensOf(text);
@@ -263,6 +308,10 @@ export class HeadTextFigure implements Figure {
     const explained = Number.isNaN(predicted) ? '' : `, ${short(predicted)} predicted at level ${level}`;
     return ` On the passages of ${referTo('predictors')}: entropy ${short(measured)}${explained}.`;
   }
+}
+
+function isPicture(found: Attended | null): boolean {
+  return found !== null && found.patch_side > 0;
 }
 
 /** The marks that byte-level BPE and SentencePiece write for a space. */

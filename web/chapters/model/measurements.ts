@@ -11,25 +11,34 @@ export class HeadMeasurements {
   predictions: Predicted | null = null;
   /** What the question asked last gave with each source of statistics: those that were computed. */
   readonly sources = new Map<TokensSource, Predicted>();
-  /** On the text that was typed. */
+  /** On the text that was typed, or on a picture. */
   text: Attended | null = null;
   /** That text. */
   reading = '';
   /** Why the model can read no text, in words; '' where it can or that is not known yet. */
   unreadable = '';
+  /** The model can read pictures, and no text. */
+  onlyPictures = false;
   readonly changed = new Signal();
   /** The place of the head whose pattern on the text is the clearest, which is shown while none is chosen; or ''. */
   clearest = '';
   private patterns: Patterns | null = null;
 
-  set(found: Partial<Pick<HeadMeasurements, 'predictions' | 'text' | 'reading' | 'unreadable'>>): void {
+  /** False where the model is known to read none. */
+  get readsText(): boolean {
+    return this.unreadable === '' && !this.onlyPictures;
+  }
+
+  set(
+    found: Partial<Pick<HeadMeasurements, 'predictions' | 'text' | 'reading' | 'unreadable' | 'onlyPictures'>>,
+  ): void {
     Object.assign(this, found);
     if ('text' in found) this.lookAtText();
     this.changed.send();
   }
 
   private lookAtText(): void {
-    this.patterns = this.text && new Patterns(tokensOf(this.text));
+    this.patterns = this.text && this.text.patch_side === 0 ? new Patterns(tokensOf(this.text)) : null;
     const clarity = (head: Place) => this.patternsOf(head)?.reduce((most, it) => Math.max(most, excess(it)), 0) ?? 0;
     const heads = (this.text?.weights ?? []).map((head) => ({ head, clarity: clarity(head) }));
     const best = heads.reduce<(typeof heads)[0] | null>((a, b) => (a && a.clarity >= b.clarity ? a : b), null);

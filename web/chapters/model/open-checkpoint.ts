@@ -6,6 +6,7 @@ import { child } from '../../ui/dom';
 import type { Head } from '../../engine/protocol';
 import type { Checkpoint } from '../shared/checkpoint';
 import type { Checkpoints, Opened } from './checkpoints';
+import { picturesIn } from './chosen-picture';
 import { checkpointsOf, filesOf, folderFile, withoutCheckpoint, type FolderFile } from './checkpoint-files';
 import { remoteCheckpoint } from './remote';
 import { loadSample, weightsBytes, weightsSize } from '../shared/sample-weights';
@@ -26,6 +27,8 @@ import type { Store } from './state';
 interface Hooks {
   /** A person begins to choose files. */
   choosing(): void;
+  /** Takes a picture that was given without a checkpoint. Rejects, in words, where it cannot. */
+  picture(file: File): Promise<void>;
   /** Shows the view in which the answer is. */
   show(): void;
   /** Shows a refusal beside the control that is at fault; true where there is one. */
@@ -135,6 +138,12 @@ export class CheckpointOpener {
   }
 
   private async take(files: FolderFile[]): Promise<void> {
+    const pictures = picturesIn(files.map(({ file }) => file));
+    if (files.length > 0 && pictures.length === files.length) {
+      this.problem.textContent = '';
+      await this.hooks.picture(pictures[0]).catch((error: Error) => (this.problem.textContent = error.message));
+      return;
+    }
     const checkpoints = checkpointsOf(files);
     if (checkpoints.length > 0) return this.open(checkpoints);
     this.problem.textContent = withoutCheckpoint(files); // what is open or read stays

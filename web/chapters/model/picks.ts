@@ -105,14 +105,14 @@ export class Picks {
 
   private follow = (): void => {
     const { head, reading } = this.store.state;
-    const { unreadable } = this.measurements;
+    const { readsText } = this.measurements;
     this.examples.forEach((button, i) => {
       button.setAttribute('aria-pressed', String(EXAMPLES[i].reading === reading));
     });
     this.buttons.forEach((button, i) => {
       const { name, help, value } = PICKS[i];
       const best = this.best(value);
-      button.hidden = !best && unreadable !== '';
+      button.hidden = !best && !readsText;
       button.disabled = !best;
       button.title = best ? help : `${help}: being measured`;
       const does = best && briefOf(onText(best, this.found), this.measurements.patternOf(best));

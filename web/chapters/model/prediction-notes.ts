@@ -36,7 +36,7 @@ export class PredictionNotes {
     const { level, quantity } = this.store.state;
     const { predictions, sources } = this.measurements;
     const done = predictions !== null && isDone(predictions);
-    this.root.hidden = this.measurements.unreadable !== '';
+    this.root.hidden = !this.measurements.readsText;
     if (!done) return;
     const { name } = LEVELS[level];
     this.grid.caption!.textContent =

@@ -6,7 +6,7 @@ import { hubAddress, hubModel } from './hub';
 /**
  * The checkpoint of a model of the Hugging Face Hub (hubModel), or at a URL: a .safetensors, .gguf or .bin file, with
  * the other parts of a GGUF model, or the index of shards beside it. Asks the host for the index, the sizes, and the
- * config.json and tokenizer.json beside it; the weights are read later, by ranges. Throws AddressError.
+ * config.json, tokenizer.json and preprocessor_config.json beside it; the weights are read later, by ranges. Throws AddressError.
  */
 export async function remoteCheckpoint(address: string, signal: AbortSignal): Promise<Checkpoint> {
   const model = hubModel(address);
@@ -19,12 +19,13 @@ async function checkpointAt(url: URL, signal: AbortSignal): Promise<Checkpoint> 
   const ending = shardsOf(fileName(url));
   const index = ending === null ? null : await fileAt(url, signal);
   const names = index ? namesIn(await index.text()) : partNames(fileName(url));
-  const [model, config, tokenizer] = await Promise.all([
+  const [model, config, tokenizer, preprocessor] = await Promise.all([
     Promise.all(names.map((name) => remoteAt(beside(url, name), signal))),
     fileBeside(url, 'config.json', signal),
     fileBeside(url, 'tokenizer.json', signal),
+    fileBeside(url, 'preprocessor_config.json', signal),
   ]);
-  return { name: fileName(url), model, index, config, tokenizer };
+  return { name: fileName(url), model, index, config, tokenizer, preprocessor };
 }
 
 function urlOf(address: string): URL {

@@ -8,6 +8,8 @@ export interface Checkpoint extends CheckpointFiles {
   index: File | null;
   config: File | null;
   tokenizer: File | null;
+  /** preprocessor_config.json of a vision model. */
+  preprocessor: File | null;
 }
 
 /** Which checkpoint a person has opened. */

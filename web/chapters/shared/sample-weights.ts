@@ -20,5 +20,5 @@ export async function loadSample(name: string): Promise<Checkpoint> {
       },
     ),
   );
-  return { name, model: [model], index: null, config: others[0], tokenizer: others[1] };
+  return { name, model: [model], index: null, config: others[0], tokenizer: others[1], preprocessor: null };
 }

@@ -119,7 +119,7 @@ export class RunAttentionFigure implements Figure {
     const svg = compose([{ svg: axes.svg, x: 0, y: key.height }], size, text);
     svg.append(key.render());
     const matrix = { length, values: this.weights(result) };
-    frame.put(svg, [this.picture.paint(matrix, fieldRamp(), Math.sqrt, axes, key.height)]);
+    frame.put(svg, [this.picture.paint(matrix, fieldRamp(), Math.sqrt, axes, { top: key.height })]);
     frame.say(text);
   }
 
