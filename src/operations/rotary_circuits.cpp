@@ -33,7 +33,7 @@ void describe(InputFields& f, RotaryCircuitsInput& in) {
 struct CircuitRow {
   std::string stack;
   int layer = 0, head = 0;
-  Index head_width = 0;
+  Index width = 0, head_width = 0;
   RotaryCircuit circuit;
 };
 
@@ -53,6 +53,7 @@ void describe(ResultFields& out, const RotaryCircuitsResult& result) {
         inner.text("stack", row.stack, "stack of the layer; empty in a model with one stack");
         inner.integer("layer", row.layer, "layer, as numbered in the checkpoint");
         inner.integer("head", row.head, "head in the layer, from 0");
+        inner.integer("width", row.width, "model width d");
         inner.integer("head_width", row.head_width, "head width d_h");
         inner.nullable("previous_token", it.previous_token,
                        "excess of logit at distance 1 over its mean at the other distances, in "
@@ -90,7 +91,7 @@ class RotaryCircuitsJob {
         left -= (3 * d + 6 * distances) * d_h * d_h;
         if (!head.rotary) continue;
         rows_.push_back(
-            {head.stack, head.layer, head.head, head.query.cols(),
+            {head.stack, head.layer, head.head, head.query.rows(), head.query.cols(),
              rotary_circuit(head.query, head.key, rotary_.at({head.stack, head.layer}), length_)});
       }
     }

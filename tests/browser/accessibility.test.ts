@@ -196,6 +196,7 @@ test.each<[FigureId, string, RegExp]>([
   ['depth', 'variance 0.1', /^v = 0\.1, layer \d+: \w+ \w+ \S+( ± \S+)?, 2 stacks$/],
   ['token-metric', 'heads of the sample', /layer \d, head \d+: W (alone|weighted by C): .+ \S+, .+ \S+$/],
   ['head-distance', 'measured', /^measured, distance \d+: mean weight \d\S*$/],
+  ['rotary-circuits', 'heads', /^layer \d, head \d: previous-token score \S+$/],
 ])('the pointer shows the numbers of a circle of %s', async (id, mark, numbers) => {
   const { page, errors } = await visit(browser, `${host.address}#${QUICK}&variance=0.1`);
   await pointAt(page, id, mark);

