@@ -15,6 +15,7 @@ import { CompareFigure } from './compare';
 import { CheckpointOpener } from './open-checkpoint';
 import { HeadDistanceFigure } from './head-distance';
 import { HeadSpectraFigure } from './head-spectra';
+import { HeadStepsFigure } from './head-steps';
 import { HeadTable } from './head-table';
 import { HeadTextFigure } from './head-text';
 import { PredictorsFigure } from './predictors';
@@ -64,6 +65,7 @@ export function startModel(
       'head-distance': distance,
       'rotary-circuits': rotary,
       compare: new CompareFigure(store, checkpoints),
+      'head-steps': new HeadStepsFigure(store, checkpoints),
     },
     store,
     pool,
@@ -78,6 +80,7 @@ export function startModel(
     'token-metric': onMetric,
     'rotary-circuits': onRotary,
     compare: onCompare,
+    'head-steps': onSteps,
   } = figures.runners;
   const traces = new CovarianceTraces({ localize, model: store }, pool, checkpoints, heads, texts);
   const another = child<HTMLInputElement>(predictors.frame.root, '[data-predictors-text]');
@@ -95,7 +98,7 @@ export function startModel(
   });
   predictors.accepted.subscribe(() => traces.forget());
   checkpoints.changed.subscribe((fresh) => {
-    for (const runner of [onSpectra, onCompare]) runner.repaint();
+    for (const runner of [onSpectra, onCompare, onSteps]) runner.repaint();
     if (!fresh) return onPredictors.repaint();
     measurements.set({ predictions: null, text: null, unreadable: '', onlyPictures: false });
     for (const runner of [onText, onPredictors, onRotary]) runner.request('full');
