@@ -37,7 +37,7 @@ class HeaderReader {
     for (; c >= '0' && c <= '9'; c = next()) {
       number = std::min<std::uint64_t>(10 * number + static_cast<std::uint64_t>(c - '0'), kMost);
     }
-    if (!is_space(c)) refuse("a header with '" + std::string(1, c) + "'");
+    if (!is_space(c)) refuse("a header with other characters than digits");
     return number;
   }
   std::span<const std::byte> take(std::size_t count) {

@@ -45,7 +45,8 @@ void read_channels(const Config& config, const std::string& key, double least,
 
 }  // namespace
 
-Preprocessor::Preprocessor(const Config* config, Index pixels) : pixels_(pixels) {
+Preprocessor::Preprocessor(const Config* config, Index pixels)
+    : pixels_(pixels), height_(pixels), width_(pixels) {
   if (config == nullptr) return;
   read_size(*config);
   if (const auto resample = config->number("resample", 0, 5)) {
@@ -70,44 +71,49 @@ Preprocessor::Preprocessor(const Config* config, Index pixels) : pixels_(pixels)
 }
 
 void Preprocessor::read_size(const Config& config) {
-  const bool crops = config.flag("do_center_crop").value_or(false);
+  crops_ = config.flag("do_center_crop").value_or(false);
   resizes_ = config.flag("do_resize").value_or(true);
-  const auto size = sides(config, "size");
-  const auto check = [&](const std::string& key, const std::optional<std::array<Index, 2>>& found) {
+  const auto check = [&](const std::string& key) {
+    const auto found = sides(config, key);
     if (!found || *found == std::array{pixels_, pixels_}) return;
     refuse(config, key, shown(pixels_, pixels_) + ", the size that the model takes",
            shown((*found)[1], (*found)[0]));
   };
-  if (!crops) return check("size", size);
-  check("crop_size", sides(config, "crop_size"));
-  const auto shortest = config.positive_integer("size.shortest_edge", kLargestSide);
-  if (shortest) shortest_edge_ = static_cast<Index>(*shortest);
-  // A single number: the shorter side of a picture that is then cropped.
-  if (!shortest && size) shortest_edge_ = (*size)[0];
-  if (resizes_ && shortest_edge_.value_or(pixels_) < pixels_) {
-    refuse(config, "size", "at least the crop's " + std::to_string(pixels_),
-           std::to_string(*shortest_edge_));
+  check(crops_ ? "crop_size" : "size");
+  const auto size = sides(config, "size");
+  if (const auto shortest = config.positive_integer("size.shortest_edge", kLargestSide)) {
+    shortest_edge_ = static_cast<Index>(*shortest);
+  } else if (size && config.has("size.height")) {
+    height_ = (*size)[0];
+    width_ = (*size)[1];
+  } else if (crops_) {  // a single number is the shorter side of a picture that is then cropped
+    shortest_edge_ = size ? (*size)[0] : pixels_;
+  }
+  const Index least = shortest_edge_.value_or(std::min(height_, width_));
+  if (resizes_ && least < pixels_) {
+    refuse(config, "size", "at least the model's " + std::to_string(pixels_),
+           std::to_string(least));
   }
 }
 
 Picture Preprocessor::resized(const Picture& picture) const {
   Picture result = picture;
-  if (resizes_ && !shortest_edge_) {
-    result = eigenscope::resized(picture, pixels_, pixels_, filter_);
-  } else if (resizes_) {
+  if (resizes_ && shortest_edge_) {
     const Index shorter = std::min(picture.width, picture.height);
     const auto scaled = [&](Index side) { return side * *shortest_edge_ / shorter; };
     check_size(static_cast<std::uint64_t>(scaled(picture.width)),
                static_cast<std::uint64_t>(scaled(picture.height)));
     result = eigenscope::resized(picture, scaled(picture.width), scaled(picture.height), filter_);
+  } else if (resizes_) {
+    result = eigenscope::resized(picture, width_, height_, filter_);
   }
-  const bool too_small = result.width < pixels_ || result.height < pixels_;
-  const bool other = result.width != pixels_ || result.height != pixels_;
-  if (too_small || (other && !shortest_edge_)) {
+  const bool fits = result.width == pixels_ && result.height == pixels_;
+  if (fits) return result;
+  if (!crops_ || result.width < pixels_ || result.height < pixels_) {
     throw InvalidArgument("image", "have " + shown(pixels_, pixels_) + " pixels",
                           "found " + shown(result.width, result.height));
   }
-  return other ? center_cropped(result, pixels_, pixels_) : result;
+  return center_cropped(result, pixels_, pixels_);
 }
 
 MatrixXf Preprocessor::patches(const Picture& picture, Index patch) const {

@@ -28,10 +28,11 @@ class Preprocessor {
   void read_size(const Config& config);
 
   Eigen::Index pixels_;
-  bool resizes_ = true;
+  bool resizes_ = true, crops_ = false;
   ResizeFilter filter_ = ResizeFilter::bilinear;
-  /// Length of the shorter side before the middle is cut out; without it both sides are resized to pixels_.
+  /// Before the middle is cut out: the shorter side, or else both sides.
   std::optional<Eigen::Index> shortest_edge_;
+  Eigen::Index height_, width_;
   float scale_ = 1.0f / 255;
   std::array<float, 3> mean_{0.5f, 0.5f, 0.5f}, deviation_{0.5f, 0.5f, 0.5f};
 };
