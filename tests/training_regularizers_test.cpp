@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "central_differences.h"
+#include "checkpoint_failure.h"
 #include "small_model.h"
 #include "small_run.h"
 #include "spectral_norm.h"
@@ -54,6 +55,55 @@ TEST_CASE("the gradient of every penalty equals central differences") {
             1e-6);
     }
   }
+}
+
+TEST_CASE("the attention prior adds -log of the weight on its key, averaged over rows and heads") {
+  std::vector<ModelSettings> all = norms_and_positions();
+  all.resize(all.size() + 2, small_model());
+  all.rbegin()[0].positions = all.rbegin()[1].positions = Positions::relative;
+  all.back().objective = Objective::masked;
+  for (const ModelSettings& settings : all) {
+    Model<double> model = drawn(settings);
+    for (const Index distance : {0, 1, 3}) {
+      RegularizerSettings own;
+      own.kind = RegularizerKind::attention_prior;
+      own.prior_weight = 0.7;
+      own.prior_distance = distance;
+      const auto regularizer = regularizer_of(own, model);
+      const auto loss = [&] {
+        double sum = loss_of(model, true);
+        const auto rows = static_cast<double>(2 * 4 * 2 * (5 - distance));
+        for (Index layer = 0; layer < 2; ++layer) {
+          const Matrix<double>& weights = model.attention(layer);
+          for (Index column = 0; column < weights.cols(); ++column) {
+            const Index key = column % 5 - distance;
+            if (key >= 0) sum -= 0.7 / rows * std::log(weights(key, column));
+          }
+        }
+        return sum;
+      };
+      loss();
+      model.backward(regularizer->prior(model.shape()));
+      const Vector<double> gradient = model.gradient();
+      CHECK(gradient_error(loss, model.parameters().data(), gradient.size(), gradient.data()) <
+            1e-6);
+    }
+  }
+}
+
+TEST_CASE("an attention prior needs a key in the sequence that softmax attention sees") {
+  const auto refused = [](auto change) {
+    TrainSettings settings = small_run();
+    settings.regularizer.kind = RegularizerKind::attention_prior;
+    change(settings);
+    return failure_of([&] { check_training(settings); }).item;
+  };
+  CHECK(refused([](TrainSettings& s) { s.regularizer.prior_distance = 8; }) == "prior_distance");
+  CHECK(refused([](TrainSettings& s) { s.model.dropped_distance = 1; }) == "prior_distance");
+  CHECK(refused([](TrainSettings& s) { s.model.attention = AttentionKind::hard; }) == "attention");
+  CHECK(refused([](TrainSettings& s) { s.model.attention = AttentionKind::self; }) ==
+        "regularizer");
+  CHECK(refused([](TrainSettings& s) { s.regularizer.prior_distance = 7; }).empty());
 }
 
 TEST_CASE("LocAteR: the penalty of both scales by the matrices themselves") {

@@ -73,7 +73,7 @@ double weight_of_mean(double mean) { return 1 / (1 + (kObjects - 1) * std::exp(-
 AttentionPriors::AttentionPriors(const AttentionPriorSettings& settings)
     : settings_(settings),
       runs_(kPriorNames.size(), settings.examples.size(), settings.trainings, settings.steps) {
-  checked(kPriorWeight, settings.prior_weight);
+  checked("prior_weight", settings.prior_weight);
   checked(kStartScale, settings.start_scale);
   checked("head_width", static_cast<double>(settings.head_width));
   checked("steps", static_cast<double>(settings.steps));

@@ -36,13 +36,6 @@ inline constexpr Parameter kExamples{.name = "examples",
                                      .default_value = 200,
                                      .integer = true,
                                      .meaning = "training examples"};
-inline constexpr Parameter kPriorWeight{
-    .name = "prior_weight",
-    .symbol = "c",
-    .minimum = 0,
-    .maximum = 1000,
-    .default_value = 1,
-    .meaning = "weight of the divergence of the attention from the prior in the loss"};
 inline constexpr Parameter kStartScale{
     .name = "start_scale",
     .symbol = "s",

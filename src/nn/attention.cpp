@@ -112,6 +112,17 @@ void choose_keys(const HeadInput<Scalar>& head, const HeadReading<Scalar>& readi
   }
 }
 
+// The gradient of a prior's term by T x T weights, added to theirs.
+template <class Scalar>
+void add_prior_slopes(const KeyPrior& prior, Index length, const Scalar* weights,
+                      Scalar* by_weight) {
+  constexpr Scalar kLeast = 1e-30f;  // below it the query does not see the key, or 1/p overflows
+  for (Index query = prior.distance; query < length; ++query) {
+    const Index at = query * length + query - prior.distance;
+    if (weights[at] > kLeast) by_weight[at] -= static_cast<Scalar>(prior.weight) / weights[at];
+  }
+}
+
 }  // namespace
 
 template <class Scalar>
@@ -188,7 +199,7 @@ template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                         const Matrix<Scalar>& weights, bool hard, const Matrix<Scalar>& dout,
                         Matrix<Scalar>& dfused, const OffsetTerms<Scalar>& offsets,
-                        const OffsetSlopes<Scalar>& slopes) {
+                        const OffsetSlopes<Scalar>& slopes, const KeyPrior& prior) {
   const Index length = shape.length, width = shape.head_width, leading = fused.rows();
   const Scalar scale = 1 / root_of<Scalar>(width);
   std::vector<Scalar> buffer(static_cast<std::size_t>(length * length));
@@ -213,6 +224,7 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
       multiply<Scalar, Scalar>(width, {&by_weight, 1});
       multiply(width, length, length, upstream, factor(p, length).transposed(),
                part(dfused, shape.value_row(head), column), leading, true);
+      if (prior.weight > 0) add_prior_slopes(prior, length, p, ds);
       if (offsets.longest > 0) {
         const OffsetLogits<Scalar> own(shape, offsets, sequence, head);
         own.add_slopes(in, p, ds, slopes);
@@ -242,7 +254,8 @@ template void fixed_attention_forward(const AttentionShape&, const Matrix<double
                                       Matrix<double>&, Matrix<double>&);
 template void attention_backward(const AttentionShape&, const Matrix<float>&, const Matrix<float>&,
                                  bool, const Matrix<float>&, Matrix<float>&,
-                                 const OffsetTerms<float>&, const OffsetSlopes<float>&);
+                                 const OffsetTerms<float>&, const OffsetSlopes<float>&,
+                                 const KeyPrior&);
 template void attention_forward(const AttentionShape&, const Matrix<double>&,
                                 std::span<const HeadReading<double>>, Matrix<double>&,
                                 Matrix<double>&, std::span<const TokenPlace>,
@@ -250,7 +263,7 @@ template void attention_forward(const AttentionShape&, const Matrix<double>&,
 template void attention_backward(const AttentionShape&, const Matrix<double>&,
                                  const Matrix<double>&, bool, const Matrix<double>&,
                                  Matrix<double>&, const OffsetTerms<double>&,
-                                 const OffsetSlopes<double>&);
+                                 const OffsetSlopes<double>&, const KeyPrior&);
 template void softmax_column(float, KeyRange, Index, float*);
 template void softmax_columns(float, Entries, Eigen::Map<Matrix<float>>);
 template void softmax_columns(double, Entries, Eigen::Map<Matrix<double>>);

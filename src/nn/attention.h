@@ -128,6 +128,13 @@ struct OffsetSlopes {
   Scalar* kept = nullptr;
 };
 
+/// A prior on attention weights as a term of the loss: all of it is on the key `distance` tokens before the query,
+/// so the divergence of a row's weights P from it, KL(prior || P), is -log P of this key.
+struct KeyPrior {
+  Eigen::Index distance = 0;
+  double weight = 0;  ///< of each row's divergence in the loss; 0 for no term
+};
+
 /// O = V P for every sequence and head, P the softmax of K^T Q / sqrt(d_h) over the visible keys, or what
 /// the H `readings` make of these logits. Fused (H + 2 G) d_h x B T, O H d_h x B T, P T x B H T (column =
 /// query; zero for other keys). `places`, if not empty, are those of the B T tokens; attention must be
@@ -145,11 +152,12 @@ void fixed_attention_forward(const AttentionShape& shape, const Matrix<Scalar>& 
                              Matrix<Scalar>& weights, Matrix<Scalar>& out);
 /// For factors of 1 and the exact softmax, hard weights, or fixed weights, which give queries and keys a
 /// gradient of 0. dFused as fused. With `hard` the gradient goes from the weights to the logits as through the
-/// softmax of the logits, which is computed again (straight-through). `offsets` are those of the forward pass.
+/// softmax of the logits, which is computed again (straight-through). `offsets` are those of the forward pass. The
+/// loss has the term of `prior` beside what gave dO, for the queries that see its key; not with `hard`.
 template <class Scalar>
 void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused,
                         const Matrix<Scalar>& weights, bool hard, const Matrix<Scalar>& dout,
                         Matrix<Scalar>& dfused, const OffsetTerms<Scalar>& offsets = {},
-                        const OffsetSlopes<Scalar>& slopes = {});
+                        const OffsetSlopes<Scalar>& slopes = {}, const KeyPrior& prior = {});
 
 }  // namespace eigenscope

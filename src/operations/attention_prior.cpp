@@ -15,7 +15,7 @@ struct AttentionPriorInput {
 void describe(InputFields& f, AttentionPriorInput& in) {
   AttentionPriorSettings& s = in.settings;
   f.numbers("examples", kExamples, s.examples, "numbers of training examples, ascending");
-  f.number(kPriorWeight, s.prior_weight);
+  f.number("prior_weight", s.prior_weight);
   f.number("head_width", s.head_width, "head width d_h, the rank of W_QK");
   f.number(kStartScale, s.start_scale);
   f.number_from(600, "steps", s.steps);

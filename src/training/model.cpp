@@ -351,8 +351,9 @@ double Model<Scalar>::loss(std::span<const TokenId> targets, bool gradient,
 }
 
 template <class Scalar>
-void Model<Scalar>::backward() {
+void Model<Scalar>::backward(const KeyPrior& prior) {
   gradient_.setZero();
+  prior_ = prior;
   const Index d = settings_.width, count = logits_.cols(), vocabulary = settings_.vocabulary;
   const bool normed = layout_.final_norm >= 0;
   const Matrix<Scalar>& last = output_of(settings_.depth);
@@ -424,7 +425,8 @@ void Model<Scalar>::attend_back(Index layer, const Matrix<Scalar>& in) {
   attention_backward(shape_, state.fused, state.weights, settings_.attention == AttentionKind::hard,
                      dattended_, dfused_, offset_terms(layer),
                      {own.relative < 0 ? nullptr : slope_at(own.relative),
-                      layout_.offset_mask < 0 ? nullptr : kept_slopes_.data()});
+                      layout_.offset_mask < 0 ? nullptr : kept_slopes_.data()},
+                     prior_);
   turns_.turn_batch(shape_, -1, dfused_);
   if (own.query_norm >= 0) {
     head_norm_backward(shape_, at_offset(own.query_norm), at_offset(own.key_norm), state.projected,

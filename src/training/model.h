@@ -89,8 +89,9 @@ class Model {
   double loss(std::span<const TokenId> targets, bool gradient = false, std::span<double> each = {});
   /// The gradient of that loss by every parameter, without intervention other than `kept`; zero for query and
   /// key biases (or all linear biases) where the settings are without. That by the offset mask is of the
-  /// expected loss, with the loss linear in the heads' outputs, estimated from the kept distances.
-  void backward();
+  /// expected loss, with the loss linear in the heads' outputs, estimated from the kept distances. The term of
+  /// `prior` is added to the loss in every head; attention must be softmax.
+  void backward(const KeyPrior& prior = {});
 
   /// V x N, until loss() is called.
   const Matrix<Scalar>& logits() const { return logits_; }
@@ -158,6 +159,7 @@ class Model {
   std::vector<TokenId> tokens_;
   std::vector<char> kept_;      // see Intervention
   Vector<Scalar> kept_slopes_;  // see OffsetSlopes
+  KeyPrior prior_;              // of the backward pass
   std::vector<Layer> layers_;
   Matrix<Scalar> embedded_, final_, final_statistics_, logits_;
   // Gradients on their way back: by a layer's output, by a block's input, by attention's and the MLP's.

@@ -52,6 +52,10 @@ constexpr std::array kNumberFields{
     NumberField{"target_steps",
                 [](TrainSettings& s) -> Place { return &s.regularizer.target_steps; }, true},
     NumberField{"qk_decay", [](TrainSettings& s) -> Place { return &s.regularizer.qk_decay; }},
+    NumberField{"prior_weight",
+                [](TrainSettings& s) -> Place { return &s.regularizer.prior_weight; }, true},
+    NumberField{"prior_distance",
+                [](TrainSettings& s) -> Place { return &s.regularizer.prior_distance; }, true},
     NumberField{"alpha", [](TrainSettings& s) -> Place { return &s.regularizer.alpha; }, true},
     NumberField{"init_scale", [](TrainSettings& s) -> Place { return &s.regularizer.init_scale; },
                 true},
@@ -63,8 +67,6 @@ constexpr std::array kNumberFields{
 };
 
 constexpr std::array kNorms{Choice{"pre", "pre-norm"}, Choice{"post", "post-norm"}};
-constexpr std::array kPositions{Choice{"learned", "learned"}, Choice{"rotary", "rotary"},
-                                Choice{"relative", "relative bias"}};
 constexpr std::array kOffsetMasks{Choice{"none", "none"}, Choice{"learned", "learned"}};
 constexpr std::array kOutputs{Choice{"tied", "tied"}, Choice{"free", "free"}};
 constexpr std::array kTargets{Choice{"given", "given mean"},
@@ -104,7 +106,7 @@ constexpr std::array kChoiceFields{
     choice<&TrainSettings::model, &ModelSettings::norm>("layer_norm", kNorms,
                                                         "place of the normalization"),
     choice<&TrainSettings::model, &ModelSettings::positions>(
-        "positions", kPositions,
+        "positions", kPositionsNames,
         "positions: learned or rotary embeddings, or a bias of the logits for each layer, head and "
         "offset (relative)"),
     choice<&TrainSettings::model, &ModelSettings::output>(
@@ -207,7 +209,7 @@ std::string_view name_of(AttentionKind kind) {
   return kAttentionKinds[static_cast<std::size_t>(kind)].name;
 }
 std::string_view name_of(Positions positions) {
-  return kPositions[static_cast<std::size_t>(positions)].name;
+  return kPositionsNames[static_cast<std::size_t>(positions)].name;
 }
 
 double number_of(const TrainSettings& settings, const NumberField& field) {

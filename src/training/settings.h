@@ -24,6 +24,8 @@ enum class Positions {
   rotary,   ///< queries and keys turned by angles in proportion to the position (RoFormer)
   relative,  ///< a bias of the logits for each layer, head and offset between key and query, initially 0
 };
+inline constexpr std::array kPositionsNames{
+    Choice{"learned", "learned"}, Choice{"rotary", "rotary"}, Choice{"relative", "relative bias"}};
 enum class OutputKind { tied, free };     ///< the output reads the token embeddings, or its own
 enum class Normalization { layer, rms };  ///< LayerNorm, or RMSNorm without bias
 enum class MlpKind {
@@ -151,7 +153,9 @@ struct RegularizerSettings {
   Eigen::Index target_heads = 0;
   /// Steps of the run, the first ones, in which LocAteR acts; 0 for all.
   Eigen::Index target_steps = 0;
-  double qk_decay = 1;  ///< in units of 1/(learning rate): a step takes this times the rate
+  double qk_decay = 1;      ///< in units of 1/(learning rate): a step takes this times the rate
+  double prior_weight = 1;  ///< of the attention prior: c
+  Eigen::Index prior_distance = 1;  ///< of its key from the query: 1 for the previous token
   Initialization initialization = Initialization::normal;
   double alpha = 0;                      ///< of Initialization::correlated, in [-1, 1]
   double init_scale = kNormalInitScale;  ///< s of the same

@@ -235,7 +235,7 @@ void Trainer::step() {
   if (!std::isfinite(loss)) return stop_at(step_ + 1, "the loss is NaN or infinite");
   if (loss > kLargestLoss)
     return stop_at(step_ + 1, "the loss of " + shown(loss) + " nats per token diverges");
-  model_.backward();
+  model_.backward(regularizer_->prior(model_.shape()));
   add_entry_penalty(settings_.entry_penalty, model_);
   regularizer_->observe(model_, /*first=*/false);
   const Index acting = settings_.regularizer.target_steps;

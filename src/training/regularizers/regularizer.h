@@ -46,6 +46,8 @@ class Regularizer {
                              Model<Scalar>& /*model*/) const {
     return 0;
   }
+  /// Its term of the loss that depends on the attention weights of the batch, which Model::backward adds.
+  virtual KeyPrior prior(const AttentionShape& /*batch*/) const { return {}; }
   /// Adds to the decoupled weight decay of each trained number, in units of 1/(learning rate).
   virtual void add_decay(Vector<float>& /*decay*/) const {}
 

@@ -11,7 +11,8 @@
   row(qk_decay)                      \
   row(locater_effective)             \
   row(locater_covariance)            \
-  row(locater_random)
+  row(locater_random)                \
+  row(attention_prior)
 
 namespace eigenscope {
 

@@ -77,6 +77,8 @@ const presented: Partial<Record<TrainingField, Presented>> = {
   target_heads: { label: 'Regularized heads', used: isMimetic },
   target_steps: { label: 'Regularized steps' },
   qk_decay: { label: 'QK weight decay', slider: log(0.01, 100) },
+  prior_weight: { sign: '<i>c</i>', slider: log(0.01, 100) },
+  prior_distance: { slider: integers(0, 16) },
   alpha: { label: 'Q–K correlation', sign: '<i>α</i>', slider: linear(-1, 1), used: isCorrelated },
   init_scale: { label: 'Initial scale', sign: '<i>s</i>', slider: log(0.1, 10), used: isCorrelated },
   qk_clip: { label: 'QK-Clip threshold' },
