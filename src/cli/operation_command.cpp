@@ -175,6 +175,18 @@ bool has_field(const Operation& operation, const std::string& name) {
   return found;
 }
 
+/// Whether it is a lab on language models of bytes, which reads the default text where none is given. A `checkpoint` was
+/// trained on a text that is to be given again.
+bool has_default_text(const Operation& operation) {
+  Options options;
+  bool found = false;
+  options.fields = [&](const InputField& field) {
+    found = found || (std::string_view(field.name) == "text" && field.kind == FieldKind::bytes);
+  };
+  operation.describe_input(options);
+  return found && !has_field(operation, "checkpoint");
+}
+
 void run_job(Job& job) {
   const Progress progress;
   constexpr double kWork = 2e8;  // a fraction of a second
@@ -203,7 +215,7 @@ void add_operation(CLI::App& app, const Operation& operation) {
   CLI::App* const sub = app.add_subcommand(operation.name, std::string(operation.meaning.text()));
   command->checkpoint.add_to(*sub, operation);
   command->fields.add_to(*sub, operation);
-  if (has_field(operation, "runs")) {
+  if (has_default_text(operation)) {
     CLI::Option* const text = sub->get_option("--text");
     text->description(text->get_description() + " (default " + kDefaultText + ")");
   }
@@ -212,7 +224,7 @@ void add_operation(CLI::App& app, const Operation& operation) {
   sub->footer(footer_of(operation));
   sub->callback([command, &operation] {
     if (command->grid.given()) return command->grid.run();
-    if (has_field(operation, "runs") && command->fields.give("text", kDefaultText)) {
+    if (has_default_text(operation) && command->fields.give("text", kDefaultText)) {
       check_default_text(command->fields.text("text"));
     }
     TypedFields::Reader reader(command->fields);

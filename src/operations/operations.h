@@ -37,6 +37,7 @@
   row(latent_classes)              \
   row(latent_values)               \
   row(attention_prior)             \
+  row(token_prior)                 \
   row(agent_attention)             \
   row(hard_retrieval)              \
   row(parallel_contexts)           \

@@ -115,6 +115,7 @@ const KINDS: [FigureId, string, string][] = [
   ['position-meaning', 'token_std', 'uses?token_width=20&datasets=2'],
   ['latent-posterior', 'norms', 'uses?repeats=2'],
   ['attention-prior', 'prior_weight', 'uses?head_width=4&trainings=2'],
+  ['token-prior', 'positions', 'uses?trainings=2&steps=20'],
   ['agent-attention', 'sparsity', 'uses?feature_width=4&trainings=2'],
   ['hard-retrieval', 'peak_weight', 'uses?sequences=16'],
   ['parallel-contexts', 'kept_blocks', 'uses?sequences=16'],

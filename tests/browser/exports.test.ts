@@ -153,7 +153,7 @@ describe('every export names its figure, parameters, seed and link; pictures nee
     await go(page, 'model?seed=7');
     await go(
       page,
-      'uses?seed=7&token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2&sequences=16' +
+      'uses?seed=7&token_width=20&datasets=2&repeats=2&head_width=4&feature_width=4&trainings=2&steps=20&sequences=16' +
         '&passages=2&length=16',
     );
     for (const id of ['attention-sinks', 'attention-explanation'] as const) {

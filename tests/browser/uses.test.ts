@@ -25,6 +25,7 @@ const SOON = {
   position: 'uses?token_width=20&datasets=2',
   latent: 'uses?repeats=2',
   prior: 'uses?head_width=4&trainings=2',
+  tokens: 'uses?trainings=2&steps=20',
   agents: 'uses?feature_width=4&trainings=2',
   models: 'uses?sequences=16',
 };
@@ -141,6 +142,29 @@ test('the lab of attention priors shows the numbers that it exports, with a line
   }
   expect(await page.locator('#figure-attention-prior [data-claim]').innerText()).toMatch(
     /the prior on the target adds/,
+  );
+  expect(errors).toEqual([]);
+});
+
+test('the lab of token priors shows the numbers that it exports, with a line for each prior', async () => {
+  const { page, errors } = await open(SOON.tokens);
+  await settled(page, 'token-prior');
+  const rows = await csv(page, 'token-prior');
+  expect(rows.every((row) => row.trainings === '2')).toBe(true);
+  const picture = (await exported(page, 'token-prior', 'svg')).toString();
+  const rings = async (name: string, prior: string) => {
+    const own = rows.filter((row) => row.prior === prior);
+    expect(own.map(({ bytes }) => bytes)).toEqual(['2000', '16000', '128000']);
+    expectStraight(
+      own.map((row) => Number(row[name])),
+      (await marks(page, picture, `${name}, ${prior}`)).map(({ y }) => y),
+    );
+  };
+  for (const prior of ['none', 'previous', 'far']) await rings('loss', prior);
+  for (const prior of ['previous', 'far']) await rings('added', prior);
+  expect(picture).toContain('128k');
+  expect(await page.locator('#figure-token-prior [data-claim]').innerText()).toMatch(
+    /With 2\u202f000 training bytes the prior on the previous token adds/,
   );
   expect(errors).toEqual([]);
 });

@@ -173,6 +173,19 @@ test('the lab of attention priors, to the last digit of its trained weights', ()
   expectSame([found.mean_correlation!, found.mean_error!], [terminal.mean_correlation, terminal.mean_error]);
 });
 
+test('the lab of token priors, to the last digit of its trained weights', () => {
+  const { text } = published('', []);
+  const settings = { positions: 'learned', bytes: [1000, 5000], trainings: 2, steps: 20, seed: 5 } as const;
+  const terminal = json('token-prior', optionsOf(settings));
+  const found = finish(native, 'token-prior', { ...settings, text });
+  for (const name of ['loss', 'loss_error', 'added', 'added_error', 'largest_weight', 'mean_weight'] as const) {
+    expectSame(
+      found.rows.map((row) => row[name]!),
+      terminal.rows.map((row: Record<string, number>) => row[name]),
+    );
+  }
+});
+
 test.each([
   { learning: 'imitation', slots: 'fixed' },
   { learning: 'policy-gradient', slots: 'shuffled' },

@@ -48,6 +48,9 @@ export function decade(value: number): string {
 /** Ticks of a linear axis, with a true minus sign. */
 export const tick = format('.12~r');
 
+/** Numbers with a k for a thousand: 128k. */
+export const thousands = format('~s');
+
 /** Integers with a thin space between thousands. */
 export const count = format(',d');
 

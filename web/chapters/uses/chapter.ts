@@ -18,6 +18,7 @@ import { PriorFigure } from './prior/figure';
 import { RetrievalFigure } from './retrieval/figure';
 import { SinkFigure } from './sinks/figure';
 import type { State, Store } from './state';
+import { TokenPriorFigure } from './token-prior/figure';
 
 type Lab = FramedFigure<State> & Pick<LabFigure<unknown>, 'id' | 'card'>;
 
@@ -27,6 +28,7 @@ const FIGURES: Record<FigureOf<'uses'>, Made> = {
   'position-meaning': PositionFigure,
   'latent-posterior': LatentFigure,
   'attention-prior': PriorFigure,
+  'token-prior': TokenPriorFigure,
   'agent-attention': AgentFigure,
   'hard-retrieval': RetrievalFigure,
   'parallel-contexts': ContextFigure,

@@ -8,12 +8,14 @@ import { positionLab } from './position/lab';
 import { priorLab } from './prior/lab';
 import { retrievalLab } from './retrieval/lab';
 import { sinkLab } from './sinks/lab';
+import { tokenPriorLab } from './token-prior/lab';
 
 /** In the order of the page. */
 export const LABS: readonly Lab[] = [
   positionLab,
   latentLab,
   priorLab,
+  tokenPriorLab,
   agentLab,
   retrievalLab,
   contextLab,

@@ -15,11 +15,13 @@ import { priorControls } from './prior/controls';
 import { retrievalControls } from './retrieval/controls';
 import { sinkControls } from './sinks/controls';
 import { textControls } from './text-controls';
+import { tokenPriorControls } from './token-prior/controls';
 
 const controls = {
   ...positionControls,
   ...latentControls,
   ...priorControls,
+  ...tokenPriorControls,
   ...agentControls,
   ...retrievalControls,
   ...contextControls,

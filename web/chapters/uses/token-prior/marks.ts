@@ -1,0 +1,71 @@
+import type { Markish } from '@observablehq/plot';
+import type { Entry } from '../../../charts/legend';
+import { dashes, series } from '../../../charts/palette';
+import { dot, line, ruleX, ruleY } from '../../../charts/plot';
+import { BARS } from '../../../charts/with-error';
+import type { Output } from '../../../engine/protocol';
+
+export type TokenPriorOutput = Output<'token-prior'>;
+export type TokenPriorRow = TokenPriorOutput['rows'][number];
+
+/** On which key each prior has its weight. */
+const LABELS: Record<TokenPriorRow['prior'], string> = {
+  none: 'no prior',
+  previous: 'previous token',
+  far: 'token 16 before',
+};
+const PRIORS = Object.keys(LABELS) as TokenPriorRow['prior'][];
+
+export function rowOf({ rows }: TokenPriorOutput, prior: TokenPriorRow['prior'], bytes: number): TokenPriorRow {
+  const found = rows.find((row) => row.prior === prior && row.bytes === bytes);
+  if (!found) throw new Error(`no row of ${prior} and ${bytes}`);
+  return found;
+}
+
+export const bytesOf = ({ rows }: TokenPriorOutput): number[] => [...new Set(rows.map(({ bytes }) => bytes))];
+
+/** The smallest and the largest number of training bytes. */
+export function endsOf(output: TokenPriorOutput): [number, number] {
+  const all = bytesOf(output);
+  return [Math.min(...all), Math.max(...all)];
+}
+
+const linesOf = (priors: TokenPriorRow['prior'][]): Entry[] =>
+  priors.map((prior) => {
+    const i = PRIORS.indexOf(prior);
+    return { text: LABELS[prior], kind: 'line', colours: [series[i]], dash: dashes[i] };
+  });
+export const LOSS_LINES = linesOf(PRIORS);
+export const ADDED_LINES = linesOf(PRIORS.slice(1));
+
+/** A value with its error bars over the number of training bytes, a line for each prior. */
+function marksOf(
+  rows: readonly TokenPriorRow[],
+  priors: readonly TokenPriorRow['prior'][],
+  y: 'loss' | 'added',
+): Markish[] {
+  const x = 'bytes';
+  return priors.flatMap((prior) => {
+    const i = PRIORS.indexOf(prior);
+    const own = rows.filter((row) => row.prior === prior && row.trainings > 0);
+    const end = (side: number) => (row: TokenPriorRow) => (row[y] ?? NaN) + side * BARS * (row[`${y}_error`] ?? NaN);
+    const stroke = series[i];
+    return [
+      line(own, { x, y, stroke, strokeWidth: 2, strokeDasharray: dashes[i], ariaDescription: `line, ${y}, ${prior}` }),
+      ruleX(
+        own.filter(({ trainings }) => trainings > 1),
+        { x, y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars, ${y}, ${prior}` },
+      ),
+      dot(own, { x, y, r: 3, stroke, fill: 'var(--paper)', ariaDescription: `${y}, ${prior}` }),
+    ];
+  });
+}
+
+/** Loss over the number of training bytes. */
+export const lossMarks = ({ rows }: TokenPriorOutput): Markish[] => marksOf(rows, PRIORS, 'loss');
+
+/** What each prior adds to it. */
+export const addedMarks = ({ rows }: TokenPriorOutput): Markish[] => [
+  ruleY([0], { stroke: 'var(--ink)', strokeOpacity: 0.3, ariaDescription: 'no prior' }),
+  ...marksOf(rows, PRIORS.slice(1), 'added'),
+];

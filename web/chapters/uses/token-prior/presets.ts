@@ -1,0 +1,63 @@
+import type { Preset } from '../../shared/preset';
+import type { State } from '../state';
+
+/** Of each preset's state, by `eigenscope token-prior`: bits per byte that a prior adds to the loss, and weights. */
+export interface TokenPriorMeasured {
+  /** The prior on the previous token, with the fewest and the most training bytes. */
+  few: number;
+  few_error: number;
+  many: number;
+  many_error: number;
+  /** The prior on the token 16 before, with the most. */
+  far: number;
+  far_error: number;
+  /** Weight on the previous token in the head that has most of it, with the most bytes and no prior. */
+  head: number;
+  /** The same over all heads, with the prior on this token. */
+  prior: number;
+}
+
+export const tokenPriorPresets: readonly Preset<State, Record<string, TokenPriorMeasured>>[] = [
+  {
+    id: 'bias',
+    figure: 'token-prior',
+    name: 'Position bias',
+    text:
+      '<b>The claim of Le et al. fails</b> where positions are a bias of the logits: the prior adds {bias.few} bits ' +
+      'per byte (standard error {bias.few_error}) with 2,000 training bytes and {bias.many} ({bias.many_error}) with ' +
+      '128,000. Without it one head has the weight {bias.head} on the previous token.',
+    state: {},
+    claim: ({ bias: it }) =>
+      it.few > -0.05 && it.few > -2 * it.few_error && it.many > -0.05 && it.many > -2 * it.many_error && it.head > 0.6,
+  },
+  {
+    id: 'vectors',
+    figure: 'token-prior',
+    name: 'Learned positions',
+    text:
+      'With learned position vectors no head finds the previous token in 200 steps (largest weight {vectors.head}): a ' +
+      'weak prior on it adds {vectors.few} bits (standard error {vectors.few_error}) with 2,000 training bytes and ' +
+      '{vectors.many} ({vectors.many_error}) with 128,000.',
+    state: { positions: 'learned', prior_weight: 0.1 },
+    claim: ({ vectors: it }) =>
+      it.few < -2 * it.few_error && it.many < -2 * it.many_error && it.head < 0.3 && it.prior > 0.5,
+  },
+  {
+    id: 'heavy',
+    figure: 'token-prior',
+    name: 'Weight 1',
+    text:
+      'A strict prior moves the attention without lowering the loss: at $c$ = 1 the mean weight on the previous token ' +
+      'is {heavy.prior}, and the prior adds {heavy.many} bits (standard error {heavy.many_error}) with 128,000 bytes.',
+    state: { positions: 'learned' },
+    claim: ({ heavy: it }) => it.prior > 0.9 && it.many > -2 * it.many_error,
+  },
+  {
+    id: 'far',
+    figure: 'token-prior',
+    name: 'A wrong prior',
+    text: 'A prior on the token 16 before costs {far.far} bits per byte (standard error {far.far_error}) with 128,000 bytes.',
+    state: {},
+    claim: ({ far: it }) => it.far > 2 * it.far_error,
+  },
+];
