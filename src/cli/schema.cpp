@@ -108,10 +108,14 @@ class ResultSchema final : public ResultFields {
   bool describes() const override { return true; }
   using ResultFields::number;
   void number(const char* name, double, bool nullable, Help meaning) override {
-    if (meaning.text().empty()) return add_setting(name);
     Json type = "number";
     if (nullable) type = Json::array({"number", "null"});
     add(name, {{"type", type}}, meaning);
+  }
+  void number(const Parameter& p, double) override {
+    Json& place =
+        add(p.name.data(), {{"type", type_of(p)}, {"x-range", allowed_range(p)}}, p.meaning.data());
+    describe_range(place, p);
   }
   using ResultFields::integer;
   void integer(const char* name, std::optional<Eigen::Index>, bool nullable,
@@ -156,12 +160,6 @@ class ResultSchema final : public ResultFields {
     place = {{"description", meaning.text()}};
     place.update(json);
     return place;
-  }
-  void add_setting(const char* name) {
-    const Parameter& p = parameter(name);
-    Json& place = (*open_.back())["properties"][name];
-    place = {{"description", p.meaning}, {"type", type_of(p)}, {"x-range", allowed_range(p)}};
-    describe_range(place, p);
   }
 
   Json json_ = object();

@@ -15,11 +15,30 @@
 #include "operations/operations.h"
 #include "operations/train_input.h"
 #include "support/error.h"
+#include "support/parameter.h"
 #include "training/regularizers/regularizer.h"
 #include "training/text_sampler.h"
 
 namespace eigenscope::cli {
 namespace {
+
+constexpr Parameter kSaveEvery{
+    .name = "save_every",
+    .symbol = "t",
+    .minimum = 0,
+    .maximum = 1e6,
+    .default_value = 30,
+    .meaning = "grids: seconds between saved states of an unfinished run"};
+constexpr Parameter kStepWeights{
+    .name = "step_weights",
+    .symbol = "n",
+    .minimum = 0,
+    .maximum = 1e7,
+    .default_value = 0,
+    .integer = true,
+    .meaning =
+        "steps between 16-bit checkpoints of the weights, from step 0 on, in folders "
+        "<run>/steps/stepN; 0 keeps none"};
 
 /// Numbers of this command beside the fields of the operation.
 struct RunsInput {
@@ -28,9 +47,9 @@ struct RunsInput {
 };
 void describe(InputFields& f, RunsInput& in) {
   f.number("seeds", in.seeds);
-  f.number("tame", in.tame);
-  f.number("save_every", in.save_every);
-  f.number("step_weights", in.step_weights);
+  f.number(kTame, in.tame);
+  f.number(kSaveEvery, in.save_every);
+  f.number(kStepWeights, in.step_weights);
 }
 
 /// What was typed for the fields of a run; the texts are read elsewhere, and there may be several regularizers.

@@ -95,8 +95,12 @@ class InputFields {
   }
   /// With a default of the operation's own.
   template <class Number>
+  void number_from(double own_default, const Parameter& parameter, Number& at, Help meaning = {}) {
+    visit_number(parameter.name.data(), parameter, at, own_default, meaning, {});
+  }
+  template <class Number>
   void number_from(double own_default, const char* name, Number& at, Help meaning = {}) {
-    visit_number(name, parameter(name), at, own_default, meaning, {});
+    number_from(own_default, parameter(name), at, meaning);
   }
   /// An optional number whose default is described in words.
   template <class Number>

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "support/choice.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
 
@@ -69,8 +70,11 @@ class ResultFields {
                      Help meaning) = 0;
 
   void number(const char* name, double value, Help meaning) { number(name, value, false, meaning); }
-  /// Of an input: meaning and range are those of its row in the table of parameters.
-  void number(const char* name, double value) { number(name, value, false, {}); }
+  /// Of an input: name, meaning and range are the parameter's, or those of the row of this name.
+  virtual void number(const Parameter& parameter, double value) {
+    number(parameter.name.data(), value, false, parameter.meaning.data());
+  }
+  void number(const char* name, double value) { number(parameter(name), value); }
   void nullable(const char* name, double value, Help meaning) {
     number(name, value, true, meaning);
   }

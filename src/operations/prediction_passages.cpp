@@ -16,8 +16,8 @@ void describe(InputFields& f, RandomTokensInput& in) {
   f.choice("tokens_order", in.order, kTokenOrderNames,
            "frequency ranks of the random tokens: order of the vocabulary, or an order fitted to "
            "the token embeddings, which includes punctuation");
-  f.number("zipf_exponent", in.exponent);
-  f.number("zipf_offset", in.offset);
+  f.number(kZipfExponent, in.exponent);
+  f.number(kZipfOffset, in.offset);
 }
 
 namespace {

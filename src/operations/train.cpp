@@ -31,7 +31,7 @@ struct BoundChoice {
 
 void describe(InputFields& f, TrainSettings& settings) {
   for (const NumberField& field : number_fields()) {
-    std::visit([&](auto* at) { f.number_from(static_cast<double>(*at), field.name.data(), *at); },
+    std::visit([&](auto* at) { f.number_from(static_cast<double>(*at), field.parameter(), *at); },
                field.at(settings));
   }
   for (const ChoiceField& field : choice_fields()) {
@@ -53,7 +53,7 @@ void describe(InputFields& f, TrainSettings& settings) {
 
 void describe(ResultFields& out, const TrainSettings& settings) {
   for (const NumberField& field : number_fields()) {
-    out.number(field.name.data(), number_of(settings, field));
+    out.number(field.parameter(), number_of(settings, field));
   }
   for (const ChoiceField& field : choice_fields()) {
     out.choice(field.name.data(), field.get(settings), field.names, field.meaning);
@@ -87,7 +87,7 @@ void describe(InputFields& f, TrainedInput& in) {
   f.bytes("checkpoint", in.checkpoint, "model.safetensors of a training run");
   f.choice("intervention", in.intervention, kInterventionNames,
            "change of the attention at evaluation");
-  f.number("tame", in.tame);
+  f.number(kTame, in.tame);
 }
 
 struct RowsResult {
@@ -264,7 +264,7 @@ struct GenerateInput {
 void describe(InputFields& f, GenerateInput& in) {
   describe(f, in.trained);
   f.text("prompt", in.prompt, "prompt that the model continues");
-  f.number("generated", in.generated);
+  f.number(kGenerated, in.generated);
   f.number_from(1, "temperature", in.temperature);
   f.number("seed", in.seed);
 }

@@ -19,8 +19,8 @@ constexpr std::uint64_t kTokenStream = 0x746f6b656e730000;  // "tokens", with ro
 }  // namespace
 
 VectorXd token_probabilities(const RandomTokens& tokens) {
-  checked("zipf_exponent", tokens.exponent);
-  checked("zipf_offset", tokens.offset);
+  checked(kZipfExponent, tokens.exponent);
+  checked(kZipfOffset, tokens.offset);
   if (tokens.law == TokenLaw::sampled) {
     throw InvalidArgument("tokens_law", "be a law of independent tokens");
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/choice.h"
+#include "support/parameter.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -22,11 +23,26 @@ inline constexpr std::array kTokenLawNames{Choice{"zipf", "Zipf’s law"},
                                            Choice{"uniform", "uniform tokens"},
                                            Choice{"sampled", "the model’s own text"}};
 
+inline constexpr Parameter kZipfExponent{
+    .name = "zipf_exponent",
+    .symbol = "s",
+    .minimum = 0,
+    .maximum = 10,
+    .default_value = 1,
+    .meaning = "exponent of Zipf's law of random tokens, p ~ 1/(rank + offset)^exponent"};
+inline constexpr Parameter kZipfOffset{
+    .name = "zipf_offset",
+    .symbol = "b",
+    .minimum = 0,
+    .maximum = 10000,
+    .default_value = 2.7,
+    .meaning = "offset of the ranks in Zipf's law of random tokens"};
+
 /// Ids between special tokens.
 struct RandomTokens {
   TokenLaw law = TokenLaw::zipf;
-  double exponent = 1;                 ///< parameter "zipf_exponent"
-  double offset = 2.7;                 ///< parameter "zipf_offset"
+  double exponent = kZipfExponent.default_value;
+  double offset = kZipfOffset.default_value;
   std::vector<int> ids{};              ///< the most frequent first; at least one
   std::vector<int> before{}, after{};  ///< special tokens of every sequence
 };

@@ -6,6 +6,7 @@
 
 #include "support/error.h"
 #include "support/parameter.h"
+#include "training/parameters.h"
 #include "training/regularizers/regularizer.h"
 
 namespace eigenscope {
@@ -22,47 +23,44 @@ constexpr std::array kNumberFields{
     NumberField{"length", [](TrainSettings& s) -> Place { return &s.model.length; }},
     NumberField{"mlp_ratio", [](TrainSettings& s) -> Place { return &s.model.mlp_ratio; }},
     NumberField{"steps", [](TrainSettings& s) -> Place { return &s.optimizer.steps; }},
-    NumberField{"batch", [](TrainSettings& s) -> Place { return &s.batch; }},
-    NumberField{"learning_rate",
+    NumberField{kBatch, [](TrainSettings& s) -> Place { return &s.batch; }},
+    NumberField{kLearningRate,
                 [](TrainSettings& s) -> Place { return &s.optimizer.learning_rate; }},
-    NumberField{"final_rate", [](TrainSettings& s) -> Place { return &s.optimizer.final_rate; }},
-    NumberField{"warmup", [](TrainSettings& s) -> Place { return &s.optimizer.warmup; }},
-    NumberField{"weight_decay",
-                [](TrainSettings& s) -> Place { return &s.optimizer.weight_decay; }},
-    NumberField{"beta1", [](TrainSettings& s) -> Place { return &s.optimizer.beta1; }},
-    NumberField{"beta2", [](TrainSettings& s) -> Place { return &s.optimizer.beta2; }},
-    NumberField{"clip", [](TrainSettings& s) -> Place { return &s.optimizer.clip; }},
+    NumberField{kFinalRate, [](TrainSettings& s) -> Place { return &s.optimizer.final_rate; }},
+    NumberField{kWarmup, [](TrainSettings& s) -> Place { return &s.optimizer.warmup; }},
+    NumberField{kWeightDecay, [](TrainSettings& s) -> Place { return &s.optimizer.weight_decay; }},
+    NumberField{kBeta1, [](TrainSettings& s) -> Place { return &s.optimizer.beta1; }},
+    NumberField{kBeta2, [](TrainSettings& s) -> Place { return &s.optimizer.beta2; }},
+    NumberField{kClip, [](TrainSettings& s) -> Place { return &s.optimizer.clip; }},
     NumberField{"qk_clip", [](TrainSettings& s) -> Place { return &s.optimizer.qk_clip; }, true},
-    NumberField{"growth_limit", [](TrainSettings& s) -> Place { return &s.optimizer.growth_limit; },
+    NumberField{kGrowthLimit, [](TrainSettings& s) -> Place { return &s.optimizer.growth_limit; },
                 true},
-    NumberField{"dropout", [](TrainSettings& s) -> Place { return &s.dropout; }, true},
-    NumberField{"bias_rate", [](TrainSettings& s) -> Place { return &s.optimizer.bias_rate; },
-                true},
-    NumberField{"masked_share", [](TrainSettings& s) -> Place { return &s.masked_share; }, true},
-    NumberField{"dropped_distance",
+    NumberField{kDropout, [](TrainSettings& s) -> Place { return &s.dropout; }, true},
+    NumberField{kBiasRate, [](TrainSettings& s) -> Place { return &s.optimizer.bias_rate; }, true},
+    NumberField{kMaskedShare, [](TrainSettings& s) -> Place { return &s.masked_share; }, true},
+    NumberField{kDroppedDistance,
                 [](TrainSettings& s) -> Place { return &s.model.dropped_distance; }, true},
-    NumberField{"entry_penalty", [](TrainSettings& s) -> Place { return &s.entry_penalty; }, true},
-    NumberField{"mean_weight",
-                [](TrainSettings& s) -> Place { return &s.regularizer.mean_weight; }},
-    NumberField{"scale_weight",
+    NumberField{kEntryPenalty, [](TrainSettings& s) -> Place { return &s.entry_penalty; }, true},
+    NumberField{kMeanWeight, [](TrainSettings& s) -> Place { return &s.regularizer.mean_weight; }},
+    NumberField{kScaleWeight,
                 [](TrainSettings& s) -> Place { return &s.regularizer.scale_weight; }},
-    NumberField{"target", [](TrainSettings& s) -> Place { return &s.regularizer.target; }},
-    NumberField{"target_heads",
-                [](TrainSettings& s) -> Place { return &s.regularizer.target_heads; }, true},
-    NumberField{"target_steps",
-                [](TrainSettings& s) -> Place { return &s.regularizer.target_steps; }, true},
-    NumberField{"qk_decay", [](TrainSettings& s) -> Place { return &s.regularizer.qk_decay; }},
+    NumberField{kTarget, [](TrainSettings& s) -> Place { return &s.regularizer.target; }},
+    NumberField{kTargetHeads, [](TrainSettings& s) -> Place { return &s.regularizer.target_heads; },
+                true},
+    NumberField{kTargetSteps, [](TrainSettings& s) -> Place { return &s.regularizer.target_steps; },
+                true},
+    NumberField{kQkDecay, [](TrainSettings& s) -> Place { return &s.regularizer.qk_decay; }},
     NumberField{"prior_weight",
                 [](TrainSettings& s) -> Place { return &s.regularizer.prior_weight; }, true},
-    NumberField{"prior_distance",
+    NumberField{kPriorDistance,
                 [](TrainSettings& s) -> Place { return &s.regularizer.prior_distance; }, true},
-    NumberField{"alpha", [](TrainSettings& s) -> Place { return &s.regularizer.alpha; }, true},
-    NumberField{"init_scale", [](TrainSettings& s) -> Place { return &s.regularizer.init_scale; },
+    NumberField{kAlpha, [](TrainSettings& s) -> Place { return &s.regularizer.alpha; }, true},
+    NumberField{kInitScale, [](TrainSettings& s) -> Place { return &s.regularizer.init_scale; },
                 true},
-    NumberField{"log_every", [](TrainSettings& s) -> Place { return &s.log_every; }},
-    NumberField{"eval_batches", [](TrainSettings& s) -> Place { return &s.eval_batches; }},
-    NumberField{"measure_batches", [](TrainSettings& s) -> Place { return &s.measure_batches; }},
-    NumberField{"patience", [](TrainSettings& s) -> Place { return &s.patience; }, true},
+    NumberField{kLogEvery, [](TrainSettings& s) -> Place { return &s.log_every; }},
+    NumberField{kEvalBatches, [](TrainSettings& s) -> Place { return &s.eval_batches; }},
+    NumberField{kMeasureBatches, [](TrainSettings& s) -> Place { return &s.measure_batches; }},
+    NumberField{kPatience, [](TrainSettings& s) -> Place { return &s.patience; }, true},
     NumberField{"seed", [](TrainSettings& s) -> Place { return &s.seed; }},
 };
 
@@ -218,7 +216,7 @@ double number_of(const TrainSettings& settings, const NumberField& field) {
 }
 
 void set_number(TrainSettings& settings, const NumberField& field, double value) {
-  checked(field.name, value);
+  checked(field.parameter(), value);
   std::visit(
       [&](auto* place) { *place = static_cast<std::remove_reference_t<decltype(*place)>>(value); },
       field.at(settings));
@@ -258,7 +256,8 @@ void check_model(const ModelSettings& settings) {
 }
 
 void check_training(const TrainSettings& settings) {
-  for (const NumberField& field : kNumberFields) checked(field.name, number_of(settings, field));
+  for (const NumberField& field : kNumberFields)
+    checked(field.parameter(), number_of(settings, field));
   check_model(settings.model);
   const RegularizerFacts& regularizer = regularizer_row(settings.regularizer.kind).facts;
   if (regularizer.check != nullptr) regularizer.check(settings);

@@ -11,6 +11,7 @@
 
 #include "support/choice.h"
 #include "support/gemm.h"
+#include "support/parameter.h"
 #include "training/regularizers/table.h"
 
 namespace eigenscope {
@@ -189,11 +190,23 @@ struct TrainSettings {
   std::uint64_t seed = 1;
 };
 
-/// A number of the settings by its name in the parameter table.
+/// A number of the settings, with a parameter of training's own or the row of its name in the shared table.
 struct NumberField {
+  using Place = std::variant<Eigen::Index*, double*, std::uint64_t*>;
+
+  constexpr NumberField(const Parameter& own, Place (*at)(TrainSettings&), bool later = false)
+      : name(own.name), at(at), later(later), own_(&own) {}
+  constexpr NumberField(std::string_view shared, Place (*at)(TrainSettings&), bool later = false)
+      : name(shared), at(at), later(later) {}
+
+  const Parameter& parameter() const { return own_ ? *own_ : eigenscope::parameter(name); }
+
   std::string_view name;
-  std::variant<Eigen::Index*, double*, std::uint64_t*> (*at)(TrainSettings&);
-  bool later = false;  ///< files from before the field exists lack it: their runs had its default
+  Place (*at)(TrainSettings&);
+  bool later;  ///< files from before the field exists lack it: their runs had its default
+
+ private:
+  const Parameter* own_ = nullptr;
 };
 /// Every number but the vocabulary, which is the text's.
 std::span<const NumberField> number_fields();

@@ -52,7 +52,7 @@ Intervention<float> intervention_of_name(std::string_view name, double gamma,
       return {std::move(readings)};
     }
     case 2:
-      return {tame_readings(model, checked("tame", gamma))};
+      return {tame_readings(model, checked(kTame, gamma))};
     default:
       return {};
   }
@@ -63,7 +63,7 @@ TextSampler::TextSampler(TrainedModel trained, std::string_view prompt, Index wa
                          const Intervention<float>& intervention)
     : trained_(std::move(trained)),
       tokens_(trained_.tokenizer.encode(prompt)),
-      wanted_(static_cast<Index>(checked("generated", static_cast<double>(wanted)))),
+      wanted_(static_cast<Index>(checked(kGenerated, static_cast<double>(wanted)))),
       temperature_(checked("temperature", temperature)),
       seed_(seed),
       intervention_(intervention) {

@@ -197,7 +197,7 @@ TrainingState read_training_header(const Safetensors& file) {
   TrainingState state;
   for (const NumberField& field : number_fields()) {
     read_entry(file, field.name, field.later, [&](const std::string& text) {
-      set_number(state.settings, field, parse_parameter(field.name, text));
+      set_number(state.settings, field, parse_parameter(field.parameter(), text));
     });
   }
   // The former name of qk_clip.
