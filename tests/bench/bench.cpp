@@ -71,7 +71,8 @@ std::function<void()> encoding() {
     numbers.push_back(std::make_unique<Eigen::MatrixXf>((0.05 * own).cast<float>()));
     std::vector<std::uint64_t> shape{rows};
     if (columns > 1) shape.push_back(columns);
-    tensors.push_back({name, shape, {numbers.back()->data(), rows * columns}});
+    tensors.push_back(
+        {name, shape, {numbers.back()->data(), static_cast<std::size_t>(rows * columns)}});
   };
   const auto linear = [&](const std::string& name, std::uint64_t out, std::uint64_t in) {
     add(name + ".weight", out, in);
