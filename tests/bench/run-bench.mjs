@@ -288,8 +288,9 @@ const slow = nativeAgainstWasm();
 await oneAgainstTwoWorkers();
 await spectraAgainstMlMatrix();
 spectraAgainstNumpy();
-await encodersAgainstPeers();
 await trainingAgainstPeers();
+// Last: onnxruntime-web defines a global Worker, with which @jax-js/jax fails.
+await encodersAgainstPeers();
 writeReport('ratios', {
   title: `Ratios of speeds and times, ${PAIRS} pairs each`,
   command: 'npm run bench',
