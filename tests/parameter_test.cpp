@@ -4,9 +4,11 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "support/error.h"
+#include "training/settings.h"
 
 using namespace eigenscope;
 
@@ -25,19 +27,23 @@ std::string refusal(std::string_view name, std::string_view text) {
 }  // namespace
 
 TEST_CASE("every parameter accepts its bounds and default and refuses what lies beyond") {
-  REQUIRE_FALSE(parameters().empty());
-  for (const Parameter& p : parameters()) {
+  std::vector<const Parameter*> all;
+  for (const Parameter& p : parameters()) all.push_back(&p);
+  for (const NumberField& field : number_fields()) all.push_back(&field.parameter());
+  REQUIRE_FALSE(all.empty());
+  for (const Parameter* parameter : all) {
+    const Parameter& p = *parameter;
     INFO(p.name);
-    CHECK(checked(p.name, p.default_value) == p.default_value);
+    CHECK(checked(p, p.default_value) == p.default_value);
     const double below = p.open_minimum ? p.minimum : p.minimum - 1 - std::abs(p.minimum);
     const double above = p.open_maximum ? p.maximum : p.maximum * 1.5 + 1;
-    CHECK_THROWS_AS(checked(p.name, below), InvalidArgument);
-    CHECK_THROWS_AS(checked(p.name, above), InvalidArgument);
-    if (!p.open_minimum) CHECK(checked(p.name, p.minimum) == p.minimum);
-    if (!p.open_maximum) CHECK(checked(p.name, p.maximum) == p.maximum);
-    CHECK_THROWS_AS(checked(p.name, std::nan("")), InvalidArgument);
-    CHECK_THROWS_AS(checked(p.name, std::numeric_limits<double>::infinity()), InvalidArgument);
-    if (p.integer) CHECK_THROWS_AS(checked(p.name, p.default_value + 0.5), InvalidArgument);
+    CHECK_THROWS_AS(checked(p, below), InvalidArgument);
+    CHECK_THROWS_AS(checked(p, above), InvalidArgument);
+    if (!p.open_minimum) CHECK(checked(p, p.minimum) == p.minimum);
+    if (!p.open_maximum) CHECK(checked(p, p.maximum) == p.maximum);
+    CHECK_THROWS_AS(checked(p, std::nan("")), InvalidArgument);
+    CHECK_THROWS_AS(checked(p, std::numeric_limits<double>::infinity()), InvalidArgument);
+    if (p.integer) CHECK_THROWS_AS(checked(p, p.default_value + 0.5), InvalidArgument);
   }
 }
 
@@ -53,7 +59,15 @@ TEST_CASE("a refusal names the field, what was given and the allowed range") {
   CHECK(refusal("correlation", "1") == "correlation must be a number from 0, below 1: found 1");
   CHECK(refusal("temperature", "0") ==
         "temperature must be a number from 1e-06 to 1000000: found 0");
-  CHECK(refusal("tame", "0") == "tame must be a number above 0, at most 1000000: found 0");
+  constexpr Parameter kAbove{.name = "gamma",
+                             .symbol = "gamma",
+                             .minimum = 0,
+                             .maximum = 1e6,
+                             .default_value = 1,
+                             .open_minimum = true,
+                             .meaning = "a factor"};
+  CHECK_THROWS_WITH(parse_parameter(kAbove, "0"),
+                    "gamma must be a number above 0, at most 1000000: found 0");
   // Neither what was typed nor a bound is rounded.
   CHECK(refusal("length", "2048.00000000001") ==
         "length must be an integer from 2 to 2048: found 2048.00000000001");
