@@ -119,7 +119,12 @@ export class Runner {
   private *steps() {
     if (this.frame.width === 0) return;
     this.unseen = false;
-    yield* this.figure.paint() ?? [];
+    for (const step of this.figure.paint() ?? []) {
+      yield step;
+      if (this.frame.width > 0) continue;
+      this.unseen = true; // hidden between two steps: there is no room to draw in
+      return;
+    }
     if (!this.current && !this.wanted) this.frame.rest();
   }
 
