@@ -261,7 +261,7 @@ const std::string kTwoHeads = R"({"num_attention_heads":2,"hidden_size":8})";
 
 }  // namespace
 
-TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT and ViT") {
+TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT, USE-lite and ViT") {
   for (const std::string type : {"bert", "roberta"}) {
     const std::string prefix = type + ".";
     check({type == "bert" ? "BERT" : "RoBERTa",
@@ -294,6 +294,14 @@ TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT and ViT") {
            .gain = "model.layers.{n}.attn_norm.weight",
            .folded = "attn_norm",
            .rotary = true}}});
+  check({"USE-lite",
+         R"({"model_type":"use-lite","num_attention_heads":[2,2]})",
+         HeadLayout::kConv1D,
+         {{.name = "",
+           .query = "layers.{n}.attention.qkv.weight",
+           .key = "",
+           .gain = "layers.{n}.attention_norm.weight",
+           .folded = "attention_norm"}}});
   check({"ViT",
          kTwoHeads,
          HeadLayout::kSeparate,

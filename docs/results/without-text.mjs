@@ -56,7 +56,7 @@ function command(source, text) {
 }
 
 /** The folder of a package that npm fetches. */
-function fetched(name) {
+export function fetched(name) {
   const folder = `${root}build/${name.replace(/\W+/g, '-')}`;
   mkdirSync(folder, { recursive: true });
   const packed = execFileSync('npm', ['pack', '--silent', name], { cwd: folder });

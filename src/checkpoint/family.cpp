@@ -339,6 +339,12 @@ constexpr std::array kFamilies{
                     .epsilon = 1e-12,
                     .activation_key = "activation",
                     .causal = false}},
+    Family{.name = "USE-lite",  // as docs/results/use-lite-checkpoint.mjs writes it
+           .layout = HeadLayout::kConv1D,
+           .embeddings = "embeddings.tokens.weight",
+           .attentions = {{{.query_weight = "layers.{n}.attention.qkv.weight",
+                            .query_gain = "layers.{n}.attention_norm.weight",
+                            .head_count_key = "num_attention_heads"}}}},
     qwen1(),
     Family{.name = "GPT-2",
            .layout = HeadLayout::kConv1D,
