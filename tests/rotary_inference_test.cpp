@@ -78,7 +78,7 @@ TEST_CASE("a LLaMA-like forward pass has the numbers of an independent script", 
   const auto model = reference_model();
   CHECK(model->family().name == "LLaMA");
   CHECK(model->heads() == 4);
-  CHECK(model->head_width() == 4);
+  CHECK(model->rules(0).head_width == 4);
   CHECK(model->positions() == 16);
   const auto ids = expected().at("ids").get<std::vector<int>>();
   ForwardPass pass(model, {{ids, 0, 0}});

@@ -191,7 +191,7 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
     const LayerWeights weights = model->read_layer(layer);
     const LayerRules& rules = model->rules(layer);
     const auto states = population.states(weights);
-    const Index width = model->head_width();
+    const Index width = rules.head_width;
     for (Index head = 0; head < static_cast<Index>(kTinyHeads); ++head) {
       HeadStates own;
       auto& [queries, keys, values] = own;

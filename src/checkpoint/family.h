@@ -98,6 +98,8 @@ struct TextNames {
   bool bare_first = false;                 ///< the first layer has no norm before its attention
   std::string_view value = {};             ///< where it is not fused with the queries
   std::string_view attention_output = {};  ///< empty: the forward pass is not known
+  /// A linear map on the skip connection of the attention, in layers whose tokens change their width.
+  std::string_view skip = {};
   std::string_view attention_output_norm = {}, attention_end_norm = {};
   std::string_view mlp_norm = {}, mlp_output_norm = {}, mlp_end_norm = {};
   std::string_view mlp_gate = {};  ///< of a gated MLP, activation(gate x) up x

@@ -74,7 +74,7 @@ double ForwardPass::run_heads_of(std::size_t first, std::size_t end,
                                  const PassageVisitors& visitors) {
   Index columns = 0;
   for (std::size_t k = first; k < end; ++k) columns += tokens_[k].cols();
-  MatrixXf states(model_->width(), columns);
+  MatrixXf states(tokens_[first].rows(), columns);
   Index column = 0;
   for (std::size_t k = first; k < end; ++k) {
     const MatrixXf own = states_of(*weights_, tokens_[k]);

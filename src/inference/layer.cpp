@@ -223,6 +223,7 @@ MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules, const Rot
 
 MatrixXf enter_mlp(const LayerWeights& layer, const LayerRules& rules, const MatrixXf& projected,
                    MatrixXf& tokens) {
+  if (layer.skip.weight.size() > 0) tokens = layer.skip(tokens);
   const MatrixXf entered = rules.parallel ? tokens : MatrixXf();
   tokens += layer.attention_output_norm(projected);
   tokens = layer.attention_end_norm(std::move(tokens));

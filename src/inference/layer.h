@@ -31,6 +31,7 @@ struct Norm {
 /// Queries, or the gain of their norm, have the model's scale of the logits over 1/sqrt(d_h).
 struct LayerWeights {
   Linear query, key, value, attention_output, mlp_gate, mlp_up, mlp_down;
+  Linear skip;  ///< of the tokens that the attention's output is added to; empty for none
   Norm query_norm, key_norm;  ///< of each head, or of all heads together
   Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
   /// Before the branch, on its output, and after the skip connection.
@@ -110,9 +111,9 @@ Eigen::MatrixXf run_heads(const LayerWeights& layer, const LayerRules& rules,
                           const RotaryTurns& turns, HeadTokens tokens, const AttentionEdit& edit,
                           const HeadVisitor& visit);
 
-/// The parts of a layer that follow its heads, each token by itself. `tokens` (d x T) are those that entered the
-/// layer, `projected` (d x T) the product of the output projection with what the heads read: adds it, behind the
-/// norms. Returns the states (d x T) that the MLP reads.
+/// The parts of a layer that follow its heads, each token by itself. `tokens` are those that entered the layer (of
+/// the width d, or of another one with a `skip`), `projected` (d x T) the product of the output projection with what
+/// the heads read: adds it, behind the norms. Returns the states (d x T) that the MLP reads.
 Eigen::MatrixXf enter_mlp(const LayerWeights& layer, const LayerRules& rules,
                           const Eigen::MatrixXf& projected, Eigen::MatrixXf& tokens);
 /// Adds the MLP's `output` (d x T): `tokens` become those after the layer.

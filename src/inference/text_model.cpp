@@ -66,6 +66,7 @@ void TextModel::read_embeddings() {
   vocabulary_ = tokens;
   width_ = embedding_width_ = width;
   if (!names().embedding_projection.empty()) width_ = sides(names().embedding_projection, 0)[1];
+  if (has_skip(0)) width_ = sides(names().skip, 0)[1];
 }
 
 void TextModel::read_layers(const ConfigKeys& keys) {
@@ -109,7 +110,6 @@ std::string TextModel::full_name(std::string_view pattern, int layer) const {
 void TextModel::read_config(const ConfigKeys& keys) {
   check_usual(names(), keys);
   LayerRules rules;
-  read_heads(keys, rules);
   rules.activation = activation_of(names(), keys);
   rules.learned_sinks = !attention().sinks.empty();
   rules.causal = names().causal && !keys.flag(names().bidirectional_key).value_or(false);
@@ -119,15 +119,16 @@ void TextModel::read_config(const ConfigKeys& keys) {
   };
   rules.attention_cap = cap(names().attention_cap_key, names().attention_cap);
   output_cap_ = cap(names().output_cap_key, names().output_cap);
-  query_scale_ = static_cast<float>(logit_scale(keys, rules.head_width));
   for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset that is one: a scaling that is not known is then refused.
     LayerRules& own = rules_.emplace_back(rules);
-    own.rotary = rotary_of(keys, *match_.family, attention().rotary, rules.head_width, layer, {1});
+    read_heads(keys, layer, own);
+    own.rotary = rotary_of(keys, *match_.family, attention().rotary, own.head_width, layer, {1});
     const auto window = attention_window(keys, match_.family->window, layer);
     if (!window) continue;
     own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
   }
+  query_scale_ = static_cast<float>(logit_scale(keys, rules_.front().head_width));
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
@@ -138,11 +139,26 @@ void TextModel::read_config(const ConfigKeys& keys) {
   }
 }
 
-void TextModel::read_heads(const ConfigKeys& keys, LayerRules& rules) const {
-  const std::string key(attention().head_count_key), key_heads(attention().key_head_count_key);
+bool TextModel::has_skip(int layer) const {
+  return !names().skip.empty() && tensors_->tensors().contains(full_name(names().skip, layer));
+}
+
+Index TextModel::entering_width(int layer) const {
+  return has_skip(layer) ? sides(names().skip, layer)[0] : width_;
+}
+
+void TextModel::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) const {
+  const std::string key_heads(attention().key_head_count_key);
+  std::string key(attention().head_count_key);
+  if (keys.has(key + ".0")) key += "." + std::to_string(layer);  // a list by layer
   const auto heads = head_count(keys, key, attention().default_heads);
   if (!heads) throw FormatError(keys.name(), "it has no '" + key + "'");
   rules.heads = static_cast<int>(*heads);
+  if (rules.heads != this->heads() && layer > 0) {
+    throw FormatError(key, "all layers must have as many heads as the first, " +
+                               std::to_string(this->heads()) + "; found " +
+                               std::to_string(rules.heads) + " in " + keys.name());
+  }
   // As `eigenscope train` writes it where attention is not softmax.
   const auto other = keys.text("attention_weights");
   if (other == "none" || other == "self" || other == "hard") {
@@ -150,7 +166,7 @@ void TextModel::read_heads(const ConfigKeys& keys, LayerRules& rules) const {
                                                " is not supported; the attention must be softmax");
   }
   const bool fused = match_.family->fused();
-  const Index rows = fused ? width_ : sides(attention().query_weight, 0)[1];
+  const Index rows = fused ? entering_width(layer) : sides(attention().query_weight, layer)[1];
   const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {
     throw FormatError(shown_name(item),
                       std::to_string(count) + " in " + keys.name() + " does not divide " + what);
@@ -162,7 +178,7 @@ void TextModel::read_heads(const ConfigKeys& keys, LayerRules& rules) const {
   if (const auto told = head_count(keys, key_heads, 0)) {
     shared = *told;
   } else if (!key_heads.empty() && !fused) {
-    const Index outputs = sides(attention().key_weight, 0)[1];
+    const Index outputs = sides(attention().key_weight, layer)[1];
     if (outputs % rules.head_width == 0) {
       shared = static_cast<std::uint64_t>(outputs / rules.head_width);
     }
@@ -236,9 +252,10 @@ Norm TextModel::read_norm(std::string_view pattern, int layer) const {
 Norm TextModel::read_projection_norm(std::string_view pattern, int layer, Index outputs) const {
   const std::string name = full_name(pattern, layer);
   if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
+  const Index head_width = rules(layer).head_width;
   const bool each = tensors_->tensor(name).shape ==
-                    std::vector<std::uint64_t>{static_cast<std::uint64_t>(head_width())};
-  return read_norm_of(name, each ? head_width() : outputs);
+                    std::vector<std::uint64_t>{static_cast<std::uint64_t>(head_width)};
+  return read_norm_of(name, each ? head_width : outputs);
 }
 
 MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
@@ -307,17 +324,17 @@ Linear TextModel::read_output() const {
 }
 
 void TextModel::read_projections(LayerWeights& weights, int layer) const {
-  const LayerRules& rules = rules_.front();
-  const Index head_width = rules.head_width;
+  const LayerRules& rules = this->rules(layer);
+  const Index head_width = rules.head_width, width = entering_width(layer);
   const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
   if (match_.family->fused()) {
-    const StoredLinear fused = linear(attention().query_weight, layer, queries + 2 * keys, width_);
+    const StoredLinear fused = linear(attention().query_weight, layer, queries + 2 * keys, width);
     // Outputs that lie apart in the file would read all of it.
     const Linear all = match_.family->inputs_first() ? fused.read() : Linear();
     const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
     const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
     const auto part = [&](Projection projection, int heads) {
-      Linear own{MatrixXf(heads * head_width, width_),
+      Linear own{MatrixXf(heads * head_width, width),
                  VectorXf(fused.bias().size() ? heads * head_width : 0)};
       for (int head = 0; head < heads; ++head) {
         const std::uint64_t query = count(head) * grid.heads / count(heads);
@@ -338,9 +355,9 @@ void TextModel::read_projections(LayerWeights& weights, int layer) const {
     weights.key = part(Projection::key, rules.key_heads);
     weights.value = part(Projection::value, rules.key_heads);
   } else {
-    weights.query = linear(attention().query_weight, layer, queries, width_).read();
-    weights.key = linear(attention().key_weight, layer, keys, width_).read();
-    weights.value = linear(names().value, layer, keys, width_).read();
+    weights.query = linear(attention().query_weight, layer, queries, width).read();
+    weights.key = linear(attention().key_weight, layer, keys, width).read();
+    weights.value = linear(names().value, layer, keys, width).read();
   }
   weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
   weights.key_norm = read_projection_norm(attention().key_norm_gain, layer, keys);
@@ -370,6 +387,7 @@ std::array<Index, 2> TextModel::sides(std::string_view pattern, int layer) const
 LayerWeights TextModel::read_layer(int layer) const {
   LayerWeights weights = read_heads(layer);
   StoredRest stored = rest(layer);
+  weights.skip = std::move(stored.norms.skip);
   weights.attention_output = stored.attention_output.read();
   if (stored.mlp_gate.outputs() > 0) weights.mlp_gate = stored.mlp_gate.read();
   weights.mlp_up = stored.mlp_up.read();
@@ -388,8 +406,9 @@ LayerWeights TextModel::read_heads(int layer) const {
   if (rules(layer).learned_sinks) {
     weights.sinks = read_bias(full_name(attention().sinks, layer), heads());
   }
-  if (layer > 0 || !names().bare_first) {
-    weights.attention_norm = read_norm(attention().query_gain, layer);
+  const std::string_view gain = attention().query_gain;
+  if (!gain.empty() && (layer > 0 || !names().bare_first)) {
+    weights.attention_norm = read_norm_of(full_name(gain, layer), entering_width(layer));
   }
   return weights;
 }
@@ -398,7 +417,11 @@ StoredRest TextModel::rest(int layer) const {
   const TextNames& text = names();
   const Index hidden = sides(text.mlp_down, layer)[0];
   StoredRest rest;
-  rest.attention_output = linear(text.attention_output, layer, width_, heads() * head_width());
+  if (has_skip(layer)) {
+    rest.norms.skip = linear(text.skip, layer, width_, entering_width(layer)).read();
+  }
+  const Index read = heads() * rules(layer).head_width;
+  rest.attention_output = linear(text.attention_output, layer, width_, read);
   rest.mlp_up = linear(text.mlp_up, layer, text.fused_gate ? 2 * hidden : hidden, width_);
   if (text.fused_gate) {
     rest.mlp_gate = rest.mlp_up.part(0, hidden);

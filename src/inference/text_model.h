@@ -22,7 +22,7 @@ namespace eigenscope {
 
 /// What follows the heads of a layer, its linear maps in the file.
 struct StoredRest {
-  LayerWeights norms;                                         ///< their linear maps are empty
+  LayerWeights norms;  ///< their linear maps but `skip` are empty
   StoredLinear attention_output, mlp_gate, mlp_up, mlp_down;  ///< mlp_gate may be none
 };
 
@@ -42,8 +42,10 @@ class TextModel {
   const LayerRules& rules(int layer) const { return rules_[static_cast<std::size_t>(layer)]; }
   /// Whether no query sees a later token.
   bool causal() const { return rules_.front().causal; }
+  /// Of the tokens that leave the layers.
   Eigen::Index width() const { return width_; }
-  Eigen::Index head_width() const { return rules_.front().head_width; }
+  /// Of the token embeddings.
+  Eigen::Index embedding_width() const { return embedding_width_; }
   /// Those of which heads can be run: all but those after the first mixture of experts.
   int layers() const { return layers_; }
   /// The tensor of the mixture of experts in the last of layers(), whose tokens are not known; empty for none.
@@ -61,7 +63,7 @@ class TextModel {
   /// Of a model of pictures; null for text.
   const PatchEmbedding* patches() const { return patches_ ? &*patches_ : nullptr; }
 
-  /// The tokens (d x T) that enter the first layer; the first of them is at position `first`. Throws
+  /// The tokens (as wide as embedding_width() where nothing projects them) that enter the first layer, one a column; the first of them is at position `first`. Throws
   /// InvalidArgument: "token" for an id out of range, "length" for no tokens or more than positions();
   /// FormatError for weights that cannot be read or are not finite.
   Eigen::MatrixXf embed(std::span<const int> ids, Eigen::Index first = 0) const;
@@ -105,7 +107,10 @@ class TextModel {
   void read_config(const ConfigKeys& keys);
   /// The layers that share the weights of each one in the file.
   void read_layers(const ConfigKeys& keys);
-  void read_heads(const ConfigKeys& keys, LayerRules& rules) const;
+  void read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) const;
+  bool has_skip(int layer) const;
+  /// Width of the tokens that enter a layer.
+  Eigen::Index entering_width(int layer) const;
   Eigen::Index longest_passage(const ConfigKeys& keys) const;
   /// The sum of the embeddings after the norm and the projection that follow it.
   Eigen::MatrixXf end_embedding(Eigen::MatrixXf tokens) const;

@@ -47,7 +47,7 @@ void LayerCovariance::run_passages() {
   pass_.advance({.states = [&](std::size_t passage, const Eigen::MatrixXf& states) {
     seen[passage - first] = norm.is_none() ? states : norm(pass_.tokens(passage));
   }});
-  if (first == 0) moments_ = Moments(pass_.model().width());
+  if (first == 0) moments_ = Moments(seen.front().rows());
   for (std::size_t k = 0; k < count; ++k) {
     const SinkKeys sinks = SinkKeys::of(pass_.passages()[first + k]);
     const Index content = seen[k].cols() - sinks.leading - sinks.trailing;

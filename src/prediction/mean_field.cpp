@@ -176,10 +176,10 @@ MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passage
                      std::uint64_t seed)
     : seed_(seed), rest_(model, reads_, tokens_) {
   if (passages.empty()) throw InvalidArgument("passages", "number at least one");
+  reads_.resize(passages.size());
   sinks_ = SinkKeys::of(passages.front());
   for (const Passage& passage : passages) {
     tokens_.push_back(model.embed(passage.ids));
-    reads_.emplace_back(model.heads() * model.head_width(), tokens_.back().cols());
   }
 }
 
@@ -196,6 +196,7 @@ void MeanField::read_head(int head, const HeadStates& tokens, const LayerRules& 
   const auto content = static_cast<std::uint64_t>(length - sinks_.leading - sinks_.trailing);
   const std::uint64_t stream = kStream + static_cast<std::uint64_t>(layer_ * rules.heads + head);
   for (std::size_t k = 0; k < reads_.size(); ++k) {
+    reads_[k].resize(rules.heads * width, length);  // of another size in the layer before, perhaps
     const MeanFieldReads reads = mean_field_reads(law, tokens, k, turns, rules);
     for (Index t = 0; t < length; ++t) {
       const std::uint64_t drawn =

@@ -27,7 +27,7 @@ class TokenReader {
     for (int layer = 0; layer < model.layers(); ++layer) {
       layers_.push_back(model.read_layer(layer));
       turns_.emplace_back(model.rules(layer).rotary, length);
-      const Index rows = model.rules(layer).key_heads * model.head_width();
+      const Index rows = model.rules(layer).key_heads * model.rules(layer).head_width;
       keys_.emplace_back(static_cast<std::size_t>(count), MatrixXf(rows, length));
       values_.push_back(keys_.back());
     }

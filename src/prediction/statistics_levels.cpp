@@ -106,7 +106,7 @@ double StatisticsLevels::work_per_step() const {
   const double passage = passage_work(rows_.length(), model_->width());
   if (head_ == model_->heads()) return 3 * passage / 4;
   // A quarter of a layer, covariances in the head's coordinates, then a row for each query and level.
-  const auto head_width = static_cast<double>(model_->head_width());
+  const auto head_width = static_cast<double>(model_->rules(layer_).head_width);
   return static_cast<double>(passages_.size()) *
              (passage / 4 / static_cast<double>(model_->heads()) +
               length * head_width * head_width) +
@@ -135,7 +135,7 @@ void StatisticsLevels::enter_passage() {
   }
   MatrixXf& tokens = tokens_[passage_];
   if (layer_ == 0) tokens = model_->embed(passages_[passage_].ids);
-  read_[passage_].resize(model_->heads() * model_->head_width(), rows_.length());
+  read_[passage_].resize(model_->heads() * model_->rules(layer_).head_width, rows_.length());
   states_[passage_] = states_of(weights_, tokens);
   if (++passage_ < passages_.size()) return;
   correlations_ = correlations_of(states_, rows_.sinks());
@@ -221,7 +221,7 @@ HeadMeasures StatisticsLevels::isotropic(const Traces& traces) const {
   HeadMeasures measures;
   measures.row = {kUnknown, kUnknown, kUnknown, kUnknown};
   if (rows_.rules().attention_cap > 0) return measures;  // the theory has no caps
-  const double temperature = std::sqrt(static_cast<double>(model_->head_width()));
+  const double temperature = std::sqrt(static_cast<double>(rows_.rules().head_width));
   const auto& [queries, seed] = rows_.settings();
   GaussianRows rows(theory_tokens(walk_length()), {{traces, temperature}}, queries, seed);
   rows.advance(queries);

@@ -58,7 +58,8 @@ MatrixXd regressors(const MatrixXd& embeddings) {
 
 /// Coefficients of the regression over the words from `first` on.
 VectorXd frequency_direction(const TextModel& model, Index first, double offset) {
-  const Index size = model.width() + 2, end = std::min(model.vocabulary(), first + kFittedWords);
+  const Index size = model.embedding_width() + 2,
+              end = std::min(model.vocabulary(), first + kFittedWords);
   MatrixXd square = MatrixXd::Zero(size, size);
   VectorXd product = VectorXd::Zero(size);
   for (Index begin = first; begin < end; begin += kChunk) {

@@ -854,6 +854,56 @@ class ModernBert(Model):
         return None
 
 
+class UseLite(Model):
+    """The first layer reads narrower tokens: its heads are narrower too, and a linear map on its skip connection makes
+    the tokens wider. Linear maps are inputs x outputs, as in the graph."""
+
+    config = {"model_type": "use-lite", "num_attention_heads": [HEADS, HEADS]}
+    prefix, layers = "", "layers."
+    NARROW = 8
+
+    def entering(self, p):
+        return self.NARROW if p == self.layer_prefix(0) else WIDTH
+
+    def add_linear(self, name, outputs, inputs, bias=True):
+        self.tensor(name + ".weight", [inputs, outputs], 0.6)
+        self.tensor(name + ".bias", [outputs], 0.4)
+
+    def linear(self, name, x):
+        return x @ self.w[name + ".weight"] + self.w[name + ".bias"]
+
+    def build(self):
+        self.tensor("embeddings.tokens.weight", [VOCABULARY, self.NARROW], 1.0)
+        self.tensor("embeddings.positions.weight", [len(IDS), self.NARROW], 0.5)
+        for layer in range(self.depth):
+            p = self.layer_prefix(layer)
+            width = self.entering(p)
+            self.add_norm(p + "attention_norm", width, bias=True)
+            self.add_linear(p + "attention.qkv", 3 * width, width)
+            self.add_linear(p + "attention.output", WIDTH, width)
+            if width != WIDTH:
+                self.add_linear(p + "skip", WIDTH, width)
+            self.add_norm(p + "mlp_norm", bias=True)
+            self.add_linear(p + "mlp.up", HIDDEN, WIDTH)
+            self.add_linear(p + "mlp.down", WIDTH, HIDDEN)
+
+    def embedded(self, ids):
+        return self.w["embeddings.tokens.weight"][ids] + self.w["embeddings.positions.weight"][: len(ids)]
+
+    def block(self, p, x):
+        width = self.entering(p)
+        fused = self.linear(p + "attention.qkv", self.layer_norm(p + "attention_norm", x, 1e-6))
+        q, k, v = (part.reshape(len(x), HEADS, -1) for part in np.split(fused, 3, axis=1))
+        read = attend(q, k, v, (width // HEADS) ** -0.5, causal=False)
+        skipped = x if width == WIDTH else self.linear(p + "skip", x)
+        x = skipped + self.linear(p + "attention.output", read)
+        hidden = np.maximum(self.linear(p + "mlp.up", self.layer_norm(p + "mlp_norm", x, 1e-6)), 0)
+        return x + self.linear(p + "mlp.down", hidden)
+
+    def logits(self, x):
+        return None
+
+
 def generate():
     return {
         "LLaMA": [Llama().result(), Qwen2().result(), Qwen3().result()],
@@ -874,4 +924,5 @@ def generate():
         "Qwen 1": [Qwen1().result()],
         "ALBERT": [Albert().result()],
         "ModernBERT": [ModernBert().result()],
+        "USE-lite": [UseLite().result()],
     }
