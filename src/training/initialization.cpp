@@ -109,7 +109,7 @@ void initialize(Model<Scalar>& model, const RegularizerSettings& settings, std::
     add_mimetic(model, settings.target, settings.acting(shape.heads), zero_mean, seed);
   }
   if (settings.initialization == Initialization::correlated) {
-    correlate(model, settings.alpha, settings.init_scale / kNormalInitScale);
+    correlate(model, settings.alpha, settings.init_scale / training::kNormalInitScale);
   }
 }
 

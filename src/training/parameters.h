@@ -4,7 +4,7 @@
 
 #include "support/parameter.h"
 
-namespace eigenscope {
+namespace eigenscope::training {
 
 inline constexpr Parameter kBatch{.name = "batch",
                                   .symbol = "B",
@@ -119,12 +119,14 @@ inline constexpr Parameter kAlpha{
     .maximum = 1,
     .default_value = 0,
     .meaning = "correlated initialization: correlation alpha of W_Q with W_K"};
+/// sqrt(d) times the standard deviation of Initialization::normal: 0.02 sqrt(768).
+inline constexpr double kNormalInitScale = 0.5542562584220407;
 inline constexpr Parameter kInitScale{
     .name = "init_scale",
     .symbol = "s",
     .minimum = 0,
     .maximum = 1e3,
-    .default_value = 0.5542562584220407,
+    .default_value = kNormalInitScale,
     .meaning =
         "correlated initialization: scale s, sqrt(d) times the standard deviation "
         "of W_Q and W_K"};
@@ -215,4 +217,4 @@ inline constexpr Parameter kMeasureBatches{
     .integer = true,
     .meaning = "validation batches over which heads and layers are measured; 0 means all"};
 
-}  // namespace eigenscope
+}  // namespace eigenscope::training

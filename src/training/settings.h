@@ -12,6 +12,7 @@
 #include "support/choice.h"
 #include "support/gemm.h"
 #include "support/parameter.h"
+#include "training/parameters.h"
 #include "training/regularizers/table.h"
 
 namespace eigenscope {
@@ -86,7 +87,8 @@ struct ModelSettings {
   Objective objective = Objective::next;
   AttentionSkip attention_skip = AttentionSkip::with;
   OffsetMask offset_mask = OffsetMask::none;
-  Eigen::Index dropped_distance = -1;  ///< |query - key| at which no query sees a key; -1 for none
+  /// |query - key| at which no query sees a key; -1 for none
+  Eigen::Index dropped_distance = training::kDroppedDistance.default_value;
 
   /// Whether attention has terms that depend on the offset alone.
   bool has_offset_terms() const {
@@ -109,20 +111,21 @@ enum class Schedule { cosine, constant, linear };
 struct OptimizerSettings {
   Eigen::Index steps = 1000;  ///< at which the schedule ends; later steps keep its last rate
   Schedule schedule = Schedule::cosine;
-  double learning_rate = 3e-3;
-  double final_rate = 0.1;    ///< last learning rate over the largest
-  Eigen::Index warmup = 50;   ///< steps
-  double weight_decay = 0.1;  ///< decoupled; of matrices, not of gains and biases
-  double beta1 = 0.9, beta2 = 0.99;
-  double clip = 1;  ///< largest norm of the whole gradient; 0 for any
+  double learning_rate = training::kLearningRate.default_value;
+  double final_rate = training::kFinalRate.default_value;  ///< last learning rate over the largest
+  Eigen::Index warmup = training::kWarmup.default_value;   ///< steps
+  /// Decoupled; of matrices, not of gains and biases
+  double weight_decay = training::kWeightDecay.default_value;
+  double beta1 = training::kBeta1.default_value, beta2 = training::kBeta2.default_value;
+  double clip = training::kClip.default_value;  ///< largest norm of the whole gradient; 0 for any
   /// QK-Clip (Kimi K2, arXiv:2507.20534): after a step in which a head had a larger logit, its W_Q and
   /// W_K are scaled down until that logit would be this one; 0 for none.
   double qk_clip = 0;
   /// AdamW^2 (arXiv:2505.21910): largest ratio of the spectral norm of a step of a projection matrix to
   /// that of the matrix; a larger step is scaled down; 0 for none.
-  double growth_limit = 0;
+  double growth_limit = training::kGrowthLimit.default_value;
   /// Rate of relative position biases and of a learned offset mask over that of the other parameters.
-  double bias_rate = 10;
+  double bias_rate = training::kBiasRate.default_value;
 };
 
 enum class TargetKind {
@@ -140,26 +143,25 @@ enum class Initialization {
                  ///< mean eigenvalue of zero
 };
 
-/// sqrt(d) times the standard deviation of Initialization::normal: 0.02 sqrt(768).
-inline constexpr double kNormalInitScale = 0.5542562584220407;
-
 struct RegularizerSettings {
   RegularizerKind kind = RegularizerKind::none;
-  double mean_weight = 1;      ///< c_mean
-  double scale_weight = 1e-3;  ///< c_scale
+  double mean_weight = training::kMeanWeight.default_value;    ///< c_mean
+  double scale_weight = training::kScaleWeight.default_value;  ///< c_scale
   TargetKind target_kind = TargetKind::given;
-  double target = 0.125;  ///< m*
+  double target = training::kTarget.default_value;  ///< m*
   /// Heads of each layer, the first ones, on which LocAteR acts and to which mimetic initialization gives
   /// the target; 0 for all.
-  Eigen::Index target_heads = 0;
+  Eigen::Index target_heads = training::kTargetHeads.default_value;
   /// Steps of the run, the first ones, in which LocAteR acts; 0 for all.
-  Eigen::Index target_steps = 0;
-  double qk_decay = 1;      ///< in units of 1/(learning rate): a step takes this times the rate
+  Eigen::Index target_steps = training::kTargetSteps.default_value;
+  /// In units of 1/(learning rate): a step takes this times the rate
+  double qk_decay = training::kQkDecay.default_value;
   double prior_weight = 1;  ///< of the attention prior: c
-  Eigen::Index prior_distance = 1;  ///< of its key from the query: 1 for the previous token
+  /// Of its key from the query: 1 for the previous token
+  Eigen::Index prior_distance = training::kPriorDistance.default_value;
   Initialization initialization = Initialization::normal;
-  double alpha = 0;                      ///< of Initialization::correlated, in [-1, 1]
-  double init_scale = kNormalInitScale;  ///< s of the same
+  double alpha = training::kAlpha.default_value;  ///< of Initialization::correlated, in [-1, 1]
+  double init_scale = training::kInitScale.default_value;  ///< s of the same
 
   /// How many of `heads` those are.
   Eigen::Index acting(Eigen::Index heads) const { return target_heads == 0 ? heads : target_heads; }
@@ -175,18 +177,21 @@ struct TrainSettings {
   ModelSettings model;
   OptimizerSettings optimizer;
   RegularizerSettings regularizer;
-  Eigen::Index batch = 8;      ///< sequences a step
-  double dropout = 0;          ///< of the embeddings and of what attention and MLP add
-  double masked_share = 0.15;  ///< of the tokens, with Objective::masked
-  double entry_penalty =
-      0.005;  ///< with OffsetMask::learned: nats for each kept entry of an attention row
-  Eigen::Index log_every = 25;  ///< steps
-  Eigen::Index eval_batches =
-      4;  ///< batches of validation text that an evaluation reads; 0 for all
+  Eigen::Index batch = training::kBatch.default_value;  ///< sequences a step
+  double dropout =
+      training::kDropout.default_value;  ///< of the embeddings and of what attention and MLP add
+  double masked_share =
+      training::kMaskedShare.default_value;  ///< of the tokens, with Objective::masked
+  /// With OffsetMask::learned: nats for each kept entry of an attention row
+  double entry_penalty = training::kEntryPenalty.default_value;
+  Eigen::Index log_every = training::kLogEvery.default_value;  ///< steps
+  /// Batches of validation text that an evaluation reads; 0 for all
+  Eigen::Index eval_batches = training::kEvalBatches.default_value;
   /// Of those, batches on which heads and layers are measured; 0 for all.
-  Eigen::Index measure_batches = 1;
+  Eigen::Index measure_batches = training::kMeasureBatches.default_value;
   FinalEvaluation final_evaluation = FinalEvaluation::sample;
-  Eigen::Index patience = 0;  ///< evaluations without a new minimum that end the run; 0 for any
+  /// Evaluations without a new minimum that end the run; 0 for any
+  Eigen::Index patience = training::kPatience.default_value;
   std::uint64_t seed = 1;
 };
 
