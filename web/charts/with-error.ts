@@ -6,6 +6,16 @@ export const BARS = 2;
 /** Decimals that a number can be rounded to. */
 const MOST_DECIMALS = 100;
 
+/** A number and the length of its error bar, for sentences that the build fills in; NaN for what does not exist. */
+export interface Barred {
+  value: number;
+  bar: number;
+}
+
+export function barred(value: number | null | undefined, error: number | null | undefined): Barred {
+  return { value: value ?? NaN, bar: BARS * (error ?? NaN) };
+}
+
 /** A number, with ± as far as its error bars reach, to two digits of these. */
 export function withError(value: number | null, error: number | null): string {
   if (error === null || value === null || !Number.isFinite(error)) return short(value);

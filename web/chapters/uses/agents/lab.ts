@@ -1,4 +1,4 @@
-import { BARS } from '../../../charts/with-error';
+import { barred } from '../../../charts/with-error';
 import { inputOf } from '../../../engine/operations';
 import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
@@ -39,7 +39,7 @@ function agentMeasured(output: AgentOutput): AgentMeasured {
   };
   const gain = (policy: AgentOutput['rows'][number]['policy']) => {
     const { gain, gain_error } = agentRow(output, policy, MOST_DISTRACTORS);
-    return { value: gain ?? NaN, bar: BARS * (gain_error ?? NaN) };
+    return barred(gain, gain_error);
   };
   return { most: at(1), loud: at(LOUD), gain: { attention: gain('attention'), sparse: gain('sparse') } };
 }

@@ -1,3 +1,4 @@
+import type { Barred } from '../../../charts/with-error';
 import type { Preset } from '../../shared/preset';
 import type { State } from '../state';
 
@@ -9,7 +10,7 @@ export interface AgentMeasured {
   most: Accuracies;
   loud: Accuracies;
   /** Accuracy added to the perceptron with 32 distractors, and the length of its error bar. */
-  gain: Record<'attention' | 'sparse', { value: number; bar: number }>;
+  gain: Record<'attention' | 'sparse', Barred>;
 }
 
 export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>[] = [

@@ -1,4 +1,4 @@
-import { BARS } from '../../../charts/with-error';
+import { barred } from '../../../charts/with-error';
 import { inputOf } from '../../../engine/operations';
 import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
@@ -30,7 +30,7 @@ function priorMeasured(output: PriorOutput): PriorMeasured {
   };
   const gain = (prior: PriorOutput['rows'][number]['prior']) => {
     const { gain, gain_error } = rowOf(output, prior, SOME);
-    return { value: gain ?? NaN, bar: BARS * (gain_error ?? NaN) };
+    return barred(gain, gain_error);
   };
   const weight = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, MANY).target_weight ?? NaN;
   return {

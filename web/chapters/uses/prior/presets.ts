@@ -1,3 +1,4 @@
+import type { Barred } from '../../../charts/with-error';
 import type { Preset } from '../../shared/preset';
 import type { State } from '../state';
 
@@ -10,7 +11,7 @@ export interface PriorMeasured {
   some: Accuracies;
   many: Accuracies;
   /** Accuracy added to no prior with 400 examples, and the length of its error bar. */
-  gain: Record<'correct' | 'uniform', { value: number; bar: number }>;
+  gain: Record<'correct' | 'uniform', Barred>;
   /** Weight on the target with 1600 examples. */
   weight: Record<'none' | 'correct' | 'uniform', number>;
 }
