@@ -73,9 +73,9 @@ struct WindowKeys {
 };
 
 /// The forward pass of a family's first stack on text, or of its last one on pictures, beside its queries, keys and
-/// the norm before them (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the family has no
-/// such part. Norms stand before a branch, on its output before the skip connection adds it, or after the
-/// sum.
+/// the norm before them (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the
+/// family has no such part. Norms stand before a branch, on its output before the skip connection adds it, or after
+/// the sum.
 struct TextNames {
   static constexpr std::size_t kMostUsual = 3, kMostForeign = 4;
 

@@ -175,8 +175,8 @@ bool has_field(const Operation& operation, const std::string& name) {
   return found;
 }
 
-/// Whether it is a lab on language models of bytes, which reads the default text where none is given. A `checkpoint` was
-/// trained on a text that is to be given again.
+/// Whether it is a lab on language models of bytes, which reads the default text where none is given. A `checkpoint`
+/// was trained on a text that is to be given again.
 bool has_default_text(const Operation& operation) {
   Options options;
   bool found = false;

@@ -18,7 +18,8 @@ class PatchEmbedding {
   static constexpr Eigen::Index kMostSide = 64;  ///< an attention matrix then has 64 MiB
 
   /// `prefix` comes before the names; `tensors` must not be null. Reads shapes only; throws FormatError naming the
-  /// tensor that is missing, or whose shape is not that of square patches of three channels or of positions of a square.
+  /// tensor that is missing, or whose shape is not that of square patches of three channels or of positions of a
+  /// square.
   PatchEmbedding(std::shared_ptr<const Safetensors> tensors, const std::string& prefix,
                  const TextNames& names);
 
@@ -31,8 +32,8 @@ class PatchEmbedding {
   Eigen::Index leading() const { return class_name_.empty() ? 0 : 1; }
   Eigen::Index tokens() const { return leading() + side_ * side_; }
 
-  /// The tokens (d x tokens()). `patches` are the normalized pixels of each patch, (3 p p) x (side side), from the upper
-  /// left patch on row by row; those of a patch channel by channel, row by row. Throws InvalidArgument ("image") for
+  /// The tokens (d x tokens()). `patches` are the normalized pixels of each patch, (3 p p) x (side side), from the
+  /// upper left patch on row by row; those of a patch channel by channel, row by row. Throws InvalidArgument ("image") for
   /// another size, and FormatError for weights that cannot be read or are not finite.
   Eigen::MatrixXf operator()(const Eigen::MatrixXf& patches) const;
 

@@ -63,9 +63,9 @@ class TextModel {
   /// Of a model of pictures; null for text.
   const PatchEmbedding* patches() const { return patches_ ? &*patches_ : nullptr; }
 
-  /// The tokens (as wide as embedding_width() where nothing projects them) that enter the first layer, one a column; the first of them is at position `first`. Throws
-  /// InvalidArgument: "token" for an id out of range, "length" for no tokens or more than positions();
-  /// FormatError for weights that cannot be read or are not finite.
+  /// The tokens (as wide as embedding_width() where nothing projects them) that enter the first layer, one a column;
+  /// the first of them is at position `first`. Throws InvalidArgument: "token" for an id out of range, "length" for no
+  /// tokens or more than positions(); FormatError for weights that cannot be read or are not finite.
   Eigen::MatrixXf embed(std::span<const int> ids, Eigen::Index first = 0) const;
   /// Those of a passage of text, or of a picture where the model reads pictures. Throws also InvalidArgument ("image")
   /// for patches of another number or size.

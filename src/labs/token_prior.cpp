@@ -12,7 +12,8 @@ namespace {
 
 using Eigen::Index;
 
-constexpr Index kContext = 32;    // tokens of a sequence
+constexpr Index kContext = 32;  // tokens of a sequence
+static_assert(kContext / 2 == 16, "the label of TokenPriorKind::far");
 constexpr Index kEvaluated = 20;  // steps between evaluations
 
 /// Draws of a training run.

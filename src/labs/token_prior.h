@@ -51,7 +51,8 @@ struct TokenPriorRow {
   Eigen::Index trainings = 0;  ///< finished so far
   Estimate loss;               ///< the lowest of an evaluation in training, bits per byte
   Estimate added;              ///< loss minus that without a prior, same text and initial weights
-  /// After the last step: mean attention weight on the previous token in the head that has most of it, and in all heads.
+  /// After the last step: mean attention weight on the previous token in the head that has most of it, and in all
+  /// heads.
   Estimate largest_weight, mean_weight;
 };
 

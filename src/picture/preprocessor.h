@@ -14,12 +14,13 @@ namespace eigenscope {
 
 class Preprocessor {
  public:
-  /// For a model of square pictures of `pixels` x `pixels`. Without a config, null: resizes them bilinearly to that size,
-  /// mean and standard deviation are 0.5. Throws FormatError naming the key that is not as expected, has a filter other
+  /// For a model of square pictures of `pixels` x `pixels`. Without a config, null: resizes them bilinearly to that
+  /// size, mean and standard deviation are 0.5. Throws FormatError naming the key that is not as expected, has a filter other
   /// than bilinear and bicubic, or asks for another size than the model's.
   Preprocessor(const Config* config, Eigen::Index pixels);
 
-  /// The picture in the model's size. Throws InvalidArgument ("image") where it must not be resized and has another one.
+  /// The picture in the model's size. Throws InvalidArgument ("image") where it must not be resized and has another
+  /// one.
   Picture resized(const Picture& picture) const;
   /// The normalized pixels of the patches of such a picture, (3 patch patch) x patches, as PatchEmbedding takes them.
   Eigen::MatrixXf patches(const Picture& picture, Eigen::Index patch) const;
