@@ -70,7 +70,7 @@ export function startModel(
     store,
     pool,
     // Each figure shows itself what failed.
-    () => ({ origin: () => ({ model: checkpoints.model.name }) }),
+    (id) => ({ origin: () => ({ model: id === 'rotary-circuits' ? rotary.name : checkpoints.model.name }) }),
   );
   const {
     'head-spectra': onSpectra,

@@ -27,7 +27,7 @@ export class RotaryCircuitsFigure implements Figure {
   private tip: MarkTip;
   private heads: readonly RotaryHead[] = [];
   /** Their model. */
-  private name = ROTARY_SAMPLE;
+  name = ROTARY_SAMPLE;
   private isOpened = false;
 
   constructor(
