@@ -57,7 +57,6 @@ function standardError(values) {
 }
 
 export const numbers = {
-  'rotary-mean': (name) => written(mean(results().map((it) => it[name])), 2),
   /** With the standard error of the mean. */
   'rotary-rank': (name) => {
     const values = results().map((it) => it[name]);
