@@ -57,21 +57,17 @@ def differences(found, expected, place):
     return [text for pair in pairs for text in differences(*pair)]
 
 
-def as_text(value, indent=""):
-    """JSON with one line for whatever holds no list of objects."""
-    nested = isinstance(value, (dict, list)) and any(
-        isinstance(item, (dict, list)) and '{' in json.dumps(item)
-        for item in (value.values() if isinstance(value, dict) else value)
-    )
-    if not nested:
+def as_text(value, levels=3, indent=""):
+    """JSON with one line for whatever holds no objects, or is below that many levels."""
+    items = value.values() if isinstance(value, dict) else value
+    if not levels or not isinstance(value, (dict, list)) or "{" not in json.dumps(list(items)):
         return json.dumps(value)
     inner = indent + " "
+    texts = [as_text(item, levels - 1, inner) for item in items]
     if isinstance(value, dict):
-        items = [f"{json.dumps(key)}: {as_text(item, inner)}" for key, item in value.items()]
-    else:
-        items = [as_text(item, inner) for item in value]
+        texts = [f"{json.dumps(key)}: {text}" for key, text in zip(value, texts)]
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}{closing}"
+    return f"{opening}\n{inner}" + f",\n{inner}".join(texts) + f"\n{indent}{closing}"
 
 
 def main():
