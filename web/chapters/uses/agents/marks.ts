@@ -1,9 +1,9 @@
 import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
-import { dot, line, ruleX, ruleY } from '../../../charts/plot';
+import { ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../../../charts/with-error';
+import { curveMarks } from '../curve-marks';
 
 export type AgentOutput = Output<'agent-attention'>;
 export type AgentRow = AgentOutput['rows'][number];
@@ -37,31 +37,8 @@ function curves(output: AgentOutput, rows: readonly AgentRow[], x: 'distractors'
     }),
     ...POLICIES.flatMap((policy, i) => {
       const own = rows.filter((row) => row.policy === policy && row.trainings > 0);
-      const stroke = series[i];
-      const end = (side: number) => (row: AgentRow) =>
-        (row.accuracy ?? NaN) + side * BARS * (row.accuracy_error ?? NaN);
-      return [
-        line(own, {
-          x,
-          y: 'accuracy',
-          stroke,
-          strokeWidth: 2,
-          strokeDasharray: dashes[i],
-          ariaDescription: `line over ${x}, ${policy}`,
-        }),
-        ruleX(
-          own.filter(({ trainings }) => trainings > 1),
-          { x, y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars over ${x}, ${policy}` },
-        ),
-        dot(own, {
-          x,
-          y: 'accuracy',
-          r: 3,
-          stroke,
-          fill: 'var(--paper)',
-          ariaDescription: `accuracy over ${x}, ${policy}`,
-        }),
-      ];
+      const look = { stroke: series[i], dash: dashes[i], name: `accuracy over ${x}, ${policy}` };
+      return curveMarks(own, { x, y: 'accuracy', ...look });
     }),
   ];
 }

@@ -1,9 +1,9 @@
 import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
-import { dot, line, link, ruleX, ruleY } from '../../../charts/plot';
+import { dot, line, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../../../charts/with-error';
+import { curveMarks, errorBars } from '../curve-marks';
 
 export type ContextOutput = Output<'parallel-contexts'>;
 export type ContextRow = ContextOutput['rows'][number];
@@ -25,7 +25,6 @@ export const contextRow = ({ rows }: ContextOutput, reading: Reading, blocks = M
 
 const linesOf = (rows: readonly ContextRow[], reading: Reading) =>
   rows.filter((row) => row.reading === reading || row.reading === 'full');
-const end = (side: number) => (row: ContextRow) => (row.added ?? NaN) + side * BARS * (row.added_error ?? NaN);
 
 /** One line for each reading of all blocks. */
 export const BLOCK_LINES: Entry[] = [
@@ -41,27 +40,14 @@ export const ENTROPY_MARKS: Entry[] = [
 
 /** Added loss over the number of blocks. */
 export function blockMarks({ rows }: ContextOutput): Markish[] {
-  const x = 'blocks';
   return [
     ruleY(
       rows.filter(({ reading }) => reading === 'none'),
       { y: 'added', stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'no context' },
     ),
     ...ALL.flatMap((reading, i) => {
-      const own = linesOf(rows, reading);
-      const stroke = series[i];
-      return [
-        line(own, {
-          x,
-          y: 'added',
-          stroke,
-          strokeWidth: 2,
-          strokeDasharray: dashes[i],
-          ariaDescription: `line, ${reading}`,
-        }),
-        ruleX(own, { x, y1: end(-1), y2: end(1), stroke, ariaDescription: `error bars, ${reading}` }),
-        dot(own, { x, y: 'added', r: 3, stroke, fill: 'var(--paper)', ariaDescription: `added loss, ${reading}` }),
-      ];
+      const look = { stroke: series[i], dash: dashes[i], name: `added loss, ${reading}` };
+      return curveMarks(linesOf(rows, reading), { x: 'blocks', y: 'added', ...look });
     }),
   ];
 }
@@ -71,15 +57,7 @@ export function entropyMarks(output: ContextOutput): Markish[] {
   const { rows } = output;
   const x = 'entropy_added';
   const bars = (own: readonly ContextRow[], stroke: string) =>
-    link(own, {
-      x1: x,
-      x2: x,
-      y1: end(-1),
-      y2: end(1),
-      stroke,
-      strokeOpacity: 0.6,
-      ariaDescription: 'error bars of the added loss',
-    });
+    errorBars(own, { x, y: 'added', stroke, name: 'added loss over entropy' });
   return [
     ...ALL.flatMap((reading, i) => {
       const own = linesOf(rows, reading);

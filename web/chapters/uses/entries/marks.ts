@@ -2,13 +2,13 @@ import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { tick } from '../../../charts/format';
 import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
-import { dot, line, ruleX, ruleY } from '../../../charts/plot';
+import { dot, ruleY } from '../../../charts/plot';
 import { BARS } from '../../../charts/with-error';
 import type { Output } from '../../../engine/protocol';
+import { curveMarks, errorBars } from '../curve-marks';
 
 export type EntryOutput = Output<'attention-entries'>;
 type EntryRow = EntryOutput['rows'][number];
-type LearnedRow = EntryOutput['learned'][number];
 
 export function rowAt({ rows }: EntryOutput, distance: number): EntryRow {
   const found = rows.find((row) => row.distance === distance);
@@ -68,18 +68,6 @@ export const maskLines = (output: EntryOutput): Entry[] =>
     dash: dashes[i],
   }));
 
-function bars<Row extends LearnedRow | EntryRow>(
-  rows: readonly Row[],
-  [value, error]: [keyof Row & string, keyof Row & string],
-  stroke: string,
-): Markish {
-  const end = (side: number) => (row: Row) => Number(row[value]) + side * BARS * Number(row[error]);
-  return ruleX(
-    rows.filter((row) => row[error] !== null),
-    { x: 'distance', y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars, ${value}` },
-  );
-}
-
 /** What each distance costs; the dashed line is the diagonal's cost after training. */
 export function costMarks({ rows }: EntryOutput): Markish[] {
   const x = 'distance';
@@ -91,10 +79,8 @@ export function costMarks({ rows }: EntryOutput): Markish[] {
       ablated.filter(({ distance }) => distance === 0),
       { y: 'ablated', stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'cost of the diagonal' },
     ),
-    line(ablated, { x, y: 'ablated', stroke: series[0], strokeWidth: 2, ariaDescription: 'line, ablated' }),
-    bars(ablated, ['ablated', 'ablated_error'], series[0]),
-    dot(ablated, { x, y: 'ablated', r: 3, fill: series[0], ariaDescription: 'cost, ablated' }),
-    bars(trained, ['trained', 'trained_error'], series[1]),
+    ...curveMarks(ablated, { x, y: 'ablated', stroke: series[0], name: 'cost, ablated' }),
+    errorBars(trained, { x, y: 'trained', stroke: series[1], name: 'cost, trained' }),
     dot(trained, {
       x,
       y: 'trained',
@@ -109,17 +95,12 @@ export function costMarks({ rows }: EntryOutput): Markish[] {
 
 /** The probability that each learned mask keeps each distance. */
 export function maskMarks(output: EntryOutput): Markish[] {
-  const x = 'distance';
   return [
     ruleY([0, 0.5, 1], { stroke: 'var(--ink)', strokeOpacity: 0.3 }),
     ...penaltiesOf(output).flatMap((penalty, i) => {
       const own = output.learned.filter((row) => row.penalty === penalty);
-      const stroke = series[2 + i];
-      return [
-        line(own, { x, y: 'kept', stroke, strokeDasharray: dashes[i], ariaDescription: `line, kept at ${penalty}` }),
-        bars(own, ['kept', 'kept_error'], stroke),
-        dot(own, { x, y: 'kept', r: 3, fill: stroke, ariaDescription: `probability at ${penalty}` }),
-      ];
+      const look = { stroke: series[2 + i], dash: dashes[i], name: `probability at ${penalty}` };
+      return curveMarks(own, { x: 'distance', y: 'kept', ...look });
     }),
   ];
 }

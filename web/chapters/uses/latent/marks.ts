@@ -2,7 +2,7 @@ import type { Markish } from '@observablehq/plot';
 import { series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../../../charts/with-error';
+import { barEnd, curveMarks } from '../curve-marks';
 
 export type ClassOutput = Output<'latent-classes'>;
 export type ValueOutput = Output<'latent-values'>;
@@ -16,17 +16,8 @@ export const lengthColour = (place: number) => series[place % series.length];
 
 /** Cross-entropy over the variance of the eigenspectrum of W. */
 export function classMarks({ rows, posterior_loss }: ClassOutput): Markish[] {
-  const marks = (y: 'tuned_loss' | 'shuffled_tuned_loss', stroke: string): Markish[] => [
-    line(rows, { x: 'variance', y, stroke, strokeWidth: 1.5, ariaDescription: `line, ${y}` }),
-    ruleX(rows, {
-      x: 'variance',
-      y1: (row) => (row[y] ?? NaN) - BARS * (row[`${y}_error`] ?? NaN),
-      y2: (row) => (row[y] ?? NaN) + BARS * (row[`${y}_error`] ?? NaN),
-      stroke,
-      ariaDescription: `error bars, ${y}`,
-    }),
-    dot(rows, { x: 'variance', y, r: 3, stroke, fill: 'var(--paper)', ariaDescription: y }),
-  ];
+  const marks = (y: 'tuned_loss' | 'shuffled_tuned_loss', stroke: string) =>
+    curveMarks(rows, { x: 'variance', y, stroke, name: y });
   return [
     ruleY([posterior_loss], { stroke: 'var(--ink)', strokeDasharray: '3 3', ariaDescription: 'exact posterior' }),
     ...marks('shuffled_tuned_loss', SHUFFLED),
@@ -46,8 +37,8 @@ export function valueMarks({ points, lengths }: ValueOutput): Markish[] {
         own.filter((_, k) => k % 4 === 0),
         {
           x: 'temperature',
-          y1: ({ error, error_error }) => Math.max((error ?? NaN) / 10, (error ?? NaN) - BARS * (error_error ?? NaN)),
-          y2: ({ error, error_error }) => (error ?? NaN) + BARS * (error_error ?? NaN),
+          y1: (point) => Math.max((point.error ?? NaN) / 10, barEnd('error', -1)(point)),
+          y2: barEnd('error', 1),
           stroke,
           ...name('error bars'),
         },

@@ -1,12 +1,11 @@
 import type { Markish } from '@observablehq/plot';
 import { series } from '../../../charts/palette';
-import { dot, line, ruleX, ruleY } from '../../../charts/plot';
+import { dot, line, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../../../charts/with-error';
+import { errorBars } from '../curve-marks';
 
 export type PositionOutput = Output<'position-meaning'>;
 type Row = PositionOutput['rows'][number];
-type Field = { [K in keyof Row]: `${K & string}_error` extends keyof Row ? K : never }[keyof Row] & string;
 
 export const [BY_POSITION, BY_MEANING, AT_RANDOM] = series;
 
@@ -18,16 +17,14 @@ function theory(rows: readonly Row[], y: keyof Row & string, stroke: string): Ma
 }
 
 /** Means over training sets with error bars. */
-function sampled(rows: readonly Row[], y: Field, stroke: string, symbol: 'circle' | 'times' = 'circle'): Markish[] {
-  const end = (side: number) => (row: Row) => {
-    const error = (row as unknown as Record<string, number | null>)[`${y}_error`];
-    return (row[y] ?? NaN) + side * BARS * (error ?? NaN);
-  };
+function sampled(
+  rows: readonly Row[],
+  y: keyof Row & string,
+  stroke: string,
+  symbol: 'circle' | 'times' = 'circle',
+): Markish[] {
   return [
-    ruleX(
-      rows.filter(({ datasets }) => datasets > 1),
-      { x, y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars, ${y}` },
-    ),
+    errorBars(rows, { x, y, stroke, name: y }),
     dot(rows, { x, y, r: 3.5, symbol, stroke, fill: 'var(--paper)', ariaDescription: y }),
   ];
 }

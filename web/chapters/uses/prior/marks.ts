@@ -1,9 +1,9 @@
 import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
-import { dot, line, ruleX, ruleY } from '../../../charts/plot';
+import { dot, line, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
-import { BARS } from '../../../charts/with-error';
+import { curveMarks, errorBars } from '../curve-marks';
 
 export type PriorOutput = Output<'attention-prior'>;
 export type PriorRow = PriorOutput['rows'][number];
@@ -36,26 +36,9 @@ const known = (rows: readonly PriorRow[], prior: string) =>
 
 /** Accuracy over the number of training examples. */
 export function accuracyMarks({ rows }: PriorOutput): Markish[] {
-  const x = 'examples';
   return PRIORS.flatMap((prior, i) => {
-    const own = known(rows, prior);
-    const stroke = series[i];
-    const end = (side: number) => (row: PriorRow) => (row.accuracy ?? NaN) + side * BARS * (row.accuracy_error ?? NaN);
-    return [
-      line(own, {
-        x,
-        y: 'accuracy',
-        stroke,
-        strokeWidth: 2,
-        strokeDasharray: dashes[i],
-        ariaDescription: `line, ${prior}`,
-      }),
-      ruleX(
-        own.filter(({ trainings }) => trainings > 1),
-        { x, y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars, ${prior}` },
-      ),
-      dot(own, { x, y: 'accuracy', r: 3, stroke, fill: 'var(--paper)', ariaDescription: `accuracy, ${prior}` }),
-    ];
+    const look = { stroke: series[i], dash: dashes[i], name: `accuracy, ${prior}` };
+    return curveMarks(known(rows, prior), { x: 'examples', y: 'accuracy', ...look });
   });
 }
 
@@ -72,21 +55,11 @@ export function groundingMarks({ rows, identity }: PriorOutput): Markish[] {
     }),
     ...PRIORS.flatMap((prior, i) => {
       const own = known(rows, prior);
-      const y = (side: number) => (row: PriorRow) =>
-        (row.target_weight ?? NaN) + side * BARS * (row.target_weight_error ?? NaN);
+      const look = { x: 'mean', y: 'target_weight', stroke: series[i] };
+      const name = `weight on the target, ${prior}`;
       return [
-        ruleX(
-          own.filter(({ trainings }) => trainings > 1),
-          { x: 'mean', y1: y(-1), y2: y(1), stroke: series[i], ariaDescription: `error bars of the weight, ${prior}` },
-        ),
-        dot(own, {
-          x: 'mean',
-          y: 'target_weight',
-          r: 4,
-          stroke: series[i],
-          fill: 'var(--paper)',
-          ariaDescription: `weight on the target, ${prior}`,
-        }),
+        errorBars(own, { ...look, name }),
+        dot(own, { ...look, r: 4, fill: 'var(--paper)', ariaDescription: name }),
       ];
     }),
   ];

@@ -2,8 +2,8 @@ import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../../charts/legend';
 import { fieldRamp, series, stripOf } from '../../../charts/palette';
 import { dot, line, ruleX } from '../../../charts/plot';
-import type { Output } from '../../../engine/protocol';
 import { BARS } from '../../../charts/with-error';
+import type { Output } from '../../../engine/protocol';
 
 export type RetrievalOutput = Output<'hard-retrieval'>;
 type Head = RetrievalOutput['heads'][number];

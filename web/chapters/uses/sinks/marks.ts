@@ -2,12 +2,12 @@ import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { decade, tick } from '../../../charts/format';
 import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
-import { dot, line, link, ruleX, ruleY } from '../../../charts/plot';
+import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
+import { barEnd, curveMarks } from '../curve-marks';
 import type { Panel } from '../lab-figure';
 import type { Row } from '../row-marks';
 import type { State } from '../state';
-import { BARS } from '../../../charts/with-error';
 
 export type SinkOutput = Output<'attention-sinks'>;
 type Head = SinkOutput['heads'][number];
@@ -42,11 +42,6 @@ export function changeRows(output: SinkOutput): Row[] {
 
 const x = { label: 'attention to the first token →', tickFormat: tick, nice: true, inset: 6 } satisfies ScaleOptions;
 
-const end = (row: object, name: string, side: number) => {
-  const numbers = row as Record<string, number | null>;
-  return (numbers[name] ?? NaN) + side * BARS * (numbers[`${name}_error`] ?? NaN);
-};
-
 function headDots(heads: readonly Head[], y: keyof Head & string, stroke: string, name: string, bars = false) {
   const atLeast = bars && y === 'value_norm' ? 1e-3 : -Infinity;
   return [
@@ -54,8 +49,8 @@ function headDots(heads: readonly Head[], y: keyof Head & string, stroke: string
       ? [
           ruleX(heads, {
             x: 'sink',
-            y1: (row: Head) => Math.max(atLeast, end(row, y, -1)),
-            y2: (row: Head) => end(row, y, 1),
+            y1: (row: Head) => Math.max(atLeast, barEnd(y, -1)(row)),
+            y2: barEnd(y, 1),
             ...{ stroke, strokeOpacity: 0.5, ariaDescription: `error bars, ${name}` },
           }),
         ]
@@ -80,21 +75,7 @@ const LINES = [
 function layerMarks(layers: readonly Layer[]): Markish[] {
   return [
     ruleY([0], { stroke: 'var(--ink)', strokeOpacity: 0.5 }),
-    ...LINES.flatMap(([y], i) => {
-      const stroke = series[i];
-      const look = { x: 'layer', stroke };
-      return [
-        line(layers, { ...look, y, strokeWidth: 2, strokeDasharray: dashes[i], ariaDescription: `line, ${y}` }),
-        link(layers, {
-          x1: 'layer',
-          x2: 'layer',
-          y1: (row: Layer) => end(row, y, -1),
-          y2: (row: Layer) => end(row, y, 1),
-          ...{ stroke, ariaDescription: `error bars, ${y}` },
-        }),
-        dot(layers, { ...look, y, r: 3.5, fill: 'var(--paper)', ariaDescription: y }),
-      ];
-    }),
+    ...LINES.flatMap(([y], i) => curveMarks(layers, { x: 'layer', y, stroke: series[i], dash: dashes[i], name: y })),
   ];
 }
 

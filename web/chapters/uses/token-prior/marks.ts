@@ -1,9 +1,9 @@
 import type { Markish } from '@observablehq/plot';
 import type { Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
-import { dot, line, ruleX, ruleY } from '../../../charts/plot';
-import { BARS } from '../../../charts/with-error';
+import { ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
+import { curveMarks } from '../curve-marks';
 
 export type TokenPriorOutput = Output<'token-prior'>;
 export type TokenPriorRow = TokenPriorOutput['rows'][number];
@@ -44,20 +44,10 @@ function marksOf(
   priors: readonly TokenPriorRow['prior'][],
   y: 'loss' | 'added',
 ): Markish[] {
-  const x = 'bytes';
   return priors.flatMap((prior) => {
     const i = PRIORS.indexOf(prior);
     const own = rows.filter((row) => row.prior === prior && row.trainings > 0);
-    const end = (side: number) => (row: TokenPriorRow) => (row[y] ?? NaN) + side * BARS * (row[`${y}_error`] ?? NaN);
-    const stroke = series[i];
-    return [
-      line(own, { x, y, stroke, strokeWidth: 2, strokeDasharray: dashes[i], ariaDescription: `line, ${y}, ${prior}` }),
-      ruleX(
-        own.filter(({ trainings }) => trainings > 1),
-        { x, y1: end(-1), y2: end(1), stroke, strokeWidth: 1.5, ariaDescription: `error bars, ${y}, ${prior}` },
-      ),
-      dot(own, { x, y, r: 3, stroke, fill: 'var(--paper)', ariaDescription: `${y}, ${prior}` }),
-    ];
+    return curveMarks(own, { x: 'bytes', y, stroke: series[i], dash: dashes[i], name: `${y}, ${prior}` });
   });
 }
 
