@@ -13,7 +13,7 @@ import { VIEWS, type ViewName } from './views';
 export const PRESETS = {
   localize: localizePresets,
   collapse: collapsePresets,
-  uses: LABS.flatMap(({ presets }) => presets),
+  uses: LABS.flatMap(({ figure, presets }) => presets.map((preset) => ({ figure, state: {}, ...preset }))),
 };
 
 /** A number as a sentence writes it: two digits, three from 1 on, and powers of ten where it is small. */

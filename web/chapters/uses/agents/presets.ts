@@ -1,22 +1,38 @@
-import type { Barred } from '../../../charts/with-error';
-import type { Preset } from '../../shared/preset';
-import type { State } from '../state';
-
-type Accuracies = Record<'attention' | 'uniform' | 'gate' | 'sparse' | 'plain', number>;
+import { barred } from '../../../charts/with-error';
+import type { LabPreset } from '../lab';
+import { agentRow, LOUD, MOST_DISTRACTORS } from './claim';
+import type { AgentOutput } from './marks';
 
 /** Of each preset's state, by `eigenscope agent-attention`. */
-export interface AgentMeasured {
-  /** Accuracies with 32 distractors of the scale in training, and of three times this scale. */
-  most: Accuracies;
-  loud: Accuracies;
-  /** Accuracy added to the perceptron with 32 distractors, and the length of its error bar. */
-  gain: Record<'attention' | 'sparse', Barred>;
+export function agentMeasured(output: AgentOutput) {
+  const at = (scale: number) => {
+    const accuracy = (policy: AgentOutput['rows'][number]['policy']) =>
+      agentRow(output, policy, MOST_DISTRACTORS, scale).accuracy ?? NaN;
+    return {
+      attention: accuracy('attention'),
+      uniform: accuracy('uniform'),
+      gate: accuracy('gate'),
+      sparse: accuracy('sparse'),
+      plain: accuracy('plain'),
+    };
+  };
+  const gain = (policy: AgentOutput['rows'][number]['policy']) => {
+    const { gain, gain_error } = agentRow(output, policy, MOST_DISTRACTORS);
+    return barred(gain, gain_error);
+  };
+  return {
+    // Accuracies with 32 distractors of the scale in training, and of three times this scale.
+    most: at(1),
+    loud: at(LOUD),
+    // Accuracy added to the perceptron with 32 distractors, and the length of its error bar.
+    gain: { attention: gain('attention'), sparse: gain('sparse') },
+  };
 }
+export type AgentMeasured = ReturnType<typeof agentMeasured>;
 
-export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>[] = [
+export const agentPresets: readonly LabPreset<AgentMeasured>[] = [
   {
     id: 'quiet',
-    figure: 'agent-attention',
     name: 'Quiet distractors',
     text:
       'With 32 irrelevant features of half the scale of the relevant ones and tokens of width 32 the accuracy is ' +
@@ -27,29 +43,24 @@ export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>
   },
   {
     id: 'penalty',
-    figure: 'agent-attention',
     name: 'A penalty instead',
     text:
       '<b>Attention is not needed</b> to ignore 32 irrelevant features: the accuracy is {penalty.most.plain} with ' +
       'a perceptron, {penalty.most.attention} with self-attention, and {penalty.most.sparse} with an L1 penalty on ' +
       'the perceptron.',
-    state: {},
     claim: ({ penalty: { most } }) => most.attention > most.plain && most.sparse > most.attention + 0.02,
   },
   {
     id: 'loud',
-    figure: 'agent-attention',
     name: 'Louder distractors',
     text:
       '<b>The claim of Bramlage and Cortese fails.</b> At three times their scale in training, 32 distractors ' +
       'leave self-attention an accuracy of {loud.loud.attention}, the perceptron {loud.loud.plain}, and the ' +
       'perceptron with an L1 penalty {loud.loud.sparse}.',
-    state: {},
     claim: ({ loud: { loud } }) => loud.attention < loud.plain - 0.05 && loud.sparse > loud.plain + 0.1,
   },
   {
     id: 'rewards',
-    figure: 'agent-attention',
     name: 'Policy gradient',
     text:
       '<b>Attention does not help a policy gradient.</b> Learning from rewards, with 32 irrelevant features, the ' +
@@ -60,7 +71,6 @@ export const agentPresets: readonly Preset<State, Record<string, AgentMeasured>>
   },
   {
     id: 'shuffled',
-    figure: 'agent-attention',
     name: 'Shuffled slots',
     text:
       '<b>Tokens, not attention weights, make a policy independent of the order of features.</b> With 36 features in ' +

@@ -1,60 +1,65 @@
-import type { Preset } from '../../shared/preset';
-import type { State } from '../state';
+import type { LabPreset } from '../lab';
+import { penaltiesOf, rowAt, type EntryOutput } from './marks';
+
+/** Distances that sentences call far. */
+const FAR = 4;
 
 /** Of each preset's state, by `eigenscope attention-entries`: costs in bits per byte with standard errors. */
-export interface EntryMeasured {
-  /** The diagonal, removed after training and in models trained without it. */
-  ablated: number;
-  ablated_error: number;
-  trained: number;
-  trained_error: number;
-  /** The same of distance 1. */
-  next_ablated: number;
-  next_trained: number;
-  /** The largest cost at distances from 4 on, removed after training. */
-  most_beyond: number;
-  /** The smallest and the largest penalty, and the probability that the mask learned with it keeps the diagonal. */
-  penalty_low: number;
-  penalty_high: number;
-  kept_low: number;
-  kept_high: number;
+export function entryMeasured(output: EntryOutput) {
+  const [diagonal, next] = [rowAt(output, 0), rowAt(output, 1)];
+  const penalties = penaltiesOf(output);
+  const [low = NaN, high = NaN] = [penalties[0], penalties.at(-1)];
+  const kept = (penalty: number) =>
+    output.learned.find((row) => row.distance === 0 && row.penalty === penalty)?.kept ?? NaN;
+  const far = output.rows.filter(({ distance }) => distance >= FAR);
+  return {
+    // The diagonal, removed after training and in models trained without it.
+    ablated: diagonal.ablated ?? NaN,
+    ablated_error: diagonal.ablated_error ?? NaN,
+    trained: diagonal.trained ?? NaN,
+    trained_error: diagonal.trained_error ?? NaN,
+    // The same of distance 1.
+    next_ablated: next.ablated ?? NaN,
+    next_trained: next.trained ?? NaN,
+    // The largest cost at distances from 4 on, removed after training.
+    most_beyond: Math.max(...far.map(({ ablated }) => ablated ?? NaN)),
+    // The smallest and the largest penalty, and the probability that the mask learned with it keeps the diagonal.
+    penalty_low: low,
+    penalty_high: high,
+    kept_low: kept(low),
+    kept_high: kept(high),
+  };
 }
+export type EntryMeasured = ReturnType<typeof entryMeasured>;
 
-export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>[] = [
+export const entryPresets: readonly LabPreset<EntryMeasured>[] = [
   {
     id: 'droppable',
-    figure: 'attention-entries',
     name: 'The diagonal',
     text:
       'Models of masked tokens lose {droppable.ablated} bits per byte without the diagonal and ' +
       '{droppable.next_ablated} without the two neighbours; trained without them {droppable.trained} and ' +
       '{droppable.next_trained}.',
-    state: {},
     claim: ({ droppable: it }) => it.ablated < 0.1 * it.next_ablated && it.trained < 0.1 * it.next_trained,
   },
   {
     id: 'least',
-    figure: 'attention-entries',
     name: 'Distances from 4 on',
     text:
       '<b>The diagonal is not the least important.</b> Distances from 4 on cost at most {least.most_beyond} bits ' +
       'each, the diagonal {least.ablated} (standard error {least.ablated_error}).',
-    state: {},
     claim: ({ least: it }) => it.most_beyond < it.ablated - 2 * it.ablated_error,
   },
   {
     id: 'learned',
-    figure: 'attention-entries',
     name: 'The learned mask',
     text:
       'The learned mask keeps the diagonal with probability {learned.kept_low} at a penalty of {learned.penalty_low} ' +
       'nats for each entry and {learned.kept_high} at {learned.penalty_high}.',
-    state: {},
     claim: ({ learned }) => learned.kept_low > 0.5 && learned.kept_high < 0.5,
   },
   {
     id: 'causal',
-    figure: 'attention-entries',
     name: 'Next token, no skip',
     text:
       '<b>The claim of Shi et al. fails.</b> Without skip connections a causal model loses {causal.ablated} bits ' +
@@ -65,7 +70,6 @@ export const entryPresets: readonly Preset<State, Record<string, EntryMeasured>>
   },
   {
     id: 'skipped',
-    figure: 'attention-entries',
     name: 'Next token, skip',
     text:
       'The skip connection replaces the diagonal: with it causal models that are trained without the diagonal lose ' +

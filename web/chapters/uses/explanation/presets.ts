@@ -1,43 +1,46 @@
-import type { Preset } from '../../shared/preset';
-import type { State } from '../state';
+import type { LabPreset } from '../lab';
+import { explanationRow, type ExplanationOutput } from './marks';
 
-/** Rank correlations with the change of the output, by `eigenscope attention-explanation`. */
-interface Agreement {
-  best: number;
-  last_layer_norm: number;
-  last_layer_bits: number;
-  frequency: number;
+/** Of each preset's state, by `eigenscope attention-explanation`: rank correlations with the change of the output. */
+export function explanationMeasured(output: ExplanationOutput) {
+  const { heads, nulls, agreement } = output;
+  const best = explanationRow(output, 'best');
+  const layer = explanationRow(output, 'last-layer-norm');
+  const at = (removal: 'dropped' | 'masked') => ({
+    best: best?.[removal] ?? NaN,
+    last_layer_norm: layer?.[removal] ?? NaN,
+    last_layer_bits: layer?.[`${removal}_bits`] ?? NaN,
+    frequency: explanationRow(output, 'frequency')?.[removal] ?? NaN,
+  });
+  const own = nulls.find(({ removal, explained_by }) => removal === 'dropped' && explained_by === 'attention');
+  return {
+    dropped: at('dropped'),
+    masked: at('masked'),
+    agreement: agreement ?? NaN,
+    // Over token frequency, with dropped keys.
+    best_gain: best?.dropped_gain ?? NaN,
+    best_gain_error: best?.dropped_gain_error ?? NaN,
+    last_layer_norm_gain: layer?.dropped_gain ?? NaN,
+    last_layer_norm_gain_error: layer?.dropped_gain_error ?? NaN,
+    // Heads above chance, of all.
+    above: own?.above ?? NaN,
+    all: heads.length,
+  };
 }
-/** Of each preset's state. */
-export interface ExplanationMeasured {
-  dropped: Agreement;
-  masked: Agreement;
-  agreement: number;
-  /** Over token frequency, with dropped keys. */
-  best_gain: number;
-  best_gain_error: number;
-  last_layer_norm_gain: number;
-  last_layer_norm_gain_error: number;
-  /** Heads above chance, of all. */
-  above: number;
-  all: number;
-}
+export type ExplanationMeasured = ReturnType<typeof explanationMeasured>;
 
-export const explanationPresets: readonly Preset<State, Record<string, ExplanationMeasured>>[] = [
+export const explanationPresets: readonly LabPreset<ExplanationMeasured>[] = [
   {
     id: 'heads',
-    figure: 'attention-explanation',
     name: 'Heads against frequency',
     text:
       'Attention agrees with the loss of a token beyond chance in {heads.above} of {heads.all} heads, but the best ' +
       'head has {heads.dropped.best}, {heads.best_gain} more than token frequency (standard error ' +
       '{heads.best_gain_error}).',
-    state: {},
     claim: ({ heads }) => heads.above > heads.all / 4 && Math.abs(heads.best_gain) < 2 * heads.best_gain_error,
   },
   {
     id: 'norm',
-    figure: 'attention-explanation',
     name: 'Times the norm',
     text:
       '<b>The claim of Wen et al. holds for the last layer:</b> its attention times the norm of the values has ' +
@@ -48,7 +51,6 @@ export const explanationPresets: readonly Preset<State, Record<string, Explanati
   },
   {
     id: 'masked',
-    figure: 'attention-explanation',
     name: 'Mask token',
     text:
       '<b>The claim of Wen et al. fails:</b> for a token replaced by [MASK], attention times norm of the last layer ' +

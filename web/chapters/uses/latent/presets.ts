@@ -1,42 +1,47 @@
-import type { Preset } from '../../shared/preset';
-import type { State } from '../state';
+import type { LabPreset } from '../lab';
+import type { LatentOutput } from './marks';
 
 /** Of each preset's state, by `eigenscope latent-classes` and `latent-values`. */
-export interface LatentMeasured {
-  /** Loss at variance 0, at Sigma^-1 and at Sigma^-1 in other directions; all at the best temperature. */
-  flat: number;
-  best: number;
-  shuffled: number;
-  posterior: number;
-  best_variance: number;
-  temperature_slope: number | null;
-  error_slope: number | null;
-  posterior_slope: number;
-  /** With the fewest and the most keys: error over that of the exact posterior. */
-  ratio_first: number;
-  ratio_last: number;
-  /** With the most keys. */
-  softmax: number;
-  linear: number;
+export function latentMeasured({ classes, values }: LatentOutput) {
+  const { rows } = classes;
+  const best = rows.reduce((a, b) => ((b.tuned_loss ?? NaN) < (a.tuned_loss ?? NaN) ? b : a));
+  const { lengths, temperature_slope, error_slope, posterior_slope } = values;
+  const ratios = lengths.map(({ best_error, posterior_error }) => (best_error ?? NaN) / (posterior_error ?? NaN));
+  const last = lengths[lengths.length - 1];
+  return {
+    // Loss at variance 0, at Sigma^-1 and at Sigma^-1 in other directions; all at the best temperature.
+    flat: rows.find(({ exponent }) => exponent === 0)?.tuned_loss ?? NaN,
+    best: best.tuned_loss ?? NaN,
+    shuffled: best.shuffled_tuned_loss ?? NaN,
+    posterior: classes.posterior_loss ?? NaN,
+    best_variance: best.variance,
+    temperature_slope,
+    error_slope,
+    posterior_slope: posterior_slope ?? NaN,
+    // With the fewest and the most keys: error over that of the exact posterior.
+    ratio_first: ratios[0],
+    ratio_last: ratios[ratios.length - 1],
+    // With the most keys.
+    softmax: last.best_error ?? NaN,
+    linear: last.linear_error ?? NaN,
+  };
 }
+export type LatentMeasured = ReturnType<typeof latentMeasured>;
 
-export const latentPresets: readonly Preset<State, Record<string, LatentMeasured>>[] = [
+export const latentPresets: readonly LabPreset<LatentMeasured>[] = [
   {
     id: 'posterior',
-    figure: 'latent-posterior',
     name: 'Posterior',
     text:
       '$W = \\Sigma^{-1}$ is the exact posterior: the loss is {posterior.flat} at variance 0, {posterior.best} at ' +
       'variance {posterior.best_variance} and {posterior.shuffled} with the same eigenvalues in other directions. ' +
       'For smooth values the best temperature and its error fall as powers of $T$: {posterior.temperature_slope} ' +
       'and {posterior.error_slope}.',
-    state: {},
     claim: ({ posterior: { flat, best, shuffled, temperature_slope, error_slope } }) =>
       best < flat && shuffled > flat && (temperature_slope ?? NaN) < -0.2 && (error_slope ?? NaN) < -0.7,
   },
   {
     id: 'linear',
-    figure: 'latent-posterior',
     name: 'Linear values',
     text:
       '<b>The claim of Zhang et al. fails.</b> For values linear in the key, attention falls behind the exact ' +
@@ -47,7 +52,6 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
   },
   {
     id: 'constant',
-    figure: 'latent-posterior',
     name: 'Constant',
     text:
       'If the values do not depend on the key, uniform attention is best: the error, {constant.ratio_last} times ' +
@@ -57,7 +61,6 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
   },
   {
     id: 'unequal',
-    figure: 'latent-posterior',
     name: 'Unequal norms',
     text:
       '<b>The claim of Zhang et al. fails</b> for keys of unequal norm, which dot products prefer: with 1024 keys ' +
@@ -68,7 +71,6 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
   },
   {
     id: 'relevant',
-    figure: 'latent-posterior',
     name: 'One relevant angle',
     text:
       'Where one of four angles matters, the variance of the spectrum helps: with variance 3, all on the relevant ' +
@@ -78,7 +80,6 @@ export const latentPresets: readonly Preset<State, Record<string, LatentMeasured
   },
   {
     id: 'isotropic',
-    figure: 'latent-posterior',
     name: 'Four angles, variance 0',
     text:
       'The same values read with equal eigenvalues: attention spreads over keys that differ only in angles without ' +

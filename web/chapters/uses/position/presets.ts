@@ -1,28 +1,31 @@
-import type { Preset } from '../../shared/preset';
-import type { State } from '../state';
+import type { LabPreset } from '../lab';
+import type { PositionOutput } from './marks';
 
 /** Of each preset's state, by `eigenscope position-meaning`. */
-export interface PositionMeasured {
-  crossing: number | null;
-  crossing_error: number | null;
-  theory_crossing: number | null;
-  /** Loss of the positional and of the random start minus that of the semantic start, most samples. */
-  difference: number;
-  random_difference: number;
-  random_share: number;
-  /** Overlap with q of the semantic start, most samples. */
-  meaning: number;
+export function positionMeasured(output: PositionOutput) {
+  const { crossing, crossing_error, theory_crossing, rows } = output;
+  const last = rows[rows.length - 1];
+  return {
+    crossing,
+    crossing_error,
+    theory_crossing,
+    // Loss of the positional and of the random start minus that of the semantic start, most samples.
+    difference: last.difference ?? NaN,
+    random_difference: last.random_difference ?? NaN,
+    random_share: last.random_semantic_share ?? NaN,
+    // Overlap with q of the semantic start, most samples.
+    meaning: last.meaning_meaning_overlap ?? NaN,
+  };
 }
+export type PositionMeasured = ReturnType<typeof positionMeasured>;
 
-export const positionPresets: readonly Preset<State, Record<string, PositionMeasured>>[] = [
+export const positionPresets: readonly LabPreset<PositionMeasured>[] = [
   {
     id: 'transition',
-    figure: 'position-meaning',
     name: 'Transition',
     text:
       'With few samples the lowest loss is that of attention by position; above $n/d$ = {transition.crossing} ' +
       '(theory {transition.theory_crossing}) it is that of attention by meaning.',
-    state: {},
     claim: ({ transition: { crossing, crossing_error, theory_crossing, difference, random_share } }) =>
       crossing !== null &&
       theory_crossing !== null &&
@@ -32,7 +35,6 @@ export const positionPresets: readonly Preset<State, Record<string, PositionMeas
   },
   {
     id: 'weak',
-    figure: 'position-meaning',
     name: 'Small tokens',
     text:
       '<b>The claim of Cui et al. fails.</b> At token scale 0.3 both starts end in one minimum, by position, at ' +
@@ -42,7 +44,6 @@ export const positionPresets: readonly Preset<State, Record<string, PositionMeas
   },
   {
     id: 'random',
-    figure: 'position-meaning',
     name: 'Random start',
     text:
       '<b>The lowest minimum has the transition, training does not.</b> With a teacher that attends by position a ' +

@@ -1,38 +1,45 @@
-import type { Preset } from '../../shared/preset';
-import type { State } from '../state';
+import type { LabPreset } from '../lab';
+import { changeRow, type SinkOutput } from './marks';
 
 /** Of each preset's state, by `eigenscope attention-sinks`. Changes of the output are 1 - cosine. */
-export interface SinkMeasured {
-  sink: number;
-  sinks: number;
-  zero_value: number;
-  zero_other: number;
-  mean_value: number;
-  dropped: number;
-  direction: number;
-  direction_sinks: number;
-  random: number;
-  /** Means over heads. */
-  tag_cosine: number;
-  missing_cosine: number;
-  tag_share: number;
-  other_share: number;
-  value_correlation: number;
-  /** In the layer with the largest effect of the position, and in the last but one. */
-  early: { position: number; token: number };
-  late: { position: number; token: number };
+export function sinkMeasured(output: SinkOutput) {
+  const { heads, layers, value_correlation } = output;
+  const changed = (change: SinkOutput['rows'][number]['change']) => changeRow(output, change)?.output_change ?? NaN;
+  const [none, direction] = [changeRow(output, 'none'), changeRow(output, 'direction')];
+  const mean = (of: (head: SinkOutput['heads'][number]) => number | null) =>
+    heads.reduce((sum, head) => sum + (of(head) ?? NaN), 0) / heads.length;
+  const effects = layers.map(({ position, token }) => ({ position: position ?? NaN, token: token ?? NaN }));
+  return {
+    sink: none?.sink ?? NaN,
+    sinks: none?.sinks ?? NaN,
+    direction_sinks: direction?.sinks ?? NaN,
+    zero_value: changed('zero-value'),
+    zero_other: changed('zero-other'),
+    mean_value: changed('mean-value'),
+    dropped: changed('dropped'),
+    direction: changed('direction'),
+    random: changed('random'),
+    // Means over heads.
+    tag_cosine: mean((head) => head.tag_cosine),
+    missing_cosine: mean((head) => head.missing_cosine),
+    tag_share: mean((head) => head.tag_share),
+    other_share: mean((head) => head.other_share),
+    value_correlation: value_correlation ?? NaN,
+    // In the layer with the largest effect of the position, and in the last but one.
+    early: effects.reduce((a, b) => (b.position > a.position ? b : a)),
+    late: effects[effects.length - 2],
+  };
 }
+export type SinkMeasured = ReturnType<typeof sinkMeasured>;
 
-export const sinkPresets: readonly Preset<State, Record<string, SinkMeasured>>[] = [
+export const sinkPresets: readonly LabPreset<SinkMeasured>[] = [
   {
     id: 'waiver',
-    figure: 'attention-sinks',
     name: 'A waiver',
     text:
       '<b>The claim of Yan et al. holds.</b> A first value of 0 changes the output by {waiver.zero_value}, an ' +
       'average first value by {waiver.mean_value} and a dropped first key by {waiver.dropped}: the sink absorbs ' +
       'attention by its small value.',
-    state: {},
     claim: ({ waiver }) =>
       waiver.zero_value < waiver.mean_value / 10 &&
       waiver.zero_value < waiver.dropped / 10 &&
@@ -40,7 +47,6 @@ export const sinkPresets: readonly Preset<State, Record<string, SinkMeasured>>[]
   },
   {
     id: 'tag',
-    figure: 'attention-sinks',
     name: 'No tag',
     text:
       '<b>The claim of a tag (Zhang et al.) fails.</b> Outputs of the tokens that attend most to the sink differ ' +
@@ -51,7 +57,6 @@ export const sinkPresets: readonly Preset<State, Record<string, SinkMeasured>>[]
   },
   {
     id: 'sinkline',
-    figure: 'attention-sinks',
     name: 'Direction removed',
     text:
       'Without one key direction {sinkline.direction_sinks} of {sinkline.sinks} sinks are left, by construction; the ' +
@@ -65,7 +70,6 @@ export const sinkPresets: readonly Preset<State, Record<string, SinkMeasured>>[]
   },
   {
     id: 'moved',
-    figure: 'attention-sinks',
     name: 'First token moved',
     text:
       'In an early layer the start of the passage adds {moved.early.position} of attention, whichever token is ' +

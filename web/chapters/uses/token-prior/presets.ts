@@ -1,38 +1,44 @@
-import type { Preset } from '../../shared/preset';
-import type { State } from '../state';
+import type { LabPreset } from '../lab';
+import { endsOf, rowOf, type TokenPriorOutput } from './marks';
 
 /** Of each preset's state, by `eigenscope token-prior`: bits per byte that a prior adds to the loss, and weights. */
-export interface TokenPriorMeasured {
-  /** The prior on the previous token, with the fewest and the most training bytes. */
-  few: number;
-  few_error: number;
-  many: number;
-  many_error: number;
-  /** The prior on the token 16 before, with the most. */
-  far: number;
-  far_error: number;
-  /** Weight on the previous token in the head that has most of it, with the most bytes and no prior. */
-  head: number;
-  /** The same over all heads, with the prior on this token. */
-  prior: number;
+export function tokenPriorMeasured(output: TokenPriorOutput) {
+  const [few, many] = endsOf(output);
+  const [first, last, far] = [
+    rowOf(output, 'previous', few),
+    rowOf(output, 'previous', many),
+    rowOf(output, 'far', many),
+  ];
+  return {
+    // The prior on the previous token, with the fewest and the most training bytes.
+    few: first.added ?? NaN,
+    few_error: first.added_error ?? NaN,
+    many: last.added ?? NaN,
+    many_error: last.added_error ?? NaN,
+    // The prior on the token 16 before, with the most.
+    far: far.added ?? NaN,
+    far_error: far.added_error ?? NaN,
+    // Weight on the previous token in the head that has most of it, with the most bytes and no prior.
+    head: rowOf(output, 'none', many).largest_weight ?? NaN,
+    // The same over all heads, with the prior on this token.
+    prior: last.mean_weight ?? NaN,
+  };
 }
+export type TokenPriorMeasured = ReturnType<typeof tokenPriorMeasured>;
 
-export const tokenPriorPresets: readonly Preset<State, Record<string, TokenPriorMeasured>>[] = [
+export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
   {
     id: 'bias',
-    figure: 'token-prior',
     name: 'Position bias',
     text:
       '<b>The claim of Le et al. fails</b> where positions are a bias of the logits: the prior adds {bias.few} bits ' +
       'per byte (standard error {bias.few_error}) with 2,000 training bytes and {bias.many} ({bias.many_error}) with ' +
       '128,000. Without it one head has the weight {bias.head} on the previous token.',
-    state: {},
     claim: ({ bias: it }) =>
       it.few > -0.05 && it.few > -2 * it.few_error && it.many > -0.05 && it.many > -2 * it.many_error && it.head > 0.6,
   },
   {
     id: 'vectors',
-    figure: 'token-prior',
     name: 'Learned positions',
     text:
       'With learned position vectors no head finds the previous token in 200 steps (largest weight {vectors.head}): a ' +
@@ -44,7 +50,6 @@ export const tokenPriorPresets: readonly Preset<State, Record<string, TokenPrior
   },
   {
     id: 'heavy',
-    figure: 'token-prior',
     name: 'Weight 1',
     text:
       'A strict prior moves the attention without lowering the loss: at $c$ = 1 the mean weight on the previous token ' +
@@ -54,10 +59,8 @@ export const tokenPriorPresets: readonly Preset<State, Record<string, TokenPrior
   },
   {
     id: 'far',
-    figure: 'token-prior',
     name: 'A wrong prior',
     text: 'A prior on the token 16 before costs {far.far} bits per byte (standard error {far.far_error}) with 128,000 bytes.',
-    state: {},
     claim: ({ far: it }) => it.far > 2 * it.far_error,
   },
 ];
