@@ -1,12 +1,13 @@
 // `npm run bench:large` writes docs/performance/large-checkpoint.md: the scan of a checkpoint in the shape of a 7B
 // LLaMA against reading the bytes of the same query and key tensors in pieces of 1 MiB, in turn, each after the
 // system forgot the files; and the scan's peak memory.
-import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { spread, writeReport } from './report.mjs';
+import { cellOf, writeReport } from './report.mjs';
+import { watched } from './watched.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = process.argv[2] ?? '32';
@@ -56,27 +57,9 @@ function secondsToRead(list) {
 }
 
 /** Seconds of the scan, its peak memory in MB and its rows. */
-function scan() {
-  const start = performance.now();
-  const child = spawn(`${root}build/native/eigenscope`, ['heads', folder, '--traces', '--csv']);
-  let memory = 0;
-  let text = '';
-  child.stdout.on('data', (chunk) => (text += chunk));
-  child.stderr.pipe(process.stderr);
-  const watch = setInterval(() => {
-    const status = `/proc/${child.pid}/status`;
-    if (!existsSync(status)) return;
-    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(status, 'utf8'));
-    if (peak) memory = Math.max(memory, Number(peak[1]) / 1000);
-  }, 50);
-  return new Promise((done, fail) => {
-    child.on('close', (status) => {
-      clearInterval(watch);
-      const seconds = (performance.now() - start) / 1000;
-      if (status === 0) done({ seconds, memory, rows: text.trim().split('\n').length - 1 });
-      else fail(new Error(`the scan ended with status ${status}`));
-    });
-  });
+async function scan() {
+  const { text, ...spent } = await watched(`${root}build/native/eigenscope`, ['heads', folder, '--traces', '--csv']);
+  return { ...spent, rows: text.trim().split('\n').length - 1 };
 }
 
 try {
@@ -97,10 +80,7 @@ try {
       turns.push({ reading, seconds, memory });
       heads = scanned;
     }
-    const cell = (value, digits) => {
-      const { median, low, high } = spread(turns.map(value));
-      return `${median.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`;
-    };
+    const cell = (value, digits) => cellOf(turns.map(value), digits);
     rows.push([
       kind,
       cell(({ reading }) => reading, 1),

@@ -10,6 +10,13 @@ export function spread(values) {
   return { median: sorted[(sorted.length - 1) / 2], low: sorted[0], high: sorted.at(-1) };
 }
 
+/** The median of an odd number of values and their range, for a table. */
+export function cellOf(values, digits) {
+  const { median, low, high } = spread(values);
+  const shown = (value) => value.toFixed(digits);
+  return values.length > 1 ? `${shown(median)} (${shown(low)} to ${shown(high)})` : shown(median);
+}
+
 /**
  * Writes docs/performance/<name>.md and prints it: a table (strings, a row each) under a title, with the
  * command, the date and the machine. `notes` are paragraphs below it.

@@ -1,9 +1,9 @@
 // Writes a checkpoint in the shape of a LLaMA of 7 billion weights (32 layers of 32 heads, width 4096) or of 1.1
 // billion (22 layers of 32 heads with 4 key heads, width 2048), BF16, in shards with their index, config.json and,
 // with --tokenizer, a tokenizer.json of bytes. The files are sparse: only headers, gains and, with --dense, queries and
-// keys take room on the disk; the rest are holes, which read as zeros.
+// keys or, with --full, all weights take room on the disk; the rest are holes, which read as zeros.
 //
-//   node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense] [--tokenizer] [--layers N]
+//   node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense|--full] [--tokenizer] [--layers N]
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,6 +20,7 @@ const { values, positionals } = parseArgs({
   options: {
     size: { type: 'string', default: '7b' },
     dense: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
     tokenizer: { type: 'boolean', default: false },
     layers: { type: 'string' },
   },
@@ -29,7 +30,7 @@ const size = SIZES[values.size];
 const layers = Number(values.layers ?? size?.layers);
 if (!folder || !size || !Number.isInteger(layers) || layers < 1) {
   console.error(
-    'usage: node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense] [--tokenizer] [--layers N]',
+    'usage: node tests/bench/sparse-llama.mjs FOLDER [--size 7b|1.1b] [--dense|--full] [--tokenizer] [--layers N]',
   );
   process.exit(2);
 }
@@ -63,6 +64,9 @@ function someNumbers(seed) {
   return Buffer.from(Uint16Array.from(new Uint32Array(singles.buffer), (bits) => bits >>> 16).buffer);
 }
 
+/** Tensors with numbers of their own, of all files. */
+let filled = 0;
+
 function writeShard(path, tensors) {
   const header = {};
   let end = 0;
@@ -82,9 +86,9 @@ function writeShard(path, tensors) {
     const [from, to] = offsets.map((offset) => start + offset);
     if (name.includes('norm')) {
       writeSync(file, Buffer.alloc(to - from, Buffer.from([0x80, 0x3f])), 0, null, from); // ones
-    } else if (values.dense && /[qk]_proj/.test(name)) {
-      const block = someNumbers(2 * Number(name.split('.')[2]) + name.includes('q_proj'));
-      for (let at = from; at < to; at += block.length) writeSync(file, block, 0, null, at);
+    } else if (values.full || (values.dense && /[qk]_proj/.test(name))) {
+      const block = someNumbers(filled++);
+      for (let at = from; at < to; at += block.length) writeSync(file, block, 0, Math.min(block.length, to - at), at);
     }
   }
   closeSync(file);

@@ -1,7 +1,7 @@
 // `npm run bench:page` writes docs/performance/page.md: what a visitor downloads and waits for. Times are
 // measured several times, each with a fresh page; the machine should do nothing else.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { spread, writeReport } from '../bench/report.mjs';
 import { MOST, sizes } from '../page-size';
 import { blocks, browser, checkpoint, csv, host, openBrowser, settled, visit } from './browser';
 import { dropPicked, pick } from './drop';
+import { rendererMeter } from './renderer-use';
 
 openBrowser();
 
@@ -202,23 +203,11 @@ async function lossesPart(): Promise<{ seconds: number; step: number }> {
   return found;
 }
 
-/** Tells the memory of Chromium's largest renderer without what it maps from files, in MB, on Linux. */
-async function memoryMeter(): Promise<() => Promise<number>> {
-  const session = await browser.newBrowserCDPSession();
-  return async () => {
-    const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-    const sizes = processInfo
-      .filter(({ type }) => type === 'renderer')
-      .map(({ id }) => /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'utf8')))
-      .map((found) => Number(found?.[1]) / 1000);
-    return Math.max(...sizes);
-  };
-}
-
 /** MB of memory before and at most during the scan of the checkpoint in a folder, and its seconds. */
 async function scanOf(folder: string) {
   const { page } = await visit(browser, host.address);
-  const memory = await memoryMeter();
+  const meter = await rendererMeter(browser);
+  const memory = async () => (await meter()).memory;
   const before = await memory();
   const start = performance.now();
   await page.locator('[data-files]').setInputFiles(readdirSync(folder).map((name) => join(folder, name)));
