@@ -1,4 +1,5 @@
 // Small checkpoints with known names, as files.
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
 export interface Tensors {
   [name: string]: { shape: number[]; value(place: number): number };
@@ -19,6 +20,19 @@ export function safetensorsOf(tensors: Tensors, dtype: 'F32' | 'BF16' = 'F32'): 
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(text.length));
   return Buffer.concat([length, text, ...data]);
+}
+
+/** Makes the first weight of a tensor in a .safetensors file NaN. */
+export function spoil(path: string, tensor: string): void {
+  const file = openSync(path, 'r+');
+  const length = Buffer.alloc(8);
+  readSync(file, length, 0, 8, 0);
+  const text = Buffer.alloc(Number(length.readBigUInt64LE()));
+  readSync(file, text, 0, text.length, 8);
+  const { dtype, data_offsets } = JSON.parse(text.toString())[tensor];
+  const nan = Buffer.from([0, 0, 0xc0, 0x7f]); // in BF16 its last two bytes
+  writeSync(file, nan.subarray(dtype === 'BF16' ? 2 : 0), 0, null, 8 + text.length + data_offsets[0]);
+  closeSync(file);
 }
 
 /** Weights that differ from tensor to tensor. */

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
 #include "inference/head_measures.h"
+#include "inference/text_attention.h"
 #include "inference_models.h"
 #include "paths.h"
 #include "propagation/propagation.h"
@@ -378,6 +380,32 @@ TEST_CASE("models that do not fit together are refused by name", "[forward]") {
   CHECK(embed({-1}) == "token");
   CHECK(embed({kTinyTokens}) == "token");
   CHECK(failure_of([&] { ForwardPass(model, {}); }).item == "passages");
+}
+
+TEST_CASE("a layer that is not finite is named, and the heads of those before it stay",
+          "[forward]") {
+  const std::vector<Passage> passages = {{{3, 1, 4}, 0, 0}, {{1, 5, 2}, 0, 0}};
+  TextAttention whole(tiny(tiny_gpt2().writer(), kTinyGpt2Config), passages, true);
+  whole.advance(std::numeric_limits<double>::infinity());
+  REQUIRE(whole.layers().size() == kTinyLayers);
+  REQUIRE(whole.weights().size() == kTinyLayers * kTinyHeads * passages.size());
+
+  TinyModel model = tiny_gpt2();
+  model.values["h.1.attn.c_attn.weight"][5] = std::nan("");
+  TextAttention attention(tiny(model.writer(), kTinyGpt2Config), passages, true);
+  const auto run = [&] { attention.advance(std::numeric_limits<double>::infinity()); };
+  for (int tries = 0; tries < 2; ++tries) {  // the step is still to be done
+    CHECK(failure_of(run).item == "h.1.attn.c_attn.weight");
+    REQUIRE(attention.layers().size() == 1);
+    REQUIRE(attention.heads().size() == kTinyHeads);
+    REQUIRE(attention.weights().size() == kTinyHeads * passages.size());
+  }
+  for (std::size_t head = 0; head < kTinyHeads; ++head) {
+    CHECK(attention.heads()[head].measures.row.entropy == whole.heads()[head].measures.row.entropy);
+  }
+  for (std::size_t i = 0; i < attention.weights().size(); ++i) {
+    CHECK(attention.weights()[i].weights == whole.weights()[i].weights);
+  }
 }
 
 TEST_CASE("measures of a head are those of its rows", "[forward]") {

@@ -190,7 +190,13 @@ bool has_default_text(const Operation& operation) {
 void run_job(Job& job) {
   const Progress progress;
   constexpr double kWork = 2e8;  // a fraction of a second
-  while (!job.advance(kWork)) progress.show(job.progress());
+  while (!job.advance(kWork)) {
+    if (const auto parts = job.parts()) {
+      progress.show(*parts, job.progress());
+    } else {
+      progress.show(job.progress());
+    }
+  }
 }
 
 std::string footer_of(const Operation& operation) {
@@ -230,9 +236,16 @@ void add_operation(CLI::App& app, const Operation& operation) {
     TypedFields::Reader reader(command->fields);
     command->checkpoint.give(reader);
     const std::unique_ptr<Job> job = operation.job(reader);
-    run_job(*job);
+    const auto print = [&] { print_result(std::cout, operation, *job, command->csv); };
+    try {
+      run_job(*job);
+    } catch (const FormatError&) {
+      // Such as the heads of the layers before one that cannot be read.
+      if (job->progress() > 0) print();
+      throw;
+    }
     print_notes(*job);
-    print_result(std::cout, operation, *job, command->csv);
+    print();
   });
 }
 

@@ -21,6 +21,12 @@ struct Partition {
   std::vector<std::vector<std::byte>> found = {};
 };
 
+/// How many of the parts of a job's work are done, such as 7 of 22 layers.
+struct PartsDone {
+  Eigen::Index done, all;
+  const char* name;
+};
+
 /// A computation that advances in steps.
 class Job {
  public:
@@ -29,7 +35,9 @@ class Job {
   virtual bool advance(double work) = 0;
   /// In [0, 1].
   virtual double progress() const = 0;
-  /// The result so far; once done, the result.
+  /// In parts, where these have a name.
+  virtual std::optional<PartsDone> parts() const { return {}; }
+  /// The result so far; once done, the result. After a step that failed: that of those before it.
   virtual void write(ResultFields& out) const = 0;
   /// Of a partition that is done: what the others need of it.
   virtual std::vector<std::byte> found() const { return {}; }
@@ -57,8 +65,9 @@ struct Operation {
 void check_text(const Operation& operation, const std::string& field, const std::string& text);
 
 /// `Own` is made from a const Input&, has advance(work), progress() and result(), whose type a function
-/// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. Where it
-/// divides its work it has kPartitions, found() and is made from a const Input& and a const Partition&.
+/// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. It may have
+/// parts(). Where it divides its work it has kPartitions, found() and is made from a const Input& and a
+/// const Partition&.
 template <class Input, class Own>
 constexpr Operation operation(const char* name, Help meaning, Help example,
                               const char* rows = nullptr) {
@@ -73,6 +82,10 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     }
     bool advance(double work) override { return own.advance(work); }
     double progress() const override { return own.progress(); }
+    std::optional<PartsDone> parts() const override {
+      if constexpr (requires(const Own& it) { it.parts(); }) return own.parts();
+      return {};
+    }
     void write(ResultFields& out) const override { describe(out, own.result()); }
     std::vector<std::byte> found() const override {
       if constexpr (kDivides) return own.found();

@@ -1,5 +1,7 @@
 #include "inference/text_attention.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace eigenscope {
@@ -14,7 +16,6 @@ bool TextAttention::advance(double work) {
   for (double left = work; left >= 0 && !pass_.done();) {
     left -= pass_.passage() < passages().size() ? run_passages() : pass_.advance();
   }
-  if (pass_.done() && !running_.empty()) weights_ = std::exchange(running_, {});
   return pass_.done();
 }
 
@@ -52,6 +53,8 @@ double TextAttention::run_passages() {
 }
 
 void TextAttention::finish_layer(int layer) {
+  std::move(running_.begin(), running_.end(), std::back_inserter(weights_));
+  running_.clear();
   const OutlierFeature outlier = outliers_.outlier();
   layers_.push_back({layer, outlier});
   for (const HeadOnPassage& head : heads_of_layer_) {

@@ -52,7 +52,7 @@ class TextAttention {
   /// The layers that are done, and their heads.
   const std::vector<LayerOnText>& layers() const { return layers_; }
   const std::vector<HeadOnText>& heads() const { return heads_; }
-  /// Passage by passage in each layer; empty until all is done, and where they are not kept.
+  /// Those of these heads, passage by passage in each layer; empty where they are not kept.
   const std::vector<HeadWeights>& weights() const { return weights_; }
 
  private:
@@ -72,7 +72,7 @@ class TextAttention {
   OutlierMeter outliers_;
   std::vector<LayerOnText> layers_;
   std::vector<HeadOnText> heads_;
-  std::vector<HeadWeights> running_;  // weights until all is done
+  std::vector<HeadWeights> running_;  // of the present layer
   std::vector<HeadWeights> weights_;
 };
 

@@ -163,7 +163,7 @@ void describe(ResultFields& out, const AttendResult& result) {
   out.list("layers", result.layers, "one row per finished layer", describe_layer);
   out.list("heads", result.heads, "one row per finished head, means over the queries");
   out.list("weights", result.weights ? *result.weights : none,
-           "one matrix per passage and head if requested; empty until done", describe_weights);
+           "one matrix per passage and finished head if requested", describe_weights);
   static const std::vector<Picture> no_pictures;
   out.list("pictures", result.pictures ? *result.pictures : no_pictures,
            "the pictures in the model's size, if the weights are requested", describe_picture);
@@ -249,6 +249,9 @@ class AttendJob {
 
   bool advance(double work) { return attention_.advance(work); }
   double progress() const { return progress_of(attention_); }
+  PartsDone parts() const {
+    return {static_cast<Index>(attention_.layers().size()), given_.model->layers(), "layers"};
+  }
   AttendResult result() const {
     AttendResult result = given_;
     result.layers = attention_.layers();
