@@ -4,6 +4,8 @@ import type { EngineFailure } from './protocol';
 export class EngineError extends Error {
   /** The parameter, tensor or key at fault; '' where none is. */
   readonly field: string;
+  /** The job was under way; else its input was refused. */
+  readonly begun: boolean;
   /** The computation broke, and may do better once more; else its input was refused. */
   get broken(): boolean {
     return this.name === 'Error';
@@ -12,6 +14,7 @@ export class EngineError extends Error {
     super(failure.message);
     this.name = failure.name;
     this.field = failure.field;
+    this.begun = failure.begun ?? false;
   }
 }
 

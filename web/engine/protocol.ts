@@ -26,6 +26,8 @@ export interface EngineFailure {
   name: 'InvalidArgument' | 'FormatError' | 'Error';
   field: string;
   message: string;
+  /** The job was under way: the library had taken its input. */
+  begun?: boolean;
 }
 
 /**
@@ -47,7 +49,8 @@ export type ToWorker =
   | { kind: 'bytes'; id: number; file: number; offset: number; bytes: Uint8Array<ArrayBuffer> | null };
 
 /**
- * Worker to main thread. `progress` is in [0, 1]. `slowest` are the milliseconds of the longest step of the job
+ * Worker to main thread. A partial output comes where there is progress, and before the failure of a job that is under
+ * way. `progress` is in [0, 1]. `slowest` are the milliseconds of the longest step of the job
  * so far, in which the worker looks at no message.
  */
 export type FromWorker =

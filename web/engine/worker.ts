@@ -11,7 +11,9 @@ interface Task {
   /** Made by the first step, which reads the headers of files. */
   job: NativeJob | null;
   work: number;
+  /** When a partial result was last posted, and the progress then. */
   shown: number;
+  progress: number;
   /** Milliseconds of its longest step. */
   slowest: number;
 }
@@ -30,9 +32,9 @@ let scheduled = false;
 let engine: Promise<NativeEngine> | undefined;
 let memory: WebAssembly.Memory | undefined;
 
-/** A final result moves to the main thread; a partial one is copied, for the job may still hold it. */
+/** Results move to the main thread: their arrays are copies of what the job holds. */
 function post(message: FromWorker): void {
-  const transfer = message.kind === 'done' ? [...new Set(buffersOf(message))] : [];
+  const transfer = 'output' in message ? [...new Set(buffersOf(message.output))] : [];
   postMessage(message, { transfer });
 }
 
@@ -43,13 +45,14 @@ function* buffersOf(value: unknown): Generator<ArrayBuffer> {
   }
 }
 
-function fail(id: number, error: unknown): void {
+function fail(id: number, error: unknown, begun = false): void {
   const given = error as { name?: string; field?: string; message?: string };
   const named = given.name === 'InvalidArgument' || given.name === 'FormatError';
   const failure = {
     name: named ? (given.name as 'InvalidArgument' | 'FormatError') : ('Error' as const),
     field: given.field ?? '',
     message: given.message ?? String(error),
+    begun,
   };
   post({ kind: 'failed', id, failure });
 }
@@ -70,6 +73,7 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
       job: null,
       work: 1e6,
       shown: performance.now(),
+      progress: 0,
       slowest: 0,
     });
     schedule();
@@ -111,10 +115,28 @@ function step(task: Task): boolean {
     job.delete();
     task.sources.close();
   } else if (now - task.shown > PARTIAL) {
-    post({ kind: 'partial', id, progress: job.progress(), output: job.output(), slowest });
-    task.shown = now;
+    postPartial(task, job);
   }
   return done;
+}
+
+/** Posts what the job has found, where that is more than before: it may be large. */
+function postPartial(task: Task, job: NativeJob): void {
+  const { id, slowest } = task;
+  const progress = job.progress();
+  if (progress === task.progress) return;
+  post({ kind: 'partial', id, progress, output: job.output(), slowest });
+  task.shown = performance.now();
+  task.progress = progress;
+}
+
+/** Ends a task whose step failed. What it found before stays, unless the engine broke. */
+function end(task: Task, error: unknown): void {
+  const { id, job, sources } = task;
+  if (job && (error as Error).name === 'FormatError') postPartial(task, job);
+  fail(id, error, job !== null);
+  job?.delete();
+  sources.close();
 }
 
 /** Asks for the bytes without which a step failed; a failed step leaves its job as it was. */
@@ -154,11 +176,7 @@ next.port1.onmessage = () => {
   try {
     if (!step(task)) tasks.push(task);
   } catch (error) {
-    if (!starve(task)) {
-      fail(task.id, error);
-      task.job?.delete();
-      task.sources.close();
-    }
+    if (!starve(task)) end(task, error);
   }
   schedule();
 };

@@ -17,6 +17,7 @@ import { missingOf, sourceOf } from './checkpoint-files';
 import { EXAMPLES } from './examples';
 import { KINDS, tokensOf, type Pattern } from './head-patterns';
 import { wordsOf } from './head-words';
+import { attendByLayers, layersDoneText } from './layers-done';
 import { placeName } from '../../heads/registry';
 import { LONGEST } from './reading';
 import { loadSampleTexts } from './sample';
@@ -49,6 +50,10 @@ export class HeadTextFigure implements Figure {
   /** What was shown last: it is cleared for the other. */
   private reads: 'text' | 'picture' = 'text';
   private noted = '';
+  /** The last answer that is not partial. */
+  private whole: { files: Checkpoint; text: Attended; reading: string } | null = null;
+  /** A person has cancelled since. */
+  private isCancelled = false;
   private words = child(document, '[data-head-words]');
   private select = child<HTMLSelectElement>(document, '[data-head-select]');
   /** Below the sentence that is typed: it is not the one that is shown. */
@@ -79,10 +84,10 @@ export class HeadTextFigure implements Figure {
   }
 
   async compute(context: FigureContext): Promise<void> {
-    const { reading } = context.state;
     const { files } = this.checkpoints;
     if (!files) return this.showSample();
-    const { model, index, config, tokenizer } = files;
+    this.isCancelled = false;
+    const { model, index, config } = files;
     const { pictures } = await context.run('tensors', { model, index, config });
     this.picture.offer(pictures);
     if (pictures && (this.prefersPicture || missingOf(files))) {
@@ -92,28 +97,43 @@ export class HeadTextFigure implements Figure {
       return this.measurements.set({ text: null, unreadable: missingOf(files) });
     }
     try {
-      const found = await context.run('attend', {
-        model,
-        index,
-        config,
-        tokenizer,
-        text: reading,
-        length: LONGEST,
-        fit_length: true,
-        passages: 1,
-        weights: true,
-      });
-      this.measurements.set({ text: found, reading });
+      await this.read(context, files);
     } catch (error) {
-      if (!(error instanceof EngineError) || error.name !== 'FormatError') throw error;
+      if (context.signal.aborted) this.restore(files);
+      const isRefused = error instanceof EngineError && error.name === 'FormatError' && !error.begun;
+      if (!isRefused || this.whole?.files === files) throw error; // a model that was read before can be read
       if (pictures) return this.lookAt(context, files, true);
       this.measurements.set({ text: null, unreadable: error.message });
     }
   }
 
+  /** Runs the model on the typed text, and shows its layers as they are done. */
+  private async read(context: FigureContext, files: Checkpoint): Promise<void> {
+    const { model, index, config, tokenizer } = files;
+    const { reading } = context.state;
+    const settings = { text: reading, length: LONGEST, fit_length: true, passages: 1, weights: true };
+    const input = { model, index, config, tokenizer, ...settings };
+    const text = await attendByLayers(context, input, (part, progress) => {
+      this.measurements.set({ text: part, reading, isPartial: true });
+      context.show(progress);
+    });
+    this.measurements.set({ text, reading });
+    this.whole = { files, text, reading };
+  }
+
+  /** After a cancel: shows the answer before again, where there is one of this model. */
+  private restore(files: Checkpoint): void {
+    const { whole, measurements } = this;
+    if (whole?.files !== files || this.checkpoints.files !== files) return;
+    this.isCancelled = true;
+    measurements.set({ text: whole.text, reading: whole.reading });
+  }
+
   /** Runs the model on the chosen picture. */
   private async lookAt(context: FigureContext, files: Checkpoint, onlyPictures: boolean): Promise<void> {
-    this.measurements.set({ text: await this.picture.ask(context, files), onlyPictures });
+    const text = await this.picture.ask(context, files);
+    this.measurements.set({ text, onlyPictures });
+    this.whole = { files, text, reading: this.measurements.reading };
   }
 
   /** Shows the sample’s answer to one of the examples, unless a model is opened meanwhile. */
@@ -149,9 +169,10 @@ export class HeadTextFigure implements Figure {
     const found = isThere && text ? rowOf(this.place(), text.heads) : undefined;
     const pattern = found ? this.measurements.patternOf(found) : null;
     const said = found ? wordsOf(found, pattern, this.column('entropy')) : '';
+    const done = text && this.measurements.isPartial ? layersDoneText(text) : '';
     const isCut = text && text.text_passages > text.passages.length;
     const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
-    this.words.textContent = `${cut}${said}${this.otherText()}`;
+    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${this.otherText()}`;
     frame.retitle(this.title(pattern));
     if (!isThere) return this.sayElsewhere();
     const weights = this.measurements.weightsOf(this.place());
@@ -229,6 +250,13 @@ export class HeadTextFigure implements Figure {
 
   private place(): Pick<Head, 'stack' | 'layer' | 'head'> {
     return this.checkpoints.head(this.store.state.head);
+  }
+
+  /** Which text is shown where reading another one was cancelled. */
+  private earlierText(): string {
+    const { reading } = this.measurements;
+    if (!this.isCancelled || this.store.state.reading === reading) return '';
+    return `Shown is the attention on “${quoted(reading)}”. `;
   }
 
   /** What to say where a link is about another model than the one that is open. */

@@ -15,6 +15,8 @@ export class HeadMeasurements {
   text: Attended | null = null;
   /** That text. */
   reading = '';
+  /** Its first layers alone are computed. */
+  isPartial = false;
   /** Why the model can read no text, in words; '' where it can or that is not known yet. */
   unreadable = '';
   /** The model can read pictures, and no text. */
@@ -30,8 +32,11 @@ export class HeadMeasurements {
   }
 
   set(
-    found: Partial<Pick<HeadMeasurements, 'predictions' | 'text' | 'reading' | 'unreadable' | 'onlyPictures'>>,
+    found: Partial<
+      Pick<HeadMeasurements, 'predictions' | 'text' | 'reading' | 'isPartial' | 'unreadable' | 'onlyPictures'>
+    >,
   ): void {
+    if ('text' in found) this.isPartial = false;
     Object.assign(this, found);
     if ('text' in found) this.lookAtText();
     this.changed.send();
@@ -39,6 +44,7 @@ export class HeadMeasurements {
 
   private lookAtText(): void {
     this.patterns = this.text && this.text.patch_side === 0 ? new Patterns(tokensOf(this.text)) : null;
+    if (this.isPartial) return; // another head with each layer would be shown
     const clarity = (head: Place) => this.patternsOf(head)?.reduce((most, it) => Math.max(most, excess(it)), 0) ?? 0;
     const heads = (this.text?.weights ?? []).map((head) => ({ head, clarity: clarity(head) }));
     const best = heads.reduce<(typeof heads)[0] | null>((a, b) => (a && a.clarity >= b.clarity ? a : b), null);

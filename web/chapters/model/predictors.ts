@@ -132,12 +132,17 @@ export class PredictorsFigure implements Figure {
     };
     if (!offered) begin();
     const question = questionOf(files, text.bytes, context.state);
+    let newest: { part: Predicted; progress: number } | null = null;
     const take = (part: Predicted, progress: number) => {
       if (this.offered) this.accept(this.offered, begin);
+      newest = { part, progress };
       this.takePart(context, part, progress);
     };
     const predictions = await context.run('predict', question, take).catch((error: unknown) => {
-      if (!context.signal.aborted) this.offered = null;
+      if (!context.signal.aborted) {
+        this.offered = null;
+        if (newest) this.take(context, newest.part, newest.progress); // the heads before what failed
+      }
       throw error;
     });
     if (this.offered) this.accept(this.offered, begin);

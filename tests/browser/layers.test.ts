@@ -1,0 +1,114 @@
+// A text that takes seconds to go through a model: its layers appear as they are done, whatever ends the pass.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import { spoil } from '../checkpoints';
+import { root } from '../cli/eigenscope';
+import { browser, caption, host, openBrowser, visit } from './browser';
+
+openBrowser();
+
+const HEADS = 32;
+const [SHORT, LONG] = ['A whale swam.', 'The ship followed the whale. '.repeat(5)];
+
+/** The files of a checkpoint with layers of a LLaMA of 1.1 billion weights, most of which are zero. */
+function writeLayers(layers: number): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-layers-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const size = ['--size', '1.1b', '--layers', `${layers}`, '--tokenizer', '--dense'];
+  execFileSync('node', [`${root}tests/bench/sparse-llama.mjs`, folder, ...size]);
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+/** Opens the page with a sentence on which the model is run as soon as its heads are read. */
+async function opened(files: string[], reading: string): Promise<{ page: Page; errors: string[] }> {
+  const visited = await visit(browser, `${host.address}#model?passages=1&reading=${encodeURIComponent(reading)}`);
+  await visited.page.locator('[data-files]').setInputFiles(files);
+  return visited;
+}
+
+const words = (page: Page, text: string | RegExp) => page.locator('[data-head-words]', { hasText: text });
+const message = (page: Page) => page.locator('#figure-head-text .message');
+
+/** Types a sentence, and waits until some layers have read it, and not all. */
+async function readSome(page: Page, reading: string): Promise<void> {
+  await page.locator('#field-model-reading').fill(reading);
+  await page.locator('#field-model-reading').press('Enter');
+  await words(page, /^Layers? 0.* computed so far/).waitFor();
+}
+
+/** Rows of the table, in the order of the layers, that have an entropy on the sentence. */
+async function measured(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const table = document.querySelector<HTMLTableElement>('[data-head-table] table')!;
+    const { cellIndex } = table.querySelector<HTMLTableCellElement>('th:has([data-sort="text_entropy"])')!;
+    return [...table.tBodies[0].rows].filter(({ cells }) => /\d/.test(cells[cellIndex].textContent)).length;
+  });
+}
+
+test('a NaN in layer 7 is named, and the heads of the layers before it are shown', { timeout: 180_000 }, async () => {
+  const files = writeLayers(9);
+  const values = 'model.layers.7.self_attn.v_proj.weight';
+  for (const shard of files.filter((name) => name.includes('00001-of'))) spoil(shard, values);
+  const { page, errors } = await opened(files, SHORT);
+  await message(page)
+    .filter({ hasText: `${values}: it holds NaN` })
+    .waitFor({ timeout: 120_000 });
+  await words(page, /^Layers 0 to 6 are computed so far/).waitFor();
+  const chosen = page.locator('[data-head-select]');
+  for (const [layer, drawn] of [
+    [6, 1],
+    [7, 0],
+  ]) {
+    await chosen.selectOption(`${layer}.3`);
+    await expect.poll(() => page.locator('#figure-head-text svg[role="img"]').count()).toBe(drawn);
+  }
+  expect(await page.locator('[data-no-text]').isHidden()).toBe(true);
+  expect(errors).toEqual([]);
+});
+
+test('layers are shown as they are done; a cancel brings the answer before back', { timeout: 180_000 }, async () => {
+  const { page, errors } = await opened(writeLayers(6), SHORT);
+  const isWhole = page.locator('#figure-head-text [data-live]', { hasText: `on ${SHORT.length} tokens` });
+  await isWhole.waitFor({ state: 'attached', timeout: 120_000 });
+  await expect.poll(() => words(page, 'so far').count()).toBe(0);
+  await expect.poll(() => measured(page)).toBe(6 * HEADS);
+  const before = await caption(page, 'head-text');
+  await readSome(page, LONG);
+  expect((await measured(page)) % HEADS).toBe(0);
+  expect(await measured(page)).toBeLessThan(6 * HEADS);
+  const wait = page.locator('#figure-head-text .wait');
+  await wait.filter({ hasText: /^Computing for .* left\./ }).waitFor();
+  await wait.locator('button').click();
+  await words(page, `Shown is the attention on “${SHORT}”`).waitFor();
+  expect(await measured(page)).toBe(6 * HEADS);
+  await expect.poll(() => caption(page, 'head-text')).toBe(before);
+  await wait.locator('button', { hasText: 'Compute' }).click();
+  const whole = page.locator('#figure-head-text [data-live]', { hasText: 'on 128 tokens' });
+  await whole.waitFor({ state: 'attached', timeout: 120_000 });
+  await expect.poll(() => words(page, /so far|Shown is/).count()).toBe(0);
+  expect(errors).toEqual([]);
+});
+
+test('files that vanish in mid-pass are named, and what was read of them stays', { timeout: 180_000 }, async () => {
+  const files = writeLayers(6);
+  const { page, errors } = await opened(files, SHORT);
+  const isWhole = page.locator('#figure-head-text [data-live]', { hasText: `on ${SHORT.length} tokens` });
+  await isWhole.waitFor({ state: 'attached', timeout: 120_000 });
+  await readSome(page, LONG);
+  for (const file of files) rmSync(file);
+  await message(page).filter({ hasText: 'is it still there?' }).waitFor({ timeout: 60_000 });
+  const layers = (await measured(page)) / HEADS;
+  expect([1, 2, 3, 4, 5]).toContain(layers);
+  await words(page, layers === 1 ? 'Layer 0 is computed' : `Layers 0 to ${layers - 1} are computed`).waitFor();
+  // Another sentence cannot be read either, and takes nothing away.
+  await page.locator('#field-model-reading').fill('Sails.');
+  await page.locator('#field-model-reading').press('Enter');
+  await message(page).filter({ hasText: 'is it still there?' }).waitFor();
+  expect(await page.locator('[data-no-text]').isHidden()).toBe(true);
+  expect(await measured(page)).toBe(layers * HEADS);
+  expect(errors).toEqual([]);
+});
