@@ -75,6 +75,31 @@ TEST_CASE("small steps of the lab of token priors change no number, and rows com
   CHECK(std::isnan(lab.rows()[1].loss.value));
 }
 
+TEST_CASE("seeds of token priors that are divided among workers give the same numbers") {
+  TokenPriorSettings settings = token_prior_settings();
+  settings.trainings = 3;
+  const std::vector<TokenPriorRow> whole = token_prior_rows(settings);
+  std::vector<std::vector<std::byte>> found;
+  for (const std::size_t first : {0, 1}) {
+    TokenPriors part(made_text(12000), settings, {first, 2});
+    while (!part.advance(1e12)) continue;
+    CHECK(part.rows().back().trainings == (first == 0 ? 2 : 1));
+    found.push_back(part.bytes());
+  }
+  TokenPriors joined(made_text(12000), settings);
+  joined.join(found);
+  CHECK(joined.advance(0));
+  const std::vector<TokenPriorRow> rows = joined.rows();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CHECK(rows[i].trainings == 3);
+    CHECK(rows[i].loss.value == whole[i].loss.value);
+    CHECK(rows[i].added.error == whole[i].added.error);
+    CHECK(rows[i].largest_weight.value == whole[i].largest_weight.value);
+  }
+  found[1].pop_back();
+  CHECK_THROWS_AS(joined.join(found), InvalidArgument);
+}
+
 TEST_CASE("without weight every token prior is none, and the training text must be long enough") {
   TokenPriorSettings settings = token_prior_settings();
   settings.prior_weight = 0;

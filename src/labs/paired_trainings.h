@@ -1,28 +1,47 @@
 // The training runs of a lab that trains several kinds of a model on the same data: numbered by seed, then by
-// point (the values of the figure's axis), then by kind, and done one after the other in steps.
+// point (the values of the figure's axis), then by kind, and done one after the other in steps. Seeds can be
+// divided among workers.
 #pragma once
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "labs/estimate_over.h"
+#include "support/error.h"
 
 namespace eigenscope {
+
+/// The seeds first, first + stride, ...: those of one worker of `stride`.
+struct SeedPartition {
+  std::size_t first = 0, stride = 1;
+};
 
 /// `Run` is a training run under way and has `Eigen::Index step`; `Measures` is what is kept of one.
 template <class Run, class Measures>
 class PairedTrainings {
  public:
-  PairedTrainings(std::size_t kinds, std::size_t points, Eigen::Index seeds, Eigen::Index steps)
-      : kinds_(kinds), points_(points), seeds_(static_cast<std::size_t>(seeds)), steps_(steps) {}
+  /// Only the seeds of the partition; what is said of seeds below counts these alone.
+  PairedTrainings(std::size_t kinds, std::size_t points, Eigen::Index seeds, Eigen::Index steps,
+                  SeedPartition partition = {})
+      : kinds_(kinds),
+        points_(points),
+        partition_(partition),
+        seeds_((static_cast<std::size_t>(seeds) + partition.stride - 1 - partition.first) /
+               partition.stride),
+        steps_(steps) {}
 
   // Of the run that is under way or comes next.
-  std::uint64_t seed() const { return done() / runs_of_seed(); }
+  std::uint64_t seed() const {
+    return partition_.first + done() / runs_of_seed() * partition_.stride;
+  }
   std::size_t point() const { return done() % runs_of_seed() / kinds_; }
   std::size_t kind() const { return done() % kinds_; }
   bool first_of_seed() const { return done() % runs_of_seed() == 0; }
@@ -56,6 +75,27 @@ class PairedTrainings {
     return true;
   }
 
+  /// The measures of the runs that are done as bytes, for another process of the same build.
+  std::vector<std::byte> bytes() const {
+    static_assert(std::is_trivially_copyable_v<Measures>);
+    const auto all = std::as_bytes(std::span(found_));
+    return {all.begin(), all.end()};
+  }
+  /// Makes all runs done, of the bytes of all partitions in their order. Throws InvalidArgument ("partitions") where
+  /// these are too few.
+  void join(const std::vector<std::vector<std::byte>>& partitions) {
+    const std::size_t size_of_seed = runs_of_seed() * sizeof(Measures);
+    found_.resize(seeds_ * runs_of_seed());
+    for (std::size_t seed = 0; seed < seeds_; ++seed) {
+      const std::vector<std::byte>& own = partitions[seed % partitions.size()];
+      const std::size_t start = seed / partitions.size() * size_of_seed;
+      if (own.size() < start + size_of_seed) {
+        throw InvalidArgument("partitions", "be complete");
+      }
+      std::memcpy(&found_[seed * runs_of_seed()], own.data() + start, size_of_seed);
+    }
+  }
+
   /// Seeds for which the run of this point and kind is done.
   std::size_t finished(std::size_t point, std::size_t kind) const {
     return (done() + runs_of_seed() - point * kinds_ - kind - 1) / runs_of_seed();
@@ -81,7 +121,9 @@ class PairedTrainings {
   }
 
  private:
-  std::size_t kinds_, points_, seeds_;
+  std::size_t kinds_, points_;
+  SeedPartition partition_;
+  std::size_t seeds_;  // of the partition
   Eigen::Index steps_;
   std::vector<Measures> found_;  // of the runs that are done
   std::optional<Run> run_;

@@ -64,11 +64,13 @@ Eigen::VectorXd weights_on_previous(const Model<float>& model) {
 
 }  // namespace
 
-TokenPriors::TokenPriors(std::string_view text, const TokenPriorSettings& settings)
+TokenPriors::TokenPriors(std::string_view text, const TokenPriorSettings& settings,
+                         SeedPartition partition)
     : settings_(settings),
       training_(text.substr(0, validation_start(text, /*words=*/false))),
       validation_(text.substr(training_.size())),
-      runs_(kTokenPriorNames.size(), settings.bytes.size(), settings.trainings, settings.steps) {
+      runs_(kTokenPriorNames.size(), settings.bytes.size(), settings.trainings, settings.steps,
+            partition) {
   checked("prior_weight", settings.prior_weight);
   checked("steps", static_cast<double>(settings.steps));
   checked("trainings", static_cast<double>(settings.trainings));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -63,13 +64,17 @@ class TokenPriors {
  public:
   /// Throws InvalidArgument for settings out of range, "bytes" that do not ascend or exceed the training part of the
   /// text, and as Trainer does.
-  TokenPriors(std::string_view text, const TokenPriorSettings& settings);
+  TokenPriors(std::string_view text, const TokenPriorSettings& settings,
+              SeedPartition partition = {});
 
   /// Does about `work` multiply-adds more; true when all is done.
   bool advance(double work);
   /// In [0, 1].
   double progress() const { return runs_.progress(); }
   std::vector<TokenPriorRow> rows() const;
+  /// As those of PairedTrainings, for seeds that are divided among workers.
+  std::vector<std::byte> bytes() const { return runs_.bytes(); }
+  void join(const std::vector<std::vector<std::byte>>& partitions) { runs_.join(partitions); }
 
  private:
   using Index = Eigen::Index;

@@ -53,13 +53,24 @@ void describe(ResultFields& out, const TokenPriorResult& result) {
 
 class TokenPriorJob {
  public:
-  explicit TokenPriorJob(const TokenPriorInput& in) : lab_(as_text(in.text), in.settings) {}
+  static constexpr int kPartitions = 2;
+
+  TokenPriorJob(const TokenPriorInput& in, const Partition& partition)
+      : lab_(as_text(in.text), in.settings, seeds_of(partition)) {
+    if (!partition.found.empty()) lab_.join(partition.found);
+  }
 
   bool advance(double work) { return lab_.advance(work); }
   double progress() const { return lab_.progress(); }
+  std::vector<std::byte> found() const { return lab_.bytes(); }
   TokenPriorResult result() const { return {lab_.rows()}; }
 
  private:
+  static SeedPartition seeds_of(const Partition& partition) {
+    if (partition.number == Partition::kAll) return {};
+    return {static_cast<std::size_t>(partition.number), kPartitions};
+  }
+
   TokenPriors lab_;
 };
 
