@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { spread, writeReport } from '../bench/report.mjs';
 import { MOST, sizes } from '../page-size';
-import { blocks, browser, checkpoint, csv, host, openBrowser, settled, visit } from './browser';
+import { blocks, browser, checkpoint, csv, host, openBrowser, serve, settled, visit } from './browser';
 import { dropPicked, pick } from './drop';
 import { rendererMeter } from './renderer-use';
 
@@ -49,10 +49,8 @@ async function repeated<T>(measure: () => Promise<T>): Promise<T[]> {
   return values;
 }
 
-/** Seconds from the start of the navigation to the frame after the lead figure is there. */
-async function leadPainted(): Promise<number> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  const page = await context.newPage();
+/** Opens the page; seconds from the start of the navigation to the frame after the lead figure is there. */
+async function leadPaintedOn(page: Page, address: string): Promise<number> {
   await page.addInitScript(() => {
     const look = () => {
       if (!document.querySelector('#figure-lead svg[role="img"]')) requestAnimationFrame(look);
@@ -60,11 +58,48 @@ async function leadPainted(): Promise<number> {
     };
     requestAnimationFrame(look);
   });
-  await page.goto(host.address);
+  await page.goto(address, { waitUntil: 'commit' });
   const painted = await page.waitForFunction(() => (window as { painted?: number }).painted);
-  const seconds = (await painted.jsonValue()) as number;
-  await context.close();
+  return (await painted.jsonValue()) as number;
+}
+
+async function leadPainted(): Promise<number> {
+  const page = await browser.newPage();
+  const seconds = await leadPaintedOn(page, host.address);
+  await page.close();
   return seconds;
+}
+
+/**
+ * On a line of 1.6 Mbit/s whose answers begin after 0.1 s, from a host that compresses: seconds to the lead figure, and
+ * to its picture of another mean that is asked for at once, which needs the engine.
+ */
+async function onSlowLine(): Promise<{ lead: number; live: number }> {
+  const compressing = await serve({}, true);
+  const page = await browser.newPage();
+  const line = await page.context().newCDPSession(page);
+  await line.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 100,
+    downloadThroughput: 200_000,
+    uploadThroughput: 200_000,
+  });
+  const lead = await leadPaintedOn(page, compressing.address);
+  const live = await page.evaluate(async () => {
+    const progress = document.querySelector('#figure-lead .progress');
+    const until = (isDone: boolean) =>
+      new Promise<number>((done) => {
+        const look = (time: number) =>
+          progress?.classList.contains('done') === isDone ? done(time) : requestAnimationFrame(look);
+        requestAnimationFrame(look);
+      });
+    location.hash = '#localize?mean=0.6';
+    await until(false);
+    return (await until(true)) / 1000;
+  });
+  await page.close();
+  compressing.close();
+  return { lead, live };
 }
 
 /** Seconds from a change of the mean to the first new picture of figure 6, and to its last. */
@@ -240,6 +275,7 @@ test('a LLaMA of 13.5 GB', { timeout: 900_000 }, async () => {
 
 test('what a visitor waits for', { timeout: 900_000 }, async () => {
   const lead = await repeated(leadPainted);
+  const slow = await repeated(onSlowLine);
   const stacks = await repeated(stackSettled);
   const drops = await repeated(dropToHeads);
   const predictions = await repeated(chosenToPredictions);
@@ -248,6 +284,16 @@ test('what a visitor waits for', { timeout: 900_000 }, async () => {
   const of = <T>(turns: T[], value: (turn: T) => number) => turns.map(value);
   waiting.push(
     row('lead figure painted after navigation', lead, 's', '1 s'),
+    row(
+      'on a line of 1.6 Mbit/s: lead figure painted',
+      of(slow, ({ lead }) => lead),
+      's',
+    ),
+    row(
+      'the same: its picture of another setting, which waits for the engine',
+      of(slow, ({ live }) => live),
+      's',
+    ),
     row(
       `${stack}: first picture`,
       of(stacks, ({ first }) => first),

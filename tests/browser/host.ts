@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { chromium, type Browser } from 'playwright-core';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,8 +23,11 @@ export interface Host {
   close(): void;
 }
 
-/** A static host that knows little: no media type for WASM, a sub-path, only the given headers. */
-export async function serve(headers: Record<string, string> = {}): Promise<Host> {
+/**
+ * A static host that knows little: no media type for WASM, a sub-path, only the given headers. It compresses only
+ * where it is `compressing`.
+ */
+export async function serve(headers: Record<string, string> = {}, compressing = false): Promise<Host> {
   const prefix = '/some/where/';
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://host').pathname;
@@ -34,7 +38,12 @@ export async function serve(headers: Record<string, string> = {}): Promise<Host>
       return;
     }
     const type = TYPES[extname(file)] ?? 'application/octet-stream';
-    response.writeHead(200, { ...headers, 'content-type': type }).end(readFileSync(file));
+    const bytes = readFileSync(file);
+    if (compressing) {
+      response.writeHead(200, { ...headers, 'content-type': type, 'content-encoding': 'gzip' }).end(gzipSync(bytes));
+    } else {
+      response.writeHead(200, { ...headers, 'content-type': type }).end(bytes);
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
