@@ -149,10 +149,10 @@ TEST_CASE("inconsistent vision models are refused by name", "[picture]") {
   CHECK(refusal("CLIP", [](TinyModel& m, Json&) {
           m.values.erase("vision_model.pre_layrnorm.weight");
         }).item == "vision_model.pre_layrnorm.weight");
-  const Failure type = refusal("ViT", [](TinyModel&, Json& c) { c["model_type"] = "deit"; });
+  const Failure type = refusal("ViT", [](TinyModel&, Json& c) { c["model_type"] = "beit"; });
   CHECK(type.item == "test.safetensors");
   CHECK_THAT(type.message, ContainsSubstring("pictures"));
-  CHECK_THAT(type.message, ContainsSubstring("deit"));
+  CHECK_THAT(type.message, ContainsSubstring("beit"));
 }
 
 TEST_CASE("a picture of another size than the model's is refused", "[picture]") {

@@ -83,8 +83,9 @@ struct TextNames {
   std::string_view model_types = {};
   std::string_view position_embedding = {};  ///< unless positions are rotary
   std::string_view type_embedding = {};
-  /// Of pictures: a convolution with a stride of its kernel's side, and the token before those of the patches.
-  std::string_view patch_embedding = {}, class_embedding = {};
+  /// Of pictures: a convolution with a stride of its kernel's side, the token before those of the patches, and a second
+  /// one, where the file has it.
+  std::string_view patch_embedding = {}, class_embedding = {}, distillation_embedding = {};
   std::string_view embedding_norm = {};  ///< after the sum of the embeddings
   int first_position = 0;                ///< row of the position embeddings for the first token
   std::string_view embedding_projection =

@@ -52,18 +52,24 @@ PatchEmbedding::PatchEmbedding(std::shared_ptr<const Safetensors> tensors,
   width_ = static_cast<Index>(shape[0]);
   patch_ = static_cast<Index>(shape[2]);
   if (!names.class_embedding.empty()) {
-    class_name_ = prefix + std::string(names.class_embedding);
-    if (rows_of(*tensors_, class_name_, width_) != 1) {
-      refuse_shape(tensors_->tensor(class_name_), class_name_, "that of one token");
-    }
+    leading_names_.push_back(prefix + std::string(names.class_embedding));
+  }
+  if (!names.distillation_embedding.empty()) {
+    const std::string second = prefix + std::string(names.distillation_embedding);
+    if (tensors_->tensors().contains(second)) leading_names_.push_back(second);
+  }
+  for (const std::string& name : leading_names_) {
+    if (rows_of(*tensors_, name, width_) == 1) continue;
+    refuse_shape(tensors_->tensor(name), name, "that of one token");
   }
   const Index patches = rows_of(*tensors_, position_name_, width_) - leading();
   while (side_ < kMostSide && side_ * side_ < patches) ++side_;
   if (patches < 1 || side_ * side_ != patches) {
-    refuse_shape(tensors_->tensor(position_name_), position_name_,
-                 (leading() ? "one row for the class token and " : "") +
-                     std::string("n^2 rows for the patches, n in [1, ") +
-                     std::to_string(kMostSide) + "]");
+    refuse_shape(
+        tensors_->tensor(position_name_), position_name_,
+        "rows for n^2 patches" +
+            (leading() ? " and " + std::to_string(leading()) + " tokens before them" : "") +
+            ", n in [1, " + std::to_string(kMostSide) + "]");
   }
 }
 
@@ -91,7 +97,9 @@ MatrixXf PatchEmbedding::operator()(const MatrixXf& patches) const {
     map.bias = read(bias, width_, 1);
   }
   MatrixXf tokens(width_, this->tokens());
-  if (leading()) tokens.col(0) = read(class_name_, width_, 1);
+  for (Index k = 0; k < leading(); ++k) {
+    tokens.col(k) = read(leading_names_[static_cast<std::size_t>(k)], width_, 1);
+  }
   tokens.rightCols(patches.cols()) = map(patches);
   tokens += read(position_name_, width_, this->tokens());
   return tokens;

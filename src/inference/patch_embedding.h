@@ -4,14 +4,15 @@
 #include <Eigen/Core>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "checkpoint/family.h"
 #include "checkpoint/safetensors.h"
 
 namespace eigenscope {
 
-/// A linear map of the pixels of each patch, the class token before them where the model has one, and learned
-/// positions. Pictures are square: side() patches of patch() pixels in each direction.
+/// A linear map of the pixels of each patch, the tokens of the class and of distillation before them where the model
+/// has them, and learned positions. Pictures are square: side() patches of patch() pixels in each direction.
 class PatchEmbedding {
  public:
   static constexpr Eigen::Index kChannels = 3;   ///< red, green, blue
@@ -28,8 +29,8 @@ class PatchEmbedding {
   Eigen::Index side() const { return side_; }
   /// Pixels along each side of the picture.
   Eigen::Index pixels() const { return side_ * patch_; }
-  /// Class tokens, 0 or 1, which come first.
-  Eigen::Index leading() const { return class_name_.empty() ? 0 : 1; }
+  /// Tokens before the patches, from 0 to 2: that of the class, and that of distillation.
+  Eigen::Index leading() const { return static_cast<Eigen::Index>(leading_names_.size()); }
   Eigen::Index tokens() const { return leading() + side_ * side_; }
 
   /// The tokens (d x tokens()). `patches` are the normalized pixels of each patch, (3 p p) x (side side), from the
@@ -41,7 +42,8 @@ class PatchEmbedding {
   Eigen::MatrixXf read(const std::string& name, Eigen::Index rows, Eigen::Index columns) const;
 
   std::shared_ptr<const Safetensors> tensors_;
-  std::string weight_name_, class_name_, position_name_;
+  std::string weight_name_, position_name_;
+  std::vector<std::string> leading_names_;
   Eigen::Index width_ = 0, patch_ = 0, side_ = 0;
 };
 

@@ -108,10 +108,10 @@ struct TokenList {
 
 /// The tokens of a picture of `side` x `side` patches.
 TokenList patch_list(const Passage& passage, Index side) {
-  TokenList list{passage.ids, {}};
-  for (Index k = -passage.leading; k < side * side; ++k) {
-    list.tokens.push_back(k < 0 ? "[CLS]"
-                                : std::to_string(k / side) + "," + std::to_string(k % side));
+  TokenList list{passage.ids, {"[CLS]", "[DIST]"}};
+  list.tokens.resize(static_cast<std::size_t>(passage.leading));
+  for (Index k = 0; k < side * side; ++k) {
+    list.tokens.push_back(std::to_string(k / side) + "," + std::to_string(k % side));
   }
   return list;
 }
@@ -121,8 +121,10 @@ void describe(ResultFields& out, const TokenList& it) {
   out.counts("ids", ids_of({Passage{it.ids}}), {token},
              "token ids; of a picture the positions of its tokens");
   // Text that is not UTF-8 cannot occur: byte-level tokens are written in characters for bytes.
-  out.texts("tokens", it.tokens, token,
-            "the tokens; of a picture [CLS] and the patches, each as its row and column, from 0");
+  out.texts(
+      "tokens", it.tokens, token,
+      "the tokens; of a picture [CLS] and, in DeiT, [DIST], then the patches, each as its row "
+      "and column, from 0");
 }
 
 void describe_weights(ResultFields& out, const HeadWeights& it) {

@@ -111,7 +111,9 @@ describe('eigenscope attend --image', () => {
       expect(ran).toMatchObject({ status: 1, stdout: '' });
     }
     const text = run('attend', { image: picture('waves.png') }, MINILM);
-    expect(text.stderr).toMatch(/this architecture \(BERT.*\) cannot be run on pictures; supported: .*ViT \(vit\)/);
+    expect(text.stderr).toMatch(
+      /this architecture \(BERT.*\) cannot be run on pictures; supported: .*ViT \(vit deit\)/,
+    );
     expect(text.status).toBe(1);
     const both = run('attend', { image: picture('waves.png'), text: 'a' }, model);
     expect(both.stderr).toContain('--image must be omitted with --text');

@@ -29,6 +29,7 @@ class Vit(Model):
         "embeddings.cls_token",
         "embeddings.position_embeddings",
     )
+    distillation_token = None
     class_shape, position_shape, patch_bias = [1, 1, WIDTH], [1], True
     projections = [f"attention.attention.{name}" for name in ("query", "key", "value")]
     output, up, down = "attention.output.dense", "intermediate.dense", "output.dense"
@@ -40,9 +41,9 @@ class Vit(Model):
         self.tensor(p + self.patch + ".weight", [WIDTH, 3, PATCH, PATCH], 0.6)
         if self.patch_bias:
             self.tensor(p + self.patch + ".bias", [WIDTH], 0.4)
-        if self.class_token:
-            self.tensor(p + self.class_token, self.class_shape, 1.0)
-        tokens = SIDE * SIDE + (1 if self.class_token else 0)
+        for name in self.leading_tokens():
+            self.tensor(p + name, self.class_shape, 1.0)
+        tokens = SIDE * SIDE + len(self.leading_tokens())
         self.tensor(p + self.positions, [*self.position_shape, tokens, WIDTH], 1.0)
         if self.embedding_norm:
             self.add_norm(p + self.embedding_norm, bias=True)
@@ -55,6 +56,9 @@ class Vit(Model):
             for name in self.norms:
                 self.add_norm(p + name, bias=True)
 
+    def leading_tokens(self):
+        return [name for name in (self.class_token, self.distillation_token) if name]
+
     def build_projections(self, p):
         for name in self.projections:
             self.add_linear(p + name, WIDTH, WIDTH, True)
@@ -66,9 +70,7 @@ class Vit(Model):
         """pixels: 3 x height x width, normalized; tokens x coordinates."""
         p = self.prefix
         weight, bias = self.w[p + self.patch + ".weight"], self.w.get(p + self.patch + ".bias", 0.0)
-        tokens = []
-        if self.class_token:
-            tokens.append(self.w[p + self.class_token].reshape(WIDTH))
+        tokens = [self.w[p + name].reshape(WIDTH) for name in self.leading_tokens()]
         for row in range(SIDE):
             for column in range(SIDE):
                 top, left = row * PATCH, column * PATCH
@@ -106,6 +108,13 @@ class Vit(Model):
         }
 
 
+class Deit(Vit):
+    """Distilled: a second token before the patches."""
+
+    config = {**Vit.config, "model_type": "deit"}
+    prefix, distillation_token = "deit.", "embeddings.distillation_token"
+
+
 class TimmVit(Vit):
     """Fused projections; no names of Hugging Face."""
 
@@ -119,6 +128,10 @@ class TimmVit(Vit):
 
     def projected(self, p, x):
         return np.split(self.linear(p + "attn.qkv", x), 3, axis=1)
+
+
+class TimmDeit(TimmVit):
+    distillation_token = "dist_token"
 
 
 class ClipVision(Vit):
@@ -160,8 +173,8 @@ class SiglipVision(ClipVision):
 
 def generate():
     return {
-        "ViT": [Vit().result()],
-        "ViT (timm)": [TimmVit().result()],
+        "ViT": [Deit().result(), Vit().result()],
+        "ViT (timm)": [TimmDeit().result(), TimmVit().result()],
         "CLIP": [ClipVision().result()],
         "SigLIP": [SiglipVision().result()],
     }
