@@ -310,6 +310,15 @@ TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT, USE-lite and
            .key = "vit.encoder.layer.{n}.attention.attention.key.weight",
            .gain = "vit.encoder.layer.{n}.layernorm_before.weight",
            .folded = "layernorm_before"}}});
+  check({"DINOv2",
+         kTwoHeads,
+         HeadLayout::kSeparate,
+         {{.name = "",
+           .query = "dinov2.encoder.layer.{n}.attention.attention.query.weight",
+           .key = "dinov2.encoder.layer.{n}.attention.attention.key.weight",
+           .gain = "dinov2.encoder.layer.{n}.norm1.weight",
+           .folded = "norm1"}},
+         {"dinov2.encoder.layer.0.layer_scale1.lambda1"}});
   check({"ViT (timm)",
          R"({"num_features":8,"num_heads":2})",
          HeadLayout::kFused,

@@ -141,9 +141,17 @@ TEST_CASE("inconsistent vision models are refused by name", "[picture]") {
   CHECK(refusal("ViT (timm)", [](TinyModel& m, Json&) {
           m.add("reg_token", {1, 4, 16}, 1);
         }).item == "reg_token");
-  CHECK(refusal("ViT (timm)", [](TinyModel& m, Json&) {
-          m.add("blocks.0.ls1.gamma", {16}, 1);
-        }).item == "blocks.0.ls1.gamma");
+  CHECK(refusal("DINOv2", [](TinyModel&, Json& c) { c["use_swiglu_ffn"] = true; }).item ==
+        "use_swiglu_ffn");
+  CHECK(refusal("DINOv2", [](TinyModel&, Json& c) {
+          c["model_type"] = "dinov2_with_registers";
+        }).item == "test.safetensors");
+  CHECK(refusal("DINOv2", [](TinyModel& m, Json&) {
+          m.add("dinov2.embeddings.register_tokens", {1, 4, 16}, 1);
+        }).item == "dinov2.embeddings.register_tokens");
+  CHECK(refusal("DINOv2", [&](TinyModel& m, Json&) {
+          reshaped(m, "dinov2.encoder.layer.1.layer_scale2.lambda1", {15});
+        }).item == "dinov2.encoder.layer.1.layer_scale2.lambda1");
   CHECK_THAT(refusal("ViT (timm)", [](TinyModel&, Json& c) { c.erase("num_heads"); }).message,
              ContainsSubstring("num_heads"));
   CHECK(refusal("CLIP", [](TinyModel& m, Json&) {

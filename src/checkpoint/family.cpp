@@ -315,6 +315,49 @@ constexpr Family siglip() {
   return row;
 }
 
+// And DeiT.
+constexpr Family vit() {
+  return {.name = "ViT",
+          .layout = HeadLayout::kSeparate,
+          .width_key = "hidden_size",
+          .attentions = {{{.query_weight = "encoder.layer.{n}.attention.attention.query.weight",
+                           .key_weight = "encoder.layer.{n}.attention.attention.key.weight",
+                           .query_gain = "encoder.layer.{n}.layernorm_before.weight",
+                           .head_count_key = "num_attention_heads"}}},
+          .picture = {.model_types = " vit deit ",
+                      .position_embedding = "embeddings.position_embeddings",
+                      .patch_embedding = "embeddings.patch_embeddings.projection.weight",
+                      .class_embedding = "embeddings.cls_token",
+                      .distillation_embedding = "embeddings.distillation_token",
+                      .value = "encoder.layer.{n}.attention.attention.value.weight",
+                      .attention_output = "encoder.layer.{n}.attention.output.dense.weight",
+                      .mlp_norm = "encoder.layer.{n}.layernorm_after.weight",
+                      .mlp_up = "encoder.layer.{n}.intermediate.dense.weight",
+                      .mlp_down = "encoder.layer.{n}.output.dense.weight",
+                      .epsilon_key = "layer_norm_eps",
+                      .epsilon = 1e-12,
+                      .activation_key = "hidden_act",
+                      .causal = false,
+                      .optional_bias = true}};  // qkv_bias
+}
+
+constexpr Family dinov2() {
+  Family row = vit();
+  row.name = "DINOv2";
+  row.required = "encoder.layer.{n}.layer_scale1.lambda1";
+  row.attentions[0].query_gain = "encoder.layer.{n}.norm1.weight";
+  row.picture.model_types = " dinov2 ";
+  row.picture.mlp_norm = "encoder.layer.{n}.norm2.weight";
+  row.picture.attention_scale = "encoder.layer.{n}.layer_scale1.lambda1";
+  row.picture.mlp_scale = "encoder.layer.{n}.layer_scale2.lambda1";
+  row.picture.mlp_up = "encoder.layer.{n}.mlp.fc1.weight";
+  row.picture.mlp_down = "encoder.layer.{n}.mlp.fc2.weight";
+  row.picture.epsilon = 1e-6;
+  row.picture.usual = {{{"use_swiglu_ffn", "false"}}};
+  row.picture.foreign = {"embeddings.register_tokens"};
+  return row;
+}
+
 // Rows with the more particular names first: each takes what it fits of the weights that those before it
 // left.
 constexpr std::array kFamilies{
@@ -500,29 +543,9 @@ constexpr std::array kFamilies{
     gpt_oss(),
     llama4(),
     llama(),
-    Family{.name = "ViT",  // and DeiT
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
-           .attentions = {{{.query_weight = "encoder.layer.{n}.attention.attention.query.weight",
-                            .key_weight = "encoder.layer.{n}.attention.attention.key.weight",
-                            .query_gain = "encoder.layer.{n}.layernorm_before.weight",
-                            .head_count_key = "num_attention_heads"}}},
-           .picture = {.model_types = " vit deit ",
-                       .position_embedding = "embeddings.position_embeddings",
-                       .patch_embedding = "embeddings.patch_embeddings.projection.weight",
-                       .class_embedding = "embeddings.cls_token",
-                       .distillation_embedding = "embeddings.distillation_token",
-                       .value = "encoder.layer.{n}.attention.attention.value.weight",
-                       .attention_output = "encoder.layer.{n}.attention.output.dense.weight",
-                       .mlp_norm = "encoder.layer.{n}.layernorm_after.weight",
-                       .mlp_up = "encoder.layer.{n}.intermediate.dense.weight",
-                       .mlp_down = "encoder.layer.{n}.output.dense.weight",
-                       .epsilon_key = "layer_norm_eps",
-                       .epsilon = 1e-12,
-                       .activation_key = "hidden_act",
-                       .causal = false,
-                       .optional_bias = true}},  // qkv_bias
-    Family{.name = "ViT (timm)",                 // and Qwen's models of vision and language
+    dinov2(),
+    vit(),
+    Family{.name = "ViT (timm)",  // and Qwen's models of vision and language
            .layout = HeadLayout::kFused,
            .width_key = "num_features",
            .attentions = {{{.query_weight = "blocks.{n}.attn.qkv.weight",
@@ -538,12 +561,14 @@ constexpr std::array kFamilies{
                        .distillation_embedding = "dist_token",
                        .attention_output = "blocks.{n}.attn.proj.weight",
                        .mlp_norm = "blocks.{n}.norm2.weight",
+                       .attention_scale = "blocks.{n}.ls1.gamma",
+                       .mlp_scale = "blocks.{n}.ls2.gamma",
                        .mlp_up = "blocks.{n}.mlp.fc1.weight",
                        .mlp_down = "blocks.{n}.mlp.fc2.weight",
                        .epsilon = 1e-6,
                        .causal = false,
                        .optional_bias = true,
-                       .foreign = {"norm_pre.weight", "reg_token", "blocks.{n}.ls1.gamma"}}},
+                       .foreign = {"norm_pre.weight", "reg_token"}}},
     // torch.nn does not store whether its norms come before or after: nothing to fold.
     Family{.name = "torch.nn.Transformer",
            .required = "decoder.layers.{n}.multihead_attn.in_proj_weight",

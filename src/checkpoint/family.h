@@ -103,6 +103,8 @@ struct TextNames {
   std::string_view skip = {};
   std::string_view attention_output_norm = {}, attention_end_norm = {};
   std::string_view mlp_norm = {}, mlp_output_norm = {}, mlp_end_norm = {};
+  /// Factors of the coordinates of each branch's output (LayerScale), where the file has them.
+  std::string_view attention_scale = {}, mlp_scale = {};
   std::string_view mlp_gate = {};  ///< of a gated MLP, activation(gate x) up x
   std::string_view mlp_up = {};    ///< or gate and up, one after the other, where `fused_gate`
   std::string_view mlp_down = {};

@@ -115,6 +115,13 @@ MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const Ma
   return out;
 }
 
+/// What a branch adds to the tokens.
+MatrixXf added(const Norm& norm, const Eigen::VectorXf& scale, const MatrixXf& output) {
+  MatrixXf normed = norm(output);
+  if (scale.size() > 0) normed.array().colwise() *= scale.array();
+  return normed;
+}
+
 }  // namespace
 
 KeyRange LayerRules::seen(Index query, Index length) const {
@@ -225,13 +232,13 @@ MatrixXf enter_mlp(const LayerWeights& layer, const LayerRules& rules, const Mat
                    MatrixXf& tokens) {
   if (layer.skip.weight.size() > 0) tokens = layer.skip(tokens);
   const MatrixXf entered = rules.parallel ? tokens : MatrixXf();
-  tokens += layer.attention_output_norm(projected);
+  tokens += added(layer.attention_output_norm, layer.attention_scale, projected);
   tokens = layer.attention_end_norm(std::move(tokens));
   return layer.mlp_norm(rules.parallel ? entered : tokens);
 }
 
 void leave_mlp(const LayerWeights& layer, const MatrixXf& output, MatrixXf& tokens) {
-  tokens += layer.mlp_output_norm(output);
+  tokens += added(layer.mlp_output_norm, layer.mlp_scale, output);
   tokens = layer.mlp_end_norm(std::move(tokens));
 }
 

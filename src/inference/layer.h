@@ -37,6 +37,8 @@ struct LayerWeights {
   /// Before the branch, on its output, and after the skip connection.
   Norm attention_norm, attention_output_norm, attention_end_norm;
   Norm mlp_norm, mlp_output_norm, mlp_end_norm;
+  /// Factors of the coordinates of the branch's output; empty for none.
+  Eigen::VectorXf attention_scale, mlp_scale;
 };
 
 /// What a layer does beside its weights.

@@ -249,6 +249,12 @@ Norm TextModel::read_norm(std::string_view pattern, int layer) const {
   return pattern.empty() ? Norm() : read_norm_of(full_name(pattern, layer), width_);
 }
 
+VectorXf TextModel::read_scale(std::string_view pattern, int layer) const {
+  const std::string name = full_name(pattern, layer);
+  const bool none = pattern.empty() || !tensors_->tensors().contains(name);
+  return none ? VectorXf() : read_bias(name, width_);
+}
+
 Norm TextModel::read_projection_norm(std::string_view pattern, int layer, Index outputs) const {
   const std::string name = full_name(pattern, layer);
   if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
@@ -397,6 +403,8 @@ LayerWeights TextModel::read_layer(int layer) const {
   weights.mlp_norm = std::move(stored.norms.mlp_norm);
   weights.mlp_output_norm = std::move(stored.norms.mlp_output_norm);
   weights.mlp_end_norm = std::move(stored.norms.mlp_end_norm);
+  weights.attention_scale = std::move(stored.norms.attention_scale);
+  weights.mlp_scale = std::move(stored.norms.mlp_scale);
   return weights;
 }
 
@@ -435,6 +443,8 @@ StoredRest TextModel::rest(int layer) const {
   rest.norms.mlp_norm = read_norm(text.mlp_norm, layer);
   rest.norms.mlp_output_norm = read_norm(text.mlp_output_norm, layer);
   rest.norms.mlp_end_norm = read_norm(text.mlp_end_norm, layer);
+  rest.norms.attention_scale = read_scale(text.attention_scale, layer);
+  rest.norms.mlp_scale = read_scale(text.mlp_scale, layer);
   return rest;
 }
 

@@ -118,6 +118,8 @@ class TextModel {
   /// `count` rows of embeddings from `first` on as columns.
   Eigen::MatrixXf read_rows(const std::string& name, Eigen::Index first, Eigen::Index count) const;
   StoredLinear linear(std::string_view pattern, int layer, Eigen::Index out, Eigen::Index in) const;
+  /// Factors of a branch's output; empty where the file has none.
+  Eigen::VectorXf read_scale(std::string_view pattern, int layer) const;
   /// Of tokens; no norm for an empty name.
   Norm read_norm(std::string_view pattern, int layer = 0) const;
   /// Of the outputs of a projection, each of its heads or all of them; no norm where the file has none.

@@ -34,6 +34,7 @@ class Vit(Model):
     projections = [f"attention.attention.{name}" for name in ("query", "key", "value")]
     output, up, down = "attention.output.dense", "intermediate.dense", "output.dense"
     norms, embedding_norm = ["layernorm_before", "layernorm_after"], None
+    scales = None
     activation = staticmethod(gelu)
 
     def build(self):
@@ -55,6 +56,8 @@ class Vit(Model):
             self.add_linear(p + self.down, WIDTH, HIDDEN, True)
             for name in self.norms:
                 self.add_norm(p + name, bias=True)
+            for name in self.scales or []:
+                self.tensor(p + name, [WIDTH], 0.5, 0.5)
 
     def leading_tokens(self):
         return [name for name in (self.class_token, self.distillation_token) if name]
@@ -85,9 +88,11 @@ class Vit(Model):
             y.reshape(len(x), HEADS, HEAD_WIDTH)
             for y in self.projected(p, self.layer_norm(p + before, x, self.epsilon))
         )
-        x = x + self.linear(p + self.output, attend(q, k, v, HEAD_WIDTH**-0.5, causal=False))
+        first, second = (self.w[p + name] for name in self.scales) if self.scales else (1.0, 1.0)
+        read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=False)
+        x = x + first * self.linear(p + self.output, read)
         y = self.linear(p + self.up, self.layer_norm(p + after, x, self.epsilon))
-        return x + self.linear(p + self.down, self.activation(y))
+        return x + second * self.linear(p + self.down, self.activation(y))
 
     def result(self):
         channels = (slice(None), None, None)
@@ -115,6 +120,14 @@ class Deit(Vit):
     prefix, distillation_token = "deit.", "embeddings.distillation_token"
 
 
+class Dinov2(Vit):
+    """LayerScale: factors of the coordinates of each branch's output."""
+
+    config = {**Vit.config, "model_type": "dinov2", "use_swiglu_ffn": False}
+    prefix, up, down, norms = "dinov2.", "mlp.fc1", "mlp.fc2", ["norm1", "norm2"]
+    scales = ["layer_scale1.lambda1", "layer_scale2.lambda1"]
+
+
 class TimmVit(Vit):
     """Fused projections; no names of Hugging Face."""
 
@@ -131,7 +144,9 @@ class TimmVit(Vit):
 
 
 class TimmDeit(TimmVit):
-    distillation_token = "dist_token"
+    """Distilled, and with LayerScale."""
+
+    distillation_token, scales = "dist_token", ["ls1.gamma", "ls2.gamma"]
 
 
 class ClipVision(Vit):
@@ -174,6 +189,7 @@ class SiglipVision(ClipVision):
 def generate():
     return {
         "ViT": [Deit().result(), Vit().result()],
+        "DINOv2": [Dinov2().result()],
         "ViT (timm)": [TimmDeit().result(), TimmVit().result()],
         "CLIP": [ClipVision().result()],
         "SigLIP": [SiglipVision().result()],
