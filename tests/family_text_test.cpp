@@ -185,7 +185,7 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
 
 TEST_CASE("families that cannot be run on text are refused by name, and their heads are read",
           "[families]") {
-  for (const std::string type : {"cohere", "mixtral", "granite", "llama4"}) {
+  for (const std::string type : {"cohere2", "mixtral", "granite", "llama4"}) {
     CAPTURE(type);
     const Failure failure = refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; });
     CHECK(failure.item == "test.safetensors");
@@ -198,6 +198,9 @@ TEST_CASE("families that cannot be run on text are refused by name, and their he
     HeadScan scan(open(wave_model(expected).writer().bytes()), &config);
     CHECK(scan.advance().size() == 4);
   }
+  CHECK(refusal("Cohere", [](TinyModel&, Json& c) { c["use_qk_norm"] = true; }).item ==
+        "use_qk_norm");
+  CHECK(refusal("Cohere", [](TinyModel&, Json& c) { c["logit_scale"] = 0; }).item == "logit_scale");
 }
 
 TEST_CASE("mixtures of experts, latent attention and state-space layers are refused by name",

@@ -118,8 +118,8 @@ TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rot
     });
   };
   const Json none(Json::value_t::discarded);
-  CHECK(failure("model_type", "cohere").item == "test.safetensors");
-  CHECK(failure("model_type", "cohere").message.find("LLaMA (llama mistral qwen2 qwen3)") !=
+  CHECK(failure("model_type", "granite").item == "test.safetensors");
+  CHECK(failure("model_type", "granite").message.find("LLaMA (llama mistral qwen2 qwen3)") !=
         std::string::npos);
   CHECK(failure("model_type", none).kind == "none");
   CHECK(failure("hidden_act", "tanh").item == "hidden_act");

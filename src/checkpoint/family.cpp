@@ -225,6 +225,24 @@ constexpr Family llama4() {
   return row;
 }
 
+// Attention and MLP read the same norm.
+constexpr Family cohere() {
+  Family row = llama();
+  row.name = "Cohere";
+  row.model_types = " cohere ";
+  row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.text.model_types = {};
+  row.text.mlp_norm = row.attentions[0].query_gain;
+  row.text.norm = NormKind::layer_norm;
+  row.text.epsilon_key = "layer_norm_eps";
+  row.text.epsilon = 1e-5;
+  row.text.parallel = true;
+  row.text.output_scale_key = "logit_scale";
+  row.text.output_scale = 0.0625;
+  row.text.usual = {{{"use_qk_norm", "false"}}};
+  return row;
+}
+
 // The first Qwen has GPT-2's names, but torch's linear layers, and gates with w2.
 constexpr Family qwen1() {
   return {.name = "Qwen 1",
@@ -542,6 +560,7 @@ constexpr std::array kFamilies{
     smollm3(),
     gpt_oss(),
     llama4(),
+    cohere(),
     llama(),
     dinov2(),
     vit(),

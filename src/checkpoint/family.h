@@ -127,6 +127,8 @@ struct TextNames {
   /// Logits l become c tanh(l/c), with c of this key or default; 0: they do not.
   std::string_view attention_cap_key = {}, output_cap_key = {};
   double attention_cap = 0, output_cap = 0;
+  std::string_view output_scale_key = {};  ///< the next token's logits are multiplied by it
+  double output_scale = 1;                 ///< where the config does not say
   /// Keys of config.json that select another forward pass unless they have this value, or are not there.
   std::array<UsualValue, kMostUsual> usual = {};
   /// Tensors of models with the same names and another forward pass.

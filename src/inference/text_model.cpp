@@ -27,6 +27,7 @@ using Eigen::VectorXf;
 
 constexpr double kLargestEpsilon = 1;
 constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
+constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of the output logits
 
 }  // namespace
 
@@ -119,6 +120,9 @@ void TextModel::read_config(const ConfigKeys& keys) {
   };
   rules.attention_cap = cap(names().attention_cap_key, names().attention_cap);
   output_cap_ = cap(names().output_cap_key, names().output_cap);
+  output_scale_ =
+      static_cast<float>(keys.number(names().output_scale_key, kLeastScale, kLargestScale)
+                             .value_or(names().output_scale));
   for (int layer = 0; layer < layers_; ++layer) {
     // The shortest offset that is one: a scaling that is not known is then refused.
     LayerRules& own = rules_.emplace_back(rules);
@@ -326,6 +330,8 @@ Linear TextModel::read_output() const {
   if (tensors_->tensors().contains(bias_of(own))) {
     output.bias = read_bias(bias_of(own), vocabulary_);
   }
+  output.weight *= output_scale_;
+  output.bias *= output_scale_;
   return output;
 }
 

@@ -90,7 +90,7 @@ class TextModel {
   /// The output weights (vocabulary x d) of a language model, by which finished() tokens give the logits of
   /// the next one: the token embeddings where the checkpoint has no others; and their bias, if any. Throws
   /// FormatError for weights that cannot be read or are not finite, and where config.json says that there
-  /// are others.
+  /// are others. The model's scale of the logits is part of both.
   Linear read_output() const;
 
  private:
@@ -135,7 +135,7 @@ class TextModel {
   FamilyMatch match_;
   std::optional<PatchEmbedding> patches_;
   std::vector<LayerRules> rules_;  // by layer
-  float epsilon_ = 0, output_cap_ = 0;
+  float epsilon_ = 0, output_cap_ = 0, output_scale_ = 1;
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;

@@ -37,6 +37,13 @@ def rotated(x, theta, turned):
     return np.concatenate([part * np.cos(angles) + swapped * np.sin(angles), rest], axis=-1)
 
 
+def rotated_neighbours(x, theta):
+    """The same where neighbouring coordinates are turned."""
+    pairs = np.concatenate([x[..., 0::2], x[..., 1::2]], axis=-1)
+    turned = rotated(pairs, theta, x.shape[-1])
+    return np.stack(np.split(turned, 2, axis=-1), axis=-1).reshape(x.shape)
+
+
 def layer_of(prefix):
     return int(prefix.split(".layers.")[1].split(".")[0])
 
@@ -359,6 +366,37 @@ class SmolLM3(Llama):
 
     def turned(self, p, x):
         return super().turned(p, x) if self.config["no_rope_layers"][layer_of(p)] else x
+
+
+class Cohere(Llama):
+    """Attention and MLP read the same norm, which has no bias; neighbouring coordinates are turned."""
+
+    config = {
+        "model_type": "cohere",
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": 2,
+        "hidden_act": "silu",
+        "layer_norm_eps": 1e-3,
+        "rope_theta": 50.0,
+        "logit_scale": 0.25,
+        "use_qk_norm": False,
+        "tie_word_embeddings": True,
+    }
+    norms = ["input_layernorm"]
+
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_eps"])
+
+    def turned(self, p, x):
+        return rotated_neighbours(x, self.config["rope_theta"])
+
+    def block(self, p, x):
+        y = self.norm(p + "input_layernorm", x)
+        return x + self.attention(p + "self_attn.", y) + self.mlp(p + "mlp.", y)
+
+    def logits(self, x):
+        output = self.w["model.embed_tokens.weight"]
+        return self.norm("model.norm", x) @ output.T * self.config["logit_scale"]
 
 
 class GptOss(Llama):
@@ -912,6 +950,7 @@ def generate():
         "Gemma 2": [Gemma2().result()],
         "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result(), MultimodalGemma3().result()],
         "SmolLM3": [SmolLM3().result()],
+        "Cohere": [Cohere().result()],
         "gpt-oss": [GptOss().result()],
         "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
