@@ -528,7 +528,7 @@ TEST_CASE("models of vision and language: each part by its own family") {
     bool gain_plus_one;
   };
   for (const Kind& kind :
-       {Kind{"llava", "llama", "LLaMA", false}, Kind{"paligemma", "gemma", "Gemma", true},
+       {Kind{"llava", "llama", "LLaVA", false}, Kind{"paligemma", "gemma", "Gemma", true},
         Kind{"gemma3", "gemma3_text", "Gemma 3", true}}) {
     const std::string config = R"({"model_type":")" + kind.type +
                                R"(","vision_config":{"num_attention_heads":4,"hidden_size":8},)"

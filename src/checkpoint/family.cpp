@@ -225,6 +225,16 @@ constexpr Family llama4() {
   return row;
 }
 
+// The text of a model with vision, whose config.json may leave out the count of heads of LLaMA-7B.
+constexpr Family llava() {
+  Family row = llama();
+  row.name = "LLaVA";
+  row.model_types = " llava ";
+  row.attentions[0].default_heads = 32;
+  row.text.model_types = " llava llama mistral qwen2 ";
+  return row;
+}
+
 // Attention and MLP read the same norm.
 constexpr Family cohere() {
   Family row = llama();
@@ -561,6 +571,7 @@ constexpr std::array kFamilies{
     gpt_oss(),
     llama4(),
     cohere(),
+    llava(),
     llama(),
     dinov2(),
     vit(),

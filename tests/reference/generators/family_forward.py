@@ -343,20 +343,34 @@ class BidirectionalGemma3(Gemma3):
         return self.config["sliding_window"] // 2 if self.has_window(layer) else None
 
 
+def as_text_of(model_type, found):
+    """Under a prefix, with keys in an object of config.json, of which the default counts of heads are left out."""
+    for row in found["tensors"]:
+        row["name"] = "language_model." + row["name"]
+    left_out = ("num_attention_heads", "num_key_value_heads")
+    text = {key: value for key, value in found["config"].items() if key not in left_out}
+    return {**found, "config": {"model_type": model_type, "text_config": text}}
+
+
 class MultimodalGemma3(Gemma3):
-    """The text of a model with vision: under a prefix, with keys in an object of config.json, of which the default
-    counts of heads are left out."""
+    """The text of a model with vision."""
 
     config = {**Gemma3.config, "num_attention_heads": 8, "num_key_value_heads": 4}
     heads = 8
 
     def result(self):
-        found = super().result()
-        for row in found["tensors"]:
-            row["name"] = "language_model." + row["name"]
-        left_out = ("num_attention_heads", "num_key_value_heads")
-        text = {key: value for key, value in self.config.items() if key not in left_out}
-        return {**found, "config": {"model_type": "gemma3", "text_config": text}}
+        return as_text_of("gemma3", super().result())
+
+
+class Llava(Llama):
+    """The text of a model with vision."""
+
+    config = {**ROTARY, "model_type": "llama", "hidden_act": "silu"}
+    config |= {"num_attention_heads": 32, "num_key_value_heads": 32}
+    heads, width = 32, 2
+
+    def result(self):
+        return as_text_of("llava", super().result())
 
 
 class SmolLM3(Llama):
@@ -951,6 +965,7 @@ def generate():
         "Gemma 3": [Gemma3().result(), BidirectionalGemma3().result(), MultimodalGemma3().result()],
         "SmolLM3": [SmolLM3().result()],
         "Cohere": [Cohere().result()],
+        "LLaVA": [Llava().result()],
         "gpt-oss": [GptOss().result()],
         "Phi": [Phi().result()],
         "Phi-3": [Phi3().result()],
