@@ -388,6 +388,10 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   check(llama("SmolLM3", "smollm3"));
   check(llama("Llama 4", "llama4_text"));
   check(llama("Cohere", "cohere"));
+  Model hybrid = llama("Jamba", "jamba");
+  hybrid.stacks[0].rotary = false;
+  hybrid.others = {"model.layers.2.mamba.A_log"};
+  check(hybrid);
   Model sinks = llama("gpt-oss", "gpt_oss");
   sinks.stacks[0].sinks = "model.layers.{n}.self_attn.sinks";
   check(sinks);

@@ -225,6 +225,16 @@ constexpr Family llama4() {
   return row;
 }
 
+// Its attention, in some of the layers, has no positions; the others are state-space layers.
+constexpr Family jamba() {
+  Family row = llama();
+  row.name = "Jamba";
+  row.model_types = " jamba ";
+  row.attentions[0].rotary = RotaryPairs::kNone;
+  row.text = {};
+  return row;
+}
+
 // The text of a model with vision, whose config.json may leave out the count of heads of LLaMA-7B.
 constexpr Family llava() {
   Family row = llama();
@@ -572,6 +582,7 @@ constexpr std::array kFamilies{
     llama4(),
     cohere(),
     llava(),
+    jamba(),
     llama(),
     dinov2(),
     vit(),
