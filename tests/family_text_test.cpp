@@ -49,9 +49,9 @@ double difference(const MatrixXf& found, const Json& columns) {
   return error / largest;
 }
 
-std::shared_ptr<const TextModel> open_model(const TinyModel& model, const Json& config) {
-  return std::make_shared<const TextModel>(open(model.writer().bytes()),
-                                           Config::parse(config.dump()));
+std::shared_ptr<const Transformer> open_model(const TinyModel& model, const Json& config) {
+  return std::make_shared<const Transformer>(open(model.writer().bytes()),
+                                             Config::parse(config.dump()));
 }
 
 /// What is refused when the model is run on a passage after `change` to its tensors and config.

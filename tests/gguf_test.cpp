@@ -152,7 +152,7 @@ TEST_CASE("a LLaMA in GGUF has the forward pass of the checkpoint that it was co
     CHECK(found == values);
   }
   const Json expected = reference("llama-forward.json");
-  ForwardPass pass(std::make_shared<const TextModel>(tensors, *config),
+  ForwardPass pass(std::make_shared<const Transformer>(tensors, *config),
                    {{expected.at("ids").get<std::vector<int>>(), 0, 0}});
   while (!pass.done()) pass.advance();
   const auto last = expected.at("layers").back().at("last_token").get<std::vector<double>>();

@@ -30,8 +30,9 @@ using Eigen::Index;
 
 namespace {
 
-std::shared_ptr<const TextModel> tiny(const SafetensorsWriter& writer, const std::string& config) {
-  return std::make_shared<const TextModel>(open(writer.bytes()), Config::parse(config));
+std::shared_ptr<const Transformer> tiny(const SafetensorsWriter& writer,
+                                        const std::string& config) {
+  return std::make_shared<const Transformer>(open(writer.bytes()), Config::parse(config));
 }
 
 double gelu_new(double x) {
@@ -160,7 +161,7 @@ class PlainGpt2 {
 TEST_CASE("MiniLM's forward pass has the numbers of an independent script", "[forward][sample]") {
   const nlohmann::json expected = reference("minilm-forward.json");
   const Checkpoint minilm = open_checkpoint(minilm_folder());
-  const auto model = std::make_shared<const TextModel>(minilm.tensors, *minilm.config);
+  const auto model = std::make_shared<const Transformer>(minilm.tensors, *minilm.config);
   CHECK(model->layers() == 6);
   CHECK(model->heads() == 12);
   CHECK(model->positions() == 512);

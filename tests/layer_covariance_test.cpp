@@ -21,8 +21,8 @@ namespace {
 
 std::shared_ptr<const Safetensors> tiny_file() { return open(tiny_gpt2().writer().bytes()); }
 
-std::shared_ptr<const TextModel> tiny_model() {
-  return std::make_shared<const TextModel>(tiny_file(), Config::parse(kTinyGpt2Config));
+std::shared_ptr<const Transformer> tiny_model() {
+  return std::make_shared<const Transformer>(tiny_file(), Config::parse(kTinyGpt2Config));
 }
 
 std::vector<Passage> some_passages() {

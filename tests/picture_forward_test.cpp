@@ -25,12 +25,12 @@ const Json& models_of(const std::string& family) {
   return read.at(family);
 }
 
-std::shared_ptr<const TextModel> open_model(const TinyModel& model, const Json& config) {
-  return std::make_shared<const TextModel>(open(model.writer().bytes()),
-                                           Config::parse(config.dump()), ModelInput::pictures);
+std::shared_ptr<const Transformer> open_model(const TinyModel& model, const Json& config) {
+  return std::make_shared<const Transformer>(open(model.writer().bytes()),
+                                             Config::parse(config.dump()), ModelInput::pictures);
 }
 
-Passage passage_of(const TextModel& model, const Json& expected) {
+Passage passage_of(const Transformer& model, const Json& expected) {
   const PatchEmbedding& grid = *model.patches();
   const Config config = Config::parse(expected.at("preprocessor").dump());
   const Picture picture{grid.pixels(), grid.pixels(),

@@ -45,11 +45,11 @@ std::shared_ptr<const Safetensors> waves(const std::string& without = "-") {
   return open(model.writer().bytes());
 }
 
-std::shared_ptr<const TextModel> model_of(const Json& config, const std::string& without = "-") {
-  return std::make_shared<const TextModel>(waves(without), Config::parse(config.dump()));
+std::shared_ptr<const Transformer> model_of(const Json& config, const std::string& without = "-") {
+  return std::make_shared<const Transformer>(waves(without), Config::parse(config.dump()));
 }
 
-std::shared_ptr<const TextModel> reference_model() { return model_of(expected().at("config")); }
+std::shared_ptr<const Transformer> reference_model() { return model_of(expected().at("config")); }
 
 void check_numbers(const Json& expected, const Eigen::VectorXf& found) {
   REQUIRE(static_cast<Index>(expected.size()) == found.size());
@@ -156,9 +156,9 @@ TEST_CASE("a trained LLaMA-like model attends as in training", "[rotary]") {
   trained.parameters() *= 5;  // far from uniform attention
   const std::vector<TokenId> tokens{0, 8, 3, 1, 1, 7, 4, 2, 6, 0, 5, 3};
   trained.forward(tokens, 12);
-  const auto model =
-      std::make_shared<const TextModel>(open(export_model(trained, TensorFormat::f32)),
-                                        Config::parse(export_config(settings, TensorFormat::f32)));
+  const auto model = std::make_shared<const Transformer>(
+      open(export_model(trained, TensorFormat::f32)),
+      Config::parse(export_config(settings, TensorFormat::f32)));
   CHECK(model->positions() == 12);
   ForwardPass pass(model, {{{tokens.begin(), tokens.end()}, 0, 0}});
   double farthest = 0;

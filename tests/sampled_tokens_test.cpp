@@ -25,14 +25,14 @@ using Eigen::VectorXd;
 
 namespace {
 
-std::shared_ptr<const TextModel> gpt2() {
-  return std::make_shared<const TextModel>(open(tiny_gpt2().writer().bytes()),
-                                           Config::parse(kTinyGpt2Config));
+std::shared_ptr<const Transformer> gpt2() {
+  return std::make_shared<const Transformer>(open(tiny_gpt2().writer().bytes()),
+                                             Config::parse(kTinyGpt2Config));
 }
 
 /// As `eigenscope train` writes it, with an output of its own, its weights times `scale` and another rotary base
 /// and a window in its last layer.
-std::shared_ptr<const TextModel> llama(float scale) {
+std::shared_ptr<const Transformer> llama(float scale) {
   ModelSettings settings = small_llama();
   settings.length = 16;
   settings.output = OutputKind::free;
@@ -45,12 +45,12 @@ std::shared_ptr<const TextModel> llama(float scale) {
   config["layer_types"].back() = "sliding_attention";
   config["rope_local_base_freq"] = 5;
   config["sliding_window"] = 2;
-  return std::make_shared<const TextModel>(open(export_model(model, TensorFormat::f32)),
-                                           Config::parse(config.dump()));
+  return std::make_shared<const Transformer>(open(export_model(model, TensorFormat::f32)),
+                                             Config::parse(config.dump()));
 }
 
 /// The law of the token after `ids`, by a forward pass over all of them.
-VectorXd law_after(const std::shared_ptr<const TextModel>& model, const std::vector<int>& ids) {
+VectorXd law_after(const std::shared_ptr<const Transformer>& model, const std::vector<int>& ids) {
   ForwardPass pass(model, {{ids, 0, 0}});
   while (!pass.done()) pass.advance();
   const VectorXd logits =

@@ -22,14 +22,14 @@ using Eigen::Index;
 namespace {
 
 struct MiniLm {
-  std::shared_ptr<const TextModel> model;
+  std::shared_ptr<const Transformer> model;
   TextTokenizer tokenizer;
 };
 
 MiniLm minilm() {
   const Checkpoint checkpoint = open_checkpoint(minilm_folder());
   FileSource source(minilm_folder() + "/tokenizer.json");
-  return {std::make_shared<const TextModel>(checkpoint.tensors, *checkpoint.config),
+  return {std::make_shared<const Transformer>(checkpoint.tensors, *checkpoint.config),
           TextTokenizer::read(source)};
 }
 
@@ -52,9 +52,9 @@ void finish(Job& job) {
   CHECK(job.steps_done() == job.steps_wanted());
 }
 
-std::shared_ptr<const TextModel> tiny() {
-  return std::make_shared<const TextModel>(open(tiny_gpt2().writer().bytes()),
-                                           Config::parse(kTinyGpt2Config));
+std::shared_ptr<const Transformer> tiny() {
+  return std::make_shared<const Transformer>(open(tiny_gpt2().writer().bytes()),
+                                             Config::parse(kTinyGpt2Config));
 }
 
 /// Passages of the tiny causal model.

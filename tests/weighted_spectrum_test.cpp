@@ -43,9 +43,9 @@ void check_listed(const nlohmann::json& expected, const nlohmann::json& listed,
   }
 }
 
-std::shared_ptr<const TextModel> read_minilm() {
+std::shared_ptr<const Transformer> read_minilm() {
   const Checkpoint checkpoint = open_checkpoint(minilm_folder());
-  return std::make_shared<const TextModel>(checkpoint.tensors, *checkpoint.config);
+  return std::make_shared<const Transformer>(checkpoint.tensors, *checkpoint.config);
 }
 
 }  // namespace

@@ -51,11 +51,11 @@ double chi_square(const RandomTokens& law, const std::vector<Passage>& drawn) {
 }
 
 /// The tiny GPT-2 with `change` made to its values.
-std::shared_ptr<const TextModel> model_with(const std::function<void(TinyModel&)>& change) {
+std::shared_ptr<const Transformer> model_with(const std::function<void(TinyModel&)>& change) {
   TinyModel tiny = tiny_gpt2();
   change(tiny);
-  return std::make_shared<const TextModel>(open(tiny.writer().bytes()),
-                                           Config::parse(kTinyGpt2Config));
+  return std::make_shared<const Transformer>(open(tiny.writer().bytes()),
+                                             Config::parse(kTinyGpt2Config));
 }
 
 std::vector<Passage> tiny_passages(Index count, std::uint64_t seed, Index length = 12) {
@@ -64,7 +64,7 @@ std::vector<Passage> tiny_passages(Index count, std::uint64_t seed, Index length
   return random_passages(tokens, count, length, seed);
 }
 
-std::vector<HeadPrediction> predicted(const std::shared_ptr<const TextModel>& model,
+std::vector<HeadPrediction> predicted(const std::shared_ptr<const Transformer>& model,
                                       const PredictionPassages& passages) {
   Prediction prediction(model, passages, {60, 3});
   prediction.advance(100000);
@@ -487,7 +487,7 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
           "[without-text][sample]") {
   const nlohmann::json expected = reference("minilm-without-text.json");
   const Checkpoint minilm = open_checkpoint(minilm_folder());
-  const auto model = std::make_shared<const TextModel>(minilm.tensors, *minilm.config);
+  const auto model = std::make_shared<const Transformer>(minilm.tensors, *minilm.config);
   std::vector<Passage> passages;
   for (const auto& ids : expected.at("ids")) {
     passages.push_back({ids.get<std::vector<int>>(), 1, 1});

@@ -44,7 +44,7 @@ constexpr Family albert() {
       "encoder.albert_layer_groups.{n}.albert_layers.0.attention.query.weight";
   row.attentions[0].key_weight =
       "encoder.albert_layer_groups.{n}.albert_layers.0.attention.key.weight";
-  TextNames& text = row.text;
+  ForwardNames& text = row.text;
   text.embedding_projection = "encoder.embedding_hidden_mapping_in.weight";
   text.layers_key = "num_hidden_layers";
   text.groups_key = "num_hidden_groups";

@@ -76,7 +76,7 @@ struct WindowKeys {
 /// the norm before them (AttentionNames). Tensors are named by their weight, biases likewise; an empty name: the
 /// family has no such part. Norms stand before a branch, on its output before the skip connection adds it, or after
 /// the sum.
-struct TextNames {
+struct ForwardNames {
   static constexpr std::size_t kMostUsual = 3, kMostForeign = 4;
 
   /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
@@ -156,8 +156,8 @@ struct Family {
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
   /// Those of a file with several stacks one after another; the last ones may be empty.
   std::array<AttentionNames, kMostStacks> attentions = {};
-  TextNames text = {};
-  TextNames picture = {};
+  ForwardNames text = {};
+  ForwardNames picture = {};
 
   bool reads_text() const { return !text.attention_output.empty(); }
   bool reads_pictures() const { return !picture.attention_output.empty(); }

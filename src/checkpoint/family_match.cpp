@@ -113,7 +113,7 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   found.query_norm_gain = gain(names.query_norm_gain);
   found.key_norm_gain = gain(names.key_norm_gain);
   found.sinks = gain(names.sinks);
-  const TextNames& text = family.text;
+  const ForwardNames& text = family.text;
   const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();
   if (reads_norm && text.embedding_projection.empty()) {
     found.input_gain = if_there(

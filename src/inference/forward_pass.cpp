@@ -10,7 +10,7 @@ namespace eigenscope {
 using Eigen::Index;
 using Eigen::MatrixXf;
 
-ForwardPass::ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+ForwardPass::ForwardPass(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                          LayerEnd to)
     : model_(std::move(model)),
       passages_(std::move(passages)),

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "inference/layer_rest.h"
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -34,13 +34,13 @@ class ForwardPass {
   static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
   /// Embeds the passages, at least one. `to` heads, or a mixture of experts in the last layer, ends with the heads
-  /// of the last layer and leaves the tokens before them. Throws as TextModel::embed does; InvalidArgument
+  /// of the last layer and leaves the tokens before them. Throws as Transformer::embed does; InvalidArgument
   /// ("passages") when there is none.
-  ForwardPass(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+  ForwardPass(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
               LayerEnd to = LayerEnd::tokens);
 
   /// Does the next step, with `most` passages or fewer through heads, and returns its multiply-adds; not when done().
-  /// Throws FormatError as TextModel::read_heads and LayerRest do; a step that cannot read its weights is then still to
+  /// Throws FormatError as Transformer::read_heads and LayerRest do; a step that cannot read its weights is then still to
   /// be done.
   double advance(const PassageVisitors& visitors = {}, std::size_t most = kAnyNumber);
 
@@ -55,7 +55,7 @@ class ForwardPass {
   Eigen::Index steps_done() const;
   Eigen::Index steps_wanted() const;
 
-  const TextModel& model() const { return *model_; }
+  const Transformer& model() const { return *model_; }
   const std::vector<Passage>& passages() const { return passages_; }
   /// The weights of the heads of layer(), which are read when they are first asked for; none with the rest of it.
   const LayerWeights& weights();
@@ -71,7 +71,7 @@ class ForwardPass {
   bool ends_with_heads() const;
   void end_layer();
 
-  std::shared_ptr<const TextModel> model_;
+  std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   LayerEnd end_;
   Eigen::Index longest_ = 0;

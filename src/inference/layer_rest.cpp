@@ -30,7 +30,7 @@ void join(const std::vector<MatrixXf>& passages, std::size_t first, std::size_t 
 
 }  // namespace
 
-LayerRest::LayerRest(const TextModel& model, const std::vector<MatrixXf>& read,
+LayerRest::LayerRest(const Transformer& model, const std::vector<MatrixXf>& read,
                      std::vector<MatrixXf>& tokens, Index most_hidden)
     : model_(model), read_(read), tokens_(tokens), most_hidden_(most_hidden) {}
 

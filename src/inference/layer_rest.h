@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "support/in_order.h"
 
 namespace eigenscope {
@@ -25,10 +25,10 @@ class LayerRest {
 
   /// `read` are what the heads of a layer read of each passage (H d_h x T), `tokens` (d x T) those that entered it,
   /// which become those after it. All must outlive this object.
-  LayerRest(const TextModel& model, const std::vector<Eigen::MatrixXf>& read,
+  LayerRest(const Transformer& model, const std::vector<Eigen::MatrixXf>& read,
             std::vector<Eigen::MatrixXf>& tokens, Eigen::Index most_hidden = kMostHidden);
 
-  /// Begins with a layer; only when done(). Throws as TextModel::rest does.
+  /// Begins with a layer; only when done(). Throws as Transformer::rest does.
   void start(int layer);
   /// Does the next step and returns its multiply-adds; not when done(). Throws FormatError naming the tensor that
   /// cannot be read or has values that are not finite, and the step is then still to be done; or naming the layer
@@ -66,7 +66,7 @@ class LayerRest {
   void end_stage();
   void end_part();
 
-  const TextModel& model_;
+  const Transformer& model_;
   const std::vector<Eigen::MatrixXf>& read_;
   std::vector<Eigen::MatrixXf>& tokens_;
   Eigen::Index most_hidden_;

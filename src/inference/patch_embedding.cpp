@@ -39,7 +39,7 @@ Index rows_of(const Safetensors& file, const std::string& name, Index width) {
 }  // namespace
 
 PatchEmbedding::PatchEmbedding(std::shared_ptr<const Safetensors> tensors,
-                               const std::string& prefix, const TextNames& names)
+                               const std::string& prefix, const ForwardNames& names)
     : tensors_(std::move(tensors)),
       weight_name_(prefix + std::string(names.patch_embedding)),
       position_name_(prefix + std::string(names.position_embedding)) {

@@ -22,7 +22,7 @@ class PatchEmbedding {
   /// tensor that is missing, or whose shape is not that of square patches of three channels or of positions of a
   /// square.
   PatchEmbedding(std::shared_ptr<const Safetensors> tensors, const std::string& prefix,
-                 const TextNames& names);
+                 const ForwardNames& names);
 
   Eigen::Index width() const { return width_; }
   Eigen::Index patch() const { return patch_; }

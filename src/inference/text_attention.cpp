@@ -8,8 +8,8 @@ namespace eigenscope {
 
 using Eigen::Index;
 
-TextAttention::TextAttention(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
-                             bool keep_weights)
+TextAttention::TextAttention(std::shared_ptr<const Transformer> model,
+                             std::vector<Passage> passages, bool keep_weights)
     : pass_(std::move(model), std::move(passages), LayerEnd::heads), keep_weights_(keep_weights) {}
 
 bool TextAttention::advance(double work) {

@@ -39,7 +39,7 @@ struct HeadWeights {
 class TextAttention {
  public:
   /// `keep_weights` keeps the attention matrices of all heads. Throws as ForwardPass does.
-  TextAttention(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+  TextAttention(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                 bool keep_weights);
 
   /// Does about `work` multiply-adds more; true when all is done. Throws as ForwardPass::advance does.
@@ -47,7 +47,7 @@ class TextAttention {
   Eigen::Index steps_done() const { return pass_.steps_done(); }
   Eigen::Index steps_wanted() const { return pass_.steps_wanted(); }
 
-  const TextModel& model() const { return pass_.model(); }
+  const Transformer& model() const { return pass_.model(); }
   const std::vector<Passage>& passages() const { return pass_.passages(); }
   /// The layers that are done, and their heads.
   const std::vector<LayerOnText>& layers() const { return layers_; }

@@ -37,7 +37,7 @@ std::string value_of(const ConfigKeys& keys, std::string_view key, std::string_v
   return std::to_string(*keys.integer(key, kMost));
 }
 
-const TextNames& names_of(const Family& family, ModelInput input) {
+const ForwardNames& names_of(const Family& family, ModelInput input) {
   return input == ModelInput::text ? family.text : family.picture;
 }
 
@@ -53,7 +53,7 @@ bool has_input(const FamilyMatch& match, ModelInput input) {
 
 }  // namespace
 
-Activation activation_of(const TextNames& names, const ConfigKeys& keys) {
+Activation activation_of(const ForwardNames& names, const ConfigKeys& keys) {
   const std::string key(names.activation_key);
   const auto name = keys.text(key);
   if (!name) return names.activation;
@@ -75,7 +75,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
   std::string found;
   for (FamilyMatch& match : match_families(file.tensors(), &config, file.name())) {
     const Family& family = *match.family;
-    const TextNames& names = names_of(family, input);
+    const ForwardNames& names = names_of(family, input);
     const std::string types(names.model_types.empty() ? family.model_types : names.model_types);
     const auto has = [&](const std::optional<std::string>& name) {
       return !name || types.empty() || types.find(" " + *name + " ") != std::string::npos;
@@ -95,7 +95,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
   if (!unsupported.empty()) found += ", with " + unsupported;
   std::string known;
   for (const Family& family : families()) {
-    const TextNames& names = names_of(family, input);
+    const ForwardNames& names = names_of(family, input);
     if (names.attention_output.empty()) continue;
     const std::string_view types = names.model_types;
     known += (known.empty() ? "" : ", ") + std::string(family.name);
@@ -105,7 +105,7 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
                                      (pictures ? "pictures" : "text") + "; supported: " + known);
 }
 
-void check_usual(const TextNames& names, const ConfigKeys& keys) {
+void check_usual(const ForwardNames& names, const ConfigKeys& keys) {
   for (const UsualValue& usual : names.usual) {
     const std::string key(usual.key);
     if (!keys.has(key)) continue;

@@ -16,9 +16,9 @@ enum class ModelInput { text, pictures };
 FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& config);
 
 /// The activation that config.json names, or the family's. Throws FormatError naming the key for another one.
-Activation activation_of(const TextNames& names, const ConfigKeys& keys);
+Activation activation_of(const ForwardNames& names, const ConfigKeys& keys);
 
 /// Throws FormatError naming the key where config.json selects another forward pass than the family's.
-void check_usual(const TextNames& names, const ConfigKeys& keys);
+void check_usual(const ForwardNames& names, const ConfigKeys& keys);
 
 }  // namespace eigenscope

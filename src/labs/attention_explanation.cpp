@@ -44,7 +44,7 @@ VectorXd row_correlations(const MatrixXd& rows, const VectorXd& change) {
 
 }  // namespace
 
-AttentionExplanation::AttentionExplanation(std::shared_ptr<const TextModel> model,
+AttentionExplanation::AttentionExplanation(std::shared_ptr<const Transformer> model,
                                            const std::vector<Passage>& text,
                                            std::vector<Passage> measured, std::optional<int> mask,
                                            std::uint64_t seed)

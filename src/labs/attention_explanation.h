@@ -82,7 +82,7 @@ class AttentionExplanation {
  public:
   /// `text` is all of the text, for frequencies; all of `measured` have one length. Without a `mask` token nothing is
   /// masked. Throws as content_of does.
-  AttentionExplanation(std::shared_ptr<const TextModel> model, const std::vector<Passage>& text,
+  AttentionExplanation(std::shared_ptr<const Transformer> model, const std::vector<Passage>& text,
                        std::vector<Passage> measured, std::optional<int> mask, std::uint64_t seed);
 
   /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass does.
@@ -135,7 +135,7 @@ class AttentionExplanation {
   template <class Value>
   Estimate correlation_of(Explanation explanation, Removal removal, const Value& value) const;
 
-  std::shared_ptr<const TextModel> model_;
+  std::shared_ptr<const Transformer> model_;
   std::vector<Passage> measured_;
   std::optional<int> mask_;
   KeyRange content_;

@@ -61,7 +61,7 @@ std::vector<Passage> AttentionSinks::all_passages(const std::vector<Passage>& di
   return all;
 }
 
-AttentionSinks::AttentionSinks(std::shared_ptr<const TextModel> model,
+AttentionSinks::AttentionSinks(std::shared_ptr<const Transformer> model,
                                std::vector<Passage> directions, std::vector<Passage> measured,
                                const AttentionSinksSettings& settings)
     : settings_(settings),

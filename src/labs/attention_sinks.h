@@ -92,7 +92,7 @@ class AttentionSinks {
  public:
   /// As many passages for the directions as are measured, all of one length. Throws as content_of and ForwardPass do,
   /// and InvalidArgument ("sink_threshold").
-  AttentionSinks(std::shared_ptr<const TextModel> model, std::vector<Passage> directions,
+  AttentionSinks(std::shared_ptr<const Transformer> model, std::vector<Passage> directions,
                  std::vector<Passage> measured, const AttentionSinksSettings& settings);
   /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass::advance does.
   bool advance(double work);

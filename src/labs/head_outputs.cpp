@@ -12,7 +12,7 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
-KeyRange content_of(const std::vector<Passage>& passages, const TextModel& model) {
+KeyRange content_of(const std::vector<Passage>& passages, const Transformer& model) {
   if (!model.experts().empty()) {
     throw FormatError(model.experts(), "outputs of a mixture of experts are not computed");
   }

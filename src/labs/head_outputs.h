@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attention/key_range.h"
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "text/passages.h"
 
 namespace eigenscope {
@@ -17,7 +17,7 @@ inline constexpr Eigen::Index kLeastContent = 4;
 /// The tokens between the special ones of passages of one length, without the first token of all and, in a causal
 /// model, without the last, to which no other attends. Throws InvalidArgument: "length" for fewer than kLeastContent,
 /// "passages" where there is none; FormatError for a model whose output tokens are not known.
-KeyRange content_of(const std::vector<Passage>& passages, const TextModel& model);
+KeyRange content_of(const std::vector<Passage>& passages, const Transformer& model);
 
 /// Mean of weights(key, query) over the queries of other tokens that see the key, of which there must be one.
 double received(const Eigen::MatrixXf& weights, Eigen::Index key, const LayerRules& rules);

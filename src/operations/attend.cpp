@@ -153,7 +153,7 @@ struct AttendResult {
   std::vector<HeadOnTextRow> heads;
   const std::vector<HeadWeights>* weights = nullptr;     ///< not a copy: they may be large
   std::shared_ptr<const std::vector<Picture>> pictures;  ///< likewise; null where not asked for
-  std::shared_ptr<const TextModel> model;                ///< for notes; null in an empty result
+  std::shared_ptr<const Transformer> model;              ///< for notes; null in an empty result
 };
 
 void describe(ResultFields& out, const AttendResult& result) {

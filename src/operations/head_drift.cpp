@@ -142,7 +142,8 @@ void describe(ResultFields& out, const HeadDriftResult& result) {
 class TextPair {
  public:
   TextPair(const HeadDriftInput& in, const Reader& reader, const Config& changed)
-      : TextPair(reader.model, std::make_shared<const TextModel>(open_tensors(in.changed), changed),
+      : TextPair(reader.model,
+                 std::make_shared<const Transformer>(open_tensors(in.changed), changed),
                  cut(in, reader)) {}
 
   bool advance(double work) {
@@ -161,7 +162,7 @@ class TextPair {
   }
 
  private:
-  TextPair(std::shared_ptr<const TextModel> original, std::shared_ptr<const TextModel> changed,
+  TextPair(std::shared_ptr<const Transformer> original, std::shared_ptr<const Transformer> changed,
            const std::vector<Passage>& passages)
       : sides_{TextAttention(std::move(original), passages, false),
                TextAttention(std::move(changed), passages, false)} {}

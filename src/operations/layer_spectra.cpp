@@ -53,7 +53,7 @@ void describe(ResultFields& out, const LayerSpectraResult& result) {
 }
 
 /// Tokens of the theory and passages have this length.
-LayerSpectraInput fitted(LayerSpectraInput in, const TextModel& model) {
+LayerSpectraInput fitted(LayerSpectraInput in, const Transformer& model) {
   in.tokens.length = length_for(in.tokens.length, in.fit_length, model);
   return in;
 }

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <optional>
 
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "picture/preprocessor.h"
 
 namespace eigenscope {
@@ -16,7 +16,7 @@ void describe(InputFields& f, PicturesInput& in) {
 PicturePassages picture_passages(const CheckpointFiles& files, const PicturesInput& in) {
   const Config config = needed_config(files);
   const auto model =
-      std::make_shared<const TextModel>(open_tensors(files), config, ModelInput::pictures);
+      std::make_shared<const Transformer>(open_tensors(files), config, ModelInput::pictures);
   const PatchEmbedding& grid = *model->patches();
   std::optional<Config> settings;
   if (in.preprocessor) settings = Config::read(*in.preprocessor);

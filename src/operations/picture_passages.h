@@ -11,7 +11,7 @@
 
 namespace eigenscope {
 
-class TextModel;
+class Transformer;
 
 struct PicturesInput {
   std::vector<std::byte> image;  ///< binary PPM files, one after another; empty: no pictures
@@ -21,12 +21,12 @@ void describe(InputFields& f, PicturesInput& in);
 
 /// Each picture as a passage of the model of pictures that `files` are.
 struct PicturePassages {
-  std::shared_ptr<const TextModel> model;
+  std::shared_ptr<const Transformer> model;
   std::vector<Passage> passages;
   std::vector<Picture> pictures;  ///< in the model's size
 };
 
-/// Throws FormatError as TextModel and Preprocessor do; InvalidArgument ("image") as read_ppm does.
+/// Throws FormatError as Transformer and Preprocessor do; InvalidArgument ("image") as read_ppm does.
 PicturePassages picture_passages(const CheckpointFiles& files, const PicturesInput& in);
 
 }  // namespace eigenscope

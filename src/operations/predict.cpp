@@ -97,7 +97,7 @@ struct PredictResult {
   std::vector<SummaryRow> summary;
   std::vector<SpectralAgreement> expectations;
   bool spectra = true;
-  std::shared_ptr<const TextModel> model;  ///< for notes; null in an empty result
+  std::shared_ptr<const Transformer> model;  ///< for notes; null in an empty result
 };
 
 void describe_profile(ResultFields& out, const HeadPrediction& head) {
@@ -215,7 +215,7 @@ void describe(ResultFields& out, const PredictResult& result) {
 }
 
 /// The decay that all layers of a model have by their rotary base; NaN where they differ.
-double rotary_decay_of(const TextModel& model, Index length) {
+double rotary_decay_of(const Transformer& model, Index length) {
   const Rotary& first = model.rules(0).rotary;
   for (int layer = 1; layer < model.layers(); ++layer) {
     if (model.rules(layer).rotary != first) return std::numeric_limits<double>::quiet_NaN();
@@ -287,7 +287,7 @@ class PredictJob {
   bool only_summary_, spectra_;
   Index length_;  // of a passage
   double rotary_decay_;
-  std::shared_ptr<const TextModel> model_;
+  std::shared_ptr<const Transformer> model_;
   std::optional<Prediction> prediction_;  // none where its partitions are done
   std::vector<HeadPrediction> joined_;    // what these have found
   std::optional<Summary> summary_;        // none of a partition, and where no text is measured

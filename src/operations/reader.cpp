@@ -15,7 +15,7 @@ void describe(InputFields& f, ReaderInput& in) {
 Reader open_reader(const ReaderInput& in) {
   const Config config = needed_config(in.files);
   if (!in.tokenizer) throw FormatError("tokenizer.json", "it is missing");
-  return {std::make_shared<const TextModel>(open_tensors(in.files), config),
+  return {std::make_shared<const Transformer>(open_tensors(in.files), config),
           TextTokenizer::read(*in.tokenizer)};
 }
 
@@ -23,7 +23,7 @@ void describe_fit_length(InputFields& f, bool& fit_length) {
   f.flag("fit_length", fit_length, "shorten the length to the model's maximum");
 }
 
-Eigen::Index length_for(Eigen::Index length, bool fit_length, const TextModel& model) {
+Eigen::Index length_for(Eigen::Index length, bool fit_length, const Transformer& model) {
   const Eigen::Index longest = model.positions();
   if (length > longest && !fit_length) {
     throw InvalidArgument(
@@ -33,7 +33,7 @@ Eigen::Index length_for(Eigen::Index length, bool fit_length, const TextModel& m
   return std::min(length, longest);
 }
 
-void note_experts(ResultFields& out, const TextModel* model) {
+void note_experts(ResultFields& out, const Transformer* model) {
   if (model == nullptr || model->experts().empty()) return;
   out.note("of " + std::to_string(model->all_layers()) + " layers the first " +
            std::to_string(model->layers()) + " are run, up to the mixture of experts " +

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "operations/files.h"
 #include "text/passages.h"
 
@@ -18,21 +18,21 @@ struct ReaderInput {
 void describe(InputFields& f, ReaderInput& in);
 
 struct Reader {
-  std::shared_ptr<const TextModel> model;
+  std::shared_ptr<const Transformer> model;
   TextTokenizer tokenizer;
 };
 
-/// Throws FormatError naming the file that is missing, and as TextModel and TextTokenizer do.
+/// Throws FormatError naming the file that is missing, and as Transformer and TextTokenizer do.
 Reader open_reader(const ReaderInput& in);
 
 /// The field `fit_length`.
 void describe_fit_length(InputFields& f, bool& fit_length);
 /// The length of passages, in tokens. Above what the model takes it is shortened to that with
 /// `fit_length`; without, throws InvalidArgument ("length").
-Eigen::Index length_for(Eigen::Index length, bool fit_length, const TextModel& model);
+Eigen::Index length_for(Eigen::Index length, bool fit_length, const Transformer& model);
 
 /// A note on the layers after a mixture of experts, which are left out; `model` may be null.
-void note_experts(ResultFields& out, const TextModel* model);
+void note_experts(ResultFields& out, const Transformer* model);
 
 /// Token ids of passages, one after another.
 Eigen::VectorXd ids_of(const std::vector<Passage>& passages);

@@ -7,7 +7,7 @@ namespace eigenscope {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-DrawnRows::DrawnRows(const TextModel& model, const std::vector<Passage>& passages,
+DrawnRows::DrawnRows(const Transformer& model, const std::vector<Passage>& passages,
                      const PredictionSettings& settings)
     : settings_(settings),
       rules_(model.rules(0)),

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "attention/softmax.h"
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "prediction/head_states.h"
 #include "prediction/levels.h"
 #include "support/random.h"
@@ -28,7 +28,7 @@ using States = std::vector<Eigen::MatrixXf>;
 class DrawnRows {
  public:
   /// Rows of a model's first layer. Passages have one length. Throws InvalidArgument ("queries").
-  DrawnRows(const TextModel& model, const std::vector<Passage>& passages,
+  DrawnRows(const Transformer& model, const std::vector<Passage>& passages,
             const PredictionSettings& settings);
   /// The rows are then of a layer with these rules.
   void enter(const LayerRules& rules);

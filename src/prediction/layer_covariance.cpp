@@ -9,7 +9,7 @@ namespace eigenscope {
 
 using Eigen::Index;
 
-LayerCovariance::LayerCovariance(std::shared_ptr<const TextModel> model,
+LayerCovariance::LayerCovariance(std::shared_ptr<const Transformer> model,
                                  std::vector<Passage> passages, bool gain_in_weights)
     : pass_(std::move(model), std::move(passages)), gain_in_weights_(gain_in_weights) {
   Index content = 0;

@@ -19,7 +19,7 @@ class LayerCovariance {
   /// gain folded in, as HeadScan gives it (Sigma is then that of the normalized states without gain);
   /// false for W without it. Throws as ForwardPass does; InvalidArgument ("passages") when no passage
   /// has two tokens that are not sinks.
-  LayerCovariance(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+  LayerCovariance(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                   bool gain_in_weights);
 
   /// Runs about `steps` passages through a layer; true when all are through. Throws as

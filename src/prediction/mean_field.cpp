@@ -172,7 +172,7 @@ MeanFieldReads mean_field_reads(const KeyValueLaw& law, const HeadStates& tokens
   return {mean, spread};
 }
 
-MeanField::MeanField(const TextModel& model, const std::vector<Passage>& passages,
+MeanField::MeanField(const Transformer& model, const std::vector<Passage>& passages,
                      std::uint64_t seed)
     : seed_(seed), rest_(model, reads_, tokens_) {
   if (passages.empty()) throw InvalidArgument("passages", "number at least one");

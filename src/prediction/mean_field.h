@@ -55,8 +55,8 @@ class MeanField {
   /// The tokens of the passages, with their positions, are the population; what passage a token comes
   /// from does not matter. All have one length, the same number of special tokens and a content token. The model must
   /// outlive this object.
-  /// Throws as TextModel::embed does, and InvalidArgument ("passages") when there is none.
-  MeanField(const TextModel& model, const std::vector<Passage>& passages, std::uint64_t seed);
+  /// Throws as Transformer::embed does, and InvalidArgument ("passages") when there is none.
+  MeanField(const Transformer& model, const std::vector<Passage>& passages, std::uint64_t seed);
 
   /// States that queries and keys of a layer with these weights are made of, d x T for each passage.
   std::vector<Eigen::MatrixXf> states(const LayerWeights& weights) const;

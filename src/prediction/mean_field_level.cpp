@@ -6,7 +6,7 @@ namespace eigenscope {
 
 using Eigen::Index;
 
-MeanFieldLevel::MeanFieldLevel(std::shared_ptr<const TextModel> model,
+MeanFieldLevel::MeanFieldLevel(std::shared_ptr<const Transformer> model,
                                const PredictionPassages& passages,
                                const PredictionSettings& settings)
     : model_(std::move(model)),

@@ -15,7 +15,7 @@ namespace eigenscope {
 class MeanFieldLevel final : public PredictionPart {
  public:
   /// Throws as DrawnRows does.
-  MeanFieldLevel(std::shared_ptr<const TextModel> model, const PredictionPassages& passages,
+  MeanFieldLevel(std::shared_ptr<const Transformer> model, const PredictionPassages& passages,
                  const PredictionSettings& settings);
 
   Eigen::Index steps_wanted() const override;
@@ -24,7 +24,7 @@ class MeanFieldLevel final : public PredictionPart {
  private:
   void do_step(std::vector<HeadPrediction>& heads) override;
 
-  std::shared_ptr<const TextModel> model_;
+  std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   DrawnRows rows_;
   std::optional<MeanField> population_;

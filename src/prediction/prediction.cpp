@@ -41,7 +41,7 @@ void check_passages(const PredictionPassages& passages) {
 
 }  // namespace
 
-Prediction::Prediction(const std::shared_ptr<const TextModel>& model,
+Prediction::Prediction(const std::shared_ptr<const Transformer>& model,
                        const PredictionPassages& passages, const PredictionSettings& settings,
                        PredictionPartition partition) {
   check_passages(passages);

@@ -23,7 +23,7 @@ class Prediction {
   /// All passages have one length, of at least four tokens that are not special, and the same number of
   /// special tokens. Throws InvalidArgument: "passages" when they differ or there are none for the
   /// statistics, "queries".
-  Prediction(const std::shared_ptr<const TextModel>& model, const PredictionPassages& passages,
+  Prediction(const std::shared_ptr<const Transformer>& model, const PredictionPassages& passages,
              const PredictionSettings& settings,
              PredictionPartition partition = PredictionPartition::all);
 

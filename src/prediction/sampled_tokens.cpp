@@ -22,7 +22,7 @@ constexpr std::uint64_t kSampleStream =
 /// A model that reads all sequences token by token, and keeps their keys and values.
 class TokenReader {
  public:
-  TokenReader(const TextModel& model, Index count, Index length)
+  TokenReader(const Transformer& model, Index count, Index length)
       : model_(model), output_(model.read_output()) {
     for (int layer = 0; layer < model.layers(); ++layer) {
       layers_.push_back(model.read_layer(layer));
@@ -91,7 +91,7 @@ class TokenReader {
              width);
   }
 
-  const TextModel& model_;
+  const Transformer& model_;
   Linear output_;
   std::vector<RotaryTurns> turns_;  // by layer
   std::vector<LayerWeights> layers_;
@@ -132,7 +132,7 @@ class Draws {
 };
 
 /// Goes on with each sequence until it has `length` tokens; all are equally long.
-void extend(const TextModel& model, Draws& draws, Index length,
+void extend(const Transformer& model, Draws& draws, Index length,
             std::vector<std::vector<int>>& sequences) {
   TokenReader reader(model, static_cast<Index>(sequences.size()), length);
   std::vector<int> next(sequences.size());
@@ -149,7 +149,7 @@ void extend(const TextModel& model, Draws& draws, Index length,
 
 }  // namespace
 
-std::vector<Passage> sampled_passages(const TextModel& model, const RandomTokens& tokens,
+std::vector<Passage> sampled_passages(const Transformer& model, const RandomTokens& tokens,
                                       Index count, Index length, std::uint64_t seed) {
   if (!model.causal()) {
     throw InvalidArgument("tokens_law",

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "prediction/random_tokens.h"
 
 namespace eigenscope {
@@ -17,7 +17,7 @@ namespace eigenscope {
 /// sequence k by stream k of the seed, of streams that nothing else uses. Keeps all layers in memory. Throws
 /// InvalidArgument: "tokens_law" for a model without causal attention, "ids", "length" when the special
 /// tokens leave no room; FormatError for weights that cannot be read.
-std::vector<Passage> sampled_passages(const TextModel& model, const RandomTokens& tokens,
+std::vector<Passage> sampled_passages(const Transformer& model, const RandomTokens& tokens,
                                       Eigen::Index count, Eigen::Index length, std::uint64_t seed);
 
 }  // namespace eigenscope

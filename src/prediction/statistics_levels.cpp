@@ -80,7 +80,7 @@ HeadTheory theory_of(const HeadProjections& head, const CentredKernel& kernel, i
 
 }  // namespace
 
-StatisticsLevels::StatisticsLevels(std::shared_ptr<const TextModel> model,
+StatisticsLevels::StatisticsLevels(std::shared_ptr<const Transformer> model,
                                    const PredictionPassages& passages,
                                    const PredictionSettings& settings)
     : model_(std::move(model)),

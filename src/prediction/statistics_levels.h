@@ -18,7 +18,7 @@ namespace eigenscope {
 class StatisticsLevels final : public PredictionPart {
  public:
   /// Throws as DrawnRows does.
-  StatisticsLevels(std::shared_ptr<const TextModel> model, const PredictionPassages& passages,
+  StatisticsLevels(std::shared_ptr<const Transformer> model, const PredictionPassages& passages,
                    const PredictionSettings& settings);
 
   Eigen::Index steps_wanted() const override;
@@ -38,7 +38,7 @@ class StatisticsLevels final : public PredictionPart {
   HeadMeasures isotropic(const Traces& traces) const;
   void finish_passage();
 
-  std::shared_ptr<const TextModel> model_;
+  std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   bool same_text_;
   DrawnRows rows_;

@@ -9,7 +9,7 @@ namespace eigenscope {
 
 using Eigen::Index;
 
-TextMeasurement::TextMeasurement(std::shared_ptr<const TextModel> model,
+TextMeasurement::TextMeasurement(std::shared_ptr<const Transformer> model,
                                  std::vector<Passage> passages, MeasuredText measured)
     : model_(std::move(model)), passages_(std::move(passages)), measured_(measured) {}
 

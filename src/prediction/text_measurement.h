@@ -17,7 +17,7 @@ enum class MeasuredText { compared, ceiling, transfer };
 class TextMeasurement final : public PredictionPart {
  public:
   /// `passages` must not be empty.
-  TextMeasurement(std::shared_ptr<const TextModel> model, std::vector<Passage> passages,
+  TextMeasurement(std::shared_ptr<const Transformer> model, std::vector<Passage> passages,
                   MeasuredText measured);
 
   Eigen::Index steps_wanted() const override;
@@ -35,7 +35,7 @@ class TextMeasurement final : public PredictionPart {
   void run_passages(std::vector<HeadPrediction>& heads);
   void enter(const HeadOnText& found, HeadPrediction& head) const;
 
-  std::shared_ptr<const TextModel> model_;
+  std::shared_ptr<const Transformer> model_;
   std::vector<Passage> passages_;
   MeasuredText measured_;
   std::optional<ForwardPass> pass_;  // embeds the passages in the first step

@@ -57,7 +57,7 @@ MatrixXd regressors(const MatrixXd& embeddings) {
 }
 
 /// Coefficients of the regression over the words from `first` on.
-VectorXd frequency_direction(const TextModel& model, Index first, double offset) {
+VectorXd frequency_direction(const Transformer& model, Index first, double offset) {
   const Index size = model.embedding_width() + 2,
               end = std::min(model.vocabulary(), first + kFittedWords);
   MatrixXd square = MatrixXd::Zero(size, size);
@@ -96,7 +96,7 @@ VocabularyLayout vocabulary_layout(const TextTokenizer& tokenizer, Index vocabul
   return layout;
 }
 
-VocabularyLayout vocabulary_layout(const Config& config, const TextModel& model) {
+VocabularyLayout vocabulary_layout(const Config& config, const Transformer& model) {
   const auto first_of = [&](const char* key, const char* other) {
     const auto id = id_of(config, key, model.vocabulary());
     return id ? id : id_of(config, other, model.vocabulary());
@@ -121,7 +121,7 @@ VocabularyLayout vocabulary_layout(const Config& config, const TextModel& model)
 }
 
 std::vector<int> ids_by_frequency(TokenOrder order, double offset, const VocabularyLayout& layout,
-                                  const TextModel& model) {
+                                  const Transformer& model) {
   if (order == TokenOrder::vocabulary) {
     return {std::lower_bound(layout.ordinary.begin(), layout.ordinary.end(), layout.first_word),
             layout.ordinary.end()};

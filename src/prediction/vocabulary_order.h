@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "checkpoint/config.h"
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 #include "support/choice.h"
 #include "text/tokenizer.h"
 
@@ -38,7 +38,7 @@ VocabularyLayout vocabulary_layout(const TextTokenizer& tokenizer, Eigen::Index 
 /// not causal "sep_token_id" or "eos_token_id" after, where they are named; every other id but
 /// "pad_token_id" is ordinary and separate, the first of them the first word. Throws FormatError for ids that the
 /// model does not have.
-VocabularyLayout vocabulary_layout(const Config& config, const TextModel& model);
+VocabularyLayout vocabulary_layout(const Config& config, const Transformer& model);
 
 /// Orders of the ids.
 enum class TokenOrder {
@@ -52,8 +52,8 @@ inline constexpr std::array kTokenOrderNames{Choice{"vocabulary", "of the vocabu
 /// regressed on their token embedding and its norm, each row with weight 1 / (rank + offset), and all
 /// separate ids are sorted by what that line says: so punctuation, whose ids say nothing of their
 /// frequency, finds a place among the words. Reads the token embeddings; throws
-/// FormatError as TextModel::token_embeddings does.
+/// FormatError as Transformer::token_embeddings does.
 std::vector<int> ids_by_frequency(TokenOrder order, double offset, const VocabularyLayout& layout,
-                                  const TextModel& model);
+                                  const Transformer& model);
 
 }  // namespace eigenscope

@@ -96,7 +96,7 @@ std::function<void()> encoding() {
   const auto file = std::make_shared<const Safetensors>(std::make_shared<MemorySource>(
       "encoder.safetensors", write_safetensors(tensors, {}, TensorFormat::f16)));
   const Config config = Config::parse(R"({"model_type":"bert","num_attention_heads":12})");
-  const auto model = std::make_shared<const TextModel>(file, config);
+  const auto model = std::make_shared<const Transformer>(file, config);
   std::vector<Passage> passages(4, {std::vector<int>(kLength), 1, 1});
   for (std::size_t k = 0; k < passages.size(); ++k) {
     for (std::size_t t = 0; t < kLength; ++t) {

@@ -28,14 +28,14 @@ struct StoredRest {
 
 /// A checkpoint of a family that reads text, or pictures: what enters the first layer is then made of patches, and the
 /// layers are the same. Only the weights that are asked for are read, and none is kept.
-class TextModel {
+class Transformer {
  public:
   /// `tensors` must not be null. Throws FormatError naming the tensor or the key when no row
   /// of the table has its forward pass, a tensor is missing or of another shape than the others ask for,
   /// or the config lacks the head count or has an activation that is not known; InvalidArgument ("offset")
   /// for an unknown scaling of rotary positions.
-  TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config,
-            ModelInput input = ModelInput::text);
+  Transformer(std::shared_ptr<const Safetensors> tensors, const Config& config,
+              ModelInput input = ModelInput::text);
 
   const Family& family() const { return *match_.family; }
   /// What a layer, from 0 to layers() - 1, does beside its weights.
@@ -94,7 +94,9 @@ class TextModel {
   Linear read_output() const;
 
  private:
-  const TextNames& names() const { return patches_ ? match_.family->picture : match_.family->text; }
+  const ForwardNames& names() const {
+    return patches_ ? match_.family->picture : match_.family->text;
+  }
   const StackMatch& stack() const {
     return patches_ ? match_.stacks.back() : match_.stacks.front();
   }

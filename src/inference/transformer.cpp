@@ -1,4 +1,4 @@
-#include "inference/text_model.h"
+#include "inference/transformer.h"
 
 #include <algorithm>
 #include <array>
@@ -31,8 +31,8 @@ constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of the output logi
 
 }  // namespace
 
-TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& config,
-                     ModelInput input)
+Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Config& config,
+                         ModelInput input)
     : tensors_(std::move(tensors)), match_(family_of(input, *tensors_, config)) {
   if (input == ModelInput::pictures) {
     patches_.emplace(tensors_, match_.prefix, match_.family->picture);
@@ -50,7 +50,7 @@ TextModel::TextModel(std::shared_ptr<const Safetensors> tensors, const Config& c
   read_config(keys);
 }
 
-void TextModel::refuse_foreign() const {
+void Transformer::refuse_foreign() const {
   for (const std::string_view foreign : names().foreign) {
     const std::string name = full_name(foreign);
     if (foreign.empty() || !tensors_->tensors().contains(name)) continue;
@@ -58,7 +58,7 @@ void TextModel::refuse_foreign() const {
   }
 }
 
-void TextModel::read_embeddings() {
+void Transformer::read_embeddings() {
   if (patches_) {
     width_ = embedding_width_ = patches_->width();
     return;
@@ -70,7 +70,7 @@ void TextModel::read_embeddings() {
   if (has_skip(0)) width_ = sides(names().skip, 0)[1];
 }
 
-void TextModel::read_layers(const ConfigKeys& keys) {
+void Transformer::read_layers(const ConfigKeys& keys) {
   constexpr std::uint64_t kMostLayers = 100'000;
   const std::string key(names().layers_key), groups(names().groups_key);
   layers_ = stored_;
@@ -101,14 +101,14 @@ void TextModel::read_layers(const ConfigKeys& keys) {
   sharing_ = layers_ / stored_;
 }
 
-std::string TextModel::full_name(std::string_view pattern, int layer) const {
+std::string Transformer::full_name(std::string_view pattern, int layer) const {
   std::string name(pattern);
   const std::size_t mark = name.find("{n}");
   if (mark != std::string::npos) name.replace(mark, 3, std::to_string(layer / sharing_));
   return match_.prefix + name;
 }
 
-void TextModel::read_config(const ConfigKeys& keys) {
+void Transformer::read_config(const ConfigKeys& keys) {
   check_usual(names(), keys);
   LayerRules rules;
   rules.activation = activation_of(names(), keys);
@@ -143,15 +143,15 @@ void TextModel::read_config(const ConfigKeys& keys) {
   }
 }
 
-bool TextModel::has_skip(int layer) const {
+bool Transformer::has_skip(int layer) const {
   return !names().skip.empty() && tensors_->tensors().contains(full_name(names().skip, layer));
 }
 
-Index TextModel::entering_width(int layer) const {
+Index Transformer::entering_width(int layer) const {
   return has_skip(layer) ? sides(names().skip, layer)[0] : width_;
 }
 
-void TextModel::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) const {
+void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules) const {
   const std::string key_heads(attention().key_head_count_key);
   std::string key(attention().head_count_key);
   if (keys.has(key + ".0")) key += "." + std::to_string(layer);  // a list by layer
@@ -193,11 +193,11 @@ void TextModel::read_heads(const ConfigKeys& keys, int layer, LayerRules& rules)
   rules.key_heads = static_cast<int>(shared);
 }
 
-bool TextModel::embeds_positions() const {
+bool Transformer::embeds_positions() const {
   return !names().position_embedding.empty() && rules_.front().rotary.pairs == RotaryPairs::kNone;
 }
 
-Index TextModel::longest_passage(const ConfigKeys& keys) const {
+Index Transformer::longest_passage(const ConfigKeys& keys) const {
   if (patches_) return patches_->tokens();
   if (embeds_positions()) {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
@@ -207,7 +207,7 @@ Index TextModel::longest_passage(const ConfigKeys& keys) const {
   return static_cast<Index>(std::min(most, told.value_or(most)));
 }
 
-VectorXf TextModel::read_bias(const std::string& name, Index size) const {
+VectorXf Transformer::read_bias(const std::string& name, Index size) const {
   const TensorInfo& info = tensors_->tensor(name);
   if (info.shape != std::vector<std::uint64_t>{static_cast<std::uint64_t>(size)}) {
     throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not [" +
@@ -219,7 +219,7 @@ VectorXf TextModel::read_bias(const std::string& name, Index size) const {
   return values;
 }
 
-MatrixXf TextModel::read_rows(const std::string& name, Index first, Index count) const {
+MatrixXf Transformer::read_rows(const std::string& name, Index first, Index count) const {
   if (matrix_shape(*tensors_, name)[1] != embedding_width_) {
     throw FormatError(shown_name(name), "its shape " + shape_text(tensors_->tensor(name)) +
                                             " does not fit the width " +
@@ -230,7 +230,7 @@ MatrixXf TextModel::read_rows(const std::string& name, Index first, Index count)
   return values;
 }
 
-StoredLinear TextModel::linear(std::string_view pattern, int layer, Index out, Index in) const {
+StoredLinear Transformer::linear(std::string_view pattern, int layer, Index out, Index in) const {
   const std::string name = full_name(pattern, layer), bias = bias_of(name);
   StoredLinear map(tensors_, name, out, in, match_.family->inputs_first());
   const bool none = names().optional_bias && !tensors_->tensors().contains(bias);
@@ -238,7 +238,7 @@ StoredLinear TextModel::linear(std::string_view pattern, int layer, Index out, I
   return map;
 }
 
-Norm TextModel::read_norm_of(const std::string& name, Index size) const {
+Norm Transformer::read_norm_of(const std::string& name, Index size) const {
   const bool rms = names().norm == NormKind::rms_norm;
   VectorXf gain = read_bias(name, size);
   if (match_.family->gain_plus_one) gain.array() += 1;
@@ -249,17 +249,17 @@ Norm TextModel::read_norm_of(const std::string& name, Index size) const {
           none ? VectorXf(VectorXf::Zero(size)) : read_bias(bias, size), epsilon_};
 }
 
-Norm TextModel::read_norm(std::string_view pattern, int layer) const {
+Norm Transformer::read_norm(std::string_view pattern, int layer) const {
   return pattern.empty() ? Norm() : read_norm_of(full_name(pattern, layer), width_);
 }
 
-VectorXf TextModel::read_scale(std::string_view pattern, int layer) const {
+VectorXf Transformer::read_scale(std::string_view pattern, int layer) const {
   const std::string name = full_name(pattern, layer);
   const bool none = pattern.empty() || !tensors_->tensors().contains(name);
   return none ? VectorXf() : read_bias(name, width_);
 }
 
-Norm TextModel::read_projection_norm(std::string_view pattern, int layer, Index outputs) const {
+Norm Transformer::read_projection_norm(std::string_view pattern, int layer, Index outputs) const {
   const std::string name = full_name(pattern, layer);
   if (pattern.empty() || !tensors_->tensors().contains(name)) return {};
   const Index head_width = rules(layer).head_width;
@@ -268,7 +268,7 @@ Norm TextModel::read_projection_norm(std::string_view pattern, int layer, Index 
   return read_norm_of(name, each ? head_width : outputs);
 }
 
-MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
+MatrixXf Transformer::embed(std::span<const int> ids, Index first) const {
   const auto length = static_cast<Index>(ids.size());
   if (length < 1 || first + length > positions()) {
     throw InvalidArgument("length",
@@ -297,13 +297,13 @@ MatrixXf TextModel::embed(std::span<const int> ids, Index first) const {
   return end_embedding(std::move(tokens));
 }
 
-MatrixXf TextModel::embed(const Passage& passage) const {
+MatrixXf Transformer::embed(const Passage& passage) const {
   if (!patches_) return embed(passage.ids);
   if (!passage.patches) throw InvalidArgument("image", "be given");
   return end_embedding((*patches_)(*passage.patches));
 }
 
-MatrixXf TextModel::end_embedding(MatrixXf tokens) const {
+MatrixXf Transformer::end_embedding(MatrixXf tokens) const {
   if (!names().embedding_norm.empty()) {
     tokens = read_norm_of(full_name(names().embedding_norm), embedding_width_)(std::move(tokens));
   }
@@ -311,11 +311,11 @@ MatrixXf TextModel::end_embedding(MatrixXf tokens) const {
   return linear(names().embedding_projection, 0, width_, embedding_width_).read()(tokens);
 }
 
-Eigen::MatrixXd TextModel::token_embeddings(Index begin, Index end) const {
+Eigen::MatrixXd Transformer::token_embeddings(Index begin, Index end) const {
   return read_rows(match_.embeddings, begin, end - begin).transpose().cast<double>();
 }
 
-Linear TextModel::read_output() const {
+Linear Transformer::read_output() const {
   std::string own(names().output);  // without the prefix of the others
   if (!tensors_->tensors().contains(own)) {
     // In a model of several parts with that of the text.
@@ -335,7 +335,7 @@ Linear TextModel::read_output() const {
   return output;
 }
 
-void TextModel::read_projections(LayerWeights& weights, int layer) const {
+void Transformer::read_projections(LayerWeights& weights, int layer) const {
   const LayerRules& rules = this->rules(layer);
   const Index head_width = rules.head_width, width = entering_width(layer);
   const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
@@ -390,13 +390,13 @@ void TextModel::read_projections(LayerWeights& weights, int layer) const {
   }
 }
 
-std::array<Index, 2> TextModel::sides(std::string_view pattern, int layer) const {
+std::array<Index, 2> Transformer::sides(std::string_view pattern, int layer) const {
   auto shape = matrix_shape(*tensors_, full_name(pattern, layer));
   if (!match_.family->inputs_first()) std::swap(shape[0], shape[1]);
   return shape;
 }
 
-LayerWeights TextModel::read_layer(int layer) const {
+LayerWeights Transformer::read_layer(int layer) const {
   LayerWeights weights = read_heads(layer);
   StoredRest stored = rest(layer);
   weights.skip = std::move(stored.norms.skip);
@@ -414,7 +414,7 @@ LayerWeights TextModel::read_layer(int layer) const {
   return weights;
 }
 
-LayerWeights TextModel::read_heads(int layer) const {
+LayerWeights Transformer::read_heads(int layer) const {
   LayerWeights weights;
   read_projections(weights, layer);
   if (rules(layer).learned_sinks) {
@@ -427,8 +427,8 @@ LayerWeights TextModel::read_heads(int layer) const {
   return weights;
 }
 
-StoredRest TextModel::rest(int layer) const {
-  const TextNames& text = names();
+StoredRest Transformer::rest(int layer) const {
+  const ForwardNames& text = names();
   const Index hidden = sides(text.mlp_down, layer)[0];
   StoredRest rest;
   if (has_skip(layer)) {
@@ -454,7 +454,7 @@ StoredRest TextModel::rest(int layer) const {
   return rest;
 }
 
-MatrixXf TextModel::finished(const MatrixXf& tokens) const {
+MatrixXf Transformer::finished(const MatrixXf& tokens) const {
   return read_norm(names().final_norm)(tokens);
 }
 
