@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "checkpoint_failure.h"
 #include "paths.h"
+#include "picture/orientation.h"
 #include "picture/preprocessor.h"
 
 using namespace eigenscope;
@@ -46,6 +47,29 @@ Failure config_refusal(const std::string& config) {
 }
 
 }  // namespace
+
+TEST_CASE("the camera's orientation is that of the EXIF data, and damaged data have none",
+          "[picture]") {
+  using namespace std::string_literals;
+  const std::string other = "\xff\xe0\0\4JF"s;
+  const std::string exif = "Exif\0\0MM\0\x2a\0\0\0\x08\0\1\1\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0"s;
+  const std::string segment = "\xff\xe1\0"s + static_cast<char>(exif.size() + 2) + exif;
+  const std::string file = "\xff\xd8" + other + segment + "\xff\xda\0\2"s;
+  CHECK(exif_orientation(file) == 6);
+  CHECK(exif_orientation("\xff\xd8" + other + "\xff\xda\0\2"s + segment) == 1);
+  const std::size_t value = file.find('\6');
+  for (std::size_t size = 0; size <= value; ++size) {
+    CHECK(exif_orientation(file.substr(0, size)) == 1);
+  }
+  for (const char wrong : {'\0', '\x09'}) {
+    std::string changed = file;
+    changed[value] = wrong;
+    CHECK(exif_orientation(changed) == 1);
+  }
+  std::string beyond = file;
+  beyond[beyond.find("\0\0\0\x08"s)] = '\x7f';  // where the directory is
+  CHECK(exif_orientation(beyond) == 1);
+}
 
 TEST_CASE("resized pictures have Pillow's bits", "[picture]") {
   const Json expected = reference("picture-resize.json");

@@ -4,8 +4,10 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "io/byte_source.h"
+#include "picture/orientation.h"
 #include "picture/picture.h"
 #include "support/error.h"
 
@@ -72,7 +74,7 @@ Picture decode_jpeg(const std::string& path, [[maybe_unused]] std::string_view b
       empty_picture(static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height));
   check(tjDecompress2(decoder.get(), data, size, picture.rgb.data(), width, 0, height, TJPF_RGB,
                       TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING));
-  return picture;
+  return upright(std::move(picture), exif_orientation(bytes));
 #else
   refuse(path, "PPM", "this build lacks libjpeg-turbo");
 #endif
