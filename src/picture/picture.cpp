@@ -68,10 +68,9 @@ class HeaderReader {
 
 }  // namespace
 
-void check_size(std::uint64_t width, std::uint64_t height) {
-  constexpr auto kMost = static_cast<std::uint64_t>(Picture::kMostPixels);
-  if (width >= 1 && height >= 1 && height <= kMost / width) return;
-  throw InvalidArgument("image", "have from 1 to " + std::to_string(kMost) + " pixels",
+void check_size(std::uint64_t width, std::uint64_t height, Index most) {
+  if (width >= 1 && height >= 1 && height <= static_cast<std::uint64_t>(most) / width) return;
+  throw InvalidArgument("image", "have from 1 to " + std::to_string(most) + " pixels",
                         "found " + std::to_string(width) + " x " + std::to_string(height));
 }
 

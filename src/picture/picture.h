@@ -21,8 +21,9 @@ struct Picture {
 /// ("image") for other bytes, a truncated picture, a side of 0 or more than kMostPixels pixels in one.
 std::vector<Picture> read_ppm(std::span<const std::byte> bytes);
 
-/// Throws InvalidArgument ("image") for a side of 0 or more than kMostPixels pixels.
-void check_size(std::uint64_t width, std::uint64_t height);
+/// Throws InvalidArgument ("image") for a side of 0 or more than `most` pixels.
+void check_size(std::uint64_t width, std::uint64_t height,
+                Eigen::Index most = Picture::kMostPixels);
 
 /// Appends the picture as such a file.
 void append_ppm(const Picture& picture, std::vector<std::byte>& bytes);
