@@ -23,6 +23,7 @@ const withoutText = await import('../results/without-text.mjs');
 const trainedModels = await import('../results/trained-models.mjs');
 const tokenMetric = await import('../results/token-metric.mjs');
 const rotaryCircuits = await import('../results/rotary-circuits.mjs');
+const useLite = await import('../results/use-lite.mjs');
 const quantization = await import('../results/quantization.mjs');
 const biasRate = await import('../results/bias-rate.mjs');
 const computed = await import('../results/computed.mjs');
@@ -35,6 +36,7 @@ const made = {
   ...trainedModels.tables(trainedModels.results()),
   ...tokenMetric.tables(tokenMetric.results()),
   ...quantization.tables(quantization.results()),
+  ...useLite.tables(useLite.results()),
 };
 const numbers = {
   ...experiments.numbers,
@@ -44,6 +46,7 @@ const numbers = {
   ...tokenMetric.numbers,
   ...biasRate.numbers,
   ...rotaryCircuits.numbers,
+  ...useLite.numbers,
 };
 const PAGES = [
   'README.md',
