@@ -165,7 +165,9 @@ void describe(ResultFields& out, const AttendResult& result) {
   out.list("layers", result.layers, "one row per finished layer", describe_layer);
   out.list("heads", result.heads, "one row per finished head, means over the queries");
   out.list("weights", result.weights ? *result.weights : none,
-           "one matrix per passage and finished head if requested", describe_weights);
+           "one matrix per passage and finished head if requested; empty until done if all of them "
+           "are larger than 16 MiB",
+           describe_weights);
   static const std::vector<Picture> no_pictures;
   out.list("pictures", result.pictures ? *result.pictures : no_pictures,
            "the pictures in the model's size, if the weights are requested", describe_picture);
@@ -246,6 +248,9 @@ Prepared prepare_pictures(const AttendInput& in) {
 
 class AttendJob {
  public:
+  /// Matrices of all heads that a result before the end may have: each such result copies them.
+  static constexpr double kMostPartialBytes = 1 << 24;
+
   explicit AttendJob(const AttendInput& in)
       : AttendJob(in, in.pictures.image.empty() ? prepare_text(in) : prepare_pictures(in)) {}
 
@@ -263,7 +268,7 @@ class AttendJob {
       if (given_.model->rules(head.layer).learned_sinks) continue;
       row.head.measures.learned_sink = std::numeric_limits<double>::quiet_NaN();
     }
-    result.weights = &attention_.weights();
+    if (has_small_weights_ || progress() == 1) result.weights = &attention_.weights();
     return result;
   }
 
@@ -272,9 +277,13 @@ class AttendJob {
       : given_(std::move(prepared.given)),
         attention_(given_.model, std::move(prepared.passages), in.weights) {
     Index longest = 0;
+    double entries = 0;  // of a head
     for (const Passage& passage : attention_.passages()) {
       longest = std::max(longest, passage.length());
+      entries += static_cast<double>(passage.length()) * static_cast<double>(passage.length());
     }
+    const double heads = static_cast<double>(given_.model->layers()) * given_.model->heads();
+    has_small_weights_ = heads * entries * sizeof(float) <= kMostPartialBytes;
     for (int layer = 0; layer < given_.model->layers(); ++layer) {
       rotary_decay_.push_back(rotary_decay(given_.model->rules(layer).rotary, longest));
     }
@@ -282,6 +291,7 @@ class AttendJob {
 
   AttendResult given_;                // what is known before the model runs
   std::vector<double> rotary_decay_;  // by layer
+  bool has_small_weights_ = false;
   TextAttention attention_;
 };
 

