@@ -12,17 +12,17 @@ namespace {
 
 class Unpacker {
  public:
-  explicit Unpacker(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  explicit Unpacker(std::string_view digits) : digits_(digits) {}
 
-  bool is_done() const { return bytes_.empty(); }
+  bool is_done() const { return digits_.empty(); }
 
   std::uint32_t natural() {
     std::uint32_t number = 0;
-    for (int shift = 0;; shift += 7) {
-      const std::uint8_t byte = bytes_.front();
-      bytes_ = bytes_.subspan(1);
-      number |= (byte & 0x7fu) << shift;
-      if (byte < 0x80) return number;
+    for (int shift = 0;; shift += 5) {
+      const auto digit = static_cast<std::uint32_t>(kDigits.find(digits_.front()));
+      digits_.remove_prefix(1);
+      number |= (digit & 31u) << shift;
+      if (digit < 32) return number;
     }
   }
 
@@ -33,15 +33,17 @@ class Unpacker {
   }
 
  private:
-  std::span<const std::uint8_t> bytes_;
+  static constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string_view digits_;
 };
 
 /// `row(first, last, unpacker)` for each run.
 template <class Row>
-auto unpacked_runs(std::span<const std::uint8_t> bytes, Row row) {
+auto unpacked_runs(std::string_view digits, Row row) {
   std::vector<decltype(row(char32_t{}, char32_t{}, std::declval<Unpacker&>()))> rows;
   char32_t before = 0;
-  for (Unpacker unpacker(bytes); !unpacker.is_done();) {
+  for (Unpacker unpacker(digits); !unpacker.is_done();) {
     const char32_t first = before + unpacker.natural();
     before = first + unpacker.natural();
     rows.push_back(row(first, before, unpacker));
@@ -49,16 +51,16 @@ auto unpacked_runs(std::span<const std::uint8_t> bytes, Row row) {
   return rows;
 }
 
-std::vector<Run> unpacked(std::span<const std::uint8_t> bytes) {
-  return unpacked_runs(bytes, [](char32_t first, char32_t last, Unpacker&) {
+std::vector<Run> unpacked(std::string_view digits) {
+  return unpacked_runs(digits, [](char32_t first, char32_t last, Unpacker&) {
     return Run{first, last};
   });
 }
 
-std::vector<Decomposition> unpacked_decompositions(std::span<const std::uint8_t> bytes) {
+std::vector<Decomposition> unpacked_decompositions(std::string_view digits) {
   std::vector<Decomposition> rows;
   Decomposition before{};
-  for (Unpacker unpacker(bytes); !unpacker.is_done();) {
+  for (Unpacker unpacker(digits); !unpacker.is_done();) {
     Decomposition row{before.character + unpacker.natural(), {}};
     const std::uint32_t length = unpacker.natural();
     for (std::uint32_t k = 0; k < length; ++k) {
