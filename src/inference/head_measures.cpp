@@ -157,9 +157,9 @@ void HeadMeter::add_row(const AttentionRow<Scalar>& row, const RowPlace& place,
   self_logit_ += excess(row.logits, row.query, sums.logits, row.keys);
   self_weight_ += excess(row.weights, row.query, sums.weights, row.keys);
   const Index first = place.seen.first;
-  const Profiles profiles{inside_.data() + first, sensitivity_.data() + first, seen_.data() + first,
-                          apart_.data(), pairs_.data()};
   in_widest_vectors([&]() EIGENSCOPE_INLINE_LAMBDA {
+    const Profiles profiles{inside_.data() + first, sensitivity_.data() + first,
+                            seen_.data() + first, apart_.data(), pairs_.data()};
     add_by_key(row, sums.logits / count, profiles);
     add_by_distance(row, std::max<Index>(0, sinks.leading - first),
                     std::min(row.keys, place.length - sinks.trailing - first), place.length / 2,
