@@ -35,15 +35,16 @@ TEST_CASE("every parameter accepts its bounds and default and refuses what lies 
     const Parameter& p = *parameter;
     INFO(p.name);
     CHECK(checked(p, p.default_value) == p.default_value);
-    const double below = p.open_minimum ? p.minimum : p.minimum - 1 - std::abs(p.minimum);
-    const double above = p.open_maximum ? p.maximum : p.maximum * 1.5 + 1;
+    const auto& [minimum, maximum, integer, open_minimum, open_maximum] = p.range;
+    const double below = open_minimum ? minimum : minimum - 1 - std::abs(minimum);
+    const double above = open_maximum ? maximum : maximum * 1.5 + 1;
     CHECK_THROWS_AS(checked(p, below), InvalidArgument);
     CHECK_THROWS_AS(checked(p, above), InvalidArgument);
-    if (!p.open_minimum) CHECK(checked(p, p.minimum) == p.minimum);
-    if (!p.open_maximum) CHECK(checked(p, p.maximum) == p.maximum);
+    if (!open_minimum) CHECK(checked(p, minimum) == minimum);
+    if (!open_maximum) CHECK(checked(p, maximum) == maximum);
     CHECK_THROWS_AS(checked(p, std::nan("")), InvalidArgument);
     CHECK_THROWS_AS(checked(p, std::numeric_limits<double>::infinity()), InvalidArgument);
-    if (p.integer) CHECK_THROWS_AS(checked(p, p.default_value + 0.5), InvalidArgument);
+    if (integer) CHECK_THROWS_AS(checked(p, p.default_value + 0.5), InvalidArgument);
   }
 }
 
@@ -59,13 +60,7 @@ TEST_CASE("a refusal names the field, what was given and the allowed range") {
   CHECK(refusal("correlation", "1") == "correlation must be a number from 0, below 1: found 1");
   CHECK(refusal("temperature", "0") ==
         "temperature must be a number from 1e-06 to 1000000: found 0");
-  constexpr Parameter kAbove{.name = "gamma",
-                             .symbol = "gamma",
-                             .minimum = 0,
-                             .maximum = 1e6,
-                             .default_value = 1,
-                             .open_minimum = true,
-                             .meaning = "a factor"};
+  constexpr Parameter kAbove{"gamma", reals_above(0, 1e6), 1, "a factor"};
   CHECK_THROWS_WITH(parse_parameter(kAbove, "0"),
                     "gamma must be a number above 0, at most 1000000: found 0");
   // Neither what was typed nor a bound is rounded.

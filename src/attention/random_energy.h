@@ -9,12 +9,8 @@
 namespace eigenscope {
 
 inline constexpr Parameter kLogitStd{
-    .name = "logit_std",
-    .symbol = "s",
-    .minimum = 0,
-    .maximum = 100,
-    .default_value = 1,
-    .meaning = "standard deviation s of independent logits over the temperature"};
+    "logit_std", reals(0, 100), 1,
+    "standard deviation s of independent logits over the temperature"};
 
 /// Expected normalized row entropy H / log T of T independent logits of standard deviation s (after
 /// division by the temperature) as T grows: 1 - s^2 / (2 log T), and 0 from the freezing point

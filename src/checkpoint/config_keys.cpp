@@ -55,7 +55,7 @@ std::vector<std::string> config_objects(const AttentionNames& stack) {
 
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual) {
-  const auto told = keys.integer(key, static_cast<std::uint64_t>(parameter("heads").maximum));
+  const auto told = keys.integer(key, static_cast<std::uint64_t>(parameter("heads").range.maximum));
   return told || usual == 0 || !keys.has("model_type") ? told : usual;
 }
 

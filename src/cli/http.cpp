@@ -45,13 +45,8 @@ constexpr long kSlowest = 1000;  // bytes a second
 constexpr long kMostRedirects = 8;
 constexpr int kAttempts = 3;
 constexpr const char* kTimeoutVariable = "HF_HUB_DOWNLOAD_TIMEOUT";
-constexpr Parameter kTimeout{.name = kTimeoutVariable,
-                             .symbol = "",
-                             .minimum = 1,
-                             .maximum = 3600,
-                             .default_value = 30,
-                             .integer = true,
-                             .meaning = "seconds that a host may be silent"};
+constexpr Parameter kTimeout{kTimeoutVariable, integers(1, 3600), 30,
+                             "seconds that a host may be silent"};
 
 long seconds_of_patience() {
   const char* const text = std::getenv(kTimeoutVariable);

@@ -19,11 +19,12 @@ namespace eigenscope::cli {
 namespace {
 
 void describe_range(Json& json, const Parameter& p) {
-  json[p.open_minimum ? "exclusiveMinimum" : "minimum"] = p.minimum;
-  json[p.open_maximum ? "exclusiveMaximum" : "maximum"] = p.maximum;
+  const Range& range = p.range;
+  json[range.open_minimum ? "exclusiveMinimum" : "minimum"] = range.minimum;
+  json[range.open_maximum ? "exclusiveMaximum" : "maximum"] = range.maximum;
 }
 
-const char* type_of(const Parameter& p) { return p.integer ? "integer" : "number"; }
+const char* type_of(const Parameter& p) { return p.range.integer ? "integer" : "number"; }
 
 Json labels_of(Choices names) {
   Json labels = Json::object();

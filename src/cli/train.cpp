@@ -22,23 +22,11 @@
 namespace eigenscope::cli {
 namespace {
 
-constexpr Parameter kSaveEvery{
-    .name = "save_every",
-    .symbol = "t",
-    .minimum = 0,
-    .maximum = 1e6,
-    .default_value = 30,
-    .meaning = "grids: seconds between saved states of an unfinished run"};
-constexpr Parameter kStepWeights{
-    .name = "step_weights",
-    .symbol = "n",
-    .minimum = 0,
-    .maximum = 1e7,
-    .default_value = 0,
-    .integer = true,
-    .meaning =
-        "steps between 16-bit checkpoints of the weights, from step 0 on, in folders "
-        "<run>/steps/stepN; 0 keeps none"};
+constexpr Parameter kSaveEvery{"save_every", reals(0, 1e6), 30,
+                               "grids: seconds between saved states of an unfinished run"};
+constexpr Parameter kStepWeights{"step_weights", integers(0, 1e7), 0,
+                                 "steps between 16-bit checkpoints of the weights, from step 0 on, "
+                                 "in folders <run>/steps/stepN; 0 keeps none"};
 
 /// Numbers of this command beside the fields of the operation.
 struct RunsInput {

@@ -14,20 +14,10 @@
 namespace eigenscope {
 
 inline constexpr Parameter kStacks{
-    .name = "stacks",
-    .symbol = "n",
-    .minimum = 1,
-    .maximum = 100000,
-    .default_value = 8,
-    .integer = true,
-    .meaning = "number of sampled stacks, each with its own tokens and weights"};
-inline constexpr Parameter kFirstStack{.name = "first_stack",
-                                       .symbol = "first",
-                                       .minimum = 0,
-                                       .maximum = 1e9,
-                                       .default_value = 0,
-                                       .integer = true,
-                                       .meaning = "index of the first sampled stack"};
+    "stacks", integers(1, 100000), 8,
+    "number of sampled stacks, each with its own tokens and weights"};
+inline constexpr Parameter kFirstStack{"first_stack", integers(0, 1e9), 0,
+                                       "index of the first sampled stack"};
 
 /// What is measured after each layer, in the order of `kLayerMeasures`. Entropies and what follows
 /// them are of the layer's attention, over the keys that the mask lets a query see; queries that see

@@ -15,13 +15,8 @@
 namespace eigenscope {
 
 /// Weight of the skip connection.
-inline constexpr Parameter kResidualWeight{
-    .name = "residual_weight",
-    .symbol = "alpha",
-    .minimum = 0,
-    .maximum = 10,
-    .default_value = 1,
-    .meaning = "weight of the skip connection; 0 removes it"};
+inline constexpr Parameter kResidualWeight{"residual_weight", reals(0, 10), 1,
+                                           "weight of the skip connection; 0 removes it"};
 
 enum class NormPlace { none, pre, post };
 

@@ -13,12 +13,8 @@
 namespace eigenscope {
 
 inline constexpr Parameter kShear{
-    .name = "shear",
-    .symbol = "w",
-    .minimum = -1000,
-    .maximum = 1000,
-    .default_value = 8,
-    .meaning = "W_V = I + w S of the shear values, S the shift by one coordinate"};
+    "shear", reals(-1000, 1000), 8,
+    "W_V = I + w S of the shear values, S the shift by one coordinate"};
 
 /// W_V, d x d.
 enum class ValueKind {

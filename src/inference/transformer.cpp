@@ -202,7 +202,7 @@ Index Transformer::longest_passage(const ConfigKeys& keys) const {
   if (embeds_positions()) {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
-  const auto most = static_cast<std::uint64_t>(parameter("length").maximum);
+  const auto most = static_cast<std::uint64_t>(parameter("length").range.maximum);
   const auto told = keys.integer(names().length_key, kLargestSide * 64);
   return static_cast<Index>(std::min(most, told.value_or(most)));
 }

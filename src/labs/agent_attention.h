@@ -47,42 +47,18 @@ inline constexpr std::array kAgentSlotNames{Choice{"fixed", "fixed"},
 Demonstrations draw_demonstrations(Eigen::Index count, Eigen::Index distractors, double scale,
                                    std::uint64_t seed, std::uint64_t stream);
 
-inline constexpr Parameter kDistractors{.name = "distractors",
-                                        .symbol = "D",
-                                        .minimum = 0,
-                                        .maximum = 512,
-                                        .default_value = 0,
-                                        .integer = true,
-                                        .meaning = "irrelevant features"};
-inline constexpr Parameter kDemonstrations{.name = "demonstrations",
-                                           .symbol = "n",
-                                           .minimum = 10,
-                                           .maximum = 100000,
-                                           .default_value = 1000,
-                                           .integer = true,
-                                           .meaning = "observations with the expert's action"};
+inline constexpr Parameter kDistractors{"distractors", integers(0, 512), 0, "irrelevant features"};
+inline constexpr Parameter kDemonstrations{"demonstrations", integers(10, 100000), 1000,
+                                           "observations with the expert's action"};
 inline constexpr Parameter kDistractorScale{
-    .name = "distractor_scale",
-    .symbol = "sigma",
-    .minimum = 0,
-    .maximum = 100,
-    .default_value = 1,
-    .meaning = "standard deviation of the distractors in training; relevant features have 1"};
+    "distractor_scale", reals(0, 100), 1,
+    "standard deviation of the distractors in training; relevant features have 1"};
 inline constexpr Parameter kSparsity{
-    .name = "sparsity",
-    .symbol = "lambda",
-    .minimum = 0,
-    .maximum = 10,
-    .default_value = 0.003,
-    .meaning = "weight of the L1 penalty on the hidden layer's weights in the loss"};
+    "sparsity", reals(0, 10), 0.003,
+    "weight of the L1 penalty on the hidden layer's weights in the loss"};
 
-inline constexpr Parameter kFeatureWidth{.name = "feature_width",
-                                         .symbol = "d",
-                                         .minimum = 1,
-                                         .maximum = 256,
-                                         .default_value = 16,
-                                         .integer = true,
-                                         .meaning = "width d of tokens, queries, keys and values"};
+inline constexpr Parameter kFeatureWidth{"feature_width", integers(1, 256), 16,
+                                         "width d of tokens, queries, keys and values"};
 
 struct AgentAttentionSettings {
   std::vector<double> distractors{0, 8, 16, 32};  ///< ascending

@@ -29,20 +29,10 @@ inline constexpr std::array kPriorNames{
     Choice{"half", "target in half"}, Choice{"random", "random object"},
     Choice{"uniform", "all objects"}, Choice{"wrong", "wrong object"}};
 
-inline constexpr Parameter kExamples{.name = "examples",
-                                     .symbol = "n",
-                                     .minimum = 10,
-                                     .maximum = 100000,
-                                     .default_value = 200,
-                                     .integer = true,
-                                     .meaning = "training examples"};
+inline constexpr Parameter kExamples{"examples", integers(10, 100000), 200, "training examples"};
 inline constexpr Parameter kStartScale{
-    .name = "start_scale",
-    .symbol = "s",
-    .minimum = 0,
-    .maximum = 10,
-    .default_value = 0.5,
-    .meaning = "standard deviation of the initial query, key and value weights"};
+    "start_scale", reals(0, 10), 0.5,
+    "standard deviation of the initial query, key and value weights"};
 struct AttentionPriorSettings {
   double prior_weight = 1, start_scale = 0.5;
   Eigen::Index head_width = 32, steps = 600;

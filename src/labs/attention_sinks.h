@@ -19,12 +19,8 @@
 namespace eigenscope {
 
 inline constexpr Parameter kSinkThreshold{
-    .name = "sink_threshold",
-    .symbol = "s",
-    .minimum = 0,
-    .maximum = 1,
-    .default_value = 0.1,
-    .meaning = "mean attention to the first token above which a head counts as a sink"};
+    "sink_threshold", reals(0, 1), 0.1,
+    "mean attention to the first token above which a head counts as a sink"};
 
 /// What is changed in all heads of all layers. The other token stands in the middle of the passage.
 enum class SinkChange {

@@ -15,12 +15,8 @@
 
 namespace eigenscope {
 
-inline constexpr Parameter kPeakWeight{.name = "peak_weight",
-                                       .symbol = "c",
-                                       .minimum = 0.1,
-                                       .maximum = 0.99,
-                                       .default_value = 0.5,
-                                       .meaning = "attention weight above which a row is peaked"};
+inline constexpr Parameter kPeakWeight{"peak_weight", reals(0.1, 0.99), 0.5,
+                                       "attention weight above which a row is peaked"};
 
 /// What takes the place of soft attention, in one head or in all.
 enum class Replacement {

@@ -19,68 +19,26 @@ inline constexpr std::array kKeyNormsNames{
     Choice{"equal", "equal"}, Choice{"unequal", "unequal"},
     Choice{"corrected", "unequal, logits minus half the squared norm"}};
 
-inline constexpr Parameter kAnisotropy{
-    .name = "anisotropy",
-    .symbol = "r",
-    .minimum = 1,
-    .maximum = 1e4,
-    .default_value = 16,
-    .meaning = "largest over smallest variance of the noise of a token"};
-inline constexpr Parameter kSignal{
-    .name = "signal",
-    .symbol = "s",
-    .minimum = 0.1,
-    .maximum = 20,
-    .default_value = 4,
-    .meaning = "norm of a prototype in standard deviations of the noise"};
-inline constexpr Parameter kExponent{
-    .name = "exponent",
-    .symbol = "tau",
-    .minimum = -4,
-    .maximum = 4,
-    .default_value = 1,
-    .meaning =
-        "exponent of W = Sigma^-tau, Sigma the covariance of the noise; mean eigenvalue as of "
-        "Sigma^-1"};
-inline constexpr Parameter kAngles{.name = "angles",
-                                   .symbol = "D",
-                                   .minimum = 1,
-                                   .maximum = 8,
-                                   .default_value = 1,
-                                   .integer = true,
-                                   .meaning = "angles of a key, which lies on a torus"};
+inline constexpr Parameter kAnisotropy{"anisotropy", reals(1, 1e4), 16,
+                                       "largest over smallest variance of the noise of a token"};
+inline constexpr Parameter kSignal{"signal", reals(0.1, 20), 4,
+                                   "norm of a prototype in standard deviations of the noise"};
+inline constexpr Parameter kExponent{"exponent", reals(-4, 4), 1,
+                                     "exponent of W = Sigma^-tau, Sigma the covariance of the "
+                                     "noise; mean eigenvalue as of Sigma^-1"};
+inline constexpr Parameter kAngles{"angles", integers(1, 8), 1,
+                                   "angles of a key, which lies on a torus"};
 inline constexpr Parameter kHarmonics{
-    .name = "harmonics",
-    .symbol = "H",
-    .minimum = 0,
-    .maximum = 8,
-    .default_value = 4,
-    .integer = true,
-    .meaning = "harmonics of the values in each angle: 0 for a constant, 1 for linear in the key"};
+    "harmonics", integers(0, 8), 4,
+    "harmonics of the values in each angle: 0 for a constant, 1 for linear in the key"};
 inline constexpr Parameter kRelevant{
-    .name = "relevant",
-    .symbol = "r",
-    .minimum = 1,
-    .maximum = 8,
-    .default_value = 8,
-    .integer = true,
-    .meaning = "number of angles on which the values depend; at most `angles`"};
+    "relevant", integers(1, 8), 8, "number of angles on which the values depend; at most `angles`"};
 inline constexpr Parameter kSpectrumVariance{
-    .name = "spectrum_variance",
-    .symbol = "v",
-    .minimum = 0,
-    .maximum = 7,
-    .default_value = 0,
-    .meaning =
-        "variance of the eigenspectrum of W at mean 1, put on the first angle; at most the "
-        "number of angles minus 1"};
-inline constexpr Parameter kRepeats{.name = "repeats",
-                                    .symbol = "N",
-                                    .minimum = 2,
-                                    .maximum = 10000,
-                                    .default_value = 16,
-                                    .integer = true,
-                                    .meaning = "independent draws of prototypes or keys"};
+    "spectrum_variance", reals(0, 7), 0,
+    "variance of the eigenspectrum of W at mean 1, put on the first angle; at most the number of "
+    "angles minus 1"};
+inline constexpr Parameter kRepeats{"repeats", integers(2, 10000), 16,
+                                    "independent draws of prototypes or keys"};
 
 /// A token is a prototype with normal noise, the latent variable the prototype's number.
 struct ClassSettings {

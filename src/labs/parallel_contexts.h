@@ -17,22 +17,12 @@
 
 namespace eigenscope {
 
-inline constexpr Parameter kKeptBlocks{.name = "kept_blocks",
-                                       .symbol = "K",
-                                       .minimum = 1,
-                                       .maximum = 7,
-                                       .default_value = 2,
-                                       .integer = true,
-                                       .meaning = "context blocks of eight that selection keeps"};
+inline constexpr Parameter kKeptBlocks{"kept_blocks", integers(1, 7), 2,
+                                       "context blocks of eight that selection keeps"};
 
 inline constexpr Parameter kSharedPrefix{
-    .name = "shared_prefix",
-    .symbol = "s",
-    .minimum = 1,
-    .maximum = 16,
-    .default_value = 8,
-    .integer = true,
-    .meaning = "first tokens of the context that all blocks see, as an attention sink"};
+    "shared_prefix", integers(1, 16), 8,
+    "first tokens of the context that all blocks see, as an attention sink"};
 
 /// How the last block reads the context before it.
 enum class ContextReading {

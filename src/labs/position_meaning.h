@@ -15,46 +15,19 @@
 
 namespace eigenscope {
 
-inline constexpr Parameter kSamplesOverWidth{
-    .name = "samples_over_width",
-    .symbol = "alpha",
-    .minimum = 0.1,
-    .maximum = 10,
-    .default_value = 1,
-    .meaning = "training samples over the token width, n/d"};
-inline constexpr Parameter kTokenWidth{.name = "token_width",
-                                       .symbol = "d",
-                                       .minimum = 10,
-                                       .maximum = 1000,
-                                       .default_value = 200,
-                                       .integer = true,
-                                       .meaning = "width d of a token"};
+inline constexpr Parameter kSamplesOverWidth{"samples_over_width", reals(0.1, 10), 1,
+                                             "training samples over the token width, n/d"};
+inline constexpr Parameter kTokenWidth{"token_width", integers(10, 1000), 200,
+                                       "width d of a token"};
 inline constexpr Parameter kTeacherPosition{
-    .name = "teacher_position",
-    .symbol = "omega",
-    .minimum = 0,
-    .maximum = 1,
-    .default_value = 0.3,
-    .meaning = "weight of the positional attention in the teacher; the rest attends by meaning"};
-inline constexpr Parameter kTokenStd{.name = "token_std",
-                                     .symbol = "sigma",
-                                     .minimum = 0.01,
-                                     .maximum = 5,
-                                     .default_value = 0.5,
-                                     .meaning = "standard deviation of the entries of a token"};
-inline constexpr Parameter kRidge{.name = "ridge",
-                                  .symbol = "lambda",
-                                  .minimum = 1e-6,
-                                  .maximum = 10,
-                                  .default_value = 0.01,
-                                  .meaning = "ridge penalty c: the loss includes c |w|^2 / 2"};
-inline constexpr Parameter kDatasets{.name = "datasets",
-                                     .symbol = "N",
-                                     .minimum = 2,
-                                     .maximum = 1000,
-                                     .default_value = 8,
-                                     .integer = true,
-                                     .meaning = "training sets, each with a teacher of its own"};
+    "teacher_position", reals(0, 1), 0.3,
+    "weight of the positional attention in the teacher; the rest attends by meaning"};
+inline constexpr Parameter kTokenStd{"token_std", reals(0.01, 5), 0.5,
+                                     "standard deviation of the entries of a token"};
+inline constexpr Parameter kRidge{"ridge", reals(1e-6, 10), 0.01,
+                                  "ridge penalty c: the loss includes c |w|^2 / 2"};
+inline constexpr Parameter kDatasets{"datasets", integers(2, 1000), 8,
+                                     "training sets, each with a teacher of its own"};
 
 struct PositionSettings {
   Eigen::Index width = 200;

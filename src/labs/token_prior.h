@@ -28,13 +28,8 @@ inline constexpr std::array kTokenPriorNames{Choice{"none", "no prior"},
                                              Choice{"previous", "previous token"},
                                              Choice{"far", "token 16 before"}};
 
-inline constexpr Parameter kTrainingBytes{.name = "bytes",
-                                          .symbol = "n",
-                                          .minimum = 1000,
-                                          .maximum = 1e9,
-                                          .default_value = 2000,
-                                          .integer = true,
-                                          .meaning = "bytes of training text"};
+inline constexpr Parameter kTrainingBytes{"bytes", integers(1000, 1e9), 2000,
+                                          "bytes of training text"};
 
 struct TokenPriorSettings {
   Positions positions = Positions::relative;

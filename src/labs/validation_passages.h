@@ -9,13 +9,8 @@
 
 namespace eigenscope {
 
-inline constexpr Parameter kSequences{.name = "sequences",
-                                      .symbol = "B",
-                                      .minimum = 16,
-                                      .maximum = 4096,
-                                      .default_value = 128,
-                                      .integer = true,
-                                      .meaning = "sequences of validation text"};
+inline constexpr Parameter kSequences{"sequences", integers(16, 4096), 128,
+                                      "sequences of validation text"};
 
 inline constexpr Eigen::Index kPassagesAtOnce = 16;  ///< of a forward pass
 

@@ -18,13 +18,8 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr Parameter kLayer{.name = "layer",
-                           .symbol = "layer",
-                           .minimum = 0,
-                           .maximum = 512,
-                           .default_value = 12,
-                           .integer = true,
-                           .meaning = "layer of the stack; 0 is the input; at most the depth"};
+constexpr Parameter kLayer{"layer", integers(0, 512), 12,
+                           "layer of the stack; 0 is the input; at most the depth"};
 constexpr std::array kSharingNames{Choice{"fresh", "new each layer"},
                                    Choice{"shared", "shared by all"}};
 

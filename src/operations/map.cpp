@@ -7,46 +7,13 @@
 namespace eigenscope {
 namespace {
 
-constexpr Parameter kLeft{.name = "x_from",
-                          .symbol = "xi/lambda",
-                          .minimum = -10000,
-                          .maximum = 10000,
-                          .default_value = -8,
-                          .meaning = "smallest xi/lambda of a map"};
-constexpr Parameter kRight{.name = "x_to",
-                           .symbol = "xi/lambda",
-                           .minimum = -10000,
-                           .maximum = 10000,
-                           .default_value = 8,
-                           .meaning = "largest xi/lambda of a map"};
-constexpr Parameter kColumns{.name = "x_count",
-                             .symbol = "n",
-                             .minimum = 2,
-                             .maximum = 1000,
-                             .default_value = 25,
-                             .integer = true,
-                             .meaning = "columns of a map"};
-constexpr Parameter kBottom{.name = "y_from",
-                            .symbol = "sqrt(eta_F)/lambda",
-                            .minimum = 0,
-                            .maximum = 10000,
-                            .default_value = 0.01,
-                            .open_minimum = true,
-                            .meaning = "smallest sqrt(eta_F)/lambda of a map"};
-constexpr Parameter kTop{.name = "y_to",
-                         .symbol = "sqrt(eta_F)/lambda",
-                         .minimum = 0,
-                         .maximum = 10000,
-                         .default_value = 100,
-                         .open_minimum = true,
-                         .meaning = "largest sqrt(eta_F)/lambda of a map"};
-constexpr Parameter kRows{.name = "y_count",
-                          .symbol = "n",
-                          .minimum = 2,
-                          .maximum = 1000,
-                          .default_value = 25,
-                          .integer = true,
-                          .meaning = "rows of a map"};
+constexpr Parameter kLeft{"x_from", reals(-10000, 10000), -8, "smallest xi/lambda of a map"};
+constexpr Parameter kRight{"x_to", reals(-10000, 10000), 8, "largest xi/lambda of a map"};
+constexpr Parameter kColumns{"x_count", integers(2, 1000), 25, "columns of a map"};
+constexpr Parameter kBottom{"y_from", reals_above(0, 10000), 0.01,
+                            "smallest sqrt(eta_F)/lambda of a map"};
+constexpr Parameter kTop{"y_to", reals_above(0, 10000), 100, "largest sqrt(eta_F)/lambda of a map"};
+constexpr Parameter kRows{"y_count", integers(2, 1000), 25, "rows of a map"};
 
 struct MapInput {
   TokensInput tokens;

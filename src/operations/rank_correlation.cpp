@@ -9,12 +9,7 @@
 namespace eigenscope {
 namespace {
 
-constexpr Parameter kValue{.name = "value",
-                           .symbol = "x",
-                           .minimum = -1e300,
-                           .maximum = 1e300,
-                           .default_value = 0,
-                           .meaning = "number of a compared list"};
+constexpr Parameter kValue{"value", reals(-1e300, 1e300), 0, "number of a compared list"};
 
 struct RankCorrelationInput {
   std::vector<double> a, b;

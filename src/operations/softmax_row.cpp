@@ -9,12 +9,7 @@
 namespace eigenscope {
 namespace {
 
-constexpr Parameter kLogit{.name = "logit",
-                           .symbol = "omega",
-                           .minimum = -1e6,
-                           .maximum = 1e6,
-                           .default_value = 3,
-                           .meaning = "one logit of a row of attention"};
+constexpr Parameter kLogit{"logit", reals(-1e6, 1e6), 3, "one logit of a row of attention"};
 
 struct SoftmaxRowInput {
   std::vector<double> logits;

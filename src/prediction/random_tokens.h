@@ -24,19 +24,10 @@ inline constexpr std::array kTokenLawNames{Choice{"zipf", "Zipf’s law"},
                                            Choice{"sampled", "the model’s own text"}};
 
 inline constexpr Parameter kZipfExponent{
-    .name = "zipf_exponent",
-    .symbol = "s",
-    .minimum = 0,
-    .maximum = 10,
-    .default_value = 1,
-    .meaning = "exponent of Zipf's law of random tokens, p ~ 1/(rank + offset)^exponent"};
-inline constexpr Parameter kZipfOffset{
-    .name = "zipf_offset",
-    .symbol = "b",
-    .minimum = 0,
-    .maximum = 10000,
-    .default_value = 2.7,
-    .meaning = "offset of the ranks in Zipf's law of random tokens"};
+    "zipf_exponent", reals(0, 10), 1,
+    "exponent of Zipf's law of random tokens, p ~ 1/(rank + offset)^exponent"};
+inline constexpr Parameter kZipfOffset{"zipf_offset", reals(0, 10000), 2.7,
+                                       "offset of the ranks in Zipf's law of random tokens"};
 
 /// Ids between special tokens.
 struct RandomTokens {

@@ -10,12 +10,8 @@
 
 namespace eigenscope {
 
-inline constexpr Parameter kAsymmetry{.name = "asymmetry",
-                                      .symbol = "eta_S/eta_F",
-                                      .minimum = -1,
-                                      .maximum = 1,
-                                      .default_value = 1,
-                                      .meaning = "eta_S/eta_F; 1 for a symmetric W"};
+inline constexpr Parameter kAsymmetry{"asymmetry", reals(-1, 1), 1,
+                                      "eta_S/eta_F; 1 for a symmetric W"};
 
 /// `count` >= 2 numbers from `from` to `to`.
 struct Axis {

@@ -10,27 +10,12 @@
 namespace eigenscope {
 
 /// Of a range of variances.
-inline constexpr Parameter kVarianceMin{.name = "variance_min",
-                                        .symbol = "v",
-                                        .minimum = 0,
-                                        .maximum = 1e+06,
-                                        .default_value = 0.0001,
-                                        .open_minimum = true,
-                                        .meaning = "smallest variance of a range"};
-inline constexpr Parameter kVarianceMax{.name = "variance_max",
-                                        .symbol = "v",
-                                        .minimum = 0,
-                                        .maximum = 1e+06,
-                                        .default_value = 100,
-                                        .open_minimum = true,
-                                        .meaning = "largest variance of a range"};
-inline constexpr Parameter kVarianceCount{.name = "count",
-                                          .symbol = "n",
-                                          .minimum = 2,
-                                          .maximum = 1000,
-                                          .default_value = 25,
-                                          .integer = true,
-                                          .meaning = "number of variances in a range"};
+inline constexpr Parameter kVarianceMin{"variance_min", reals_above(0, 1e+06), 0.0001,
+                                        "smallest variance of a range"};
+inline constexpr Parameter kVarianceMax{"variance_max", reals_above(0, 1e+06), 100,
+                                        "largest variance of a range"};
+inline constexpr Parameter kVarianceCount{"count", integers(2, 1000), 25,
+                                          "number of variances in a range"};
 
 /// `count` variances from `least` to `most` at equal ratios. Throws InvalidArgument ("variance_min",
 /// "variance_max", "count") when out of range or least > most.

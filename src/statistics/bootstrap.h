@@ -10,13 +10,8 @@
 
 namespace eigenscope {
 
-inline constexpr Parameter kResamples{.name = "resamples",
-                                      .symbol = "n",
-                                      .minimum = 1,
-                                      .maximum = 1000000,
-                                      .default_value = 2000,
-                                      .integer = true,
-                                      .meaning = "bootstrap draws per interval"};
+inline constexpr Parameter kResamples{"resamples", integers(1, 1000000), 2000,
+                                      "bootstrap draws per interval"};
 
 /// A number with its 95% bootstrap interval; NaN where it is not defined.
 struct Interval {

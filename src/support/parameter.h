@@ -9,16 +9,30 @@
 
 namespace eigenscope {
 
-/// A numeric input. `minimum` and `maximum` are inclusive unless `open_minimum` / `open_maximum`.
-struct Parameter {
-  std::string_view name;    ///< a literal, snake_case; `--snake-case` on the command line
-  std::string_view symbol;  ///< as in theory and captions
+/// Values that a parameter allows. `minimum` and `maximum` are inclusive unless `open_minimum` / `open_maximum`.
+struct Range {
   double minimum;
   double maximum;
-  double default_value;  ///< when the user gives none
   bool integer = false;
   bool open_minimum = false;
   bool open_maximum = false;
+};
+constexpr Range integers(double minimum, double maximum) { return {minimum, maximum, true}; }
+constexpr Range reals(double minimum, double maximum) { return {minimum, maximum}; }
+/// Without the minimum.
+constexpr Range reals_above(double minimum, double maximum) {
+  return {.minimum = minimum, .maximum = maximum, .open_minimum = true};
+}
+/// Without the maximum.
+constexpr Range reals_below(double minimum, double maximum) {
+  return {.minimum = minimum, .maximum = maximum, .open_maximum = true};
+}
+
+/// A numeric input.
+struct Parameter {
+  std::string_view name;  ///< a literal, snake_case; `--snake-case` on the command line
+  Range range;
+  double default_value;      ///< when the user gives none
   std::string_view meaning;  ///< one line, with units where there are any
 };
 
@@ -38,13 +52,12 @@ std::string allowed_range(const Parameter& parameter);
 template <class Visit>
 void visit_fields(const Parameter& p, Visit visit) {
   visit("name", std::string(p.name));
-  visit("symbol", std::string(p.symbol));
-  visit("minimum", p.minimum);
-  visit("maximum", p.maximum);
+  visit("minimum", p.range.minimum);
+  visit("maximum", p.range.maximum);
   visit("default", p.default_value);
-  visit("integer", p.integer);
-  visit("open_minimum", p.open_minimum);
-  visit("open_maximum", p.open_maximum);
+  visit("integer", p.range.integer);
+  visit("open_minimum", p.range.open_minimum);
+  visit("open_maximum", p.range.open_maximum);
   visit("meaning", std::string(p.meaning));
   visit("range", allowed_range(p));
 }

@@ -18,21 +18,9 @@ inline constexpr std::array kInterventionNames{Choice{"none", "as trained"},
 Intervention<float> intervention_of_name(std::string_view name, double gamma,
                                          const Model<float>& model);
 
-inline constexpr Parameter kTame{
-    .name = "tame",
-    .symbol = "gamma",
-    .minimum = 0,
-    .maximum = 1e6,
-    .default_value = 1,
-    .open_minimum = true,
-    .meaning = "TAME: gamma of W' = gamma log(tr(W^2) + 1e-6) W / sqrt(tr(W^2))"};
-inline constexpr Parameter kGenerated{.name = "generated",
-                                      .symbol = "n",
-                                      .minimum = 0,
-                                      .maximum = 100000,
-                                      .default_value = 200,
-                                      .integer = true,
-                                      .meaning = "tokens to sample"};
+inline constexpr Parameter kTame{"tame", reals_above(0, 1e6), 1,
+                                 "TAME: gamma of W' = gamma log(tr(W^2) + 1e-6) W / sqrt(tr(W^2))"};
+inline constexpr Parameter kGenerated{"generated", integers(0, 100000), 200, "tokens to sample"};
 
 /// Samples token after token, as a job; each reads the last T tokens.
 class TextSampler {

@@ -17,8 +17,8 @@ export interface Slider {
   within?: string;
 }
 
-/** One row of the library's parameter table, as `eigenscope parameters` prints it. */
-export type Limits = (typeof parameters)[number];
+/** Range and default of a number; `eigenscope parameters` prints those of the library. */
+export type Limits = Omit<(typeof parameters)[number], 'name' | 'meaning'>;
 
 interface Described {
   label: string;
@@ -65,7 +65,7 @@ export type Controls = Readonly<Record<string, Control>>;
 export type StateOf<C extends Controls> = { -readonly [N in keyof C]: C[N]['default'] };
 
 /** The library's range, default and meaning of a parameter. */
-export function limitsOf(name: string): Limits {
+export function limitsOf(name: string): (typeof parameters)[number] {
   const found = parameters.find((row) => row.name === name);
   if (!found) throw new Error(`the library has no parameter ${name}`);
   return found;
@@ -95,11 +95,20 @@ export function number(
   slider: Slider | null,
   details: Details & { sign?: string; default?: number } = {},
 ): NumberControl {
-  const limits = limitsOf(name);
-  const { meaning } = limits;
   const own: Record<string, unknown> = details.operation ? factsOf(details.operation).defaults : {};
+  const limits = limitsOf(name);
   const standard = (own[name] as number | undefined) ?? limits.default;
-  return { kind: 'number', label, sign: '', slider, limits, help: helpFrom(meaning), default: standard, ...details };
+  return ownNumber(limits, label, slider, { help: helpFrom(limits.meaning), default: standard, ...details });
+}
+
+/** One of the page's own numbers. */
+export function ownNumber(
+  limits: Limits,
+  label: string,
+  slider: Slider | null,
+  details: Details & { sign?: string; default?: number } = {},
+): NumberControl {
+  return { kind: 'number', label, sign: '', slider, limits, help: '', default: limits.default, ...details };
 }
 
 /** One of the page's own choices; the first is the default. */

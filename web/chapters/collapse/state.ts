@@ -8,8 +8,10 @@ import {
   linear,
   namesOf,
   number,
+  ownNumber,
   pick,
   square,
+  type Limits,
   type StateOf,
 } from '../../state/control';
 import { headControls } from '../../state/heads';
@@ -71,6 +73,16 @@ const RANKS: Record<Rank, string> = {
   cosine: 'mean cosine',
 };
 
+const UNIT_INTERVAL: Limits = {
+  minimum: 0,
+  maximum: 1,
+  default: 0,
+  integer: false,
+  open_minimum: false,
+  open_maximum: false,
+  range: 'a number from 0 to 1',
+};
+
 const controls = {
   ...settingControls,
   ...maskingControls,
@@ -82,7 +94,8 @@ const controls = {
     { regions: 'collapse type', residual: 'residual', entropy: 'entropy' },
     'Type of collapse at each mean and variance, or residual or row entropy after the last layer',
   ),
-  collapse_threshold: number('collapse_threshold', 'Collapse threshold', linear(0, 1), {
+  collapse_threshold: ownNumber(UNIT_INTERVAL, 'Collapse threshold', linear(0, 1), {
+    default: 0.2,
     help: 'Residual and entropy below which a stack counts as collapsed',
   }),
   layer: number('layer', 'Layer', integers(0, 64, { within: 'depth' }), {
