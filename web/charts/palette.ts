@@ -26,17 +26,6 @@ export function fieldRamp(): Ramp {
   return isDark() ? fields.dark : fields.light;
 }
 
-// Blue and orange are told apart by all kinds of colour vision; the middle is the paper's own shade.
-const signs = {
-  light: rampOf(['#0b3c78', '#5b9bd0', '#f4f5f3', '#e79a4b', '#8a3d00']),
-  dark: rampOf(['#a9d4ff', '#3c80bd', '#1b2026', '#bd6f1f', '#ffcf9a']),
-};
-
-/** From blue (0) over the paper (0.5) to orange (1): for values that have a sign. */
-export function signRamp(): Ramp {
-  return isDark() ? signs.dark : signs.light;
-}
-
 /** A ramp in so many colours, as a legend shows it. */
 export function stripOf(ramp: Ramp, count = 10): string[] {
   return Array.from({ length: count }, (_, i) => `rgb(${ramp(i / (count - 1)).join(' ')})`);

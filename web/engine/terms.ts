@@ -18,8 +18,6 @@ export type Ensemble = Setting['ensemble'];
 export type Theory = Operations['propagation']['output'];
 export type Regime = Theory['regime'];
 export type Signal = Theory['signal'];
-/** Spectral traces of one query-key matrix. */
-export type Moments = Theory['moments'];
 
 /** Monte Carlo of one setting so far. `*_error` are standard errors. */
 export type Simulated = Operations['simulate']['output'];
