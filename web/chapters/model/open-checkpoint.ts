@@ -9,7 +9,7 @@ import type { Checkpoints, Opened } from './checkpoints';
 import { picturesIn } from './chosen-picture';
 import { checkpointsOf, filesOf, folderFile, withoutCheckpoint, type FolderFile } from './checkpoint-files';
 import { remoteCheckpoint } from './remote';
-import { loadSample, weightsBytes, weightsSize } from '../shared/sample-weights';
+import { loadSample, weightsBytes } from '../shared/sample-weights';
 import {
   bytesOf,
   concerns,
@@ -22,6 +22,13 @@ import {
   type Finding,
 } from './scan';
 import type { Store } from './state';
+import { USE_LITE } from './use-lite';
+
+/** A checkpoint that comes with the page. */
+interface ShippedCheckpoint {
+  name: string;
+  load(): Promise<Checkpoint>;
+}
 
 /** What the page does with what is read. */
 interface Hooks {
@@ -99,11 +106,20 @@ export class CheckpointOpener {
       if (settled && concerns(names, store.state, !this.rotary.hidden)) void this.read();
     });
     child(this.busy, 'button').addEventListener('click', () => this.controller?.abort());
-    const sample = child<HTMLButtonElement>(document, '[data-action="load-sample"]');
-    sample.hidden = weightsBytes === 0;
-    sample.textContent = `Load the sample (${weightsSize})`;
-    sample.addEventListener('click', () => void this.openSample());
+    this.offerShipped('load-sample', 'Load the sample', weightsBytes, () => {
+      const { name } = this.checkpoints.model;
+      return { name, load: () => loadSample(name) };
+    });
+    this.offerShipped('load-use-lite', `Open ${USE_LITE.name}`, USE_LITE.bytes, () => USE_LITE);
     this.wireDragging();
+  }
+
+  /** A button that opens a checkpoint that comes with the page, with weights of so many bytes; hidden without any. */
+  private offerShipped(action: string, words: string, bytes: number, chosen: () => ShippedCheckpoint): void {
+    const button = child<HTMLButtonElement>(document, `[data-action="${action}"]`);
+    button.hidden = bytes === 0;
+    button.textContent = `${words} (${sizeText(bytes)})`;
+    button.addEventListener('click', () => void this.openShipped(chosen(), bytes));
   }
 
   private wireDragging(): void {
@@ -149,19 +165,18 @@ export class CheckpointOpener {
     this.problem.textContent = withoutCheckpoint(files); // what is open or read stays
   }
 
-  /** Opens the sample as a checkpoint, which can be run on any text. */
-  private async openSample(): Promise<void> {
+  /** Opens a checkpoint that comes with the page, which can be run on any text. */
+  private async openShipped({ name, load }: ShippedCheckpoint, bytes: number): Promise<void> {
     const { signal } = this.begin();
-    const { name } = this.checkpoints.model;
-    this.say(`Loading ${name}, ${weightsSize}.`, '');
+    this.say(`Loading ${name}, ${sizeText(bytes)}.`, '');
     const timer = setInterval(() => {
       const received = downloads().reduce((sum, it) => sum + it.received, 0);
-      this.bar.value = received / weightsBytes;
+      this.bar.value = received / bytes;
     }, 200);
     try {
-      const sample = await loadSample(name);
+      const checkpoint = await load();
       signal.throwIfAborted();
-      await this.open([sample]);
+      await this.open([checkpoint]);
     } catch (error) {
       this.fail(error, signal);
     } finally {
