@@ -62,10 +62,10 @@ test('a long read frees the bytes of the long read before it, and no block', () 
   expect(Buffer.compare(short, content.subarray(100, 108))).toBe(0);
 });
 
-test('32 MiB of blocks are kept, and the oldest beyond them are freed', () => {
+test('32 MiB of blocks are kept of all sources, and the oldest beyond them are freed', () => {
   const blocks = 34;
-  const source = opened(new Sliced(blocks << 20));
-  const reads = Array.from({ length: blocks }, (_, block) => read(source, block << 20, 8));
+  const sources = [opened(new Sliced(blocks << 20)), opened(new Sliced(blocks << 20))];
+  const reads = Array.from({ length: blocks }, (_, block) => read(sources[block % 2], block << 20, 8));
   expect(reads.map(({ buffer }) => buffer.byteLength > 0).lastIndexOf(false)).toBe(1);
 });
 

@@ -10,8 +10,16 @@ const SMALL = 1 << 17;
 const BLOCK = 1 << 20;
 /** A block of a file that another host has: what is read too much takes time there. */
 const REMOTE_BLOCK = 1 << 18;
-/** Bytes of blocks that are kept of one source: most fused matrices, whose columns are read in turn, fit in. */
+/** Bytes of blocks that are kept of all sources: most fused matrices, whose columns are read in turn, fit in. */
 const KEPT = 1 << 25;
+
+interface Block {
+  bytes: Uint8Array;
+  /** Takes it away from its source. */
+  drop(): void;
+}
+/** The blocks of all sources; the one used last is last. */
+const kept = new Set<Block>();
 
 /** Takes what is sent to it, and nobody receives it. */
 const { port1: nobody, port2: closed } = new MessageChannel();
@@ -26,10 +34,16 @@ function free(bytes: Uint8Array): void {
   nobody.postMessage(null, [bytes.buffer]);
 }
 
+function release(block: Block): void {
+  block.drop();
+  kept.delete(block);
+  free(block.bytes);
+}
+
 /** Reads ranges at once, as only a worker can. What a read returns is valid until the next one. */
 abstract class RangeSource implements ByteSource {
-  /** By place in the file; the one used last is last. */
-  private blocks = new Map<number, Uint8Array>();
+  /** By place in the file. */
+  private blocks = new Map<number, Block>();
   /** The last bytes that were read for one use, outside of the blocks. */
   private used: Uint8Array | null = null;
 
@@ -53,8 +67,7 @@ abstract class RangeSource implements ByteSource {
 
   /** Frees what is kept of the file, which nobody reads any more. */
   close(): void {
-    for (const bytes of this.blocks.values()) free(bytes);
-    this.blocks.clear();
+    for (const block of this.blocks.values()) release(block);
     if (this.used) free(this.used);
     this.used = null;
   }
@@ -70,15 +83,23 @@ abstract class RangeSource implements ByteSource {
   }
 
   private block(start: number): Uint8Array {
-    const found = this.blocks.get(start) ?? this.range(start, this.blockSize);
-    this.blocks.delete(start);
-    this.blocks.set(start, found);
-    const [[oldest, bytes]] = this.blocks;
-    if (this.blocks.size * this.blockSize > KEPT) {
-      this.blocks.delete(oldest);
-      free(bytes);
+    const block = this.blocks.get(start) ?? this.newBlock(start);
+    kept.delete(block);
+    kept.add(block);
+    return block.bytes;
+  }
+
+  private newBlock(start: number): Block {
+    const block = { bytes: this.range(start, this.blockSize), drop: () => this.blocks.delete(start) };
+    let sum = block.bytes.length;
+    for (const { bytes } of kept) sum += bytes.length;
+    for (const oldest of kept) {
+      if (sum <= KEPT) break;
+      sum -= oldest.bytes.length;
+      release(oldest);
     }
-    return found;
+    this.blocks.set(start, block);
+    return block;
   }
 }
 
