@@ -146,7 +146,8 @@ try {
         'Weights of the 7B model other than queries and keys are holes of the files, which read as zeros.',
       `Native is \`eigenscope attend\`, which uses all cores. Chromium ${browser.version()} runs the built page's ` +
         'question about its sentence in one worker, with these passages in its place; memory is the anonymous memory ' +
-        'of its process from the choice of the files on, the scan of all heads included.',
+        'of its process from the choice of the files on, the scan of all heads included. The prediction, which the ' +
+        'page computes beside it with weights of its own in memory, is left out.',
     ],
   });
 } finally {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
+import { viewNames, VIEWS, type ViewName } from '../../web/chapters/views';
 import { spread, writeReport } from '../bench/report.mjs';
 import { MOST, sizes } from '../page-size';
 import { blocks, browser, checkpoint, csv, host, openBrowser, serve, settled, visit } from './browser';
@@ -49,11 +50,12 @@ async function repeated<T>(measure: () => Promise<T>): Promise<T[]> {
   return values;
 }
 
-/** Opens the page; seconds from the start of the navigation to the frame after the lead figure is there. */
-async function leadPaintedOn(page: Page, address: string): Promise<number> {
+/** Opens the page; seconds from the start of the navigation to the frame after its first figure is there. */
+async function paintedOn(page: Page, address: string): Promise<number> {
   await page.addInitScript(() => {
     const look = () => {
-      if (!document.querySelector('#figure-lead svg[role="img"]')) requestAnimationFrame(look);
+      const figure = document.querySelector('[role="tabpanel"]:not([hidden]) .figure svg[role="img"]');
+      if (!figure) requestAnimationFrame(look);
       else requestAnimationFrame((time) => Object.assign(window, { painted: time / 1000 }));
     };
     requestAnimationFrame(look);
@@ -63,9 +65,9 @@ async function leadPaintedOn(page: Page, address: string): Promise<number> {
   return (await painted.jsonValue()) as number;
 }
 
-async function leadPainted(): Promise<number> {
+async function painted(view: ViewName): Promise<number> {
   const page = await browser.newPage();
-  const seconds = await leadPaintedOn(page, host.address);
+  const seconds = await paintedOn(page, `${host.address}#${view}`);
   await page.close();
   return seconds;
 }
@@ -84,7 +86,7 @@ async function onSlowLine(): Promise<{ lead: number; live: number }> {
     downloadThroughput: 200_000,
     uploadThroughput: 200_000,
   });
-  const lead = await leadPaintedOn(page, compressing.address);
+  const lead = await paintedOn(page, compressing.address);
   const live = await page.evaluate(async () => {
     const progress = document.querySelector('#figure-lead .progress');
     const until = (isDone: boolean) =>
@@ -274,7 +276,10 @@ test('a LLaMA of 13.5 GB', { timeout: 900_000 }, async () => {
 });
 
 test('what a visitor waits for', { timeout: 900_000 }, async () => {
-  const lead = await repeated(leadPainted);
+  for (const view of viewNames) {
+    const times = await repeated(() => painted(view));
+    waiting.push(row(`first figure of ${VIEWS[view].title} painted after navigation`, times, 's', '1 s'));
+  }
   const slow = await repeated(onSlowLine);
   const stacks = await repeated(stackSettled);
   const drops = await repeated(dropToHeads);
@@ -283,7 +288,6 @@ test('what a visitor waits for', { timeout: 900_000 }, async () => {
   const stack = 'rank over depth (depth 24, T = 128, d = 64, 4 heads, 8 stacks)';
   const of = <T>(turns: T[], value: (turn: T) => number) => turns.map(value);
   waiting.push(
-    row('lead figure painted after navigation', lead, 's', '1 s'),
     row(
       'on a line of 1.6 Mbit/s: lead figure painted',
       of(slow, ({ lead }) => lead),
