@@ -50,12 +50,12 @@ async function repeated<T>(measure: () => Promise<T>): Promise<T[]> {
   return values;
 }
 
-/** Opens the page; seconds from the start of the navigation to the frame after its first figure is there. */
+/** Opens the page; seconds from the navigation to the frame after its first figure or card of a lab is there. */
 async function paintedOn(page: Page, address: string): Promise<number> {
   await page.addInitScript(() => {
     const look = () => {
-      const figure = document.querySelector('[role="tabpanel"]:not([hidden]) .figure svg[role="img"]');
-      if (!figure) requestAnimationFrame(look);
+      const picture = '[role="tabpanel"]:not([hidden]) :is(.figure svg[role="img"], [data-card] svg)';
+      if (!document.querySelector(picture)) requestAnimationFrame(look);
       else requestAnimationFrame((time) => Object.assign(window, { painted: time / 1000 }));
     };
     requestAnimationFrame(look);
