@@ -73,10 +73,11 @@ const RANKS: Record<Rank, string> = {
   cosine: 'mean cosine',
 };
 
-const UNIT_INTERVAL: Limits = {
+/** Only the page calls a stack collapsed. */
+const COLLAPSE_THRESHOLD: Limits = {
   minimum: 0,
   maximum: 1,
-  default: 0,
+  default: 0.2,
   integer: false,
   open_minimum: false,
   open_maximum: false,
@@ -94,8 +95,7 @@ const controls = {
     { regions: 'collapse type', residual: 'residual', entropy: 'entropy' },
     'Type of collapse at each mean and variance, or residual or row entropy after the last layer',
   ),
-  collapse_threshold: ownNumber(UNIT_INTERVAL, 'Collapse threshold', linear(0, 1), {
-    default: 0.2,
+  collapse_threshold: ownNumber(COLLAPSE_THRESHOLD, 'Collapse threshold', linear(0, 1), {
     help: 'Residual and entropy below which a stack counts as collapsed',
   }),
   layer: number('layer', 'Layer', integers(0, 64, { within: 'depth' }), {
