@@ -39,11 +39,9 @@ export async function serve(headers: Record<string, string> = {}, compressing = 
     }
     const type = TYPES[extname(file)] ?? 'application/octet-stream';
     const bytes = readFileSync(file);
-    if (compressing) {
-      response.writeHead(200, { ...headers, 'content-type': type, 'content-encoding': 'gzip' }).end(gzipSync(bytes));
-    } else {
-      response.writeHead(200, { ...headers, 'content-type': type }).end(bytes);
-    }
+    const encoding = compressing && { 'content-encoding': 'gzip' };
+    response.writeHead(200, { ...headers, 'content-type': type, ...encoding });
+    response.end(compressing ? gzipSync(bytes) : bytes);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
