@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { table, written } from './tables.mjs';
+import { median, table, written } from './tables.mjs';
 import { TEXTS } from './without-text.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -12,11 +12,6 @@ const TYPES = ['F16', 'Q8_0', 'Q5_1', 'Q5_0', 'Q4_K', 'Q4_1', 'Q4_0'];
 const OPTIONS = ['--file', TEXTS['Moby Dick'], '--length', '128', '--passages', '24'];
 
 const run = (program, line) => JSON.parse(execFileSync(program, line, { cwd: root, maxBuffer: 1e9 }).toString());
-
-const median = (values) => {
-  const sorted = [...values].sort((a, b) => a - b);
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-};
 
 function compute(type) {
   const file = `build/gguf/minilm-${type}.gguf`;

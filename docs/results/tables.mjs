@@ -61,6 +61,12 @@ export function withNumbers(page, numbers) {
   }
 }
 
+/** Of the numbers among some values, of which some may be null. */
+export function median(values) {
+  const sorted = values.filter((it) => it !== null).sort((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}
+
 /** A number with the digits that tables and comparisons need. */
 export const rounded = (value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value);
 

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { agreement, jsonLines, picked, table, verbatim, word, written } from './tables.mjs';
+import { agreement, jsonLines, median, picked, table, verbatim, word, written } from './tables.mjs';
 import { results as trainedModels, WEIGHTED } from './trained-models.mjs';
 import { TEXTS, writeBible, writeSpeeches } from './without-text.mjs';
 
@@ -80,11 +80,6 @@ function partial(a, b, given) {
   const [ab, ag, bg] = [rank(a, b), rank(a, given), rank(b, given)];
   return (ab - ag * bg) / Math.sqrt((1 - ag ** 2) * (1 - bg ** 2));
 }
-
-const median = (values) => {
-  const sorted = values.filter((it) => it !== null).sort((a, b) => a - b);
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-};
 
 function compute(source, measured) {
   const line = words(source, measured);

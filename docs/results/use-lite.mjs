@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { agreement, jsonLines, picked, rounded, table, verbatim, written } from './tables.mjs';
+import { agreement, jsonLines, median, picked, rounded, table, verbatim, written } from './tables.mjs';
 import { SOURCES, TEXTS, writeBible, writeSpeeches } from './without-text.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -51,11 +51,6 @@ function compute() {
 const find = ({ runs }, source, measured) => runs.find((it) => it.source === source && it.measured === measured);
 const named = (rows, level) => rows.find(({ name }) => name === level);
 const label = ({ level, name }) => (level === null ? name : `${level} ${name}`);
-
-const median = (values) => {
-  const sorted = values.toSorted((a, b) => a - b);
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-};
 
 /** Mean absolute error of the entropy, with its interval over the heads. */
 function error(row) {
