@@ -3,7 +3,7 @@ import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
 import type { Lab } from '../lab';
 import type { State } from '../state';
-import { type ContextOutput } from './marks';
+import type { ContextOutput } from './marks';
 import { contextPresets, type ContextMeasured, contextMeasured } from './presets';
 
 /** What the lab is asked about. */

@@ -3,7 +3,7 @@ import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
 import type { Lab } from '../lab';
 import type { State } from '../state';
-import { type EntryOutput } from './marks';
+import type { EntryOutput } from './marks';
 import { entryPresets, type EntryMeasured, entryMeasured } from './presets';
 
 /** What the lab is asked about. */

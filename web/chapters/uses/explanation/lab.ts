@@ -2,7 +2,7 @@ import { inputOf } from '../../../engine/operations';
 import { pick } from '../../../state/control';
 import type { Lab } from '../lab';
 import type { State } from '../state';
-import { type ExplanationOutput } from './marks';
+import type { ExplanationOutput } from './marks';
 import { explanationPresets, type ExplanationMeasured, explanationMeasured } from './presets';
 
 /** What the lab is asked about. */

@@ -2,7 +2,7 @@ import { inputOf } from '../../../engine/operations';
 import { pick } from '../../../state/control';
 import type { Lab } from '../lab';
 import type { State } from '../state';
-import { type SinkOutput } from './marks';
+import type { SinkOutput } from './marks';
 import { sinkPresets, type SinkMeasured, sinkMeasured } from './presets';
 
 /** What the lab is asked about. */

@@ -3,7 +3,7 @@ import type { Input } from '../../../engine/protocol';
 import { pick } from '../../../state/control';
 import type { Lab } from '../lab';
 import type { State } from '../state';
-import { type TokenPriorOutput } from './marks';
+import type { TokenPriorOutput } from './marks';
 import { tokenPriorPresets, type TokenPriorMeasured, tokenPriorMeasured } from './presets';
 
 /** What the lab is asked about. */
