@@ -117,6 +117,7 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
     const int whole = model->layers() - (model->experts().empty() ? 0 : 1);
     for (int layer = 0; layer < whole; ++layer) {
       const LayerWeights weights = model->read_layer(layer);
+      const LayerWeights stored = model->read_heads(layer, /*most_weights=*/0);
       const LayerRules& rules = model->rules(layer);
       const std::vector<PassageTrace> traces = advance_layer(together);
       std::vector<MatrixXf> read, in_parts = tokens;
@@ -127,7 +128,11 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
           CHECK(traces[k].heads[static_cast<std::size_t>(head)].weights == trace.weights);
         };
         const RotaryTurns turns(rules.rotary, states.cols());
-        read.push_back(run_heads(weights, rules, turns, all_tokens(weights, states), {}, check));
+        const HeadTokens all = all_tokens(weights, states), by_head = all_tokens(stored, states);
+        CHECK(by_head.queries == all.queries);
+        CHECK(by_head.keys == all.keys);
+        CHECK(by_head.values == all.values);
+        read.push_back(run_heads(weights, rules, turns, all, {}, check));
         finish_layer(weights, rules, read[k], tokens[k]);
       }
       LayerRest rest(*model, read, in_parts, /*most_hidden=*/1);
@@ -158,7 +163,7 @@ TEST_CASE("heads one by one are those of the whole layer, and real keys give its
         MatrixXf read = MatrixXf::Zero(pass.read(0).rows(), length);
         const RotaryTurns turns(rules.rotary, length);
         for (int head = 0; head < model->heads(); ++head) {
-          const HeadTokens tokens = head_tokens(weights, rules, head, trace.states);
+          const HeadTokens tokens = head_tokens(weights, rules, head, {&trace.states, 1}).front();
           HeadStates states;
           states.add(tokens);
           const HeadTrace own = run_head(tokens, rules, turns, head, read);
@@ -354,7 +359,7 @@ TEST_CASE("level 1 takes a norm of queries for its divisor's root mean square", 
     if (!weights.attention_norm.is_none())
       states = weights.attention_norm.gain.asDiagonal() * drawn;
     for (int head = 0; head < rules.heads; ++head) {
-      const HeadTokens tokens = head_tokens(weights, rules, head, states);
+      const HeadTokens tokens = head_tokens(weights, rules, head, {&states, 1}).front();
       const double mean_square = tokens.queries.leftCols(kTokens)
                                      .cwiseProduct(tokens.keys.rightCols(kTokens))
                                      .colwise()

@@ -278,7 +278,7 @@ TEST_CASE("real keys of one passage give the logits that the model has there", "
   const PassageTrace trace = advance_layer(pass).front();
   for (int head = 0; head < model->heads(); ++head) {
     HeadStates own;
-    own.add(head_tokens(weights, rules, head, trace.states));
+    own.add(head_tokens(weights, rules, head, {&trace.states, 1}).front());
     for (const Index place : {Index{1}, length - 1}) {
       const KeyRange seen = rules.seen(place, length);
       const std::vector<float> normal(static_cast<std::size_t>(seen.count));

@@ -196,8 +196,8 @@ TEST_CASE("the mean field is the average over a sampled population, layer by lay
       HeadStates own;
       auto& [queries, keys, values] = own;
       for (const Eigen::MatrixXf& x : states) {
-        const auto part = [&](const Linear& linear) -> MatrixXd {
-          return linear(x).middleRows(head * width, width).cast<double>();
+        const auto part = [&](const HeadProjection& projection) -> MatrixXd {
+          return projection.head(static_cast<int>(head))(x).cast<double>();
         };
         queries.push_back(part(weights.query) / std::sqrt(static_cast<double>(width)));
         keys.push_back(part(weights.key));
@@ -511,8 +511,9 @@ TEST_CASE("random words through MiniLM have the numbers of an independent script
       const auto head = row.at("head").get<Index>(), place = row.at("place").get<Index>();
       const auto own = row.at("passage").get<std::size_t>();
       HeadStates tokens;
-      for (const Eigen::MatrixXf& x : states) {
-        tokens.add(head_tokens(weights, model->rules(layer), static_cast<int>(head), x));
+      for (const HeadTokens& of_passage :
+           head_tokens(weights, model->rules(layer), static_cast<int>(head), states)) {
+        tokens.add(of_passage);
       }
       const MeanFieldReads reads =
           mean_field_reads(key_value_law(tokens, {1, 1}), tokens, own, {}, {});

@@ -75,30 +75,39 @@ HeadInput<float> head_input(const HeadTokens& tokens, const LayerRules& rules, i
           tokens.queries.cols()};
 }
 
-// Outputs `first` to first + count of a map, as a matrix of their own.
-struct Outputs {
+struct Output {
   const Linear& from;
-  Index first, count;
   MatrixXf& to;
 };
 
-// All of the same x (in x T), in one pass over it.
-void apply(const std::array<Outputs, 3>& parts, const MatrixXf& x) {
+// Each map of the same x (in x T), in one pass over it.
+void apply(const std::array<Output, 3>& maps, const MatrixXf& x) {
   std::array<Product<float>, 3> products;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    const auto& [from, first, count, to] = parts[k];
-    to.resize(count, x.cols());
-    products[k] = {count,
+  for (std::size_t k = 0; k < maps.size(); ++k) {
+    const auto& [from, to] = maps[k];
+    to.resize(from.weight.rows(), x.cols());
+    products[k] = {to.rows(),
                    x.cols(),
-                   factor(from.weight.data() + first, from.weight.rows()),
+                   factor(from.weight.data(), from.weight.rows()),
                    factor(x.data(), x.rows()),
                    to.data(),
-                   count};
+                   to.rows()};
   }
   multiply<float, float>(x.rows(), products);
-  for (const auto& [from, first, count, to] : parts) {
-    if (from.bias.size() > 0) to.colwise() += from.bias.segment(first, count);
+  for (const auto& [from, to] : maps) {
+    if (from.bias.size() > 0) to.colwise() += from.bias;
   }
+}
+
+// One head after another, whose weights are not all in memory.
+MatrixXf by_heads(const HeadProjection& from, const MatrixXf& x) {
+  MatrixXf all;
+  for (int head = 0; head < from.heads(); ++head) {
+    const MatrixXf own = from.head(head)(x);
+    if (head == 0) all.resize(from.heads() * own.rows(), x.cols());
+    all.middleRows(head * own.rows(), own.rows()) = own;
+  }
+  return all;
 }
 
 MatrixXf feed_forward(const LayerWeights& layer, Activation activation, const MatrixXf& x) {
@@ -148,6 +157,10 @@ MatrixXf Norm::operator()(MatrixXf x) const {
   return out;
 }
 
+bool LayerWeights::normalizes_all_heads(const LayerRules& rules) const {
+  return query_norm.gain.size() > rules.head_width || key_norm.gain.size() > rules.head_width;
+}
+
 template <class Scalar>
 void cap_logits(float cap, std::span<Scalar> logits) {
   if (cap == 0) return;
@@ -166,36 +179,46 @@ MatrixXf states_of(const LayerWeights& layer, const MatrixXf& tokens) {
 
 HeadTokens all_tokens(const LayerWeights& layer, const MatrixXf& states) {
   HeadTokens tokens;
-  const auto all = [](const Linear& from, MatrixXf& to) {
-    return Outputs{from, 0, from.weight.rows(), to};
-  };
-  apply({all(layer.query, tokens.queries), all(layer.key, tokens.keys),
-         all(layer.value, tokens.values)},
-        states);
+  const Linear *query = layer.query.all(), *key = layer.key.all(), *value = layer.value.all();
+  if (query && key && value) {
+    apply({Output{*query, tokens.queries}, {*key, tokens.keys}, {*value, tokens.values}}, states);
+  } else {
+    tokens.queries = by_heads(layer.query, states);
+    tokens.keys = by_heads(layer.key, states);
+    tokens.values = by_heads(layer.value, states);
+  }
   tokens.queries = layer.query_norm(std::move(tokens.queries));
   tokens.keys = layer.key_norm(std::move(tokens.keys));
   return tokens;
 }
 
-HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
-                       const MatrixXf& states) {
+HeadTokens head_among(const HeadTokens& all, const LayerWeights& layer, const LayerRules& rules,
+                      int head) {
   const Index width = rules.head_width;
   const Index own = head * width, shared = rules.key_head(head) * width;
-  const std::optional<float> sink = sink_of(layer, head);
-  if (layer.query_norm.gain.size() > width || layer.key_norm.gain.size() > width) {
-    // A norm of all heads together.
-    const HeadTokens all = all_tokens(layer, states);
-    return {all.queries.middleRows(own, width), all.keys.middleRows(shared, width),
-            all.values.middleRows(shared, width), sink};
+  return {all.queries.middleRows(own, width), all.keys.middleRows(shared, width),
+          all.values.middleRows(shared, width), sink_of(layer, head)};
+}
+
+std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
+                                    std::span<const MatrixXf> states) {
+  std::vector<HeadTokens> tokens;
+  if (layer.normalizes_all_heads(rules)) {
+    for (const MatrixXf& passage : states) {
+      tokens.push_back(head_among(all_tokens(layer, passage), layer, rules, head));
+    }
+    return tokens;
   }
-  HeadTokens tokens;
-  apply({Outputs{layer.query, own, width, tokens.queries},
-         Outputs{layer.key, shared, width, tokens.keys},
-         Outputs{layer.value, shared, width, tokens.values}},
-        states);
-  tokens.queries = layer.query_norm(std::move(tokens.queries));
-  tokens.keys = layer.key_norm(std::move(tokens.keys));
-  tokens.sink = sink;
+  const int shared = rules.key_head(head);
+  const Linear query = layer.query.head(head), key = layer.key.head(shared),
+               value = layer.value.head(shared);
+  for (const MatrixXf& passage : states) {
+    HeadTokens& own = tokens.emplace_back();
+    apply({Output{query, own.queries}, {key, own.keys}, {value, own.values}}, passage);
+    own.queries = layer.query_norm(std::move(own.queries));
+    own.keys = layer.key_norm(std::move(own.keys));
+    own.sink = sink_of(layer, head);
+  }
   return tokens;
 }
 

@@ -6,7 +6,9 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "inference/head_projection.h"
 #include "inference/linear.h"
 #include "nn/activation.h"
 #include "nn/attention.h"
@@ -26,11 +28,14 @@ struct Norm {
   Eigen::MatrixXf operator()(Eigen::MatrixXf x) const;
 };
 
-/// The weights of a layer, in single precision. Head h has rows h d_h to (h + 1) d_h of query, and those
-/// of its key head (LayerRules::key_head) of key and value. The MLP is gated where mlp_gate is not empty.
-/// Queries, or the gain of their norm, have the model's scale of the logits over 1/sqrt(d_h).
+struct LayerRules;
+
+/// The weights of a layer, in single precision. Head h has head h of query, and its key head (LayerRules::key_head) of
+/// key and value. The MLP is gated where mlp_gate is not empty. Queries, or the gain of their norm, have the model's
+/// scale of the logits over 1/sqrt(d_h).
 struct LayerWeights {
-  Linear query, key, value, attention_output, mlp_gate, mlp_up, mlp_down;
+  HeadProjection query, key, value;
+  Linear attention_output, mlp_gate, mlp_up, mlp_down;
   Linear skip;  ///< of the tokens that the attention's output is added to; empty for none
   Norm query_norm, key_norm;  ///< of each head, or of all heads together
   Eigen::VectorXf sinks;  ///< a logit by head that joins the softmax of its rows; empty for none
@@ -39,6 +44,9 @@ struct LayerWeights {
   Norm mlp_norm, mlp_output_norm, mlp_end_norm;
   /// Factors of the coordinates of the branch's output; empty for none.
   Eigen::VectorXf attention_scale, mlp_scale;
+
+  /// Whether a norm of queries or keys is of all heads together, which has their maps in memory.
+  bool normalizes_all_heads(const LayerRules& rules) const;
 };
 
 /// What a layer does beside its weights.
@@ -95,12 +103,16 @@ void cap_logits(float cap, std::span<Scalar> logits);
 /// The states that queries and keys are made of: `tokens` (d x T), after a pre-norm.
 Eigen::MatrixXf states_of(const LayerWeights& layer, const Eigen::MatrixXf& tokens);
 
-/// All heads of the states of a passage (d x T).
+/// All heads of the states of a passage (d x T). Throws FormatError as HeadProjection::head.
 HeadTokens all_tokens(const LayerWeights& layer, const Eigen::MatrixXf& states);
 
-/// Head number `head` of the states of a passage (d x T).
-HeadTokens head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
-                       const Eigen::MatrixXf& states);
+/// Head number `head` of those.
+HeadTokens head_among(const HeadTokens& all, const LayerWeights& layer, const LayerRules& rules,
+                      int head);
+
+/// Head number `head` of the states of each of some passages (d x T). Throws FormatError as HeadProjection::head.
+std::vector<HeadTokens> head_tokens(const LayerWeights& layer, const LayerRules& rules, int head,
+                                    std::span<const Eigen::MatrixXf> states);
 
 /// Runs this head on its tokens; `turns` are those of T positions. What it reads becomes its d_h rows of `read`
 /// (H d_h x T, that of all heads, one below the other).

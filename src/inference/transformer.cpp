@@ -25,6 +25,7 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
+constexpr Index kAnyNumber = std::numeric_limits<Index>::max();  // of weights in memory
 constexpr double kLargestEpsilon = 1;
 constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
 constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of the output logits
@@ -335,59 +336,37 @@ Linear Transformer::read_output() const {
   return output;
 }
 
-void Transformer::read_projections(LayerWeights& weights, int layer) const {
+void Transformer::read_projections(LayerWeights& weights, int layer, Index most_weights) const {
   const LayerRules& rules = this->rules(layer);
   const Index head_width = rules.head_width, width = entering_width(layer);
   const Index queries = rules.heads * head_width, keys = rules.key_heads * head_width;
-  if (match_.family->fused()) {
-    const StoredLinear fused = linear(attention().query_weight, layer, queries + 2 * keys, width);
-    // Outputs that lie apart in the file would read all of it.
-    const Linear all = match_.family->inputs_first() ? fused.read() : Linear();
-    const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
-    const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
-    const auto part = [&](Projection projection, int heads) {
-      Linear own{MatrixXf(heads * head_width, width),
-                 VectorXf(fused.bias().size() ? heads * head_width : 0)};
-      for (int head = 0; head < heads; ++head) {
-        const std::uint64_t query = count(head) * grid.heads / count(heads);
-        const auto from =
-            static_cast<Index>(first_output(match_.family->layout, projection, grid, query));
-        auto rows = own.weight.middleRows(head * head_width, head_width);
-        if (all.weight.size() > 0) {
-          rows = all.weight.middleRows(from, head_width);
-        } else {
-          rows = fused.part(from, head_width).read().weight;
-        }
-        if (own.bias.size() == 0) continue;
-        own.bias.segment(head * head_width, head_width) = fused.bias().segment(from, head_width);
-      }
-      return own;
-    };
-    weights.query = part(Projection::query, rules.heads);
-    weights.key = part(Projection::key, rules.key_heads);
-    weights.value = part(Projection::value, rules.key_heads);
-  } else {
-    weights.query = linear(attention().query_weight, layer, queries, width).read();
-    weights.key = linear(attention().key_weight, layer, keys, width).read();
-    weights.value = linear(names().value, layer, keys, width).read();
-  }
   weights.query_norm = read_projection_norm(attention().query_norm_gain, layer, queries);
   weights.key_norm = read_projection_norm(attention().key_norm_gain, layer, keys);
-  if (weights.query_norm.is_none() != weights.key_norm.is_none()) {
-    const bool query = weights.query_norm.is_none();
+  const bool bare = weights.query_norm.is_none();
+  if (bare != weights.key_norm.is_none()) {
     throw FormatError(
         shown_name(
-            full_name(query ? attention().query_norm_gain : attention().key_norm_gain, layer)),
-        std::string("it is missing, though ") + (query ? "keys" : "queries") + " are normalized");
+            full_name(bare ? attention().query_norm_gain : attention().key_norm_gain, layer)),
+        std::string("it is missing, though ") + (bare ? "keys" : "queries") + " are normalized");
   }
-  if (query_scale_ == 1) return;
-  if (weights.query_norm.is_none()) {
-    weights.query.weight *= query_scale_;
-    weights.query.bias *= query_scale_;
-  } else {
+  if (!bare) {
     weights.query_norm.gain *= query_scale_;
     weights.query_norm.bias *= query_scale_;
   }
+  const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
+  const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
+  const bool fused = match_.family->fused();
+  const Index most = weights.normalizes_all_heads(rules) ? kAnyNumber : most_weights;
+  const auto projection = [&](Projection which, std::string_view pattern, Index outputs) {
+    const StoredLinear map =
+        fused ? linear(attention().query_weight, layer, queries + 2 * keys, width)
+              : linear(pattern, layer, outputs, width);
+    return HeadProjection(map, {which, match_.family->layout, grid},
+                          bare && which == Projection::query ? query_scale_ : 1, most);
+  };
+  weights.query = projection(Projection::query, attention().query_weight, queries);
+  weights.key = projection(Projection::key, attention().key_weight, keys);
+  weights.value = projection(Projection::value, names().value, keys);
 }
 
 std::array<Index, 2> Transformer::sides(std::string_view pattern, int layer) const {
@@ -397,7 +376,7 @@ std::array<Index, 2> Transformer::sides(std::string_view pattern, int layer) con
 }
 
 LayerWeights Transformer::read_layer(int layer) const {
-  LayerWeights weights = read_heads(layer);
+  LayerWeights weights = read_heads(layer, kAnyNumber);
   StoredRest stored = rest(layer);
   weights.skip = std::move(stored.norms.skip);
   weights.attention_output = stored.attention_output.read();
@@ -414,9 +393,9 @@ LayerWeights Transformer::read_layer(int layer) const {
   return weights;
 }
 
-LayerWeights Transformer::read_heads(int layer) const {
+LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
   LayerWeights weights;
-  read_projections(weights, layer);
+  read_projections(weights, layer, most_weights);
   if (rules(layer).learned_sinks) {
     weights.sinks = read_bias(full_name(attention().sinks, layer), heads());
   }

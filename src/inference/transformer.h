@@ -75,11 +75,13 @@ class Transformer {
   /// weights that cannot be read or are not finite.
   Eigen::MatrixXd token_embeddings(Eigen::Index begin, Eigen::Index end) const;
 
-  /// The weights of a layer, from 0 to layers() - 1. Throws FormatError naming the tensor that cannot
+  /// All weights of a layer, from 0 to layers() - 1, in memory. Throws FormatError naming the tensor that cannot
   /// be read, has another shape or values that are not finite.
   LayerWeights read_layer(int layer) const;
-  /// Those that its heads need: queries, keys, values, and the norm of their attention.
-  LayerWeights read_heads(int layer) const;
+  /// Those that its heads need: queries, keys, values, and the norm of their attention. Projections with
+  /// more than `most_weights` stay in the file (HeadProjection) unless a norm is of all their heads.
+  LayerWeights read_heads(int layer,
+                          Eigen::Index most_weights = HeadProjection::kMostWeights) const;
   /// The others. Reads norms and biases; throws FormatError naming the tensor that cannot be read, has another shape
   /// or values that are not finite.
   StoredRest rest(int layer) const;
@@ -127,7 +129,7 @@ class Transformer {
   /// Of the outputs of a projection, each of its heads or all of them; no norm where the file has none.
   Norm read_projection_norm(std::string_view pattern, int layer, Eigen::Index outputs) const;
   Norm read_norm_of(const std::string& name, Eigen::Index size) const;
-  void read_projections(LayerWeights& weights, int layer) const;
+  void read_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
   /// Whether tokens have the embedding of their position: not where positions are rotary.
   bool embeds_positions() const;
   /// Inputs and outputs of a linear layer, by the shape of its weight.

@@ -83,6 +83,7 @@ void ByteSource::read(std::uint64_t offset, std::span<std::byte> out) {
                                  std::to_string(offset) + " on");
   }
   if (out.empty()) return;
+  const std::lock_guard lock(reading_);
   read_exactly(offset, out);
   bytes_read_ += out.size();
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <system_error>
@@ -15,7 +16,7 @@
 
 namespace eigenscope {
 
-/// A named, finite run of bytes with random access. Not copyable; one thread at a time.
+/// A named, finite run of bytes with random access. Not copyable; threads read one after another.
 /// An implementation gives its name and size to the constructor and overrides `read_exactly`.
 class ByteSource {
  public:
@@ -47,6 +48,7 @@ class ByteSource {
   std::string name_;
   std::uint64_t size_;
   std::uint64_t bytes_read_ = 0;
+  std::mutex reading_;
 };
 
 /// A regular file, with 64-bit offsets. A read throws FormatError when the size or the modification time

@@ -32,8 +32,8 @@ void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
       states_ = population_->states(weights_);
     }
     HeadStates own;
-    for (const Eigen::MatrixXf& states : states_) {
-      own.add(head_tokens(weights_, rows_.rules(), head_, states));
+    for (const HeadTokens& tokens : head_tokens(weights_, rows_.rules(), head_, states_)) {
+      own.add(tokens);
     }
     HeadPrediction& head = heads[static_cast<std::size_t>(layer_ * model_->heads() + head_)];
     head.at(Level::mean_field) = rows_.over_keys(own, rows_.queries(own));

@@ -54,8 +54,8 @@ double logit_bound(const LayerWeights& weights, const LayerRules& rules, int hea
     return largest_output(weights.query_norm) * largest_output(weights.key_norm) /
            std::sqrt(static_cast<double>(width));
   }
-  const auto rows = [&](const Linear& from, Index number) -> MatrixXd {
-    return from.weight.middleRows(number * width, width).cast<double>();
+  const auto rows = [&](const HeadProjection& from, int number) -> MatrixXd {
+    return from.head(number).weight.cast<double>();
   };
   // The states have the gain of a pre-norm already.
   const FactorProducts products =
@@ -146,10 +146,10 @@ void StatisticsLevels::enter_passage() {
 HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
   const LayerRules& rules = rows_.rules();
   HeadMeter meter;
+  std::vector<HeadTokens> tokens = head_tokens(weights_, rules, head_, states_);
   for (std::size_t k = 0; k < passages_.size(); ++k) {
-    HeadTokens tokens = head_tokens(weights_, rules, head_, states_[k]);
-    own.add(tokens);
-    const HeadTrace trace = run_head(std::move(tokens), rules, rows_.turns(), head_, read_[k]);
+    own.add(tokens[k]);
+    const HeadTrace trace = run_head(std::move(tokens[k]), rules, rows_.turns(), head_, read_[k]);
     HeadMeter passage;  // added up as the measured passages are, for the same bits
     passage.add(trace.logits, trace.weights, rules, rows_.sinks());
     meter += passage;

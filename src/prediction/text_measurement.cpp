@@ -47,13 +47,15 @@ void TextMeasurement::run_passages(std::vector<HeadPrediction>& heads) {
     own.logits.largest = static_cast<double>(trace.logits.cwiseAbs().maxCoeff());
   };
   if (measured_ == MeasuredText::compared) {
-    visitors.states = [&](std::size_t passage, const Eigen::MatrixXf& states) {
-      for (std::size_t head = 0; head < all; ++head) {
-        HeadStates own;
-        own.add(head_tokens(weights, rules, static_cast<int>(head), states));
-        found[passage - first][head].logits.components =
-            static_cast<double>(weighted_spectrum(content_products(own, keys)).components());
-      }
+    visitors.edit = [&](std::size_t passage) {
+      return AttentionEdit{.tokens = [&, passage](const HeadTokens& tokens) {
+        for (std::size_t head = 0; head < all; ++head) {
+          HeadStates own;
+          own.add(head_among(tokens, weights, rules, static_cast<int>(head)));
+          found[passage - first][head].logits.components =
+              static_cast<double>(weighted_spectrum(content_products(own, keys)).components());
+        }
+      }};
     };
   }
   pass_->advance(visitors);

@@ -1,0 +1,51 @@
+// The map that makes the queries, keys or values of a layer.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+
+#include "checkpoint/family.h"
+#include "inference/linear.h"
+
+namespace eigenscope {
+
+/// Where the heads of a projection are among the outputs of the map that holds them.
+struct ProjectionPlace {
+  Projection projection = Projection::query;
+  HeadLayout layout = {};
+  HeadGrid grid = {};
+
+  /// Query heads, or key heads, which values share.
+  int heads() const;
+  /// The first of the d_h outputs of head `head`, from 0 to heads() - 1.
+  Eigen::Index first(int head) const;
+};
+
+/// The queries, keys or values of a layer: its heads one below the other, of d_h outputs each. In memory where they are
+/// few, or lie apart in the file; else heads are read from the file one by one.
+class HeadProjection {
+ public:
+  static constexpr Eigen::Index kMostWeights = Eigen::Index{1} << 23;  ///< 32 MiB
+
+  HeadProjection() = default;
+  /// The heads at `place` in `map`, times `scale`, in memory where they have at most `most_weights`. Throws FormatError
+  /// as StoredLinear::read.
+  HeadProjection(const StoredLinear& map, const ProjectionPlace& place, float scale,
+                 Eigen::Index most_weights = kMostWeights);
+
+  int heads() const { return place_.heads(); }
+  /// Width of the tokens that it reads.
+  Eigen::Index inputs() const { return stored_.inputs(); }
+  /// The map of all heads; null where it is not in memory.
+  const Linear* all() const { return kept_.weight.size() > 0 ? &kept_ : nullptr; }
+  /// The map of head number `head`, d_h x inputs. Throws FormatError as StoredLinear::read.
+  Linear head(int head) const;
+
+ private:
+  StoredLinear stored_;
+  ProjectionPlace place_;
+  float scale_ = 1;
+  Linear kept_;
+};
+
+}  // namespace eigenscope
