@@ -157,7 +157,10 @@ void LayerRest::end_part() {
     column += tokens_[k].cols();
   }
   stage_ = Stage::attention_output;
-  if (++part_ == parts_.size()) blocks_.clear();
+  if (++part_ < parts_.size()) return;
+  // Nothing is kept while other passes run.
+  blocks_.clear();
+  for (MatrixXf* const own : {&entered_, &states_, &hidden_, &projected_}) *own = MatrixXf();
 }
 
 void check_tokens(const MatrixXf& tokens, int layer) {

@@ -44,6 +44,7 @@ void MeanFieldLevel::do_step(std::vector<HeadPrediction>& heads) {
     ++head_;
   } else {
     weights_ = {};
+    states_.clear();
     const auto passages = static_cast<double>(passages_.size());
     population_->finish(static_cast<double>(finished_ + 1) / passages);
     if (++finished_ < passages_.size()) return;

@@ -158,8 +158,11 @@ HeadMeasures StatisticsLevels::run_passages(HeadStates& own) {
 }
 
 void StatisticsLevels::finish_passage() {
-  if (passage_ == 0 && rest_.done()) rest_.start(layer_);
-  weights_ = {};
+  if (passage_ == 0 && rest_.done()) {
+    rest_.start(layer_);
+    states_.assign(passages_.size(), {});
+    weights_ = {};
+  }
   rest_.advance_to(static_cast<double>(passage_ + 1) / static_cast<double>(passages_.size()));
   if (++passage_ < passages_.size()) return;
   correlations_.reset();
