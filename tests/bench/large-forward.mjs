@@ -147,7 +147,7 @@ try {
       `Native is \`eigenscope attend\`, which uses all cores. Chromium ${browser.version()} runs the built page's ` +
         'question about its sentence in one worker, with these passages in its place; memory is the anonymous memory ' +
         'of its process from the choice of the files on, the scan of all heads included. The prediction, which the ' +
-        'page computes beside it with weights of its own in memory, is left out.',
+        'page computes beside it on passages of its own, is left out; it takes time and memory of its own.',
     ],
   });
 } finally {
