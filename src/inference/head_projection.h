@@ -10,7 +10,7 @@
 namespace eigenscope {
 
 /// Where the heads of a projection are among the outputs of the map that holds them.
-struct ProjectionPlace {
+struct HeadPlaces {
   Projection projection = Projection::query;
   HeadLayout layout = {};
   HeadGrid grid = {};
@@ -28,12 +28,12 @@ class HeadProjection {
   static constexpr Eigen::Index kMostWeights = Eigen::Index{1} << 23;  ///< 32 MiB
 
   HeadProjection() = default;
-  /// The heads at `place` in `map`, times `scale`, in memory where they have at most `most_weights`. Throws FormatError
+  /// The heads at `places` in `map`, times `scale`, in memory where they have at most `most_weights`. Throws FormatError
   /// as StoredLinear::read.
-  HeadProjection(const StoredLinear& map, const ProjectionPlace& place, float scale,
+  HeadProjection(const StoredLinear& map, const HeadPlaces& places, float scale,
                  Eigen::Index most_weights = kMostWeights);
 
-  int heads() const { return place_.heads(); }
+  int heads() const { return places_.heads(); }
   /// Width of the tokens that it reads.
   Eigen::Index inputs() const { return stored_.inputs(); }
   /// The map of all heads; null where it is not in memory.
@@ -43,7 +43,7 @@ class HeadProjection {
 
  private:
   StoredLinear stored_;
-  ProjectionPlace place_;
+  HeadPlaces places_;
   float scale_ = 1;
   Linear kept_;
 };
