@@ -4,8 +4,6 @@
  *
  * A table is packed to a fifth of its size: differences from the row before, in base64 digits of 5 bits, the lowest
  * first, as in source maps.
- * Unassigned code points inside a run of one kind are counted into it, which keeps the tables short and changes the
- * kind of no assigned character.
  */
 const LAST = 0x110000;
 const HANGUL = [0xac00, 0xd7a3]; // decomposes by arithmetic
@@ -16,12 +14,9 @@ const assigned = characters.filter((c) => !/\p{Cn}/u.test(text(c)));
 
 function runs(pattern) {
   const found = [];
-  let bridging = false;
-  for (const c of assigned) {
-    if (!pattern.test(text(c))) bridging = false;
-    else if (bridging) found.at(-1)[1] = c;
+  for (const c of characters.filter((it) => pattern.test(text(it)))) {
+    if (found.at(-1)?.[1] === c - 1) found.at(-1)[1] = c;
     else found.push([c, c]);
-    bridging = pattern.test(text(c));
   }
   return found;
 }

@@ -191,6 +191,13 @@ TEST_CASE("pieces of later models keep prefixes, line ends and capitals apart", 
   CHECK(pieces(Pattern::clip, "it's 12!? ab") == "it|'s| |1|2|!?| |ab|");
 }
 
+TEST_CASE("unassigned characters among letters are none", "[text]") {
+  for (const char32_t unassigned : {U'\U00000378', U'\U000158BA'}) {
+    const std::string text = "a" + text_of(unassigned) + "!";
+    CHECK(pieces_of({Split{Pattern::clip}}, text) == "a|" + text_of(unassigned) + "!|");
+  }
+}
+
 TEST_CASE("a split keeps, drops or joins what its string matches", "[text]") {
   using Behavior = Split::Behavior;
   const auto pieces = [](Behavior behavior, bool invert = false) {
