@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-
 namespace eigenscope {
 
 void HeadStates::add(const HeadTokens& tokens) {
