@@ -132,6 +132,13 @@ TEST_CASE("passages together, one by one and in parts go through every family wi
         CHECK(by_head.queries == all.queries);
         CHECK(by_head.keys == all.keys);
         CHECK(by_head.values == all.values);
+        for (int head = 0; head < rules.heads; ++head) {
+          const HeadTokens own = head_tokens(stored, rules, head, {&states, 1}).front();
+          const HeadTokens same = head_among(all, weights, rules, head);
+          CHECK(own.queries == same.queries);
+          CHECK(own.keys == same.keys);
+          CHECK(own.values == same.values);
+        }
         read.push_back(run_heads(weights, rules, turns, all, {}, check));
         finish_layer(weights, rules, read[k], tokens[k]);
       }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 
 #include "checkpoint/family.h"
 #include "inference/linear.h"
@@ -21,28 +20,36 @@ struct HeadPlaces {
   Eigen::Index first(int head) const;
 };
 
-/// The queries, keys or values of a layer: its heads one below the other, of d_h outputs each. In memory where they are
-/// few, or lie apart in the file; else heads are read from the file one by one.
+/// The queries, keys or values of a layer: its heads one below the other, of d_h outputs each. In memory, or read from
+/// the file one by one.
 class HeadProjection {
  public:
   static constexpr Eigen::Index kMostWeights = Eigen::Index{1} << 23;  ///< 32 MiB
 
   HeadProjection() = default;
-  /// The heads at `places` in `map`, times `scale`, in memory where they have at most `most_weights`. Throws FormatError
-  /// as StoredLinear::read.
+  /// The heads at `places` in `map`, times `scale`.
+  HeadProjection(const Linear& map, const HeadPlaces& places, float scale);
+  /// The same of a map in a file, in memory where they have at most `most_weights`. Throws FormatError as
+  /// StoredLinear::read.
   HeadProjection(const StoredLinear& map, const HeadPlaces& places, float scale,
                  Eigen::Index most_weights = kMostWeights);
 
   int heads() const { return places_.heads(); }
   /// Width of the tokens that it reads.
-  Eigen::Index inputs() const { return stored_.inputs(); }
+  Eigen::Index inputs() const { return inputs_; }
   /// The map of all heads; null where it is not in memory.
   const Linear* all() const { return kept_.weight.size() > 0 ? &kept_ : nullptr; }
   /// The map of head number `head`, d_h x inputs. Throws FormatError as StoredLinear::read.
   Linear head(int head) const;
 
  private:
+  Eigen::Index width() const { return static_cast<Eigen::Index>(places_.grid.head_width); }
+  /// Takes all heads into memory; `part` gives `count` outputs of the map from `first` on.
+  template <class Part>
+  void keep(const Part& part);
+
   StoredLinear stored_;
+  Eigen::Index inputs_ = 0;
   HeadPlaces places_;
   float scale_ = 1;
   Linear kept_;

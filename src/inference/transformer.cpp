@@ -355,14 +355,19 @@ void Transformer::read_projections(LayerWeights& weights, int layer, Index most_
   }
   const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
   const HeadGrid grid{count(rules.heads), count(rules.key_heads), count(head_width)};
-  const bool fused = match_.family->fused();
   const Index most = weights.normalizes_all_heads(rules) ? kAnyNumber : most_weights;
+  std::optional<StoredLinear> fused;
+  Linear all;  // where outputs lie apart in the file, which is then read as a whole
+  if (match_.family->fused()) {
+    fused = linear(attention().query_weight, layer, queries + 2 * keys, width);
+    if (match_.family->inputs_first()) all = fused->read();
+  }
   const auto projection = [&](Projection which, std::string_view pattern, Index outputs) {
-    const StoredLinear map =
-        fused ? linear(attention().query_weight, layer, queries + 2 * keys, width)
-              : linear(pattern, layer, outputs, width);
-    return HeadProjection(map, {which, match_.family->layout, grid},
-                          bare && which == Projection::query ? query_scale_ : 1, most);
+    const HeadPlaces places{which, match_.family->layout, grid};
+    const float scale = bare && which == Projection::query ? query_scale_ : 1;
+    if (all.weight.size() > 0) return HeadProjection(all, places, scale);
+    return HeadProjection(fused ? *fused : linear(pattern, layer, outputs, width), places, scale,
+                          most);
   };
   weights.query = projection(Projection::query, attention().query_weight, queries);
   weights.key = projection(Projection::key, attention().key_weight, keys);
