@@ -32,17 +32,27 @@ export function fatesOf(cells: readonly (Cell | null)[], threshold: number): Uin
   );
 }
 
-/** A value of a grid of cells at a place between their centres, in cells; NaN beside a cell without one. */
-function between(values: Float64Array, column: number, row: number): number {
-  const inside = (place: number) => Math.min(CELLS - 1, Math.max(0, place));
-  const [x, y] = [inside(column), inside(row)];
-  const [left, low] = [Math.floor(x), Math.floor(y)];
-  const [right, high] = [inside(left + 1), inside(low + 1)];
-  const [across, up] = [x - left, y - low];
-  const at = (c: number, r: number) => values[r * CELLS + c];
-  const lower = at(left, low) + across * (at(right, low) - at(left, low));
-  const upper = at(left, high) + across * (at(right, high) - at(left, high));
-  return lower + up * (upper - lower);
+/** Where a pixel lies along one side of the canvas: between the centres of two cells, so far from the first one. */
+interface Between {
+  first: number;
+  second: number;
+  share: number;
+}
+
+/** The pixels along one side of the canvas. */
+const PLACES: readonly Between[] = Array.from({ length: CELLS * FINE }, (_, at) => {
+  const place = Math.min(CELLS - 1, Math.max(0, (at + 0.5) / FINE - 0.5));
+  const first = Math.floor(place);
+  return { first, second: Math.min(CELLS - 1, first + 1), share: place - first };
+});
+
+/** Between two values; NaN where one is missing. */
+const mixed = (one: number, other: number, share: number) => one + share * (other - one);
+
+/** The values of a grid of cells along a line of pixels, at the cells' centres. */
+function across(values: Float64Array, { first, second, share }: Between): Float64Array {
+  const line = values.slice(first * CELLS, (first + 1) * CELLS);
+  return line.map((value, column) => mixed(value, values[second * CELLS + column], share));
 }
 
 /** Paints the fates on a canvas, residual and entropy interpolated between the centres of the cells. */
@@ -57,12 +67,14 @@ export function paintFates(canvas: HTMLCanvasElement, cells: readonly (Cell | nu
   const image = context.createImageData(size, size);
   const pixels = new Uint32Array(image.data.buffer);
   for (let line = 0; line < size; line++) {
-    const row = (size - 0.5 - line) / FINE - 0.5; // the canvas counts from the top
-    for (let place = 0; place < size; place++) {
-      const column = (place + 0.5) / FINE - 0.5;
-      const [r, h] = [between(residual, column, row), between(entropy, column, row)];
+    const row = PLACES[size - 1 - line]; // the canvas counts from the top
+    const [residuals, entropies] = [across(residual, row), across(entropy, row)];
+    for (let at = 0; at < size; at++) {
+      const { first, second, share } = PLACES[at];
+      const r = mixed(residuals[first], residuals[second], share);
+      const h = mixed(entropies[first], entropies[second], share);
       if (Number.isNaN(r) || Number.isNaN(h)) continue;
-      pixels[line * size + place] = colours.get(fateOf(r, h, threshold))!;
+      pixels[line * size + at] = colours.get(fateOf(r, h, threshold))!;
     }
   }
   context.putImageData(image, 0, 0);
