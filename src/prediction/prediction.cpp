@@ -47,13 +47,12 @@ Prediction::Prediction(const std::shared_ptr<const Transformer>& model,
   check_passages(passages);
   const auto measure = [&](auto begin, auto end, MeasuredText measured) {
     if (begin == end) return;
-    parts_.push_back(
-        std::make_unique<TextMeasurement>(model, std::vector<Passage>(begin, end), measured));
+    add(std::make_unique<TextMeasurement>(model, std::vector<Passage>(begin, end), measured));
   };
   const std::vector<Passage>& ceiling = passages.ceiling;
   const auto middle = ceiling.begin() + std::ssize(ceiling) / 2;
   if (partition != PredictionPartition::others) {
-    parts_.push_back(std::make_unique<StatisticsLevels>(model, passages, settings));
+    add(std::make_unique<StatisticsLevels>(model, passages, settings));
     measure(ceiling.begin(), middle, MeasuredText::ceiling);
   } else {
     for (int layer = 0; layer < model->layers(); ++layer) {
@@ -61,40 +60,33 @@ Prediction::Prediction(const std::shared_ptr<const Transformer>& model,
     }
   }
   if (partition == PredictionPartition::levels) return;
-  parts_.push_back(std::make_unique<MeanFieldLevel>(model, passages, settings));
+  add(std::make_unique<MeanFieldLevel>(model, passages, settings));
   measure(passages.measured.begin(), passages.measured.end(), MeasuredText::compared);
   measure(middle, ceiling.end(), MeasuredText::ceiling);
   measure(passages.transfer.begin(), passages.transfer.end(), MeasuredText::transfer);
 }
 
-PredictionPart* Prediction::current() const {
-  for (const auto& part : parts_) {
-    if (!part->done()) return part.get();
-  }
-  return nullptr;
+void Prediction::add(std::unique_ptr<PredictionPart> part) {
+  wanted_ += part->steps_wanted();
+  parts_.push_back(std::move(part));
 }
 
 bool Prediction::advance(Index steps) {
-  for (; steps > 0 && !done(); --steps) current()->step(heads_);
+  for (; steps > 0 && !done(); --steps) {
+    PredictionPart& part = *parts_.front();
+    part.step(heads_);
+    if (!part.done()) continue;
+    ended_ += part.steps_done();
+    parts_.pop_front();
+  }
   return done();
 }
 
 Index Prediction::steps_done() const {
-  Index sum = 0;
-  for (const auto& part : parts_) sum += part->steps_done();
-  return sum;
+  return done() ? ended_ : ended_ + parts_.front()->steps_done();
 }
 
-Index Prediction::steps_wanted() const {
-  Index sum = 0;
-  for (const auto& part : parts_) sum += part->steps_wanted();
-  return sum;
-}
-
-double Prediction::work_per_step() const {
-  const PredictionPart* const part = current();
-  return part == nullptr ? 1 : part->work_per_step();
-}
+double Prediction::work_per_step() const { return done() ? 1 : parts_.front()->work_per_step(); }
 
 std::vector<HeadPrediction> joined(std::vector<HeadPrediction> levels,
                                    std::vector<HeadPrediction> others) {

@@ -1,6 +1,7 @@
 // Predicted against measured attention, head by head and level by level.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -30,9 +31,9 @@ class Prediction {
   /// Does up to `steps` steps; true when all is done. Throws FormatError as ForwardPass::advance does,
   /// and for weights too large for the theory.
   bool advance(Eigen::Index steps);
-  bool done() const { return current() == nullptr; }
+  bool done() const { return parts_.empty(); }
   Eigen::Index steps_done() const;
-  Eigen::Index steps_wanted() const;
+  Eigen::Index steps_wanted() const { return wanted_; }
   /// About how many multiply-adds the next step costs.
   double work_per_step() const;
 
@@ -41,10 +42,10 @@ class Prediction {
   const std::vector<HeadPrediction>& heads() const { return heads_; }
 
  private:
-  /// The part that is not done yet; null for none.
-  PredictionPart* current() const;
+  void add(std::unique_ptr<PredictionPart> part);
 
-  std::vector<std::unique_ptr<PredictionPart>> parts_;
+  std::deque<std::unique_ptr<PredictionPart>> parts_;  // those still to be done: others hold no tokens
+  Eigen::Index ended_ = 0, wanted_ = 0;                // steps of the parts that are done, and of all
   std::vector<HeadPrediction> heads_;
 };
 
