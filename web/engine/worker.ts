@@ -11,6 +11,8 @@ interface Task {
   /** Made by the first step, which reads the headers of files. */
   job: NativeJob | null;
   work: number;
+  /** Milliseconds that its steps have taken; of one that came later, as if it had been there from the beginning. */
+  spent: number;
   /** When a partial result was last posted, and the progress then. */
   shown: number;
   progress: number;
@@ -23,7 +25,7 @@ const SLICE = 8;
 /** Partial results are posted no more often than this. */
 const PARTIAL = 60;
 
-const tasks: Task[] = [];
+const tasks = new Set<Task>();
 /** Tasks that wait for bytes which only the main thread can read. */
 const starved = new Map<number, Task>();
 const next = new MessageChannel();
@@ -64,7 +66,7 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
     if (!waiting.delete(message.id) || !native) return; // cancelled before the engine was there
     const { id, job: name, input, partition } = message;
     const sources = withSources(input);
-    tasks.push({
+    join({
       id,
       engine: native,
       name,
@@ -72,11 +74,11 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
       partition,
       job: null,
       work: 1e6,
+      spent: 0,
       shown: performance.now(),
       progress: 0,
       slowest: 0,
     });
-    schedule();
   } catch (error) {
     waiting.delete(message.id);
     fail(message.id, error);
@@ -85,8 +87,8 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
 
 function cancel(id: number): void {
   waiting.delete(id);
-  const at = tasks.findIndex((task) => task.id === id);
-  const task = at >= 0 ? tasks.splice(at, 1)[0] : starved.get(id);
+  const task = [...tasks].find((it) => it.id === id) ?? starved.get(id);
+  if (task) tasks.delete(task);
   starved.delete(id);
   task?.job?.delete();
   task?.sources.close();
@@ -107,6 +109,7 @@ function step(task: Task): boolean {
   const { id, job, partition } = task;
   const done = job.advance(task.work);
   const now = performance.now();
+  task.spent += now - start;
   const slowest = (task.slowest = Math.max(task.slowest, now - start));
   task.work = Math.min(1e10, Math.max(1e3, task.work * clamp(SLICE / (now - start))));
   if (done) {
@@ -154,28 +157,40 @@ function feed({ id, file, offset, bytes }: ToWorker & { kind: 'bytes' }): void {
   if (!task) return; // cancelled meanwhile
   starved.delete(id);
   task.sources.files[file].feed(offset, bytes);
-  tasks.push(task);
-  schedule();
+  join(task);
 }
 
 function clamp(ratio: number): number {
   return Number.isFinite(ratio) ? Math.min(4, Math.max(0.25, ratio)) : 4;
 }
 
+/** The task that has had the least time: steps of one may be a hundred times as long as those of another. */
+function neediest(): Task | undefined {
+  return [...tasks].reduce<Task | undefined>((least, it) => (least && least.spent <= it.spent ? least : it), undefined);
+}
+
+/** Takes a task among those that have turns; it is owed no time that it was not there. */
+function join(task: Task): void {
+  task.spent = Math.max(task.spent, neediest()?.spent ?? 0);
+  tasks.add(task);
+  schedule();
+}
+
 /** Comes back after the messages that arrived meanwhile. */
 function schedule(): void {
-  if (scheduled || tasks.length === 0) return;
+  if (scheduled || tasks.size === 0) return;
   scheduled = true;
   next.port2.postMessage(null);
 }
 
 next.port1.onmessage = () => {
   scheduled = false;
-  const task = tasks.shift();
+  const task = neediest();
   if (!task) return;
   try {
-    if (!step(task)) tasks.push(task);
+    if (step(task)) tasks.delete(task);
   } catch (error) {
+    tasks.delete(task);
     if (!starve(task)) end(task, error);
   }
   schedule();
@@ -197,8 +212,8 @@ function instance(module: WebAssembly.Module): Promise<NativeEngine> {
 }
 
 function answer(number: number): void {
-  const busy = tasks.length > 0;
-  const ids = [...tasks.map(({ id }) => id), ...waiting, ...starved.keys()];
+  const busy = tasks.size > 0;
+  const ids = [...Array.from(tasks, ({ id }) => id), ...waiting, ...starved.keys()];
   post({ kind: 'pong', number, ids, busy, memory: memory?.buffer.byteLength ?? 0 });
 }
 
