@@ -7,6 +7,7 @@ import './styles/checkpoint.css';
 import './styles/uses.css';
 import './styles/print.css';
 import { startCollapse } from './chapters/collapse/chapter';
+import { mapsFile } from './chapters/collapse/first-cells';
 import { startLocalize } from './chapters/localize/chapter';
 import { firstResult, SAMPLE_NAME, sampleHeads } from './chapters/localize/first-result';
 import { LocalizationFigure } from './chapters/localize/localization';
@@ -15,6 +16,7 @@ import { sampleFiles } from './chapters/model/sample';
 import { startTrain } from './chapters/train/chapter';
 import { resultsFiles } from './chapters/train/results-files';
 import { startUses } from './chapters/uses/chapter';
+import { labsFile } from './chapters/uses/first';
 import { VIEWS } from './chapters/views';
 import { wireLinkNotice } from './controls/link-notice';
 import { followTheme, wireButtons, wireEscape, wirePresets, wireSkipLink } from './controls/page';
@@ -56,7 +58,7 @@ function start(): void {
   wirePresets(state);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
   child(document, '[data-not-started]').remove();
-  setTimeout(() => void prefetch([engineFile, ...sampleFiles, ...resultsFiles]), PREFETCH);
+  setTimeout(() => void prefetch([engineFile, mapsFile, labsFile, ...sampleFiles, ...resultsFiles]), PREFETCH);
 }
 
 requestAnimationFrame(() => setTimeout(start));

@@ -1,12 +1,14 @@
 // The maps of collapses that the build computes: whole for every preset of the map, with the command line's numbers.
 import { expect, test } from 'vitest';
 import { cellsInput, stacksIn } from '../../web/chapters/collapse/cell-questions.ts';
-import { cellsFor } from '../../web/chapters/collapse/first-cells.ts';
+import { cellsFor, mapsByQuestion } from '../../web/chapters/collapse/first-cells.ts';
 import { CELLS } from '../../web/chapters/collapse/plane.ts';
 import { collapsePresets } from '../../web/chapters/collapse/presets.ts';
 import { collapseView } from '../../web/chapters/collapse/state.ts';
+import built from '../../web/generated/collapse-first.json';
 import { json, optionsOf } from '../cli/eigenscope.ts';
 
+const maps = mapsByQuestion(built);
 const presets = collapsePresets.filter(({ figure }) => figure === 'collapse-map');
 
 /** Cells in which the command line computes again, one in each part of the map. */
@@ -16,7 +18,7 @@ test.each([['the chapter', {}], ...presets.map(({ id, state }) => [id, state] as
   'the map of %s is that of the command line',
   (_, own) => {
     const state = { ...collapseView.defaults, ...own };
-    const { plane, cells, localization } = cellsFor(state, null, false);
+    const { plane, cells, localization } = cellsFor(state, null, false, maps);
     expect(cells.filter((cell) => cell?.samples === stacksIn(state)).length).toBe(CELLS ** 2);
     expect(localization).not.toBeNull();
     const { mean, variance, ...input } = cellsInput(state, plane, TRIED, stacksIn(state));
@@ -32,5 +34,5 @@ test.each([['the chapter', {}], ...presets.map(({ id, state }) => [id, state] as
 
 test('another stack has no map of the build', () => {
   const state = { ...collapseView.defaults, depth: collapseView.defaults.depth + 1 };
-  expect(cellsFor(state, null, false).isBegun()).toBe(false);
+  expect(cellsFor(state, null, false, maps).isBegun()).toBe(false);
 });

@@ -11,7 +11,7 @@ import { makeTip, placeTip } from '../../charts/tip';
 import type { Cell, CollapseCells } from './collapse-cells';
 import { Frame, type Shape } from '../../ui/frame';
 import { levelPlaces } from '../../charts/level-labels';
-import { cellsFor } from './first-cells';
+import { cellsFor, firstMaps, type FirstMaps } from './first-cells';
 import { FATE_NAMES, fateOf, FATES, fatesOf, paintFates } from './fates';
 import { cellAt, CELLS, centres, standIn, WIDE, widened, type Plane } from './plane';
 import { labelPlaces } from '../../charts/regions';
@@ -41,12 +41,11 @@ export class CollapseMapFigure implements Figure {
   private handle: Handle;
   private chart: Chart | null = null;
   /** The newest question, and what is shown: the one before it until it has its first cells. */
-  private asked: CollapseCells;
+  private asked: CollapseCells | null = null;
   private known: CollapseCells | null = null;
 
   constructor(private store: Store) {
     const { chart } = this.frame;
-    this.asked = cellsFor(store.state, null, false);
     this.canvas.className = 'bitmap';
     this.handle = new Handle(chart, 'Mean and variance of the eigenspectrum', {
       drag: (x, y) => this.drag(x, y),
@@ -60,12 +59,14 @@ export class CollapseMapFigure implements Figure {
   }
 
   async compute(context: FigureContext): Promise<void> {
-    this.asked = cellsFor(context.state, this.asked, this.handle.held);
+    const maps = await firstMaps().catch((): FirstMaps => new Map()); // the engine computes them too
+    if (context.signal.aborted) return;
+    this.asked = cellsFor(context.state, this.asked, this.handle.held, maps);
     await this.asked.ask(context);
   }
 
   paint(): void {
-    if (this.asked.isBegun()) this.known = this.asked;
+    if (this.asked?.isBegun()) this.known = this.asked;
     const { known, frame } = this;
     if (!known) return;
     const shown = this.shown(known);

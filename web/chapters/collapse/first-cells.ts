@@ -1,25 +1,47 @@
-import maps from '../../generated/collapse-first.json';
+import { loadJson, type ShippedFile } from '../../engine/shipped';
+import type maps from '../../generated/collapse-first.json';
+import asset from '../../generated/collapse-first.json?shipped';
 import { CollapseCells, keyOf } from './collapse-cells';
 import { planeOf, type Plane } from './plane';
 import { type State, collapseView } from './state';
 
+export const mapsFile: ShippedFile = { ...asset, name: 'file of the collapse maps' };
+
 /** Maps that the build has computed, by their questions: that of the chapter's own state and those of presets. */
-const MAPS = new Map(
-  maps.map((map) => {
-    const state = { ...collapseView.defaults, ...map.state } as State;
-    return [keyOf(state, planeOf(state)), map];
-  }),
-);
+export type FirstMaps = ReadonlyMap<string, (typeof maps)[number]>;
+
+export function mapsByQuestion(all: typeof maps): FirstMaps {
+  return new Map(
+    all.map((map) => {
+      const state = { ...collapseView.defaults, ...map.state } as State;
+      return [keyOf(state, planeOf(state)), map];
+    }),
+  );
+}
+
+let loaded: Promise<FirstMaps> | null = null;
+
+/** Throws as `loadJson`. */
+export function firstMaps(): Promise<FirstMaps> {
+  loaded ??= loadJson<typeof maps>(mapsFile).then(mapsByQuestion);
+  loaded.catch(() => (loaded = null));
+  return loaded;
+}
 
 /** The cells that a state asks for: those at hand or those of the build, if they are the ones. */
-export function cellsFor(state: Readonly<State>, present: CollapseCells | null, held: boolean): CollapseCells {
+export function cellsFor(
+  state: Readonly<State>,
+  present: CollapseCells | null,
+  held: boolean,
+  maps: FirstMaps,
+): CollapseCells {
   const plane = held && present ? present.plane : planeOf(state);
-  return present?.key === keyOf(state, plane) ? present : known(state, plane);
+  return present?.key === keyOf(state, plane) ? present : known(state, plane, maps);
 }
 
 /** The cells of a question as far as the build has them. */
-function known(state: Readonly<State>, plane: Plane): CollapseCells {
-  const map = MAPS.get(keyOf(state, plane));
+function known(state: Readonly<State>, plane: Plane, maps: FirstMaps): CollapseCells {
+  const map = maps.get(keyOf(state, plane));
   if (!map) return new CollapseCells(state, plane);
   const { residual, residual_error, entropy, entropy_error, samples, localization } = map;
   const cells = residual.map((_, at) => ({

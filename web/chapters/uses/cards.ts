@@ -1,12 +1,34 @@
+import { whenReachable } from '../../engine/network';
+import { NetworkError } from '../../engine/shipped';
 import { child } from '../../ui/dom';
+import { draw } from '../../ui/queue';
+import { inSight } from '../../ui/sight';
+import { firstAnswers } from './first';
 import type { LabFigure } from './lab-figure';
 
-/** Draws the small picture of each lab. */
-export function drawCards(figures: readonly Pick<LabFigure<unknown>, 'id' | 'card'>[]): void {
-  for (const figure of figures) {
-    const svg = figure.card();
-    svg.removeAttribute('role');
-    svg.removeAttribute('aria-label');
-    child(document, `[data-card="${figure.id}"]`).replaceChildren(svg);
+/** Draws the small picture of each lab when they are first seen. */
+export async function drawCards(figures: readonly Pick<LabFigure<never>, 'id' | 'card'>[]): Promise<void> {
+  await inSight(child(document, '.lab-cards'));
+  const answers = await firstWhenReachable();
+  draw(function* () {
+    for (const figure of figures) {
+      const svg = figure.card(answers[figure.id]);
+      svg.removeAttribute('role');
+      svg.removeAttribute('aria-label');
+      child(document, `[data-card="${figure.id}"]`).replaceChildren(svg);
+      yield;
+    }
+  });
+}
+
+/** The build's answers, asked for again while the host cannot be reached. */
+async function firstWhenReachable(): ReturnType<typeof firstAnswers> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await firstAnswers();
+    } catch (error) {
+      if (!(error instanceof NetworkError)) throw error;
+      await whenReachable(attempts);
+    }
   }
 }

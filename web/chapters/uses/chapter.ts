@@ -8,7 +8,6 @@ import { drawCards } from './cards';
 import { ContextFigure } from './contexts/figure';
 import { EntryFigure } from './entries/figure';
 import { ExplanationFigure } from './explanation/figure';
-import { FIRST } from './first';
 import type { LabFigure } from './lab-figure';
 import { LabModel } from './lab-model';
 import { LatentFigure } from './latent/figure';
@@ -20,9 +19,9 @@ import { SinkFigure } from './sinks/figure';
 import type { State, Store } from './state';
 import { TokenPriorFigure } from './token-prior/figure';
 
-type Lab = FramedFigure<State> & Pick<LabFigure<unknown>, 'id' | 'card'>;
+type Lab = FramedFigure<State> & Pick<LabFigure<never>, 'id' | 'card'>;
 
-type Made = new (id: FigureOf<'uses'>, first: never, store: Store, model: LabModel) => Lab;
+type Made = new (id: FigureOf<'uses'>, store: Store, model: LabModel) => Lab;
 
 const FIGURES: Record<FigureOf<'uses'>, Made> = {
   'position-meaning': PositionFigure,
@@ -44,7 +43,7 @@ export function startUses({ pool, heads }: Page, store: Store, opened: OpenedChe
   const [sample] = heads.shown('shown');
   const model = new LabModel(opened, sample.name);
   const controls = new Controls(store, pool);
-  const labs = (Object.keys(FIGURES) as FigureOf<'uses'>[]).map((id) => new FIGURES[id](id, FIRST[id], store, model));
+  const labs = (Object.keys(FIGURES) as FigureOf<'uses'>[]).map((id) => new FIGURES[id](id, store, model));
   const byId = Object.fromEntries(labs.map((lab) => [lab.id, lab])) as Record<FigureOf<'uses'>, Lab>;
   const figures = runFigures<FigureOf<'uses'>, State>(byId, store, pool, (id) => ({
     failed: (error) => controls.failed(error),
@@ -54,7 +53,7 @@ export function startUses({ pool, heads }: Page, store: Store, opened: OpenedChe
     for (const id of ON_MODEL) figures.runners[id].request('full');
   });
   controls.showOnlyFor(figures.inSight);
-  drawCards(labs);
+  void drawCards(labs);
   showOneLab();
   return figures;
 }

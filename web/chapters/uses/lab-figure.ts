@@ -7,6 +7,7 @@ import { areEqual } from '../../state/equal';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
 import type { FigureOf } from '../../ui/registry';
+import { firstAnswers } from './first';
 import { usesView, type Figure, type FigureContext, type State } from './state';
 
 /** Below this width the two charts of a lab stand one above the other. */
@@ -42,11 +43,7 @@ export abstract class LabFigure<Output> implements Figure {
   private claim: HTMLElement;
   private output: Output | null = null;
 
-  /** `first` is the answer in the chapter's own state, which the build has computed. */
-  constructor(
-    readonly id: FigureOf<'uses'>,
-    protected first: Output,
-  ) {
+  constructor(readonly id: FigureOf<'uses'>) {
     this.frame = new Frame(id, () => this.table());
     this.claim = child(this.frame.root, '[data-claim]');
   }
@@ -59,8 +56,8 @@ export abstract class LabFigure<Output> implements Figure {
   protected abstract captionOf(output: Output): string;
   protected abstract tableOf(output: Output): Table;
 
-  /** Its first panel in the chapter's own state, small and without axes. */
-  card({ marks, x, y } = this.panels(this.first)[0]): SVGSVGElement {
+  /** The first panel of its answer in the chapter's own state, small and without axes. */
+  card(first: Output, { marks, x, y } = this.panels(first)[0]): SVGSVGElement {
     const scale = ({ type, base, constant }: ScaleOptions) => ({ type, base, constant, axis: null, inset: 6 });
     return chart({ label: '', ...CARD, x: scale(x), y: scale(y), marks }).svg;
   }
@@ -75,7 +72,11 @@ export abstract class LabFigure<Output> implements Figure {
       this.output = output;
       this.claim.classList.remove(BEFORE);
     };
-    if (this.isKnown(context.state)) return take(this.first);
+    if (this.isKnown(context.state)) {
+      const { [this.id]: first } = await firstAnswers();
+      if (!context.signal.aborted) take(first);
+      return;
+    }
     this.claim.classList.add(BEFORE);
     const whole = await this.answer(context, (output, progress) => {
       take(output);

@@ -19,11 +19,10 @@ export abstract class ModelLab<Output> extends LabFigure<Output> {
 
   constructor(
     id: FigureOf<'uses'>,
-    first: Output,
     protected store: Store,
     private model: LabModel,
   ) {
-    super(id, first);
+    super(id);
     this.button = child(this.frame.root, '[data-action="load-weights"]');
     this.button.textContent = `Load ${model.sampleName} (${weightsSize}) for other settings`;
     this.button.addEventListener('click', () => model.want());
@@ -45,8 +44,8 @@ export abstract class ModelLab<Output> extends LabFigure<Output> {
     return this.panelsOf(output, this.store.state);
   }
 
-  override card(): SVGSVGElement {
-    return super.card(this.panelsOf(this.first, usesView.defaults)[0]);
+  override card(first: Output): SVGSVGElement {
+    return super.card(first, this.panelsOf(first, usesView.defaults)[0]);
   }
 
   protected override isKnown(state: Readonly<State>): boolean {
