@@ -18,7 +18,7 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
-constexpr Index kBlockWeights = Index{1} << 22;
+constexpr Index kBlockWeights = Index{1} << 20;
 constexpr Index kRows = 16;  // of a tile of the product
 
 }  // namespace

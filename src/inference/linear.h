@@ -50,7 +50,7 @@ class StoredLinear {
   const Eigen::VectorXf& bias() const { return bias_; }
   /// Outputs [first, first + count) as a map of their own.
   StoredLinear part(Eigen::Index first, Eigen::Index count) const;
-  /// Fills `block`, whose memory is used again, with the outputs from `first` on, as many as it holds: 16 MiB of
+  /// Fills `block`, whose memory is used again, with the outputs from `first` on, as many as it holds: 4 MiB of
   /// weights, or all where the file has inputs first. Throws FormatError naming the tensor that cannot be read or has
   /// values that are not finite.
   void read_block(Eigen::Index first, LinearBlock& block) const;

@@ -60,20 +60,12 @@ MatrixXd smoothed_by_position(const MatrixXd& means, const SinkKeys& apart) {
   return smooth;
 }
 
-MatrixXd mean_of(const std::vector<MatrixXd>& passages) {
-  MatrixXd mean = passages.front();
-  for (std::size_t k = 1; k < passages.size(); ++k) mean += passages[k];
-  return mean / static_cast<double>(passages.size());
-}
-
 VectorXd correlations_of(const std::vector<Eigen::MatrixXf>& states, const SinkKeys& sinks) {
   const Index length = states.front().cols(), content = length - sinks.leading - sinks.trailing;
-  std::vector<MatrixXd> passages;
-  for (const Eigen::MatrixXf& passage : states) passages.push_back(passage.cast<double>());
-  const MatrixXd means = smoothed_by_position(mean_of(passages), sinks);
+  const MatrixXd means = smoothed_by_position(mean_of(states), sinks);
   VectorXd products = VectorXd::Zero(content), pairs = VectorXd::Zero(content);
-  for (const MatrixXd& passage : passages) {
-    const MatrixXd centred = (passage - means).middleCols(sinks.leading, content);
+  for (const Eigen::MatrixXf& passage : states) {
+    const MatrixXd centred = (passage.cast<double>() - means).middleCols(sinks.leading, content);
     const MatrixXd gram = transposed_times(centred, centred, Entries::upper);
     for (Index distance = 0; distance < content; ++distance) {
       products[distance] += gram.diagonal(distance).sum();

@@ -34,7 +34,12 @@ class Moments {
 Eigen::MatrixXd smoothed_by_position(const Eigen::MatrixXd& means, const SinkKeys& apart);
 
 /// Mean of each entry over matrices of one shape: of passages, the mean token at each position.
-Eigen::MatrixXd mean_of(const std::vector<Eigen::MatrixXd>& passages);
+template <class Matrix>
+Eigen::MatrixXd mean_of(const std::vector<Matrix>& passages) {
+  Eigen::MatrixXd mean = passages.front().template cast<double>();
+  for (std::size_t k = 1; k < passages.size(); ++k) mean += passages[k].template cast<double>();
+  return mean / static_cast<double>(passages.size());
+}
 
 /// k(D), D = 0 ... T-1, over a layer's states (d x T for each passage): the correlation of two content tokens
 /// D positions apart in one passage, as Cov(x_s, x_t) = k(|s - t|) Sigma has it, by traces around the means by
