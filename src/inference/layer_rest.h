@@ -21,7 +21,7 @@ void check_tokens(const Eigen::MatrixXf& tokens, int layer);
 /// again.
 class LayerRest {
  public:
-  static constexpr Eigen::Index kMostHidden = Eigen::Index{1} << 23;  ///< 32 MiB
+  static constexpr Eigen::Index kMostHidden = Eigen::Index{1} << 22;  ///< 16 MiB
 
   /// `read` are what the heads of a layer read of each passage (H d_h x T), `tokens` (d x T) those that entered it,
   /// which become those after it. All must outlive this object.
