@@ -13,8 +13,8 @@ interface Task {
   work: number;
   /** Milliseconds that its steps have taken; of one that came later, as if it had been there from the beginning. */
   spent: number;
-  /** When a partial result was last posted, and the progress then. */
-  shown: number;
+  /** When the next partial result may be posted, and the progress at the last one. */
+  due: number;
   progress: number;
   /** Milliseconds of its longest step. */
   slowest: number;
@@ -22,8 +22,9 @@ interface Task {
 
 /** One call of advance() should take about this long, so that a cancel is seen within it. */
 const SLICE = 8;
-/** Partial results are posted no more often than this. */
+/** Partial results are posted no more often than this, and no more of them than so many bytes in a millisecond. */
 const PARTIAL = 60;
+const PARTIAL_BYTES = 2000;
 
 const tasks = new Set<Task>();
 /** Tasks that wait for bytes which only the main thread can read. */
@@ -34,10 +35,12 @@ let scheduled = false;
 let engine: Promise<NativeEngine> | undefined;
 let memory: WebAssembly.Memory | undefined;
 
-/** Results move to the main thread: their arrays are copies of what the job holds. */
-function post(message: FromWorker): void {
+/** Results move to the main thread: their arrays are copies of what the job holds. Returns their bytes. */
+function post(message: FromWorker): number {
   const transfer = 'output' in message ? [...new Set(buffersOf(message.output))] : [];
+  const bytes = transfer.reduce((sum, { byteLength }) => sum + byteLength, 0);
   postMessage(message, { transfer });
+  return bytes;
 }
 
 function* buffersOf(value: unknown): Generator<ArrayBuffer> {
@@ -75,7 +78,7 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
       job: null,
       work: 1e6,
       spent: 0,
-      shown: performance.now(),
+      due: performance.now() + PARTIAL,
       progress: 0,
       slowest: 0,
     });
@@ -117,19 +120,22 @@ function step(task: Task): boolean {
     post({ kind: 'done', id, output, slowest });
     job.delete();
     task.sources.close();
-  } else if (now - task.shown > PARTIAL) {
+  } else if (now > task.due) {
     postPartial(task, job);
   }
   return done;
 }
 
-/** Posts what the job has found, where that is more than before: it may be large. */
+/**
+ * Posts what the job has found, where that is more than before. It may be large, and what the page has let go waits
+ * for the garbage collector: so the next one waits too.
+ */
 function postPartial(task: Task, job: NativeJob): void {
   const { id, slowest } = task;
   const progress = job.progress();
   if (progress === task.progress) return;
-  post({ kind: 'partial', id, progress, output: job.output(), slowest });
-  task.shown = performance.now();
+  const bytes = post({ kind: 'partial', id, progress, output: job.output(), slowest });
+  task.due = performance.now() + Math.max(PARTIAL, bytes / PARTIAL_BYTES);
   task.progress = progress;
 }
 
