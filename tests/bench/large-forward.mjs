@@ -21,8 +21,14 @@ const LIMIT = 600;
 const LENGTH = 128;
 /** All weights of the small one are written; of the large one queries and keys, and the others are holes. */
 const MODELS = [
-  { size: '1.1b', weights: '--full', passages: 4, turns: 3 },
-  { size: '7b', weights: '--dense', passages: 1, turns: 1 },
+  { size: '1.1b', weights: '--full', passages: 4, turns: 3, ways: ['native', 'Chromium'] },
+  {
+    size: '7b',
+    weights: '--dense',
+    passages: 1,
+    turns: 1,
+    ways: ['native', 'Chromium', 'Chromium, prediction beside'],
+  },
 ];
 
 const textOf = (passages) => 'Call me Ishmael. '.repeat(LENGTH).slice(0, LENGTH * passages);
@@ -52,13 +58,13 @@ async function native(folder, passages) {
 
 /**
  * Changes the page's question about its sentence: these passages, whose matrices it keeps only where there is one as
- * on the page. Predictions, which would run beside it, are refused. Runs in the page.
+ * on the page. The prediction beside it is refused unless it is wanted. Runs in the page.
  */
-function changeQuestions({ text, passages }) {
+function changeQuestions({ text, passages, prediction }) {
   const post = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function (message, ...rest) {
     const { kind, id, job, input } = message;
-    if (kind === 'run' && job === 'predict') input.passages = 0;
+    if (kind === 'run' && job === 'predict' && !prediction) input.passages = 0;
     if (kind === 'run' && job === 'attend') {
       Object.assign(input, { text, passages, weights: passages === 1 });
       const start = performance.now();
@@ -73,13 +79,13 @@ function changeQuestions({ text, passages }) {
   };
 }
 
-/** The same of the page, of whose memory the most is from the choice of the files on. */
-async function inChromium(browser, address, folder, passages) {
+/** The same of the page, of whose memory the most is from the choice of the files on until the sentence's answer. */
+async function inChromium(folder, passages, prediction) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   try {
     const page = await context.newPage();
-    await page.addInitScript(changeQuestions, { text: textOf(passages), passages });
-    await page.goto(`${address}#model`);
+    await page.addInitScript(changeQuestions, { text: textOf(passages), passages, prediction });
+    await page.goto(`${host.address}#model`);
     const meter = await rendererMeter(browser);
     const files = readdirSync(folder).filter((name) => !name.endsWith('.txt'));
     await page.locator('[data-files]').setInputFiles(files.map((name) => join(folder, name)));
@@ -99,6 +105,12 @@ async function inChromium(browser, address, folder, passages) {
   }
 }
 
+const WAYS = {
+  native,
+  Chromium: (folder, passages) => inChromium(folder, passages, false),
+  'Chromium, prediction beside': (folder, passages) => inChromium(folder, passages, true),
+};
+
 const host = await serve();
 const browser = await launch();
 const rows = [];
@@ -106,10 +118,9 @@ try {
   for (const model of MODELS) {
     const { size, passages } = model;
     await withCheckpoint(model, async (folder) => {
-      const turns = { native: [], Chromium: [] };
+      const turns = Object.fromEntries(model.ways.map((way) => [way, []]));
       for (let turn = 0; turn < model.turns; ++turn) {
-        turns.native.push(await native(folder, passages));
-        turns.Chromium.push(await inChromium(browser, host.address, folder, passages));
+        for (const way of model.ways) turns[way].push(await WAYS[way](folder, passages));
       }
       for (const [where, own] of Object.entries(turns)) {
         const cell = (value, digits) => cellOf(own.map(value), digits);
@@ -119,7 +130,7 @@ try {
           where,
           cell(({ seconds }) => seconds, 1),
           cell(({ processor }) => processor, 1),
-          where === 'native' ? '' : cell(({ processor }, i) => processor / turns.native[i].processor, 2),
+          where !== 'Chromium' ? '' : cell(({ processor }, i) => processor / turns.native[i].processor, 2),
           cell(({ memory }) => memory, 0),
           `${LIMIT}`,
         ]);
@@ -146,8 +157,9 @@ try {
         'Weights of the 7B model other than queries and keys are holes of the files, which read as zeros.',
       `Native is \`eigenscope attend\`, which uses all cores. Chromium ${browser.version()} runs the built page's ` +
         'question about its sentence in one worker, with these passages in its place; memory is the anonymous memory ' +
-        'of its process from the choice of the files on, the scan of all heads included. The prediction, which the ' +
-        'page computes beside it on passages of its own, is left out; it takes time and memory of its own.',
+        'of its process from the choice of the files on, the scan of all heads included. The prediction on passages of ' +
+        'its own, which the page computes in two workers at the same time, is refused in rows that do not name it. In one ' +
+        'that does, times are those of the sentence, and memory is measured until its answer.',
     ],
   });
 } finally {
