@@ -20,6 +20,8 @@ interface Block {
 }
 /** The blocks of all sources; the one used last is last. */
 const kept = new Set<Block>();
+/** Bytes that were read for one use since a block was last used. */
+let passed = 0;
 
 /** Takes what is sent to it, and nobody receives it. */
 const { port1: nobody, port2: closed } = new MessageChannel();
@@ -79,11 +81,14 @@ abstract class RangeSource implements ByteSource {
     if (this.used) free(this.used);
     this.used = null; // should the next line throw
     this.used = this.range(offset, length);
+    passed += length;
+    if (passed > KEPT) kept.forEach(release); // small tensors between large ones, which are read once
     return this.used;
   }
 
   private block(start: number): Uint8Array {
     const block = this.blocks.get(start) ?? this.newBlock(start);
+    passed = 0;
     kept.delete(block);
     kept.add(block);
     return block.bytes;

@@ -24,7 +24,7 @@ interface Task {
 const SLICE = 8;
 /** Partial results are posted no more often than this, and no more of them than so many bytes in a millisecond. */
 const PARTIAL = 60;
-const PARTIAL_BYTES = 2000;
+const PARTIAL_BYTES = 1000;
 
 const tasks = new Set<Task>();
 /** Tasks that wait for bytes which only the main thread can read. */
