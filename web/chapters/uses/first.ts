@@ -4,7 +4,7 @@ import type { FigureOf } from '../../ui/registry';
 
 export const labsFile: ShippedFile = { ...asset, name: 'file of the labs’ answers' };
 
-type Answers = Record<FigureOf<'uses'>, never>;
+export type Answers = Record<FigureOf<'uses'>, never>;
 
 let answers: Promise<Answers> | null = null;
 
