@@ -11,7 +11,7 @@ type RunPartition<J extends JobName> = <Answer>(partition: Partition, options: R
 export async function divided<J extends JobName>(
   run: RunPartition<J>,
   partitions: number,
-  { signal, onPartial, onRestart, onStart, expected }: RunOptions<J>,
+  { signal, onPartial, onRestart, onStart, expected, background }: RunOptions<J>,
 ): Promise<Output<J>> {
   const ending = new AbortController();
   const abort = () => ending.abort(signal?.reason);
@@ -34,12 +34,13 @@ export async function divided<J extends JobName>(
             onRestart,
             onStart,
             expected,
+            background,
             onPartial: (output, own) => take(number, output, own),
           },
         ),
       ),
     );
-    return await run<Output<J>>({ found }, { signal: ending.signal, onPartial, onRestart, expected });
+    return await run<Output<J>>({ found }, { signal: ending.signal, onPartial, onRestart, expected, background });
   } catch (error) {
     ending.abort(error);
     throw error;

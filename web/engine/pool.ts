@@ -18,6 +18,8 @@ const MOST_RESTARTS = 3;
 const MOST_STALLS = 1;
 /** Kinds of jobs whose steps are remembered. */
 const MOST_KINDS = 500;
+/** What is known of a job at its beginning. */
+const BEGUN = { partial: null, restarts: 0, silent: 0, stalls: 0 };
 
 /**
  * Workers, each with its own instance of the engine. A job runs in the least busy one. A worker
@@ -61,7 +63,7 @@ export class Pool {
     partition: Partition | null,
     options: RunOptions<J>,
   ): Promise<Answer> {
-    const { signal, onPartial, onRestart, onStart, expected = 0 } = options;
+    const { signal, onPartial, onRestart, onStart, expected = 0, background = false } = options;
     const engine = await this.load();
     signal?.throwIfAborted();
     const id = ++this.count;
@@ -70,7 +72,7 @@ export class Pool {
     try {
       return await new Promise<Answer>((resolve, reject) => {
         const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
-        const call = { id, job, input, partition, slowest, expected, restarts: 0, silent: 0, stalls: 0 };
+        const call = { id, job, input, partition, background, slowest, expected, ...BEGUN };
         this.send(engine, { ...call, onPartial, onRestart, resolve, reject });
         onStart?.();
       });
@@ -126,7 +128,8 @@ export class Pool {
     if (!call) return; // cancelled meanwhile
     if ('slowest' in message) this.learn(call, message.slowest);
     if (message.kind === 'partial') {
-      call.onPartial?.(message.output as never, message.progress);
+      call.partial = message.output ?? call.partial;
+      call.onPartial?.(call.partial as never, message.progress);
     } else if (message.kind === 'read') {
       void this.read(seat, call, message);
     } else if (message.kind === 'done') {

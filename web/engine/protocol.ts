@@ -39,8 +39,11 @@ export type Partition = { number: number } | { found: Uint8Array[] };
 /** Main thread to worker. The engine is compiled once and shared; it precedes the first job. */
 export type ToWorker =
   | { kind: 'load'; engine: WebAssembly.Module }
-  /** `partition` is null for a job that is not divided. Of a partition the final output is what it has found. */
-  | { kind: 'run'; id: number; job: JobName; input: unknown; partition: Partition | null }
+  /**
+   * `partition` is null for a job that is not divided. Of a partition the final output is what it has found. A
+   * `background` job advances, and takes memory, only while the worker has no other.
+   */
+  | { kind: 'run'; id: number; job: JobName; input: unknown; partition: Partition | null; background: boolean }
   | { kind: 'cancel'; id: number }
   /** Asks which jobs the worker has; the answer has the same number. */
   | { kind: 'ping'; number: number }

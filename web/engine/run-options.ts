@@ -11,4 +11,6 @@ export interface RunOptions<J extends JobName> {
   onStart?: () => void;
   /** Seconds that the job takes by an estimate: a step of it may take as long. */
   expected?: number;
+  /** A long job, for which no other waits: its worker advances it only while it has no other job. */
+  background?: boolean;
 }

@@ -8,6 +8,7 @@ export interface Call extends Pace {
   job: JobName;
   /** Null for a job that is not divided. */
   partition: Partition | null;
+  background: boolean;
   /** How often its worker vanished, or lost it. */
   restarts: number;
   /** Seconds since it was sent to its worker, or since a sign of work from there. */
@@ -91,9 +92,9 @@ export class Seat {
   send(engine: WebAssembly.Module, call: Call): void {
     this.calls.set(call.id, call);
     call.silent = 0;
-    const { id, job, input, partition } = call;
+    const { id, job, input, partition, background } = call;
     this.load(engine);
-    this.post({ kind: 'run', id, job, input, partition });
+    this.post({ kind: 'run', id, job, input, partition, background });
   }
 
   /** Lets a job go, and says so when the worker does not listen. */

@@ -8,6 +8,7 @@ interface Task {
   name: JobName;
   sources: Sources;
   partition: Partition | null;
+  background: boolean;
   /** Made by the first step, which reads the headers of files. */
   job: NativeJob | null;
   work: number;
@@ -67,7 +68,7 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
   try {
     const native = await engine;
     if (!waiting.delete(message.id) || !native) return; // cancelled before the engine was there
-    const { id, job: name, input, partition } = message;
+    const { id, job: name, input, partition, background } = message;
     const sources = withSources(input);
     join({
       id,
@@ -77,6 +78,7 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
       partition,
       job: null,
       work: 1e6,
+      background,
       spent: 0,
       due: performance.now() + PARTIAL,
       progress: 0,
@@ -170,14 +172,15 @@ function clamp(ratio: number): number {
   return Number.isFinite(ratio) ? Math.min(4, Math.max(0.25, ratio)) : 4;
 }
 
-/** The task that has had the least time: steps of one may be a hundred times as long as those of another. */
-function neediest(): Task | undefined {
-  return [...tasks].reduce<Task | undefined>((least, it) => (least && least.spent <= it.spent ? least : it), undefined);
+/** Of both kinds, the task that has had the least time: steps of one may be a hundred times as long as those of another. */
+function neediest(background: boolean): Task | undefined {
+  const own = [...tasks].filter((it) => it.background === background);
+  return own.reduce<Task | undefined>((least, it) => (least && least.spent <= it.spent ? least : it), undefined);
 }
 
 /** Takes a task among those that have turns; it is owed no time that it was not there. */
 function join(task: Task): void {
-  task.spent = Math.max(task.spent, neediest()?.spent ?? 0);
+  task.spent = Math.max(task.spent, neediest(task.background)?.spent ?? 0);
   tasks.add(task);
   schedule();
 }
@@ -191,7 +194,7 @@ function schedule(): void {
 
 next.port1.onmessage = () => {
   scheduled = false;
-  const task = neediest();
+  const task = neediest(false) ?? neediest(true);
   if (!task) return;
   try {
     if (step(task)) tasks.delete(task);

@@ -173,6 +173,7 @@ export class Runner {
           signal,
           onPartial: take,
           onStart: () => this.wait.startJob(),
+          background: this.figure.background,
           ...(seconds !== null && { expected: seconds }),
         });
       },

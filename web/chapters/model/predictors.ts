@@ -86,6 +86,7 @@ export class PredictorsFigure implements Figure {
   readonly repaintOn = ['level', 'quantity', 'brush', 'head'] as const;
   readonly frame = new Frame(this.id, () => this.table());
   private pointer: HeadPointer;
+  readonly background = true;
   private chart: Chart | null = null;
   private text = '';
   /** A text that a person gave, until the engine has read it: where it is refused, all stays as it is. */

@@ -33,7 +33,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
   const controls = new Controls(store, pool, controlOf, TRAINING);
   const texts = new TextSource();
   const comparison = new RunComparison(
-    (input, options) => pool.run('train', input, options),
+    (input, options) => pool.run('train', input, { ...options, background: true }),
     async () => (await texts.load()).bytes,
   );
   const configure = () => comparison.configure(runsOf(store.state).map((kind) => trainingOf(store.state, kind)));
