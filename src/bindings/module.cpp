@@ -64,6 +64,7 @@ class ScriptJob {
     return guarded([&] { return job_->advance(work); });
   }
   double progress() const { return job_->progress(); }
+  double revision() const { return job_->revision(); }
   val output() {
     return guarded([&] {
       ScriptResult result;
@@ -107,6 +108,7 @@ EMSCRIPTEN_BINDINGS(eigenscope) {
   emscripten::class_<ScriptJob>("Job")
       .function("advance", &ScriptJob::advance)
       .function("progress", &ScriptJob::progress)
+      .function("revision", &ScriptJob::revision)
       .function("output", &ScriptJob::output)
       .function("found", &ScriptJob::found);
   emscripten::function("createJob", &create_job);

@@ -37,6 +37,8 @@ class Job {
   virtual double progress() const = 0;
   /// In parts, where these have a name.
   virtual std::optional<PartsDone> parts() const { return {}; }
+  /// Differs when the result so far does: a caller that has the one before need not ask for it again.
+  virtual double revision() const { return progress(); }
   /// The result so far; once done, the result. After a step that failed: that of those before it.
   virtual void write(ResultFields& out) const = 0;
   /// Of a partition that is done: what the others need of it.
@@ -66,7 +68,7 @@ void check_text(const Operation& operation, const std::string& field, const std:
 
 /// `Own` is made from a const Input&, has advance(work), progress() and result(), whose type a function
 /// describe(ResultFields&, const Result&) describes, and describe(InputFields&, Input&) the input. It may have
-/// parts(). Where it divides its work it has kPartitions, found() and is made from a const Input& and a
+/// parts() and revision(). Where it divides its work it has kPartitions, found() and is made from a const Input& and a
 /// const Partition&.
 template <class Input, class Own>
 constexpr Operation operation(const char* name, Help meaning, Help example,
@@ -85,6 +87,10 @@ constexpr Operation operation(const char* name, Help meaning, Help example,
     std::optional<PartsDone> parts() const override {
       if constexpr (requires(const Own& it) { it.parts(); }) return own.parts();
       return {};
+    }
+    double revision() const override {
+      if constexpr (requires(const Own& it) { it.revision(); }) return own.revision();
+      return own.progress();
     }
     void write(ResultFields& out) const override { describe(out, own.result()); }
     std::vector<std::byte> found() const override {

@@ -259,6 +259,7 @@ class AttendJob {
   PartsDone parts() const {
     return {static_cast<Index>(attention_.layers().size()), given_.model->layers(), "layers"};
   }
+  double revision() const { return static_cast<double>(attention_.layers().size()); }
   AttendResult result() const {
     AttendResult result = given_;
     result.layers = attention_.layers();

@@ -244,6 +244,11 @@ class PredictJob {
     return done();
   }
   double progress() const { return prediction_ ? progress_of(*prediction_) : 1; }
+  /// Until all heads are there, each step but the last of a head leaves the result as it was.
+  double revision() const {
+    const auto found = static_cast<double>(heads().size());
+    return found < model_->layers() * model_->heads() ? found : found + progress();
+  }
   std::vector<std::byte> found() const { return bytes_of(heads()); }
   PredictResult result() const {
     return {only_summary_ ? &no_heads() : &heads(),

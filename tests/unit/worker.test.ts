@@ -7,17 +7,18 @@ let clock = 0;
 /** Names of jobs: as they were created, and as they were advanced. */
 let created: string[] = [];
 let advanced: string[] = [];
-/** Milliseconds of a step, and steps, of each job. */
-const steps: Record<string, { slow: number; count: number }> = {
-  fast: { slow: 1, count: 60 },
-  slow: { slow: 20, count: 3 },
-  background: { slow: 1, count: 2 },
+/** Milliseconds of a step, steps, and steps after which the result differs, of each job. */
+const steps: Record<string, { slow: number; count: number; parts: number }> = {
+  fast: { slow: 1, count: 60, parts: 1 },
+  slow: { slow: 20, count: 3, parts: 1 },
+  background: { slow: 1, count: 2, parts: 1 },
+  layers: { slow: 100, count: 6, parts: 2 },
 };
 
 const engine = {
   createJob(name: string) {
     created.push(name);
-    const { slow, count } = steps[name];
+    const { slow, count, parts } = steps[name];
     let left = count;
     return {
       advance() {
@@ -25,8 +26,9 @@ const engine = {
         clock += slow;
         return --left === 0;
       },
-      progress: () => 0,
-      output: () => ({}),
+      progress: () => 1 - left / count,
+      revision: () => Math.floor((count - left) / parts),
+      output: () => ({ left }),
       delete() {},
     };
   },
@@ -37,8 +39,10 @@ vi.stubGlobal('onmessage', null);
 vi.stubGlobal('performance', { now: () => clock });
 vi.stubGlobal('navigator', { locks: { request: () => new Promise(() => {}) } });
 const done: number[] = [];
+let partials: unknown[] = [];
 vi.stubGlobal('postMessage', (message: FromWorker) => {
   if (message.kind === 'done') done.push(message.id);
+  if (message.kind === 'partial') partials.push(message.output);
 });
 await import('../../web/engine/worker');
 
@@ -51,6 +55,7 @@ beforeEach(() => {
   created = [];
   advanced = [];
   done.length = 0;
+  partials = [];
   send({ kind: 'load', engine: {} as WebAssembly.Module });
 });
 
@@ -68,4 +73,10 @@ test('a background job begins when no other is left', async () => {
   await vi.waitFor(() => expect(done).toHaveLength(2));
   expect(created).toEqual(['fast', 'background']);
   expect(advanced.lastIndexOf('fast')).toBeLessThan(advanced.indexOf('background'));
+});
+
+test('a partial result is posted where it differs from the one before', async () => {
+  run('layers');
+  await vi.waitFor(() => expect(done).toHaveLength(1));
+  expect(partials).toEqual([{ left: 5 }, { left: 4 }, null, { left: 2 }, null]);
 });

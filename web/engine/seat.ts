@@ -13,6 +13,8 @@ export interface Call extends Pace {
   restarts: number;
   /** Seconds since it was sent to its worker, or since a sign of work from there. */
   silent: number;
+  /** The last partial result; null before the first. */
+  partial: unknown;
   onPartial: ((output: never, progress: number) => void) | undefined;
   onRestart: (() => void) | undefined;
   resolve: (output: never) => void;

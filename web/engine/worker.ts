@@ -17,6 +17,8 @@ interface Task {
   /** When the next partial result may be posted, and the progress at the last one. */
   due: number;
   progress: number;
+  /** Of the last partial result that was posted. */
+  revision: number;
   /** Milliseconds of its longest step. */
   slowest: number;
 }
@@ -76,12 +78,13 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
       name,
       sources,
       partition,
+      background,
       job: null,
       work: 1e6,
-      background,
       spent: 0,
       due: performance.now() + PARTIAL,
       progress: 0,
+      revision: NaN,
       slowest: 0,
     });
   } catch (error) {
@@ -133,12 +136,16 @@ function step(task: Task): boolean {
  * for the garbage collector: so the next one waits too.
  */
 function postPartial(task: Task, job: NativeJob): void {
-  const { id, slowest } = task;
+  const { id, partition, slowest } = task;
   const progress = job.progress();
   if (progress === task.progress) return;
-  const bytes = post({ kind: 'partial', id, progress, output: job.output(), slowest });
+  const revision = job.revision();
+  const isShown = !partition || !('number' in partition) || partition.number === 0;
+  const output = isShown && revision !== task.revision ? job.output() : null;
+  const bytes = post({ kind: 'partial', id, progress, output, slowest });
   task.due = performance.now() + Math.max(PARTIAL, bytes / PARTIAL_BYTES);
   task.progress = progress;
+  task.revision = revision;
 }
 
 /** Ends a task whose step failed. What it found before stays, unless the engine broke. */

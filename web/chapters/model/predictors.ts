@@ -32,6 +32,8 @@ function rangeOf(predictions: Predicted, quantity: PredictedMeasure): [number, n
 
 /** Milliseconds between two partial results that are shown: drawing all heads takes longer than predicting one. */
 const BETWEEN = 400;
+/** Milliseconds where fewer than one head in twenty is new: each drawing of a thousand heads leaves megabytes. */
+const BETWEEN_FEW = 5000;
 
 const SEQUENCES = levelCalled('sequences');
 
@@ -84,9 +86,9 @@ export class PredictorsFigure implements Figure {
   readonly id = 'predictors';
   readonly inputs = ['passages', 'seed', 'tokens_source', 'tokens_order', 'zipf_exponent', 'zipf_offset'] as const;
   readonly repaintOn = ['level', 'quantity', 'brush', 'head'] as const;
+  readonly background = true;
   readonly frame = new Frame(this.id, () => this.table());
   private pointer: HeadPointer;
-  readonly background = true;
   private chart: Chart | null = null;
   private text = '';
   /** A text that a person gave, until the engine has read it: where it is refused, all stays as it is. */
@@ -200,7 +202,8 @@ export class PredictorsFigure implements Figure {
   private takePart(context: FigureContext, part: Predicted, progress: number): void {
     const known = this.measurements.predictions?.layer.length ?? 0;
     if (part.layer.length === known) return;
-    if (known === 0 || performance.now() - this.shown > BETWEEN) this.take(context, part, progress);
+    const between = part.layer.length > 1.05 * known ? BETWEEN : BETWEEN_FEW;
+    if (known === 0 || performance.now() - this.shown > between) this.take(context, part, progress);
   }
 
   paint(): void {
