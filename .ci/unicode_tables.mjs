@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Writes src/text/unicode_packed.cpp from the Unicode of Node: .ci/unicode_tables.mjs > src/text/unicode_packed.cpp
+ * Writes src/text/unicode_packed.h from the Unicode of Node: .ci/unicode_tables.mjs > src/text/unicode_packed.h
  *
  * A table is packed to a fifth of its size: differences from the row before, in base64 digits of 5 bits, the lowest
  * first, as in source maps.
@@ -12,29 +12,12 @@ const text = (c) => String.fromCodePoint(c);
 const codes = (string) => [...string].map((it) => it.codePointAt(0));
 const assigned = characters.filter((c) => !/\p{Cn}/u.test(text(c)));
 
-function runs(pattern) {
-  const found = [];
-  for (const c of characters.filter((it) => pattern.test(text(it)))) {
-    if (found.at(-1)?.[1] === c - 1) found.at(-1)[1] = c;
-    else found.push([c, c]);
-  }
-  return found;
-}
+const category = (pattern) => characters.filter((it) => pattern.test(text(it))).map((c) => [c]);
 
-/** First, last, step and difference of the simple lower-casings. */
-function lowerRuns() {
-  const found = [];
-  for (const c of assigned) {
-    const lower = codes(text(c).toLowerCase());
-    if (lower.length !== 1 || lower[0] === c) continue;
-    const difference = lower[0] - c;
-    const last = found.at(-1);
-    const gap = last ? c - last[1] : 0;
-    const goesOn = last?.[3] === difference && (gap === 1 || gap === 2) && (last[0] === last[1] || gap === last[2]);
-    if (goesOn) found[found.length - 1] = [last[0], c, gap, difference];
-    else found.push([c, c, 1, difference]);
-  }
-  return found;
+/** Characters with the difference of their simple lower-case forms. */
+function lowerCase() {
+  const pairs = assigned.map((c) => [c, codes(text(c).toLowerCase())]);
+  return pairs.filter(([c, lower]) => lower.length === 1 && lower[0] !== c).map(([c, lower]) => [c, lower[0] - c]);
 }
 
 /** Characters with their full decompositions of a form, where it differs from the one without. */
@@ -47,14 +30,14 @@ function decompositions(form, otherwise) {
 /** Characters with a decomposition to several others that these do not compose to. */
 function excluded() {
   const several = ([c, ...parts]) => parts.length > 1 && text(c).normalize('NFC') !== text(c);
-  return canonical.filter(several).map(([c]) => [c, c]);
+  return canonical.filter(several).map(([c]) => [c]);
 }
 
 /**
- * Runs of equal canonical combining class, by its rank among the classes: reordering compares nothing else. The NFD of
- * two characters is swapped exactly when the class of the first is larger and that of the second is not 0.
+ * Characters with the rank of their canonical combining class among the classes: reordering compares nothing else. The
+ * NFD of two characters is swapped exactly when the class of the first is larger and that of the second is not 0.
  */
-function combiningRuns() {
+function combiningRanks() {
   const swapped = (a, b) => (text(a) + text(b)).normalize('NFD') !== text(a) + text(b);
   const whole = assigned.filter((c) => /\p{M}/u.test(text(c)) && text(c).normalize('NFD') === text(c));
   const LARGEST = 0x345; // class 240
@@ -65,14 +48,7 @@ function combiningRuns() {
     if (at < 0) classes.push(c);
     else if (swapped(classes[at], c)) classes.splice(at, 0, c);
   }
-  const found = [];
-  for (const c of combining) {
-    const rank = 1 + classes.findIndex((it) => !swapped(c, it));
-    const last = found.at(-1);
-    if (last && last[1] === c - 1 && last[2] === rank) last[1] = c;
-    else found.push([c, c, rank]);
-  }
-  return found;
+  return combining.map((c) => [c, 1 + classes.findIndex((it) => !swapped(c, it))]);
 }
 
 const zigzag = (it) => (it < 0 ? -2 * it - 1 : 2 * it);
@@ -84,52 +60,76 @@ function digits(number) {
   return number < 32 ? DIGITS[number] : DIGITS[32 + (number % 32)] + digits(Math.floor(number / 32));
 }
 
-/** First character less the last one of the row before, length of the run, then other columns. */
+/** Characters in a row, or every second one, with the same value if they have one. */
 function packedRuns(rows) {
+  const runs = [];
+  for (const [c, value] of rows) {
+    const run = runs.at(-1);
+    const step = run && c - run.last;
+    const fits = run && (run.first === run.last ? step <= 2 : step === run.step);
+    if (fits && run.value === value) Object.assign(run, { last: c, step });
+    else runs.push({ first: c, last: c, step: 1, value });
+  }
   let before = 0;
-  return rows.flatMap(([first, last, ...rest]) => {
-    const numbers = [first - before, last - first, ...rest.map(zigzag)];
+  return runs.flatMap(({ first, last, step, value }) => {
+    const numbers = [first - before, (2 * (last - first)) / step + step - 1];
     before = last;
-    return numbers.map(digits);
+    return [...numbers, ...(value === undefined ? [] : [zigzag(value)])].map(digits);
   });
 }
 
-/** Character less that of the row before, number of parts, and each part less that at its place in the row before. */
 function packedDecompositions(rows) {
-  let before = [0];
-  return rows.flatMap((row) => {
-    const parts = row.slice(1).map((it, k) => zigzag(it - (before[k + 1] ?? 0)));
-    const numbers = [row[0] - before[0], parts.length, ...parts];
-    before = row;
-    return numbers.map(digits);
+  const differences = rows.map(([c, ...parts], k) => {
+    const [before, ...others] = rows[k - 1] ?? [0];
+    return [c - before, ...parts.map((it, i) => zigzag(it - (others[i] ?? 0)))];
   });
+  const packed = [];
+  for (let k = 0, end; k < rows.length; k = end) {
+    const own = differences[k];
+    end = k + 1;
+    while (String(differences[end]) === String(own)) ++end;
+    const repeats = end - k > 1 ? [end - k - 2] : [];
+    packed.push(own[0], 2 * (own.length - 1) + repeats.length, ...own.slice(1), ...repeats);
+  }
+  return packed.map(digits);
 }
 
 const canonical = decompositions('NFD', (it) => it);
 const compatible = decompositions('NFKD', (it) => it.normalize('NFD'));
 const tables = [
-  ['letters', packedRuns(runs(/\p{L}/u)), 'Categories L*.'],
-  ['capital_letters', packedRuns(runs(/[\p{Lu}\p{Lt}]/u)), 'Categories Lu and Lt.'],
-  ['small_letters', packedRuns(runs(/\p{Ll}/u)), 'Category Ll.'],
-  ['numbers', packedRuns(runs(/\p{N}/u)), 'Categories N*.'],
-  ['punctuation', packedRuns(runs(/\p{P}/u)), 'Categories P*.'],
-  ['marks', packedRuns(runs(/\p{M}/u)), 'Categories M*.'],
-  ['nonspacing_marks', packedRuns(runs(/\p{Mn}/u)), 'Category Mn.'],
-  ['controls', packedRuns(runs(/[\p{Cc}\p{Cf}\p{Co}]/u)), 'Categories Cc, Cf and Co.'],
-  ['lower', packedRuns(lowerRuns()), 'First, last, step, difference of the lower-case character.'],
-  ['combining_classes', packedRuns(combiningRuns()), 'First, last, rank of the canonical combining class.'],
-  ['canonical', packedDecompositions(canonical), 'NFD, except of Hangul syllables.'],
-  ['compatible', packedDecompositions(compatible), 'NFKD, where it differs from NFD.'],
-  ['excluded', packedRuns(excluded()), 'Composites that do not compose.'],
+  ['Letters', packedRuns(category(/\p{L}/u))],
+  ['CapitalLetters', packedRuns(category(/[\p{Lu}\p{Lt}]/u))],
+  ['SmallLetters', packedRuns(category(/\p{Ll}/u))],
+  ['Numbers', packedRuns(category(/\p{N}/u))],
+  ['Punctuation', packedRuns(category(/\p{P}/u))],
+  ['Marks', packedRuns(category(/\p{M}/u))],
+  ['NonspacingMarks', packedRuns(category(/\p{Mn}/u))],
+  ['Controls', packedRuns(category(/[\p{Cc}\p{Cf}\p{Co}]/u))],
+  ['Lower', packedRuns(lowerCase())],
+  ['CombiningClasses', packedRuns(combiningRanks())],
+  ['Canonical', packedDecompositions(canonical)],
+  ['Compatible', packedDecompositions(compatible)],
+  ['NotComposed', packedRuns(excluded())],
 ];
 console.log(`// Generated by .ci/unicode_tables.mjs from Unicode ${process.versions.unicode}; not to be edited.
+// The tables of unicode_tables.h: numbers in base64 digits of 5 bits, the lowest first; all digits but the last of a
+// number have the highest bit. Signed numbers are zigzag.
+//
+// Runs: first character less the last one of the row before; twice the number of further characters, plus 1 where every
+// second one is meant; the value, in tables that have one (signed).
+//
+// Decompositions: character less that of the row before; twice the number of parts, plus 1 where more rows with the
+// same differences follow; each part less that at its place in the row before, or less 0 where that row is shorter
+// (signed); then the number of those further rows less 1.
 // clang-format off
-#include "text/unicode_packed.h"
+#pragma once
 
-namespace eigenscope::unicode {`);
-for (const [name, packed, comment] of tables) {
-  const lines = packed.join('').match(/.{1,96}/g);
-  console.log(`\n// ${comment}\nstd::string_view packed_${name}() {\n  return`);
-  console.log(lines.map((it) => `"${it}"`).join('\n') + ';\n}');
+#include <string_view>
+
+namespace eigenscope::unicode::packed {`);
+for (const [name, digits] of tables) {
+  const lines = digits.join('').match(/.{1,96}/g);
+  console.log(`\ninline constexpr std::string_view k${name} =`);
+  console.log(lines.map((it) => `"${it}"`).join('\n') + ';');
 }
-console.log('\n}  // namespace eigenscope::unicode');
+console.log('\n}  // namespace eigenscope::unicode::packed');

@@ -15,9 +15,9 @@ constexpr char32_t kSyllableCount = kLeadCount * kVowelCount * kTailCount;
 
 bool lies_in(char32_t c, char32_t first, char32_t count) { return c >= first && c - first < count; }
 
-std::uint32_t combining_rank(char32_t c) {
-  const CombiningRun* const run = entry_before(combining_classes(), c, &CombiningRun::first);
-  return run != nullptr && c <= run->last ? run->rank : 0;
+std::int32_t combining_rank(char32_t c) {
+  const Run* const run = run_of(runs_of(RunTable::combining_classes), c);
+  return run == nullptr ? 0 : run->value;
 }
 
 const Decomposition* find(std::span<const Decomposition> table, char32_t c) {
@@ -62,22 +62,18 @@ std::optional<char32_t> composite(char32_t first, char32_t second) {
       lies_in(second, kTails + 1, kTailCount - 1)) {
     return first + second - kTails;
   }
-  const auto pairs = compositions();
-  const auto found = std::lower_bound(
-      pairs.begin(), pairs.end(), first, [&](const Composition& pair, char32_t value) {
-        return pair.first < value || (pair.first == value && pair.second < second);
-      });
-  if (found == pairs.end() || found->first != first || found->second != second) return std::nullopt;
-  return found->composite;
+  const auto found = compositions().find({first, second});
+  if (found == compositions().end()) return std::nullopt;
+  return found->second;
 }
 
 /// A character joins the last starter unless one of the same or a higher class stands between.
 std::u32string composed(std::u32string_view text) {
   std::u32string out;
   std::optional<std::size_t> starter;
-  std::uint32_t last = 0;  // class of the last character that stayed behind the starter
+  std::int32_t last = 0;  // class of the last character that stayed behind the starter
   for (const char32_t c : text) {
-    const std::uint32_t rank = combining_rank(c);
+    const std::int32_t rank = combining_rank(c);
     const bool adjacent = starter && *starter + 1 == out.size();
     if (starter && (adjacent || last < rank)) {
       if (const auto joined = composite(out[*starter], c)) {

@@ -8,10 +8,7 @@
 namespace eigenscope::unicode {
 namespace {
 
-bool lies_in(std::span<const Run> runs, char32_t c) {
-  const Run* const run = entry_before(runs, c, &Run::first);
-  return run != nullptr && c <= run->last;
-}
+bool lies_in(RunTable table, char32_t c) { return run_of(runs_of(table), c) != nullptr; }
 
 [[noreturn]] void refuse(std::size_t position) {
   throw InvalidArgument("text", "be UTF-8", "byte " + std::to_string(position + 1) + " is not");
@@ -67,14 +64,14 @@ std::string encode(std::u32string_view text) {
   return bytes;
 }
 
-bool is_letter(char32_t c) { return lies_in(letters(), c); }
-bool is_number(char32_t c) { return lies_in(numbers(), c); }
-bool is_capital(char32_t c) { return lies_in(capital_letters(), c); }
-bool is_small(char32_t c) { return lies_in(small_letters(), c); }
-bool is_punctuation(char32_t c) { return lies_in(punctuation(), c); }
-bool is_mark(char32_t c) { return lies_in(marks(), c); }
-bool is_nonspacing_mark(char32_t c) { return lies_in(nonspacing_marks(), c); }
-bool is_control(char32_t c) { return lies_in(controls(), c); }
+bool is_letter(char32_t c) { return lies_in(RunTable::letters, c); }
+bool is_number(char32_t c) { return lies_in(RunTable::numbers, c); }
+bool is_capital(char32_t c) { return lies_in(RunTable::capital_letters, c); }
+bool is_small(char32_t c) { return lies_in(RunTable::small_letters, c); }
+bool is_punctuation(char32_t c) { return lies_in(RunTable::punctuation, c); }
+bool is_mark(char32_t c) { return lies_in(RunTable::marks, c); }
+bool is_nonspacing_mark(char32_t c) { return lies_in(RunTable::nonspacing_marks, c); }
+bool is_control(char32_t c) { return lies_in(RunTable::controls, c); }
 
 bool is_space(char32_t c) {
   return (c >= 9 && c <= 13) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
@@ -86,7 +83,7 @@ bool is_chinese(char32_t c) {
   static constexpr Run kBlocks[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},
                                     {0x20000, 0x2a6df}, {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f},
                                     {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}};
-  return lies_in(std::span<const Run>(kBlocks), c);
+  return run_of(kBlocks, c) != nullptr;
 }
 
 void append_lower(std::u32string& text, char32_t c) {
@@ -94,9 +91,8 @@ void append_lower(std::u32string& text, char32_t c) {
     text += U"i\u0307";
     return;
   }
-  const LowerRun* const run = entry_before(lower(), c, &LowerRun::first);
-  const bool found = run != nullptr && c <= run->last && (c - run->first) % run->step == 0;
-  text += found ? static_cast<char32_t>(static_cast<std::int64_t>(c) + run->difference) : c;
+  const Run* const run = run_of(runs_of(RunTable::lower), c);
+  text += run == nullptr ? c : c + static_cast<char32_t>(run->value);
 }
 
 }  // namespace eigenscope::unicode

@@ -1,8 +1,6 @@
 #include "text/unicode_tables.h"
 
-#include <map>
-#include <set>
-#include <utility>
+#include <array>
 #include <vector>
 
 #include "text/unicode_packed.h"
@@ -38,134 +36,81 @@ class Unpacker {
   std::string_view digits_;
 };
 
-/// `row(first, last, unpacker)` for each run.
-template <class Row>
-auto unpacked_runs(std::string_view digits, Row row) {
-  std::vector<decltype(row(char32_t{}, char32_t{}, std::declval<Unpacker&>()))> rows;
+std::vector<Run> unpacked_runs(std::string_view digits, bool have_values = false) {
+  std::vector<Run> runs;
   char32_t before = 0;
   for (Unpacker unpacker(digits); !unpacker.is_done();) {
     const char32_t first = before + unpacker.natural();
-    before = first + unpacker.natural();
-    rows.push_back(row(first, before, unpacker));
+    const std::uint32_t length = unpacker.natural(), step = 1 + length % 2;
+    before = first + length / 2 * step;
+    runs.push_back({first, before, step, have_values ? unpacker.integer() : 0});
   }
-  return rows;
-}
-
-std::vector<Run> unpacked(std::string_view digits) {
-  return unpacked_runs(digits, [](char32_t first, char32_t last, Unpacker&) {
-    return Run{first, last};
-  });
+  return runs;
 }
 
 std::vector<Decomposition> unpacked_decompositions(std::string_view digits) {
   std::vector<Decomposition> rows;
-  Decomposition before{};
+  Decomposition row{};
   for (Unpacker unpacker(digits); !unpacker.is_done();) {
-    Decomposition row{before.character + unpacker.natural(), {}};
-    const std::uint32_t length = unpacker.natural();
-    for (std::uint32_t k = 0; k < length; ++k) {
-      const char32_t same_place = k < before.parts.size() ? before.parts[k] : 0;
-      row.parts += same_place + static_cast<char32_t>(unpacker.integer());
+    const std::uint32_t step = unpacker.natural(), length = unpacker.natural();
+    std::vector<std::int32_t> differences(length / 2);
+    for (std::int32_t& difference : differences) difference = unpacker.integer();
+    const std::uint32_t count = length % 2 == 0 ? 1 : 2 + unpacker.natural();
+    row.parts.resize(differences.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      row.character += step;
+      for (std::size_t k = 0; k < differences.size(); ++k) {
+        row.parts[k] += static_cast<char32_t>(differences[k]);
+      }
+      rows.push_back(row);
     }
-    rows.push_back(row);
-    before = std::move(row);
   }
   return rows;
 }
 
 /// A composite joins its last part with what the parts before it compose to.
-std::vector<Composition> found_compositions() {
-  std::set<char32_t> excluded;
-  for (const Run& run : unpacked(packed_excluded())) excluded.insert(run.first);
+Compositions found_compositions() {
+  const std::vector<Run> excluded = unpacked_runs(packed::kNotComposed);
   std::map<std::u32string, char32_t> by_parts;
   for (const Decomposition& row : canonical()) {
-    if (row.parts.size() > 1 && !excluded.contains(row.character)) {
+    if (row.parts.size() > 1 && run_of(excluded, row.character) == nullptr) {
       by_parts.emplace(row.parts, row.character);
     }
   }
-  std::vector<Composition> rows;
+  Compositions pairs;
   for (const auto& [parts, composite] : by_parts) {
     const std::u32string rest = parts.substr(0, parts.size() - 1);
-    rows.push_back({rest.size() == 1 ? rest[0] : by_parts.at(rest), parts.back(), composite});
+    pairs[{rest.size() == 1 ? rest[0] : by_parts.at(rest), parts.back()}] = composite;
   }
-  std::sort(rows.begin(), rows.end(), [](const Composition& a, const Composition& b) {
-    return a.first != b.first ? a.first < b.first : a.second < b.second;
-  });
-  return rows;
+  return pairs;
 }
 
 }  // namespace
 
-std::span<const Run> letters() {
-  static const std::vector<Run> kRuns = unpacked(packed_letters());
-  return kRuns;
-}
-
-std::span<const Run> capital_letters() {
-  static const std::vector<Run> kRuns = unpacked(packed_capital_letters());
-  return kRuns;
-}
-
-std::span<const Run> small_letters() {
-  static const std::vector<Run> kRuns = unpacked(packed_small_letters());
-  return kRuns;
-}
-
-std::span<const Run> numbers() {
-  static const std::vector<Run> kRuns = unpacked(packed_numbers());
-  return kRuns;
-}
-
-std::span<const Run> punctuation() {
-  static const std::vector<Run> kRuns = unpacked(packed_punctuation());
-  return kRuns;
-}
-
-std::span<const Run> marks() {
-  static const std::vector<Run> kRuns = unpacked(packed_marks());
-  return kRuns;
-}
-
-std::span<const Run> nonspacing_marks() {
-  static const std::vector<Run> kRuns = unpacked(packed_nonspacing_marks());
-  return kRuns;
-}
-
-std::span<const Run> controls() {
-  static const std::vector<Run> kRuns = unpacked(packed_controls());
-  return kRuns;
-}
-
-std::span<const LowerRun> lower() {
-  static const auto kRuns =
-      unpacked_runs(packed_lower(), [](char32_t first, char32_t last, Unpacker& unpacker) {
-        const auto step = static_cast<std::uint32_t>(unpacker.integer());
-        return LowerRun{first, last, step, unpacker.integer()};
-      });
-  return kRuns;
-}
-
-std::span<const CombiningRun> combining_classes() {
-  static const auto kRuns = unpacked_runs(
-      packed_combining_classes(), [](char32_t first, char32_t last, Unpacker& unpacker) {
-        return CombiningRun{first, last, static_cast<std::uint32_t>(unpacker.integer())};
-      });
-  return kRuns;
+std::span<const Run> runs_of(RunTable table) {
+  static const std::array kTables{
+      unpacked_runs(packed::kLetters),         unpacked_runs(packed::kCapitalLetters),
+      unpacked_runs(packed::kSmallLetters),    unpacked_runs(packed::kNumbers),
+      unpacked_runs(packed::kPunctuation),     unpacked_runs(packed::kMarks),
+      unpacked_runs(packed::kNonspacingMarks), unpacked_runs(packed::kControls),
+      unpacked_runs(packed::kLower, true),     unpacked_runs(packed::kCombiningClasses, true),
+  };
+  return kTables[static_cast<std::size_t>(table)];
 }
 
 std::span<const Decomposition> canonical() {
-  static const auto kRows = unpacked_decompositions(packed_canonical());
+  static const auto kRows = unpacked_decompositions(packed::kCanonical);
   return kRows;
 }
 
 std::span<const Decomposition> compatible() {
-  static const auto kRows = unpacked_decompositions(packed_compatible());
+  static const auto kRows = unpacked_decompositions(packed::kCompatible);
   return kRows;
 }
 
-std::span<const Composition> compositions() {
-  static const std::vector<Composition> kRows = found_compositions();
-  return kRows;
+const Compositions& compositions() {
+  static const Compositions kPairs = found_compositions();
+  return kPairs;
 }
 
 }  // namespace eigenscope::unicode

@@ -4,28 +4,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace eigenscope::unicode {
 
-/// Code points first to last, of one kind.
+/// Code points first, first + step, ... last, of one kind or with one value.
 struct Run {
   char32_t first, last;
-};
-
-/// Code points first, first + step, ... last, whose lower-case forms lie `difference` away.
-struct LowerRun {
-  char32_t first, last;
-  std::uint32_t step;
-  std::int32_t difference;
-};
-
-/// Code points first to last, with the rank of their canonical combining class among the classes
-/// above 0, from 1.
-struct CombiningRun {
-  char32_t first, last;
-  std::uint32_t rank;
+  std::uint32_t step = 1;
+  std::int32_t value = 0;
 };
 
 /// A character and its full decomposition.
@@ -34,24 +24,26 @@ struct Decomposition {
   std::u32string parts;
 };
 
-/// A pair of characters and their primary composite.
-struct Composition {
-  char32_t first, second, composite;
-};
+/// Primary composites by their two characters.
+using Compositions = std::map<std::pair<char32_t, char32_t>, char32_t>;
 
-std::span<const Run> letters();           ///< categories L*
-std::span<const Run> capital_letters();   ///< categories Lu and Lt
-std::span<const Run> small_letters();     ///< category Ll
-std::span<const Run> numbers();           ///< categories N*
-std::span<const Run> punctuation();       ///< categories P*
-std::span<const Run> marks();             ///< categories M*
-std::span<const Run> nonspacing_marks();  ///< category Mn
-std::span<const Run> controls();          ///< categories Cc, Cf and Co
-std::span<const LowerRun> lower();
-std::span<const CombiningRun> combining_classes();
+enum class RunTable {
+  letters,            ///< categories L*
+  capital_letters,    ///< categories Lu and Lt
+  small_letters,      ///< category Ll
+  numbers,            ///< categories N*
+  punctuation,        ///< categories P*
+  marks,              ///< categories M*
+  nonspacing_marks,   ///< category Mn
+  controls,           ///< categories Cc, Cf and Co
+  lower,              ///< their values: how far away the lower-case forms lie
+  combining_classes,  ///< ranks of the canonical combining class among the classes above 0, from 1
+};
+std::span<const Run> runs_of(RunTable table);
+
 std::span<const Decomposition> canonical();   ///< NFD, except of Hangul syllables
 std::span<const Decomposition> compatible();  ///< NFKD, where it differs from NFD
-std::span<const Composition> compositions();  ///< by first, then second; except Hangul syllables
+const Compositions& compositions();           ///< except Hangul syllables
 
 /// The entry of a sorted table that begins at or before `c`, or nullptr.
 template <class Entry>
@@ -61,6 +53,13 @@ const Entry* entry_before(std::span<const Entry> table, char32_t c, char32_t Ent
       std::upper_bound(table.begin(), table.end(), c,
                        [&](char32_t value, const Entry& entry) { return value < entry.*first; });
   return &*(after - 1);
+}
+
+/// The run of a sorted table that has `c`, or nullptr.
+inline const Run* run_of(std::span<const Run> table, char32_t c) {
+  const Run* const run = entry_before(table, c, &Run::first);
+  const bool is_in = run != nullptr && c <= run->last && (c - run->first) % run->step == 0;
+  return is_in ? run : nullptr;
 }
 
 }  // namespace eigenscope::unicode
