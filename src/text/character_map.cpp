@@ -1,7 +1,6 @@
 #include "text/character_map.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "support/error.h"
 #include "text/unicode.h"
@@ -13,24 +12,17 @@ namespace {
   throw InvalidArgument("precompiled_charsmap", must);
 }
 
-std::optional<std::uint32_t> base64_digit(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  if (c == '/') return 63;
-  return std::nullopt;
-}
-
 std::string decoded_base64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   while (text.ends_with('=')) text.remove_suffix(1);
   std::string bytes;
   std::uint32_t bits = 0;
   int count = 0;
   for (const char c : text) {
-    const auto digit = base64_digit(c);
-    if (!digit) refuse("be base64");
-    bits = bits << 6 | *digit;
+    const std::size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) refuse("be base64");
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
     count += 6;
     if (count >= 8) {
       count -= 8;

@@ -49,36 +49,30 @@ std::vector<Part> parts_of(View text, const MatchLength& length) {
   return parts;
 }
 
+/// Whether a part belongs to the piece of the part before it.
+bool joins(Split::Behavior behavior, bool was_match, bool is_match) {
+  switch (behavior) {
+    case Split::Behavior::merged_with_previous:
+      return is_match && !was_match;
+    case Split::Behavior::merged_with_next:
+      return was_match && !is_match;
+    case Split::Behavior::contiguous:
+      return is_match == was_match;
+    case Split::Behavior::removed:
+    case Split::Behavior::isolated:
+      break;
+  }
+  return false;
+}
+
 void append_parts(const std::vector<Part>& parts, Split::Behavior behavior, Pieces& pieces) {
-  using Behavior = Split::Behavior;
-  bool joins = false;  // the next part belongs to the piece before
-  bool was_match = false;
-  for (const auto& [text, is_match] : parts) {
-    if (behavior == Behavior::merged_with_previous) joins = is_match && joins;
-    if (behavior == Behavior::merged_with_next) joins = joins && !is_match;
-    if (behavior == Behavior::contiguous) joins = joins && is_match == was_match;
-    if (behavior != Behavior::removed || !is_match) {
-      if (joins) {
-        pieces.back() += text;
-      } else {
-        pieces.emplace_back(text);
-      }
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto& [text, is_match] = parts[k];
+    if (k > 0 && joins(behavior, parts[k - 1].is_match, is_match)) {
+      pieces.back() += text;
+    } else if (behavior != Split::Behavior::removed || !is_match) {
+      pieces.emplace_back(text);
     }
-    switch (behavior) {
-      case Behavior::merged_with_previous:
-        joins = !is_match;
-        break;
-      case Behavior::merged_with_next:
-        joins = is_match;
-        break;
-      case Behavior::contiguous:
-        joins = true;
-        break;
-      case Behavior::removed:
-      case Behavior::isolated:
-        break;
-    }
-    was_match = is_match;
   }
 }
 
