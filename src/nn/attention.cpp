@@ -245,27 +245,19 @@ void attention_backward(const AttentionShape& shape, const Matrix<Scalar>& fused
   }
 }
 
-template void attention_forward(const AttentionShape&, const Matrix<float>&,
-                                std::span<const HeadReading<float>>, Matrix<float>&, Matrix<float>&,
-                                std::span<const TokenPlace>, const OffsetTerms<float>&);
-template void fixed_attention_forward(const AttentionShape&, const Matrix<float>&, bool,
-                                      Matrix<float>&, Matrix<float>&);
-template void fixed_attention_forward(const AttentionShape&, const Matrix<double>&, bool,
-                                      Matrix<double>&, Matrix<double>&);
-template void attention_backward(const AttentionShape&, const Matrix<float>&, const Matrix<float>&,
-                                 bool, const Matrix<float>&, Matrix<float>&,
-                                 const OffsetTerms<float>&, const OffsetSlopes<float>&,
-                                 const KeyPrior&);
-template void attention_forward(const AttentionShape&, const Matrix<double>&,
-                                std::span<const HeadReading<double>>, Matrix<double>&,
-                                Matrix<double>&, std::span<const TokenPlace>,
-                                const OffsetTerms<double>&);
-template void attention_backward(const AttentionShape&, const Matrix<double>&,
-                                 const Matrix<double>&, bool, const Matrix<double>&,
-                                 Matrix<double>&, const OffsetTerms<double>&,
-                                 const OffsetSlopes<double>&, const KeyPrior&);
+#define EIGENSCOPE_ATTENTION(Scalar)                                                              \
+  template void attention_forward(                                                                \
+      const AttentionShape&, const Matrix<Scalar>&, std::span<const HeadReading<Scalar>>,         \
+      Matrix<Scalar>&, Matrix<Scalar>&, std::span<const TokenPlace>, const OffsetTerms<Scalar>&); \
+  template void fixed_attention_forward(const AttentionShape&, const Matrix<Scalar>&, bool,       \
+                                        Matrix<Scalar>&, Matrix<Scalar>&);                        \
+  template void attention_backward(const AttentionShape&, const Matrix<Scalar>&,                  \
+                                   const Matrix<Scalar>&, bool, const Matrix<Scalar>&,            \
+                                   Matrix<Scalar>&, const OffsetTerms<Scalar>&,                   \
+                                   const OffsetSlopes<Scalar>&, const KeyPrior&);                 \
+  template void softmax_columns(Scalar, Entries, Eigen::Map<Matrix<Scalar>>);
+EIGENSCOPE_ATTENTION(float)
+EIGENSCOPE_ATTENTION(double)
 template void softmax_column(float, KeyRange, Index, float*);
-template void softmax_columns(float, Entries, Eigen::Map<Matrix<float>>);
-template void softmax_columns(double, Entries, Eigen::Map<Matrix<double>>);
 
 }  // namespace eigenscope

@@ -21,15 +21,13 @@ void mlp_backward(const MlpWeights<Scalar>& mlp, const Matrix<Scalar>& x, const 
   linear_backward(mlp.up, x, dup, &dx, gradients.up, gradients.up_bias);
 }
 
-template void mlp_forward(const MlpWeights<float>&, const Matrix<float>&, Matrix<float>&,
-                          Matrix<float>&, Matrix<float>&);
-template void mlp_backward(const MlpWeights<float>&, const Matrix<float>&, const Matrix<float>&,
-                           const Matrix<float>&, const Matrix<float>&, Matrix<float>&,
-                           Matrix<float>&, const MlpGradients<float>&);
-template void mlp_forward(const MlpWeights<double>&, const Matrix<double>&, Matrix<double>&,
-                          Matrix<double>&, Matrix<double>&);
-template void mlp_backward(const MlpWeights<double>&, const Matrix<double>&, const Matrix<double>&,
-                           const Matrix<double>&, const Matrix<double>&, Matrix<double>&,
-                           Matrix<double>&, const MlpGradients<double>&);
+#define EIGENSCOPE_MLP(Scalar)                                                                    \
+  template void mlp_forward(const MlpWeights<Scalar>&, const Matrix<Scalar>&, Matrix<Scalar>&,    \
+                            Matrix<Scalar>&, Matrix<Scalar>&);                                    \
+  template void mlp_backward(const MlpWeights<Scalar>&, const Matrix<Scalar>&,                    \
+                             const Matrix<Scalar>&, const Matrix<Scalar>&, const Matrix<Scalar>&, \
+                             Matrix<Scalar>&, Matrix<Scalar>&, const MlpGradients<Scalar>&);
+EIGENSCOPE_MLP(float)
+EIGENSCOPE_MLP(double)
 
 }  // namespace eigenscope
