@@ -183,20 +183,6 @@ EIGENSCOPE_INLINE void multiply_with(Index inner, std::span<const Product<Scalar
   }
 }
 
-#ifdef __x86_64__
-template <class Scalar, class Sum>
-__attribute__((target("avx2"))) void multiply_256(Index inner,
-                                                  std::span<const Product<Scalar, Sum>> products) {
-  multiply_with<32>(inner, products);
-}
-
-template <class Scalar, class Sum>
-__attribute__((target("avx512f"))) void multiply_512(
-    Index inner, std::span<const Product<Scalar, Sum>> products) {
-  multiply_with<64>(inner, products);
-}
-#endif
-
 // A b into `product`, zero before; A is rows x inner, column-major with columns `leading` apart.
 void add_times_vector(Index rows, Index inner, const double* a, Index leading, const double* b,
                       double* product) {
@@ -223,8 +209,12 @@ template <class Scalar, class Sum>
 void multiply(Index inner, std::span<const Product<Scalar, Sum>> products) {
 #ifdef __x86_64__
   const int bits = vector_bits();
-  if (bits == 512) return multiply_512(inner, products);
-  if (bits == 256) return multiply_256(inner, products);
+  if (bits == 512) {
+    return in_512_bits([&]() EIGENSCOPE_INLINE_LAMBDA { multiply_with<64>(inner, products); });
+  }
+  if (bits == 256) {
+    return in_256_bits([&]() EIGENSCOPE_INLINE_LAMBDA { multiply_with<32>(inner, products); });
+  }
 #endif
   multiply_with<16>(inner, products);
 }
