@@ -3,13 +3,19 @@
 namespace eigenscope {
 namespace {
 
+/// A row with the names of another one, for other model types.
+constexpr Family variant(Family row, std::string_view name, std::string_view model_types) {
+  row.name = name;
+  row.model_types = model_types;
+  row.text.model_types = row.picture.model_types = {};
+  return row;
+}
+
 constexpr Family bert() {
   return {.name = "BERT",
-          .width_key = "hidden_size",
           .embeddings = "embeddings.word_embeddings.weight",
           .attentions = {{{.query_weight = "encoder.layer.{n}.attention.self.query.weight",
-                           .key_weight = "encoder.layer.{n}.attention.self.key.weight",
-                           .head_count_key = "num_attention_heads"}}},
+                           .key_weight = "encoder.layer.{n}.attention.self.key.weight"}}},
           .text = {.position_embedding = "embeddings.position_embeddings.weight",
                    .type_embedding = "embeddings.token_type_embeddings.weight",
                    .embedding_norm = "embeddings.LayerNorm.weight",
@@ -28,9 +34,7 @@ constexpr Family bert() {
 
 // Its positions count from the id of the padding token on, which is 1.
 constexpr Family roberta() {
-  Family row = bert();
-  row.name = "RoBERTa";
-  row.model_types = " roberta xlm-roberta camembert ";
+  Family row = variant(bert(), "RoBERTa", " roberta xlm-roberta camembert ");
   row.text.first_position = 2;
   row.text.epsilon = 1e-5;
   return row;
@@ -64,7 +68,6 @@ constexpr Family albert() {
 constexpr Family modernbert() {
   return {.name = "ModernBERT",
           .layout = HeadLayout::kFused,
-          .width_key = "hidden_size",
           .rotary = {.base = "global_rope_theta",
                      .default_base = 160000,
                      .local_base = "local_rope_theta",
@@ -77,7 +80,6 @@ constexpr Family modernbert() {
           .embeddings = "embeddings.tok_embeddings.weight",
           .attentions = {{{.query_weight = "layers.{n}.attn.Wqkv.weight",
                            .query_gain = "layers.{n}.attn_norm.weight",
-                           .head_count_key = "num_attention_heads",
                            .rotary = RotaryPairs::kHalves}}},
           .text = {.embedding_norm = "embeddings.norm.weight",
                    .bare_first = true,
@@ -95,14 +97,12 @@ constexpr Family modernbert() {
 
 constexpr Family llama() {
   return {.name = "LLaMA",  // and Mistral, Qwen 2 and 3
-          .width_key = "hidden_size",
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
                            .query_gain = "layers.{n}.input_layernorm.weight",
                            .query_norm_gain = "layers.{n}.self_attn.q_norm.weight",
                            .key_norm_gain = "layers.{n}.self_attn.k_norm.weight",
-                           .head_count_key = "num_attention_heads",
                            .key_head_count_key = "num_key_value_heads",
                            .rotary = RotaryPairs::kHalves}}},
           .text = {.model_types = " llama mistral qwen2 qwen3 ",
@@ -136,11 +136,8 @@ constexpr Family phi3() {
 }
 
 constexpr Family olmo2() {
-  Family row = llama();
-  row.name = "OLMo 2";
-  row.model_types = " olmo2 ";
+  Family row = variant(llama(), "OLMo 2", " olmo2 ");
   row.attentions[0].query_gain = {};
-  row.text.model_types = {};
   row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
   row.text.mlp_norm = {};
   row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
@@ -150,11 +147,8 @@ constexpr Family olmo2() {
 
 // Its config.json has had another "hidden_act" than the activation that the model is run with.
 constexpr Family gemma() {
-  Family row = llama();
-  row.name = "Gemma";
-  row.model_types = " gemma ";
+  Family row = variant(llama(), "Gemma", " gemma ");
   row.gain_plus_one = true;
-  row.text.model_types = {};
   row.text.scaled_embedding = true;
   row.text.activation_key = "hidden_activation";
   row.text.activation = Activation::gelu_new;
@@ -162,9 +156,7 @@ constexpr Family gemma() {
 }
 
 constexpr Family gemma2() {
-  Family row = gemma();
-  row.name = "Gemma 2";
-  row.model_types = " gemma2 ";
+  Family row = variant(gemma(), "Gemma 2", " gemma2 ");
   row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
   row.text.mlp_norm = "layers.{n}.pre_feedforward_layernorm.weight";
   row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";
@@ -178,9 +170,7 @@ constexpr Family gemma2() {
 
 // Layers with a sliding window have a rotary base of their own.
 constexpr Family gemma3() {
-  Family row = gemma2();
-  row.name = "Gemma 3";
-  row.model_types = " gemma3 gemma3_text ";  // with and without vision
+  Family row = variant(gemma2(), "Gemma 3", " gemma3 gemma3_text ");  // with and without vision
   row.rotary = {.default_base = 1e6, .default_local_base = 1e4};
   row.window.default_pattern = 6;
   row.attentions[0].default_heads = 8;
@@ -192,23 +182,17 @@ constexpr Family gemma3() {
 
 // Each fourth layer has no positions.
 constexpr Family smollm3() {
-  Family row = llama();
-  row.name = "SmolLM3";
-  row.model_types = " smollm3 ";
+  Family row = variant(llama(), "SmolLM3", " smollm3 ");
   row.rotary = {.default_base = 2e6, .used = "no_rope_layers", .default_unused = 4};
-  row.text.model_types = {};
   return row;
 }
 
 // Its MLPs are mixtures of experts.
 constexpr Family gpt_oss() {
-  Family row = llama();
-  row.name = "gpt-oss";
-  row.model_types = " gpt_oss ";
+  Family row = variant(llama(), "gpt-oss", " gpt_oss ");
   row.rotary.default_base = 150000;
   row.window = {.default_size = 128, .default_pattern = 2};
   row.attentions[0].sinks = "layers.{n}.self_attn.sinks";
-  row.text.model_types = {};
   row.text.experts = "layers.{n}.mlp.router.weight";
   row.text.epsilon = 1e-5;
   return row;
@@ -216,9 +200,7 @@ constexpr Family gpt_oss() {
 
 // Each fourth layer has no positions.
 constexpr Family llama4() {
-  Family row = llama();
-  row.name = "Llama 4";
-  row.model_types = " llama4 llama4_text ";
+  Family row = variant(llama(), "Llama 4", " llama4 llama4_text ");
   row.rotary = {.default_base = 5e5, .used = "no_rope_layers", .default_unused = 4};
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.text = {};
@@ -227,9 +209,7 @@ constexpr Family llama4() {
 
 // Its attention, in some of the layers, has no positions; the others are state-space layers.
 constexpr Family jamba() {
-  Family row = llama();
-  row.name = "Jamba";
-  row.model_types = " jamba ";
+  Family row = variant(llama(), "Jamba", " jamba ");
   row.attentions[0].rotary = RotaryPairs::kNone;
   row.text = {};
   return row;
@@ -237,9 +217,7 @@ constexpr Family jamba() {
 
 // The text of a model with vision, whose config.json may leave out the count of heads of LLaMA-7B.
 constexpr Family llava() {
-  Family row = llama();
-  row.name = "LLaVA";
-  row.model_types = " llava ";
+  Family row = variant(llama(), "LLaVA", " llava ");
   row.attentions[0].default_heads = 32;
   row.text.model_types = " llava llama mistral qwen2 ";
   return row;
@@ -247,11 +225,8 @@ constexpr Family llava() {
 
 // Attention and MLP read the same norm.
 constexpr Family cohere() {
-  Family row = llama();
-  row.name = "Cohere";
-  row.model_types = " cohere ";
+  Family row = variant(llama(), "Cohere", " cohere ");
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
-  row.text.model_types = {};
   row.text.mlp_norm = row.attentions[0].query_gain;
   row.text.norm = NormKind::layer_norm;
   row.text.epsilon_key = "layer_norm_eps";
@@ -268,12 +243,10 @@ constexpr Family qwen1() {
   return {.name = "Qwen 1",
           .model_types = " qwen ",
           .layout = HeadLayout::kFused,
-          .width_key = "hidden_size",
           .rotary = {.share = "rotary_pct", .base = "rotary_emb_base"},
           .embeddings = "wte.weight",
           .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
                            .query_gain = "h.{n}.ln_1.weight",
-                           .head_count_key = "num_attention_heads",
                            .rotary = RotaryPairs::kHalves}}},
           .text = {.attention_output = "h.{n}.attn.c_proj.weight",
                    .mlp_norm = "h.{n}.ln_2.weight",
@@ -293,21 +266,18 @@ constexpr Family qwen1() {
 constexpr Family clip() {
   return {
       .name = "CLIP",
-      .width_key = "hidden_size",
       .embeddings = "text_model.embeddings.token_embedding.weight",
       .attentions = {{{.stack = "text",
                        .query_weight = "text_model.encoder.layers.{n}.self_attn.q_proj.weight",
                        .key_weight = "text_model.encoder.layers.{n}.self_attn.k_proj.weight",
                        .query_gain = "text_model.encoder.layers.{n}.layer_norm1.weight",
                        .config = "text_config",
-                       .head_count_key = "num_attention_heads",
                        .default_heads = 8},
                       {.stack = "vision",
                        .query_weight = "vision_model.encoder.layers.{n}.self_attn.q_proj.weight",
                        .key_weight = "vision_model.encoder.layers.{n}.self_attn.k_proj.weight",
                        .query_gain = "vision_model.encoder.layers.{n}.layer_norm1.weight",
                        .config = "vision_config",
-                       .head_count_key = "num_attention_heads",
                        .default_heads = 12}}},
       .text = {.model_types = " clip clip_text_model ",
                .position_embedding = "text_model.embeddings.position_embedding.weight",
@@ -337,15 +307,11 @@ constexpr Family clip() {
 }
 
 constexpr Family siglip() {
-  Family row = clip();
-  row.name = "SigLIP";
-  row.model_types = " siglip siglip_text_model siglip_vision_model ";
+  Family row = variant(clip(), "SigLIP", " siglip siglip_text_model siglip_vision_model ");
   row.attentions[0].default_heads = 12;
-  row.text.model_types = {};
   row.text.epsilon = 1e-6;
   row.text.activation = Activation::gelu_new;
   row.text.causal = false;
-  row.picture.model_types = {};
   row.picture.class_embedding = {};
   row.picture.embedding_norm = {};
   row.picture.epsilon = 1e-6;
@@ -356,12 +322,9 @@ constexpr Family siglip() {
 // And DeiT.
 constexpr Family vit() {
   return {.name = "ViT",
-          .layout = HeadLayout::kSeparate,
-          .width_key = "hidden_size",
           .attentions = {{{.query_weight = "encoder.layer.{n}.attention.attention.query.weight",
                            .key_weight = "encoder.layer.{n}.attention.attention.key.weight",
-                           .query_gain = "encoder.layer.{n}.layernorm_before.weight",
-                           .head_count_key = "num_attention_heads"}}},
+                           .query_gain = "encoder.layer.{n}.layernorm_before.weight"}}},
           .picture = {.model_types = " vit deit ",
                       .position_embedding = "embeddings.position_embeddings",
                       .patch_embedding = "embeddings.patch_embeddings.projection.weight",
@@ -422,10 +385,10 @@ constexpr std::array kFamilies{
                     .causal = false}},
     Family{.name = "USE-lite",  // as docs/results/use-lite-checkpoint.mjs writes it
            .layout = HeadLayout::kConv1D,
+           .width_key = {},
            .embeddings = "embeddings.tokens.weight",
            .attentions = {{{.query_weight = "layers.{n}.attention.qkv.weight",
-                            .query_gain = "layers.{n}.attention_norm.weight",
-                            .head_count_key = "num_attention_heads"}}},
+                            .query_gain = "layers.{n}.attention_norm.weight"}}},
            .text = {.position_embedding = "embeddings.positions.weight",
                     .attention_output = "layers.{n}.attention.output.weight",
                     .skip = "layers.{n}.skip.weight",
@@ -460,12 +423,10 @@ constexpr std::array kFamilies{
                                {"add_cross_attention", "false"}}}}},
     Family{.name = "GPT-NeoX",  // and Pythia
            .layout = HeadLayout::kInterleaved,
-           .width_key = "hidden_size",
            .rotary = {.share = "rotary_pct", .default_share = 0.25, .base = "rotary_emb_base"},
            .embeddings = "embed_in.weight",
            .attentions = {{{.query_weight = "layers.{n}.attention.query_key_value.weight",
                             .query_gain = "layers.{n}.input_layernorm.weight",
-                            .head_count_key = "num_attention_heads",
                             .rotary = RotaryPairs::kHalves}}},
            .text = {.attention_output = "layers.{n}.attention.dense.weight",
                     .mlp_norm = "layers.{n}.post_attention_layernorm.weight",
@@ -482,8 +443,6 @@ constexpr std::array kFamilies{
     clip(),
     Family{.name = "Phi",
            .required = "layers.{n}.self_attn.dense.weight",
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
            .rotary = {.default_share = 0.5},
            .embeddings = "embed_tokens.weight",
            .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
@@ -491,7 +450,6 @@ constexpr std::array kFamilies{
                             .query_gain = "layers.{n}.input_layernorm.weight",
                             .query_norm_gain = "layers.{n}.self_attn.q_layernorm.weight",
                             .key_norm_gain = "layers.{n}.self_attn.k_layernorm.weight",
-                            .head_count_key = "num_attention_heads",
                             .key_head_count_key = "num_key_value_heads",
                             .rotary = RotaryPairs::kHalves}}},
            .text = {.value = "layers.{n}.self_attn.v_proj.weight",
@@ -507,7 +465,6 @@ constexpr std::array kFamilies{
     Family{.name = "Whisper",
            .required = "encoder.conv1.weight",
            .absent = "encoder.groupnorm.weight",
-           .layout = HeadLayout::kSeparate,
            .width_key = "d_model",
            .attentions = {{{.stack = "encoder",
                             .query_weight = "encoder.layers.{n}.self_attn.q_proj.weight",
@@ -527,8 +484,6 @@ constexpr std::array kFamilies{
                             .head_count_key = "decoder_attention_heads"}}}},
     Family{.name = "Moonshine",
            .required = "encoder.groupnorm.weight",
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
            .rotary = {.default_share = 0.9},
            .attentions = {{{.stack = "encoder",
                             .query_weight = "encoder.layers.{n}.self_attn.q_proj.weight",
@@ -553,14 +508,11 @@ constexpr std::array kFamilies{
                             .key_head_count_key = "decoder_num_key_value_heads"}}}},
     Family{.name = "OPT",
            .absent = "encoder.layers.{n}.self_attn.q_proj.weight",
-           .layout = HeadLayout::kSeparate,
-           .width_key = "hidden_size",
            .pre_norm_key = "do_layer_norm_before",
            .embeddings = "decoder.embed_tokens.weight",
            .attentions = {{{.query_weight = "decoder.layers.{n}.self_attn.q_proj.weight",
                             .key_weight = "decoder.layers.{n}.self_attn.k_proj.weight",
-                            .query_gain = "decoder.layers.{n}.self_attn_layer_norm.weight",
-                            .head_count_key = "num_attention_heads"}}},
+                            .query_gain = "decoder.layers.{n}.self_attn_layer_norm.weight"}}},
            .text = {.position_embedding = "decoder.embed_positions.weight",
                     .first_position = 2,
                     .value = "decoder.layers.{n}.self_attn.v_proj.weight",

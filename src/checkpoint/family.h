@@ -37,7 +37,7 @@ struct AttentionNames {
       {};  ///< a learned logit for each head that joins the softmax of its rows
   /// Object of config.json with the keys of this stack, where it is not the same for all.
   std::string_view config = {};
-  std::string_view head_count_key = {};      ///< in config.json
+  std::string_view head_count_key = "num_attention_heads";  ///< in config.json
   std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
   std::uint64_t default_heads = 0;           ///< where config.json leaves the count out; 0: none
   RotaryPairs rotary = RotaryPairs::kNone;
@@ -146,7 +146,7 @@ struct Family {
   std::string_view required = {};  ///< a tensor that other families with these names do not have
   std::string_view absent = {};    ///< a tensor of others with these names
   HeadLayout layout = HeadLayout::kSeparate;
-  std::string_view width_key = {};               ///< in config.json
+  std::string_view width_key = "hidden_size";    ///< in config.json
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
   std::string_view pre_norm_key = {};            ///< a switch; false: the norms come after
   bool gain_plus_one = false;                    ///< a gain g is stored as g - 1

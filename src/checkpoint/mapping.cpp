@@ -28,6 +28,7 @@ std::shared_ptr<const Family> family_of(const Mapping& mapping) {
   const Mapping& texts = mapped->mapping;
   family.name = "mapping";
   family.layout = texts.layout;
+  family.width_key = {};
   family.exact = true;
   check_pattern("map_query", texts.query);
   if (family.fused() && !texts.key.empty()) {
@@ -41,6 +42,7 @@ std::shared_ptr<const Family> family_of(const Mapping& mapping) {
   names.query_weight = texts.query;
   names.key_weight = texts.key;
   names.query_gain = texts.gain;
+  names.head_count_key = {};
   return {mapped, &family};
 }
 
