@@ -52,11 +52,6 @@ std::string name_of(const FactorsOf<Scalar>& factors) {
 }
 
 template <class Scalar>
-[[noreturn]] void refuse_large(const FactorsOf<Scalar>& factors, const InvalidArgument& refusal) {
-  throw FormatError(name_of(factors), std::string("its weights are too large: ") + refusal.what());
-}
-
-template <class Scalar>
 HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& factors,
                      const CentredKernel& kernel) {
   const Eigen::MatrixXd* const covariance = settings.covariance.get();
@@ -73,16 +68,15 @@ HeadReport report_by(const ReportSettings& settings, const FactorsOf<Scalar>& fa
                                   factors.key.template cast<double>(), *covariance);
     return report_products(factors, products, kernel, settings);
   } catch (const InvalidArgument& refusal) {
-    refuse_large(factors, refusal);
+    throw FormatError(name_of(factors),
+                      std::string("its weights are too large: ") + refusal.what());
   }
 }
 
 }  // namespace
 
-HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) try {
-  return report_products(factors, products_of_factors(factors.query, factors.key), kernel, {});
-} catch (const InvalidArgument& refusal) {
-  refuse_large(factors, refusal);
+HeadReport report_head(const HeadFactors& factors, const CentredKernel& kernel) {
+  return report_by({}, factors, kernel);
 }
 
 HeadReport report_head(const ScannedHead& head, const CentredKernel& kernel,

@@ -176,14 +176,10 @@ HeadMeter& HeadMeter::operator+=(const HeadMeter& other) {
   self_logit_ += other.self_logit_;
   self_weight_ += other.self_weight_;
   learned_sink_ += other.learned_sink_;
-  const auto add = [](Eigen::ArrayXd& sums, const Eigen::ArrayXd& more) {
-    sums.head(more.size()) += more;
-  };
-  add(inside_, other.inside_);
-  add(sensitivity_, other.sensitivity_);
-  add(seen_, other.seen_);
-  add(apart_, other.apart_);
-  add(pairs_, other.pairs_);
+  for (const auto sums : {&HeadMeter::inside_, &HeadMeter::sensitivity_, &HeadMeter::seen_,
+                          &HeadMeter::apart_, &HeadMeter::pairs_}) {
+    (this->*sums).head((other.*sums).size()) += other.*sums;
+  }
   return *this;
 }
 
