@@ -115,8 +115,8 @@ struct ShowValue {
 }  // namespace
 
 void Config::refuse(const std::string& key, const std::string& expected, const Value& value) const {
-  throw FormatError(shown_name(key), "it must be " + expected + " in " + name_ + ", but is " +
-                                         std::visit(ShowValue{}, value));
+  refuse_item(key, "it must be " + expected + " in " + name_ + ", but is " +
+                       std::visit(ShowValue{}, value));
 }
 
 std::optional<std::uint64_t> Config::positive_integer(const std::string& key,

@@ -25,9 +25,9 @@ EmbeddingCovariance::EmbeddingCovariance(std::shared_ptr<const Safetensors> tens
   }
   const TensorInfo& info = tensors_->tensor(name_);
   if (info.shape.size() != 2 || info.shape[0] < 2 || info.shape[1] < 1 || info.shape[1] > kWidest) {
-    throw FormatError(shown_name(name_), "its shape " + shape_text(info) +
-                                             " is not that of a token embedding matrix, at most " +
-                                             std::to_string(kWidest) + " wide");
+    refuse_item(name_, "its shape " + shape_text(info) +
+                           " is not that of a token embedding matrix, at most " +
+                           std::to_string(kWidest) + " wide");
   }
   rows_ = info.shape[0];
   const auto width = static_cast<Eigen::Index>(info.shape[1]);
@@ -43,7 +43,7 @@ void EmbeddingCovariance::advance() {
       std::min(rows_, read_ + std::max<std::uint64_t>(1, kBlockElements / width));
   Eigen::MatrixXd block = tensors_->read_rows(name_, read_, end);
   if (!block.allFinite()) {
-    throw FormatError(shown_name(name_), "it holds NaN or infinite values");
+    refuse_item(name_, "it holds NaN or infinite values");
   }
   // About one of them rather than 0, so that a large common mean does not cancel digits.
   block.rowwise() -= first_.transpose();
@@ -60,7 +60,7 @@ void EmbeddingCovariance::finish() {
     squares_.col(j) -= sum_(j) / static_cast<double>(rows_) * sum_;
   }
   const double trace = squares_.trace();
-  if (!(trace > 0)) throw FormatError(shown_name(name_), "all its rows are equal");
+  if (!(trace > 0)) refuse_item(name_, "all its rows are equal");
   squares_ *= static_cast<double>(squares_.rows()) / trace;
   covariance_ = std::make_shared<const Eigen::MatrixXd>(std::move(squares_));
 }

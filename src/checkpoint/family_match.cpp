@@ -129,9 +129,8 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
     const std::string& missing = has_query ? found.key_weight : found.query_weight;
     const std::string& partner = has_query ? found.query_weight : found.key_weight;
     const std::string unsupported = unsupported_parts(tensors);
-    throw FormatError(shown_name(missing),
-                      "it is missing, though " + shown_name(partner) + " is there" +
-                          (unsupported.empty() ? "" : "; unsupported: " + unsupported));
+    refuse_item(missing, "it is missing, though " + shown_name(partner) + " is there" +
+                             (unsupported.empty() ? "" : "; unsupported: " + unsupported));
   }
   return found;
 }

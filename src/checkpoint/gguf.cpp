@@ -166,9 +166,8 @@ class GgufView final : public SafetensorsView {
   void read_tensor(std::size_t place, std::uint64_t offset, std::span<std::byte> out) override {
     const Piece& piece = pieces_[place];
     if (piece.type == nullptr) {
-      throw FormatError(shown_name(piece.tensor.name), "its type must be one of " +
-                                                           gguf_type_names() + ", but it is " +
-                                                           gguf_type_name(piece.tensor.type));
+      refuse_item(piece.tensor.name, "its type must be one of " + gguf_type_names() +
+                                         ", but it is " + gguf_type_name(piece.tensor.type));
     }
     const std::uint64_t width = piece.head_rows == 0 ? piece.bytes() : piece.row_bytes();
     while (!out.empty()) {
@@ -223,14 +222,14 @@ Piece piece_of(GgufTensor tensor, const std::string& name, const GgufHeader& hea
   piece.type = gguf_type(tensor.type);
   if (piece.type != nullptr) {
     if (tensor.row() % piece.type->elements != 0) {
-      throw FormatError(shown_name(tensor.name), "its rows of " + std::to_string(tensor.row()) +
-                                                     " elements must be whole blocks of " +
-                                                     std::to_string(piece.type->elements));
+      refuse_item(tensor.name, "its rows of " + std::to_string(tensor.row()) +
+                                   " elements must be whole blocks of " +
+                                   std::to_string(piece.type->elements));
     }
     const std::uint64_t bytes = tensor.elements() / piece.type->elements * piece.type->bytes;
     if (bytes > source.size() - tensor.begin) {
-      throw FormatError(shown_name(tensor.name),
-                        "its data must lie inside " + source.name() + "; is the file cut off?");
+      refuse_item(tensor.name,
+                  "its data must lie inside " + source.name() + "; is the file cut off?");
     }
   }
   if (conversion != nullptr) {

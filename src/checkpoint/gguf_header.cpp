@@ -186,16 +186,15 @@ GgufTensor tensor_of(Reader& reader) {
   if (tensor.name.empty()) reader.refuse("the names of its tensors must have 1 to 1000 bytes");
   const auto dimensions = reader.number<std::uint32_t>();
   if (dimensions > kMostDimensions) {
-    throw FormatError(shown_name(tensor.name),
-                      "it must have at most 4 dimensions, but has " + std::to_string(dimensions));
+    refuse_item(tensor.name,
+                "it must have at most 4 dimensions, but has " + std::to_string(dimensions));
   }
   std::uint64_t count = 1;
   for (std::uint32_t i = 0; i < dimensions; ++i) {
     const auto size = reader.number<std::uint64_t>();
     if (size == 0 || size > std::numeric_limits<std::uint32_t>::max() ||
         count > (std::uint64_t{1} << 48) / size) {
-      throw FormatError(shown_name(tensor.name),
-                        "its sizes must be positive and their product below 2^48");
+      refuse_item(tensor.name, "its sizes must be positive and their product below 2^48");
     }
     count *= size;
     tensor.shape.insert(tensor.shape.begin(), size);
@@ -261,15 +260,14 @@ GgufHeader GgufHeader::read(ByteSource& source) {
   for (std::uint64_t i = 0; i < tensors; ++i) {
     header.tensors.push_back(tensor_of(reader));
     if (names.insert(header.tensors.back().name).second) continue;
-    throw FormatError(shown_name(header.tensors.back().name),
-                      "it must occur once, but occurs twice");
+    refuse_item(header.tensors.back().name, "it must occur once, but occurs twice");
   }
   const std::uint64_t alignment = alignment_of(header.metadata, reader);
   const std::uint64_t start = (reader.position() + alignment - 1) / alignment * alignment;
   for (GgufTensor& tensor : header.tensors) {
     if (start > source.size() || tensor.begin > source.size() - start) {
-      throw FormatError(shown_name(tensor.name),
-                        "its data must lie inside " + source.name() + "; is the file cut off?");
+      refuse_item(tensor.name,
+                  "its data must lie inside " + source.name() + "; is the file cut off?");
     }
     tensor.begin += start;
   }

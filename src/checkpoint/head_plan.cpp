@@ -21,9 +21,7 @@ constexpr std::uint64_t kMostHeadElements = std::uint64_t{1} << 26;
 
 const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
   const TensorInfo& info = file.tensor(name);
-  const auto fail = [&](const std::string& message) {
-    throw FormatError(shown_name(name), message);
-  };
+  const auto fail = [&](const std::string& message) { refuse_item(name, message); };
   if (info.shape.size() != 2) fail("its shape " + shape_text(info) + " is not a matrix");
   for (const std::uint64_t side : info.shape) {
     if (side == 0 || side > kLargestSide) {
@@ -45,10 +43,9 @@ void check_vector(const Safetensors& file, const std::string& name, const std::s
   const bool fits = info.shape.size() == 1 && is_decodable(info.dtype) &&
                     std::find(sizes.begin(), sizes.end(), info.shape[0]) != sizes.end();
   if (!fits) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " of " +
-                                            std::string(dtype_name(info.dtype)) + " does not fit " +
-                                            shape_text(file.tensor(weight)) + " of " +
-                                            shown_name(weight));
+    refuse_item(name, "its shape " + shape_text(info) + " of " +
+                          std::string(dtype_name(info.dtype)) + " does not fit " +
+                          shape_text(file.tensor(weight)) + " of " + shown_name(weight));
   }
 }
 
@@ -109,7 +106,7 @@ class StackPlanner {
                                   keys_.name() + " is " + std::to_string(*told_width);
       if (given_heads_)
         throw InvalidArgument("heads", "fit the head width of the model", "the " + message);
-      throw FormatError(shown_name(weight), "its " + message);
+      refuse_item(weight, "its " + message);
     }
   }
 
@@ -145,9 +142,8 @@ class StackPlanner {
     if (outputs(weight) % parts != 0) refuse_indivisible(weight, heads);
     const std::uint64_t width = outputs(weight) / parts;
     if (inputs(weight) * width > kMostHeadElements) {
-      throw FormatError(shown_name(weight), "its shape " + shape(weight) + " is too large for " +
-                                                std::to_string(heads) +
-                                                (heads == 1 ? " head" : " heads"));
+      refuse_item(weight, "its shape " + shape(weight) + " is too large for " +
+                              std::to_string(heads) + (heads == 1 ? " head" : " heads"));
     }
     return width;
   }
@@ -189,9 +185,8 @@ class StackPlanner {
       throw InvalidArgument("heads", "divide the outputs of the queries",
                             "the " + message + " in " + shown_name(weight));
     }
-    throw FormatError(shown_name(weight), "its " + message + ", which " + keys_.name() +
-                                              " gives as '" +
-                                              keys_.path(stack_.names->head_count_key) + "'");
+    refuse_item(weight, "its " + message + ", which " + keys_.name() + " gives as '" +
+                            keys_.path(stack_.names->head_count_key) + "'");
   }
 
   HeadGrid grid_of(const LayerTensors& layer) {
@@ -205,9 +200,8 @@ class StackPlanner {
     const std::uint64_t width = grid.head_width;
     const auto units = [&](const std::string& name) {
       if (outputs(name) % width == 0) return outputs(name) / width;
-      throw FormatError(shown_name(name), "its " + outputs_text(name) +
-                                              " do not divide into heads of width " +
-                                              std::to_string(width));
+      refuse_item(name, "its " + outputs_text(name) + " do not divide into heads of width " +
+                            std::to_string(width));
     };
     if (family_->fused() && each_layer_) {
       grid.key_heads = given_key_heads_.value_or(grid.heads);
@@ -230,17 +224,17 @@ class StackPlanner {
 
   void check_same_inputs(const LayerTensors& layer) const {
     if (inputs(layer.key_weight) == inputs(layer.query_weight)) return;
-    throw FormatError(shown_name(layer.key_weight),
-                      "its shape " + shape(layer.key_weight) + " differs from " +
-                          shape(layer.query_weight) + " of " + shown_name(layer.query_weight));
+    refuse_item(layer.key_weight, "its shape " + shape(layer.key_weight) + " differs from " +
+                                      shape(layer.query_weight) + " of " +
+                                      shown_name(layer.query_weight));
   }
 
   void check_groups(const LayerTensors& layer, const HeadGrid& grid) const {
     const std::string counts =
         std::to_string(grid.heads) + " heads and " + std::to_string(grid.key_heads) + " key heads";
     if (grid.key_heads == 0 || grid.heads % grid.key_heads != 0) {
-      throw FormatError(shown_name(layer.key_weight),
-                        "there would be " + counts + ", which do not make equal groups");
+      refuse_item(layer.key_weight,
+                  "there would be " + counts + ", which do not make equal groups");
     }
     const bool whole = each_layer_ || grid.heads == grid_.heads;
     if (!whole || !given_key_heads_ || *given_key_heads_ == grid.key_heads) return;
@@ -250,9 +244,9 @@ class StackPlanner {
       throw InvalidArgument("key_heads", "fit the keys' shape",
                             shown_name(layer.key_weight) + ": " + message);
     }
-    throw FormatError(shown_name(layer.key_weight),
-                      message + " as '" + std::string(stack_.names->key_head_count_key) + "' in " +
-                          keys_.name() + " says");
+    refuse_item(layer.key_weight, message + " as '" +
+                                      std::string(stack_.names->key_head_count_key) + "' in " +
+                                      keys_.name() + " says");
   }
 
   void check_vectors(const LayerTensors& layer, const HeadGrid& grid) const {
@@ -274,10 +268,9 @@ class StackPlanner {
   void check_width(const std::string& weight) const {
     const auto given = keys_.integer(family_->width_key, kLargestSide);
     if (given && *given != inputs(weight)) {
-      throw FormatError(shown_name(weight), "its width is " + std::to_string(inputs(weight)) +
-                                                ", but '" + std::string(family_->width_key) +
-                                                "' in " + keys_.name() + " is " +
-                                                std::to_string(*given));
+      refuse_item(weight, "its width is " + std::to_string(inputs(weight)) + ", but '" +
+                              std::string(family_->width_key) + "' in " + keys_.name() + " is " +
+                              std::to_string(*given));
     }
   }
 

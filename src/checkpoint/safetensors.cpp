@@ -87,8 +87,8 @@ Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::s
       info.shard = number;
       const auto [place, added] = header_.tensors.emplace(tensor, std::move(info));
       if (added) continue;
-      throw FormatError(shown_name(tensor), "it is both in " + shard_name(place->second.shard) +
-                                                " and in " + shard_name(number));
+      refuse_item(tensor, "it is both in " + shard_name(place->second.shard) + " and in " +
+                              shard_name(number));
     }
     header_.metadata.merge(header.metadata);
   }
@@ -113,7 +113,7 @@ std::uint64_t Safetensors::bytes_read() const noexcept {
 const TensorInfo& Safetensors::tensor(const std::string& name) const {
   const auto found = header_.tensors.find(name);
   if (found == header_.tensors.end()) {
-    throw FormatError(shown_name(name), "there is no such tensor in " + name_);
+    refuse_item(name, "there is no such tensor in " + name_);
   }
   return found->second;
 }
@@ -132,14 +132,12 @@ template <class Real>
 void Safetensors::read_as(const std::string& name, std::uint64_t first, std::span<Real> out) const {
   const TensorInfo& info = tensor(name);
   if (!is_decodable(info.dtype)) {
-    throw FormatError(shown_name(name),
-                      "its type " + std::string(dtype_name(info.dtype)) +
+    refuse_item(name, "its type " + std::string(dtype_name(info.dtype)) +
                           " cannot be read as numbers; F16, BF16, F32 and F64 can");
   }
   const std::uint64_t count = element_count(info);
   if (first > count || out.size() > count - first) {
-    throw FormatError(shown_name(name),
-                      "the tensor has only " + std::to_string(count) + " elements");
+    refuse_item(name, "the tensor has only " + std::to_string(count) + " elements");
   }
   const std::uint64_t width = dtype_bits(info.dtype) / 8;
   const auto most =
@@ -162,15 +160,15 @@ Eigen::MatrixXd Safetensors::read_rows(const std::string& name, std::uint64_t be
                                        std::uint64_t end) const {
   const TensorInfo& info = tensor(name);
   if (info.shape.size() != 2) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not a matrix");
+    refuse_item(name, "its shape " + shape_text(info) + " is not a matrix");
   }
   if (begin > end || end > info.shape[0]) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " has no rows " +
-                                            std::to_string(begin) + " to " + std::to_string(end));
+    refuse_item(name, "its shape " + shape_text(info) + " has no rows " + std::to_string(begin) +
+                          " to " + std::to_string(end));
   }
   const std::uint64_t columns = info.shape[1];
   if (!fits_index(end - begin, columns)) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is too large to read");
+    refuse_item(name, "its shape " + shape_text(info) + " is too large to read");
   }
   Eigen::MatrixXd rows(static_cast<Eigen::Index>(end - begin), static_cast<Eigen::Index>(columns));
   if (rows.size() == 0) return rows;
@@ -194,10 +192,10 @@ Eigen::MatrixXd Safetensors::read_rows(const std::string& name, std::uint64_t be
 std::vector<double> Safetensors::read_vector(const std::string& name) const {
   const TensorInfo& info = tensor(name);
   if (info.shape.size() != 1) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not a vector");
+    refuse_item(name, "its shape " + shape_text(info) + " is not a vector");
   }
   if (!fits_index(info.shape[0], 1)) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is too large to read");
+    refuse_item(name, "its shape " + shape_text(info) + " is too large to read");
   }
   std::vector<double> values(static_cast<std::size_t>(info.shape[0]));
   read_elements(name, 0, values);

@@ -165,9 +165,7 @@ class HeaderReader final : public JsonEvents {
     header_.tensors.emplace(entry_, std::move(tensor));
   }
 
-  [[noreturn]] void fail(const std::string& message) const {
-    throw FormatError(shown_name(entry_), message);
-  }
+  [[noreturn]] void fail(const std::string& message) const { refuse_item(entry_, message); }
 
   [[noreturn]] void refuse(const std::string& what) const {
     switch (state_) {
@@ -216,9 +214,7 @@ std::optional<std::uint64_t> expected_bytes(const TensorInfo& tensor) {
 }
 
 void check_tensor(const std::string& name, const TensorInfo& tensor, std::uint64_t data_size) {
-  const auto fail = [&](const std::string& message) {
-    throw FormatError(shown_name(name), message);
-  };
+  const auto fail = [&](const std::string& message) { refuse_item(name, message); };
   const std::string kind =
       "shape " + shape_text(tensor) + " of " + std::string(dtype_name(tensor.dtype));
   const std::optional<std::uint64_t> expected = expected_bytes(tensor);
@@ -252,8 +248,7 @@ void check_tiling(const std::map<std::string, TensorInfo>& tensors, std::uint64_
   for (const Entry tensor : order) {
     const std::uint64_t begin = tensor->second.begin;
     if (begin < covered) {
-      throw FormatError(shown_name(tensor->first),
-                        "its data overlaps that of '" + shown_name(previous->first) + "'");
+      refuse_item(tensor->first, "its data overlaps that of '" + shown_name(previous->first) + "'");
     }
     if (begin > covered) {
       throw FormatError(

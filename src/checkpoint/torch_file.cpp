@@ -76,17 +76,17 @@ std::uint64_t checked_elements(const std::string& name, const PickleValue& tenso
   for (const std::uint64_t side : tensor.shape) {
     if (side != 0 &&
         count > std::numeric_limits<std::uint32_t>::max() * std::uint64_t{256} / side) {
-      throw FormatError(shown_name(name), "its sizes must have a product below 2^40");
+      refuse_item(name, "its sizes must have a product below 2^40");
     }
     count *= side;
   }
   const auto offset = static_cast<std::uint64_t>(tensor.integer);
   if (offset > tensor.elements || count > tensor.elements - offset) {
-    throw FormatError(shown_name(name), "it must lie inside its storage of " +
-                                            std::to_string(tensor.elements) + " elements");
+    refuse_item(
+        name, "it must lie inside its storage of " + std::to_string(tensor.elements) + " elements");
   }
   if (count > 0 && !is_row_by_row(tensor)) {
-    throw FormatError(shown_name(name), "it must be stored row by row; save tensor.contiguous()");
+    refuse_item(name, "it must be stored row by row; save tensor.contiguous()");
   }
   return count;
 }
@@ -122,8 +122,7 @@ std::string prefix_of(const ZipDirectory& archive) {
 
 std::string pickle_in(const ZipDirectory& archive, const std::string& name) {
   const std::uint64_t size = archive.files().at(name).size;
-  if (size > kLargestPickle)
-    throw FormatError(shown_name(name), "it must have at most 100000000 bytes");
+  if (size > kLargestPickle) refuse_item(name, "it must have at most 100000000 bytes");
   const std::uint64_t begin = archive.begin_of(name);
   std::string pickle(static_cast<std::size_t>(size), '\0');
   archive.read(begin, std::as_writable_bytes(std::span(pickle)));
@@ -159,8 +158,7 @@ std::shared_ptr<ByteSource> safetensors_of_torch(std::shared_ptr<ByteSource> sou
     const auto type = std::find_if(kStorages.begin(), kStorages.end(),
                                    [&](const auto& it) { return it.name == tensor.type; });
     if (type == kStorages.end()) {
-      throw FormatError(shown_name(key.text),
-                        "its type " + shown_name(tensor.type) + " is not one of .safetensors");
+      refuse_item(key.text, "its type " + shown_name(tensor.type) + " is not one of .safetensors");
     }
     const std::uint64_t bytes = checked_elements(key.text, tensor) * type->bytes;
     viewed.push_back({key.text, type->dtype, tensor.shape, bytes});

@@ -114,19 +114,15 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> archive) : archive_(std::
 
 std::uint64_t ZipDirectory::begin_of(const std::string& name) const {
   const auto found = files_.find(name);
-  if (found == files_.end())
-    throw FormatError(shown_name(name), "it must be in " + archive_->name());
+  if (found == files_.end()) refuse_item(name, "it must be in " + archive_->name());
   const File& file = found->second;
   if (!file.is_stored)
-    throw FormatError(shown_name(name),
-                      "it must be stored without compression in " + archive_->name());
+    refuse_item(name, "it must be stored without compression in " + archive_->name());
   const std::string local = read_at(*archive_, file.header, kLocalBytes);
-  if (!local.starts_with(kLocal))
-    throw FormatError(shown_name(name), "it must be where the directory says");
+  if (!local.starts_with(kLocal)) refuse_item(name, "it must be where the directory says");
   const std::uint64_t begin = file.header + kLocalBytes + u16(local, 26) + u16(local, 28);
   if (begin > archive_->size() || file.size > archive_->size() - begin) {
-    throw FormatError(shown_name(name),
-                      "it must lie inside " + archive_->name() + "; is the file cut off?");
+    refuse_item(name, "it must lie inside " + archive_->name() + "; is the file cut off?");
   }
   return begin;
 }

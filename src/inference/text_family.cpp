@@ -62,8 +62,8 @@ Activation activation_of(const ForwardNames& names, const ConfigKeys& keys) {
     if (each.name == *name) return each.kind;
     known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
-  throw FormatError(shown_name(key), "'" + shown_name(*name) + "' in " + keys.name() +
-                                         " is not supported; supported: " + known);
+  refuse_item(key, "'" + shown_name(*name) + "' in " + keys.name() +
+                       " is not supported; supported: " + known);
 }
 
 FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& config) {

@@ -42,8 +42,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   read_embeddings();
   for (const LayerTensors& layer : stack().layers) {
     if (layer.layer != stored_++) {
-      throw FormatError(shown_name(full_name(attention().query_weight, stored_ - 1)),
-                        "it is missing");
+      refuse_item(full_name(attention().query_weight, stored_ - 1), "it is missing");
     }
   }
   const ConfigKeys keys(&config, config_objects(attention()));
@@ -55,7 +54,7 @@ void Transformer::refuse_foreign() const {
   for (const std::string_view foreign : names().foreign) {
     const std::string name = full_name(foreign);
     if (foreign.empty() || !tensors_->tensors().contains(name)) continue;
-    throw FormatError(shown_name(name), "forward passes with this tensor are not supported");
+    refuse_item(name, "forward passes with this tensor are not supported");
   }
 }
 
@@ -83,7 +82,7 @@ void Transformer::read_layers(const ConfigKeys& keys) {
     }
   }
   if (!experts_.empty()) {
-    throw FormatError(shown_name(full_name(names().experts)), "it is missing");
+    refuse_item(full_name(names().experts), "it is missing");
   }
   if (key.empty()) return;
   const auto told = keys.integer(groups, kMostLayers);
@@ -139,8 +138,7 @@ void Transformer::read_config(const ConfigKeys& keys) {
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
   positions_ = longest_passage(keys);
   if (positions() < 1) {
-    throw FormatError(shown_name(full_name(names().position_embedding)),
-                      "it holds too few positions");
+    refuse_item(full_name(names().position_embedding), "it holds too few positions");
   }
 }
 
@@ -173,8 +171,7 @@ void Transformer::read_heads(const ConfigKeys& keys, int layer, LayerRules& rule
   const bool fused = match_.family->fused();
   const Index rows = fused ? entering_width(layer) : sides(attention().query_weight, layer)[1];
   const auto refuse = [&](const std::string& item, std::uint64_t count, const std::string& what) {
-    throw FormatError(shown_name(item),
-                      std::to_string(count) + " in " + keys.name() + " does not divide " + what);
+    refuse_item(item, std::to_string(count) + " in " + keys.name() + " does not divide " + what);
   };
   if (rows % rules.heads != 0) refuse(key, *heads, "the width " + std::to_string(rows));
   rules.head_width = rows / rules.heads;
@@ -211,9 +208,8 @@ Index Transformer::longest_passage(const ConfigKeys& keys) const {
 VectorXf Transformer::read_bias(const std::string& name, Index size) const {
   const TensorInfo& info = tensors_->tensor(name);
   if (info.shape != std::vector<std::uint64_t>{static_cast<std::uint64_t>(size)}) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not [" +
-                                            std::to_string(size) +
-                                            "], the shape that the other tensors imply");
+    refuse_item(name, "its shape " + shape_text(info) + " is not [" + std::to_string(size) +
+                          "], the shape that the other tensors imply");
   }
   VectorXf values(size);
   read_finite(*tensors_, name, 0, values.data(), size);
@@ -222,9 +218,8 @@ VectorXf Transformer::read_bias(const std::string& name, Index size) const {
 
 MatrixXf Transformer::read_rows(const std::string& name, Index first, Index count) const {
   if (matrix_shape(*tensors_, name)[1] != embedding_width_) {
-    throw FormatError(shown_name(name), "its shape " + shape_text(tensors_->tensor(name)) +
-                                            " does not fit the width " +
-                                            std::to_string(embedding_width_));
+    refuse_item(name, "its shape " + shape_text(tensors_->tensor(name)) +
+                          " does not fit the width " + std::to_string(embedding_width_));
   }
   MatrixXf values(embedding_width_, count);
   read_finite(*tensors_, name, first * embedding_width_, values.data(), values.size());

@@ -66,6 +66,10 @@ void parse_json(std::string_view text, const std::string& item, JsonEvents& even
   nlohmann::json::sax_parse(text.begin(), text.end(), &adapter);
 }
 
+void refuse_item(std::string_view name, const std::string& message) {
+  throw FormatError(shown_name(name), message);
+}
+
 std::string shown_name(std::string_view name) {
   constexpr std::size_t kLongest = 100;
   std::size_t length = name.size();

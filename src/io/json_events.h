@@ -36,6 +36,9 @@ class JsonEvents {
 /// Uses memory for the longest string and one bit for each level of nesting that `events` lets pass.
 void parse_json(std::string_view text, const std::string& item, JsonEvents& events);
 
+/// Throws FormatError of an item whose name comes from a file, such as a tensor or a key.
+[[noreturn]] void refuse_item(std::string_view name, const std::string& message);
+
 /// `name` fit to stand in a message: at most about 100 bytes, control characters replaced.
 std::string shown_name(std::string_view name);
 

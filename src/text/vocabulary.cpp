@@ -9,22 +9,20 @@ namespace eigenscope {
 
 void Vocabulary::add(const std::string& token, std::uint64_t id) {
   if (id >= kMostTokens) {
-    throw FormatError(shown_name(token), "its id " + std::to_string(id) +
-                                             " is out of range; it must be below " +
-                                             std::to_string(kMostTokens));
+    refuse_item(token, "its id " + std::to_string(id) + " is out of range; it must be below " +
+                           std::to_string(kMostTokens));
   }
   const int number = static_cast<int>(id);
   const auto [place, is_new] = ids_.emplace(token, number);
   if (place->second != number) {
-    throw FormatError(shown_name(token), "duplicate token, with id " +
-                                             std::to_string(place->second) + " and id " +
-                                             std::to_string(id));
+    refuse_item(token, "duplicate token, with id " + std::to_string(place->second) + " and id " +
+                           std::to_string(id));
   }
   if (!is_new) return;
   const auto [other, id_is_new] = tokens_.emplace(number, token);
   if (!id_is_new) {
-    throw FormatError(shown_name(token), "its id " + std::to_string(id) + " is also that of '" +
-                                             shown_name(other->second) + "'");
+    refuse_item(token, "its id " + std::to_string(id) + " is also that of '" +
+                           shown_name(other->second) + "'");
   }
   longest_ = std::max(longest_, token.size());
 }
