@@ -96,8 +96,7 @@ Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::s
 
 SafetensorsHeader Safetensors::add_shard(std::shared_ptr<ByteSource> source) {
   const std::uint64_t length = read_header_length(*source);
-  std::string text(static_cast<std::size_t>(length), '\0');
-  source->read(kLengthBytes, std::as_writable_bytes(std::span(text)));
+  const std::string text = source->text_at(kLengthBytes, length);
   const std::uint64_t start = kLengthBytes + length;
   shards_.push_back({std::move(source), start});
   const ByteSource& file = *shards_.back().source;

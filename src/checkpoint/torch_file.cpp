@@ -123,10 +123,7 @@ std::string prefix_of(const ZipDirectory& archive) {
 std::string pickle_in(const ZipDirectory& archive, const std::string& name) {
   const std::uint64_t size = archive.files().at(name).size;
   if (size > kLargestPickle) refuse_item(name, "it must have at most 100000000 bytes");
-  const std::uint64_t begin = archive.begin_of(name);
-  std::string pickle(static_cast<std::size_t>(size), '\0');
-  archive.read(begin, std::as_writable_bytes(std::span(pickle)));
-  return pickle;
+  return archive.text_at(archive.begin_of(name), size);
 }
 
 }  // namespace
@@ -134,8 +131,7 @@ std::string pickle_in(const ZipDirectory& archive, const std::string& name) {
 bool is_torch_file(ByteSource& source) {
   constexpr std::size_t kName = 30;  // offset of the first file's name
   constexpr std::size_t kMost = 512;
-  std::string first(static_cast<std::size_t>(std::min<std::uint64_t>(kMost, source.size())), '\0');
-  source.read(0, std::as_writable_bytes(std::span(first)));
+  const std::string first = source.text_at(0, std::min<std::uint64_t>(kMost, source.size()));
   if (first.size() < kName || !first.starts_with("PK\x03\x04")) return false;
   const auto length = static_cast<std::size_t>(static_cast<unsigned char>(first[26]) +
                                                256 * static_cast<unsigned char>(first[27]));

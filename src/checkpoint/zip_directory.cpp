@@ -39,12 +39,6 @@ std::uint64_t u64(std::string_view bytes, std::size_t at) {
   return number_at<std::uint64_t>(bytes, at);
 }
 
-std::string read_at(ByteSource& archive, std::uint64_t offset, std::uint64_t count) {
-  std::string bytes(static_cast<std::size_t>(count), '\0');
-  archive.read(offset, std::as_writable_bytes(std::span(bytes)));
-  return bytes;
-}
-
 struct Place {
   std::uint64_t offset, size;
 };
@@ -52,7 +46,7 @@ struct Place {
 /// Of the directory, from the record at the end of the archive.
 Place directory_of(ByteSource& archive) {
   const std::uint64_t count = std::min<std::uint64_t>(archive.size(), kEndBytes + kLongestComment);
-  const std::string tail = read_at(archive, archive.size() - count, count);
+  const std::string tail = archive.text_at(archive.size() - count, count);
   const std::size_t end = tail.rfind(kEnd);
   if (end == std::string::npos || tail.size() - end < kEndBytes) {
     throw FormatError(archive.name(),
@@ -62,7 +56,7 @@ Place directory_of(ByteSource& archive) {
   if (place.offset != kInExtra && place.size != kInExtra) return place;
   if (end < kLocatorBytes || tail.compare(end - kLocatorBytes, kLocator64.size(), kLocator64) != 0)
     return place;
-  const std::string record = read_at(archive, u64(tail, end - kLocatorBytes + 8), kEnd64Bytes);
+  const std::string record = archive.text_at(u64(tail, end - kLocatorBytes + 8), kEnd64Bytes);
   if (!record.starts_with(kEnd64))
     throw FormatError(archive.name(), "its directory must be where its end says");
   return {u64(record, 48), u64(record, 40)};
@@ -93,7 +87,7 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> archive) : archive_(std::
   if (place.size > kLargestDirectory) refuse("its directory must have at most 100000000 bytes");
   if (place.offset > archive_->size() || place.size > archive_->size() - place.offset)
     refuse("its directory must lie inside it; is the file cut off?");
-  const std::string bytes = read_at(*archive_, place.offset, place.size);
+  const std::string bytes = archive_->text_at(place.offset, place.size);
   std::string_view rest = bytes;
   while (!rest.empty()) {
     if (rest.size() < kEntryBytes || !rest.starts_with(kEntry))
@@ -118,7 +112,7 @@ std::uint64_t ZipDirectory::begin_of(const std::string& name) const {
   const File& file = found->second;
   if (!file.is_stored)
     refuse_item(name, "it must be stored without compression in " + archive_->name());
-  const std::string local = read_at(*archive_, file.header, kLocalBytes);
+  const std::string local = archive_->text_at(file.header, kLocalBytes);
   if (!local.starts_with(kLocal)) refuse_item(name, "it must be where the directory says");
   const std::uint64_t begin = file.header + kLocalBytes + u16(local, 26) + u16(local, 28);
   if (begin > archive_->size() || file.size > archive_->size() - begin) {

@@ -32,6 +32,9 @@ class ZipDirectory {
   std::uint64_t begin_of(const std::string& name) const;
   /// Fills `out` with bytes of a file at `begin`, from begin_of, onwards.
   void read(std::uint64_t begin, std::span<std::byte> out) const { archive_->read(begin, out); }
+  std::string text_at(std::uint64_t begin, std::uint64_t count) const {
+    return archive_->text_at(begin, count);
+  }
 
  private:
   std::shared_ptr<ByteSource> archive_;

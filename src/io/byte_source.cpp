@@ -88,14 +88,18 @@ void ByteSource::read(std::uint64_t offset, std::span<std::byte> out) {
   bytes_read_ += out.size();
 }
 
+std::string ByteSource::text_at(std::uint64_t offset, std::uint64_t count) {
+  std::string text(static_cast<std::size_t>(count), '\0');
+  read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
 std::string ByteSource::read_text(std::uint64_t largest, const char* kind) {
   if (size_ > largest) {
     throw FormatError(name_, "it has " + std::to_string(size_) + " bytes; " + kind +
                                  " has at most " + std::to_string(largest));
   }
-  std::string text(static_cast<std::size_t>(size_), '\0');
-  read(0, std::as_writable_bytes(std::span(text)));
-  return text;
+  return text_at(0, size_);
 }
 
 FileSource::FileSource(const std::string& path) : FileSource(path, open(path)) {}

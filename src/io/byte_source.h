@@ -34,6 +34,8 @@ class ByteSource {
   /// Fills `out` with the bytes from `offset` (in bytes) on. Throws FormatError, naming the
   /// source, when the range does not lie inside it or the bytes cannot be read.
   void read(std::uint64_t offset, std::span<std::byte> out);
+  /// The `count` bytes from `offset` on. Throws as read() does.
+  std::string text_at(std::uint64_t offset, std::uint64_t count);
   /// All bytes. Throws FormatError also when there are more than `largest`: "it has 12 bytes; `kind`
   /// has at most 10".
   std::string read_text(std::uint64_t largest, const char* kind);

@@ -51,10 +51,7 @@ constexpr std::array kSignatures{
     Signature{4, "TFL3", "a TensorFlow Lite model", kOriginal},
     Signature{0, "\x1f\x8b", "a gzip archive", kUnpack},
     Signature{0, "BZh", "a bzip2 archive", kUnpack},
-    Signature{0,
-              "\xfd"
-              "7zXZ",
-              "an xz archive", kUnpack},
+    Signature{0, "\3757zXZ", "an xz archive", kUnpack},
     Signature{0, "\x28\xb5\x2f\xfd", "a Zstandard archive", kUnpack},
     Signature{0, "7z\xbc\xaf\x27\x1c", "a 7-Zip archive", kUnpack},
     Signature{257, "ustar", "a tar archive", kUnpack},
@@ -64,10 +61,7 @@ constexpr std::array kSignatures{
     Signature{8, "WEBP", "a WebP picture", kWeights},
     Signature{0, "%PDF-", "a PDF document", kWeights},
     Signature{4, "ftyp", "a video (MP4)", kWeights},
-    Signature{0,
-              "\x7f"
-              "ELF",
-              "a program (ELF)", kWeights},
+    Signature{0, "\177ELF", "a program (ELF)", kWeights},
 };
 
 /// What stands in the place of a file of any format.
@@ -169,11 +163,8 @@ std::string foreign_format(std::span<const std::byte> first) {
 }
 
 void refuse_foreign_format(ByteSource& source) {
-  std::array<std::byte, kFormatBytes> bytes;
-  const auto first = std::span(bytes).first(
-      static_cast<std::size_t>(std::min<std::uint64_t>(kFormatBytes, source.size())));
-  source.read(0, first);
-  const std::string format = foreign_format(first);
+  const std::string first = source.text_at(0, std::min<std::uint64_t>(kFormatBytes, source.size()));
+  const std::string format = foreign_format(std::as_bytes(std::span(first)));
   if (!format.empty()) throw FormatError(source.name(), format);
 }
 
