@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "io/json.h"
 #include "io/json_events.h"
 #include "support/error.h"
 
@@ -285,6 +286,13 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
   for (const auto& [name, tensor] : header.tensors) check_tensor(name, tensor, data_size);
   check_tiling(header.tensors, data_size, file);
   return header;
+}
+
+std::string header_entry(const std::string& name, std::string_view dtype,
+                         const std::vector<std::uint64_t>& shape, std::uint64_t begin,
+                         std::uint64_t end) {
+  const OrderedJson entry{{"dtype", dtype}, {"shape", shape}, {"data_offsets", {begin, end}}};
+  return write_json(name) + ":" + write_json(entry);
 }
 
 }  // namespace eigenscope

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "io/json.h"
+#include "checkpoint/safetensors_header.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -15,7 +15,6 @@ SafetensorsView::Contents SafetensorsView::contents_of(const std::string& name,
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
   Contents contents;
   std::uint64_t end = 0;
-  // Joined as text: a key of an ordered object is looked up among all others.
   std::string text;
   for (const ViewedTensor& tensor : tensors) {
     const std::uint64_t begin = end;
@@ -23,9 +22,8 @@ SafetensorsView::Contents SafetensorsView::contents_of(const std::string& name,
       throw FormatError(name, "its tensors must have less than 2^60 bytes");
     end += tensor.bytes;
     contents.ends.push_back(end);
-    const OrderedJson entry{
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
-    text += (text.empty() ? "{" : ",") + write_json(tensor.name) + ":" + write_json(entry);
+    text += text.empty() ? "{" : ",";
+    text += header_entry(tensor.name, tensor.dtype, tensor.shape, begin, end);
   }
   text += "}";
   const std::uint64_t length = text.size();

@@ -1,28 +1,12 @@
 #include "checkpoint/write_safetensors.h"
 
 #include <Eigen/Core>
-#include <cstdio>
-#include <cstring>
 
-#include "support/error.h"
+#include "checkpoint/safetensors_header.h"
+#include "io/json.h"
 
 namespace eigenscope {
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < ' ') {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      out += code;
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 void append(std::vector<std::byte>& bytes, const void* data, std::size_t size) {
   const auto* const begin = static_cast<const std::byte*>(data);
@@ -47,23 +31,11 @@ std::vector<std::byte> write_safetensors(const std::vector<TensorToWrite>& tenso
                             : format == TensorFormat::f16 ? "F16"
                                                           : "BF16";
   const std::size_t size = format == TensorFormat::f32 ? 4 : 2;
-  std::string header = "{\"__metadata__\":{";
-  const char* comma = "";
-  for (const auto& [key, text] : metadata) {
-    header += comma + quoted(key) + ":" + quoted(text);
-    comma = ",";
-  }
-  header += "}";
+  std::string header = "{\"__metadata__\":" + write_json(metadata);
   std::uint64_t offset = 0;
   for (const TensorToWrite& tensor : tensors) {
-    header += "," + quoted(tensor.name) + ":{\"dtype\":\"" + dtype + "\",\"shape\":[";
-    comma = "";
-    for (const std::uint64_t side : tensor.shape) {
-      header += comma + std::to_string(side);
-      comma = ",";
-    }
     const std::uint64_t end = offset + size * tensor.values.size();
-    header += "],\"data_offsets\":[" + std::to_string(offset) + "," + std::to_string(end) + "]}";
+    header += "," + header_entry(tensor.name, dtype, tensor.shape, offset, end);
     offset = end;
   }
   header += "}";
