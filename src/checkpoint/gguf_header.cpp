@@ -26,23 +26,6 @@ constexpr std::uint32_t kMostDimensions = 4;
 constexpr std::uint64_t kLargestAlignment = 1 << 20;
 constexpr int kDeepestList = 4;
 
-/// The file's numbers of the types of metadata.
-enum class ValueType : std::uint32_t {
-  u8,
-  i8,
-  u16,
-  i16,
-  u32,
-  i32,
-  f32,
-  truth,
-  text,
-  list,
-  u64,
-  i64,
-  f64
-};
-
 /// Reads the file from its beginning, in blocks.
 class Reader {
  public:
@@ -106,20 +89,6 @@ class Reader {
   std::uint64_t position_ = 0;  // of the next byte
 };
 
-/// Bytes of a value of fixed size; 0 for texts and lists.
-std::uint64_t size_of(ValueType type) {
-  constexpr std::array<std::uint8_t, 13> kSizes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-  return kSizes[static_cast<std::size_t>(type)];
-}
-
-ValueType value_type(Reader& reader) {
-  const auto type = reader.number<std::uint32_t>();
-  if (type > static_cast<std::uint32_t>(ValueType::f64)) {
-    reader.refuse("the types of its metadata must be 0 to 12, but one is " + std::to_string(type));
-  }
-  return static_cast<ValueType>(type);
-}
-
 /// The shortest decimal number with the same single precision: 1e-6 of a config.json was stored so.
 double shortest(float value) {
   if (!std::isfinite(value)) return value;
@@ -131,44 +100,49 @@ double shortest(float value) {
   return value;
 }
 
+/// A type of metadata; texts and lists have no fixed size.
+struct ValueType {
+  std::uint64_t bytes;
+  OrderedJson (*read)(Reader&);  ///< null of lists
+};
+template <class Number>
+constexpr ValueType number_type() {
+  return {sizeof(Number), [](Reader& reader) { return OrderedJson(reader.number<Number>()); }};
+}
+
+/// In the order of the file's numbers for them.
+constexpr std::array kValueTypes{
+    number_type<std::uint8_t>(),
+    number_type<std::int8_t>(),
+    number_type<std::uint16_t>(),
+    number_type<std::int16_t>(),
+    number_type<std::uint32_t>(),
+    number_type<std::int32_t>(),
+    ValueType{4, [](Reader& reader) { return OrderedJson(shortest(reader.number<float>())); }},
+    ValueType{1, [](Reader& reader) { return OrderedJson(reader.number<std::uint8_t>() != 0); }},
+    ValueType{0, [](Reader& reader) { return OrderedJson(reader.text(kLongestName)); }},
+    ValueType{0, nullptr},
+    number_type<std::uint64_t>(),
+    number_type<std::int64_t>(),
+    number_type<double>(),
+};
+
+const ValueType& value_type(Reader& reader) {
+  const auto type = reader.number<std::uint32_t>();
+  if (type < kValueTypes.size()) return kValueTypes[type];
+  reader.refuse("the types of its metadata must be 0 to 12, but one is " + std::to_string(type));
+}
+
 /// Null for what is not kept.
-OrderedJson value_of(Reader& reader, ValueType type, int depth) {
-  switch (type) {
-    case ValueType::u8:
-      return reader.number<std::uint8_t>();
-    case ValueType::i8:
-      return reader.number<std::int8_t>();
-    case ValueType::u16:
-      return reader.number<std::uint16_t>();
-    case ValueType::i16:
-      return reader.number<std::int16_t>();
-    case ValueType::u32:
-      return reader.number<std::uint32_t>();
-    case ValueType::i32:
-      return reader.number<std::int32_t>();
-    case ValueType::f32:
-      return shortest(reader.number<float>());
-    case ValueType::truth:
-      return reader.number<std::uint8_t>() != 0;
-    case ValueType::text:
-      return reader.text(kLongestName);
-    case ValueType::u64:
-      return reader.number<std::uint64_t>();
-    case ValueType::i64:
-      return reader.number<std::int64_t>();
-    case ValueType::f64:
-      return reader.number<double>();
-    case ValueType::list:
-      break;
-  }
+OrderedJson value_of(Reader& reader, const ValueType& type, int depth) {
+  if (type.read != nullptr) return type.read(reader);
   if (depth == kDeepestList) reader.refuse("its metadata must not nest deeper than 4 lists");
-  const ValueType inner = value_type(reader);
+  const ValueType& inner = value_type(reader);
   const auto count = reader.number<std::uint64_t>();
-  const std::uint64_t size = size_of(inner);
-  if (count > kLongestList && size > 0) {
-    if (count > std::numeric_limits<std::uint64_t>::max() / size)
+  if (count > kLongestList && inner.bytes > 0) {
+    if (count > std::numeric_limits<std::uint64_t>::max() / inner.bytes)
       reader.refuse("a list is longer than the file");
-    reader.skip(count * size);
+    reader.skip(count * inner.bytes);
     return nullptr;
   }
   OrderedJson list = OrderedJson::array();
