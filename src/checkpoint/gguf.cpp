@@ -13,6 +13,7 @@
 #include "checkpoint/gguf_parts.h"
 #include "checkpoint/safetensors_view.h"
 #include "io/json_events.h"
+#include "support/choice.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -65,8 +66,7 @@ constexpr std::array kEncoder{
 };
 
 /// One row of what is known: llama.cpp's name of an architecture, and how its converter changes a checkpoint.
-struct Converted {
-  std::string_view architecture;
+struct Converted : Choice {
   std::string_view model_type;          ///< in config.json
   std::span<const Renamed> particular;  ///< looked up before `names`
   std::span<const Renamed> names;
@@ -77,15 +77,15 @@ struct Converted {
 };
 
 constexpr std::array kConverted{
-    Converted{"llama", "llama", {}, kDecoder, true},
-    Converted{"qwen2", "qwen2", {}, kDecoder},
-    Converted{"qwen3", "qwen3", {}, kDecoder},
-    Converted{"gemma", "gemma", {}, kDecoder, false, true},
-    Converted{"gemma2", "gemma2", kFourNorms, kDecoder, false, true},
-    Converted{"gemma3", "gemma3_text", kFourNorms, kDecoder, false, true},
-    Converted{"olmo2", "olmo2", kFourNorms, kDecoder},
-    Converted{"phi3", "phi3", kFusedGate, kDecoder},
-    Converted{"bert", "bert", {}, kEncoder},
+    Converted{{"llama"}, "llama", {}, kDecoder, true},
+    Converted{{"qwen2"}, "qwen2", {}, kDecoder},
+    Converted{{"qwen3"}, "qwen3", {}, kDecoder},
+    Converted{{"gemma"}, "gemma", {}, kDecoder, false, true},
+    Converted{{"gemma2"}, "gemma2", kFourNorms, kDecoder, false, true},
+    Converted{{"gemma3"}, "gemma3_text", kFourNorms, kDecoder, false, true},
+    Converted{{"olmo2"}, "olmo2", kFourNorms, kDecoder},
+    Converted{{"phi3"}, "phi3", kFusedGate, kDecoder},
+    Converted{{"bert"}, "bert", {}, kEncoder},
 };
 
 constexpr const char* kArchitecture = "general.architecture";
@@ -99,7 +99,7 @@ std::string architecture_of(const OrderedJson& metadata) {
 const Converted* conversion_of(const OrderedJson& metadata) {
   const std::string name = architecture_of(metadata);
   for (const Converted& row : kConverted) {
-    if (row.architecture == name) return &row;
+    if (row.name == name) return &row;
   }
   return nullptr;
 }
@@ -233,7 +233,7 @@ Piece piece_of(GgufTensor tensor, const std::string& name, const GgufHeader& hea
     }
   }
   if (conversion != nullptr) {
-    const std::string prefix = std::string(conversion->architecture) + ".attention.";
+    const std::string prefix = std::string(conversion->name) + ".attention.";
     const bool query = name.find(".q_proj.") != std::string::npos,
                key = name.find(".k_proj.") != std::string::npos;
     std::uint64_t heads = query || key ? header.integer(prefix + "head_count") : 0;
@@ -299,28 +299,26 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const std::string
   const auto given = [&](const char* key) {
     return metadata.value(prefix + "rope.scaling." + key, OrderedJson());
   };
-  OrderedJson scaling;
+  const OrderedJson original = given("original_context_length"), factor = given("factor");
   const OrderedJson all = factors_in(parts, "rope_freqs.weight");
   OrderedJson shorter = factors_in(parts, "rope_factors_short.weight");
   OrderedJson longer = factors_in(parts, "rope_factors_long.weight");
   if (!all.is_null()) shorter = longer = all;
   if (!longer.is_null()) {
-    scaling = {{"rope_type", "longrope"},
-               {"short_factor", shorter.is_null() ? longer : shorter},
-               {"long_factor", longer}};
-    scaling["attention_factor"] =
-        given("attn_factor").is_null() ? OrderedJson(1) : given("attn_factor");
-    scaling["original_max_position_embeddings"] =
-        given("original_context_length").is_null()
-            ? metadata.value(prefix + "context_length", OrderedJson())
-            : given("original_context_length");
-  } else if (const OrderedJson type = given("type"); type.is_string() && type != "none") {
-    scaling = {{"rope_type", type}};
-    if (!given("factor").is_null()) scaling["factor"] = given("factor");
-    if (!given("original_context_length").is_null()) {
-      scaling["original_max_position_embeddings"] = given("original_context_length");
-    }
+    const OrderedJson attention = given("attn_factor");
+    return {
+        {"rope_type", "longrope"},
+        {"short_factor", shorter.is_null() ? longer : shorter},
+        {"long_factor", longer},
+        {"attention_factor", attention.is_null() ? OrderedJson(1) : attention},
+        {"original_max_position_embeddings",
+         original.is_null() ? metadata.value(prefix + "context_length", OrderedJson()) : original}};
   }
+  const OrderedJson type = given("type");
+  if (!type.is_string() || type == "none") return nullptr;
+  OrderedJson scaling{{"rope_type", type}};
+  if (!factor.is_null()) scaling["factor"] = factor;
+  if (!original.is_null()) scaling["original_max_position_embeddings"] = original;
   return scaling;
 }
 
@@ -345,13 +343,11 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   const auto& [source, header] = parts.front();
   const Converted* const conversion = conversion_of(header.metadata);
   if (conversion == nullptr) {
-    std::string known;
-    for (const Converted& row : kConverted)
-      known += (known.empty() ? "" : ", ") + std::string(row.architecture);
     throw FormatError(kArchitecture, "'" + shown_name(architecture_of(header.metadata)) + "' of " +
-                                         source->name() + " must be one of " + known);
+                                         source->name() + " must be one of " +
+                                         Choices(kConverted).joined());
   }
-  const std::string prefix = std::string(conversion->architecture) + ".";
+  const std::string prefix = std::string(conversion->name) + ".";
   OrderedJson config{{"model_type", conversion->model_type}};
   for (const auto& [from, to] : kKeys) {
     const auto found = header.metadata.find(prefix + std::string(from));

@@ -10,6 +10,7 @@
 
 #include "checkpoint/attention_window.h"
 #include "io/json_events.h"
+#include "support/choice.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -137,26 +138,14 @@ void scale_longrope(Rotary& rotary, const Scaling& scaling) {
   }
 }
 
-struct ScalingType {
-  std::string_view name;
+struct ScalingType : Choice {
   void (*apply)(Rotary&, const Scaling&);
 };
 constexpr std::array kScalingTypes{
-    ScalingType{"default", scale_none},      ScalingType{"mrope", scale_none},
-    ScalingType{"dynamic", scale_none},      ScalingType{"linear", scale_linear},
-    ScalingType{"llama3", scale_llama3},     ScalingType{"yarn", scale_yarn},
-    ScalingType{"longrope", scale_longrope}, ScalingType{"su", scale_longrope}};
-
-[[noreturn]] void refuse_type(const ConfigKeys& keys, std::string_view key,
-                              const std::string& type) {
-  std::string known;
-  for (const ScalingType& each : kScalingTypes) {
-    known += (known.empty() ? "" : ", ") + std::string(each.name);
-  }
-  throw InvalidArgument(
-      "offset", "be 0 unless the rotary scaling is one of " + known,
-      "'" + keys.path(key) + "' in " + keys.name() + " is '" + shown_name(type) + "'");
-}
+    ScalingType{{"default"}, scale_none},      ScalingType{{"mrope"}, scale_none},
+    ScalingType{{"dynamic"}, scale_none},      ScalingType{{"linear"}, scale_linear},
+    ScalingType{{"llama3"}, scale_llama3},     ScalingType{{"yarn"}, scale_yarn},
+    ScalingType{{"longrope"}, scale_longrope}, ScalingType{{"su"}, scale_longrope}};
 
 /// The shortest text that has such offsets.
 double tokens_for(const RotaryOffset& at) {
@@ -170,7 +159,10 @@ void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
   for (const ScalingType& each : kScalingTypes) {
     if (each.name == type) return each.apply(rotary, {keys, model, each.name, tokens_for(at)});
   }
-  if (!at.is_none()) refuse_type(keys, key, type);
+  if (at.is_none()) return;
+  throw InvalidArgument(
+      "offset", "be 0 unless the rotary scaling is one of " + Choices(kScalingTypes).joined(),
+      "'" + keys.path(key) + "' in " + keys.name() + " is '" + shown_name(type) + "'");
 }
 
 /// Whether a layer turns its queries and keys.

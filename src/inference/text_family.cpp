@@ -11,21 +11,21 @@
 
 #include "checkpoint/unsupported.h"
 #include "io/json_events.h"
+#include "support/choice.h"
 #include "support/error.h"
 
 namespace eigenscope {
 namespace {
 
-struct ActivationName {
-  std::string_view name;  // in config.json
+struct ActivationName : Choice {  // as config.json has it
   Activation kind;
 };
-constexpr std::array kActivations{ActivationName{"gelu", Activation::gelu},
-                                  ActivationName{"gelu_new", Activation::gelu_new},
-                                  ActivationName{"gelu_pytorch_tanh", Activation::gelu_new},
-                                  ActivationName{"quick_gelu", Activation::quick_gelu},
-                                  ActivationName{"relu", Activation::relu},
-                                  ActivationName{"silu", Activation::silu}};
+constexpr std::array kActivations{ActivationName{{"gelu"}, Activation::gelu},
+                                  ActivationName{{"gelu_new"}, Activation::gelu_new},
+                                  ActivationName{{"gelu_pytorch_tanh"}, Activation::gelu_new},
+                                  ActivationName{{"quick_gelu"}, Activation::quick_gelu},
+                                  ActivationName{{"relu"}, Activation::relu},
+                                  ActivationName{{"silu"}, Activation::silu}};
 
 /// A value that is of the kind of `usual`: a flag, a positive integer or a text.
 std::string value_of(const ConfigKeys& keys, std::string_view key, std::string_view usual) {
@@ -57,13 +57,11 @@ Activation activation_of(const ForwardNames& names, const ConfigKeys& keys) {
   const std::string key(names.activation_key);
   const auto name = keys.text(key);
   if (!name) return names.activation;
-  std::string known;
   for (const ActivationName& each : kActivations) {
     if (each.name == *name) return each.kind;
-    known += (known.empty() ? "" : ", ") + std::string(each.name);
   }
   refuse_item(key, "'" + shown_name(*name) + "' in " + keys.name() +
-                       " is not supported; supported: " + known);
+                       " is not supported; supported: " + Choices(kActivations).joined());
 }
 
 FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& config) {
