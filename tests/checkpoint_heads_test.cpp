@@ -206,8 +206,8 @@ TEST_CASE("biases are found, may be absent, and must fit", "[checkpoint]") {
   add_layer(writer, 0);
   writer.add(name(0, "query.bias"), "F32", {6}, std::vector<double>(6, 0.5));
   const HeadScan scan(open(writer.bytes()), nullptr, {.heads = kBertHeads});
-  CHECK(scan.plan()[0].tensors.query_bias == name(0, "query.bias"));
-  CHECK(scan.plan()[0].tensors.key_bias.empty());
+  CHECK(scan.plan()[0].tensors.query.bias == name(0, "query.bias"));
+  CHECK(scan.plan()[0].tensors.key.bias.empty());
   writer.add(name(0, "key.bias"), "F32", {3}, std::vector<double>(3, 0.5));
   CHECK(scan_failure(writer).item == name(0, "key.bias"));
 }

@@ -60,13 +60,6 @@ bool has(const Tensors& tensors, std::string_view pattern) {
   return false;
 }
 
-std::string full_name(const std::string& prefix, std::string_view pattern, int layer) {
-  std::string name(pattern);
-  const std::size_t mark = name.find(kLayerMark);
-  if (mark != std::string::npos) name.replace(mark, kLayerMark.size(), std::to_string(layer));
-  return prefix + name;
-}
-
 /// Layer numbers by the prefix before the names of a stack.
 using Prefixes = std::map<std::string, std::set<int>>;
 
@@ -103,15 +96,6 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   };
   LayerTensors found;
   found.layer = layer;
-  found.query_weight = full_name(prefix, names.query_weight, layer);
-  found.key_weight =
-      family.fused() ? found.query_weight : full_name(prefix, names.key_weight, layer);
-  found.query_bias = if_there(bias_of(found.query_weight));
-  found.key_bias = if_there(bias_of(found.key_weight));
-  found.query_gain = gain(names.query_gain);
-  found.key_gain = gain(names.key_gain.empty() ? names.query_gain : names.key_gain);
-  found.query_norm_gain = gain(names.query_norm_gain);
-  found.key_norm_gain = gain(names.key_norm_gain);
   found.sinks = gain(names.sinks);
   const ForwardNames& text = family.text;
   const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();
@@ -119,15 +103,21 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
     found.input_gain = if_there(
         full_name(prefix, layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1));
   }
-  const auto input_bias = [&](const std::string& own) {
-    return if_there(bias_of(own.empty() ? found.input_gain : own));
+  const auto projection = [&](const std::string& weight, std::string_view before,
+                              std::string_view after) {
+    const std::string own = gain(before);
+    return ProjectionTensors{weight, if_there(bias_of(weight)), own, gain(after),
+                             if_there(bias_of(own.empty() ? found.input_gain : own))};
   };
-  found.query_input_bias = input_bias(found.query_gain);
-  found.key_input_bias = input_bias(found.key_gain);
-  const bool has_query = tensors.contains(found.query_weight);
-  if (!has_query || !tensors.contains(found.key_weight)) {
-    const std::string& missing = has_query ? found.key_weight : found.query_weight;
-    const std::string& partner = has_query ? found.query_weight : found.key_weight;
+  found.query = projection(full_name(prefix, names.query_weight, layer), names.query_gain,
+                           names.query_norm_gain);
+  found.key =
+      projection(family.fused() ? found.query.weight : full_name(prefix, names.key_weight, layer),
+                 names.key_gain.empty() ? names.query_gain : names.key_gain, names.key_norm_gain);
+  const bool has_query = tensors.contains(found.query.weight);
+  if (!has_query || !tensors.contains(found.key.weight)) {
+    const std::string& missing = has_query ? found.key.weight : found.query.weight;
+    const std::string& partner = has_query ? found.query.weight : found.key.weight;
     const std::string unsupported = unsupported_parts(tensors);
     refuse_item(missing, "it is missing, though " + shown_name(partner) + " is there" +
                              (unsupported.empty() ? "" : "; unsupported: " + unsupported));
@@ -135,16 +125,23 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   return found;
 }
 
+/// " 'a', 'b'": the first keys of a map.
+template <class Map>
+std::string first_keys(const Map& map) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [name, value] : map) {
+    if (shown == kShownNames) break;
+    text += (shown++ == 0 ? " '" : ", '") + shown_name(name) + "'";
+  }
+  return text;
+}
+
 std::string first_names(const Tensors& tensors) {
   if (tensors.empty()) return "; it has no tensors";
-  std::string message = "; it has";
-  std::size_t shown = 0;
-  for (const auto& [name, info] : tensors) {
-    if (shown == kShownNames) break;
-    message += (shown++ == 0 ? " '" : ", '") + shown_name(name) + "'";
-  }
-  const std::size_t more = tensors.size() - shown;
-  return more == 0 ? message : message + " and " + std::to_string(more) + " more";
+  const std::string message = "; it has" + first_keys(tensors);
+  if (tensors.size() <= kShownNames) return message;
+  return message + " and " + std::to_string(tensors.size() - kShownNames) + " more";
 }
 
 [[noreturn]] void fail_unknown(const Tensors& tensors, const std::string& file) {
@@ -160,15 +157,10 @@ std::string first_names(const Tensors& tensors) {
 
 [[noreturn]] void fail_several(const Family& family, const Prefixes& prefixes,
                                const std::string& file) {
-  std::string message = "it holds several stacks of " + std::string(family.name) +
-                        " layers, of which only one can be read, by a mapping of its names; their "
-                        "prefixes are";
-  std::size_t shown = 0;
-  for (const auto& [prefix, layers] : prefixes) {
-    if (shown == kShownNames) break;
-    message += (shown++ == 0 ? " '" : ", '") + shown_name(prefix) + "'";
-  }
-  throw FormatError(file, message);
+  throw FormatError(file, "it holds several stacks of " + std::string(family.name) +
+                              " layers, of which only one can be read, by a mapping of its names; "
+                              "their prefixes are" +
+                              first_keys(prefixes));
 }
 
 bool fits(const Family& family, const Tensors& tensors) {
@@ -207,8 +199,8 @@ const Family* choose(const Tensors& tensors, const std::vector<std::string>& mod
 void remove_weights(const FamilyMatch& match, Tensors& tensors) {
   for (const StackMatch& stack : match.stacks) {
     for (const LayerTensors& layer : stack.layers) {
-      tensors.erase(layer.query_weight);
-      tensors.erase(layer.key_weight);
+      tensors.erase(layer.query.weight);
+      tensors.erase(layer.key.weight);
     }
   }
 }
@@ -237,6 +229,13 @@ void name_stacks(std::vector<FamilyMatch>& matches) {
 }
 
 }  // namespace
+
+std::string full_name(const std::string& prefix, std::string_view pattern, int layer) {
+  std::string name(pattern);
+  const std::size_t mark = name.find(kLayerMark);
+  if (mark != std::string::npos) name.replace(mark, kLayerMark.size(), std::to_string(layer));
+  return prefix + name;
+}
 
 std::string bias_of(std::string weight) {
   constexpr std::string_view kWeight = "weight";

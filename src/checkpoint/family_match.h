@@ -12,22 +12,22 @@
 
 namespace eigenscope {
 
-/// The tensors of one layer's attention, by their full names; empty where the file has none.
+/// The tensors of the queries or keys of a layer, by their full names; empty where the file has none.
+struct ProjectionTensors {
+  std::string weight;  ///< of keys that of the queries where they are fused
+  std::string bias;
+  std::string gain;        ///< of the norm before the projection
+  std::string norm_gain;   ///< of the norm after it
+  std::string input_bias;  ///< of the norm that the projection reads, whichever that is
+};
+
+/// Those of one layer's attention.
 struct LayerTensors {
   int layer = 0;  ///< as numbered in the names
-  std::string query_weight;
-  std::string key_weight;  ///< that of the queries where they are fused
-  std::string query_bias;
-  std::string key_bias;
-  std::string query_gain;  ///< of the norm before the projections
-  std::string key_gain;
-  std::string query_norm_gain;  ///< of the norms after them
-  std::string key_norm_gain;
+  ProjectionTensors query, key;
   std::string sinks;  ///< a learned logit for each head
   /// Of the norm that ends the layer before, or the embeddings, where that is what the projections read.
   std::string input_gain;
-  std::string query_input_bias;  ///< of the norm that the projections read, whichever that is
-  std::string key_input_bias;
 };
 
 /// One stack of a file.
@@ -44,6 +44,9 @@ struct FamilyMatch {
   std::vector<StackMatch> stacks;  ///< never empty
   std::string embeddings;          ///< the tokens', by its full name; empty without any
 };
+
+/// A name of the table of families with the number of a layer in it, behind a prefix.
+std::string full_name(const std::string& prefix, std::string_view pattern, int layer);
 
 /// The name of the bias of a linear layer or norm; empty for a name that does not end with "weight".
 std::string bias_of(std::string weight);

@@ -61,16 +61,16 @@ class StackPlanner {
   std::vector<LayerPlan> plan() {
     const LayerTensors& widest = *std::max_element(
         stack_.layers.begin(), stack_.layers.end(), [&](const auto& a, const auto& b) {
-          return outputs(a.query_weight) < outputs(b.query_weight);
+          return outputs(a.query.weight) < outputs(b.query.weight);
         });
     find_grid(widest);
-    if (!given_heads_) check_width(stack_.layers.front().query_weight);
+    if (!given_heads_) check_width(stack_.layers.front().query.weight);
     std::vector<LayerPlan> plan;
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
       check_vectors(layer, grid);
       plan.push_back(
-          {family_, foldable(layer), stack_.name, static_cast<int>(inputs(layer.query_weight)),
+          {family_, foldable(layer), stack_.name, static_cast<int>(inputs(layer.query.weight)),
            static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
            static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer, grid),
            logit_scale(keys_, static_cast<Eigen::Index>(grid.head_width)), is_normed(layer)});
@@ -92,7 +92,7 @@ class StackPlanner {
 
   /// The heads of the widest layer, on which the others are measured.
   void find_grid(const LayerTensors& layer) {
-    const std::string& weight = layer.query_weight;
+    const std::string& weight = layer.query.weight;
     const auto told_width = keys_.integer(family_->head_width_key, kLargestSide);
     find_key_heads(layer);
     each_layer_ = is_list() || (given_heads_ && !told_width);
@@ -190,7 +190,7 @@ class StackPlanner {
   }
 
   HeadGrid grid_of(const LayerTensors& layer) {
-    const std::string& weight = layer.query_weight;
+    const std::string& weight = layer.query.weight;
     HeadGrid grid = grid_;
     if (each_layer_) {
       find_key_heads(layer);
@@ -216,53 +216,50 @@ class StackPlanner {
     } else {
       check_same_inputs(layer);
       grid.heads = units(weight);
-      grid.key_heads = units(layer.key_weight);
+      grid.key_heads = units(layer.key.weight);
     }
     check_groups(layer, grid);
     return grid;
   }
 
   void check_same_inputs(const LayerTensors& layer) const {
-    if (inputs(layer.key_weight) == inputs(layer.query_weight)) return;
-    refuse_item(layer.key_weight, "its shape " + shape(layer.key_weight) + " differs from " +
-                                      shape(layer.query_weight) + " of " +
-                                      shown_name(layer.query_weight));
+    if (inputs(layer.key.weight) == inputs(layer.query.weight)) return;
+    refuse_item(layer.key.weight, "its shape " + shape(layer.key.weight) + " differs from " +
+                                      shape(layer.query.weight) + " of " +
+                                      shown_name(layer.query.weight));
   }
 
   void check_groups(const LayerTensors& layer, const HeadGrid& grid) const {
     const std::string counts =
         std::to_string(grid.heads) + " heads and " + std::to_string(grid.key_heads) + " key heads";
     if (grid.key_heads == 0 || grid.heads % grid.key_heads != 0) {
-      refuse_item(layer.key_weight,
+      refuse_item(layer.key.weight,
                   "there would be " + counts + ", which do not make equal groups");
     }
     const bool whole = each_layer_ || grid.heads == grid_.heads;
     if (!whole || !given_key_heads_ || *given_key_heads_ == grid.key_heads) return;
-    const std::string message = "its shape " + shape(layer.key_weight) + " makes " + counts +
+    const std::string message = "its shape " + shape(layer.key.weight) + " makes " + counts +
                                 ", not " + std::to_string(*given_key_heads_);
     if (settings_.key_heads) {
       throw InvalidArgument("key_heads", "fit the keys' shape",
-                            shown_name(layer.key_weight) + ": " + message);
+                            shown_name(layer.key.weight) + ": " + message);
     }
-    refuse_item(layer.key_weight, message + " as '" +
+    refuse_item(layer.key.weight, message + " as '" +
                                       std::string(stack_.names->key_head_count_key) + "' in " +
                                       keys_.name() + " says");
   }
 
   void check_vectors(const LayerTensors& layer, const HeadGrid& grid) const {
-    const std::string &query = layer.query_weight, &key = layer.key_weight;
-    check_vector(file_, layer.query_bias, query, {outputs(query)});
-    check_vector(file_, layer.key_bias, key, {outputs(key)});
-    check_vector(file_, layer.query_gain, query, {inputs(query)});
-    check_vector(file_, layer.key_gain, key, {inputs(key)});
-    check_vector(file_, layer.input_gain, query, {inputs(query)});
-    check_vector(file_, layer.query_input_bias, query, {inputs(query)});
-    check_vector(file_, layer.key_input_bias, key, {inputs(key)});
-    check_vector(file_, layer.query_norm_gain, query,
-                 {grid.head_width, grid.heads * grid.head_width});
-    check_vector(file_, layer.key_norm_gain, key,
-                 {grid.head_width, grid.key_heads * grid.head_width});
-    check_vector(file_, layer.sinks, query, {grid.heads});
+    const auto check = [&](const ProjectionTensors& own, std::uint64_t heads) {
+      check_vector(file_, own.bias, own.weight, {outputs(own.weight)});
+      check_vector(file_, own.gain, own.weight, {inputs(own.weight)});
+      check_vector(file_, own.input_bias, own.weight, {inputs(own.weight)});
+      check_vector(file_, own.norm_gain, own.weight, {grid.head_width, heads * grid.head_width});
+    };
+    check(layer.query, grid.heads);
+    check(layer.key, grid.key_heads);
+    check_vector(file_, layer.input_gain, layer.query.weight, {inputs(layer.query.weight)});
+    check_vector(file_, layer.sinks, layer.query.weight, {grid.heads});
   }
 
   void check_width(const std::string& weight) const {
@@ -284,19 +281,15 @@ class StackPlanner {
   }
 
   bool is_normed(const LayerTensors& layer) const {
-    const bool before = folds_input_gains() && !layer.query_gain.empty() && !layer.key_gain.empty();
-    return (before || !layer.input_gain.empty()) && layer.query_norm_gain.empty() &&
-           layer.key_norm_gain.empty();
+    const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
+    return (before || !layer.input_gain.empty()) && layer.query.norm_gain.empty() &&
+           layer.key.norm_gain.empty();
   }
 
   LayerTensors foldable(LayerTensors layer) const {
-    if (!folds_input_gains()) {
-      layer.query_gain.clear();
-      layer.key_gain.clear();
-    }
-    if (!settings_.fold_gains) {
-      layer.query_norm_gain.clear();
-      layer.key_norm_gain.clear();
+    for (ProjectionTensors* const own : {&layer.query, &layer.key}) {
+      if (!folds_input_gains()) own->gain.clear();
+      if (!settings_.fold_gains) own->norm_gain.clear();
     }
     return layer;
   }

@@ -47,7 +47,7 @@ std::string norm_of(const std::string& gain) {
 std::string norms_of(const LayerTensors& tensors) {
   std::string text, last;
   for (const std::string* gain :
-       {&tensors.query_gain, &tensors.key_gain, &tensors.query_norm_gain, &tensors.key_norm_gain}) {
+       {&tensors.query.gain, &tensors.key.gain, &tensors.query.norm_gain, &tensors.key.norm_gain}) {
     if (gain->empty() || *gain == last) continue;
     text += (text.empty() ? "" : " ") + norm_of(*gain);
     last = *gain;
@@ -95,7 +95,7 @@ std::vector<ScannedHead> HeadScan::advance(int most) {
   const auto is_short = [&](const std::string& weight) {
     return tensors_->tensor(weight).dtype == Dtype::kBF16;
   };
-  const bool single = is_short(layer.tensors.query_weight) && is_short(layer.tensors.key_weight);
+  const bool single = is_short(layer.tensors.query.weight) && is_short(layer.tensors.key.weight);
   const int left = layer.heads - head_;
   const int end = head_ + (most <= 0 ? left : std::min(most, left));
   std::vector<ExcludedHead> excluded;
@@ -163,33 +163,29 @@ HeadPart<Scalar> HeadScan::read_key(const LayerPlan& layer, int head) {
 template <class Scalar>
 HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projection, int head) {
   const bool of_query = projection == Projection::query;
-  const LayerTensors& names = layer.tensors;
+  const ProjectionTensors& names = of_query ? layer.tensors.query : layer.tensors.key;
   const HeadGrid grid = grid_of(layer);
   const auto index = static_cast<std::uint64_t>(head);
   const std::uint64_t first = first_output(layer.family->layout, projection, grid, index);
-  const auto read = [&] {
-    return read_weight<Scalar>(of_query ? names.query_weight : names.key_weight, first, layer);
-  };
+  const auto read = [&] { return read_weight<Scalar>(names.weight, first, layer); };
   HeadPart<Scalar> part{read()};
-  const std::string& bias = of_query ? names.query_bias : names.key_bias;
   Eigen::VectorXd own;
-  if (!bias.empty()) own = read_values(*tensors_, bias, first, layer.head_width);
+  if (!names.bias.empty()) own = read_values(*tensors_, names.bias, first, layer.head_width);
   if (layer.normed && offset_.average <= 0) {
-    part.input = read_input(layer, projection, part.weight.template cast<double>(), own);
+    part.input = read_input(layer, names, part.weight.template cast<double>(), own);
   }
-  const std::string& gain = of_query ? names.query_gain : names.key_gain;
-  if (!gain.empty()) {
+  if (!names.gain.empty()) {
     part.weight.array().colwise() *=
-        read_gain(layer, gain, 0, layer.width, part.faults).template cast<Scalar>().array();
+        read_gain(layer, names.gain, 0, layer.width, part.faults).template cast<Scalar>().array();
   }
-  if (!bias.empty()) part.bias = own.norm() / part.weight.template cast<double>().norm();
-  const std::string& norm = of_query ? names.query_norm_gain : names.key_norm_gain;
-  if (!norm.empty()) {
+  if (!names.bias.empty()) part.bias = own.norm() / part.weight.template cast<double>().norm();
+  if (!names.norm_gain.empty()) {
     // One gain for every head, or one for each.
-    const bool each = tensors_->tensor(norm).shape[0] != grid.head_width;
+    const bool each = tensors_->tensor(names.norm_gain).shape[0] != grid.head_width;
     const std::uint64_t place = of_query ? index : index / grid.group();
     part.weight.array().rowwise() *=
-        read_gain(layer, norm, each ? place * grid.head_width : 0, layer.head_width, part.faults)
+        read_gain(layer, names.norm_gain, each ? place * grid.head_width : 0, layer.head_width,
+                  part.faults)
             .template cast<Scalar>()
             .transpose()
             .array();
@@ -211,14 +207,14 @@ HeadPart<Scalar> HeadScan::read_part(const LayerPlan& layer, Projection projecti
   return part;
 }
 
-ProjectionInput HeadScan::read_input(const LayerPlan& layer, Projection projection,
+ProjectionInput HeadScan::read_input(const LayerPlan& layer, const ProjectionTensors& names,
                                      const Eigen::MatrixXd& weight, const Eigen::VectorXd& own) {
-  const LayerTensors& names = layer.tensors;
-  const bool of_query = projection == Projection::query;
   ProjectionInput input{{}, Eigen::VectorXd::Zero(layer.head_width)};
-  if (!names.input_gain.empty()) input.gain = read_shared(names.input_gain, layer.width);
-  const std::string& bias = of_query ? names.query_input_bias : names.key_input_bias;
-  if (!bias.empty()) input.shift += weight.transpose() * read_shared(bias, layer.width);
+  const std::string& gain = layer.tensors.input_gain;
+  if (!gain.empty()) input.gain = read_shared(gain, layer.width);
+  if (!names.input_bias.empty()) {
+    input.shift += weight.transpose() * read_shared(names.input_bias, layer.width);
+  }
   if (own.size() > 0) input.shift += own;
   return input;
 }

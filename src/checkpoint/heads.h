@@ -134,7 +134,7 @@ class HeadScan {
                             int size, NonFinite& faults) const;
   /// How tokens enter a projection with the bias `own` (perhaps empty), before W is turned; `weight` is that of
   /// the file.
-  ProjectionInput read_input(const LayerPlan& layer, Projection projection,
+  ProjectionInput read_input(const LayerPlan& layer, const ProjectionTensors& names,
                              const Eigen::MatrixXd& weight, const Eigen::VectorXd& own);
   /// A vector that all heads of the current layer share.
   const Eigen::VectorXd& read_shared(const std::string& name, int size);
