@@ -102,10 +102,7 @@ void Transformer::read_layers(const ConfigKeys& keys) {
 }
 
 std::string Transformer::full_name(std::string_view pattern, int layer) const {
-  std::string name(pattern);
-  const std::size_t mark = name.find("{n}");
-  if (mark != std::string::npos) name.replace(mark, 3, std::to_string(layer / sharing_));
-  return match_.prefix + name;
+  return eigenscope::full_name(match_.prefix, pattern, layer / sharing_);
 }
 
 void Transformer::read_config(const ConfigKeys& keys) {
@@ -376,21 +373,13 @@ std::array<Index, 2> Transformer::sides(std::string_view pattern, int layer) con
 }
 
 LayerWeights Transformer::read_layer(int layer) const {
-  LayerWeights weights = read_heads(layer, kAnyNumber);
-  StoredRest stored = rest(layer);
-  weights.skip = std::move(stored.norms.skip);
+  StoredRest stored = rest(layer, read_heads(layer, kAnyNumber));
+  LayerWeights& weights = stored.norms;
   weights.attention_output = stored.attention_output.read();
   if (stored.mlp_gate.outputs() > 0) weights.mlp_gate = stored.mlp_gate.read();
   weights.mlp_up = stored.mlp_up.read();
   weights.mlp_down = stored.mlp_down.read();
-  weights.attention_output_norm = std::move(stored.norms.attention_output_norm);
-  weights.attention_end_norm = std::move(stored.norms.attention_end_norm);
-  weights.mlp_norm = std::move(stored.norms.mlp_norm);
-  weights.mlp_output_norm = std::move(stored.norms.mlp_output_norm);
-  weights.mlp_end_norm = std::move(stored.norms.mlp_end_norm);
-  weights.attention_scale = std::move(stored.norms.attention_scale);
-  weights.mlp_scale = std::move(stored.norms.mlp_scale);
-  return weights;
+  return std::move(weights);
 }
 
 LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
@@ -406,10 +395,11 @@ LayerWeights Transformer::read_heads(int layer, Index most_weights) const {
   return weights;
 }
 
-StoredRest Transformer::rest(int layer) const {
+StoredRest Transformer::rest(int layer, LayerWeights weights) const {
   const ForwardNames& text = names();
   const Index hidden = sides(text.mlp_down, layer)[0];
   StoredRest rest;
+  rest.norms = std::move(weights);
   if (has_skip(layer)) {
     rest.norms.skip = linear(text.skip, layer, width_, entering_width(layer)).read();
   }

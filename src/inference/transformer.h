@@ -84,7 +84,7 @@ class Transformer {
                           Eigen::Index most_weights = HeadProjection::kMostWeights) const;
   /// The others. Reads norms and biases; throws FormatError naming the tensor that cannot be read, has another shape
   /// or values that are not finite.
-  StoredRest rest(int layer) const;
+  StoredRest rest(int layer) const { return rest(layer, {}); }
 
   /// `tokens` after the norm that follows the last layer, where the family has one.
   Eigen::MatrixXf finished(const Eigen::MatrixXf& tokens) const;
@@ -130,6 +130,8 @@ class Transformer {
   Norm read_projection_norm(std::string_view pattern, int layer, Eigen::Index outputs) const;
   Norm read_norm_of(const std::string& name, Eigen::Index size) const;
   void read_projections(LayerWeights& weights, int layer, Eigen::Index most_weights) const;
+  /// With norms beside `weights`.
+  StoredRest rest(int layer, LayerWeights weights) const;
   /// Whether tokens have the embedding of their position: not where positions are rotary.
   bool embeds_positions() const;
   /// Inputs and outputs of a linear layer, by the shape of its weight.
