@@ -15,7 +15,7 @@ class StackRun {
   StackRun(const StackSettings& settings, const SpectrumPoint& point, Eigen::Index layers);
 
   /// Runs up to `layers` more layers; true when all are done.
-  bool advance(Eigen::Index layers);
+  bool advance(Eigen::Index layers = 1);
   Eigen::Index steps_done() const { return done_; }
   Eigen::Index steps_wanted() const { return wanted_; }
   /// The output of the last layer that was run, d x T.

@@ -150,4 +150,45 @@ double progress_of(const Steps& steps) {
   return wanted > 0 ? static_cast<double>(steps.steps_done()) / wanted : 1;
 }
 
+/// The job of a computation that the input's begin() makes, or that is made from the input, and whose result so far
+/// `result` reads. It advances by work, in steps as for advance_by_work, or step by step without an argument, and has
+/// progress(), or steps as for progress_of.
+template <auto result>
+class JobOf;
+template <class Result, class Computation, Result (*read_result)(const Computation&)>
+class JobOf<read_result> {
+ public:
+  template <class Input>
+  explicit JobOf(const Input& input) : computation_(begun(input)) {}
+  bool advance(double work) {
+    if constexpr (requires { computation_.work_per_step(); }) {
+      return advance_by_work(computation_, work);
+    } else if constexpr (requires { computation_.advance(); }) {
+      return computation_.advance();
+    } else {
+      return computation_.advance(work);
+    }
+  }
+  double progress() const {
+    if constexpr (requires { computation_.progress(); }) {
+      return computation_.progress();
+    } else {
+      return progress_of(computation_);
+    }
+  }
+  Result result() const { return read_result(computation_); }
+
+ private:
+  template <class Input>
+  static Computation begun(const Input& input) {
+    if constexpr (requires { input.begin(); }) {
+      return input.begin();
+    } else {
+      return Computation(input);
+    }
+  }
+
+  Computation computation_;
+};
+
 }  // namespace eigenscope

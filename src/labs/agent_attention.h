@@ -95,6 +95,7 @@ class AgentAttention {
   bool advance(double work);
   /// In [0, 1].
   double progress() const;
+  const AgentAttentionSettings& settings() const { return settings_; }
   /// Those of a scale other than 1 only with the largest number of distractors.
   std::vector<AgentAttentionRow> rows() const;
   /// For each number of distractors D: the share of the squared entries of the four leading eigenvectors of the

@@ -8,12 +8,9 @@
 namespace eigenscope {
 namespace {
 
-struct AgentAttentionInput {
-  AgentAttentionSettings settings;
-};
+struct AgentAttentionInput : AgentAttentionSettings {};
 
-void describe(InputFields& f, AgentAttentionInput& in) {
-  AgentAttentionSettings& s = in.settings;
+void describe(InputFields& f, AgentAttentionInput& s) {
   f.numbers("distractors", kDistractors, s.distractors,
             "numbers of irrelevant features, ascending");
   f.number(kDemonstrations, s.demonstrations);
@@ -79,35 +76,24 @@ void describe(ResultFields& out, const AgentAttentionResult& result) {
            "share of the expert's most frequent action on fresh observations");
 }
 
-class AgentAttentionJob {
- public:
-  explicit AgentAttentionJob(const AgentAttentionInput& in)
-      : settings_(in.settings), lab_(settings_) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return lab_.progress(); }
-  AgentAttentionResult result() const {
-    AgentAttentionResult result{lab_.rows(), {}, lab_.most_frequent()};
-    const std::vector<Estimate> shares = lab_.eigenvector_shares();
-    for (std::size_t at = 0; at < shares.size(); ++at) {
-      const double distractors = settings_.distractors[at];
-      const double random = kRelevantFeatures / (kRelevantFeatures + distractors);
-      result.eigenvectors.push_back({static_cast<Eigen::Index>(distractors), shares[at], random});
-    }
-    return result;
+AgentAttentionResult agent_attention_result(const AgentAttention& lab) {
+  AgentAttentionResult result{lab.rows(), {}, lab.most_frequent()};
+  const std::vector<Estimate> shares = lab.eigenvector_shares();
+  for (std::size_t at = 0; at < shares.size(); ++at) {
+    const double distractors = lab.settings().distractors[at];
+    const double random = kRelevantFeatures / (kRelevantFeatures + distractors);
+    result.eigenvectors.push_back({static_cast<Eigen::Index>(distractors), shares[at], random});
   }
-
- private:
-  AgentAttentionSettings settings_;
-  AgentAttention lab_;
-};
+  return result;
+}
 
 }  // namespace
 
-const Operation agent_attention_operation = operation<AgentAttentionInput, AgentAttentionJob>(
-    "agent-attention",
-    "Accuracy of policies that learn an expert's actions, with and without attention, over the "
-    "number and scale of irrelevant features",
-    "eigenscope agent-attention --distractors 0,16,64 --trainings 5 --csv", "rows");
+const Operation agent_attention_operation =
+    operation<AgentAttentionInput, JobOf<&agent_attention_result>>(
+        "agent-attention",
+        "Accuracy of policies that learn an expert's actions, with and without attention, over the "
+        "number and scale of irrelevant features",
+        "eigenscope agent-attention --distractors 0,16,64 --trainings 5 --csv", "rows");
 
 }  // namespace eigenscope

@@ -10,22 +10,17 @@
 namespace eigenscope {
 namespace {
 
-struct AttentionEntriesInput {
-  std::vector<File> runs;
-  std::vector<std::byte> text;
-  AttentionEntriesSettings settings;
-};
+struct AttentionEntriesInput : RunsInput<AttentionEntries, AttentionEntriesSettings> {};
 
 void describe(InputFields& f, AttentionEntriesInput& in) {
   f.files("runs", in.runs,
           "model.safetensors or weights.safetensors of training runs with relative positions");
   f.bytes("text", in.text, "text on whose last tenth the models are evaluated");
-  f.choice("objective", in.settings.objective, kObjectiveNames,
-           "objective of the models that are read");
-  f.choice("attention_skip", in.settings.attention_skip, kAttentionSkipNames,
+  f.choice("objective", in.objective, kObjectiveNames, "objective of the models that are read");
+  f.choice("attention_skip", in.attention_skip, kAttentionSkipNames,
            "skip connection around attention in the models that are read");
-  f.number(kSequences, in.settings.sequences);
-  f.number("seed", in.settings.seed);
+  f.number(kSequences, in.sequences);
+  f.number("seed", in.seed);
 }
 
 using DiagonalCorrelation = PropertyCorrelation<DiagonalProperty>;
@@ -113,32 +108,21 @@ void describe(ResultFields& out, const AttentionEntriesResult& result) {
            describe_diagonal_correlation);
 }
 
-class AttentionEntriesJob {
- public:
-  explicit AttentionEntriesJob(const AttentionEntriesInput& in)
-      : lab_(read_runs(in.runs), as_text(in.text), in.settings) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return lab_.progress(); }
-  AttentionEntriesResult result() const {
-    return {lab_.models(), lab_.loss(),
-            lab_.rows(),   lab_.learned(),
-            lab_.masks(),  lab_.heads(),
-            lab_.errors(), by_property<DiagonalProperty>(lab_.correlations())};
-  }
-
- private:
-  AttentionEntries lab_;
-};
+AttentionEntriesResult attention_entries_result(const AttentionEntries& lab) {
+  return {
+      lab.models(), lab.loss(),  lab.rows(),   lab.learned(),
+      lab.masks(),  lab.heads(), lab.errors(), by_property<DiagonalProperty>(lab.correlations())};
+}
 
 }  // namespace
 
-const Operation attention_entries_operation = operation<AttentionEntriesInput, AttentionEntriesJob>(
-    "attention-entries",
-    "Loss of trained language models without the attention entries at a distance between query "
-    "and key",
-    "eigenscope attention-entries --csv\n"
-    "eigenscope attention-entries --objective next --attention-skip without",
-    "rows");
+const Operation attention_entries_operation =
+    operation<AttentionEntriesInput, JobOf<&attention_entries_result>>(
+        "attention-entries",
+        "Loss of trained language models without the attention entries at a distance between query "
+        "and key",
+        "eigenscope attention-entries --csv\n"
+        "eigenscope attention-entries --objective next --attention-skip without",
+        "rows");
 
 }  // namespace eigenscope

@@ -13,11 +13,17 @@
 namespace eigenscope {
 namespace {
 
-struct AttentionExplanationInput {
-  TextPassagesInput drawn;
+struct AttentionExplanationInput : TextPassagesInput {
+  AttentionExplanation begin() const {
+    const Reader opened = open_reader(reader);
+    const std::vector<Passage> text = all_passages(*this, opened);
+    // The mask token of BERT or of RoBERTa and T5.
+    const Vocabulary& vocabulary = opened.tokenizer.vocabulary();
+    const std::optional<int> mask = vocabulary.find("[MASK]");
+    return {opened.model, text, drawn_passages(*this, text, passages, opened),
+            mask ? mask : vocabulary.find("<mask>"), seed};
+  }
 };
-
-void describe(InputFields& f, AttentionExplanationInput& in) { describe(f, in.drawn); }
 
 using TraitCorrelation = PropertyCorrelation<HeadTrait>;
 
@@ -98,39 +104,15 @@ void describe(ResultFields& out, const AttentionExplanationResult& result) {
            "rank correlation of both changes within passages, mean over passages");
 }
 
-class AttentionExplanationJob {
- public:
-  explicit AttentionExplanationJob(const AttentionExplanationInput& in)
-      : AttentionExplanationJob(in, open_reader(in.drawn.reader)) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return progress_of(lab_); }
-  AttentionExplanationResult result() const {
-    return {lab_.rows(),    lab_.heads(),    lab_.nulls(), by_property<HeadTrait>(lab_.traits()),
-            lab_.changes(), lab_.agreement()};
-  }
-
- private:
-  AttentionExplanationJob(const AttentionExplanationInput& in, const Reader& reader)
-      : AttentionExplanationJob(in, reader, all_passages(in.drawn, reader)) {}
-  AttentionExplanationJob(const AttentionExplanationInput& in, const Reader& reader,
-                          const std::vector<Passage>& text)
-      : lab_(reader.model, text, drawn_passages(in.drawn, text, in.drawn.passages, reader),
-             mask_of(reader.tokenizer.vocabulary()), in.drawn.seed) {}
-
-  /// The mask token of BERT or of RoBERTa and T5.
-  static std::optional<int> mask_of(const Vocabulary& vocabulary) {
-    const std::optional<int> mask = vocabulary.find("[MASK]");
-    return mask ? mask : vocabulary.find("<mask>");
-  }
-
-  AttentionExplanation lab_;
-};
+AttentionExplanationResult attention_explanation_result(const AttentionExplanation& lab) {
+  return {lab.rows(),    lab.heads(),    lab.nulls(), by_property<HeadTrait>(lab.traits()),
+          lab.changes(), lab.agreement()};
+}
 
 }  // namespace
 
 const Operation attention_explanation_operation =
-    operation<AttentionExplanationInput, AttentionExplanationJob>(
+    operation<AttentionExplanationInput, JobOf<&attention_explanation_result>>(
         "attention-explanation",
         "How well attention to a token explains the change of a checkpoint's output without it",
         "eigenscope attention-explanation all-MiniLM-L6-v2 --file moby-dick.txt --csv\n"

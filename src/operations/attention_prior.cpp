@@ -8,12 +8,9 @@
 namespace eigenscope {
 namespace {
 
-struct AttentionPriorInput {
-  AttentionPriorSettings settings;
-};
+struct AttentionPriorInput : AttentionPriorSettings {};
 
-void describe(InputFields& f, AttentionPriorInput& in) {
-  AttentionPriorSettings& s = in.settings;
+void describe(InputFields& f, AttentionPriorInput& s) {
   f.numbers("examples", kExamples, s.examples, "numbers of training examples, ascending");
   f.number("prior_weight", s.prior_weight);
   f.number("head_width", s.head_width, "head width d_h, the rank of W_QK");
@@ -68,24 +65,17 @@ void describe(ResultFields& out, const AttentionPriorResult& result) {
            "mean I would have");
 }
 
-class AttentionPriorJob {
- public:
-  explicit AttentionPriorJob(const AttentionPriorInput& in) : lab_(in.settings) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return lab_.progress(); }
-  AttentionPriorResult result() const { return {lab_.rows(), lab_.agreement(), lab_.identity()}; }
-
- private:
-  AttentionPriors lab_;
-};
+AttentionPriorResult attention_prior_result(const AttentionPriors& lab) {
+  return {lab.rows(), lab.agreement(), lab.identity()};
+}
 
 }  // namespace
 
-const Operation attention_prior_operation = operation<AttentionPriorInput, AttentionPriorJob>(
-    "attention-prior",
-    "Accuracy of attention that is trained with and without a prior on its weights, over the "
-    "number of examples",
-    "eigenscope attention-prior --examples 200,800 --trainings 5 --csv", "rows");
+const Operation attention_prior_operation =
+    operation<AttentionPriorInput, JobOf<&attention_prior_result>>(
+        "attention-prior",
+        "Accuracy of attention that is trained with and without a prior on its weights, over the "
+        "number of examples",
+        "eigenscope attention-prior --examples 200,800 --trainings 5 --csv", "rows");
 
 }  // namespace eigenscope

@@ -12,14 +12,21 @@
 namespace eigenscope {
 namespace {
 
-struct AttentionSinksInput {
-  TextPassagesInput drawn;
-  AttentionSinksSettings settings;
+struct AttentionSinksInput : TextPassagesInput {
+  double threshold = 0;
+
+  AttentionSinks begin() const {
+    const Reader opened = open_reader(reader);
+    const std::vector<Passage> drawn =
+        drawn_passages(*this, all_passages(*this, opened), 2 * passages, opened);
+    const auto middle = drawn.begin() + passages;
+    return {opened.model, {drawn.begin(), middle}, {middle, drawn.end()}, {threshold, seed}};
+  }
 };
 
 void describe(InputFields& f, AttentionSinksInput& in) {
-  describe(f, in.drawn);
-  f.number(kSinkThreshold, in.settings.threshold);
+  describe(f, static_cast<TextPassagesInput&>(in));
+  f.number(kSinkThreshold, in.threshold);
 }
 
 struct AttentionSinksResult {
@@ -94,41 +101,19 @@ void describe(ResultFields& out, const AttentionSinksResult& result) {
   describe_null(out, result.value_in_layers, "value_");
 }
 
-class AttentionSinksJob {
- public:
-  explicit AttentionSinksJob(const AttentionSinksInput& in)
-      : AttentionSinksJob(in, open_reader(in.drawn.reader)) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return progress_of(lab_); }
-  AttentionSinksResult result() const {
-    return {lab_.rows(),
-            lab_.heads(),
-            lab_.layers(),
-            lab_.between_passages(),
-            lab_.value_correlation(),
-            lab_.value_in_layers()};
-  }
-
- private:
-  AttentionSinksJob(const AttentionSinksInput& in, const Reader& reader) : lab_(made(in, reader)) {}
-
-  static AttentionSinks made(const AttentionSinksInput& in, const Reader& reader) {
-    const Eigen::Index count = in.drawn.passages;
-    const std::vector<Passage> drawn =
-        drawn_passages(in.drawn, all_passages(in.drawn, reader), 2 * count, reader);
-    return {reader.model,
-            {drawn.begin(), drawn.begin() + count},
-            {drawn.begin() + count, drawn.end()},
-            {in.settings.threshold, in.drawn.seed}};
-  }
-
-  AttentionSinks lab_;
-};
+AttentionSinksResult attention_sinks_result(const AttentionSinks& lab) {
+  return {lab.rows(),
+          lab.heads(),
+          lab.layers(),
+          lab.between_passages(),
+          lab.value_correlation(),
+          lab.value_in_layers()};
+}
 
 }  // namespace
 
-const Operation attention_sinks_operation = operation<AttentionSinksInput, AttentionSinksJob>(
+const Operation attention_sinks_operation = operation<AttentionSinksInput,
+                                                      JobOf<&attention_sinks_result>>(
     "attention-sinks",
     "What attention sinks of a checkpoint write, and whether they follow the token or the position",
     "eigenscope attention-sinks all-MiniLM-L6-v2 --file moby-dick.txt --csv\n"

@@ -60,6 +60,10 @@ struct StacksInput {
   StackInput stack;
   StackRange range;
   MeasuredLayers layers = MeasuredLayers::all;
+
+  Collapse at(std::vector<SpectrumPoint> points) const {
+    return Collapse(stack.stack(), std::move(points), range, layers);
+  }
 };
 
 void describe(InputFields& f, StacksInput& in) {
@@ -106,57 +110,63 @@ void describe(ResultFields& out, const CollapseResult& result) {
   }
 }
 
-class StacksJob {
- public:
-  StacksJob(const StacksInput& in, std::vector<SpectrumPoint> points)
-      : collapse_(in.stack.stack(), std::move(points), in.range, in.layers) {}
-
-  bool advance(double work) { return advance_by_work(collapse_, work); }
-  double progress() const { return progress_of(collapse_); }
-  CollapseResult result() const {
-    const Index rows = collapse_.rows();
-    CollapseResult result{collapse_.points(), VectorXd(rows), {}, {}, {}, {}, {}};
-    for (Index row = 0; row < rows; ++row) {
-      result.layer[row] = static_cast<double>(collapse_.layer_of(row));
-    }
-    result.samples = table([&](std::size_t point, Index row) {
-      return static_cast<double>(collapse_.samples(point, row));
-    });
-    for (std::size_t k = 0; k < kLayerMeasures.size(); ++k) {
-      const auto estimate = [&](std::size_t point, Index row) {
-        return collapse_.estimate(point, row, static_cast<LayerMeasure>(k));
-      };
-      result.value[k] = table([&](std::size_t p, Index row) { return estimate(p, row).value; });
-      result.error[k] = table([&](std::size_t p, Index row) { return estimate(p, row).error; });
-    }
-    result.overflow.resize(static_cast<Index>(result.points.size()));
-    for (std::size_t point = 0; point < result.points.size(); ++point) {
-      result.refused.push_back(collapse_.refused(point));
-      result.overflow[static_cast<Index>(point)] =
-          static_cast<double>(collapse_.overflow_layer(point));
-    }
-    return result;
+/// Points x layers, point after point.
+template <class Entry>
+VectorXd stacks_table(const Collapse& collapse, Entry entry) {
+  const Index rows = collapse.rows();
+  VectorXd entries(rows * static_cast<Index>(collapse.points().size()));
+  for (Index i = 0; i < entries.size(); ++i) {
+    entries[i] = entry(static_cast<std::size_t>(i / rows), i % rows);
   }
+  return entries;
+}
 
- private:
-  /// Points x layers, point after point.
-  template <class Entry>
-  VectorXd table(Entry entry) const {
-    const Index rows = collapse_.rows();
-    VectorXd entries(rows * static_cast<Index>(collapse_.points().size()));
-    for (Index i = 0; i < entries.size(); ++i) {
-      entries[i] = entry(static_cast<std::size_t>(i / rows), i % rows);
-    }
-    return entries;
+CollapseResult collapse_result(const Collapse& collapse) {
+  const Index rows = collapse.rows();
+  CollapseResult result{collapse.points(), VectorXd(rows), {}, {}, {}, {}, {}};
+  for (Index row = 0; row < rows; ++row) {
+    result.layer[row] = static_cast<double>(collapse.layer_of(row));
   }
-
-  Collapse collapse_;
-};
+  result.samples = stacks_table(collapse, [&](std::size_t point, Index row) {
+    return static_cast<double>(collapse.samples(point, row));
+  });
+  for (std::size_t k = 0; k < kLayerMeasures.size(); ++k) {
+    const auto part = [&](double Estimate::*member) {
+      return stacks_table(collapse, [&](std::size_t point, Index row) {
+        return collapse.estimate(point, row, static_cast<LayerMeasure>(k)).*member;
+      });
+    };
+    result.value[k] = part(&Estimate::value);
+    result.error[k] = part(&Estimate::error);
+  }
+  result.overflow.resize(static_cast<Index>(result.points.size()));
+  for (std::size_t point = 0; point < result.points.size(); ++point) {
+    result.refused.push_back(collapse.refused(point));
+    result.overflow[static_cast<Index>(point)] =
+        static_cast<double>(collapse.overflow_layer(point));
+  }
+  return result;
+}
 
 struct CollapseInput {
   StacksInput stacks;
   std::optional<double> mean, variance;
   std::vector<double> means, variances;
+
+  Collapse begin() const {
+    const EnsembleInput& ensemble = stacks.stack.ensemble;
+    if (means.empty() && variances.empty()) {
+      const SpectrumPoint point = SpectrumInput{ensemble, mean, variance}.point();
+      Ensemble(ensemble.settings()).weights(point.mean, point.variance);  // refuses in its words
+      return stacks.at({point});
+    }
+    if (means.size() != variances.size()) {
+      throw InvalidArgument("variances", "have one for every mean, and at least one");
+    }
+    std::vector<SpectrumPoint> points;
+    for (std::size_t i = 0; i < means.size(); ++i) points.push_back({means[i], variances[i]});
+    return stacks.at(std::move(points));
+  }
 };
 
 void describe(InputFields& f, CollapseInput& in) {
@@ -169,29 +179,17 @@ void describe(InputFields& f, CollapseInput& in) {
   describe(f, in.stacks);
 }
 
-std::vector<SpectrumPoint> points_of(const CollapseInput& in) {
-  const EnsembleInput& ensemble = in.stacks.stack.ensemble;
-  if (in.means.empty() && in.variances.empty()) {
-    const SpectrumPoint point = SpectrumInput{ensemble, in.mean, in.variance}.point();
-    Ensemble(ensemble.settings()).weights(point.mean, point.variance);  // refuses in its words
-    return {point};
-  }
-  if (in.means.size() != in.variances.size()) {
-    throw InvalidArgument("variances", "have one for every mean, and at least one");
-  }
-  std::vector<SpectrumPoint> points;
-  for (std::size_t i = 0; i < in.means.size(); ++i)
-    points.push_back({in.means[i], in.variances[i]});
-  return points;
-}
-
-struct CollapseJob : StacksJob {
-  explicit CollapseJob(const CollapseInput& in) : StacksJob(in.stacks, points_of(in)) {}
-};
-
 struct CollapseMapInput {
   StacksInput stacks;
   std::vector<double> means{0, 0.125, 0.25, 0.5, 1}, variances{0.01, 0.1, 1, 10};
+
+  Collapse begin() const {
+    std::vector<SpectrumPoint> points;
+    for (const double mean : means) {
+      for (const double variance : variances) points.push_back({mean, variance});
+    }
+    return stacks.at(std::move(points));
+  }
 };
 
 void describe(InputFields& f, CollapseMapInput& in) {
@@ -201,22 +199,14 @@ void describe(InputFields& f, CollapseMapInput& in) {
   describe(f, in.stacks);
 }
 
-std::vector<SpectrumPoint> grid_of(const CollapseMapInput& in) {
-  std::vector<SpectrumPoint> points;
-  for (const double mean : in.means) {
-    for (const double variance : in.variances) points.push_back({mean, variance});
-  }
-  return points;
-}
-
-struct CollapseMapJob : StacksJob {
-  explicit CollapseMapJob(const CollapseMapInput& in) : StacksJob(in.stacks, grid_of(in)) {}
-};
-
 struct CosinesInput {
   StackInput stack;
   std::optional<double> mean, variance;
   Index layer = 0;
+
+  StackRun begin() const {
+    return {stack.stack(), SpectrumInput{stack.ensemble, mean, variance}.point(), layer};
+  }
 };
 
 void describe(InputFields& f, CosinesInput& in) {
@@ -237,33 +227,21 @@ void describe(ResultFields& out, const CosinesResult& result) {
                 "cosine of every pair of tokens");
 }
 
-class CosinesJob {
- public:
-  explicit CosinesJob(const CosinesInput& in)
-      : run_(in.stack.stack(), SpectrumInput{in.stack.ensemble, in.mean, in.variance}.point(),
-             in.layer) {}
-
-  bool advance(double) { return run_.advance(1); }
-  double progress() const { return progress_of(run_); }
-  CosinesResult result() const { return {cosine_matrix(run_.tokens())}; }
-
- private:
-  StackRun run_;
-};
+CosinesResult cosines_result(const StackRun& run) { return {cosine_matrix(run.tokens())}; }
 
 }  // namespace
 
-const Operation collapse_operation = operation<CollapseInput, CollapseJob>(
+const Operation collapse_operation = operation<CollapseInput, JobOf<&collapse_result>>(
     "collapse", "Rank and entropy of stacks of random attention blocks, by layer",
     "# Pure attention collapses fast, a skip connection slows it\n"
     "eigenscope collapse --residual-weight 0 --layer-norm none --mask full --tokens ar1 --csv\n"
     "eigenscope collapse --residual-weight 1 --layer-norm none --mask full --tokens ar1 --csv");
 
-const Operation collapse_map_operation = operation<CollapseMapInput, CollapseMapJob>(
+const Operation collapse_map_operation = operation<CollapseMapInput, JobOf<&collapse_result>>(
     "collapse-map", "Rank and entropy after the last layer over a grid of means and variances",
     "eigenscope collapse-map --depth 12 --width 64 --length 64 --stacks 4 --csv");
 
-const Operation cosines_operation = operation<CosinesInput, CosinesJob>(
+const Operation cosines_operation = operation<CosinesInput, JobOf<&cosines_result>>(
     "cosines", "Cosine of every pair of tokens after one layer of a sampled stack",
     "eigenscope cosines --depth 12 --layer 6 --length 16 --csv");
 

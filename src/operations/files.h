@@ -29,4 +29,13 @@ inline std::string_view as_text(std::span<const std::byte> file) {
   return {reinterpret_cast<const char*>(file.data()), file.size()};
 }
 
+/// The input of a lab on training runs: its settings, the runs and a text.
+template <class Lab, class Settings>
+struct RunsInput : Settings {
+  std::vector<File> runs;
+  std::vector<std::byte> text;
+
+  Lab begin() const { return Lab(read_runs(runs), as_text(text), *this); }
+};
+
 }  // namespace eigenscope

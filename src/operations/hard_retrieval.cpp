@@ -11,18 +11,14 @@
 namespace eigenscope {
 namespace {
 
-struct HardRetrievalInput {
-  std::vector<File> runs;
-  std::vector<std::byte> text;
-  HardRetrievalSettings settings;
-};
+struct HardRetrievalInput : RunsInput<HardRetrieval, HardRetrievalSettings> {};
 
 void describe(InputFields& f, HardRetrievalInput& in) {
   f.files("runs", in.runs, "model.safetensors or weights.safetensors of training runs");
   f.bytes("text", in.text, "text whose last tenth is the validation text");
-  f.number(kSequences, in.settings.sequences);
-  f.number(kPeakWeight, in.settings.peak_weight);
-  f.number("seed", in.settings.seed);
+  f.number(kSequences, in.sequences);
+  f.number(kPeakWeight, in.peak_weight);
+  f.number("seed", in.seed);
 }
 
 struct LocalizationKind {
@@ -110,33 +106,23 @@ void describe(ResultFields& out, const HardRetrievalResult& result) {
            "loss that softmax adds to the models trained with hard attention");
 }
 
-class HardRetrievalJob {
- public:
-  explicit HardRetrievalJob(const HardRetrievalInput& in)
-      : lab_(read_runs(in.runs), as_text(in.text), in.settings) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return lab_.progress(); }
-  HardRetrievalResult result() const {
-    return {lab_.heads(),
-            lab_.models(),
-            lab_.worse(),
-            lab_.agreement(),
-            {{false, lab_.correlation(false)}, {true, lab_.correlation(true)}},
-            lab_.losses()};
-  }
-
- private:
-  HardRetrieval lab_;
-};
+HardRetrievalResult hard_retrieval_result(const HardRetrieval& lab) {
+  return {lab.heads(),
+          lab.models(),
+          lab.worse(),
+          lab.agreement(),
+          {{false, lab.correlation(false)}, {true, lab.correlation(true)}},
+          lab.losses()};
+}
 
 }  // namespace
 
-const Operation hard_retrieval_operation = operation<HardRetrievalInput, HardRetrievalJob>(
-    "hard-retrieval",
-    "Loss of trained language models whose heads read only the key with the largest logit",
-    "eigenscope hard-retrieval --csv\n"
-    "eigenscope hard-retrieval runs/none-seed1/model.safetensors --sequences 512",
-    "heads");
+const Operation hard_retrieval_operation =
+    operation<HardRetrievalInput, JobOf<&hard_retrieval_result>>(
+        "hard-retrieval",
+        "Loss of trained language models whose heads read only the key with the largest logit",
+        "eigenscope hard-retrieval --csv\n"
+        "eigenscope hard-retrieval runs/none-seed1/model.safetensors --sequences 512",
+        "heads");
 
 }  // namespace eigenscope

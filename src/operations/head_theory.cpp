@@ -84,6 +84,19 @@ struct HeadTheoryInput {
   std::vector<double> xi, eta_s, eta_f, temperature;
   std::uint64_t seed = 0;
   MeasureInput measure;
+
+  TracedHeadTheory begin() const {
+    const std::size_t count = xi.size();
+    for (const auto& [name, list] :
+         {std::pair{"eta_s", &eta_s}, {"eta_f", &eta_f}, {"temperature", &temperature}}) {
+      if (list->size() != count) throw InvalidArgument(name, "have one for every xi");
+    }
+    std::vector<std::optional<TracedHead>> heads;
+    for (std::size_t i = 0; i < count; ++i) {
+      heads.push_back(TracedHead{{xi[i], eta_s[i], eta_f[i]}, temperature[i]});
+    }
+    return {heads, measure.settings(seed)};
+  }
 };
 
 void describe(InputFields& f, HeadTheoryInput& in) {
@@ -103,31 +116,7 @@ void describe(ResultFields& out, const HeadTheoryResult& result) {
   describe_values(out, result.values, {{"head", result.values.value.size()}});
 }
 
-std::vector<std::optional<TracedHead>> traced_heads(const HeadTheoryInput& in) {
-  const std::size_t count = in.xi.size();
-  for (const auto& [name, list] :
-       {std::pair{"eta_s", &in.eta_s}, {"eta_f", &in.eta_f}, {"temperature", &in.temperature}}) {
-    if (list->size() != count) throw InvalidArgument(name, "have one for every xi");
-  }
-  std::vector<std::optional<TracedHead>> heads;
-  for (std::size_t i = 0; i < count; ++i) {
-    heads.push_back(TracedHead{{in.xi[i], in.eta_s[i], in.eta_f[i]}, in.temperature[i]});
-  }
-  return heads;
-}
-
-class HeadTheoryJob {
- public:
-  explicit HeadTheoryJob(const HeadTheoryInput& in)
-      : theory_(traced_heads(in), in.measure.settings(in.seed)) {}
-
-  bool advance(double work) { return advance_by_work(theory_, work); }
-  double progress() const { return progress_of(theory_); }
-  HeadTheoryResult result() const { return {theory_.values()}; }
-
- private:
-  TracedHeadTheory theory_;
-};
+HeadTheoryResult head_theory_result(const TracedHeadTheory& theory) { return {theory.values()}; }
 
 }  // namespace
 
@@ -135,7 +124,7 @@ const Operation lines_operation = operation<LinesInput, LinesJob>(
     "lines", "One predicted measure on a grid of means and variances",
     "eigenscope lines --means 0.1,0.5 --variances 0.01,0.1,1 --measure entropy --csv");
 
-const Operation head_theory_operation = operation<HeadTheoryInput, HeadTheoryJob>(
+const Operation head_theory_operation = operation<HeadTheoryInput, JobOf<&head_theory_result>>(
     "head-theory", "One predicted measure of heads from their traces, at any length",
     "eigenscope head-theory --xi 16,2 --eta-s 4,4 --eta-f 4,8 --temperature 8,8 --length 128 "
     "--csv");

@@ -10,12 +10,9 @@
 namespace eigenscope {
 namespace {
 
-struct LatentClassesInput {
-  ClassSettings settings;
-};
+struct LatentClassesInput : ClassSettings {};
 
-void describe(InputFields& f, LatentClassesInput& in) {
-  ClassSettings& s = in.settings;
+void describe(InputFields& f, LatentClassesInput& s) {
   f.numbers("exponents", kExponent, s.exponents, "exponents tau");
   f.number(kAnisotropy, s.anisotropy);
   f.number(kSignal, s.signal);
@@ -49,24 +46,13 @@ void describe(ResultFields& out, const LatentClassesResult& result) {
   out.integer("repeats", result.repeats, "draws of prototypes so far");
 }
 
-class LatentClassesJob {
- public:
-  explicit LatentClassesJob(const LatentClassesInput& in) : lab_(in.settings) {}
+LatentClassesResult latent_classes_result(const LatentClasses& lab) {
+  return {lab.rows(), lab.posterior_loss(), lab.done()};
+}
 
-  bool advance(double) { return lab_.advance(); }
-  double progress() const { return lab_.progress(); }
-  LatentClassesResult result() const { return {lab_.rows(), lab_.posterior_loss(), lab_.done()}; }
+struct LatentValuesInput : ValueSettings {};
 
- private:
-  LatentClasses lab_;
-};
-
-struct LatentValuesInput {
-  ValueSettings settings;
-};
-
-void describe(InputFields& f, LatentValuesInput& in) {
-  ValueSettings& s = in.settings;
+void describe(InputFields& f, LatentValuesInput& s) {
   f.numbers("lengths", "length", s.lengths, "numbers of keys T");
   f.number(kAngles, s.angles);
   f.number(kHarmonics, s.harmonics);
@@ -114,29 +100,22 @@ void describe(ResultFields& out, const LatentValuesResult& result) {
   out.integer("repeats", result.repeats, "draws of keys so far");
 }
 
-class LatentValuesJob {
- public:
-  explicit LatentValuesJob(const LatentValuesInput& in) : lab_(in.settings) {}
-
-  bool advance(double) { return lab_.advance(); }
-  double progress() const { return lab_.progress(); }
-  LatentValuesResult result() const {
-    return {lab_.points(), lab_.lengths(), lab_.slopes(), lab_.done()};
-  }
-
- private:
-  LatentValues lab_;
-};
+LatentValuesResult latent_values_result(const LatentValues& lab) {
+  return {lab.points(), lab.lengths(), lab.slopes(), lab.done()};
+}
 
 }  // namespace
 
-const Operation latent_classes_operation = operation<LatentClassesInput, LatentClassesJob>(
-    "latent-classes",
-    "Attention over noisy prototypes against the exact posterior, over W = Sigma^-tau",
-    "eigenscope latent-classes --anisotropy 16 --csv", "rows");
+const Operation latent_classes_operation =
+    operation<LatentClassesInput, JobOf<&latent_classes_result>>(
+        "latent-classes",
+        "Attention over noisy prototypes against the exact posterior, over W = Sigma^-tau",
+        "eigenscope latent-classes --anisotropy 16 --csv", "rows");
 
-const Operation latent_values_operation = operation<LatentValuesInput, LatentValuesJob>(
-    "latent-values", "Error of attention to the values of a smooth function, over the temperature",
-    "eigenscope latent-values --angles 1 --harmonics 4 --csv", "points");
+const Operation latent_values_operation =
+    operation<LatentValuesInput, JobOf<&latent_values_result>>(
+        "latent-values",
+        "Error of attention to the values of a smooth function, over the temperature",
+        "eigenscope latent-values --angles 1 --harmonics 4 --csv", "points");
 
 }  // namespace eigenscope

@@ -15,10 +15,23 @@ constexpr Parameter kBottom{"y_from", reals_above(0, 10000), 0.01,
 constexpr Parameter kTop{"y_to", reals_above(0, 10000), 100, "largest sqrt(eta_F)/lambda of a map"};
 constexpr Parameter kRows{"y_count", integers(2, 1000), 25, "rows of a map"};
 
+void check_order(const char* field, const char* other, const Axis& axis) {
+  if (axis.from < axis.to) return;
+  throw InvalidArgument(
+      field, std::string("be below ") + other,
+      std::string(other) + " " + shown(axis.to) + ", " + field + " " + shown(axis.from));
+}
+
 struct MapInput {
   TokensInput tokens;
   double asymmetry = 0;
   Axis x, y;
+
+  PhaseMap begin() const {
+    check_order("x_from", "x_to", x);
+    check_order("y_from", "y_to", y);
+    return PhaseMap({tokens.process(), asymmetry, x, y});
+  }
 };
 
 void describe(InputFields& f, MapInput& in) {
@@ -51,46 +64,21 @@ void describe(ResultFields& out, const MapResult& map) {
               "localized, uniform-alive or uniform-dead");
 }
 
-void check_order(const char* field, const char* other, const Axis& axis) {
-  if (axis.from < axis.to) return;
-  throw InvalidArgument(
-      field, std::string("be below ") + other,
-      std::string(other) + " " + shown(axis.to) + ", " + field + " " + shown(axis.from));
+MapResult map_result(const PhaseMap& map) {
+  MapResult result{Eigen::VectorXd(map.columns()),
+                   Eigen::VectorXd(map.rows()),
+                   map.localization(),
+                   map.rho_mean(),
+                   map.regime(),
+                   map.signal()};
+  for (Eigen::Index i = 0; i < map.columns(); ++i) result.x[i] = map.x(i);
+  for (Eigen::Index i = 0; i < map.rows(); ++i) result.y[i] = map.y(i);
+  return result;
 }
-
-class MapJob {
- public:
-  explicit MapJob(const MapInput& in) : map_(settings(in)) {}
-
-  bool advance(double work) {
-    return map_.advance(1 + static_cast<Eigen::Index>(work / map_.work_per_step()));
-  }
-  double progress() const { return map_.progress(); }
-  MapResult result() const {
-    MapResult result{Eigen::VectorXd(map_.columns()),
-                     Eigen::VectorXd(map_.rows()),
-                     map_.localization(),
-                     map_.rho_mean(),
-                     map_.regime(),
-                     map_.signal()};
-    for (Eigen::Index i = 0; i < map_.columns(); ++i) result.x[i] = map_.x(i);
-    for (Eigen::Index i = 0; i < map_.rows(); ++i) result.y[i] = map_.y(i);
-    return result;
-  }
-
- private:
-  static PhaseMapSettings settings(const MapInput& in) {
-    check_order("x_from", "x_to", in.x);
-    check_order("y_from", "y_to", in.y);
-    return {in.tokens.process(), in.asymmetry, in.x, in.y};
-  }
-
-  PhaseMap map_;
-};
 
 }  // namespace
 
-const Operation map_operation = operation<MapInput, MapJob>(
+const Operation map_operation = operation<MapInput, JobOf<&map_result>>(
     "map", "Phase map: localization and regime over (xi/lambda, sqrt(eta_F)/lambda)",
     "# The map of heads as asymmetric as trained ones\n"
     "eigenscope map --tokens normalized-walk --length 128 --asymmetry 0.1 --csv");

@@ -11,20 +11,16 @@
 namespace eigenscope {
 namespace {
 
-struct ParallelContextsInput {
-  std::vector<File> runs;
-  std::vector<std::byte> text;
-  ParallelContextsSettings settings;
-};
+struct ParallelContextsInput : RunsInput<ParallelContexts, ParallelContextsSettings> {};
 
 void describe(InputFields& f, ParallelContextsInput& in) {
   f.files("runs", in.runs,
           "model.safetensors or weights.safetensors of training runs with rotary positions");
   f.bytes("text", in.text, "text whose last tenth is the validation text");
-  f.number(kSequences, in.settings.sequences);
-  f.number(kKeptBlocks, in.settings.kept_blocks);
-  f.number(kSharedPrefix, in.settings.shared_prefix);
-  f.number("seed", in.settings.seed);
+  f.number(kSequences, in.sequences);
+  f.number(kKeptBlocks, in.kept_blocks);
+  f.number(kSharedPrefix, in.shared_prefix);
+  f.number("seed", in.seed);
 }
 
 using HeadCorrelation = PropertyCorrelation<HeadProperty>;
@@ -90,30 +86,19 @@ void describe(ResultFields& out, const ParallelContextsResult& result) {
            describe_head_property);
 }
 
-class ParallelContextsJob {
- public:
-  explicit ParallelContextsJob(const ParallelContextsInput& in)
-      : lab_(read_runs(in.runs), as_text(in.text), in.settings) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return lab_.progress(); }
-  ParallelContextsResult result() const {
-    return {lab_.rows(), lab_.passages(), lab_.heads(),
-            by_property<HeadProperty>(lab_.properties())};
-  }
-
- private:
-  ParallelContexts lab_;
-};
+ParallelContextsResult parallel_contexts_result(const ParallelContexts& lab) {
+  return {lab.rows(), lab.passages(), lab.heads(), by_property<HeadProperty>(lab.properties())};
+}
 
 }  // namespace
 
-const Operation parallel_contexts_operation = operation<ParallelContextsInput, ParallelContextsJob>(
-    "parallel-contexts",
-    "Loss and attention entropy of trained language models that read their context in parallel "
-    "blocks",
-    "eigenscope parallel-contexts --csv\n"
-    "eigenscope parallel-contexts --kept-blocks 4 --sequences 512",
-    "rows");
+const Operation parallel_contexts_operation =
+    operation<ParallelContextsInput, JobOf<&parallel_contexts_result>>(
+        "parallel-contexts",
+        "Loss and attention entropy of trained language models that read their context in parallel "
+        "blocks",
+        "eigenscope parallel-contexts --csv\n"
+        "eigenscope parallel-contexts --kept-blocks 4 --sequences 512",
+        "rows");
 
 }  // namespace eigenscope

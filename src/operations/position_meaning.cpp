@@ -10,12 +10,9 @@
 namespace eigenscope {
 namespace {
 
-struct PositionMeaningInput {
-  PositionSettings settings;
-};
+struct PositionMeaningInput : PositionSettings {};
 
-void describe(InputFields& f, PositionMeaningInput& in) {
-  PositionSettings& s = in.settings;
+void describe(InputFields& f, PositionMeaningInput& s) {
   f.numbers("samples_over_width", kSamplesOverWidth, s.samples_over_width,
             "numbers of training samples over the token width, ascending");
   f.number(kTeacherPosition, s.teacher_position);
@@ -84,26 +81,16 @@ void describe(ResultFields& out, const PositionMeaningResult& result) {
              "test error of the best attention that is equal for all samples");
 }
 
-class PositionMeaningJob {
- public:
-  explicit PositionMeaningJob(const PositionMeaningInput& in) : lab_(in.settings) {}
-
-  bool advance(double work) { return lab_.advance(work); }
-  double progress() const { return lab_.progress(); }
-  PositionMeaningResult result() const {
-    return {lab_.rows(), lab_.crossing(), lab_.crossed(), lab_.theory_crossing(),
-            lab_.best_constant()};
-  }
-
- private:
-  PositionMeaning lab_;
-};
+PositionMeaningResult position_meaning_result(const PositionMeaning& lab) {
+  return {lab.rows(), lab.crossing(), lab.crossed(), lab.theory_crossing(), lab.best_constant()};
+}
 
 }  // namespace
 
-const Operation position_meaning_operation = operation<PositionMeaningInput, PositionMeaningJob>(
-    "position-meaning",
-    "Minima of tied rank-one attention by position and by meaning, over the number of samples",
-    "eigenscope position-meaning --token-width 100 --datasets 4 --csv", "rows");
+const Operation position_meaning_operation =
+    operation<PositionMeaningInput, JobOf<&position_meaning_result>>(
+        "position-meaning",
+        "Minima of tied rank-one attention by position and by meaning, over the number of samples",
+        "eigenscope position-meaning --token-width 100 --datasets 4 --csv", "rows");
 
 }  // namespace eigenscope

@@ -14,6 +14,8 @@ struct RowEntropyInput {
   std::vector<double> logit_stds{0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5};
   Eigen::Index samples = 0;
   std::uint64_t seed = 0;
+
+  RowEntropies begin() const { return {lengths, logit_stds, samples, seed}; }
 };
 
 void describe(InputFields& f, RowEntropyInput& in) {
@@ -50,22 +52,11 @@ void describe(ResultFields& out, const RowEntropyResult& result) {
            describe_entropy_row);
 }
 
-class RowEntropyJob {
- public:
-  explicit RowEntropyJob(const RowEntropyInput& in)
-      : entropies_(in.lengths, in.logit_stds, in.samples, in.seed) {}
-
-  bool advance(double work) { return entropies_.advance(work); }
-  double progress() const { return entropies_.progress(); }
-  RowEntropyResult result() const { return {entropies_.rows()}; }
-
- private:
-  RowEntropies entropies_;
-};
+RowEntropyResult row_entropy_result(const RowEntropies& entropies) { return {entropies.rows()}; }
 
 }  // namespace
 
-const Operation row_entropy_operation = operation<RowEntropyInput, RowEntropyJob>(
+const Operation row_entropy_operation = operation<RowEntropyInput, JobOf<&row_entropy_result>>(
     "row-entropy",
     "Entropy of a softmax row of independent normal logits: limit, exact expectation, simulation",
     "eigenscope row-entropy --lengths 128 --logit-stds 1,2,3 --samples 10000 --csv", "rows");

@@ -13,6 +13,15 @@ struct SimulateInput {
   QueryInput query;
   double temperature = 0;
   Eigen::Index samples = 0;
+
+  Simulation begin() const {
+    return Simulation({.ensemble = spectrum.ensemble.settings(),
+                       .tokens = tokens.process(),
+                       .temperature = temperature,
+                       .samples = samples,
+                       .points = {spectrum.point()},
+                       .queries = query.range(tokens.process())});
+  }
 };
 
 void describe(InputFields& f, SimulateInput& in) {
@@ -54,32 +63,13 @@ void describe(ResultFields& out, const SimulateResult& result) {
   });
 }
 
-class Simulate {
- public:
-  explicit Simulate(const SimulateInput& in)
-      : point_(in.spectrum.point()),
-        simulation_({.ensemble = in.spectrum.ensemble.settings(),
-                     .tokens = in.tokens.process(),
-                     .temperature = in.temperature,
-                     .samples = in.samples,
-                     .points = {point_},
-                     .queries = in.query.range(in.tokens.process())}) {}
-
-  bool advance(double work) { return advance_by_work(simulation_, work); }
-  double progress() const { return progress_of(simulation_); }
-  SimulateResult result() const {
-    return {simulation_.estimate(0), simulation_.ensemble().moments(point_.mean, point_.variance),
-            simulation_.theory(0)};
-  }
-
- private:
-  SpectrumPoint point_;
-  Simulation simulation_;
-};
+SimulateResult simulate_result(const Simulation& simulation) {
+  return {simulation.estimate(0), simulation.moments(0), simulation.theory(0)};
+}
 
 }  // namespace
 
-const Operation simulate_operation = operation<SimulateInput, Simulate>(
+const Operation simulate_operation = operation<SimulateInput, JobOf<&simulate_result>>(
     "simulate", "Monte Carlo simulation of attention rows with standard errors, and their theory",
     "# Does a small variance localize?\n"
     "eigenscope simulate --mean 0.25 --variance 0.001 --samples 10000\n"

@@ -9,15 +9,13 @@
 namespace eigenscope {
 namespace {
 
-struct TokenPriorInput {
+struct TokenPriorInput : TokenPriorSettings {
   std::vector<std::byte> text;
-  TokenPriorSettings settings;
 };
 
-void describe(InputFields& f, TokenPriorInput& in) {
-  TokenPriorSettings& s = in.settings;
+void describe(InputFields& f, TokenPriorInput& s) {
   f.bytes(
-      "text", in.text,
+      "text", s.text,
       "text: training texts are parts of its first nine tenths, its last tenth is for validation");
   f.choice("positions", s.positions, kPositionsNames, "position embedding of the models");
   f.numbers("bytes", kTrainingBytes, s.bytes, "numbers of training bytes, ascending");
@@ -56,7 +54,7 @@ class TokenPriorJob {
   static constexpr int kPartitions = 2;
 
   TokenPriorJob(const TokenPriorInput& in, const Partition& partition)
-      : lab_(as_text(in.text), in.settings, seeds_of(partition)) {
+      : lab_(as_text(in.text), in, seeds_of(partition)) {
     if (!partition.found.empty()) lab_.join(partition.found);
   }
 

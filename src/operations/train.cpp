@@ -259,6 +259,12 @@ struct GenerateInput {
   Index generated = 0;
   double temperature = 0;
   std::uint64_t seed = 0;
+
+  TextSampler begin() const {
+    TrainedModel model = read_model(checkpoint_of(trained.checkpoint));
+    const Intervention<float> intervention = trained.on(model.model);
+    return TextSampler(std::move(model), prompt, generated, temperature, seed, intervention);
+  }
 };
 
 void describe(InputFields& f, GenerateInput& in) {
@@ -278,24 +284,7 @@ void describe(ResultFields& out, const GenerateResult& result) {
             "generated text so far, without the prompt");
 }
 
-class GenerateJob {
- public:
-  explicit GenerateJob(const GenerateInput& in) : sampler_(made(in)) {}
-
-  bool advance(double work) { return advance_by_work(sampler_, work); }
-  double progress() const { return progress_of(sampler_); }
-  GenerateResult result() const { return {sampler_.text()}; }
-
- private:
-  static TextSampler made(const GenerateInput& in) {
-    TrainedModel trained = read_model(checkpoint_of(in.trained.checkpoint));
-    const Intervention<float> intervention = in.trained.on(trained.model);
-    return TextSampler(std::move(trained), in.prompt, in.generated, in.temperature, in.seed,
-                       intervention);
-  }
-
-  TextSampler sampler_;
-};
+GenerateResult generate_result(const TextSampler& sampler) { return {sampler.text()}; }
 
 struct RunAttentionInput {
   TrainedInput trained;
@@ -369,7 +358,7 @@ const Operation evaluate_operation = operation<EvaluateInput, EvaluateJob>(
     "eigenscope evaluate --checkpoint runs/none-seed1/model.safetensors --text moby-dick.txt "
     "--intervention hard");
 
-const Operation generate_operation = operation<GenerateInput, GenerateJob>(
+const Operation generate_operation = operation<GenerateInput, JobOf<&generate_result>>(
     "generate", "Text sampled from the checkpoint of a training run",
     "eigenscope generate --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
 

@@ -42,8 +42,7 @@ double Simulation::work_per_step() const {
 }
 
 Propagation Simulation::theory(std::size_t point) const {
-  return propagate(kernels_, ensemble_.moments(points_[point].mean, points_[point].variance).traces,
-                   temperature_);
+  return propagate(kernels_, moments(point).traces, temperature_);
 }
 
 }  // namespace eigenscope
