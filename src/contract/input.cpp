@@ -27,55 +27,25 @@ double InputField::default_number() const {
 void InputFields::visit_number(const char* name, const Parameter& parameter, void* at,
                                void (*set)(void*, double), double (*get)(const void*),
                                bool optional, double own_default, Help meaning, Help note) {
-  InputField field{name, FieldKind::number, at, set, get, &parameter, optional, own_default};
-  field.meaning = meaning;
-  field.note = note;
-  visit(field);
-}
-
-void InputFields::flag(const char* name, bool& at, Help meaning) {
-  InputField field{name, FieldKind::flag, &at, &set_as<bool>, &get_as<bool>};
-  field.meaning = meaning;
-  visit(field);
-}
-
-void InputFields::text(const char* name, std::string& at, Help meaning, Help note) {
-  InputField field{name, FieldKind::text, &at};
-  field.meaning = meaning;
-  field.note = note;
-  visit(field);
+  visit({.name = name,
+         .kind = FieldKind::number,
+         .at = at,
+         .set = set,
+         .get = get,
+         .parameter = &parameter,
+         .optional = optional,
+         .own_default = own_default,
+         .meaning = meaning,
+         .note = note});
 }
 
 void InputFields::numbers(const char* name, const Parameter& element, std::vector<double>& at,
                           Help meaning) {
-  InputField field{name, FieldKind::numbers, &at};
-  field.parameter = &element;
-  field.meaning = meaning;
-  visit(field);
-}
-
-void InputFields::bytes(const char* name, std::vector<std::byte>& at, Help meaning) {
-  InputField field{name, FieldKind::bytes, &at};
-  field.meaning = meaning;
-  visit(field);
-}
-
-void InputFields::pictures(const char* name, std::vector<std::byte>& at, Help meaning) {
-  InputField field{name, FieldKind::pictures, &at};
-  field.meaning = meaning;
-  visit(field);
-}
-
-void InputFields::file(const char* name, File& at, Help meaning) {
-  InputField field{name, FieldKind::file, &at};
-  field.meaning = meaning;
-  visit(field);
-}
-
-void InputFields::files(const char* name, std::vector<File>& at, Help meaning) {
-  InputField field{name, FieldKind::files, &at};
-  field.meaning = meaning;
-  visit(field);
+  visit({.name = name,
+         .kind = FieldKind::numbers,
+         .at = &at,
+         .parameter = &element,
+         .meaning = meaning});
 }
 
 std::vector<std::string> list_items(const std::string& text) {

@@ -110,25 +110,45 @@ class InputFields {
   /// The default is the value that the member has.
   template <class Enumeration>
   void choice(const char* name, Enumeration& at, Choices names, Help meaning) {
-    InputField field{name, FieldKind::choice, &at, &set_as<Enumeration>, &get_as<Enumeration>};
-    field.names = names;
-    field.meaning = meaning;
-    visit(field);
+    visit({.name = name,
+           .kind = FieldKind::choice,
+           .at = &at,
+           .set = &set_as<Enumeration>,
+           .get = &get_as<Enumeration>,
+           .names = names,
+           .meaning = meaning});
   }
   /// Off unless given.
-  void flag(const char* name, bool& at, Help meaning);
-  void text(const char* name, std::string& at, Help meaning, Help note = {});
+  void flag(const char* name, bool& at, Help meaning) {
+    visit({.name = name,
+           .kind = FieldKind::flag,
+           .at = &at,
+           .set = &set_as<bool>,
+           .get = &get_as<bool>,
+           .meaning = meaning});
+  }
+  void text(const char* name, std::string& at, Help meaning, Help note = {}) {
+    visit({.name = name, .kind = FieldKind::text, .at = &at, .meaning = meaning, .note = note});
+  }
   /// Entries are checked as the parameter `element`, or the row of this name. The default is the list that
   /// the member has; where it has entries, an empty list is refused.
   void numbers(const char* name, const Parameter& element, std::vector<double>& at, Help meaning);
   void numbers(const char* name, const char* element, std::vector<double>& at, Help meaning) {
     numbers(name, parameter(element), at, meaning);
   }
-  void bytes(const char* name, std::vector<std::byte>& at, Help meaning);
+  void bytes(const char* name, std::vector<std::byte>& at, Help meaning) {
+    visit({.name = name, .kind = FieldKind::bytes, .at = &at, .meaning = meaning});
+  }
   /// The command line reads PNG and JPEG files, the page what the browser reads.
-  void pictures(const char* name, std::vector<std::byte>& at, Help meaning);
-  void file(const char* name, File& at, Help meaning);
-  void files(const char* name, std::vector<File>& at, Help meaning);
+  void pictures(const char* name, std::vector<std::byte>& at, Help meaning) {
+    visit({.name = name, .kind = FieldKind::pictures, .at = &at, .meaning = meaning});
+  }
+  void file(const char* name, File& at, Help meaning) {
+    visit({.name = name, .kind = FieldKind::file, .at = &at, .meaning = meaning});
+  }
+  void files(const char* name, std::vector<File>& at, Help meaning) {
+    visit({.name = name, .kind = FieldKind::files, .at = &at, .meaning = meaning});
+  }
 
  private:
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
