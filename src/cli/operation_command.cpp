@@ -168,22 +168,18 @@ void TypedFields::Reader::visit(const InputField& field) {
 }
 
 bool has_field(const Operation& operation, const std::string& name) {
-  Options options;
   bool found = false;
-  options.fields = [&](const InputField& field) { found = found || name == field.name; };
-  operation.describe_input(options);
+  for_each_field(operation, [&](const InputField& field) { found = found || name == field.name; });
   return found;
 }
 
 /// Whether it is a lab on language models of bytes, which reads the default text where none is given. A `checkpoint`
 /// was trained on a text that is to be given again.
 bool has_default_text(const Operation& operation) {
-  Options options;
   bool found = false;
-  options.fields = [&](const InputField& field) {
+  for_each_field(operation, [&](const InputField& field) {
     found = found || (std::string_view(field.name) == "text" && field.kind == FieldKind::bytes);
-  };
-  operation.describe_input(options);
+  });
   return found && !has_field(operation, "checkpoint");
 }
 

@@ -26,6 +26,10 @@ void describe_range(Json& json, const Parameter& p) {
 
 const char* type_of(const Parameter& p) { return p.range.integer ? "integer" : "number"; }
 
+Json type_of(const char* type, bool nullable) {
+  return nullable ? Json::array({type, "null"}) : Json(type);
+}
+
 Json labels_of(Choices names) {
   Json labels = Json::object();
   for (std::size_t k = 0; k < names.size(); ++k) labels[names[k].name] = names[k].label.text();
@@ -43,8 +47,7 @@ Json schema_of(const InputField& field) {
   switch (field.kind) {
     case FieldKind::number: {
       const Parameter& p = *field.parameter;
-      json["type"] = type_of(p);
-      if (field.optional) json["type"] = Json::array({type_of(p), "null"});
+      json["type"] = type_of(type_of(p), field.optional);
       describe_range(json, p);
       json["x-parameter"] = p.name;
       if (field.optional && !field.note.text().empty()) {
@@ -92,13 +95,6 @@ Json schema_of(const InputField& field) {
   return json;
 }
 
-struct InputSchema final : InputFields {
-  void visit(const InputField& field) override {
-    json["properties"][field.name] = schema_of(field);
-  }
-  Json json{{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
-};
-
 class ResultSchema final : public ResultFields {
  public:
   using ResultFields::array;
@@ -109,9 +105,7 @@ class ResultSchema final : public ResultFields {
   bool describes() const override { return true; }
   using ResultFields::number;
   void number(const char* name, double, bool nullable, Help meaning) override {
-    Json type = "number";
-    if (nullable) type = Json::array({"number", "null"});
-    add(name, {{"type", type}}, meaning);
+    add(name, {{"type", type_of("number", nullable)}}, meaning);
   }
   void number(const Parameter& p, double) override {
     Json& place =
@@ -121,9 +115,7 @@ class ResultSchema final : public ResultFields {
   using ResultFields::integer;
   void integer(const char* name, std::optional<Eigen::Index>, bool nullable,
                Help meaning) override {
-    Json type = "integer";
-    if (nullable) type = Json::array({"integer", "null"});
-    add(name, {{"type", type}}, meaning);
+    add(name, {{"type", type_of("integer", nullable)}}, meaning);
   }
   void flag(const char* name, bool, Help meaning) override {
     add(name, {{"type", "boolean"}}, meaning);
@@ -170,7 +162,7 @@ class ResultSchema final : public ResultFields {
 void ResultSchema::array(const char* name, const ArrayView& array, Help meaning) {
   static constexpr std::array kTypes{"Float64Array", "Float64Array", "Float32Array",
                                      "Float32Array", "Float64Array", "Uint8Array"};
-  Json entry{{"type", Json::array({"number", "null"})}};
+  Json entry{{"type", type_of("number", /*nullable=*/true)}};
   if (array.element == ArrayView::Element::whole) entry = {{"type", "integer"}};
   if (array.element == ArrayView::Element::choice) {
     entry = {{"enum", names_of(array.names)}, {"x-labels", labels_of(array.names)}};
@@ -187,13 +179,15 @@ void ResultSchema::array(const char* name, const ArrayView& array, Help meaning)
 }
 
 Json schema_of(const Operation& operation) {
-  InputSchema input;
-  operation.describe_input(input);
+  Json input{{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
+  for_each_field(operation, [&](const InputField& field) {
+    input["properties"][field.name] = schema_of(field);
+  });
   ResultSchema result;
   operation.describe_result(result);
   return {{"description", operation.meaning.text()},
           {"type", "object"},
-          {"properties", {{"input", input.json}, {"result", result.json()}}},
+          {"properties", {{"input", input}, {"result", result.json()}}},
           {"x-partitions", operation.partitions}};
 }
 

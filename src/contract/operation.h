@@ -62,6 +62,18 @@ struct Operation {
   std::unique_ptr<Job> job(InputFields& fields) const { return make(fields, {}); }
 };
 
+/// Calls visit(field) for each field of the input.
+template <class Visit>
+void for_each_field(const Operation& operation, const Visit& visit) {
+  struct Fields final : InputFields {
+    explicit Fields(const Visit& visit) : each(visit) {}
+    void visit(const InputField& field) override { each(field); }
+    const Visit& each;
+  };
+  Fields fields(visit);
+  operation.describe_input(fields);
+}
+
 /// Refuses `text` for one field of an operation, in the words of a run with it. Throws InvalidArgument
 /// naming the field, also when the operation has none of this name.
 void check_text(const Operation& operation, const std::string& field, const std::string& text);
