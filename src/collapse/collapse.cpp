@@ -107,10 +107,7 @@ void Collapse::run_layer_of(PointState& state, Index layer) {
 void Collapse::add(PointState& state, Index layer, LayerMeasure measure, double value) const {
   if (!std::isfinite(value)) return;
   const auto row = static_cast<std::size_t>(layer - layer_of(0));
-  Sums& sums = state.rows[row][static_cast<std::size_t>(measure)];
-  sums.count += 1;
-  sums.sum += value;
-  sums.square += value * value;
+  state.rows[row][static_cast<std::size_t>(measure)].add(value);
 }
 
 void Collapse::add_geometry(PointState& state, Index layer) const {
@@ -168,20 +165,13 @@ void Collapse::add_attention(PointState& state, Index layer, const LayerDraw& dr
 }
 
 Estimate Collapse::estimate(std::size_t point, Index row, LayerMeasure measure) const {
-  const Sums& sums =
-      states_[point].rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(measure)];
-  Estimate estimate;
-  if (sums.count == 0) return estimate;
-  estimate.value = sums.sum / sums.count;
-  if (sums.count < 2) return estimate;
-  const double variance = std::max(0.0, sums.square / sums.count - estimate.value * estimate.value);
-  estimate.error = std::sqrt(variance / (sums.count - 1));
-  return estimate;
+  const auto& sums = states_[point].rows[static_cast<std::size_t>(row)];
+  return sums[static_cast<std::size_t>(measure)].estimate();
 }
 
 Index Collapse::samples(std::size_t point, Index row) const {
   const auto& sums = states_[point].rows[static_cast<std::size_t>(row)];
-  return static_cast<Index>(sums[static_cast<std::size_t>(LayerMeasure::residual)].count);
+  return static_cast<Index>(sums[static_cast<std::size_t>(LayerMeasure::residual)].count());
 }
 
 }  // namespace eigenscope

@@ -101,14 +101,11 @@ class Collapse {
   const std::string& refused(std::size_t point) const { return states_[point].refused; }
 
  private:
-  struct Sums {
-    double count = 0, sum = 0, square = 0;
-  };
   struct PointState {
     std::string refused;
     EnsembleWeights spectrum;
     Eigen::Index overflow = 0;
-    std::vector<std::array<Sums, kLayerMeasures.size()>> rows;
+    std::vector<std::array<MeanSums, kLayerMeasures.size()>> rows;
   };
 
   void measure_inputs();

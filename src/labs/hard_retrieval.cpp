@@ -34,10 +34,6 @@ HeadReading<float> reading_of(Replacement replacement) {
   return {};
 }
 
-Estimate estimate_of(const std::vector<double>& values) {
-  return estimate_over(values.size(), [&](std::size_t i) { return values[i]; });
-}
-
 // The mean over models of the rank correlation in each; those where it is not defined are left out.
 Estimate mean_correlation(const std::vector<Eigen::VectorXd>& a,
                           const std::vector<Eigen::VectorXd>& b) {

@@ -126,14 +126,9 @@ bool LatentClasses::advance() {
     const double values[] = {plain.loss, tuned(aligned, truth),
                              plain.entropy / std::log(double(kPrototypes)),
                              Rows(other, truth, 1).loss, tuned(other, truth)};
-    for (int m = 0; m < 5; ++m) {
-      sums_[i].sum[m] += values[m];
-      sums_[i].square[m] += values[m] * values[m];
-    }
+    for (std::size_t m = 0; m < sums_[i].size(); ++m) sums_[i][m].add(values[m]);
   }
-  const double exact = Rows(logits_of(precision_, true), truth, 1).loss;
-  posterior_sum_ += exact;
-  posterior_square_ += exact * exact;
+  posterior_.add(Rows(logits_of(precision_, true), truth, 1).loss);
   return ++done_ == settings_.repeats;
 }
 
@@ -141,20 +136,15 @@ double LatentClasses::progress() const {
   return static_cast<double>(done_) / static_cast<double>(settings_.repeats);
 }
 
-Estimate LatentClasses::posterior_loss() const {
-  return mean_estimate(posterior_sum_, posterior_square_, static_cast<double>(done_));
-}
-
 std::vector<ClassRow> LatentClasses::rows() const {
   std::vector<ClassRow> rows;
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const VectorXd spectrum =
         with_mean_one(precision_.array().pow(settings_.exponents[i]).matrix());
-    const auto of = [&](int m) {
-      return mean_estimate(sums_[i].sum[m], sums_[i].square[m], static_cast<double>(done_));
-    };
     const double variance = (spectrum.array() - 1).square().mean();
-    rows.push_back({settings_.exponents[i], variance, of(0), of(1), of(2), of(3), of(4)});
+    rows.push_back({settings_.exponents[i], variance, sums_[i][0].estimate(),
+                    sums_[i][1].estimate(), sums_[i][2].estimate(), sums_[i][3].estimate(),
+                    sums_[i][4].estimate()});
   }
   return rows;
 }

@@ -71,18 +71,14 @@ class LatentClasses {
   double progress() const;
   std::vector<ClassRow> rows() const;
   /// Of the exact posterior.
-  Estimate posterior_loss() const;
+  Estimate posterior_loss() const { return posterior_.estimate(); }
   Eigen::Index done() const { return done_; }
 
  private:
-  struct Sums {
-    double sum[5] = {}, square[5] = {};
-  };
-
   ClassSettings settings_;
-  Eigen::VectorXd precision_;  // eigenvalues of Sigma^-1, of mean 1
-  std::vector<Sums> sums_;
-  double posterior_sum_ = 0, posterior_square_ = 0;
+  Eigen::VectorXd precision_;                  // eigenvalues of Sigma^-1, of mean 1
+  std::vector<std::array<MeanSums, 5>> sums_;  // of each exponent, the estimates of ClassRow
+  MeanSums posterior_;
   Eigen::Index done_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "labs/estimate_over.h"
 #include "labs/latent_posterior.h"
 #include "support/error.h"
 #include "support/random.h"
@@ -195,19 +196,13 @@ double LatentValues::mean_posterior(std::size_t length, Index without) const {
 
 std::vector<ValueLength> LatentValues::lengths() const {
   std::vector<ValueLength> found;
-  const auto n = static_cast<double>(done_);
   for (std::size_t i = 0; i < draws_.size(); ++i) {
-    double posterior = 0, posterior_square = 0, linear = 0, linear_square = 0;
-    for (const Draw& draw : draws_[i]) {
-      posterior += draw.posterior;
-      posterior_square += draw.posterior * draw.posterior;
-      linear += draw.linear;
-      linear_square += draw.linear * draw.linear;
-    }
+    const auto over = [&](double Draw::*error) {
+      return estimate_over(draws_[i].size(), [&](std::size_t r) { return draws_[i][r].*error; });
+    };
     const Best least = done_ > 0 ? best(i, -1) : Best{kUndefined, kUndefined, false};
     found.push_back({static_cast<Index>(settings_.lengths[i]), least.temperature, least.error,
-                     mean_estimate(posterior, posterior_square, n),
-                     mean_estimate(linear, linear_square, n)});
+                     over(&Draw::posterior), over(&Draw::linear)});
   }
   return found;
 }

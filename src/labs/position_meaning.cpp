@@ -276,10 +276,7 @@ std::vector<double> PositionMeaning::crossings() const {
   return found;
 }
 
-Estimate PositionMeaning::crossing() const {
-  const std::vector<double> found = crossings();
-  return estimate_over(found.size(), [&](std::size_t i) { return found[i]; });
-}
+Estimate PositionMeaning::crossing() const { return estimate_of(crossings()); }
 
 Index PositionMeaning::crossed() const { return static_cast<Index>(crossings().size()); }
 

@@ -73,19 +73,8 @@ void RowStatistics::add_softmax(const Eigen::VectorXd& centred_logits, Index gro
   const auto t = static_cast<double>(keys);
   // -sum p log p with log p_i = x_i - log sum, without a logarithm a key.
   const double entropy = (std::log(sum) - weighted_logit * scale / sum) / std::log(t);
-  const double share = sum * sum / (t * square);
-  entropy_ += entropy;
-  entropy_square_ += entropy * entropy;
-  participation_ += share;
-  participation_square_ += share * share;
-}
-
-Estimate RowStatistics::entropy() const {
-  return mean_estimate(entropy_, entropy_square_, static_cast<double>(samples_));
-}
-
-Estimate RowStatistics::participation() const {
-  return mean_estimate(participation_, participation_square_, static_cast<double>(samples_));
+  entropy_.add(entropy);
+  participation_.add(sum * sum / (t * square));
 }
 
 RowEstimate RowStatistics::estimate() const {

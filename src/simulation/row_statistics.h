@@ -43,8 +43,8 @@ class RowStatistics {
   /// can come out slightly negative.
   RowEstimate estimate() const;
   /// Those of estimate(), without the rest; at least two samples.
-  Estimate entropy() const;
-  Estimate participation() const;
+  Estimate entropy() const { return entropy_.estimate(); }
+  Estimate participation() const { return participation_.estimate(); }
 
  private:
   static constexpr Eigen::Index kGroups = 32;
@@ -59,8 +59,7 @@ class RowStatistics {
   Eigen::ArrayXXd powers_;                       // T x 4: sums of deviation^k, k = 1..4
   Eigen::ArrayXXd seen_, inside_, sensitivity_;  // T x kGroups: counts and sums a group
   Eigen::ArrayXd sensitivity_square_;
-  double entropy_ = 0, entropy_square_ = 0;
-  double participation_ = 0, participation_square_ = 0;
+  MeanSums entropy_, participation_;
   Eigen::ArrayXf weights_;  // workspace of one row
 };
 

@@ -13,14 +13,28 @@ struct Estimate {
   double error = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Standard error of the mean of n values from their sum and the sum of their squares.
-inline double mean_error(double sum, double square_sum, double n) {
-  return std::sqrt(std::max(0.0, square_sum / n - (sum / n) * (sum / n)) / (n - 1));
+/// The mean of n values from their sum and the sum of their squares.
+inline Estimate mean_estimate(double sum, double square_sum, double n) {
+  const double mean = sum / n;
+  return {mean, std::sqrt(std::max(0.0, square_sum / n - mean * mean) / (n - 1))};
 }
 
-/// The mean of n values with that error.
-inline Estimate mean_estimate(double sum, double square_sum, double n) {
-  return {sum / n, mean_error(sum, square_sum, n)};
-}
+/// Values that are added up for their mean.
+class MeanSums {
+ public:
+  void add(double value) {
+    count_ += 1;
+    sum_ += value;
+    square_ += value * value;
+  }
+  double count() const { return count_; }
+  /// NaN for no value, its error for one.
+  Estimate estimate() const {
+    return count_ == 0 ? Estimate{} : mean_estimate(sum_, square_, count_);
+  }
+
+ private:
+  double count_ = 0, sum_ = 0, square_ = 0;
+};
 
 }  // namespace eigenscope

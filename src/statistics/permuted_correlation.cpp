@@ -39,18 +39,16 @@ PermutedCorrelation permuted_correlation(const std::vector<VectorXd>& a,
                                          std::uint64_t seed) {
   std::vector<VectorXd> x,
       y;  // ranks of norm 1 about their mean, of the groups that have a correlation
-  double sum = 0, square = 0;
+  MeanSums correlations;
   for (std::size_t g = 0; g < a.size(); ++g) {
     const double own = rank_correlation(a[g], b[g]);
     if (!std::isfinite(own)) continue;
-    sum += own;
-    square += own * own;
+    correlations.add(own);
     x.push_back(centred_ranks(a[g]).normalized());
     y.push_back(centred_ranks(b[g]).normalized());
   }
   if (x.empty()) return {};
-  const auto groups = static_cast<double>(x.size());
-  PermutedCorrelation found{mean_estimate(sum, square, groups)};
+  PermutedCorrelation found{correlations.estimate()};
   std::vector<std::vector<Index>> orders;
   for (const VectorXd& own : y) orders.push_back(in_order(own.size()));
   std::vector<double> drawn;
@@ -62,7 +60,7 @@ PermutedCorrelation permuted_correlation(const std::vector<VectorXd>& a,
       if (order == g) shuffle(seed, draw, orders[g]);
       total += x[g].dot(y[g](orders[order]));
     }
-    drawn.push_back(total / groups);
+    drawn.push_back(total / correlations.count());
   }
   // Equal up to rounding counts as far.
   const double far = std::abs(found.value.value) - 1e-12;

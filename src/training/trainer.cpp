@@ -337,7 +337,8 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
   const Index measurable = settings_.measure_batches * settings_.batch;
   const Index measured = measurable > 0 ? std::min(measurable, sequences) : sequences;
   LogRow batch = row;
-  double sum = 0, own_sum = 0, square_sum = 0;
+  double sum = 0;
+  MeanSums own;                // of the sequences
   std::vector<double> tokens;  // losses of a batch's tokens
   std::vector<std::size_t>
       evaluated;  // the token at i + 1 of the text is the i-th that may have a loss
@@ -367,9 +368,7 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
         predicted += 1;
         evaluated.push_back(static_cast<std::size_t>(start + i));
       }
-      const double own = total / predicted;
-      own_sum += own;
-      square_sum += own * own;
+      own.add(total / predicted);
     }
   }
   const auto count = static_cast<double>(sequences);
@@ -379,7 +378,7 @@ Trainer::ValidationLoss Trainer::validation_loss(LogRow& row,
     return total / static_cast<double>(evaluated.size());
   };
   const NgramLosses& references = text_->references;
-  return {sum / count, mean_error(own_sum, square_sum, count), reference(references.unigram),
+  return {sum / count, own.estimate().error, reference(references.unigram),
           reference(references.bigram), reference(references.trigram)};
 }
 
