@@ -6,9 +6,9 @@
 
 #include "support/error.h"
 #include "support/gemm.h"
+#include "support/normal_matrix.h"
 #include "support/orthonormal.h"
 #include "support/parameter.h"
-#include "support/random.h"
 
 namespace eigenscope {
 namespace {
@@ -31,15 +31,9 @@ std::uint64_t part_seed(const WeightSettings& settings, Index layer, std::uint64
   return x >> 11;
 }
 
-MatrixXd normal_matrix(Index rows, Index columns, double std, std::uint64_t seed) {
-  Eigen::MatrixXf draws(rows, columns);
-  NormalStream(seed, 0).fill({draws.data(), static_cast<std::size_t>(draws.size())});
-  return std * draws.cast<double>();
-}
-
 // Uniform over the orthogonal group.
 MatrixXd rotation(Index size, std::uint64_t seed) {
-  return orthonormal_columns(normal_matrix(size, size, 1, seed));
+  return orthonormal_columns(normal_matrix(size, size, seed, 0).cast<double>());
 }
 
 MatrixXd draw_value(const WeightSettings& settings, Index width, std::uint64_t seed) {
@@ -51,7 +45,8 @@ MatrixXd draw_value(const WeightSettings& settings, Index width, std::uint64_t s
     case ValueKind::orthogonal:
       return rotation(width, seed);
     case ValueKind::gaussian:
-      return normal_matrix(width, width, 1 / std::sqrt(static_cast<double>(width)), seed);
+      return 1 / std::sqrt(static_cast<double>(width)) *
+             normal_matrix(width, width, seed, 0).cast<double>();
     case ValueKind::shear: {
       MatrixXd value = MatrixXd::Identity(width, width);
       value.diagonal(1).setConstant(settings.shear);
@@ -113,9 +108,9 @@ LayerDraw draw_layer(const WeightSettings& settings, Index layer, std::uint64_t 
   if (hidden > 0) {
     // He initialization, so that a ReLU layer keeps the scale of its input.
     const double up = std::sqrt(2.0 / static_cast<double>(width));
-    draw.up = normal_matrix(hidden, width, up, seed(up_part));
+    draw.up = up * normal_matrix(hidden, width, seed(up_part), 0).cast<double>();
     const double down = 1 / std::sqrt(static_cast<double>(hidden));
-    draw.down = normal_matrix(width, hidden, down, seed(down_part));
+    draw.down = down * normal_matrix(width, hidden, seed(down_part), 0).cast<double>();
   }
   return draw;
 }

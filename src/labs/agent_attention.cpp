@@ -9,6 +9,7 @@
 #include "labs/estimate_over.h"
 #include "labs/policy_gradient.h"
 #include "support/error.h"
+#include "support/normal_matrix.h"
 #include "support/random.h"
 
 namespace eigenscope {
@@ -59,8 +60,8 @@ Demonstrations draw_demonstrations(Index count, Index distractors, double scale,
   constexpr double kReach = 0.2;
   Demonstrations drawn;
   drawn.observations.resize(kRelevantFeatures + distractors, count);
-  std::vector<float> normal(static_cast<std::size_t>(distractors * count));
-  NormalStream(seed, stream).fill(normal);
+  drawn.observations.bottomRows(distractors) =
+      static_cast<float>(scale) * normal_matrix(distractors, count, seed, stream);
   for (Index n = 0; n < count; ++n) {
     std::array<double, kRelevantFeatures> feature{};
     for (std::size_t i = 0; i < feature.size(); ++i) {
@@ -72,10 +73,6 @@ Demonstrations draw_demonstrations(Index count, Index distractors, double scale,
     const auto [ball, velocity, time, paddle] = feature;
     const double way = within_walls(ball + velocity * (time + 1) / 2) - paddle;
     drawn.actions.push_back(way > kReach ? 2 : way < -kReach ? 0 : 1);
-    for (Index i = 0; i < distractors; ++i) {
-      drawn.observations(kRelevantFeatures + i, n) =
-          static_cast<float>(scale) * normal[static_cast<std::size_t>(n * distractors + i)];
-    }
   }
   return drawn;
 }

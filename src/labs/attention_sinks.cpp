@@ -11,7 +11,7 @@
 #include "statistics/rank_correlation.h"
 #include "support/argsort.h"
 #include "support/error.h"
-#include "support/random.h"
+#include "support/normal_matrix.h"
 
 namespace eigenscope {
 namespace {
@@ -86,9 +86,8 @@ void AttentionSinks::begin_layer() {
   keys_.assign(static_cast<std::size_t>(count_), {none, none});
   const Index length = pass_.passages().front().length();
   trained_.assign(static_cast<std::size_t>(count_), {{}, MatrixXf(length, rules.heads)});
-  random_.resize(rules.head_width, rules.key_heads);
-  NormalStream(settings_.seed, kSinkStream + static_cast<std::uint64_t>(pass_.layer()))
-      .fill({random_.data(), static_cast<std::size_t>(random_.size())});
+  random_ = normal_matrix(rules.head_width, rules.key_heads, settings_.seed,
+                          kSinkStream + static_cast<std::uint64_t>(pass_.layer()));
   random_.colwise().normalize();
 }
 

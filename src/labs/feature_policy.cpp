@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "nn/linear.h"
 #include "nn/loss.h"
 #include "support/lanes.h"
-#include "support/random.h"
+#include "support/normal_matrix.h"
 
 namespace eigenscope {
 namespace {
@@ -68,14 +67,11 @@ template <class Scalar>
 FeaturePolicy<Scalar>::FeaturePolicy(PolicyKind kind, const PolicyShape& shape, std::uint64_t seed,
                                      std::uint64_t stream)
     : kind_(kind), shape_(shape), hidden_(shape.hidden_of(kind)) {
-  std::vector<float> drawn(static_cast<std::size_t>(size()));
-  NormalStream(seed, stream).fill(drawn);
+  const Eigen::VectorXd drawn = normal_matrix(size(), 1, seed, stream).template cast<double>();
   parameters_ = Vector<Scalar>::Zero(size());
   const auto fill = [&](Index from, Index to, double deviation) {
-    for (Index i = from; i < to; ++i) {
-      parameters_[i] =
-          static_cast<Scalar>(deviation * static_cast<double>(drawn[static_cast<std::size_t>(i)]));
-    }
+    parameters_.segment(from, to - from) =
+        (deviation * drawn.segment(from, to - from)).template cast<Scalar>();
   };
   const auto root = [](Index inputs) { return 1 / std::sqrt(static_cast<double>(inputs)); };
   if (has_tokens(kind_)) {

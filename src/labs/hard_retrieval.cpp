@@ -11,6 +11,7 @@
 #include "statistics/bootstrap.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
+#include "support/normal_matrix.h"
 #include "support/random.h"
 
 namespace eigenscope {
@@ -148,12 +149,11 @@ void HardRetrieval::predict(Subject& subject) const {
   const AttentionShape shape = model.shape();
   const Index width = model.settings().width, tokens = shape.length * shape.batch;
   const std::vector<HeadReading<float>> readings(static_cast<std::size_t>(shape.heads));
-  Matrix<float> drawn(width, tokens), weights(shape.length, tokens * shape.heads),
-      out(width, tokens);
+  Matrix<float> weights(shape.length, tokens * shape.heads), out(width, tokens);
   std::vector<double> counts(subject.heads());
   for (Index layer = 0; layer < model.settings().depth; ++layer) {
-    NormalStream(settings_.seed, static_cast<std::uint64_t>(layer))
-        .fill({drawn.data(), static_cast<std::size_t>(drawn.size())});
+    Matrix<float> drawn =
+        normal_matrix(width, tokens, settings_.seed, static_cast<std::uint64_t>(layer));
     const LayerOffsets& own = model.layout().layers[static_cast<std::size_t>(layer)];
     drawn.array().colwise() *= model.parameters().segment(own.norm1, width).array();
     if (own.norm1_bias >= 0) drawn.colwise() += model.parameters().segment(own.norm1_bias, width);

@@ -4,6 +4,7 @@
 
 #include "labs/latent_posterior.h"
 #include "support/error.h"
+#include "support/normal_matrix.h"
 #include "support/random.h"
 #include "support/vector_math.h"
 
@@ -20,12 +21,6 @@ constexpr double kNormSpread = 0.5;
 
 /// Streams of one draw.
 enum Stream : std::uint64_t { prototypes, noise, norms, classes, shuffle, kStreams };
-
-MatrixXd normal_matrix(std::uint64_t seed, std::uint64_t stream, Index rows, Index columns) {
-  std::vector<float> drawn(static_cast<std::size_t>(rows * columns));
-  NormalStream(seed, stream).fill(drawn);
-  return Eigen::Map<const Eigen::MatrixXf>(drawn.data(), rows, columns).cast<double>();
-}
 
 /// Mean cross-entropy of the softmax of scale times the logits (keys x tokens) with the true keys, its
 /// derivative by the scale, and the mean row entropy.
@@ -87,15 +82,14 @@ bool LatentClasses::advance() {
   const auto stream = [&](Stream kind) {
     return static_cast<std::uint64_t>(done_) * kStreams + kind;
   };
-  MatrixXd keys = normal_matrix(seed, stream(prototypes), kWidth, kPrototypes);
-  const MatrixXd spread = normal_matrix(seed, stream(norms), 1, kPrototypes);
+  MatrixXd keys = normal_matrix(kWidth, kPrototypes, seed, stream(prototypes)).cast<double>();
+  const VectorXd spread = normal_matrix(kPrototypes, 1, seed, stream(norms)).cast<double>();
   for (Index k = 0; k < kPrototypes; ++k) {
     const double square = keys.col(k).cwiseAbs2().dot(precision_);
-    const double grow =
-        settings_.norms == KeyNorms::equal ? 1 : std::exp(kNormSpread * spread(0, k));
+    const double grow = settings_.norms == KeyNorms::equal ? 1 : std::exp(kNormSpread * spread[k]);
     keys.col(k) *= grow * settings_.signal / std::sqrt(square);
   }
-  MatrixXd tokens = normal_matrix(seed, stream(noise), kWidth, kTokens);
+  MatrixXd tokens = normal_matrix(kWidth, kTokens, seed, stream(noise)).cast<double>();
   tokens = precision_.cwiseSqrt().cwiseInverse().asDiagonal() * tokens;
   std::vector<Index> truth;
   for (Index t = 0; t < kTokens; ++t) {

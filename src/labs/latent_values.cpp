@@ -7,6 +7,7 @@
 #include "labs/estimate_over.h"
 #include "labs/latent_posterior.h"
 #include "support/error.h"
+#include "support/normal_matrix.h"
 #include "support/random.h"
 #include "support/vector_math.h"
 
@@ -93,11 +94,8 @@ LatentValues::Draw LatentValues::draw(std::size_t length) const {
   }
   VectorXd norms = VectorXd::Ones(keys);
   if (settings_.norms != KeyNorms::equal) {
-    std::vector<float> normal(static_cast<std::size_t>(keys));
-    NormalStream(settings_.seed, stream).fill(normal);
-    for (Index t = 0; t < keys; ++t) {
-      norms[t] = std::exp(kKeyNormSpread * normal[static_cast<std::size_t>(t)]);
-    }
+    norms = normal_matrix(keys, 1, settings_.seed, stream).cast<double>();
+    for (double& norm : norms) norm = std::exp(kKeyNormSpread * norm);
   }
   // Eigenvalues of W, of mean 1: one for the first angle, one for the others.
   VectorXd spectrum = VectorXd::Ones(count);

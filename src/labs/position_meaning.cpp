@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/gemm.h"
 #include "support/lanes.h"
-#include "support/random.h"
+#include "support/normal_matrix.h"
 
 namespace eigenscope {
 namespace {
@@ -28,11 +28,7 @@ constexpr double kTheoryWork = 2e6;
 constexpr Overlaps kGuesses[] = {{0.2, 0, 0.25}, {0.5, 0.6, 0}};
 
 VectorXd normals(std::uint64_t seed, std::uint64_t stream, Index count, double std) {
-  std::vector<float> drawn(static_cast<std::size_t>(count));
-  NormalStream(seed, stream).fill(drawn);
-  VectorXd found(count);
-  for (Index i = 0; i < count; ++i) found[i] = std * drawn[static_cast<std::size_t>(i)];
-  return found;
+  return std * normal_matrix(count, 1, seed, stream).cast<double>();
 }
 
 std::uint64_t stream_of(std::uint64_t dataset, std::uint64_t pair) {

@@ -7,7 +7,7 @@
 #include "nn/attention.h"
 #include "nn/linear.h"
 #include "nn/loss.h"
-#include "support/random.h"
+#include "support/normal_matrix.h"
 
 namespace eigenscope {
 
@@ -17,14 +17,11 @@ template <class Scalar>
 SceneReader<Scalar>::SceneReader(Index head_width, double scale, std::uint64_t seed,
                                  std::uint64_t stream)
     : width_(head_width) {
-  std::vector<float> drawn(static_cast<std::size_t>(bias()));
-  NormalStream(seed, stream).fill(drawn);
+  const Eigen::VectorXd drawn = normal_matrix(bias(), 1, seed, stream).template cast<double>();
   const double output_scale = 1 / std::sqrt(static_cast<double>(width_ + kAttributes));
   parameters_ = Vector<Scalar>::Zero(size());
   for (Index i = 0; i < bias(); ++i) {
-    const double deviation = i < output() ? scale : output_scale;
-    parameters_[i] =
-        static_cast<Scalar>(deviation * static_cast<double>(drawn[static_cast<std::size_t>(i)]));
+    parameters_[i] = static_cast<Scalar>((i < output() ? scale : output_scale) * drawn[i]);
   }
   gradient_ = Vector<Scalar>::Zero(size());
 }

@@ -2,20 +2,13 @@
 
 #include <array>
 
+#include "support/normal_matrix.h"
 #include "support/parameter.h"
-#include "support/random.h"
 
 namespace eigenscope {
 namespace {
 
 using Eigen::Index;
-
-// The first `tokens` columns.
-void fill_innovations(Eigen::MatrixXf& innovations, Index tokens, std::uint64_t seed,
-                      std::uint64_t sample) {
-  NormalStream(seed, sample)
-      .fill({innovations.data(), static_cast<std::size_t>(innovations.rows() * tokens)});
-}
 
 // A dot product in eight lanes, in the same order on every platform.
 float dot_product(const float* a, const float* b, Index size) {
@@ -38,10 +31,9 @@ float dot_product(const float* a, const float* b, Index size) {
 Eigen::MatrixXd sample_tokens(const TokenProcess& process, Index width, std::uint64_t seed,
                               std::uint64_t sample) {
   checked("width", static_cast<double>(width));
-  Eigen::MatrixXf innovations(width, process.length);
-  fill_innovations(innovations, process.length, seed, sample);
   const KernelFactor factor(process);
-  Eigen::MatrixXd by_token = innovations.cast<double>().transpose();
+  Eigen::MatrixXd by_token =
+      normal_matrix(width, process.length, seed, sample).cast<double>().transpose();
   for (auto coordinate : by_token.colwise()) factor.multiply(coordinate);
   return by_token.transpose();
 }
@@ -56,7 +48,8 @@ LogitSampler::LogitSampler(Index width, const TokenProcess& process, Index last,
 
 void LogitSampler::draw(const Ensemble& ensemble, std::uint64_t sample, Index query,
                         Eigen::VectorXd& centre, Eigen::VectorXd& spread) {
-  fill_innovations(innovations_, query, seed_, sample);
+  NormalStream(seed_, sample)
+      .fill({innovations_.data(), static_cast<std::size_t>(innovations_.rows() * query)});
   const Eigen::VectorXf weights = factor_.row(query - 1).cast<float>();
   query_.setZero();
   for (Index t = 0; t < query; ++t) query_ += weights[t] * innovations_.col(t);

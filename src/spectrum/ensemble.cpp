@@ -6,9 +6,9 @@
 
 #include "spectrum/eigenvalues.h"
 #include "support/error.h"
+#include "support/normal_matrix.h"
 #include "support/orthonormal.h"
 #include "support/parameter.h"
-#include "support/random.h"
 
 namespace eigenscope {
 namespace {
@@ -24,16 +24,6 @@ constexpr std::uint64_t kBasisStream = kSpectrumStream + 1;
 // Beyond it the products of a dense matrix take seconds.
 constexpr Index kLargestDense = 1024;
 
-VectorXd normal_vector(std::uint64_t seed, std::uint64_t stream, Index size) {
-  Eigen::VectorXf draws(size);
-  NormalStream(seed, stream).fill({draws.data(), static_cast<std::size_t>(size)});
-  return draws.cast<double>();
-}
-
-MatrixXd normal_matrix(std::uint64_t seed, std::uint64_t stream, Index rows, Index columns) {
-  return normal_vector(seed, stream, rows * columns).reshaped(rows, columns);
-}
-
 VectorXd raw_eigenvalues(const EnsembleSettings& settings) {
   const Index d = settings.width;
   switch (settings.kind) {
@@ -43,14 +33,15 @@ VectorXd raw_eigenvalues(const EnsembleSettings& settings) {
       return VectorXd::NullaryExpr(d, [](Index i) { return 1.0 / static_cast<double>(i + 1); });
     case EnsembleKind::uniform: {
       // The normal distribution function of a normal number is uniform.
-      const VectorXd z = normal_vector(settings.seed, kSpectrumStream, d);
-      return z.unaryExpr([](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); });
+      return normal_matrix(d, 1, settings.seed, kSpectrumStream)
+          .cast<double>()
+          .unaryExpr([](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); });
     }
     case EnsembleKind::list:
       return Eigen::Map<const VectorXd>(settings.eigenvalues.data(),
                                         static_cast<Index>(settings.eigenvalues.size()));
     default:
-      return normal_vector(settings.seed, kSpectrumStream, d);
+      return normal_matrix(d, 1, settings.seed, kSpectrumStream).cast<double>();
   }
 }
 
@@ -118,11 +109,12 @@ void Ensemble::draw_non_symmetric(const EnsembleSettings& settings) {
                                 " with the factored ensemble",
                             "found " + std::to_string(n));
     }
-    basis_ = orthonormal_columns(normal_matrix(settings.seed, kBasisStream, width_, n));
+    basis_ =
+        orthonormal_columns(normal_matrix(width_, n, settings.seed, kBasisStream).cast<double>());
     basis_single_ = basis_.cast<float>();
     transposed_basis_single_ = basis_single_.transpose();
   }
-  MatrixXd z = normal_matrix(settings.seed, kSpectrumStream, n, n);
+  MatrixXd z = normal_matrix(n, n, settings.seed, kSpectrumStream).cast<double>();
   z.diagonal().array() -= z.trace() / static_cast<double>(n);
   z *= std::sqrt(static_cast<double>(n)) / z.norm();
   spread_matrix_ = z;

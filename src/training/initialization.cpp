@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/random.h"
+#include "support/normal_matrix.h"
 #include "training/model.h"
 
 namespace eigenscope {
@@ -13,9 +13,7 @@ namespace {
 // `count` orthonormal vectors of `size` coordinates, by Gram and Schmidt in plain loops: the same bits
 // everywhere.
 Eigen::MatrixXd orthonormal(Index size, Index count, std::uint64_t seed, std::uint64_t stream) {
-  Eigen::MatrixXf draws(size, count);
-  NormalStream(seed, stream).fill({draws.data(), static_cast<std::size_t>(draws.size())});
-  Eigen::MatrixXd basis = draws.cast<double>();
+  Eigen::MatrixXd basis = normal_matrix(size, count, seed, stream).cast<double>();
   for (Index i = 0; i < count; ++i) {
     for (Index j = 0; j <= i; ++j) {  // the last time round, by its own length
       double product = 0;
@@ -97,12 +95,8 @@ void initialize(Model<Scalar>& model, const RegularizerSettings& settings, std::
     const bool gain = block.vector && block.name.ends_with(".weight");
     values.setConstant(gain ? Scalar(1) : Scalar(0));
     if (block.vector) continue;
-    std::vector<float> draws(static_cast<std::size_t>(block.size()));
-    NormalStream(seed, i).fill(draws);
     const float scale = block.name.ends_with("c_proj.weight") ? residual : std;
-    for (Index k = 0; k < block.size(); ++k) {
-      values[k] = static_cast<Scalar>(scale * draws[static_cast<std::size_t>(k)]);
-    }
+    values = (scale * normal_matrix(block.size(), 1, seed, i)).template cast<Scalar>();
   }
   const bool zero_mean = settings.initialization == Initialization::mimetic_zero;
   if (zero_mean || settings.initialization == Initialization::mimetic) {
