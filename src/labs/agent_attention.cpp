@@ -17,17 +17,12 @@ namespace {
 
 using Eigen::Index;
 
-constexpr Index kAgentBatch = 32, kAgentHidden = 32, kFreshStates = 500, kAgentWarmup = 30;
-constexpr double kAgentRate = 1e-2, kAgentDecay = 0.1;
+constexpr Index kAgentBatch = 32, kAgentHidden = 32, kFreshStates = 500;
 /// The distractors' standard deviation on fresh observations over that in training.
 constexpr std::array kFreshScales{0.0, 1.0, 2.0, 3.0};
 
 /// Draws of one training run.
 enum class AgentDraw { demonstrations, fresh, weights, batches, count };
-
-std::uint64_t stream_of(std::uint64_t training, AgentDraw draw) {
-  return training * static_cast<std::uint64_t>(AgentDraw::count) + static_cast<std::uint64_t>(draw);
-}
 
 /// Draws of some settings only: a stream of their own beside this one, so that no other draw depends on them.
 std::uint64_t beside(std::uint64_t stream) { return ~stream; }
@@ -111,12 +106,8 @@ AgentAttention::Run AgentAttention::begin() {
   const PolicyShape shape{kRelevantFeatures + distractors(), kActions, settings_.feature_width,
                           kAgentHidden};
   FeaturePolicy<float> policy(kind(), shape, settings_.seed, stream(AgentDraw::weights));
-  OptimizerSettings optimizer;
-  optimizer.steps = settings_.steps;
-  optimizer.learning_rate = kAgentRate;
-  optimizer.warmup = kAgentWarmup;
-  const auto decay = Vector<float>::Constant(policy.parameters().size(), float{kAgentDecay});
-  return {std::move(policy), AdamW(optimizer, decay)};
+  const Index parameters = policy.parameters().size();
+  return {std::move(policy), small_optimizer(settings_.steps, parameters)};
 }
 
 void AgentAttention::step(Run& run) {
@@ -228,14 +219,13 @@ std::vector<Estimate> AgentAttention::eigenvector_shares() const {
   constexpr auto kAttention = static_cast<std::size_t>(PolicyKind::attention);
   std::vector<Estimate> shares;
   for (std::size_t at = 0; at < settings_.distractors.size(); ++at) {
-    shares.push_back(
-        runs_.over(at, kAttention, [](const Measures& own) { return own.eigenvector_share; }));
+    shares.push_back(runs_.over(at, kAttention, &Measures::eigenvector_share));
   }
   return shares;
 }
 
 Estimate AgentAttention::most_frequent() const {
-  return runs_.over(0, 0, [](const Measures& own) { return own.most_frequent; });
+  return runs_.over(0, 0, &Measures::most_frequent);
 }
 
 }  // namespace eigenscope

@@ -9,7 +9,6 @@
 #include "labs/paired_trainings.h"
 #include "statistics/estimate.h"
 #include "support/parameter.h"
-#include "training/adamw.h"
 
 namespace eigenscope {
 

@@ -19,23 +19,9 @@ constexpr Index kBatch = 64;
 constexpr std::size_t kFresh = 1000;
 /// Weight that a prior of one object leaves to all six alike.
 constexpr float kPriorRest = 0.05f;
-constexpr double kLearningRate = 1e-2, kWeightDecay = 0.1;
-constexpr Index kWarmup = 30;
 
 /// Draws of one training run.
 enum class PriorDraw { examples, fresh, weights, batches, kept, objects, count };
-
-std::uint64_t stream_of(std::uint64_t training, PriorDraw draw) {
-  return training * static_cast<std::uint64_t>(PriorDraw::count) + static_cast<std::uint64_t>(draw);
-}
-
-OptimizerSettings optimizer_of(Index steps) {
-  OptimizerSettings optimizer;
-  optimizer.steps = steps;
-  optimizer.learning_rate = kLearningRate;
-  optimizer.warmup = kWarmup;
-  return optimizer;
-}
 
 /// Of example number `example` of a training run.
 Eigen::Matrix<float, kObjects, 1> prior_of(PriorKind kind, const Scene& scene, std::uint64_t seed,
@@ -91,10 +77,8 @@ AttentionPriors::Run AttentionPriors::begin() {
   }
   SceneReader<float> reader(settings_.head_width, settings_.start_scale, seed,
                             stream(PriorDraw::weights));
-  const Index size = reader.parameters().size();
-  AdamW optimizer(optimizer_of(settings_.steps),
-                  Vector<float>::Constant(size, static_cast<float>(kWeightDecay)));
-  return {std::move(reader), std::move(optimizer)};
+  const Index parameters = reader.parameters().size();
+  return {std::move(reader), small_optimizer(settings_.steps, parameters)};
 }
 
 void AttentionPriors::step(Run& run) {
@@ -161,9 +145,7 @@ std::vector<AttentionPriorRow> AttentionPriors::rows() const {
   std::vector<AttentionPriorRow> rows;
   for (std::size_t prior = 0; prior < kPriorNames.size(); ++prior) {
     for (std::size_t at = 0; at < settings_.examples.size(); ++at) {
-      const auto of = [&](double Measures::*member) {
-        return runs_.over(at, prior, [&](const Measures& own) { return own.*member; });
-      };
+      const auto of = [&](double Measures::*member) { return runs_.over(at, prior, member); };
       AttentionPriorRow row;
       row.prior = static_cast<PriorKind>(prior);
       row.examples = static_cast<Index>(settings_.examples[at]);

@@ -11,7 +11,6 @@
 #include "statistics/estimate.h"
 #include "support/choice.h"
 #include "support/parameter.h"
-#include "training/adamw.h"
 
 namespace eigenscope {
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -16,8 +17,24 @@
 
 #include "labs/estimate_over.h"
 #include "support/error.h"
+#include "training/adamw.h"
 
 namespace eigenscope {
+
+/// The stream of a kind of draws of training run number `training`; `Draw` ends with the value `count`.
+template <class Draw>
+std::uint64_t stream_of(std::uint64_t training, Draw draw) {
+  return training * static_cast<std::uint64_t>(Draw::count) + static_cast<std::uint64_t>(draw);
+}
+
+/// That of a small model with this many parameters.
+inline AdamW small_optimizer(Eigen::Index steps, Eigen::Index parameters) {
+  OptimizerSettings settings;
+  settings.steps = steps;
+  settings.learning_rate = 1e-2;
+  settings.warmup = 30;
+  return AdamW(settings, Vector<float>::Constant(parameters, 0.1F));
+}
 
 /// The seeds first, first + stride, ...: those of one worker of `stride`.
 struct SeedPartition {
@@ -104,11 +121,11 @@ class PairedTrainings {
   const Measures& found(std::size_t seed, std::size_t run) const {
     return found_[seed * runs_of_seed() + run];
   }
-  /// Mean of value(measures) over the seeds that are finished.
+  /// Mean of value(measures), or of a member of the measures, over the seeds that are finished.
   template <class Value>
   Estimate over(std::size_t point, std::size_t kind, const Value& value) const {
     return estimate_over(finished(point, kind), [&](std::size_t seed) {
-      return value(found(seed, point * kinds_ + kind));
+      return std::invoke(value, found(seed, point * kinds_ + kind));
     });
   }
   /// Of value(measures, measures of the other kind at this point).

@@ -122,9 +122,7 @@ std::vector<TokenPriorRow> TokenPriors::rows() const {
   std::vector<TokenPriorRow> rows;
   for (std::size_t prior = 0; prior < kTokenPriorNames.size(); ++prior) {
     for (std::size_t at = 0; at < settings_.bytes.size(); ++at) {
-      const auto of = [&](double Measures::*member) {
-        return runs_.over(at, prior, [&](const Measures& own) { return own.*member; });
-      };
+      const auto of = [&](double Measures::*member) { return runs_.over(at, prior, member); };
       TokenPriorRow row;
       row.prior = static_cast<TokenPriorKind>(prior);
       row.bytes = static_cast<Index>(settings_.bytes[at]);
