@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <string>
 
 #include "labs/estimate_over.h"
-#include "nn/loss.h"
 #include "support/error.h"
 #include "support/random.h"
 #include "support/vector_of.h"
-#include "training/masked_tokens.h"
 #include "training/offset_mask.h"
 
 namespace eigenscope {
@@ -83,7 +80,8 @@ AttentionEntries::AttentionEntries(std::vector<TrainedModel> models, std::string
     if (distance < model_.length) distances_.push_back(distance);
   }
   for (Subject& subject : subjects_) plan(subject);
-  read_passages(text);
+  passages_ =
+      EvaluatedPassages(subjects_.front().trained, text, settings_.sequences, settings_.seed);
 }
 
 void AttentionEntries::check_model(const TrainedModel& trained) const {
@@ -179,29 +177,14 @@ void AttentionEntries::plan_masks(const Model<float>& masked, double penalty,
   }
 }
 
-void AttentionEntries::read_passages(std::string_view text) {
-  const TrainedModel& first = subjects_.front().trained;
-  const auto passages =
-      validation_passages(first.tokenizer, text, model_.length, settings_.sequences);
-  passages_ = std::ssize(passages);
-  for (std::size_t k = 0; k < passages.size(); ++k) {
-    add_example(first.settings, passages[k], settings_.seed, k, inputs_, targets_);
-  }
-}
-
-double AttentionEntries::chunk_work() const {
-  const auto tokens = static_cast<double>(kPassagesAtOnce * model_.length);
-  return tokens * (static_cast<double>(subjects_.front().trained.model.layout().size) +
-                   static_cast<double>(2 * model_.depth * model_.width * model_.length));
-}
-
 bool AttentionEntries::advance(double work) {
   for (double spent = 0; at_ < subjects_.size();) {
     if (spent >= work) return false;
     Subject& subject = subjects_[at_];
     evaluate_chunk(subject);
-    spent += chunk_work();
-    if (std::ssize(current_) < passages_) continue;
+    spent += static_cast<double>(EvaluatedPassages::kAtOnce * model_.length) *
+             subject.trained.model.work_per_token();
+    if (std::ssize(current_) < passages_.count()) continue;
     if (subject.done.empty() && subject.is_full()) {
       subject.heads = sums_.heads(subject.trained.model, subject.trained.settings.seed);
     }
@@ -212,7 +195,8 @@ bool AttentionEntries::advance(double work) {
 }
 
 double AttentionEntries::progress() const {
-  double done = static_cast<double>(current_.size()) / static_cast<double>(passages_), all = 0;
+  double done = static_cast<double>(current_.size()) / static_cast<double>(passages_.count()),
+         all = 0;
   for (const Subject& subject : subjects_) {
     done += static_cast<double>(subject.done.size());
     all += static_cast<double>(subject.plans.size());
@@ -222,27 +206,12 @@ double AttentionEntries::progress() const {
 
 void AttentionEntries::evaluate_chunk(Subject& subject) {
   Model<float>& model = subject.trained.model;
-  const auto first = static_cast<Index>(current_.size());
-  const Index count = std::min(kPassagesAtOnce, passages_ - first), length = model_.length;
-  const auto chunk = [&](const std::vector<TokenId>& tokens) {
-    return std::span(tokens).subspan(static_cast<std::size_t>(first * length),
-                                     static_cast<std::size_t>(count * length));
-  };
+  const bool begins = current_.empty();
   const std::size_t number = subject.done.size();
-  model.forward(chunk(inputs_), length, {{}, {}, subject.plans[number].kept});
+  passages_.evaluate_next(model, {{}, {}, subject.plans[number].kept}, current_);
   if (number == 0 && subject.is_full()) {
-    if (first == 0) sums_ = DiagonalSums(model_);
+    if (begins) sums_ = DiagonalSums(model_);
     sums_.add(model);
-  }
-  const std::span<const TokenId> targets = chunk(targets_);
-  std::vector<double> each(targets.size());
-  model.loss(targets, false, each);
-  for (std::size_t start = 0; start < each.size(); start += static_cast<std::size_t>(length)) {
-    const auto own = targets.subspan(start, static_cast<std::size_t>(length));
-    const auto predicted = length - std::count(own.begin(), own.end(), kNoTarget);
-    const double sum = std::accumulate(each.begin() + static_cast<Index>(start),
-                                       each.begin() + static_cast<Index>(start) + length, 0.0);
-    current_.push_back(sum / static_cast<double>(predicted) / std::numbers::ln2);
   }
 }
 

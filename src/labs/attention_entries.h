@@ -127,9 +127,7 @@ class AttentionEntries {
   double entries_of(const Kept& kept) const;
   /// The model with all entries and this seed; null for none.
   const Subject* full_of(std::uint64_t seed) const;
-  void read_passages(std::string_view text);
   void evaluate_chunk(Subject& subject);
-  double chunk_work() const;
   std::vector<std::vector<DiagonalHead>> heads_by_model() const;
 
   /// What an evaluation adds to the loss in another one, of the models that are done with both: models x passages.
@@ -143,8 +141,7 @@ class AttentionEntries {
   std::vector<Index> distances_;
   std::vector<double> penalties_;  // of learned masks
   std::vector<Subject> subjects_;  // those with all entries first
-  std::vector<TokenId> inputs_, targets_;
-  Index passages_ = 0;
+  EvaluatedPassages passages_;
   std::size_t at_ = 0;  // subject under way
   Losses current_;      // of its evaluation under way
   DiagonalSums sums_;   // of a model with all entries

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <string>
 
@@ -106,25 +105,13 @@ HardRetrieval::HardRetrieval(std::vector<TrainedModel> models, std::string_view 
                               "two have seed " + std::to_string(own.seed));
       }
     }
-    subjects_.push_back(subject_of(std::move(model), text, settings.sequences));
+    EvaluatedPassages passages(model, text, settings.sequences, settings.seed);
+    subjects_.push_back({std::move(model), std::move(passages), {}, {}, {}});
   }
   if (std::none_of(subjects_.begin(), subjects_.end(), is_soft)) {
     throw InvalidArgument("runs", "have one that is trained with softmax");
   }
   std::stable_partition(subjects_.begin(), subjects_.end(), is_soft);
-}
-
-HardRetrieval::Subject HardRetrieval::subject_of(TrainedModel trained, std::string_view text,
-                                                 Index sequences) {
-  const Index length = trained.settings.model.length;
-  const std::vector<std::vector<TokenId>> passages =
-      validation_passages(trained.tokenizer, text, length, sequences);
-  Subject subject{std::move(trained), {}, {}, std::ssize(passages), {}, {}, {}};
-  for (const std::vector<TokenId>& passage : passages) {
-    subject.inputs.insert(subject.inputs.end(), passage.begin(), passage.end() - 1);
-    subject.targets.insert(subject.targets.end(), passage.begin() + 1, passage.end());
-  }
-  return subject;
 }
 
 Intervention<float> HardRetrieval::intervention_of(const Subject& subject) const {
@@ -168,30 +155,19 @@ void HardRetrieval::predict(Subject& subject) const {
 void HardRetrieval::evaluate_chunk(Subject& subject) {
   Model<float>& model = subject.trained.model;
   const Index length = model.settings().length;
-  const auto first = static_cast<Index>(current_.size());
-  const Index count = std::min(kPassagesAtOnce, subject.sequences - first);
-  const auto chunk = [&](const std::vector<TokenId>& tokens) {
-    return std::span(tokens).subspan(static_cast<std::size_t>(first * length),
-                                     static_cast<std::size_t>(count * length));
-  };
-  model.forward(chunk(subject.inputs), length, intervention_of(subject));
+  const bool begins = current_.empty();
+  subject.passages.evaluate_next(model, intervention_of(subject), current_);
   if (subject.done.empty()) {
     peaked_.resize(subject.heads(), 0);
     for (Index layer = 0; layer < model.settings().depth; ++layer) {
       count_peaked(model.shape(), model.attention(layer),
                    peaked_.data() + layer * model.settings().heads);
     }
-    if (first == 0) predict(subject);
+    if (begins) predict(subject);
   }
-  std::vector<double> each(static_cast<std::size_t>(count * length));
-  model.loss(chunk(subject.targets), false, each);
-  for (auto it = each.begin(); it != each.end(); it += length) {
-    current_.push_back(std::accumulate(it, it + length, 0.0) / static_cast<double>(length) /
-                       std::numbers::ln2);
-  }
-  if (static_cast<Index>(current_.size()) < subject.sequences) return;
+  if (std::ssize(current_) < subject.passages.count()) return;
   if (subject.done.empty()) {
-    const auto rows = static_cast<double>(subject.sequences * (length - 1));
+    const auto rows = static_cast<double>(subject.passages.count() * (length - 1));
     for (const double peaked : peaked_) subject.measured.push_back(peaked / rows);
     peaked_.clear();
   }
@@ -200,10 +176,8 @@ void HardRetrieval::evaluate_chunk(Subject& subject) {
 }
 
 double HardRetrieval::chunk_work(const Subject& subject) const {
-  const ModelSettings& own = subject.trained.settings.model;
-  const auto tokens = static_cast<double>(kPassagesAtOnce * own.length);
-  return tokens * (static_cast<double>(subject.trained.model.layout().size) +
-                   static_cast<double>(2 * own.depth * own.width * own.length));
+  const Index tokens = EvaluatedPassages::kAtOnce * subject.trained.settings.model.length;
+  return static_cast<double>(tokens) * subject.trained.model.work_per_token();
 }
 
 bool HardRetrieval::advance(double work) {
@@ -220,7 +194,7 @@ bool HardRetrieval::advance(double work) {
 double HardRetrieval::progress() const {
   double done = 0, wanted = 0;
   for (const Subject& subject : subjects_) {
-    const double work = chunk_work(subject) * static_cast<double>(subject.sequences);
+    const double work = chunk_work(subject) * static_cast<double>(subject.passages.count());
     done += work * static_cast<double>(subject.done.size());
     wanted += work * static_cast<double>(subject.wanted());
   }

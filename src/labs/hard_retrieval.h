@@ -110,8 +110,7 @@ class HardRetrieval {
   /// replacement where the model was trained with softmax.
   struct Subject {
     TrainedModel trained;
-    std::vector<TokenId> inputs, targets;
-    Index sequences;
+    EvaluatedPassages passages;
     std::vector<Losses> done;
     std::vector<double> predicted, measured;  // by head
 
@@ -123,7 +122,6 @@ class HardRetrieval {
 
   /// The heads of each model trained with softmax, where all are done.
   std::vector<std::vector<RetrievalHead>> heads_by_model() const;
-  static Subject subject_of(TrainedModel trained, std::string_view text, Index sequences);
   Intervention<float> intervention_of(const Subject& subject) const;
   void evaluate_chunk(Subject& subject);
   void predict(Subject& subject) const;

@@ -198,10 +198,7 @@ double ParallelContexts::matching_factor(Subject& subject, const Plan& plan) con
 }
 
 double ParallelContexts::passage_work() const {
-  const Model<float>& model = subjects_.front().trained.model;
-  const ModelSettings& own = model.settings();
-  return static_cast<double>(length_) * (static_cast<double>(model.layout().size) +
-                                         static_cast<double>(2 * own.depth * own.width * length_));
+  return static_cast<double>(length_) * subjects_.front().trained.model.work_per_token();
 }
 
 bool ParallelContexts::advance(double work) {

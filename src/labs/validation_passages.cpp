@@ -1,9 +1,14 @@
 #include "labs/validation_passages.h"
 
 #include <algorithm>
+#include <numbers>
+#include <numeric>
+#include <span>
 #include <string>
 
+#include "nn/loss.h"
 #include "support/error.h"
+#include "training/masked_tokens.h"
 
 namespace eigenscope {
 
@@ -29,6 +34,36 @@ std::vector<std::vector<TokenId>> validation_passages(const Tokenizer& tokenizer
     passages.emplace_back(first, first + length + 1);
   }
   return passages;
+}
+
+EvaluatedPassages::EvaluatedPassages(const TrainedModel& model, std::string_view text, Index count,
+                                     std::uint64_t seed)
+    : length_(model.settings.model.length) {
+  const auto passages = validation_passages(model.tokenizer, text, length_, count);
+  count_ = std::ssize(passages);
+  for (std::size_t k = 0; k < passages.size(); ++k) {
+    add_example(model.settings, passages[k], seed, k, inputs_, targets_);
+  }
+}
+
+void EvaluatedPassages::evaluate_next(Model<float>& model, const Intervention<float>& intervention,
+                                      std::vector<double>& losses) const {
+  const Index first = std::ssize(losses), count = std::min(kAtOnce, count_ - first);
+  const auto next = [&](const std::vector<TokenId>& tokens) {
+    return std::span(tokens).subspan(static_cast<std::size_t>(first * length_),
+                                     static_cast<std::size_t>(count * length_));
+  };
+  model.forward(next(inputs_), length_, intervention);
+  const std::span<const TokenId> targets = next(targets_);
+  std::vector<double> each(targets.size());
+  model.loss(targets, false, each);
+  for (Index start = 0; start < std::ssize(each); start += length_) {
+    const auto own = targets.begin() + start;
+    const auto predicted = length_ - std::count(own, own + length_, kNoTarget);
+    const auto terms = each.begin() + start;
+    losses.push_back(std::accumulate(terms, terms + length_, 0.0) / static_cast<double>(predicted) /
+                     std::numbers::ln2);
+  }
 }
 
 }  // namespace eigenscope

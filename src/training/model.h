@@ -93,6 +93,12 @@ class Model {
   /// `prior` is added to the loss in every head; attention must be softmax.
   void backward(const KeyPrior& prior = {});
 
+  /// About how many multiply-adds the forward pass of a token costs in a sequence of the model's length.
+  double work_per_token() const {
+    return static_cast<double>(layout_.size) +
+           static_cast<double>(2 * settings_.depth * settings_.width * settings_.length);
+  }
+
   /// V x N, until loss() is called.
   const Matrix<Scalar>& logits() const { return logits_; }
   /// Of the last batch.

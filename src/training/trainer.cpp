@@ -178,9 +178,7 @@ Vector<float> Trainer::decay() const {
 
 double Trainer::work_per_step() const {
   const auto tokens = static_cast<double>(settings_.batch * settings_.model.length);
-  const auto attention = static_cast<double>(2 * settings_.model.depth * settings_.model.width *
-                                             settings_.model.length);
-  return 3 * tokens * (static_cast<double>(model_.layout().size) + attention);
+  return 3 * tokens * model_.work_per_token();
 }
 
 bool Trainer::advance(Index steps) {
