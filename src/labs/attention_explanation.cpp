@@ -8,6 +8,7 @@
 #include "labs/head_outputs.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -299,18 +300,11 @@ void AttentionExplanation::conclude() {
       nulls_.push_back(null);
     }
   }
-  const auto count = static_cast<Index>(heads.size());
-  VectorXd correlation(count);
-  std::array<VectorXd, kHeadTraitNames.size()> traits;
-  traits.fill(VectorXd(count));
-  for (Index place = 0; place < count; ++place) {
-    const ExplanationHead& head = heads[static_cast<std::size_t>(place)];
-    correlation[place] = head.attention.front().value;
-    traits[0][place] = head.entropy;
-    traits[1][place] = head.sink;
-    traits[2][place] = static_cast<double>(head.layer);
-  }
-  for (const VectorXd& trait : traits) {
+  const VectorXd correlation =
+      vector_over(heads, [](const ExplanationHead& head) { return head.attention.front().value; });
+  for (const VectorXd& trait :
+       {vector_over(heads, &ExplanationHead::entropy), vector_over(heads, &ExplanationHead::sink),
+        vector_over(heads, &ExplanationHead::layer)}) {
     traits_.push_back(permuted_correlation({trait}, {correlation}, Permutation::own, seed_));
   }
 }

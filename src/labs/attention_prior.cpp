@@ -9,6 +9,7 @@
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
 #include "support/random.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -182,11 +183,7 @@ std::vector<IdentityWeight> AttentionPriors::identity() const {
 
 AttentionPriorAgreement AttentionPriors::agreement() const {
   const auto of = [&](std::size_t training, double Measures::*member) {
-    Eigen::VectorXd values(static_cast<Index>(runs_.runs_of_seed()));
-    for (Index i = 0; i < values.size(); ++i) {
-      values[i] = runs_.found(training, static_cast<std::size_t>(i)).*member;
-    }
-    return values;
+    return vector_over(runs_.found_from(training).first(runs_.runs_of_seed()), member);
   };
   const std::size_t trainings = runs_.done() / runs_.runs_of_seed();
   const auto with = [&](double Measures::*member) {

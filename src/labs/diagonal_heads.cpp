@@ -3,22 +3,13 @@
 #include <cmath>
 
 #include "labs/estimate_over.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-namespace {
-
-VectorXd values_of(const std::vector<DiagonalHead>& heads, double DiagonalHead::*member) {
-  VectorXd found(std::ssize(heads));
-  for (Index i = 0; i < found.size(); ++i) found[i] = heads[static_cast<std::size_t>(i)].*member;
-  return found;
-}
-
-}  // namespace
 
 std::array<PermutedCorrelation, kDiagonalPropertyNames.size()> diagonal_correlations(
     const std::vector<std::vector<DiagonalHead>>& models, std::uint64_t seed) {
@@ -32,8 +23,8 @@ std::array<PermutedCorrelation, kDiagonalPropertyNames.size()> diagonal_correlat
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::vector<VectorXd> a, b;  // by model
     for (const std::vector<DiagonalHead>& heads : models) {
-      a.push_back(values_of(heads, kMembers[k].first));
-      b.push_back(values_of(heads, kMembers[k].second));
+      a.push_back(vector_over(heads, kMembers[k].first));
+      b.push_back(vector_over(heads, kMembers[k].second));
     }
     all[k] = permuted_correlation(a, b, Permutation::own, seed);
   }
@@ -43,8 +34,8 @@ std::array<PermutedCorrelation, kDiagonalPropertyNames.size()> diagonal_correlat
 DiagonalErrors diagonal_errors(const std::vector<std::vector<DiagonalHead>>& models) {
   const auto over = [&](double DiagonalHead::*of, double DiagonalHead::*measured) {
     return estimate_over(models.size(), [&](std::size_t i) {
-      const VectorXd expected = values_of(models[i], measured);
-      return (values_of(models[i], of) - expected).lpNorm<1>() / expected.lpNorm<1>();
+      const VectorXd expected = vector_over(models[i], measured);
+      return (vector_over(models[i], of) - expected).lpNorm<1>() / expected.lpNorm<1>();
     });
   };
   return {over(&DiagonalHead::trace, &DiagonalHead::excess),

@@ -12,6 +12,7 @@
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -281,13 +282,8 @@ std::vector<std::vector<RetrievalHead>> HardRetrieval::heads_by_model() const {
 Estimate HardRetrieval::agreement() const {
   std::vector<Eigen::VectorXd> predicted, measured;
   for (const std::vector<RetrievalHead>& own : heads_by_model()) {
-    const auto count = static_cast<Index>(own.size());
-    predicted.emplace_back(count);
-    measured.emplace_back(count);
-    for (Index i = 0; i < count; ++i) {
-      predicted.back()[i] = own[static_cast<std::size_t>(i)].predicted;
-      measured.back()[i] = own[static_cast<std::size_t>(i)].measured;
-    }
+    predicted.push_back(vector_over(own, &RetrievalHead::predicted));
+    measured.push_back(vector_over(own, &RetrievalHead::measured));
   }
   return mean_correlation(predicted, measured);
 }
@@ -300,17 +296,13 @@ RetrievalCorrelation HardRetrieval::correlation(bool predicted) const {
       const Estimate& worth = head.loss(Replacement::uniform);
       return !(worth.value > 2 * worth.error);
     });
-    const auto count = static_cast<Index>(own.size());
-    Eigen::VectorXd p(count), cost(count), worth(count);
-    for (Index i = 0; i < count; ++i) {
-      const RetrievalHead& head = own[static_cast<std::size_t>(i)];
-      p[i] = predicted ? head.predicted : head.measured;
-      cost[i] = head.loss(Replacement::hard).value;
-      worth[i] = head.loss(Replacement::uniform).value;
-    }
-    peaked.push_back(p);
-    costs.push_back(cost);
-    worths.push_back(worth);
+    const auto loss = [](Replacement replacement) {
+      return [replacement](const RetrievalHead& head) { return head.loss(replacement).value; };
+    };
+    peaked.push_back(
+        vector_over(own, predicted ? &RetrievalHead::predicted : &RetrievalHead::measured));
+    costs.push_back(vector_over(own, loss(Replacement::hard)));
+    worths.push_back(vector_over(own, loss(Replacement::uniform)));
   }
   RetrievalCorrelation result{mean_correlation(peaked, costs), {}, kNaN, kNaN, kNaN, kNaN};
   const auto share = [&](const std::vector<Eigen::VectorXd>& cost) {

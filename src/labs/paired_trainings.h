@@ -117,23 +117,23 @@ class PairedTrainings {
   std::size_t finished(std::size_t point, std::size_t kind) const {
     return (done() + runs_of_seed() - point * kinds_ - kind - 1) / runs_of_seed();
   }
-  /// Of the run of this number among those of a seed.
-  const Measures& found(std::size_t seed, std::size_t run) const {
-    return found_[seed * runs_of_seed() + run];
+  /// Of the runs that are done, from the first one of a seed on.
+  std::span<const Measures> found_from(std::size_t seed) const {
+    return std::span(found_).subspan(seed * runs_of_seed());
   }
   /// Mean of value(measures), or of a member of the measures, over the seeds that are finished.
   template <class Value>
   Estimate over(std::size_t point, std::size_t kind, const Value& value) const {
     return estimate_over(finished(point, kind), [&](std::size_t seed) {
-      return std::invoke(value, found(seed, point * kinds_ + kind));
+      return std::invoke(value, found_from(seed)[point * kinds_ + kind]);
     });
   }
   /// Of value(measures, measures of the other kind at this point).
   template <class Value>
   Estimate over(std::size_t point, std::size_t kind, std::size_t other, const Value& value) const {
     return estimate_over(finished(point, std::max(kind, other)), [&](std::size_t seed) {
-      const std::size_t first = point * kinds_;
-      return value(found(seed, first + kind), found(seed, first + other));
+      const auto at_point = found_from(seed).subspan(point * kinds_);
+      return value(at_point[kind], at_point[other]);
     });
   }
 

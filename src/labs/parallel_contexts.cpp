@@ -12,6 +12,7 @@
 #include "spectrum/traces.h"
 #include "support/error.h"
 #include "support/random.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -339,15 +340,13 @@ std::array<PermutedCorrelation, kHeadPropertyNames.size()> ParallelContexts::pro
                                               subjects_.front().trained.settings.model.heads);
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::vector<VectorXd> property, added;  // by model
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (i % count == 0) {
-        property.emplace_back(static_cast<Index>(count));
-        added.emplace_back(static_cast<Index>(count));
-      }
-      const ContextHead& head = found[i];
-      const auto at = static_cast<Index>(i % count);
-      property.back()[at] = std::array{head.mean, head.variance, head.entropy}[k];
-      added.back()[at] = head.entropy_added.value;
+    for (std::size_t first = 0; first < found.size(); first += count) {
+      const auto own = std::span(found).subspan(first, count);
+      property.push_back(vector_over(own, [&](const ContextHead& head) {
+        return std::array{head.mean, head.variance, head.entropy}[k];
+      }));
+      added.push_back(
+          vector_over(own, [](const ContextHead& head) { return head.entropy_added.value; }));
     }
     all[k] = permuted_correlation(property, added, Permutation::own, settings_.seed);
   }

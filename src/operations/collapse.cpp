@@ -84,11 +84,8 @@ struct CollapseResult {
 void describe(ResultFields& out, const CollapseResult& result) {
   const auto points = static_cast<Index>(result.points.size());
   const Dimension point{"point", points}, layer{"layer", result.layer.size()};
-  VectorXd means(points), variances(points);
-  for (Index i = 0; i < points; ++i) {
-    means[i] = result.points[static_cast<std::size_t>(i)].mean;
-    variances[i] = result.points[static_cast<std::size_t>(i)].variance;
-  }
+  const VectorXd means = vector_over(result.points, &SpectrumPoint::mean);
+  const VectorXd variances = vector_over(result.points, &SpectrumPoint::variance);
   out.array("mean", means, {point}, "mean of the eigenspectrum");
   out.array("variance", variances, {point}, "variance of the eigenspectrum");
   out.counts("layer", result.layer, {layer}, "layer; 0 is the input, which has no attention");

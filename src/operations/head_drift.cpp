@@ -260,12 +260,11 @@ class HeadDriftJob {
   void finish() {
     for (std::size_t i = 0; i < kMeasures.size(); ++i) {
       if (kMeasures[i].needs_text && !text_) continue;
-      VectorXd before(static_cast<Index>(pairs_.size())), after(before.size());
-      for (Index k = 0; k < before.size(); ++k) {
-        before[k] = kMeasures[i].of(pairs_[static_cast<std::size_t>(k)].original);
-        after[k] = kMeasures[i].of(pairs_[static_cast<std::size_t>(k)].changed);
-      }
-      measures_.push_back({kMeasures[i].name, drift_between(before, after)});
+      const auto in = [&](Head HeadPair::*side) {
+        return vector_over(pairs_, [&](const HeadPair& it) { return kMeasures[i].of(it.*side); });
+      };
+      measures_.push_back(
+          {kMeasures[i].name, drift_between(in(&HeadPair::original), in(&HeadPair::changed))});
       const VectorXd& drifts = measures_.back().drift.of_head;
       for (Index k = 0; k < drifts.size(); ++k) {
         pairs_[static_cast<std::size_t>(k)].drifts[i] = drifts[k];
