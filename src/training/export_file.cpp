@@ -83,19 +83,6 @@ std::vector<std::byte> llama(const Model<float>& model, TensorFormat format) {
   return write.bytes(format);
 }
 
-std::vector<std::byte> gpt2(const Model<float>& model, TensorFormat format) {
-  std::vector<TensorToWrite> tensors;
-  for (const Block& block : model.layout().blocks) {
-    std::vector<std::uint64_t> shape{static_cast<std::uint64_t>(block.rows)};
-    if (!block.vector) shape.insert(shape.begin(), static_cast<std::uint64_t>(block.columns));
-    tensors.push_back(
-        {block.name,
-         shape,
-         {model.parameters().data() + block.offset, static_cast<std::size_t>(block.size())}});
-  }
-  return write_safetensors(tensors, {{"format", "pt"}}, format);
-}
-
 const char* torch_name(TensorFormat format) {
   return format == TensorFormat::f16    ? "float16"
          : format == TensorFormat::bf16 ? "bfloat16"
@@ -130,8 +117,8 @@ ExportFamily export_family(const ModelSettings& s) {
 }
 
 std::vector<std::byte> export_model(const Model<float>& model, TensorFormat format) {
-  return export_family(model.settings()) == ExportFamily::llama ? llama(model, format)
-                                                                : gpt2(model, format);
+  if (export_family(model.settings()) == ExportFamily::llama) return llama(model, format);
+  return write_safetensors(named_weights(model), {{"format", "pt"}}, format);
 }
 
 std::string export_config(const ModelSettings& s, TensorFormat format) {

@@ -84,15 +84,21 @@ Index step_in(const Safetensors& file) {
   return step;
 }
 
-void read_floats(const Safetensors& file, const std::string& name, const Shape& shape,
-                 std::span<float> out) {
+void check_shape(const Safetensors& file, const std::string& name, const Shape& shape) {
   const TensorInfo& info = file.tensor(name);
-  if (info.shape != shape) {
-    TensorInfo wanted;
-    wanted.shape = shape;
-    throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not " +
-                                            shape_text(wanted) + ", the shape of these settings");
-  }
+  if (info.shape == shape) return;
+  TensorInfo wanted;
+  wanted.shape = shape;
+  throw FormatError(shown_name(name), "its shape " + shape_text(info) + " is not " +
+                                          shape_text(wanted) + ", the shape of these settings");
+}
+
+void check_shapes(const Safetensors& file, const ParameterLayout& layout) {
+  for (const Block& block : layout.blocks) check_shape(file, block.name, shape_of(block));
+}
+
+// Of a tensor whose shape is checked.
+void read_floats(const Safetensors& file, const std::string& name, std::span<float> out) {
   std::vector<double> values(out.size());
   file.read_elements(name, 0, values);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -104,33 +110,10 @@ void read_floats(const Safetensors& file, const std::string& name, const Shape& 
 }
 
 Vector<float> read_vector(const Safetensors& file, const char* name, std::uint64_t size) {
-  if (file.tensor(name).shape != Shape{size}) {  // before so much is allocated
-    std::vector<float> none;
-    read_floats(file, name, {size}, none);
-  }
+  check_shape(file, name, {size});
   Vector<float> values(static_cast<Index>(size));
-  read_floats(file, name, {size}, {values.data(), static_cast<std::size_t>(size)});
+  read_floats(file, name, {values.data(), static_cast<std::size_t>(size)});
   return values;
-}
-
-void check_shapes(const Safetensors& file, const ParameterLayout& layout) {
-  for (const Block& block : layout.blocks) {
-    if (file.tensor(block.name).shape != shape_of(block)) {
-      std::vector<float> none;
-      read_floats(file, block.name, shape_of(block), none);
-    }
-  }
-}
-
-std::vector<TensorToWrite> named_weights(const Model<float>& model) {
-  std::vector<TensorToWrite> tensors;
-  for (const Block& block : model.layout().blocks) {
-    tensors.push_back({block.name, shape_of(block),
-                       span_of(model.parameters())
-                           .subspan(static_cast<std::size_t>(block.offset),
-                                    static_cast<std::size_t>(block.size()))});
-  }
-  return tensors;
 }
 
 // Settings, tokenizer and step.
@@ -153,6 +136,17 @@ std::map<std::string, std::string> metadata_of(const TrainingState& state) {
 }
 
 }  // namespace
+
+std::vector<TensorToWrite> named_weights(const Model<float>& model) {
+  std::vector<TensorToWrite> tensors;
+  for (const Block& block : model.layout().blocks) {
+    tensors.push_back({block.name, shape_of(block),
+                       span_of(model.parameters())
+                           .subspan(static_cast<std::size_t>(block.offset),
+                                    static_cast<std::size_t>(block.size()))});
+  }
+  return tensors;
+}
 
 std::string validation_of(const Safetensors& file) {
   const auto found = file.metadata().find(kValidationKey);
@@ -269,7 +263,7 @@ TrainedModel read_model(const Safetensors& file) {
                        Model<float>(state.settings.model)};
   for (const Block& block : trained.model.layout().blocks) {
     read_floats(
-        file, block.name, shape_of(block),
+        file, block.name,
         {trained.model.parameters().data() + block.offset, static_cast<std::size_t>(block.size())});
   }
   return trained;

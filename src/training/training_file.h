@@ -44,6 +44,9 @@ struct TrainingState {
   Eigen::Index lowest_step = 0;
 };
 
+/// The weights by their names, which refer to the model.
+std::vector<TensorToWrite> named_weights(const Model<float>& model);
+
 /// `extra` joins the metadata.
 std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,
                                            const std::map<std::string, std::string>& extra = {});
