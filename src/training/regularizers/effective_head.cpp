@@ -1,6 +1,6 @@
 #include "training/regularizers/effective_head.h"
 
-#include "support/gemm.h"
+#include "training/regularizers/head_products.h"
 
 namespace eigenscope {
 namespace {
@@ -9,17 +9,11 @@ using Eigen::Index;
 
 template <class Scalar>
 Matrix<Scalar> product(const Matrix<Scalar>& a, const Matrix<Scalar>& b) {
-  Matrix<Scalar> c(a.rows(), b.cols());
-  multiply(a.rows(), b.cols(), a.cols(), factor(a.data(), a.rows()), factor(b.data(), b.rows()),
-           c.data(), c.rows());
-  return c;
+  return product(a.rows(), b.cols(), a.cols(), whole(a), whole(b));
 }
 template <class Scalar>
 Matrix<Scalar> product_transposed(const Matrix<Scalar>& a, const Matrix<Scalar>& b) {
-  Matrix<Scalar> c(a.rows(), b.rows());
-  multiply(a.rows(), b.rows(), a.cols(), factor(a.data(), a.rows()),
-           factor(b.data(), b.rows()).transposed(), c.data(), c.rows());
-  return c;
+  return product(a.rows(), b.rows(), a.cols(), whole(a), whole(b).transposed());
 }
 
 }  // namespace

@@ -1,18 +1,7 @@
 #include "training/regularizers/head_products.h"
 
 namespace eigenscope {
-namespace {
-
 using Eigen::Index;
-
-template <class Scalar>
-Matrix<Scalar> product(Index rows, Index columns, Index inner, Factor<Scalar> a, Factor<Scalar> b) {
-  Matrix<Scalar> c(rows, columns);
-  multiply(rows, columns, inner, a, b, c.data(), rows);
-  return c;
-}
-
-}  // namespace
 
 template <class Scalar>
 HeadRows::HeadRows(const Model<Scalar>& model, Index layer, Index head)

@@ -7,6 +7,15 @@
 
 namespace eigenscope {
 
+/// A B of rows x inner and inner x columns.
+template <class Scalar>
+Matrix<Scalar> product(Eigen::Index rows, Eigen::Index columns, Eigen::Index inner,
+                       Factor<Scalar> a, Factor<Scalar> b) {
+  Matrix<Scalar> c(rows, columns);
+  multiply(rows, columns, inner, a, b, c.data(), rows);
+  return c;
+}
+
 /// Of one head's W (d x d, unfolded: without LayerNorm's gain), Sigma = I.
 template <class Scalar>
 Traces head_traces(const Model<Scalar>& model, Eigen::Index layer, Eigen::Index head);

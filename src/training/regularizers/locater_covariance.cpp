@@ -14,16 +14,9 @@ Matrix<Scalar> moments_of(const Matrix<Scalar>& x) {
   const Index d = x.rows();
   const auto count = static_cast<Scalar>(x.cols());
   Matrix<Scalar> moments = Matrix<Scalar>::Zero(d, d + 1);
-  Scalar* const mean = moments.data() + d * d;
-  for (Index t = 0; t < x.cols(); ++t) {
-    for (Index i = 0; i < d; ++i) mean[i] += x(i, t) / count;
-  }
-  Matrix<Scalar> centred(d, x.cols());
-  for (Index t = 0; t < x.cols(); ++t) {
-    for (Index i = 0; i < d; ++i) centred(i, t) = x(i, t) - mean[i];
-  }
-  multiply(d, d, x.cols(), factor(centred.data(), d), factor(centred.data(), d).transposed(),
-           moments.data(), d);
+  for (Index t = 0; t < x.cols(); ++t) moments.col(d) += x.col(t) / count;
+  const Matrix<Scalar> centred = x.colwise() - moments.col(d);
+  multiply(d, d, x.cols(), whole(centred), whole(centred).transposed(), moments.data(), d);
   moments.leftCols(d) /= count;
   return moments;
 }
