@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
-#include <system_error>
 
 #include "checkpoint/open_checkpoint.h"
 #include "cli/checkpoint_options.h"
@@ -200,9 +198,7 @@ void CheckpointGridOptions::run() const {
                           "be that of the command, `" + std::string(operation_->name) + "`",
                           "the grid has `" + std::string(grid.operation->name) + "`");
   }
-  std::error_code error;
-  std::filesystem::create_directories(out_, error);
-  if (error) throw FormatError(out_, "the folder cannot be created: " + error.message());
+  make_folder(out_);
   std::size_t failed = 0;
   for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {
     const CheckpointGrid::Cell& cell = grid.cells[i];

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "cli/text_input.h"
+#include "io/replace_file.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {
@@ -85,9 +86,8 @@ int lock_of(const std::string& path) {
 }  // namespace
 
 RunsFolder::RunsFolder(const std::string& path, bool resume) {
+  make_folder(path);
   std::error_code error;
-  fs::create_directories(path, error);
-  if (error) throw FormatError(path, "the folder cannot be created: " + error.message());
   // A folder without the lock of a training is refused before it gets one.
   const auto runs_there = [&] { return resume ? std::nullopt : found_in(path); };
   std::optional<fs::path> found =

@@ -116,11 +116,7 @@ OrderedJson row_means(const LogRow& row) {
   return json;
 }
 
-CellFolder::CellFolder(std::string path) : path_(std::move(path)) {
-  std::error_code error;
-  fs::create_directories(path_, error);
-  if (error) throw FormatError(path_, "the folder cannot be created: " + error.message());
-}
+CellFolder::CellFolder(std::string path) : path_(std::move(path)) { make_folder(path_); }
 
 std::string CellFolder::file(const GridCell& cell, const char* ending) const {
   return path_ + "/" + cell.id + ending;

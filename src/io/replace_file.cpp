@@ -98,4 +98,10 @@ void replace_file(const std::string& path, const std::string& text) {
   replace_file(path, std::as_bytes(std::span(text)));
 }
 
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw FormatError(path, "the folder cannot be created: " + error.message());
+}
+
 }  // namespace eigenscope

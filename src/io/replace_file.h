@@ -15,4 +15,7 @@ namespace eigenscope {
 void replace_file(const std::string& path, std::span<const std::byte> bytes);
 void replace_file(const std::string& path, const std::string& text);
 
+/// Makes a folder, and those that it is in, where there is none. Throws FormatError naming it and the reason.
+void make_folder(const std::string& path);
+
 }  // namespace eigenscope
