@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "checkpoint/open_checkpoint.h"
+#include "contract/input.h"
 #include "io/json.h"
 #include "support/error.h"
 
@@ -30,18 +31,6 @@ std::string endpoint() {
   throw InvalidArgument("HF_ENDPOINT", "begin with https:// or http://", "found " + url);
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts{""};
-  for (const char letter : text) {
-    if (letter == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += letter;
-    }
-  }
-  return parts;
-}
-
 /// Letters, digits, `_`, `-` and, not at the beginning, `.`.
 bool is_plain(const std::string& text) {
   return !text.empty() && text.front() != '.' &&
@@ -62,7 +51,7 @@ std::optional<HubModel> of_page(std::vector<std::string> parts) {
 /// Of the parts of owner/name[@revision][/file].
 std::optional<HubModel> of_name(const std::vector<std::string>& parts) {
   if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
-  const std::vector<std::string> named = split(parts[1], '@');
+  const std::vector<std::string> named = list_items(parts[1], '@');
   if (named.size() > 2 || (parts.size() == 3 && parts[2].empty())) return std::nullopt;
   return HubModel{parts[0] + "/" + named[0], named.size() == 2 ? named[1] : "main",
                   parts.size() == 3 ? parts[2] : ""};
@@ -138,13 +127,10 @@ std::optional<HubModel> hub_model(const std::string& text) {
   const std::string page = endpoint() + "/";
   const bool is_page = text.starts_with(page);
   const std::optional<HubModel> model =
-      is_page ? of_page(split(std::string_view(text)
-                                  .substr(page.size())
-                                  .substr(0, shown_url(text).size() - page.size()),
-                              '/'))
-              : of_name(split(text, '/'));
+      is_page ? of_page(list_items(shown_url(text).substr(page.size()), '/'))
+              : of_name(list_items(text, '/'));
   if (!model || is_weights_name(model->name) || !is_plain(model->revision)) return std::nullopt;
-  const std::vector<std::string> named = split(model->name, '/');
+  const std::vector<std::string> named = list_items(model->name, '/');
   if (!is_plain(named[0]) || !is_plain(named[1])) return std::nullopt;
   if (!model->file.empty() && !is_weights_name(model->file)) return std::nullopt;
   return model;

@@ -197,12 +197,9 @@ void run_job(Job& job) {
 
 std::string footer_of(const Operation& operation) {
   const std::string lines(operation.example.text());
-  std::string text = lines.find('\n') == std::string::npos ? "Example:" : "Examples:";
-  for (std::size_t start = 0; start < lines.size();) {
-    const std::size_t end = std::min(lines.find('\n', start), lines.size());
-    text += "\n  " + lines.substr(start, end - start);
-    start = end + 1;
-  }
+  const std::vector<std::string> examples = list_items(lines, '\n');
+  std::string text = examples.size() == 1 ? "Example:" : "Examples:";
+  for (const std::string& example : examples) text += "\n  " + example;
   return text;
 }
 

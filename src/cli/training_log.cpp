@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <system_error>
 
+#include "contract/input.h"
 #include "io/replace_file.h"
 #include "support/error.h"
 #include "text/write_tokenizer.h"
@@ -91,11 +91,9 @@ long long last_step(const std::string& path, bool csv) {
 // The columns of the CSV log that is there; none of a new one.
 std::vector<std::string> columns_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  std::vector<std::string> columns;
-  std::string header, name;
+  std::string header;
   std::getline(in, header);
-  for (std::istringstream names(header); std::getline(names, name, ',');) columns.push_back(name);
-  return columns;
+  return header.empty() ? std::vector<std::string>() : list_items(header);
 }
 
 // A log goes on with its own columns: an older program wrote fewer.
@@ -104,12 +102,6 @@ Json selected(const Json& row, const std::vector<std::string>& columns) {
   Json own = Json::object();
   for (const std::string& name : columns) own[name] = row.value(name, Json());
   return own;
-}
-
-void make_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) throw FormatError(path, "the folder cannot be created: " + error.message());
 }
 
 // What a checkpoint's weights need beside them.

@@ -48,13 +48,13 @@ void InputFields::numbers(const char* name, const Parameter& element, std::vecto
          .meaning = meaning});
 }
 
-std::vector<std::string> list_items(const std::string& text) {
+std::vector<std::string> list_items(const std::string& text, char separator) {
   std::vector<std::string> items;
   for (std::size_t start = 0;;) {
-    const std::size_t comma = text.find(',', start);
-    items.push_back(text.substr(start, comma - start));
-    if (comma == std::string::npos) return items;
-    start = comma + 1;
+    const std::size_t end = text.find(separator, start);
+    items.push_back(text.substr(start, end - start));
+    if (end == std::string::npos) return items;
+    start = end + 1;
   }
 }
 

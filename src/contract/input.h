@@ -195,9 +195,10 @@ inline void InputFields::set_as<double>(void* at, double value) {
 /// Sets the member of a field to its default.
 void set_default(const InputField& field);
 
-/// "1,2.5,3" as its items, at least one; an item may be empty. Not CLI11's delimiter, which drops empty
-/// items before a check can refuse them, and which the page's `check` of a typed list does not have.
-std::vector<std::string> list_items(const std::string& text);
+/// "1,2.5,3" as its items, at least one, or a text with another separator; an item may be empty. Not CLI11's
+/// delimiter, which drops empty items before a check can refuse them, and which the page's `check` of a typed list does
+/// not have.
+std::vector<std::string> list_items(const std::string& text, char separator = ',');
 
 /// Reads what a person typed for a number, choice, flag ("true", "false"), text or list (commas) into
 /// the field's member. Throws InvalidArgument naming the field. Files are not read.
