@@ -140,6 +140,10 @@ std::vector<std::string> names_of(const Json& source, const std::string& key) {
   return names;
 }
 
+double number_in(const Json& object, const char* key, const char* parameter) {
+  return checked(parameter, required(object, key, "a number", &Json::is_number).get<double>());
+}
+
 void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& axes) {
   CellMaker maker(grid, base);
   for (const Json& stage : required(grid.source, "stages", "an array", &Json::is_array)) {
@@ -154,12 +158,10 @@ void add_stages(Grid& grid, const TrainSettings& base, const std::vector<Axis>& 
         refuse("only", "have axes with arrays of their labels", "found '" + name + "'");
       }
     }
-    const auto seeds = static_cast<std::uint64_t>(
-        checked("seeds", required(stage, "seeds", "a number", &Json::is_number).get<double>()));
+    const auto seeds = static_cast<std::uint64_t>(number_in(stage, "seeds", "seeds"));
     std::uint64_t first = 1;
     if (stage.contains("first_seed")) {
-      first = static_cast<std::uint64_t>(checked(
-          "seed", required(stage, "first_seed", "a number", &Json::is_number).get<double>()));
+      first = static_cast<std::uint64_t>(number_in(stage, "first_seed", "seed"));
     }
     for (std::uint64_t seed = first; seed < first + seeds; ++seed) maker.add(own, seed);
   }
@@ -175,22 +177,16 @@ Grid parse_grid(const std::string& json) {
   check_keys("", grid.source, kFile,
              {"experiment", "hypothesis", "text", "validation", "tokenizer", "min_count",
               "settings", "axes", "stages", "measures", "curve", "baseline"});
-  grid.experiment =
-      required(grid.source, "experiment", "a name", &Json::is_string).get<std::string>();
-  grid.text =
-      required(grid.source, "text", "the path of a text", &Json::is_string).get<std::string>();
+  grid.experiment = required(grid.source, "experiment", "a name", &Json::is_string);
+  grid.text = required(grid.source, "text", "the path of a text", &Json::is_string);
   if (grid.source.contains("validation")) {
-    grid.validation = required(grid.source, "validation", "the path of a text", &Json::is_string)
-                          .get<std::string>();
+    grid.validation = required(grid.source, "validation", "the path of a text", &Json::is_string);
   }
   if (grid.source.contains("tokenizer")) {
-    grid.tokenizer =
-        required(grid.source, "tokenizer", "bytes or words", &Json::is_string).get<std::string>();
+    grid.tokenizer = required(grid.source, "tokenizer", "bytes or words", &Json::is_string);
   }
   if (grid.source.contains("min_count")) {
-    grid.min_count = static_cast<Eigen::Index>(
-        checked("min_count",
-                required(grid.source, "min_count", "a number", &Json::is_number).get<double>()));
+    grid.min_count = static_cast<Eigen::Index>(number_in(grid.source, "min_count", "min_count"));
   }
   TrainSettings base;
   set_options(base, grid.source.value("settings", Json::object()));
