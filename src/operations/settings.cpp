@@ -32,13 +32,10 @@ SpectrumPoint SpectrumInput::point() const {
   return {mean.value_or(own.mean), variance.value_or(own.variance)};
 }
 
-void describe_mean(InputFields& f, SpectrumInput& in) { f.number("mean", in.mean); }
-void describe_variance(InputFields& f, SpectrumInput& in) { f.number("variance", in.variance); }
-
 void describe(InputFields& f, SpectrumInput& in) {
   describe(f, in.ensemble);
-  describe_mean(f, in);
-  describe_variance(f, in);
+  f.number("mean", in.mean);
+  f.number("variance", in.variance);
 }
 
 TokenProcess TokensInput::process() const {

@@ -36,10 +36,6 @@ struct SpectrumInput {
 };
 void describe(InputFields& f, SpectrumInput& in);
 
-/// mean alone, where variances are listed.
-void describe_mean(InputFields& f, SpectrumInput& in);
-void describe_variance(InputFields& f, SpectrumInput& in);
-
 /// tokens, correlation, length.
 struct TokensInput {
   TokenKind tokens = TokenKind::random_walk;

@@ -24,7 +24,7 @@ struct SweepInput {
 
 void describe(InputFields& f, SweepInput& in) {
   describe(f, in.spectrum.ensemble);
-  describe_mean(f, in.spectrum);
+  f.number("mean", in.spectrum.mean);
   f.numbers("means", "mean", in.means, "means, in place of one mean");
   f.numbers("variances", "variance", in.variances,
             "variances, in place of a geometric range of `count` points");
