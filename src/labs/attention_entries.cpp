@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 
 #include "labs/estimate_over.h"
+#include "support/argsort.h"
 #include "support/error.h"
 #include "support/random.h"
 #include "support/vector_of.h"
@@ -166,8 +166,7 @@ void AttentionEntries::plan_masks(const Model<float>& masked, double penalty,
   };
   const Kept learned = masked.kept();
   const double entries = entries_of(learned);
-  std::vector<Index> order(static_cast<std::size_t>(model_.length));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = in_order(model_.length);
   add(KeptDistances::learned, 0, learned);
   add(KeptDistances::nearest, 0, first_of(order, entries));
   const std::uint64_t stream = kEntryStream + subject.trained.settings.seed;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "labs/latent_posterior.h"
+#include "support/argsort.h"
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
@@ -97,8 +97,7 @@ bool LatentClasses::advance() {
         random_below(kPrototypes, seed, stream(classes), static_cast<std::uint64_t>(t))));
     tokens.col(t) += keys.col(truth.back());
   }
-  std::vector<Index> order(kWidth);
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = in_order(kWidth);
   shuffle_range(order, seed, stream(shuffle));
 
   const auto logits_of = [&](const VectorXd& spectrum, bool corrected) {

@@ -10,6 +10,7 @@
 #include "attention/softmax.h"
 #include "labs/estimate_over.h"
 #include "spectrum/traces.h"
+#include "support/argsort.h"
 #include "support/error.h"
 #include "support/random.h"
 #include "support/vector_of.h"
@@ -96,8 +97,7 @@ std::size_t ParallelContexts::number_of(ContextReading reading, Index blocks) co
 
 std::vector<Index> ParallelContexts::chosen(const Subject& subject, const Plan& plan,
                                             Index passage) const {
-  std::vector<Index> blocks(static_cast<std::size_t>(plan.blocks));
-  std::iota(blocks.begin(), blocks.end(), Index{0});
+  std::vector<Index> blocks = in_order(plan.blocks);
   if (!is_selection(plan.reading)) return blocks;
   VectorXd order(plan.blocks);  // the largest are kept
   for (Index block = 0; block < plan.blocks; ++block) order[block] = static_cast<double>(block);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "statistics/bootstrap.h"
 #include "statistics/rank_correlation.h"
+#include "support/argsort.h"
 #include "support/random.h"
 
 namespace eigenscope {
@@ -24,12 +24,6 @@ void shuffle(std::uint64_t seed, std::uint64_t& draw, std::vector<Index>& order)
     const double at = random_unit(seed, kStream, draw++) * static_cast<double>(i + 1);
     std::swap(order[i], order[static_cast<std::size_t>(at)]);
   }
-}
-
-std::vector<Index> in_order(Index size) {
-  std::vector<Index> order(static_cast<std::size_t>(size));
-  std::iota(order.begin(), order.end(), Index{0});
-  return order;
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
+
+#include "support/argsort.h"
 
 namespace eigenscope {
 namespace {
@@ -12,15 +13,9 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-std::vector<Index> all_of(Index count) {
-  std::vector<Index> indices(static_cast<std::size_t>(count));
-  std::iota(indices.begin(), indices.end(), Index{0});
-  return indices;
-}
-
 // The place of each value among the different ones, from 0.
 std::vector<Index> places(const VectorXd& values) {
-  std::vector<Index> order = all_of(values.size());
+  std::vector<Index> order = in_order(values.size());
   std::sort(order.begin(), order.end(), [&](Index a, Index b) { return values[a] < values[b]; });
   std::vector<Index> places(order.size());
   Index place = 0;
@@ -71,7 +66,7 @@ double RankedPairs::correlation(const std::vector<Index>& drawn) const {
 }
 
 double rank_correlation(const VectorXd& a, const VectorXd& b) {
-  return RankedPairs(a, b).correlation(all_of(a.size()));
+  return RankedPairs(a, b).correlation(in_order(a.size()));
 }
 
 double partial_correlation(double ab, double ac, double bc) {
@@ -86,7 +81,7 @@ double copula_information(double rank_correlation) {
 VectorXd centred_ranks(const VectorXd& values) {
   const std::vector<Index> own = places(values);
   std::vector<double> ranks;
-  rank(own, all_of(values.size()), ranks);
+  rank(own, in_order(values.size()), ranks);
   VectorXd found(values.size());
   for (Index i = 0; i < found.size(); ++i) {
     found[i] = ranks[static_cast<std::size_t>(own[static_cast<std::size_t>(i)])];

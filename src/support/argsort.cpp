@@ -5,6 +5,12 @@
 
 namespace eigenscope {
 
+std::vector<Eigen::Index> in_order(Eigen::Index count) {
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  return order;
+}
+
 std::vector<std::size_t> argsort(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

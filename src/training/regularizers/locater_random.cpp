@@ -2,9 +2,9 @@
 // head's random orthogonal matrix: a cyclic permutation of all coordinates in random order, each with a random sign,
 // so that the mean eigenvalue of R is 0 and its eigenvalues lie evenly on the unit circle. W is pulled towards a
 // multiple of R^T instead of the identity. As R is orthogonal, W R has the Frobenius norm of W.
-#include <numeric>
 #include <utility>
 
+#include "support/argsort.h"
 #include "support/random.h"
 #include "training/regularizers/head_products.h"
 #include "training/regularizers/penalty.h"
@@ -24,8 +24,7 @@ struct Rotation {
 
 Rotation rotation_of(Index d, std::uint64_t seed, Index head) {
   const std::uint64_t stream = kRotationStream + static_cast<std::uint64_t>(head);
-  std::vector<Index> order(static_cast<std::size_t>(d));
-  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> order = in_order(d);
   for (std::size_t i = order.size(); i > 1; --i) {
     std::swap(order[i - 1], order[random_bits(seed, stream, i) % i]);
   }
