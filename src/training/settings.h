@@ -199,10 +199,13 @@ struct TrainSettings {
 struct NumberField {
   using Place = std::variant<Eigen::Index*, double*, std::uint64_t*>;
 
-  constexpr NumberField(const Parameter& own, Place (*at)(TrainSettings&), bool later = false)
-      : name(own.name), at(at), later(later), own_(&own) {}
-  constexpr NumberField(std::string_view shared, Place (*at)(TrainSettings&), bool later = false)
-      : name(shared), at(at), later(later) {}
+  /// `At` gives the address of the number in settings.
+  template <class At>
+  constexpr NumberField(const Parameter& own, At, bool later = false)
+      : name(own.name), at(&place<At>), later(later), own_(&own) {}
+  template <class At>
+  constexpr NumberField(std::string_view shared, At, bool later = false)
+      : name(shared), at(&place<At>), later(later) {}
 
   const Parameter& parameter() const { return own_ ? *own_ : eigenscope::parameter(name); }
 
@@ -211,6 +214,11 @@ struct NumberField {
   bool later;  ///< files from before the field exists lack it: their runs had its default
 
  private:
+  template <class At>
+  static Place place(TrainSettings& settings) {
+    return At{}(settings);
+  }
+
   const Parameter* own_ = nullptr;
 };
 /// Every number but the vocabulary, which is the text's.
