@@ -1,5 +1,7 @@
 #include "training/export_file.h"
 
+#include <deque>
+
 #include "support/error.h"
 #include "training/training_file.h"
 
@@ -16,47 +18,38 @@ class LlamaWriter {
   // Rows `first` to `first + rows` of the matrix with `leading` rows and `columns` columns at `offset`.
   void linear(const std::string& name, Index offset, Index leading, Index columns, Index first,
               Index rows) {
-    std::vector<float> values;
+    std::vector<float>& values = turned_.emplace_back();
     values.reserve(static_cast<std::size_t>(rows * columns));
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < columns; ++j) {
         values.push_back(model_.parameters()[offset + first + i + j * leading]);
       }
     }
-    add(name, {static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns)},
-        std::move(values));
+    add(name, {static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns)}, values);
   }
   // An embedding is d x V by columns, which is V x d by rows.
   void embedding(const std::string& name, Index offset) {
     const ModelSettings& s = model_.settings();
-    const float* const start = model_.parameters().data() + offset;
     add(name, {static_cast<std::uint64_t>(s.vocabulary), static_cast<std::uint64_t>(s.width)},
-        std::vector<float>(start, start + s.vocabulary * s.width));
+        {model_.parameters().data() + offset, static_cast<std::size_t>(s.vocabulary * s.width)});
   }
   void vector(const std::string& name, Index offset) {
-    const float* const start = model_.parameters().data() + offset;
-    const Index width = model_.settings().width;
-    add(name, {static_cast<std::uint64_t>(width)}, std::vector<float>(start, start + width));
+    const auto width = static_cast<std::size_t>(model_.settings().width);
+    add(name, {width}, {model_.parameters().data() + offset, width});
   }
 
   std::vector<std::byte> bytes(TensorFormat format) const {
-    std::vector<TensorToWrite> tensors;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      tensors.push_back({names_[i], shapes_[i], values_[i]});
-    }
-    return write_safetensors(tensors, {{"format", "pt"}}, format);
+    return write_safetensors(tensors_, {{"format", "pt"}}, format);
   }
 
  private:
-  void add(const std::string& name, std::vector<std::uint64_t> shape, std::vector<float> values) {
-    names_.push_back(name + ".weight");
-    shapes_.push_back(std::move(shape));
-    values_.push_back(std::move(values));
+  void add(const std::string& name, std::vector<std::uint64_t> shape,
+           std::span<const float> values) {
+    tensors_.push_back({name + ".weight", std::move(shape), values});
   }
   const Model<float>& model_;
-  std::vector<std::string> names_;
-  std::vector<std::vector<std::uint64_t>> shapes_;
-  std::vector<std::vector<float>> values_;
+  std::vector<TensorToWrite> tensors_;
+  std::deque<std::vector<float>> turned_;  // what tensors of linear() refer to
 };
 
 std::vector<std::byte> llama(const Model<float>& model, TensorFormat format) {
