@@ -38,12 +38,12 @@ HeadReading<float> reading_of(Replacement replacement) {
 // The mean over models of the rank correlation in each; those where it is not defined are left out.
 Estimate mean_correlation(const std::vector<Eigen::VectorXd>& a,
                           const std::vector<Eigen::VectorXd>& b) {
-  std::vector<double> found;
+  MeanSums sums;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double own = rank_correlation(a[i], b[i]);
-    if (std::isfinite(own)) found.push_back(own);
+    if (std::isfinite(own)) sums.add(own);
   }
-  return estimate_of(found);
+  return sums.estimate();
 }
 
 }  // namespace

@@ -140,7 +140,9 @@ class LatentValues {
 
   Draw draw(std::size_t length) const;
   Best best(std::size_t length, Eigen::Index without) const;
-  double mean_posterior(std::size_t length, Eigen::Index without) const;
+  /// Mean of value(draw) over the draws but one; -1 for all.
+  template <class Value>
+  double mean_without(std::size_t length, Eigen::Index without, const Value& value) const;
 
   ValueSettings settings_;
   std::vector<double> temperatures_;

@@ -161,16 +161,23 @@ std::vector<ValuePoint> LatentValues::points() const {
   return points;
 }
 
-LatentValues::Best LatentValues::best(std::size_t length, Index without) const {
-  std::vector<double> errors(temperatures_.size(), 0);
-  double used = 0;
+template <class Value>
+double LatentValues::mean_without(std::size_t length, Index without, const Value& value) const {
+  double sum = 0, used = 0;
   for (Index r = 0; r < done_; ++r) {
     if (r == without) continue;
     ++used;
-    const Draw& draw = draws_[length][static_cast<std::size_t>(r)];
-    for (std::size_t k = 0; k < errors.size(); ++k) errors[k] += draw.bias[k] + draw.variance[k];
+    sum += value(draws_[length][static_cast<std::size_t>(r)]);
   }
-  for (double& error : errors) error /= used;
+  return sum / used;
+}
+
+LatentValues::Best LatentValues::best(std::size_t length, Index without) const {
+  std::vector<double> errors;
+  for (std::size_t k = 0; k < temperatures_.size(); ++k) {
+    errors.push_back(mean_without(
+        length, without, [&](const Draw& draw) { return draw.bias[k] + draw.variance[k]; }));
+  }
   const auto least = std::min_element(errors.begin(), errors.end());
   const auto k = static_cast<std::size_t>(least - errors.begin());
   if (k == 0 || k + 1 == errors.size()) return {temperatures_[k], *least, false};
@@ -180,16 +187,6 @@ LatentValues::Best LatentValues::best(std::size_t length, Index without) const {
   const double shift = (before - after) / (2 * (before - 2 * here + after));
   const double step = std::log(temperatures_[k + 1] / temperatures_[k]);
   return {temperatures_[k] * std::exp(shift * step), *least, true};
-}
-
-double LatentValues::mean_posterior(std::size_t length, Index without) const {
-  double sum = 0, used = 0;
-  for (Index r = 0; r < done_; ++r) {
-    if (r == without) continue;
-    ++used;
-    sum += draws_[length][static_cast<std::size_t>(r)].posterior;
-  }
-  return sum / used;
 }
 
 std::vector<ValueLength> LatentValues::lengths() const {
@@ -217,7 +214,8 @@ LatentValues::Slopes LatentValues::slopes() const {
       inside = inside && least.inside;
       temperature.push_back(std::log(least.temperature));
       error.push_back(std::log(least.error));
-      posterior.push_back(std::log(mean_posterior(i, left_out)));
+      posterior.push_back(
+          std::log(mean_without(i, left_out, [](const Draw& draw) { return draw.posterior; })));
     }
     return std::array<double, 3>{inside ? slope_of(logs, temperature) : kUndefined,
                                  slope_of(logs, error), slope_of(logs, posterior)};

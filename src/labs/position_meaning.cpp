@@ -188,7 +188,7 @@ double PositionMeaning::step_theory() {
   if (!saddle_) saddle_.emplace(law_, problem(point), kGuesses[solved_ % 2]);
   if (saddle_->advance()) {
     if (saddle_->holds()) {
-      theory_[solved_] = {true, saddle_->overlaps(), saddle_->loss(),
+      theory_[solved_] = {saddle_->overlaps(), saddle_->loss(),
                           law_.test_error(problem(point), saddle_->overlaps())};
     }
     saddle_.reset();
@@ -247,13 +247,11 @@ std::vector<PositionRow> PositionMeaning::rows() const {
     row.difference = above_semantic(MinimumStart::position);
     row.random_difference = above_semantic(MinimumStart::random);
     const Known &positional = theory_[2 * i], &semantic = theory_[2 * i + 1];
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    row.theory_difference =
-        positional.solved && semantic.solved ? positional.loss - semantic.loss : kNone;
-    if (positional.solved) row.theory_position = positional.overlaps;
-    if (semantic.solved) row.theory_meaning = semantic.overlaps;
-    row.theory_position_test = positional.solved ? positional.test_error : kNone;
-    row.theory_meaning_test = semantic.solved ? semantic.test_error : kNone;
+    row.theory_difference = positional.loss - semantic.loss;
+    row.theory_position = positional.overlaps;
+    row.theory_meaning = semantic.overlaps;
+    row.theory_position_test = positional.test_error;
+    row.theory_meaning_test = semantic.test_error;
     rows.push_back(row);
   }
   return rows;
@@ -277,11 +275,8 @@ Estimate PositionMeaning::crossing() const { return estimate_of(crossings()); }
 Index PositionMeaning::crossed() const { return static_cast<Index>(crossings().size()); }
 
 double PositionMeaning::theory_crossing() const {
-  return crossing_of(settings_.samples_over_width, [&](std::size_t i) {
-    const Known &positional = theory_[2 * i], &semantic = theory_[2 * i + 1];
-    return positional.solved && semantic.solved ? positional.loss - semantic.loss
-                                                : std::numeric_limits<double>::quiet_NaN();
-  });
+  return crossing_of(settings_.samples_over_width,
+                     [&](std::size_t i) { return theory_[2 * i].loss - theory_[2 * i + 1].loss; });
 }
 
 }  // namespace eigenscope

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -113,10 +114,10 @@ class PositionMeaning {
     Overlaps overlaps;
     double test_error;
   };
+  /// NaN where it is not known.
   struct Known {
-    bool solved = false;
-    Overlaps overlaps;
-    double loss, test_error;
+    std::optional<Overlaps> overlaps;
+    double loss = std::numeric_limits<double>::quiet_NaN(), test_error = loss;
   };
 
   TiedProblem problem(std::size_t point) const;
