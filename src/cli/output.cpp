@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include <ostream>
+#include <utility>
 
 namespace eigenscope::cli {
 namespace {
@@ -11,6 +12,13 @@ std::string csv_text(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + '"';
+}
+
+template <class Cell>
+void write_line(std::ostream& out, const Json& row, Cell cell) {
+  const char* separator = "";
+  for (const auto& item : row.items()) out << std::exchange(separator, ",") << cell(item);
+  out << '\n';
 }
 
 }  // namespace
@@ -34,22 +42,11 @@ Json scalars_of(const Json& rows) {
 }
 
 void write_csv_header(std::ostream& out, const Json& row) {
-  const char* separator = "";
-  for (const auto& [key, value] : row.items()) {
-    out << separator << key;
-    separator = ",";
-  }
-  out << '\n';
+  write_line(out, row, [](const auto& item) { return item.key(); });
 }
 
 void write_csv_row(std::ostream& out, const Json& row) {
-  const char* separator = "";
-  for (const auto& [key, value] : row.items()) {
-    out << separator;
-    separator = ",";
-    out << csv_value(value);
-  }
-  out << '\n';
+  write_line(out, row, [](const auto& item) { return csv_value(item.value()); });
 }
 
 void write_csv(std::ostream& out, const Json& rows, const Json& like) {
