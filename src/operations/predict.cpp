@@ -18,6 +18,7 @@
 #include "prediction/summary.h"
 #include "prediction/verdict.h"
 #include "support/error.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -131,9 +132,7 @@ void describe_spectra(ResultFields& out, const HeadPrediction& head) {
 /// Quantities of the spectrum in each metric, and what they are expected to order.
 void describe_metrics(ResultFields& out, const std::vector<HeadPrediction>& heads, Dimension head) {
   const auto each = [&](const std::string& name, auto value, Help meaning) {
-    VectorXd values(head.size);
-    for (Index i = 0; i < head.size; ++i) values[i] = value(heads[static_cast<std::size_t>(i)]);
-    out.array(name.c_str(), values, {head}, meaning);
+    out.array(name.c_str(), vector_over(heads, value), {head}, meaning);
   };
   for (std::size_t metric = 0; metric < kMetricNames.size(); ++metric) {
     for (const SpectralQuantity& quantity : kSpectralQuantities) {
@@ -158,29 +157,27 @@ void describe_metrics(ResultFields& out, const std::vector<HeadPrediction>& head
 void describe(ResultFields& out, const PredictResult& result) {
   const Dimension head{"head", static_cast<Index>(result.heads->size())};
   const Dimension level{"level", static_cast<Index>(kLevels.size())};
-  VectorXd layers(head.size), heads(head.size), theory(head.size), localization(head.size);
+  const std::vector<HeadPrediction>& heads = *result.heads;
   std::vector<std::uint8_t> verdicts, levels(kLevels.size());
-  for (Index i = 0; i < head.size; ++i) {
-    const HeadPrediction& it = (*result.heads)[static_cast<std::size_t>(i)];
-    layers[i] = it.layer;
-    heads[i] = it.head;
-    theory[i] = it.report.localization;
-    localization[i] = it.measured.localization;
+  for (const HeadPrediction& it : heads) {
     verdicts.push_back(static_cast<std::uint8_t>(verdict(it)));
   }
-  out.counts("layer", layers, {head}, "layer of each finished head, from 0");
-  out.counts("head", heads, {head}, "head in the layer, from 0");
+  out.counts("layer", vector_over(heads, &HeadPrediction::layer), {head},
+             "layer of each finished head, from 0");
+  out.counts("head", vector_over(heads, &HeadPrediction::head), {head},
+             "head in the layer, from 0");
   for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = static_cast<std::uint8_t>(k);
   out.counts("level", VectorXd::LinSpaced(level.size, 0, static_cast<double>(level.size - 1)),
              {level}, "predictor level, from 0");
   out.choices("name", levels, kLevels, {level}, "name of the level");
   for (const PredictedMeasure& measure : kPredictedMeasures) {
-    VectorXd predicted(head.size * level.size), measured(head.size);
-    for (Index i = 0, k = 0; i < head.size; ++i) {
-      const HeadPrediction& it = (*result.heads)[static_cast<std::size_t>(i)];
-      measured[i] = measure.value(it.measured);
+    VectorXd predicted(head.size * level.size);
+    Index k = 0;
+    for (const HeadPrediction& it : heads) {
       for (const HeadMeasures& own : it.levels) predicted[k++] = measure.value(own);
     }
+    const VectorXd measured =
+        vector_over(heads, [&](const HeadPrediction& it) { return measure.value(it.measured); });
     const std::string name(measure.name);
     out.array(name.c_str(), predicted, {head, level}, measure.meaning);
     out.array(("measured_" + name).c_str(), measured, {head}, "the measured value");
@@ -188,10 +185,13 @@ void describe(ResultFields& out, const PredictResult& result) {
   out.choices(
       "verdict", verdicts, kVerdictNames, {head},
       "ingredient of the lowest level after which the error of the entropy stays below 0.05");
-  out.array("theory_localization", theory, {head}, "localization index of the isotropic theory");
-  out.array("measured_localization", localization, {head},
-            "localization index of the share of queries with the key in the linear range");
-  describe_metrics(out, *result.heads, head);
+  out.array("theory_localization",
+            vector_over(heads, [](const HeadPrediction& it) { return it.report.localization; }),
+            {head}, "localization index of the isotropic theory");
+  out.array("measured_localization",
+            vector_over(heads, [](const HeadPrediction& it) { return it.measured.localization; }),
+            {head}, "localization index of the share of queries with the key in the linear range");
+  describe_metrics(out, heads, head);
   out.integer("length", result.length, "tokens of a passage");
   out.nullable(
       "rotary_decay", result.rotary_decay,

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "io/file_format.h"
+#include "operations/files.h"
 #include "operations/operations.h"
 #include "operations/train_input.h"
 #include "support/error.h"
+#include "support/vector_of.h"
 #include "training/text_sampler.h"
 #include "training/trainer.h"
 #include "training/training_file.h"
@@ -61,9 +63,8 @@ void describe(ResultFields& out, const TrainSettings& settings) {
 }
 
 std::shared_ptr<const Text> tokenized(const TextInput& in) {
-  const std::string_view text(reinterpret_cast<const char*>(in.text.data()), in.text.size());
   return std::make_shared<const Text>(
-      tokenized_text(kTokenizerNames[in.tokenizer].name, text, in.min_count));
+      tokenized_text(kTokenizerNames[in.tokenizer].name, as_text(in.text), in.min_count));
 }
 
 Safetensors checkpoint_of(const std::vector<std::byte>& bytes) {
@@ -318,8 +319,7 @@ void describe(ResultFields& out, const RunAttentionResult& result) {
   out.integer("heads", found.heads, "heads in each layer");
   out.array("weights", found.weights, {layer, head, {"query", length}, {"key", length}},
             "attention weights");
-  const Eigen::VectorXd entropy = Eigen::Map<const Eigen::VectorXd>(
-      found.entropies.data(), static_cast<Index>(found.entropies.size()));
+  const Eigen::VectorXd entropy = vector_of(found.entropies);
   out.array("entropy", entropy, {layer, head},
             "row entropy over the log of the number of visible keys, mean over the queries");
 }
