@@ -32,16 +32,12 @@ std::string size_text(std::uint64_t bytes) {
   return text.data();
 }
 
-/// The folder of a checkpoint on a host.
-struct Folder {
+/// The folder of a checkpoint on a host; a URL has no commit, and no sizes that are known.
+struct Folder : HubFolder {
   std::string shown;  ///< what messages call it
-  std::string url;    ///< with a slash at the end
   std::string query;  ///< from the question mark on, such as a key: it belongs to every file
-  std::string token;
-  std::string weights;
   StatusText status_text = plain_status;
-  std::map<std::string, std::uint64_t> sizes;  ///< of files, where they are known
-  std::vector<long> absent;                    ///< statuses of files that need not be there
+  std::vector<long> absent;  ///< statuses of files that need not be there
 
   RemoteFile file(const std::string& name) const {
     return {url + percent_encoded(name) + query, shown_url(url) + name, token, status_text};
@@ -54,13 +50,9 @@ struct Folder {
 };
 
 Folder hub_folder(const HubModel& model) {
-  HubFolder found = find_on_hub(model);
   Folder folder;
-  folder.shown = model.name + " at commit " + found.commit + " of " + hub_host();
-  folder.url = found.url;
-  folder.token = found.token;
-  folder.weights = found.weights;
-  folder.sizes = std::move(found.sizes);
+  static_cast<HubFolder&>(folder) = find_on_hub(model);
+  folder.shown = model.name + " at commit " + folder.commit + " of " + hub_host();
   folder.status_text = [model](const HttpAnswer& answer) { return hub_status(model, answer); };
   return folder;
 }
