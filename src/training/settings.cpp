@@ -73,76 +73,49 @@ constexpr std::array kFinalEvaluations{Choice{"sample", "evaluation batches"},
                                        Choice{"whole", "whole validation text"}};
 constexpr std::array kQueryKeyNorms{Choice{"none", "none"}, Choice{"rms", "RMSNorm (QK-norm)"}};
 
-// Between an enumeration's member and its number; `Group` is the part of the settings it is in.
-template <auto Group, auto Member>
-std::size_t get(const TrainSettings& settings) {
-  return static_cast<std::size_t>(settings.*Group.*Member);
-}
-template <auto Group, auto Member>
-void put(TrainSettings& settings, std::size_t index) {
-  auto& member = settings.*Group.*Member;
-  member = static_cast<std::remove_reference_t<decltype(member)>>(index);
-}
-template <auto Group, auto Member>
-constexpr ChoiceField choice(std::string_view name, Choices names, Help meaning,
-                             bool later = false) {
-  return {name, names, &get<Group, Member>, &put<Group, Member>, meaning, later};
-}
-
-constexpr std::array kChoiceFields{
-    choice<&TrainSettings::model, &ModelSettings::norm>("layer_norm", kNorms,
-                                                        "place of the normalization"),
-    choice<&TrainSettings::model, &ModelSettings::positions>(
-        "positions", kPositionsNames,
-        "positions: learned or rotary embeddings, or a bias of the logits for each layer, head and "
-        "offset (relative)"),
-    choice<&TrainSettings::model, &ModelSettings::output>(
-        "output", kOutputs, "output weights: tied to the token embeddings, or free"),
-    choice<&TrainSettings::regularizer, &RegularizerSettings::kind>(
-        "regularizer", kRegularizers, "regularizer of W_QK or reparametrization of the weights"),
-    choice<&TrainSettings::regularizer, &RegularizerSettings::target_kind>(
-        "target_kind", kTargets,
-        "LocAteR target: the given one, or each head's own mean at initialization"),
-    choice<&TrainSettings::regularizer, &RegularizerSettings::initialization>(
-        "initialization", kInitializations,
-        "initialization of W_QK: normal; mimetic with the target as mean; mimetic-zero with the "
-        "same norms and mean 0; correlated with alpha and init_scale"),
-    choice<&TrainSettings::optimizer, &OptimizerSettings::schedule>(
-        "schedule", kSchedules, "learning-rate schedule after the warm-up", true),
-    choice<&TrainSettings::model, &ModelSettings::query_key_bias>(
-        "query_key_bias", kBiases, "biases of the query and key projections", true),
-    choice<&TrainSettings::model, &ModelSettings::query_key_norm>(
-        "query_key_norm", kQueryKeyNorms, "normalization of each head's queries and keys", true),
-    choice<&TrainSettings::model, &ModelSettings::normalization>(
-        "normalization", kNormalizations, "kind of normalization: LayerNorm or RMSNorm", true),
-    choice<&TrainSettings::model, &ModelSettings::mlp_kind>(
-        "mlp_kind", kMlpKinds, "MLP: GELU as in GPT-2, or gated as in LLaMA", true),
-    choice<&TrainSettings::model, &ModelSettings::linear_bias>("linear_bias", kBiases,
-                                                               "biases of the linear layers", true),
-    choice<&TrainSettings::model, &ModelSettings::attention>(
-        "attention", kAttentionKinds,
-        "attention weights: softmax; all on the largest logit with the gradient of softmax (hard, "
-        "straight-through); as controls all zero (none) or each token on itself (self)",
-        true),
-    choice<&TrainSettings::model, &ModelSettings::objective>(
-        "objective", kObjectiveNames,
-        "what is predicted: the next token with causal attention, or masked tokens with attention "
-        "to all tokens",
-        true),
-    choice<&TrainSettings::model, &ModelSettings::attention_skip>(
-        "attention_skip", kAttentionSkipNames, "skip connection around attention", true),
-    choice<&TrainSettings::model, &ModelSettings::offset_mask>(
-        "offset_mask", kOffsetMasks,
-        "differentiable mask over the distances between query and key, learned beside the model",
-        true),
-    ChoiceField{"final_evaluation", kFinalEvaluations,
-                [](const TrainSettings& s) { return static_cast<std::size_t>(s.final_evaluation); },
-                [](TrainSettings& s, std::size_t index) {
-                  s.final_evaluation = static_cast<FinalEvaluation>(index);
-                },
-                "validation text of the last evaluation: the batches of the other evaluations, or "
-                "the whole text",
-                true},
+constexpr ChoiceField kChoiceFields[] = {
+    {"layer_norm", [](auto& s) { return &s.model.norm; }, kNorms, "place of the normalization"},
+    {"positions", [](auto& s) { return &s.model.positions; }, kPositionsNames,
+     "positions: learned or rotary embeddings, or a bias of the logits for each layer, head and "
+     "offset (relative)"},
+    {"output", [](auto& s) { return &s.model.output; }, kOutputs,
+     "output weights: tied to the token embeddings, or free"},
+    {"regularizer", [](auto& s) { return &s.regularizer.kind; }, kRegularizers,
+     "regularizer of W_QK or reparametrization of the weights"},
+    {"target_kind", [](auto& s) { return &s.regularizer.target_kind; }, kTargets,
+     "LocAteR target: the given one, or each head's own mean at initialization"},
+    {"initialization", [](auto& s) { return &s.regularizer.initialization; }, kInitializations,
+     "initialization of W_QK: normal; mimetic with the target as mean; mimetic-zero with the "
+     "same norms and mean 0; correlated with alpha and init_scale"},
+    {"schedule", [](auto& s) { return &s.optimizer.schedule; }, kSchedules,
+     "learning-rate schedule after the warm-up", true},
+    {"query_key_bias", [](auto& s) { return &s.model.query_key_bias; }, kBiases,
+     "biases of the query and key projections", true},
+    {"query_key_norm", [](auto& s) { return &s.model.query_key_norm; }, kQueryKeyNorms,
+     "normalization of each head's queries and keys", true},
+    {"normalization", [](auto& s) { return &s.model.normalization; }, kNormalizations,
+     "kind of normalization: LayerNorm or RMSNorm", true},
+    {"mlp_kind", [](auto& s) { return &s.model.mlp_kind; }, kMlpKinds,
+     "MLP: GELU as in GPT-2, or gated as in LLaMA", true},
+    {"linear_bias", [](auto& s) { return &s.model.linear_bias; }, kBiases,
+     "biases of the linear layers", true},
+    {"attention", [](auto& s) { return &s.model.attention; }, kAttentionKinds,
+     "attention weights: softmax; all on the largest logit with the gradient of softmax (hard, "
+     "straight-through); as controls all zero (none) or each token on itself (self)",
+     true},
+    {"objective", [](auto& s) { return &s.model.objective; }, kObjectiveNames,
+     "what is predicted: the next token with causal attention, or masked tokens with attention "
+     "to all tokens",
+     true},
+    {"attention_skip", [](auto& s) { return &s.model.attention_skip; }, kAttentionSkipNames,
+     "skip connection around attention", true},
+    {"offset_mask", [](auto& s) { return &s.model.offset_mask; }, kOffsetMasks,
+     "differentiable mask over the distances between query and key, learned beside the model",
+     true},
+    {"final_evaluation", [](auto& s) { return &s.final_evaluation; }, kFinalEvaluations,
+     "validation text of the last evaluation: the batches of the other evaluations, or "
+     "the whole text",
+     true},
 };
 
 // In 32-bit memory, with the optimizer's state, there is no room for more.

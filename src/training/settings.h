@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "support/choice.h"
@@ -229,12 +230,27 @@ void set_number(TrainSettings& settings, const NumberField& field, double value)
 
 /// A choice of the settings by name; the k-th name is the enumeration's k-th value.
 struct ChoiceField {
+  /// `At` gives the address of the member in settings.
+  template <class At>
+  constexpr ChoiceField(std::string_view name, At, Choices names, Help meaning, bool later = false)
+      : name(name),
+        names(names),
+        get([](const TrainSettings& settings) {
+          return static_cast<std::size_t>(*At{}(settings));
+        }),
+        put([](TrainSettings& settings, std::size_t index) {
+          auto& member = *At{}(settings);
+          member = static_cast<std::remove_reference_t<decltype(member)>>(index);
+        }),
+        meaning(meaning),
+        later(later) {}
+
   std::string_view name;
   Choices names;
   std::size_t (*get)(const TrainSettings&);
   void (*put)(TrainSettings&, std::size_t);
   Help meaning;
-  bool later = false;  ///< as for NumberField
+  bool later;  ///< as for NumberField
 };
 std::span<const ChoiceField> choice_fields();
 std::string_view name_of(AttentionKind kind);
