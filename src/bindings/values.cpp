@@ -145,10 +145,10 @@ void ScriptResult::begin_item() {
   open_.push_back(std::move(item));
 }
 
-void ScriptResult::number(const char* name, double value, bool nullable, Help) {
+void ScriptResult::put_number(const char* name, double value, bool nullable, Help) {
   set(name, nullable && std::isnan(value) ? val::null() : val(value));
 }
-void ScriptResult::integer(const char* name, std::optional<Eigen::Index> value, bool, Help) {
+void ScriptResult::put_integer(const char* name, std::optional<Eigen::Index> value, bool, Help) {
   set(name, value ? val(static_cast<double>(*value)) : val::null());
 }
 void ScriptResult::flag(const char* name, bool value, Help) { set(name, val(value)); }
@@ -159,7 +159,7 @@ void ScriptResult::choice(const char* name, std::size_t value, Choices names, He
   set(name, val(std::string(names[value].name)));
 }
 
-void ScriptResult::array(const char* name, const ArrayView& array, Help) {
+void ScriptResult::put_array(const char* name, const ArrayView& array, Help) {
   switch (array.element) {
     case ArrayView::Element::real:
     case ArrayView::Element::whole:

@@ -36,22 +36,18 @@ class ScriptInput final : public InputFields {
 /// when the memory grows.
 class ScriptResult final : public ResultFields {
  public:
-  using ResultFields::array;
-
   val value() const { return open_.front(); }
 
-  using ResultFields::number;
-  void number(const char* name, double value, bool nullable, Help) override;
-  using ResultFields::integer;
-  void integer(const char* name, std::optional<Eigen::Index> value, bool, Help) override;
   void flag(const char* name, bool value, Help) override;
   void text(const char* name, std::string_view value, Help) override;
   void choice(const char* name, std::size_t value, Choices names, Help) override;
-  void array(const char* name, const ArrayView& array, Help) override;
   void texts(const char* name, std::span<const std::string> values, Dimension, Help) override;
   void bytes(const char* name, std::span<const std::byte> value, bool nullable, Help) override;
 
  protected:
+  void put_number(const char* name, double value, bool nullable, Help) override;
+  void put_integer(const char* name, std::optional<Eigen::Index> value, bool, Help) override;
+  void put_array(const char* name, const ArrayView& array, Help) override;
   void begin_object(const char* name, Help) override { begin(name, val::object()); }
   void begin_list(const char* name, Help) override { begin(name, val::array()); }
   void begin_item() override;

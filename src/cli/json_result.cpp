@@ -68,7 +68,7 @@ void JsonResult::text(const char* name, std::string_view value, Help) {
 void JsonResult::choice(const char* name, std::size_t value, Choices names, Help) {
   top()[name] = names[value].name;
 }
-void JsonResult::array(const char* name, const ArrayView& array, Help) {
+void JsonResult::put_array(const char* name, const ArrayView& array, Help) {
   std::size_t at = 0;
   top()[name] = nested(array, array.shape, at);
 }
@@ -85,7 +85,7 @@ void ArrayColumns::add(const std::string& name, std::span<const Dimension> shape
   columns_.push_back({name, {shape.begin(), shape.end()}, std::move(values)});
 }
 
-void ArrayColumns::array(const char* name, const ArrayView& array, Help) {
+void ArrayColumns::put_array(const char* name, const ArrayView& array, Help) {
   std::string prefix;
   for (const std::optional<std::string>& part : prefixes_) {
     if (!part) return;

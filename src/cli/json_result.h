@@ -14,28 +14,24 @@ namespace eigenscope::cli {
 /// Makes a JSON object: arrays nested by their shape, complex numbers as [re, im], choices by name.
 class JsonResult final : public ResultFields {
  public:
-  using ResultFields::array;
-
   explicit JsonResult(bool describes = false) : describes_(describes) {}
   const Json& json() const { return json_; }
   bool describes() const override { return describes_; }
 
-  using ResultFields::number;
-  void number(const char* name, double value, bool, Help) override { top()[name] = value; }
-  using ResultFields::integer;
-  void integer(const char* name, std::optional<Eigen::Index> value, bool, Help) override {
-    top()[name] = value ? Json(*value) : Json(nullptr);
-  }
   void flag(const char* name, bool value, Help) override { top()[name] = value; }
   void text(const char* name, std::string_view value, Help) override;
   void choice(const char* name, std::size_t value, Choices names, Help) override;
-  void array(const char* name, const ArrayView& array, Help) override;
   void texts(const char* name, std::span<const std::string> values, Dimension, Help) override;
   void bytes(const char* name, std::span<const std::byte> value, bool nullable, Help) override;
   void note(const std::string& text) override { notes_.push_back(text); }
   const std::vector<std::string>& notes() const { return notes_; }
 
  protected:
+  void put_number(const char* name, double value, bool, Help) override { top()[name] = value; }
+  void put_integer(const char* name, std::optional<Eigen::Index> value, bool, Help) override {
+    top()[name] = value ? Json(*value) : Json(nullptr);
+  }
+  void put_array(const char* name, const ArrayView& array, Help) override;
   void begin_object(const char* name, Help) override { open(name, Json::object()); }
   void begin_list(const char* name, Help) override { open(name, Json::array()); }
   void begin_item() override;
@@ -58,27 +54,23 @@ class JsonResult final : public ResultFields {
 /// of its lists are left out.
 class ArrayColumns final : public ResultFields {
  public:
-  using ResultFields::array;
-
   /// Whether there is a column.
   bool any() const { return !columns_.empty(); }
   /// Whether there is a row.
   bool any_row() const;
   void write(std::ostream& out) const;
 
-  void array(const char* name, const ArrayView& array, Help) override;
   void texts(const char* name, std::span<const std::string> values, Dimension dimension,
              Help) override;
-  using ResultFields::number;
-  void number(const char*, double, bool, Help) override {}
-  using ResultFields::integer;
-  void integer(const char*, std::optional<Eigen::Index>, bool, Help) override {}
   void flag(const char*, bool, Help) override {}
   void text(const char*, std::string_view, Help) override {}
   void choice(const char*, std::size_t, Choices, Help) override {}
   void bytes(const char*, std::span<const std::byte>, bool, Help) override {}
 
  protected:
+  void put_array(const char* name, const ArrayView& array, Help) override;
+  void put_number(const char*, double, bool, Help) override {}
+  void put_integer(const char*, std::optional<Eigen::Index>, bool, Help) override {}
   void begin_object(const char* name, Help) override {
     prefixes_.push_back(std::string(name) + "_");
   }

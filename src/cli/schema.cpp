@@ -97,26 +97,10 @@ Json schema_of(const InputField& field) {
 
 class ResultSchema final : public ResultFields {
  public:
-  using ResultFields::array;
-
   ResultSchema() { open_.push_back(&json_); }
   const Json& json() const { return json_; }
 
   bool describes() const override { return true; }
-  using ResultFields::number;
-  void number(const char* name, double, bool nullable, Help meaning) override {
-    add(name, {{"type", type_of("number", nullable)}}, meaning);
-  }
-  void number(const Parameter& p, double) override {
-    Json& place =
-        add(p.name.data(), {{"type", type_of(p)}, {"x-range", allowed_range(p)}}, p.meaning.data());
-    describe_range(place, p);
-  }
-  using ResultFields::integer;
-  void integer(const char* name, std::optional<Eigen::Index>, bool nullable,
-               Help meaning) override {
-    add(name, {{"type", type_of("integer", nullable)}}, meaning);
-  }
   void flag(const char* name, bool, Help meaning) override {
     add(name, {{"type", "boolean"}}, meaning);
   }
@@ -126,7 +110,6 @@ class ResultSchema final : public ResultFields {
   void choice(const char* name, std::size_t, Choices names, Help meaning) override {
     add(name, {{"enum", names_of(names)}, {"x-labels", labels_of(names)}}, meaning);
   }
-  void array(const char* name, const ArrayView& array, Help meaning) override;
   void texts(const char* name, std::span<const std::string>, Dimension dimension,
              Help meaning) override {
     add(name, {{"type", "array"}, {"items", {{"type", "string"}}}, {"x-shape", {dimension.name}}},
@@ -137,6 +120,19 @@ class ResultSchema final : public ResultFields {
   }
 
  protected:
+  void put_number(const char* name, double, bool nullable, Help meaning) override {
+    add(name, {{"type", type_of("number", nullable)}}, meaning);
+  }
+  void put_parameter(const Parameter& p, double) override {
+    Json& place =
+        add(p.name.data(), {{"type", type_of(p)}, {"x-range", allowed_range(p)}}, p.meaning.data());
+    describe_range(place, p);
+  }
+  void put_integer(const char* name, std::optional<Eigen::Index>, bool nullable,
+                   Help meaning) override {
+    add(name, {{"type", type_of("integer", nullable)}}, meaning);
+  }
+  void put_array(const char* name, const ArrayView& array, Help meaning) override;
   void begin_object(const char* name, Help meaning) override {
     open_.push_back(&add(name, object(), meaning));
   }
@@ -159,7 +155,7 @@ class ResultSchema final : public ResultFields {
   std::vector<Json*> open_;
 };
 
-void ResultSchema::array(const char* name, const ArrayView& array, Help meaning) {
+void ResultSchema::put_array(const char* name, const ArrayView& array, Help meaning) {
   static constexpr std::array kTypes{"Float64Array", "Float64Array", "Float32Array",
                                      "Float32Array", "Float64Array", "Uint8Array"};
   Json entry{{"type", type_of("number", /*nullable=*/true)}};

@@ -4,12 +4,13 @@ namespace eigenscope {
 
 void ResultFields::choices(const char* name, const std::vector<std::uint8_t>& values, Choices names,
                            Shape shape, Help meaning) {
-  array(name, {ArrayView::Element::choice, values.data(), values.size(), shape, names}, meaning);
+  put_array(name, {ArrayView::Element::choice, values.data(), values.size(), shape, names},
+            meaning);
 }
 
 void ResultFields::visit_array(const char* name, ArrayView::Element element, const void* data,
                                Eigen::Index size, Shape shape, Help meaning) {
-  array(name, {element, data, static_cast<std::size_t>(size), shape}, meaning);
+  put_array(name, {element, data, static_cast<std::size_t>(size), shape}, meaning);
 }
 
 }  // namespace eigenscope

@@ -54,35 +54,29 @@ class ResultFields {
  public:
   virtual ~ResultFields() = default;
 
-  /// `nullable` where a NaN, for a number that does not exist, is to be expected.
-  virtual void number(const char* name, double value, bool nullable, Help meaning) = 0;
-  /// `nullable` where it may have no value.
-  virtual void integer(const char* name, std::optional<Eigen::Index> value, bool nullable,
-                       Help meaning) = 0;
   virtual void flag(const char* name, bool value, Help meaning) = 0;
   virtual void text(const char* name, std::string_view value, Help meaning) = 0;
   virtual void choice(const char* name, std::size_t value, Choices names, Help meaning) = 0;
-  virtual void array(const char* name, const ArrayView& array, Help meaning) = 0;
   virtual void texts(const char* name, std::span<const std::string> values, Dimension dimension,
                      Help meaning) = 0;
   /// Any bytes, such as a file or a text that need not be UTF-8. `nullable` where none are null.
   virtual void bytes(const char* name, std::span<const std::byte> value, bool nullable,
                      Help meaning) = 0;
 
-  void number(const char* name, double value, Help meaning) { number(name, value, false, meaning); }
-  /// Of an input: name, meaning and range are the parameter's, or those of the row of this name.
-  virtual void number(const Parameter& parameter, double value) {
-    number(parameter.name.data(), value, false, parameter.meaning.data());
+  void number(const char* name, double value, Help meaning) {
+    put_number(name, value, false, meaning);
   }
+  /// Of an input: name, meaning and range are the parameter's, or those of the row of this name.
+  void number(const Parameter& parameter, double value) { put_parameter(parameter, value); }
   void number(const char* name, double value) { number(parameter(name), value); }
   void nullable(const char* name, double value, Help meaning) {
-    number(name, value, true, meaning);
+    put_number(name, value, true, meaning);
   }
   void integer(const char* name, Eigen::Index value, Help meaning) {
-    integer(name, value, false, meaning);
+    put_integer(name, value, false, meaning);
   }
   void nullable(const char* name, std::optional<Eigen::Index> value, Help meaning) {
-    integer(name, value, true, meaning);
+    put_integer(name, value, true, meaning);
   }
   void array(const char* name, const Eigen::VectorXd& values, Shape shape, Help meaning) {
     visit_array(name, ArrayView::Element::real, values.data(), values.size(), shape, meaning);
@@ -142,6 +136,15 @@ class ResultFields {
   virtual bool describes() const { return false; }
 
  protected:
+  /// `nullable` where a NaN, for a number that does not exist, is to be expected.
+  virtual void put_number(const char* name, double value, bool nullable, Help meaning) = 0;
+  virtual void put_parameter(const Parameter& parameter, double value) {
+    put_number(parameter.name.data(), value, false, parameter.meaning.data());
+  }
+  /// `nullable` where it may have no value.
+  virtual void put_integer(const char* name, std::optional<Eigen::Index> value, bool nullable,
+                           Help meaning) = 0;
+  virtual void put_array(const char* name, const ArrayView& array, Help meaning) = 0;
   virtual void begin_object(const char* name, Help meaning) = 0;
   virtual void begin_list(const char* name, Help meaning) = 0;
   virtual void begin_item() = 0;
