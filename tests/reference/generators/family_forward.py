@@ -48,8 +48,9 @@ def layer_of(prefix):
     return int(prefix.split(".layers.")[1].split(".")[0])
 
 
-def attend(queries, keys, values, scale, causal=True, cap=None, reach=None):
-    """Tokens x heads x coordinates each, the last two perhaps with fewer heads; tokens x all coordinates."""
+def attend(queries, keys, values, scale, causal=True, cap=None, reach=None, sinks=None):
+    """Tokens x heads x coordinates each, the last two perhaps with fewer heads; tokens x all coordinates. `sinks` are
+    logits of each head beside those of its keys."""
     keys, values = (np.repeat(y, queries.shape[1] // y.shape[1], axis=1) for y in (keys, values))
     logits = np.einsum("qhc,khc->hqk", queries, keys) * scale
     if cap:
@@ -59,8 +60,11 @@ def attend(queries, keys, values, scale, causal=True, cap=None, reach=None):
     if reach is not None:
         hidden |= np.abs(ahead) > reach
     logits[:, hidden] = -np.inf
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
+    highest = logits.max(axis=-1, keepdims=True)
+    weights = np.exp(logits - highest)
+    weights /= weights.sum(axis=-1, keepdims=True) + (
+        0 if sinks is None else np.exp(sinks[:, None, None] - highest)
+    )
     return np.einsum("hqk,khc->qhc", weights, values).reshape(len(queries), -1)
 
 
@@ -102,8 +106,19 @@ class Model:
         root = np.sqrt(np.mean(centred * centred, axis=-1, keepdims=True) + epsilon)
         return centred / root * self.w[name + ".weight"] + self.w.get(name + ".bias", 0.0)
 
+    def norm(self, name, x):
+        return self.layer_norm(name, x, self.config["layer_norm_eps"])
+
     def layer_prefix(self, layer):
         return f"{self.prefix}{self.layers}{layer}."
+
+    def heads_of(self, names, x):
+        """Queries, keys and values by the linear maps with these names, tokens x heads x coordinates each."""
+        return [self.linear(name, x).reshape(len(x), -1, HEAD_WIDTH) for name in names]
+
+    def logits(self, x):
+        """None for an encoder."""
+        return None
 
     def result(self):
         x = self.embedded(np.array(IDS))
@@ -172,14 +187,17 @@ class Llama(Model):
     def reach(self, layer):
         return self.config["sliding_window"] - 1 if self.has_window(layer) else None
 
-    def attention(self, p, x, scale=None, cap=None):
+    def read(self, p, x, scale=None, cap=None):
+        """What all heads read."""
         q, k, v = (y.reshape(len(x), -1, self.width) for y in self.projections(p, x))
         q, k = self.normed(p + "q_norm", q), self.normed(p + "k_norm", k)
         q, k = self.turned(p, q), self.turned(p, k)
         causal = not self.config.get("use_bidirectional_attention")
-        reach = self.reach(layer_of(p))
-        read = attend(q, k, v, scale or self.width**-0.5, causal=causal, cap=cap, reach=reach)
-        return self.linear(p + "o_proj", read)
+        reach, sinks = self.reach(layer_of(p)), self.w.get(p + "sinks")
+        return attend(q, k, v, scale or self.width**-0.5, causal, cap, reach, sinks)
+
+    def attention(self, p, x, scale=None, cap=None):
+        return self.linear(p + "o_proj", self.read(p, x, scale, cap))
 
     def mlp(self, p, x):
         active = self.activation(self.linear(p + "gate_proj", x)) * self.linear(p + "up_proj", x)
@@ -398,9 +416,6 @@ class Cohere(Llama):
     }
     norms = ["input_layernorm"]
 
-    def norm(self, name, x):
-        return self.layer_norm(name, x, self.config["layer_norm_eps"])
-
     def turned(self, p, x):
         return rotated_neighbours(x, self.config["rope_theta"])
 
@@ -463,19 +478,8 @@ class GptOss(Llama):
         return np.concatenate([z.real, z.imag], axis=-1) * (0.1 * math.log(s["factor"]) + 1)
 
     def result(self):
-        x = self.embedded(np.array(IDS))
-        p = "model.layers.0.self_attn."
-        q, k, v = (
-            y.reshape(len(x), -1, self.width)
-            for y in self.projections(p, self.rms_norm("model.layers.0.input_layernorm", x))
-        )
-        q, k = self.turned(p, q), self.turned(p, k)
-        k, v = (np.repeat(y, q.shape[1] // y.shape[1], axis=1) for y in (k, v))
-        logits = np.einsum("qhc,khc->hqk", q, k) * self.width**-0.5
-        back = np.arange(len(x))[:, None] - np.arange(len(x))
-        weights = np.exp(logits) * ((back >= 0) & (back < self.config["sliding_window"]))
-        weights /= weights.sum(axis=-1, keepdims=True) + np.exp(self.w[p + "sinks"])[:, None, None]
-        read = np.einsum("hqk,khc->qhc", weights, v).reshape(len(x), -1)
+        x = self.rms_norm("model.layers.0.input_layernorm", self.embedded(np.array(IDS)))
+        read = self.read("model.layers.0.self_attn.", x)
         return {"config": self.config, "tensors": self.rows, "ids": IDS, "layers": [read], "logits": []}
 
 
@@ -511,19 +515,15 @@ class Phi(Model):
         return self.w["model.embed_tokens.weight"][ids]
 
     def block(self, p, x):
-        y = self.layer_norm(p + "input_layernorm", x, self.config["layer_norm_eps"])
-        q, k, v = (
-            self.linear(f"{p}self_attn.{name}_proj", y).reshape(len(x), -1, HEAD_WIDTH)
-            for name in "qkv"
-        )
+        y = self.norm(p + "input_layernorm", x)
+        q, k, v = self.heads_of([f"{p}self_attn.{name}_proj" for name in "qkv"], y)
         turned = int(HEAD_WIDTH * self.config["partial_rotary_factor"])
         q, k = (rotated(part, self.config["rope_theta"], turned) for part in (q, k))
         read = self.linear(p + "self_attn.dense", attend(q, k, v, HEAD_WIDTH**-0.5))
         return x + read + self.linear(p + "mlp.fc2", gelu_tanh(self.linear(p + "mlp.fc1", y)))
 
     def logits(self, x):
-        x = self.layer_norm("model.final_layernorm", x, self.config["layer_norm_eps"])
-        return self.linear("lm_head", x)
+        return self.linear("lm_head", self.norm("model.final_layernorm", x))
 
 
 class Phi3(Llama):
@@ -578,9 +578,6 @@ class NeoX(Model):
     def embedded(self, ids):
         return self.w["gpt_neox.embed_in.weight"][ids]
 
-    def norm(self, name, x):
-        return self.layer_norm(name, x, self.config["layer_norm_eps"])
-
     def attention(self, p, x):
         turned, base = int(HEAD_WIDTH * self.config["rotary_pct"]), self.config["rotary_emb_base"]
         fused = self.linear(p + "query_key_value", x).reshape(len(x), HEADS, 3 * HEAD_WIDTH)
@@ -630,10 +627,7 @@ class Opt(Model):
 
     def block(self, p, x):
         y = self.layer_norm(p + "self_attn_layer_norm", x, 1e-5)
-        q, k, v = (
-            self.linear(f"{p}self_attn.{name}_proj", y).reshape(len(x), HEADS, HEAD_WIDTH)
-            for name in "qkv"
-        )
+        q, k, v = self.heads_of([f"{p}self_attn.{name}_proj" for name in "qkv"], y)
         read = attend(q * HEAD_WIDTH**-0.5, k, v, 1.0)
         x = x + self.linear(p + "self_attn.out_proj", read)
         y = np.maximum(self.linear(p + "fc1", self.layer_norm(p + "final_layer_norm", x, 1e-5)), 0)
@@ -681,17 +675,11 @@ class Clip(Model):
 
     def block(self, p, x):
         y = self.layer_norm(p + "layer_norm1", x, self.epsilon)
-        q, k, v = (
-            self.linear(f"{p}self_attn.{name}_proj", y).reshape(len(x), HEADS, HEAD_WIDTH)
-            for name in "qkv"
-        )
+        q, k, v = self.heads_of([f"{p}self_attn.{name}_proj" for name in "qkv"], y)
         read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=self.causal)
         x = x + self.linear(p + "self_attn.out_proj", read)
         y = self.linear(p + "mlp.fc1", self.layer_norm(p + "layer_norm2", x, self.epsilon))
         return x + self.linear(p + "mlp.fc2", self.activation(y))
-
-    def logits(self, x):
-        return None
 
 
 class Siglip(Clip):
@@ -796,17 +784,11 @@ class Roberta(Model):
         return self.layer_norm(p + "LayerNorm", x, self.epsilon)
 
     def block(self, p, x):
-        q, k, v = (
-            self.linear(p + name, x).reshape(len(x), HEADS, HEAD_WIDTH)
-            for name in (self.query, self.key, self.value)
-        )
+        q, k, v = self.heads_of([p + self.query, p + self.key, p + self.value], x)
         read = attend(q, k, v, HEAD_WIDTH**-0.5, causal=False)
         x = self.layer_norm(p + self.end, x + self.linear(p + self.output, read), self.epsilon)
         y = self.linear(p + self.down, self.activation(self.linear(p + self.up, x)))
         return self.layer_norm(p + self.last, x + y, self.epsilon)
-
-    def logits(self, x):
-        return None
 
 
 class XlmRoberta(Roberta):
@@ -902,9 +884,6 @@ class ModernBert(Model):
         active, gate = np.split(self.linear(p + "mlp.Wi", self.norm(p + "mlp_norm", x)), 2, axis=1)
         return x + self.linear(p + "mlp.Wo", gelu(active) * gate)
 
-    def logits(self, x):
-        return None
-
 
 class UseLite(Model):
     """The first layer reads narrower tokens: its heads are narrower too, and a linear map on its skip connection makes
@@ -951,9 +930,6 @@ class UseLite(Model):
         x = skipped + self.linear(p + "attention.output", read)
         hidden = np.maximum(self.linear(p + "mlp.up", self.layer_norm(p + "mlp_norm", x, 1e-6)), 0)
         return x + self.linear(p + "mlp.down", hidden)
-
-    def logits(self, x):
-        return None
 
 
 def generate():
