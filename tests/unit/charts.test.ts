@@ -113,7 +113,11 @@ test('cells of a grid are rows in CSV; JSON has axes and arrays once, floats wit
     '',
   ]);
   expect(Math.fround(Number(csv[5].split(',')[3]))).toBe(Math.fround(0.1));
-  const { grid, rows } = JSON.parse(await jsonOf({ ...table, columns: [...table.columns] }, origin).text());
+  const { grid, rows, columns, ...told } = JSON.parse(
+    await jsonOf({ ...table, columns: [...table.columns] }, origin).text(),
+  );
+  expect(told).toEqual(origin);
+  expect(columns).toEqual(table.columns);
   expect(rows).toEqual([['head', 0.5, 2, null, null, '1.2']]);
   expect(grid.axes[1]).toEqual({ name: 'x', at: [0, 0.1] });
   expect(grid.values.value).toEqual([0.100000001, null, 0.300000012, 1]);

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../web/charts/table.ts';
 import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
 import { quoted } from '../../web/state/quoted';
@@ -129,15 +128,4 @@ test('rows are ordered by a column either way, what is not known last', () => {
 test('a brush is the places between its commas', () => {
   expect([...brushed({ brush: '0.1,5.11' })]).toEqual(['0.1', '5.11']);
   expect(brushed({ brush: '' }).size).toBe(0);
-});
-
-test('a table as JSON says where it comes from and has one array a row', async () => {
-  const origin = { title: 'T', caption: '', link: 'https://a.host/', settings: 'Seed: 1', parameters: { seed: 1 } };
-  const columns = ['a', 'b'];
-  const rows = [
-    [1, null],
-    ['x', 2.5],
-  ];
-  const text = await jsonOf({ columns, rows }, origin).text();
-  expect(JSON.parse(text)).toEqual({ ...origin, columns, rows });
 });
