@@ -1,15 +1,12 @@
 // Text through the layers of a checkpoint: what a person sees meanwhile, and where a layer cannot be run.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { spoil } from '../checkpoints.ts';
 import { parseCsv } from '../csv.ts';
 import type { Output } from '../../web/engine/protocol.ts';
-import { bash, engine, json, MINILM, run, source } from './eigenscope.ts';
+import { bash, engine, json, MINILM, run, source, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-layers-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const DEPTH = 9;
 const VALUES = 'model.layers.7.self_attn.v_proj.weight';

@@ -1,14 +1,12 @@
 // Grids of checkpoints: shares, kills, a full disk; what is merged never depends on them.
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
-import { bash, json, program, run } from './eigenscope.ts';
+import { describe, expect, test } from 'vitest';
+import { bash, expectRefused, json, program, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-checkpoints-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const text = join(folder, 'text.txt');
 writeFileSync(text, 'It was the best of times,\nit was the worst of times.\n'.repeat(80));
@@ -120,9 +118,7 @@ describe.each(commands)('a grid of %s', (command) => {
   test('a full disk stops it with a message, and leaves nothing that is not whole', () => {
     const out = fresh();
     const line = `"$EIGENSCOPE" ${command} --grid ${grid} --out ${out}`;
-    const ran = bash(`trap '' XFSZ; ulimit -f 1; ${line}`);
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain('it cannot be written: File too large');
+    expectRefused(bash(`trap '' XFSZ; ulimit -f 1; ${line}`), 'it cannot be written: File too large', 1);
     expect(readdirSync(out)).toEqual([]);
     expect(bash(line).status).toBe(0);
     expect(collected(out, command)).toBe(expected);
@@ -136,8 +132,7 @@ test('a checkpoint that is none is named, and the others are measured', () => {
   const grid = write('broken.json', { ...source('heads'), checkpoints: [broken, join(models, 'a')] });
   const out = fresh();
   const ran = run('heads', { grid, out });
-  expect(ran.status).toBe(1);
-  expect(ran.stderr).toContain(`${broken}: `);
+  expectRefused(ran, `${broken}: `, 1);
   expect(ran.stderr).toContain('1 of the checkpoints of this share have no result');
   expect(JSON.parse(run('collect', { cells: out }, grid).stdout).cells).toHaveLength(1);
 });
@@ -153,19 +148,16 @@ test.each([
   [{ options: { measures: false } }, 'must be a number, a text, a list of them or true'],
 ])('%j is refused', (change, message) => {
   const grid = write('refused.json', { ...source('heads'), ...change });
-  const ran = run('heads', { grid, out: fresh() });
-  expect(ran.status).toBe(2);
-  expect(ran.stderr).toContain(message);
+  expectRefused(run('heads', { grid, out: fresh() }), message);
 });
 
 test('options beside --grid, and results of another grid, are refused', () => {
-  const both = run('heads', { grid: grids.heads, out: fresh() }, join(models, 'a'));
-  expect(both.status).toBe(2);
-  expect(both.stderr).toContain('MODEL must be omitted with --grid');
+  expectRefused(
+    run('heads', { grid: grids.heads, out: fresh() }, join(models, 'a')),
+    'MODEL must be omitted with --grid',
+  );
   expect(run('heads', { shard: '1/2' }, join(models, 'a')).stderr).toContain('--grid');
   expect(run('heads', { out: fresh() }).status).toBe(2);
   const other = write('other.json', { ...source('heads'), options: {} });
-  const ran = run('heads', { grid: other, out: serial.heads });
-  expect(ran.status).toBe(1);
-  expect(ran.stderr).toContain('it is of another grid: its `options` differs');
+  expectRefused(run('heads', { grid: other, out: serial.heads }), 'it is of another grid: its `options` differs', 1);
 });

@@ -1,12 +1,10 @@
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseCsv } from '../csv.ts';
-import { bash, json, MINILM, raw, run } from './eigenscope.ts';
+import { bash, expectRefused, json, MINILM, raw, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** A .safetensors file with this header text and `data` bytes, all `byte`. */
 function safetensors(name: string, header: string, data = 0, byte = 0): string {
@@ -161,18 +159,17 @@ describe('eigenscope heads', () => {
   test('takes the head count from the user where there is no config', () => {
     const path = bareLayer('bare.safetensors');
     expect(json('heads', { heads: 2 }, path).heads).toHaveLength(2);
-    const without = run('heads', {}, path);
-    expect(without.status).toBe(2);
-    expect(without.stderr).toContain('--heads must be given, an integer from 1 to');
+    expectRefused(run('heads', {}, path), '--heads must be given, an integer from 1 to');
     // A given count takes the place of a config, even of a broken one in the same folder.
     const both = mkdtempSync(join(folder, 'both-'));
     copyFileSync(path, join(both, 'model.safetensors'));
     writeFileSync(join(both, 'config.json'), '{');
     expect(json('heads', { heads: 2 }, both).heads).toHaveLength(2);
     expect(run('heads', {}, both).stderr).toContain('config.json');
-    const odd = run('heads', { heads: 3 }, path);
-    expect(odd.status).toBe(2);
-    expect(odd.stderr).toMatch(/^eigenscope: --heads must divide the outputs of the queries: .* 3 heads/);
+    expectRefused(
+      run('heads', { heads: 3 }, path),
+      /^eigenscope: --heads must divide the outputs of the queries: .* 3 heads/,
+    );
   });
 
   test('leaves a config beside the file alone when the user gives the heads', () => {
@@ -214,9 +211,7 @@ describe('eigenscope heads', () => {
   test('refuses a missing file and a broken tensor by name', () => {
     expect(run('heads', {}, join(folder, 'nowhere')).stderr).toContain('nowhere');
     const header = '{"w.query":{"dtype":"F32","shape":[2,2],"data_offsets":[0,64]}}';
-    const ran = run('heads', { heads: 1 }, safetensors('short.safetensors', header, 16));
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain('w.query');
+    expectRefused(run('heads', { heads: 1 }, safetensors('short.safetensors', header, 16)), 'w.query', 1);
   });
 
   test.each([['pytorch_model.bin', '\x80\x02}q\x00.', 'it is a Python pickle']])(
@@ -225,8 +220,7 @@ describe('eigenscope heads', () => {
       const path = join(folder, name);
       writeFileSync(path, bytes, 'latin1');
       const ran = run('heads', {}, path);
-      expect(ran.status).toBe(1);
-      expect(ran.stderr).toContain(words);
+      expectRefused(ran, words, 1);
       expect(ran.stderr).toMatch(/not \.safetensors: .*(transformers|torch\.load)/);
     },
   );
@@ -263,10 +257,10 @@ describe('bad input', () => {
     ['collapse', 'prefix', '1.5'],
     ['collapse-map', 'length', '1'],
   ])('eigenscope %s --%s %s names the field and its range', (command, name, value) => {
-    const ran = run(command, { [name]: value }, ...(command === 'heads' ? [MINILM] : []));
-    expect(ran.status).toBe(2);
-    expect(ran.stdout).toBe('');
-    expect(ran.stderr).toContain(`--${name.replaceAll('_', '-')} must be ${range(name)}: found`);
+    expectRefused(
+      run(command, { [name]: value }, ...(command === 'heads' ? [MINILM] : [])),
+      `--${name.replaceAll('_', '-')} must be ${range(name)}: found`,
+    );
   });
 
   test('what does not fit together is refused too', () => {
@@ -302,10 +296,7 @@ describe('bad input', () => {
     ['heads', MINILM, '--config='],
     ['heads', ''],
   ])('an empty text is refused: %s %s %s %s', (...args: string[]) => {
-    const ran = raw(...args);
-    expect(ran.status).toBe(2);
-    expect(ran.stdout).toBe('');
-    expect(ran.stderr).toMatch(/^eigenscope: \S+ must be .*: found an empty text$/m);
+    expectRefused(raw(...args), /^eigenscope: \S+ must be .*: found an empty text$/m);
   });
 
   test.each([
@@ -317,16 +308,13 @@ describe('bad input', () => {
     [['simulate', '--ensemble', 'list', '--eigenvalues', '1,2', '--width', '2'], '--width'],
   ])('an option that would do nothing is refused: %j', (args, name) => {
     const ran = raw(...args);
-    expect(ran.status).toBe(2);
-    expect(ran.stdout).toBe('');
-    expect(ran.stderr).toMatch(/^eigenscope: /);
+    expectRefused(ran, /^eigenscope: /);
     expect(ran.stderr).toContain(name);
   });
 
   test('an unknown command or option is named', () => {
-    const unknown = run('nonsense');
-    expect(unknown.status).toBe(2);
-    expect(unknown.stderr).toMatch(
+    expectRefused(
+      run('nonsense'),
       /^eigenscope: the command must be one of propagation, simulate, .*: found 'nonsense'$/m,
     );
     const option = run('simulate', { no_such_option: 1 });

@@ -1,14 +1,13 @@
 // The options of ./demo: invalid ones are refused before any work, valid ones give the port of the
 // server. A copy of the script runs in a folder with a page of one line, which is not built.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { root } from './eigenscope.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { root, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-demo-'));
+const folder = temporaryFolder();
 const steps = ['ensure_packages', 'ensure_emscripten_llvm', 'ensure_node', 'ensure_modules'];
 const builds = ['build_cli', 'build_wasm', 'build_site'];
 const PAGE = '<title>page</title>';
@@ -24,7 +23,6 @@ beforeAll(() => {
   writeFileSync(join(folder, 'build/logs/preview.log'), 'Local: http://127.0.0.1:1/ of an earlier run\n');
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const running: ChildProcess[] = [];
 const listening: Server[] = [];

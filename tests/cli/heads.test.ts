@@ -1,14 +1,12 @@
 // `eigenscope heads` on more than one model, on shards, mappings, gains, offsets and frames.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, waves, type Tensors } from '../checkpoints.ts';
 import { parseCsv } from '../csv.ts';
-import { json, MINILM, raw, run } from './eigenscope.ts';
+import { expectRefused, json, MINILM, raw, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-heads-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** A folder with the small LLaMA. */
 function llama(name: string): string {
@@ -71,9 +69,8 @@ test('scaled angles turn rotary heads; a scaling that is not known only matters 
   const unknown = scaled('unknown', { rope_type: 'spiral', factor: 2 });
   expect(xi(unknown, 0)).toBe(xi(model, 0));
   for (const flag of [['--offset', '1'], ['--average']]) {
-    const ran = raw('heads', unknown, ...flag);
-    expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toMatch(
+    expectRefused(
+      raw('heads', unknown, ...flag),
       /^eigenscope: --offset must be 0 unless .*: 'rope_scaling.rope_type' in \S*config.json is 'spiral'/,
     );
   }
@@ -133,9 +130,7 @@ test('several models in one call, and folders of models, have a column that dist
     '--config must be given with one checkpoint only: found',
   );
   writeFileSync(join(runs, 'step2', 'model.safetensors'), 'broken');
-  const broken = raw('heads', model, runs);
-  expect(broken).toMatchObject({ status: 1, stdout: '' });
-  expect(broken.stderr).toContain('step2');
+  expectRefused(raw('heads', model, runs), 'step2', 1);
 });
 
 test('a shard without its index is named as one part', () => {
@@ -170,9 +165,10 @@ test('a count of heads may be given for one stack', () => {
   };
   expect(stacks('vision=2,1')).toEqual(['text', 'vision', 'vision']);
   expect(stacks('vision=2,text=1')).toEqual(['text', 'vision', 'vision']);
-  const unknown = run('heads', { heads: 'tower=2' }, clip);
-  expect(unknown).toMatchObject({ status: 2, stdout: '' });
-  expect(unknown.stderr).toMatch(/^eigenscope: --heads must name a stack of .*: text, vision: found 'tower'/);
+  expectRefused(
+    run('heads', { heads: 'tower=2' }, clip),
+    /^eigenscope: --heads must name a stack of .*: text, vision: found 'tower'/,
+  );
   expect(run('heads', { heads: 'text=two' }, clip).stderr).toContain(
     "eigenscope: --heads must be an integer from 1 to 4096: found 'two'",
   );
@@ -190,9 +186,7 @@ test('an unrecognized architecture is read by a mapping', () => {
     [{ ...mapping, heads: 2, map_query: '' }, 'map_query'],
     [{ ...mapping, heads: 2, map_key: 'blk.{n}.k.weight' }, 'map_key'],
   ] as const) {
-    const ran = run('heads', bad, path);
-    expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain(`eigenscope: --${field.replaceAll('_', '-')} must be`);
+    expectRefused(run('heads', bad, path), `eigenscope: --${field.replaceAll('_', '-')} must be`);
   }
 });
 
@@ -204,7 +198,8 @@ test.each([
   ['offset', ''],
   ['key_heads', '-1'],
 ])('a bad --%s %s is refused by name', (name, value) => {
-  const ran = run('heads', { [name]: value }, model);
-  expect(ran).toMatchObject({ status: 2, stdout: '' });
-  expect(ran.stderr).toMatch(new RegExp(`^eigenscope: --${name.replaceAll('_', '-')} must be`));
+  expectRefused(
+    run('heads', { [name]: value }, model),
+    new RegExp(`^eigenscope: --${name.replaceAll('_', '-')} must be`),
+  );
 });

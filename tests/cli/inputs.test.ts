@@ -1,12 +1,10 @@
 // Inputs as people give them: streams, folders, files of another format, empty texts, too little memory.
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { bash, json, MINILM, raw, run } from './eigenscope.ts';
+import { describe, expect, test } from 'vitest';
+import { bash, expectRefused, json, MINILM, raw, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-inputs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const write = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
@@ -49,9 +47,11 @@ describe('a stream is read as a file', () => {
   });
 
   test.each(['heads /dev/zero', 'heads - < /dev/zero'])('but not without end: %s', (line) => {
-    const ran = bash(`ulimit -v 500000; "$EIGENSCOPE" ${line}`);
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toMatch(/(\/dev\/zero|standard input): a stream must have at most 1000000000 /);
+    expectRefused(
+      bash(`ulimit -v 500000; "$EIGENSCOPE" ${line}`),
+      /(\/dev\/zero|standard input): a stream must have at most 1000000000 /,
+      1,
+    );
   });
 });
 
@@ -94,9 +94,7 @@ describe('the checkpoint of a training run', () => {
     const damaged = Buffer.from(bytes);
     damaged.fill(' ', at, end + 1).write('"', at);
     const path = write('damaged.safetensors', damaged);
-    const ran = run('generate', { checkpoint: path });
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain('lowest_loss: it must be');
+    expectRefused(run('generate', { checkpoint: path }), 'lowest_loss: it must be', 1);
   });
 });
 
@@ -110,9 +108,10 @@ test('an empty text is refused by every option of a path or a name', () => {
   };
   for (const [command, options] of Object.entries(named)) {
     for (const option of options) {
-      const ran = raw(command, ...(['heads', 'predict'].includes(command) ? [MINILM] : []), `--${option}`, '');
-      expect(ran.stderr).toContain(`${option} must be a path or a name: found an empty text`);
-      expect(ran).toMatchObject({ status: 2, stdout: '' });
+      expectRefused(
+        raw(command, ...(['heads', 'predict'].includes(command) ? [MINILM] : []), `--${option}`, ''),
+        `${option} must be a path or a name: found an empty text`,
+      );
     }
   }
   const config = write('empty.json', '{"out": ""}');
@@ -122,16 +121,13 @@ test('an empty text is refused by every option of a path or a name', () => {
 test('an empty file is refused, not taken for one that is not given', () => {
   const file = write('empty.txt', '');
   for (const command of ['attend', 'predict']) {
-    const ran = run(command, { length: 8, file }, model);
-    expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toContain(`--file must have at least one byte: ${file} has none`);
+    expectRefused(run(command, { length: 8, file }, model), `--file must have at least one byte: ${file} has none`);
   }
 });
 
 test('an item that is there twice is refused', () => {
   const twice = run('train', { ...small, text, regularizer: 'none,locater,none' });
-  expect(twice).toMatchObject({ status: 2, stdout: '' });
-  expect(twice.stderr).toContain("--regularizer must have each item once: 'none' occurs twice");
+  expectRefused(twice, "--regularizer must have each item once: 'none' occurs twice");
   const both = run('train', { ...small, text, intervention: 'hard,hard' });
   expect(both.stderr).toContain("--intervention must have each item once: 'hard' occurs twice");
 });
@@ -144,9 +140,7 @@ test.each([
   ['{"text": "\xff"}', 'line 1, column 11'],
 ])('malformed JSON has a place: %j', (content, place) => {
   const config = write('malformed.json', Buffer.from(content, 'latin1'));
-  const ran = run('train', { config });
-  expect(ran.status).toBe(1);
-  expect(ran.stderr).toContain(`${config}: it must be JSON in UTF-8; the text is not, at ${place}`);
+  expectRefused(run('train', { config }), `${config}: it must be JSON in UTF-8; the text is not, at ${place}`, 1);
   for (const command of ['train', 'heads']) {
     const grid = run(command, { grid: config, out: join(folder, 'cells') });
     expect(grid.stderr).toContain(`grid: it must be JSON in UTF-8; the text is not, at ${place}`);
@@ -156,9 +150,7 @@ test.each([
 test('too little memory is named, with the sizes asked for', () => {
   const asked = 'collapse --width 4096 --length 2048 --stacks 2 --depth 2';
   const ran = bash(`ulimit -v 100000; "$EIGENSCOPE" ${asked}`);
-  expect(ran.status).toBe(1);
-  expect(ran.stdout).toBe('');
-  expect(ran.stderr).toContain('memory: the sizes asked for must fit into memory, but they do not');
+  expectRefused(ran, 'memory: the sizes asked for must fit into memory, but they do not', 1);
   expect(ran.stderr).toContain('--width 4096 --length 2048');
   expect(ran.stderr).toContain('this process may have 102 MB');
 });

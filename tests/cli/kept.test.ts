@@ -5,21 +5,18 @@ import {
   cpSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
-import { bash, program, run } from './eigenscope.ts';
+import { describe, expect, test } from 'vitest';
+import { bash, expectRefused, program, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-kept-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 let folders = 0;
 const fresh = () => join(folder, `out-${++folders}`);
 const text = join(folder, 'text.txt');
@@ -37,9 +34,8 @@ const files = (of: string) =>
 describe('the folder of training runs', () => {
   test.each([[{}], [{ seed: 2 }]])('that has a run is refused without --resume, with %j', (options) => {
     const before = files(trained);
-    const ran = train(trained, { steps: 2, ...options });
-    expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toContain(
+    expectRefused(
+      train(trained, { steps: 2, ...options }),
       `--out must name a folder without training runs unless --resume is given: ${trained} has table.csv`,
     );
     expect(files(trained)).toEqual(before);
@@ -152,9 +148,11 @@ describe('the log of a run that resumes', () => {
     cpSync(trained, out, { recursive: true });
     expect(train(out, {}, '--resume').stderr).toContain('--csv must be given to continue the existing log: ');
     rmSync(join(out, 'none-seed1', 'model.safetensors'));
-    const ran = train(out, {}, '--csv', '--resume');
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toMatch(/model\.safetensors: it must exist to resume the run, whose log/);
+    expectRefused(
+      train(out, {}, '--csv', '--resume'),
+      /model\.safetensors: it must exist to resume the run, whose log/,
+      1,
+    );
     expect(readFileSync(join(out, 'none-seed1', 'log.csv'), 'utf8')).toBe(log);
   });
 });
@@ -185,9 +183,7 @@ describe('the file of collected results', () => {
   test('keeps cells that exist nowhere else', () => {
     const empty = fresh();
     mkdirSync(empty);
-    const ran = collect(empty, results);
-    expect(ran).toMatchObject({ status: 2, stdout: '' });
-    expect(ran.stderr).toContain('must name a file without results that --cells lacks: ');
+    expectRefused(collect(empty, results), 'must name a file without results that --cells lacks: ');
     expect(readFileSync(results, 'utf8')).toBe(whole);
   });
 
@@ -196,9 +192,7 @@ describe('the file of collected results', () => {
     copyFileSync(grid, copy);
     for (const file of [text, copy]) {
       const before = readFileSync(file, 'utf8');
-      const ran = collect(cells, file);
-      expect(ran.status).toBe(2);
-      expect(ran.stderr).toContain('--out must name a new file or one with results of the experiment');
+      expectRefused(collect(cells, file), '--out must name a new file or one with results of the experiment');
       expect(readFileSync(file, 'utf8')).toBe(before);
     }
   });
@@ -231,9 +225,7 @@ describe('the file of collected results', () => {
     const cell = join(damaged, readdirSync(damaged)[0]!);
     const json = JSON.parse(readFileSync(cell, 'utf8'));
     writeFileSync(cell, JSON.stringify({ ...json, [key]: value }));
-    const ran = collect(damaged, join(folder, 'damaged.json'));
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain(`${cell}: it must be the result of a run`);
+    expectRefused(collect(damaged, join(folder, 'damaged.json')), `${cell}: it must be the result of a run`, 1);
   });
 
   test.each([
@@ -243,8 +235,6 @@ describe('the file of collected results', () => {
   ])('says what is wrong in a grid with %j', (change, message) => {
     const own = join(folder, 'wrong.json');
     writeFileSync(own, JSON.stringify({ ...source, ...change }));
-    const ran = run('collect', { cells }, own);
-    expect(ran.status).toBe(2);
-    expect(ran.stderr).toContain(message);
+    expectRefused(run('collect', { cells }, own), message);
   });
 });

@@ -1,11 +1,10 @@
 // Models on other hosts, by their names on the Hugging Face Hub and by URL.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, shardsOf, waves, type Tensors } from '../checkpoints.ts';
-import { json, MINILM, program, type Ran } from './eigenscope.ts';
+import { json, MINILM, program, type Ran, temporaryFolder } from './eigenscope.ts';
 import { COMMIT, hostHub, TOKEN, type HostedModel, type HubHost, type Sending } from './hub-host.ts';
 
 /** Reads below this many bytes come from blocks. */
@@ -25,7 +24,7 @@ const WIDE: Tensors = {
 };
 const WIDE_CONFIG = JSON.stringify({ model_type: 'llama', num_attention_heads: 2, hidden_size: WIDTH });
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-remote-'));
+const folder = temporaryFolder();
 const saved = (name: string, files: HostedModel['files']) => {
   mkdirSync(join(folder, name));
   for (const [file, bytes] of Object.entries(files)) writeFileSync(join(folder, name, file), bytes);
@@ -59,10 +58,7 @@ beforeAll(async () => {
   hub = await hostHub(models);
 });
 beforeEach(() => hub.asked.splice(0));
-afterAll(() => {
-  hub.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => hub.close());
 
 /** Runs a command beside the host, which this process serves. */
 function ask(args: string[], env: Record<string, string> = {}): Promise<Ran> {

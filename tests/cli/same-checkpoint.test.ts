@@ -1,15 +1,13 @@
 // What a checkpoint's heads are and do: the same numbers in a terminal and in a browser tab.
-import { readFileSync, writeFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { CheckpointFiles, Head, Input, NativeEngine } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
 import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, shardsOf } from '../checkpoints.ts';
-import { engine, finish, json, MINILM, raw, root, source } from './eigenscope.ts';
+import { engine, expectRefused, finish, json, MINILM, raw, root, source, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-same-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 const text = readFileSync(`${root}README.md`);
 const prose = join(folder, 'prose.txt');
 writeFileSync(prose, text);
@@ -40,6 +38,18 @@ function expectNear(wasm: ArrayLike<number>, terminal: (number | null)[], error:
     if (value === null) expect(wasm[i]).toBeNaN();
     else expect(Math.abs(wasm[i]! - value)).toBeLessThan(error * (1 + Math.abs(value)));
   });
+}
+
+/** All numbers of a result, in its order. */
+function numbersIn(value: unknown): (number | null)[] {
+  if (value === null || typeof value === 'number') return [value];
+  return typeof value === 'object' ? Object.values(value).flatMap(numbersIn) : [];
+}
+
+/** The same of two results. */
+function expectAlike(wasm: unknown, terminal: unknown, error: number) {
+  const numbers = numbersIn(wasm).map((it) => it ?? NaN);
+  expectNear(numbers, numbersIn(terminal), error);
 }
 
 const COMPARED = [
@@ -99,9 +109,7 @@ test('rotary circuits, of a safetensors file and of its GGUF, whose rows are in 
     expect(head.previous_token).toBeCloseTo(terminal[i].previous_token, 9);
     expect([head.width, head.head_width]).toEqual([terminal[i].width, terminal[i].head_width]);
   });
-  const refused = raw('rotary-circuits', MINILM);
-  expect(refused).toMatchObject({ status: 1, stdout: '' });
-  expect(refused.stderr).toContain('no head has rotary positions');
+  expectRefused(raw('rotary-circuits', MINILM), 'no head has rotary positions', 1);
   // The scan turns queries itself.
   for (const distance of [1, 4]) {
     const scanned = json('heads', { offset: distance, config }, weights).heads;
@@ -201,11 +209,7 @@ test('the drift of heads between two checkpoints', () => {
     const { stack: other, ...numbers } = terminal.heads[i];
     expect(stack).toBe(other);
     expect(Object.keys(head)).toEqual(Object.keys(numbers));
-    expectNear(
-      Object.values(head).map((it) => it ?? NaN),
-      Object.values(numbers),
-      1e-9,
-    );
+    expectAlike(head, numbers, 1e-9);
     expect(head.weight_distance).toBeGreaterThan(0.001);
   });
   expect(found.measures.map(({ measure }) => measure)).toEqual(terminal.measures.map((it: Measured) => it.measure));
@@ -224,8 +228,7 @@ test('what every head does on a text', () => {
     expect(rows).toHaveLength(others.length);
     rows.forEach((row, i) => {
       expect(Object.keys(row)).toEqual(Object.keys(others[i]!));
-      const values = Object.values(row).map((it) => (it as number | null) ?? NaN);
-      expectNear(values, Object.values(others[i]!), 1e-4);
+      expectAlike(row, others[i], 1e-4);
     });
   };
   near(found.heads, terminal.heads);
@@ -274,11 +277,7 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
     const { metric: where, quantity: what, measured: which, ...numbers } = terminal.expectations[i];
     expect([metric, quantity, measured]).toEqual([where, what, which]);
     expect(Object.keys(row)).toEqual(Object.keys(numbers));
-    expectNear(
-      Object.values(row).map((it) => it ?? NaN),
-      Object.values(numbers),
-      2e-3,
-    );
+    expectAlike(row, numbers, 2e-3);
   });
   expect(found.summary).toHaveLength(13);
   found.summary.forEach(({ name: own, ...row }, i) => {
@@ -286,11 +285,7 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
     expect(own).toBe(other);
     expect(Object.keys(row)).toEqual(Object.keys(numbers));
     // Ranks of heads that are nearly equal may change places.
-    expectNear(
-      Object.values(row).map((it) => it ?? NaN),
-      Object.values(numbers),
-      2e-3,
-    );
+    expectAlike(row, numbers, 2e-3);
   });
   // Divided among workers it gives the same.
   const ended = (number: number, parts: Uint8Array[]) => {
@@ -308,18 +303,6 @@ test('predictions, level by level', { timeout: 180_000 }, () => {
     expect(() => native.createPartition('predict', given, number, [...parts])).toThrow(/partitions must /);
   }
 });
-
-/** All numbers of a result, in its order. */
-function numbersIn(value: unknown): (number | null)[] {
-  if (value === null || typeof value === 'number') return [value];
-  return typeof value === 'object' ? Object.values(value).flatMap(numbersIn) : [];
-}
-
-/** The same of two results. */
-function expectAlike(wasm: unknown, terminal: unknown, error: number) {
-  const numbers = numbersIn(wasm).map((it) => it ?? NaN);
-  expectNear(numbers, numbersIn(terminal), error);
-}
 
 test('the labs on a checkpoint and a text', { timeout: 60_000 }, () => {
   const drawn = { length: 16, passages: 2, seed: 5 };

@@ -1,15 +1,14 @@
 // The same seed must give the same curve natively and in a browser tab, and a run in pieces the same as
 // one in one go.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { NativeEngine, Output, Regularizer, TrainSettings } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
 import { parseCsv } from '../csv.ts';
-import { engine, finish, json, run } from './eigenscope.ts';
+import { engine, finish, json, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-train-'));
+const folder = temporaryFolder();
 const file = join(folder, 'text.txt');
 const text = Uint8Array.from(Buffer.from('Call me Ishmael. Some years ago, never mind. '.repeat(60)));
 const { tokenizer: _, min_count: __, more: ___, ...standard } = operations.train.defaults;
@@ -35,7 +34,6 @@ beforeAll(async () => {
   writeFileSync(file, text);
   native = await engine();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function terminal(own: TrainSettings): Record<string, number | null>[] {
   return json('train', { ...own, text: file }).runs[0].rows;

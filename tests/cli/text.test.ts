@@ -1,11 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { json, MINILM, root, run } from './eigenscope.ts';
+import { describe, expect, test } from 'vitest';
+import { expectRefused, json, MINILM, root, run, temporaryFolder } from './eigenscope.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-text-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 /** A file with the project's own prose, long enough for a few passages. */
 function prose(): string {
@@ -128,17 +126,14 @@ describe('eigenscope predict', () => {
       [{ 'transfer-file': prose() }, /--transfer-file .*--measure-file/],
     ];
     for (const [wrong, message] of refusals) {
-      const ran = run('predict', { ...options, ...wrong }, MINILM);
-      expect(ran.stderr).toMatch(message);
-      expect(ran.status).toBe(2);
+      expectRefused(run('predict', { ...options, ...wrong }, MINILM), message);
     }
   });
 
   test('refuses a text that is too short for the passages', () => {
-    const ran = run('predict', { ...options, passages: 1000, file: prose() }, MINILM);
-    expect(ran.stderr).toMatch(
+    expectRefused(
+      run('predict', { ...options, passages: 1000, file: prose() }, MINILM),
       /--passages must be at most those of the text: it has \d+ of 64 tokens, and 2000 are needed/,
     );
-    expect(ran.status).toBe(2);
   });
 });

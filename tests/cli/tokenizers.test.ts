@@ -1,19 +1,17 @@
 // Tokenizers against @huggingface/tokenizers, on small files of every kind and on MiniLM's.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fixtures, sameWords } from '../tokenizers/fixtures.ts';
 import { difference } from '../tokenizers/peer.ts';
 import { strings, TOKENS } from '../tokenizers/strings.ts';
-import { MINILM } from './eigenscope.ts';
+import { MINILM, temporaryFolder } from './eigenscope.ts';
 
 const TEXTS = 2000;
 /** The least share of texts on which the peer must be comparable, so that the test compares something. */
 const LEAST = 0.6;
 
-const folder = mkdtempSync(join(tmpdir(), 'eigenscope-tokenizers-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const texts = strings(TEXTS, 7, TOKENS);
 

@@ -1,13 +1,11 @@
 // `eigenscope train`: comparisons, options from a file, refusals.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { json, MINILM, root, run } from './eigenscope.ts';
+import { describe, expect, test } from 'vitest';
+import { expectRefused, json, MINILM, root, run, temporaryFolder } from './eigenscope.ts';
 
 describe('eigenscope train', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-cli-train-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = (name: string, content: string) => {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
@@ -97,9 +95,7 @@ describe('eigenscope train', () => {
     expect(runs[0].seed).toBe(9);
     expect(runs[0].rows.at(-1).step).toBe(2);
     expect(runs[0].rows).toEqual(json('train', { ...small, seed: 9, layer_norm: 'post', steps: 2 }).runs[0].rows);
-    const unknown = run('train', { config: file('unknown.json', '{"widht": 8}') });
-    expect(unknown.status).toBe(2);
-    expect(unknown.stderr).toContain("has 'widht'");
+    expectRefused(run('train', { config: file('unknown.json', '{"widht": 8}') }), "has 'widht'");
     expect(run('train', { config: file('bad.json', '[1') }).status).toBe(1);
   });
 
@@ -143,9 +139,10 @@ describe('eigenscope train', () => {
   test('goes on only with a run of the same settings', () => {
     const out = join(folder, 'same');
     expect(run('train', { ...small, out }).status).toBe(0);
-    const other = run('train', { ...small, out, width: 16 }, '--resume');
-    expect(other.status).toBe(2);
-    expect(other.stderr).toContain('--width must be that of the resumed run, 8: found 16');
+    expectRefused(
+      run('train', { ...small, out, width: 16 }, '--resume'),
+      '--width must be that of the resumed run, 8: found 16',
+    );
   });
 
   test('evaluates on a validation text of its own, and goes on only with the same', () => {
@@ -156,9 +153,8 @@ describe('eigenscope train', () => {
     const bits = (found: typeof own) => found.runs[0].bits_per_byte;
     expect(bits(own)).not.toBe(bits(json('train', { ...options, out: join(folder, 'tenth') })));
     expect(bits(json('train', { ...options, validation, out }, '--resume'))).toBe(bits(own));
-    const tenth = run('train', { ...options, out }, '--resume');
-    expect(tenth.status).toBe(2);
-    expect(tenth.stderr).toContain(
+    expectRefused(
+      run('train', { ...options, out }, '--resume'),
       `--validation must be that of the resumed run, ${validation}: found the last tenth of the text`,
     );
   });

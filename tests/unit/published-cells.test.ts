@@ -1,11 +1,10 @@
 // Published experiments on the page: cells as training runs, and what their figures draw.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, onTestFinished } from 'vitest';
 import type { Output, Training } from '../../web/engine/protocol';
 import operations from '../../web/generated/operations.json';
-import { run } from '../cli/eigenscope';
+import { run, temporaryFolder } from '../cli/eigenscope';
 import { RunComparison } from '../../web/chapters/train/comparison';
 import { apartOf, escapesOf, groupsOf, pairedText, sumOf, thresholdOf } from '../../web/chapters/train/escape-rows';
 import {
@@ -50,7 +49,7 @@ describe.each(names)('the cells of %s', (name) => {
   const results = published(name);
 
   test('are training runs with the settings that the command line says', () => {
-    const out = mkdtempSync(join(tmpdir(), 'eigenscope-cells-'));
+    const out = temporaryFolder(onTestFinished);
     const short = { steps: 1, log_every: 1, eval_batches: 1, measure_batches: 1 };
     const settings = { ...results.grid.settings, ...short };
     const grid = { ...results.grid, settings, text: join(out, 'text.txt') };
@@ -71,7 +70,6 @@ describe.each(names)('the cells of %s', (name) => {
       const own = trainingOfCell({ ...results, grid }, { axes, seed });
       expect(own).toEqual({ ...defaults, ...given, ...settings, seed });
     }
-    rmSync(out, { recursive: true });
   });
 
   test('set the controls of the page to themselves', () => {
