@@ -31,6 +31,18 @@ function expectSame(wasm: ArrayLike<number>, terminal: number[]) {
   terminal.forEach((x, i) => expect(Math.abs(wasm[i]! - x)).toBeLessThan(1e-11 * (1 + Math.abs(x))));
 }
 
+/** The same of columns of the rows of a result; null is 0. */
+function expectSameColumns<Row extends object>(
+  wasm: Row[],
+  terminal: Record<string, number>[],
+  columns: (keyof Row & string)[],
+) {
+  for (const name of columns) {
+    const [own, others] = [wasm.map((row) => Number(row[name])), terminal.map((row) => Number(row[name]))];
+    expectSame(own, others);
+  }
+}
+
 const ensembles: Ensemble[] = ['normal', 'two-point', 'uniform', 'power-law', 'shifted-gaussian', 'factored'];
 const processes: TokenProcess[] = ['random-walk', 'normalized-walk', 'ar1'];
 
@@ -65,13 +77,7 @@ test('a list of eigenvalues and a sweep', () => {
   const grid = { means: [0.1, 0.3], variances: [0.1, 1], samples };
   const found = finish(native, 'sweep', { ...common, ...grid }).rows;
   const { rows } = json('sweep', { ...optionsOf(common), ...optionsOf(grid) });
-  const names = ['entropy', 'theory_localization', 'theory_entropy', 'theory_entropy_error'] as const;
-  for (const name of names) {
-    expectSame(
-      found.map((row) => row[name]!),
-      rows.map((row: Record<string, number>) => row[name]),
-    );
-  }
+  expectSameColumns(found, rows, ['entropy', 'theory_localization', 'theory_entropy', 'theory_entropy_error']);
 });
 
 test.each([
@@ -100,12 +106,7 @@ test('rows of independent logits, one row with its clipped softmax, and a rank c
   const rows = { lengths: [8, 32], logit_stds: [0.5, 2], samples: 200, seed: 9 };
   const drawn = json('row-entropy', optionsOf(rows)).rows as Record<string, number>[];
   const entropies = finish(native, 'row-entropy', rows).rows;
-  for (const name of ['limit_entropy', 'theory_entropy', 'entropy', 'entropy_error'] as const) {
-    expectSame(
-      entropies.map((row) => row[name]!),
-      drawn.map((row) => row[name]!),
-    );
-  }
+  expectSameColumns(entropies, drawn, ['limit_entropy', 'theory_entropy', 'entropy', 'entropy_error']);
   const row = { logits: [12, -3, 0, 2, -11], temperature: 4 };
   const softmax = json('softmax-row', { temperature: 4 }, `--logits=${row.logits.join()}`);
   const one = finish(native, 'softmax-row', row);
@@ -124,35 +125,21 @@ test('the labs', () => {
   const minima = json('position-meaning', optionsOf(position));
   const found = finish(native, 'position-meaning', position);
   expect(found.theory_crossing).not.toBeNull();
-  const names = [
+  expectSameColumns(found.rows, minima.rows, [
     'difference',
     'difference_error',
     'theory_difference',
     'random_loss',
     'meaning_meaning_overlap',
-  ] as const;
-  for (const name of names) {
-    expectSame(
-      found.rows.map((row) => row[name]!),
-      minima.rows.map((row: Record<string, number>) => row[name]),
-    );
-  }
+  ]);
   const latent = { repeats: 3, seed: 5, norms: 'corrected' } as const;
   const classes = json('latent-classes', optionsOf(latent)).rows as Record<string, number>[];
   const own = finish(native, 'latent-classes', latent).rows;
-  for (const name of ['variance', 'loss', 'tuned_loss', 'shuffled_tuned_loss', 'entropy_error'] as const) {
-    expectSame(
-      own.map((row) => row[name]!),
-      classes.map((row) => row[name]!),
-    );
-  }
+  expectSameColumns(own, classes, ['variance', 'loss', 'tuned_loss', 'shuffled_tuned_loss', 'entropy_error']);
   const settings = { ...latent, angles: 2, harmonics: 3, relevant: 1, spectrum_variance: 0.5, lengths: [16, 64] };
   const values = json('latent-values', optionsOf(settings));
   const read = finish(native, 'latent-values', settings);
-  expectSame(
-    read.points.map(({ error }) => error!),
-    values.points.map(({ error }: Record<string, number>) => error),
-  );
+  expectSameColumns(read.points, values.points, ['error']);
   expectSame(
     [read.error_slope!, read.error_slope_error!, read.posterior_slope!],
     [values.error_slope, values.error_slope_error, values.posterior_slope],
@@ -163,13 +150,14 @@ test('the lab of attention priors, to the last digit of its trained weights', ()
   const settings = { examples: [20, 60], trainings: 2, steps: 60, head_width: 6, seed: 5 };
   const terminal = json('attention-prior', optionsOf(settings));
   const found = finish(native, 'attention-prior', settings);
-  const names = ['accuracy', 'gain', 'target_weight', 'entropy_error', 'mean', 'variance'] as const;
-  for (const name of names) {
-    expectSame(
-      found.rows.map((row) => row[name]!),
-      terminal.rows.map((row: Record<string, number>) => row[name]),
-    );
-  }
+  expectSameColumns(found.rows, terminal.rows, [
+    'accuracy',
+    'gain',
+    'target_weight',
+    'entropy_error',
+    'mean',
+    'variance',
+  ]);
   expectSame([found.mean_correlation!, found.mean_error!], [terminal.mean_correlation, terminal.mean_error]);
 });
 
@@ -178,12 +166,14 @@ test('the lab of token priors, to the last digit of its trained weights', () => 
   const settings = { positions: 'learned', bytes: [1000, 5000], trainings: 2, steps: 20, seed: 5 } as const;
   const terminal = json('token-prior', optionsOf(settings));
   const found = finish(native, 'token-prior', { ...settings, text });
-  for (const name of ['loss', 'loss_error', 'added', 'added_error', 'largest_weight', 'mean_weight'] as const) {
-    expectSame(
-      found.rows.map((row) => row[name]!),
-      terminal.rows.map((row: Record<string, number>) => row[name]),
-    );
-  }
+  expectSameColumns(found.rows, terminal.rows, [
+    'loss',
+    'loss_error',
+    'added',
+    'added_error',
+    'largest_weight',
+    'mean_weight',
+  ]);
 });
 
 test.each([
@@ -194,16 +184,8 @@ test.each([
   const settings = { ...sizes, ...choices };
   const terminal = json('agent-attention', optionsOf(settings));
   const found = finish(native, 'agent-attention', settings);
-  for (const name of ['accuracy', 'gain', 'accuracy_error', 'relevant_share'] as const) {
-    expectSame(
-      found.rows.map((row) => row[name]!),
-      terminal.rows.map((row: Record<string, number>) => row[name]),
-    );
-  }
-  expectSame(
-    found.eigenvectors.map(({ share }) => share!),
-    terminal.eigenvectors.map(({ share }: Record<string, number>) => share),
-  );
+  expectSameColumns(found.rows, terminal.rows, ['accuracy', 'gain', 'accuracy_error', 'relevant_share']);
+  expectSameColumns(found.eigenvectors, terminal.eigenvectors, ['share']);
   expectSame([found.most_frequent!], [terminal.most_frequent]);
 });
 
@@ -231,18 +213,8 @@ test('the lab of hard retrieval, from its published models', () => {
   const settings = { sequences: 16, peak_weight: 0.6, seed: 4 };
   const terminal = json('hard-retrieval', settings, ...names);
   const found = finish(native, 'hard-retrieval', { ...settings, runs, text });
-  for (const name of ['predicted', 'measured', 'hard', 'hard_error', 'uniform', 'random'] as const) {
-    expectSame(
-      found.heads.map((head) => head[name]!),
-      terminal.heads.map((head: Record<string, number>) => head[name]),
-    );
-  }
-  for (const name of ['cost', 'share', 'null', 'null_low', 'p'] as const) {
-    expectSame(
-      found.correlations.map((row) => row[name]!),
-      terminal.correlations.map((row: Record<string, number>) => row[name]),
-    );
-  }
+  expectSameColumns(found.heads, terminal.heads, ['predicted', 'measured', 'hard', 'hard_error', 'uniform', 'random']);
+  expectSameColumns(found.correlations, terminal.correlations, ['cost', 'share', 'null', 'null_low', 'p']);
   expectSame(
     [found.agreement!, found.soft!, found.read_hard!, found.trained_hard!],
     [terminal.agreement, terminal.soft, terminal.read_hard, terminal.trained_hard],
@@ -254,7 +226,7 @@ test('the lab of parallel contexts, from its published models', () => {
   const settings = { sequences: 16, kept_blocks: 3, shared_prefix: 5, seed: 4 };
   const terminal = json('parallel-contexts', settings, ...names);
   const found = finish(native, 'parallel-contexts', { ...settings, runs, text });
-  for (const name of [
+  expectSameColumns(found.rows, terminal.rows, [
     'loss',
     'added',
     'added_error',
@@ -262,26 +234,10 @@ test('the lab of parallel contexts, from its published models', () => {
     'entropy',
     'last_layer_added',
     'factor',
-  ] as const) {
-    expectSame(
-      found.rows.map((row) => row[name]!),
-      terminal.rows.map((row: Record<string, number>) => row[name]),
-    );
-  }
-  for (const list of ['passages', 'properties'] as const) {
-    for (const name of ['correlation', 'null_low', 'p'] as const) {
-      expectSame(
-        found[list].map((row) => row[name]!),
-        terminal[list].map((row: Record<string, number>) => row[name]),
-      );
-    }
-  }
-  for (const name of ['mean', 'variance', 'entropy_added'] as const) {
-    expectSame(
-      found.heads.map((head) => head[name]!),
-      terminal.heads.map((head: Record<string, number>) => head[name]),
-    );
-  }
+  ]);
+  expectSameColumns(found.passages, terminal.passages, ['correlation', 'null_low', 'p']);
+  expectSameColumns(found.properties, terminal.properties, ['correlation', 'null_low', 'p']);
+  expectSameColumns(found.heads, terminal.heads, ['mean', 'variance', 'entropy_added']);
 });
 
 test('the lab on attention entries, from its published models', () => {
@@ -293,19 +249,11 @@ test('the lab on attention entries, from its published models', () => {
   const settings = { objective: 'next', attention_skip: 'without', sequences: 16, seed: 4 } as const;
   const terminal = json('attention-entries', settings, ...names);
   const found = finish(native, 'attention-entries', { ...settings, runs, text });
-  const compared = <Row extends object>(list: string, rows: Row[], columns: (keyof Row & string)[]) => {
-    for (const name of columns) {
-      expectSame(
-        rows.map((row) => Number(row[name])),
-        terminal[list].map((row: Record<string, number>) => Number(row[name])),
-      );
-    }
-  };
-  compared('rows', found.rows, ['ablated', 'ablated_error', 'over_diagonal', 'trained', 'entries']);
-  compared('learned', found.learned, ['kept', 'penalty']);
-  compared('masks', found.masks, ['entries', 'added', 'trained']);
-  compared('heads', found.heads, ['trace', 'excess', 'mass', 'bias_mass', 'predicted']);
-  compared('correlations', found.correlations, ['correlation', 'null_low', 'p']);
+  expectSameColumns(found.rows, terminal.rows, ['ablated', 'ablated_error', 'over_diagonal', 'trained', 'entries']);
+  expectSameColumns(found.learned, terminal.learned, ['kept', 'penalty']);
+  expectSameColumns(found.masks, terminal.masks, ['entries', 'added', 'trained']);
+  expectSameColumns(found.heads, terminal.heads, ['trace', 'excess', 'mass', 'bias_mass', 'predicted']);
+  expectSameColumns(found.correlations, terminal.correlations, ['correlation', 'null_low', 'p']);
   expectSame([found.loss!, found.trace_difference!], [terminal.loss, terminal.trace_difference]);
 });
 
