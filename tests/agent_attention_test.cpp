@@ -102,9 +102,7 @@ TEST_CASE("the gradient of every policy agrees with central differences") {
         return policy.backward(observations, drawn.actions, 0.01, advantages);
       };
       loss();
-      const Vector<double> gradient = policy.gradient();
-      CHECK(gradient_error(loss, policy.parameters().data(), gradient.size(), gradient.data()) <
-            1e-7);
+      CHECK(gradient_error(loss, policy.parameters(), policy.gradient()) < 1e-7);
     }
   }
 }
@@ -136,7 +134,7 @@ TEST_CASE("the mean of REINFORCE's gradient over all actions is the gradient of 
         mean += probabilities(first, 0) * probabilities(second, 1) * policy.gradient();
       }
     }
-    CHECK(gradient_error(cost, policy.parameters().data(), mean.size(), mean.data()) < 1e-7);
+    CHECK(gradient_error(cost, policy.parameters(), mean) < 1e-7);
   }
 }
 

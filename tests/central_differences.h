@@ -6,21 +6,23 @@
 
 namespace eigenscope::testing {
 
-/// Norm of (numeric - given gradient of `loss` by the numbers at `values`) over the numeric one's.
-inline double gradient_error(const std::function<double()>& loss, double* values,
-                             Eigen::Index count, const double* gradient) {
+/// Norm of (numeric - given gradient of `loss` by `values`) over the numeric one's. A copy of the gradient is taken,
+/// since `loss` may compute it again.
+inline double gradient_error(const std::function<double()>& loss,
+                             Eigen::Ref<Eigen::MatrixXd> values, const Eigen::MatrixXd gradient) {
   constexpr double kStep = 1e-5;
-  Eigen::VectorXd numeric(count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const double kept = values[i];
-    values[i] = kept + kStep;
+  Eigen::VectorXd numeric(values.size());
+  for (Eigen::Index i = 0; i < values.size(); ++i) {
+    double& value = values.reshaped()[i];
+    const double kept = value;
+    value = kept + kStep;
     const double above = loss();
-    values[i] = kept - kStep;
+    value = kept - kStep;
     const double below = loss();
-    values[i] = kept;
+    value = kept;
     numeric[i] = (above - below) / (2 * kStep);
   }
-  return (numeric - Eigen::Map<const Eigen::VectorXd>(gradient, count)).norm() / numeric.norm();
+  return (numeric - gradient.reshaped()).norm() / numeric.norm();
 }
 
 }  // namespace eigenscope::testing

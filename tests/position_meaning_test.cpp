@@ -60,7 +60,7 @@ TEST_CASE("the gradient of the training loss agrees with central differences") {
   VectorXd w = VectorXd::LinSpaced(30, -0.8, 1.1), gradient(30), unused(30);
   data.loss(25, w, gradient);
   const auto loss = [&] { return data.loss(25, w, unused); };
-  CHECK(testing::gradient_error(loss, w.data(), w.size(), gradient.data()) < 1e-7);
+  CHECK(testing::gradient_error(loss, w, gradient) < 1e-7);
 }
 
 TEST_CASE("a smaller training set is the beginning of a larger one") {

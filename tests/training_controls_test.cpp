@@ -54,8 +54,7 @@ TEST_CASE("fixed attention: the gradient equals central differences and does not
       loss_of(model, true);
       model.backward();
       const Vector<double> gradient = model.gradient();
-      CHECK(gradient_error(loss, model.parameters().data(), gradient.size(), gradient.data()) <
-            1e-6);
+      CHECK(gradient_error(loss, model.parameters(), gradient) < 1e-6);
       const Index query_key = (settings.heads + settings.groups()) * settings.head_width();
       for (const LayerOffsets& layer : model.layout().layers) {
         const Eigen::Map<const Matrix<double>> fused(gradient.data() + layer.fused,

@@ -47,12 +47,10 @@ TEST_CASE("the gradient of every penalty equals central differences") {
       regularizer->observe(model, /*first=*/true);
       model.gradient().setZero();
       const double found = regularizer->add_penalty(kHeadTargets, model);
-      const Vector<double> gradient = model.gradient();
-      CHECK((gradient.norm() > 0) == (found != 0));
+      CHECK((model.gradient().norm() > 0) == (found != 0));
       if (found == 0) continue;  // a decay or a reparametrization
       const auto loss = [&] { return regularizer->add_penalty(kHeadTargets, model); };
-      CHECK(gradient_error(loss, model.parameters().data(), gradient.size(), gradient.data()) <
-            1e-6);
+      CHECK(gradient_error(loss, model.parameters(), model.gradient()) < 1e-6);
     }
   }
 }
@@ -84,9 +82,7 @@ TEST_CASE("the attention prior adds -log of the weight on its key, averaged over
       };
       loss();
       model.backward(regularizer->prior(model.shape()));
-      const Vector<double> gradient = model.gradient();
-      CHECK(gradient_error(loss, model.parameters().data(), gradient.size(), gradient.data()) <
-            1e-6);
+      CHECK(gradient_error(loss, model.parameters(), model.gradient()) < 1e-6);
     }
   }
 }
@@ -169,7 +165,7 @@ TEST_CASE("sigmaReparam: gradient by W and gamma; every matrix has the spectral 
   model.backward();
   Vector<double> gradient;
   reparam.pull_back(raw, model.gradient(), gradient);
-  CHECK(gradient_error(loss, raw.data(), raw.size(), gradient.data()) < 1e-6);
+  CHECK(gradient_error(loss, raw, gradient) < 1e-6);
 }
 
 TEST_CASE("effective LocAteR sees what the query bias and the norm's gain carry") {
