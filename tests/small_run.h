@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "safetensors_writer.h"
 #include "support/random.h"
 #include "training/trainer.h"
 #include "training/training_file.h"
@@ -46,6 +47,15 @@ inline TrainedModel trained_model(const TrainSettings& settings, const std::stri
 
 inline std::shared_ptr<const Text> small_text() {
   return std::make_shared<const Text>(byte_text(made_text(2000)));
+}
+
+/// A run on the small text that goes on to its end from its checkpoint after some steps.
+inline Trainer resumed(const TrainSettings& settings, Eigen::Index steps) {
+  Trainer first(settings, small_text());
+  first.advance(steps);
+  Trainer second(*open(first.checkpoint()), small_text());
+  second.advance(settings.optimizer.steps);
+  return second;
 }
 
 }  // namespace eigenscope::testing

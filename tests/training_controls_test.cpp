@@ -118,21 +118,6 @@ TEST_CASE("fixed attention: the measures are those of its weights, or none") {
   CHECK(none.failure().empty());
 }
 
-TEST_CASE("fixed attention resumes bit by bit and trains another model") {
-  Trainer plain(small_run(), small_text());
-  plain.advance(12);
-  for (const AttentionKind kind : kControls) {
-    Trainer whole(control(kind), small_text());
-    whole.advance(12);
-    Trainer first(control(kind), small_text());
-    first.advance(5);
-    Trainer second(*open(first.checkpoint()), small_text());
-    second.advance(12);
-    CHECK(second.model().parameters() == whole.model().parameters());
-    CHECK(whole.model().parameters() != plain.model().parameters());
-  }
-}
-
 TEST_CASE("what acts on W_QK, and other programs' formats, are refused with fixed attention") {
   for (const AttentionKind kind : kControls) {
     const auto refusal = [&](auto change) {

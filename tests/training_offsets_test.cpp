@@ -32,10 +32,6 @@ TrainSettings masked_run() {
   return settings;
 }
 
-std::shared_ptr<Safetensors> opened(const Trainer& trainer) {
-  return std::make_shared<Safetensors>(std::make_shared<MemorySource>("run", trainer.checkpoint()));
-}
-
 std::vector<double> probabilities(const Trainer& trainer) {
   const Model<float>& model = trainer.model();
   std::vector<double> all;
@@ -204,16 +200,11 @@ TEST_CASE("the loss leaves out columns without a target") {
 }
 
 TEST_CASE("a run of masked tokens resumes bit by bit, with its vocabulary and mask") {
-  const auto text = small_text();
-  Trainer whole(masked_run(), text);
+  Trainer whole(masked_run(), small_text());
   CHECK(whole.settings().model.vocabulary == 257);
   whole.advance(100);
-  Trainer first(masked_run(), text);
-  first.advance(5);
-  Trainer second(*opened(first), text);
-  second.advance(100);
-  CHECK(second.checkpoint() == whole.checkpoint());
-  const TrainedModel trained = read_model(*opened(whole));
+  CHECK(resumed(masked_run(), 5).checkpoint() == whole.checkpoint());
+  const TrainedModel trained = read_model(*open(whole.checkpoint()));
   CHECK(trained.settings.model.vocabulary == 257);
   CHECK(trained.model.kept() == whole.model().kept());
   CHECK(whole.take_log().back().measure("loss") < std::log(256.0));
@@ -284,8 +275,9 @@ TEST_CASE("what offsets and masked tokens cannot be combined with is refused by 
   CHECK(item([](TrainSettings& s) { s.entry_penalty = -1; }) == "entry_penalty");
 
   Trainer masked(masked_run(), small_text());
-  CHECK(failure_of([&] { TextSampler(read_model(*opened(masked)), "call", 4, 1, 1); }).item ==
-        "checkpoint");
+  CHECK(failure_of([&] {
+          TextSampler(read_model(*open(masked.checkpoint())), "call", 4, 1, 1);
+        }).item == "checkpoint");
   CHECK(failure_of([&] { export_family(masked.settings().model); }).item == "export");
   Model<float> model(small_model());
   CHECK(failure_of([&] {

@@ -334,11 +334,7 @@ TEST_CASE("a run that learns nothing new stops early, resumed or not, and knows 
   CHECK(rows.back().measure("lowest_loss") == lowest);
   CHECK(rows.back().measure("lowest_step") == step);
   CHECK(static_cast<double>(rows.back().step) == step + 9);
-  Trainer first(settings, small_text());
-  first.advance(static_cast<Index>(step) + 4);
-  Trainer second(*open(first.checkpoint()), small_text());
-  second.advance(1000);
-  CHECK(second.steps_done() == whole.steps_done());
+  CHECK(resumed(settings, static_cast<Index>(step) + 4).steps_done() == whole.steps_done());
 }
 
 TEST_CASE("the gradient's norms by kind are those of the parameters of that kind, and add up") {
@@ -427,15 +423,14 @@ TEST_CASE("every option resumes bit by bit") {
   all[6].optimizer.schedule = Schedule::linear;
   all[7].regularizer.kind = RegularizerKind::locater_frobenius;
   all[7].regularizer.target_steps = 7;
+  all[8].model.attention = AttentionKind::none;
+  all[9].model.attention = AttentionKind::self;
   Trainer plain(small_run(), small_text());
   plain.advance(12);
   for (const TrainSettings& settings : all) {
     Trainer whole(settings, small_text());
     whole.advance(12);
-    Trainer first(settings, small_text());
-    first.advance(5);
-    Trainer second(*open(first.checkpoint()), small_text());
-    second.advance(12);
+    Trainer second = resumed(settings, 5);
     CHECK(second.model().parameters() == whole.model().parameters());
     CHECK(second.take_log().back().run == whole.take_log().back().run);
     // And it does something.
