@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "catch.h"
 #include "support/error.h"
 
 namespace eigenscope::testing {
@@ -24,6 +25,15 @@ Failure failure_of(Action action) {
     return {"argument", error.field(), error.what()};
   }
   return {"none", "", ""};
+}
+
+/// Checks what was refused, and that the message has these texts.
+template <typename... Texts>
+void check_failure(const Failure& failure, const std::string& item, const Texts&... texts) {
+  CHECK(failure.item == item);
+  for (const std::string& text : {std::string(texts)...}) {
+    CHECK_THAT(failure.message, ContainsSubstring(text));
+  }
 }
 
 }  // namespace eigenscope::testing

@@ -156,8 +156,7 @@ TEST_CASE("embeddings that are no frame of reference are refused by name") {
   const HeadFactors head = in_double(scan.advance(1).at(0));
   const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 16, 0));
   const Failure width = failure_of([&] { report_head(head, kernel, {true, narrow.covariance()}); });
-  CHECK(width.item == "layer 0 head 0");
-  CHECK_THAT(width.message, ContainsSubstring("embeddings have 4"));
+  check_failure(width, "layer 0 head 0", "embeddings have 4");
 }
 
 TEST_CASE("a gain that is not finite takes its heads out, counted and named") {

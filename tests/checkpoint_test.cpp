@@ -103,9 +103,8 @@ TEST_CASE("a configuration gives its plain values by their paths", "[checkpoint]
   CHECK_FALSE(config.text("kv").has_value());
   for (const std::string key : {"zero", "text", "cache", "minus", "half", "float", "huge", "long",
                                 "eps", "architectures", "text_config"}) {
-    const Failure failure = failure_of([&] { config.positive_integer(key, 4096); });
-    CHECK(failure.item == key);
-    CHECK_THAT(failure.message, ContainsSubstring("be an integer from 1 to 4096"));
+    check_failure(failure_of([&] { config.positive_integer(key, 4096); }), key,
+                  "be an integer from 1 to 4096");
   }
   CHECK_THAT(failure_of([&] { config.positive_integer("minus", 9); }).message,
              ContainsSubstring("in config.json, but is -3"));
