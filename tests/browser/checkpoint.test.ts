@@ -16,7 +16,6 @@ import {
   caption,
   checkpoint,
   csv,
-  exported,
   go,
   host,
   openBrowser,
@@ -480,17 +479,6 @@ test('a head is chosen in the small spectra', async () => {
   await page.waitForFunction(() => location.hash === '#model?head=sample:2.5');
   const row = page.locator('[data-row="sample:2.5"]');
   await expect.poll(() => row.getAttribute('aria-current')).toBe('true');
-});
-
-test('numbers are saved as JSON too', async () => {
-  const { page } = await visit(browser, `${host.address}#model`);
-  await settled(page, 'predictors');
-  const { columns, rows, parameters } = JSON.parse((await exported(page, 'predictors', 'json')).toString());
-  expect(parameters).toMatchObject({ quantity: 'entropy', seed: 1 });
-  expect(rows).toHaveLength(72);
-  const first = (name: string) => rows[0][columns.indexOf(name)];
-  expect([first('layer'), first('head'), first('quantity')]).toEqual([0, 0, 'entropy']);
-  expect(first('level_7')).toBeCloseTo(first('measured'), 0);
 });
 
 test('predictions can be stopped, and started again', async () => {
