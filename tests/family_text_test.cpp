@@ -33,25 +33,8 @@ const Json& all_models() {
 
 const Json& models_of(const std::string& family) { return all_models().at(family); }
 
-/// The largest difference over the largest number.
-double difference(const MatrixXf& found, const Json& columns) {
-  REQUIRE(found.cols() == static_cast<Index>(columns.size()));
-  double error = 0, largest = 0;
-  for (Index t = 0; t < found.cols(); ++t) {
-    const auto column = columns.at(static_cast<std::size_t>(t)).get<std::vector<double>>();
-    REQUIRE(found.rows() == static_cast<Index>(column.size()));
-    for (Index i = 0; i < found.rows(); ++i) {
-      const double expected = column[static_cast<std::size_t>(i)];
-      error = std::max(error, std::abs(static_cast<double>(found(i, t)) - expected));
-      largest = std::max(largest, std::abs(expected));
-    }
-  }
-  return error / largest;
-}
-
 std::shared_ptr<const Transformer> open_model(const TinyModel& model, const Json& config) {
-  return std::make_shared<const Transformer>(open(model.writer().bytes()),
-                                             Config::parse(config.dump()));
+  return transformer_of(model, config.dump());
 }
 
 /// What is refused when the model is run on a passage after `change` to its tensors and config.

@@ -1,12 +1,16 @@
 // Tiny checkpoints with seeded random weights.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "catch.h"
+#include "inference/transformer.h"
 #include "safetensors_writer.h"
 #include "support/random.h"
 
@@ -28,6 +32,7 @@ struct TinyModel {
     std::vector<float> normal(count);
     NormalStream(11, values.size()).fill(normal);
     shapes[name] = shape;
+    values[name].clear();
     for (const float z : normal) values[name].push_back(static_cast<float>(mean + scale * z));
   }
 
@@ -67,6 +72,14 @@ inline TinyModel tiny_gpt2() {
   return model;
 }
 
+/// A model of these tensors under a config.json.
+inline std::shared_ptr<const Transformer> transformer_of(
+    const TinyModel& model, const std::string& config = kTinyGpt2Config,
+    ModelInput input = ModelInput::text) {
+  return std::make_shared<const Transformer>(open(model.writer().bytes()), Config::parse(config),
+                                             input);
+}
+
 /// A model of a reference file, such as llama-forward.json: its weights are waves.
 inline TinyModel wave_model(const nlohmann::json& expected) {
   TinyModel model;
@@ -87,6 +100,22 @@ inline TinyModel wave_model(const nlohmann::json& expected) {
     model.values[name] = values;
   }
   return model;
+}
+
+/// The largest difference of columns over the largest number of those that are expected.
+inline double difference(const Eigen::MatrixXf& found, const nlohmann::json& columns) {
+  REQUIRE(found.cols() == static_cast<Eigen::Index>(columns.size()));
+  double error = 0, largest = 0;
+  for (Eigen::Index t = 0; t < found.cols(); ++t) {
+    const auto column = columns.at(static_cast<std::size_t>(t)).get<std::vector<double>>();
+    REQUIRE(found.rows() == static_cast<Eigen::Index>(column.size()));
+    for (Eigen::Index i = 0; i < found.rows(); ++i) {
+      const double expected = column[static_cast<std::size_t>(i)];
+      error = std::max(error, std::abs(static_cast<double>(found(i, t)) - expected));
+      largest = std::max(largest, std::abs(expected));
+    }
+  }
+  return error / largest;
 }
 
 }  // namespace eigenscope::testing

@@ -1,5 +1,4 @@
 // Forward passes: MiniLM against numbers of an independent script, GPT-2 against plain loops; measures.
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -15,13 +14,12 @@
 
 #include "advance_layer.h"
 #include "catch.h"
-#include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
 #include "inference/head_measures.h"
 #include "inference/text_attention.h"
 #include "inference_models.h"
-#include "paths.h"
+#include "minilm.h"
 #include "propagation/propagation.h"
 
 using namespace eigenscope;
@@ -156,18 +154,25 @@ class PlainGpt2 {
   const TinyModel& m_;
 };
 
+void check_tokens(const Eigen::MatrixXf& found, const Rows& expected) {
+  for (Index t = 0; t < found.cols(); ++t) {
+    for (Index i = 0; i < found.rows(); ++i) {
+      const double value = expected[static_cast<std::size_t>(t)][static_cast<std::size_t>(i)];
+      CHECK_THAT(found(i, t), WithinAbs(value, 1e-4));
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("MiniLM's forward pass has the numbers of an independent script", "[forward][sample]") {
   const nlohmann::json expected = reference("minilm-forward.json");
-  const Checkpoint minilm = open_checkpoint(minilm_folder());
-  const auto model = std::make_shared<const Transformer>(minilm.tensors, *minilm.config);
+  const auto model = minilm_transformer();
   CHECK(model->layers() == 6);
   CHECK(model->heads() == 12);
   CHECK(model->positions() == 512);
-  FileSource source(minilm_folder() + "/tokenizer.json");
   const auto passages =
-      cut_passages(TextTokenizer::read(source), expected.at("text").get<std::string>(), 128);
+      cut_passages(minilm_tokenizer(), expected.at("text").get<std::string>(), 128);
   REQUIRE(passages.size() == 1);
   CHECK(passages[0].ids == expected.at("ids").get<std::vector<int>>());
 
@@ -221,19 +226,13 @@ TEST_CASE("GPT-2's forward pass is that of plain loops, with any prefix", "[forw
         }
       }
     }
-    const Eigen::MatrixXf last = model->finished(pass.tokens(0));
-    for (Index t = 0; t < last.cols(); ++t) {
-      for (Index i = 0; i < last.rows(); ++i) {
-        const double value = expected[static_cast<std::size_t>(t)][static_cast<std::size_t>(i)];
-        CHECK_THAT(last(i, t), WithinAbs(value, 1e-4));
-      }
-    }
+    check_tokens(model->finished(pass.tokens(0)), expected);
   }
 }
 
 TEST_CASE("Interventions in the attention have the numbers of plain loops", "[forward]") {
   const TinyModel tiny_model = tiny_gpt2();
-  const auto model = tiny(tiny_model.writer(), kTinyGpt2Config);
+  const auto model = transformer_of(tiny_model);
   const std::vector<int> ids{3, 1, 4, 1, 5};
   PlainGpt2 plain(tiny_model);
   plain.removed = {0.5, -0.5, 0.1, 0.7};
@@ -266,21 +265,12 @@ TEST_CASE("Interventions in the attention have the numbers of plain loops", "[fo
     }
   }
   CHECK(rows == kTinyWidth);
-  const std::array<const Rows*, 2> both{&expected, &untouched};
-  for (std::size_t passage = 0; passage < both.size(); ++passage) {
-    const Eigen::MatrixXf last = model->finished(pass.tokens(passage));
-    for (Index t = 0; t < last.cols(); ++t) {
-      for (Index i = 0; i < last.rows(); ++i) {
-        const double value =
-            (*both[passage])[static_cast<std::size_t>(t)][static_cast<std::size_t>(i)];
-        CHECK_THAT(last(i, t), WithinAbs(value, 1e-4));
-      }
-    }
-  }
+  check_tokens(model->finished(pass.tokens(0)), expected);
+  check_tokens(model->finished(pass.tokens(1)), untouched);
 }
 
 TEST_CASE("What a visitor throws is thrown when no other passage runs", "[forward]") {
-  const auto model = tiny(tiny_gpt2().writer(), kTinyGpt2Config);
+  const auto model = transformer_of(tiny_gpt2());
   ForwardPass pass(model, {{{3, 1, 4}, 0, 0}, {{1, 5, 2}, 0, 0}});
   std::atomic<int> running = 0;
   PassageVisitors visitors;
@@ -346,7 +336,7 @@ TEST_CASE("models that do not fit together are refused by name", "[forward]") {
     TinyModel model = tiny_gpt2();
     change(model);
     return failure_of([&] {
-             ForwardPass pass(tiny(model.writer(), config), {{{1, 2}, 0, 0}});
+             ForwardPass pass(transformer_of(model, config), {{{1, 2}, 0, 0}});
              advance_layer(pass);
            })
         .item;
@@ -372,7 +362,7 @@ TEST_CASE("models that do not fit together are refused by name", "[forward]") {
   CHECK(failure(nothing, R"({"n_head":2,"layer_norm_epsilon":-1})") == "layer_norm_epsilon");
   CHECK(failure(nothing, R"({"n_head":2,"layer_norm_epsilon":"x"})") == "layer_norm_epsilon");
 
-  const auto model = tiny(tiny_gpt2().writer(), kTinyGpt2Config);
+  const auto model = transformer_of(tiny_gpt2());
   const auto embed = [&](const std::vector<int>& ids) {
     return failure_of([&] { model->embed(ids); }).item;
   };
@@ -386,14 +376,14 @@ TEST_CASE("models that do not fit together are refused by name", "[forward]") {
 TEST_CASE("a layer that is not finite is named, and the heads of those before it stay",
           "[forward]") {
   const std::vector<Passage> passages = {{{3, 1, 4}, 0, 0}, {{1, 5, 2}, 0, 0}};
-  TextAttention whole(tiny(tiny_gpt2().writer(), kTinyGpt2Config), passages, true);
+  TextAttention whole(transformer_of(tiny_gpt2()), passages, true);
   whole.advance(std::numeric_limits<double>::infinity());
   REQUIRE(whole.layers().size() == kTinyLayers);
   REQUIRE(whole.weights().size() == kTinyLayers * kTinyHeads * passages.size());
 
   TinyModel model = tiny_gpt2();
   model.values["h.1.attn.c_attn.weight"][5] = std::nan("");
-  TextAttention attention(tiny(model.writer(), kTinyGpt2Config), passages, true);
+  TextAttention attention(transformer_of(model), passages, true);
   const auto run = [&] { attention.advance(std::numeric_limits<double>::infinity()); };
   for (int tries = 0; tries < 2; ++tries) {  // the step is still to be done
     CHECK(failure_of(run).item == "h.1.attn.c_attn.weight");

@@ -19,12 +19,6 @@ using Eigen::MatrixXd;
 
 namespace {
 
-std::shared_ptr<const Safetensors> tiny_file() { return open(tiny_gpt2().writer().bytes()); }
-
-std::shared_ptr<const Transformer> tiny_model() {
-  return std::make_shared<const Transformer>(tiny_file(), Config::parse(kTinyGpt2Config));
-}
-
 std::vector<Passage> some_passages() {
   std::vector<Passage> passages;
   for (int k = 0; k < 9; ++k) {
@@ -36,7 +30,7 @@ std::vector<Passage> some_passages() {
 }
 
 std::vector<std::shared_ptr<const MatrixXd>> covariances(bool gain_in_weights) {
-  LayerCovariance job(tiny_model(), some_passages(), gain_in_weights);
+  LayerCovariance job(transformer_of(tiny_gpt2()), some_passages(), gain_in_weights);
   for (Index before = 0; !job.advance(1); before = job.steps_done()) {
     CHECK(job.steps_done() > before);
     CHECK(job.steps_done() < job.steps_wanted());
@@ -50,7 +44,7 @@ std::vector<std::shared_ptr<const MatrixXd>> covariances(bool gain_in_weights) {
 TEST_CASE("a layer's covariance is that of the states without sinks", "[forward]") {
   const auto found = covariances(false);
   REQUIRE(found.size() == kTinyLayers);
-  ForwardPass pass(tiny_model(), some_passages());
+  ForwardPass pass(transformer_of(tiny_gpt2()), some_passages());
   std::vector<MatrixXd> states(kTinyLayers, MatrixXd(kTinyWidth, 9 * 13));
   for (MatrixXd& layer : states) {
     Index place = 0;
@@ -73,7 +67,7 @@ TEST_CASE("folded gains and normalized states give the traces of plain W and sta
   std::vector<Traces> found[2];
   for (const bool folded : {false, true}) {
     const auto sigma = covariances(folded);
-    HeadScan scan(tiny_file(), &config, {.fold_gains = folded});
+    HeadScan scan(open(tiny_gpt2().writer().bytes()), &config, {.fold_gains = folded});
     while (!scan.done()) {
       for (const ScannedHead& head : scan.advance()) {
         const auto layer = static_cast<std::size_t>(in_double(head).layer);
@@ -91,7 +85,7 @@ TEST_CASE("folded gains and normalized states give the traces of plain W and sta
 
 TEST_CASE("passages without two tokens besides the sinks have no covariance", "[forward]") {
   const auto refused = [](std::vector<Passage> passages) {
-    return failure_of([&] { LayerCovariance(tiny_model(), passages, true); }).item;
+    return failure_of([&] { LayerCovariance(transformer_of(tiny_gpt2()), passages, true); }).item;
   };
   CHECK(refused({}) == "passages");
   CHECK(refused({{{1, 2}, 0, 0}}) == "passages");

@@ -240,8 +240,7 @@ std::vector<double> numbers_of(const std::vector<HeadPrediction>& heads) {
 }  // namespace
 
 TEST_CASE("the shares of a prediction are together the prediction", "[prediction]") {
-  const auto model = std::make_shared<const Transformer>(open(tiny_gpt2().writer().bytes()),
-                                                         Config::parse(kTinyGpt2Config));
+  const auto model = transformer_of(tiny_gpt2());
   const auto passages = [](int from) {
     std::vector<Passage> made(2);
     for (int k = 0; k < 2; ++k) {
@@ -279,8 +278,7 @@ TEST_CASE("the shares of a prediction are together the prediction", "[prediction
 }
 
 TEST_CASE("a prediction does not depend on how the work was cut", "[prediction]") {
-  const auto model = std::make_shared<const Transformer>(open(tiny_gpt2().writer().bytes()),
-                                                         Config::parse(kTinyGpt2Config));
+  const auto model = transformer_of(tiny_gpt2());
   std::vector<Passage> passages;
   for (int k = 0; k < 6; ++k) {
     Passage made;

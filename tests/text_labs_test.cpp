@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "catch.h"
-#include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
 #include "inference_models.h"
 #include "labs/attention_explanation.h"
 #include "labs/attention_sinks.h"
 #include "labs/head_outputs.h"
-#include "paths.h"
+#include "minilm.h"
 #include "support/error.h"
 
 using namespace eigenscope;
@@ -20,18 +19,6 @@ using namespace eigenscope::testing;
 using Eigen::Index;
 
 namespace {
-
-struct MiniLm {
-  std::shared_ptr<const Transformer> model;
-  TextTokenizer tokenizer;
-};
-
-MiniLm minilm() {
-  const Checkpoint checkpoint = open_checkpoint(minilm_folder());
-  FileSource source(minilm_folder() + "/tokenizer.json");
-  return {std::make_shared<const Transformer>(checkpoint.tensors, *checkpoint.config),
-          TextTokenizer::read(source)};
-}
 
 /// The passages of the reference file.
 std::vector<Passage> passages_of(const nlohmann::json& expected, const TextTokenizer& tokenizer) {
@@ -52,10 +39,7 @@ void finish(Job& job) {
   CHECK(job.steps_done() == job.steps_wanted());
 }
 
-std::shared_ptr<const Transformer> tiny() {
-  return std::make_shared<const Transformer>(open(tiny_gpt2().writer().bytes()),
-                                             Config::parse(kTinyGpt2Config));
-}
+std::shared_ptr<const Transformer> tiny() { return transformer_of(tiny_gpt2()); }
 
 /// Passages of the tiny causal model.
 std::vector<Passage> tiny_passages(std::size_t count) {
@@ -71,7 +55,8 @@ std::vector<Passage> tiny_passages(std::size_t count) {
 TEST_CASE("Attention sinks of MiniLM have the numbers of an independent script", "[labs][sample]") {
   const nlohmann::json reference_file = reference("minilm-labs.json");
   const nlohmann::json& expected = reference_file.at("sinks");
-  const auto [model, tokenizer] = minilm();
+  const auto model = minilm_transformer();
+  const TextTokenizer tokenizer = minilm_tokenizer();
   const std::vector<Passage> passages = passages_of(reference_file, tokenizer);
   AttentionSinks lab(model, {passages.begin(), passages.begin() + 2},
                      {passages.begin() + 2, passages.end()}, {0.1, 1});
@@ -135,7 +120,8 @@ TEST_CASE("What attention explains in MiniLM has the numbers of an independent s
           "[labs][sample]") {
   const nlohmann::json reference_file = reference("minilm-labs.json");
   const nlohmann::json& expected = reference_file.at("explanation");
-  const auto [model, tokenizer] = minilm();
+  const auto model = minilm_transformer();
+  const TextTokenizer tokenizer = minilm_tokenizer();
   const std::vector<Passage> passages = passages_of(reference_file, tokenizer);
   AttentionExplanation lab(model, passages, {passages.front()},
                            tokenizer.vocabulary().find("[MASK]"), 1);

@@ -9,7 +9,7 @@
 
 #include "catch.h"
 #include "checkpoint_failure.h"
-#include "paths.h"
+#include "minilm.h"
 #include "text/passages.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
@@ -22,10 +22,7 @@ using Json = nlohmann::json;
 namespace {
 
 const TextTokenizer& minilm() {
-  static const TextTokenizer tokenizer = [] {
-    FileSource source(minilm_folder() + "/tokenizer.json");
-    return TextTokenizer::read(source);
-  }();
+  static const TextTokenizer tokenizer = minilm_tokenizer();
   return tokenizer;
 }
 
@@ -284,9 +281,7 @@ TEST_CASE("post-processors wrap what those before them made", "[text]") {
 TEST_CASE("text that is not UTF-8 is refused with its byte", "[text][sample]") {
   for (const std::string bad : {"ab\xff", "ab\xc3", "ab\xc0\x80", "ab\xed\xa0\x80",
                                 "ab\xf4\x90\x80\x80", "ab\xe2\x82", "ab\x80"}) {
-    const Failure failure = failure_of([&] { minilm().encode(bad); });
-    CHECK(failure.item == "text");
-    CHECK_THAT(failure.message, ContainsSubstring("byte 3 is not"));
+    check_failure(failure_of([&] { minilm().encode(bad); }), "text", "byte 3 is not");
   }
   for (int byte = 0; byte < 128; ++byte) {
     const std::string text(1, static_cast<char>(byte));

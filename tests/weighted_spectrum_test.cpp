@@ -11,10 +11,9 @@
 #include "catch.h"
 #include "checkpoint/embedding_covariance.h"
 #include "checkpoint/head_report.h"
-#include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
 #include "inference_models.h"
-#include "paths.h"
+#include "minilm.h"
 #include "prediction/prediction.h"
 #include "prediction/spectral_expectations.h"
 #include "prediction/summary.h"
@@ -41,11 +40,6 @@ void check_listed(const nlohmann::json& expected, const nlohmann::json& listed,
     CHECK_THAT(found[listed[i].get<Index>()],
                WithinAbs(expected[i].get<double>(), tolerance * found[0]));
   }
-}
-
-std::shared_ptr<const Transformer> read_minilm() {
-  const Checkpoint checkpoint = open_checkpoint(minilm_folder());
-  return std::make_shared<const Transformer>(checkpoint.tensors, *checkpoint.config);
 }
 
 }  // namespace
@@ -118,7 +112,7 @@ TEST_CASE("weighted by the tokens of sequences, the heads of MiniLM have numpy's
     passages.statistics.push_back({ids.get<std::vector<int>>(), 1, 1});
   }
   passages.measured = passages.statistics;
-  Prediction prediction(read_minilm(), passages, {8, 1});
+  Prediction prediction(minilm_transformer(), passages, {8, 1});
   while (!prediction.advance(1000)) continue;
   REQUIRE(prediction.heads().size() == 72);
   for (std::size_t i = 0; i < 72; ++i) {

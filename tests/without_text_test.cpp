@@ -9,11 +9,10 @@
 
 #include "advance_layer.h"
 #include "catch.h"
-#include "checkpoint/open_checkpoint.h"
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
 #include "inference_models.h"
-#include "paths.h"
+#include "minilm.h"
 #include "prediction/mean_field.h"
 #include "prediction/prediction.h"
 #include "prediction/random_tokens.h"
@@ -54,8 +53,7 @@ double chi_square(const RandomTokens& law, const std::vector<Passage>& drawn) {
 std::shared_ptr<const Transformer> model_with(const std::function<void(TinyModel&)>& change) {
   TinyModel tiny = tiny_gpt2();
   change(tiny);
-  return std::make_shared<const Transformer>(open(tiny.writer().bytes()),
-                                             Config::parse(kTinyGpt2Config));
+  return transformer_of(tiny);
 }
 
 std::vector<Passage> tiny_passages(Index count, std::uint64_t seed, Index length = 12) {
@@ -486,8 +484,7 @@ TEST_CASE("the decay of attention over distance is the exponent of a power law",
 TEST_CASE("random words through MiniLM have the numbers of an independent script",
           "[without-text][sample]") {
   const nlohmann::json expected = reference("minilm-without-text.json");
-  const Checkpoint minilm = open_checkpoint(minilm_folder());
-  const auto model = std::make_shared<const Transformer>(minilm.tensors, *minilm.config);
+  const auto model = minilm_transformer();
   std::vector<Passage> passages;
   for (const auto& ids : expected.at("ids")) {
     passages.push_back({ids.get<std::vector<int>>(), 1, 1});
