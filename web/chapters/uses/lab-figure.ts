@@ -35,6 +35,19 @@ export function tableOfRows(rows: readonly object[]): Table {
   return { columns, rows: rows.map((row) => columns.map((name) => cell((row as Record<string, Cell>)[name]))) };
 }
 
+/** The rows of a result as a table. */
+export const rowsTable = ({ rows }: { rows: readonly object[] }): Table => tableOfRows(rows);
+
+/** Settings that are no larger than these while a control is dragged. */
+export type Quick = Partial<Record<{ [N in keyof State]: State[N] extends number ? N : never }[keyof State], number>>;
+
+/** The state of a question, with small settings while a control is dragged. */
+export function askedState({ state, quality }: FigureContext, quick: Quick): Readonly<State> {
+  if (quality === 'full') return state;
+  const names = Object.keys(quick) as (keyof Quick)[];
+  return { ...state, ...Object.fromEntries(names.map((name) => [name, Math.min(quick[name]!, state[name])])) };
+}
+
 /** A lab: two charts side by side, with the sentence that its numbers fill. */
 export abstract class LabFigure<Output> implements Figure {
   abstract readonly inputs: readonly (keyof State & string)[];

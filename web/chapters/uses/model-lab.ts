@@ -1,20 +1,15 @@
+import type { JobName, Output } from '../../engine/protocol';
 import { child } from '../../ui/dom';
 import type { FigureOf } from '../../ui/registry';
-import type { Checkpoint } from '../shared/checkpoint';
 import { weightsBytes, weightsSize } from '../shared/sample-weights';
 import { OWN_TEXT, ownText } from '../shared/text-source';
+import type { Panel } from './lab-figure';
 import type { LabModel } from './lab-model';
-import { LabFigure, type Panel } from './lab-figure';
-import { usesView, type FigureContext, type State, type Store } from './state';
-
-/** What a job on a checkpoint and a text is asked beside the settings of its lab. */
-export type ModelInput = Pick<Checkpoint, 'model' | 'index' | 'config' | 'tokenizer'> & {
-  file: Uint8Array;
-  fit_length: true;
-};
+import { QuestionLab } from './question-lab';
+import { usesView, type State, type Store } from './state';
 
 /** A lab on a checkpoint that reads text. It opens with the build's answer for the sample, whose weights wait. */
-export abstract class ModelLab<Output> extends LabFigure<Output> {
+export abstract class ModelLab<N extends JobName> extends QuestionLab<N> {
   private button: HTMLButtonElement;
 
   constructor(
@@ -31,20 +26,14 @@ export abstract class ModelLab<Output> extends LabFigure<Output> {
     follow();
   }
 
-  protected abstract ask(
-    context: FigureContext,
-    input: ModelInput,
-    take: (output: Output, progress: number) => void,
-  ): Promise<Output>;
-
   /** What the state shows of an answer. */
-  protected abstract panelsOf(output: Output, state: Readonly<State>): readonly [Panel, Panel];
+  protected abstract panelsOf(output: Output<N>, state: Readonly<State>): readonly [Panel, Panel];
 
-  protected panels(output: Output): readonly [Panel, Panel] {
+  protected panels(output: Output<N>): readonly [Panel, Panel] {
     return this.panelsOf(output, this.store.state);
   }
 
-  override card(first: Output): SVGSVGElement {
+  override card(first: Output<N>): SVGSVGElement {
     return super.card(first, this.panelsOf(first, usesView.defaults)[0]);
   }
 
@@ -52,7 +41,7 @@ export abstract class ModelLab<Output> extends LabFigure<Output> {
     return this.model.isAbsent && super.isKnown(state);
   }
 
-  protected async answer(context: FigureContext, take: (output: Output, progress: number) => void): Promise<Output> {
+  protected override async files() {
     if (this.model.isAbsent) {
       throw new Error(
         weightsBytes === 0
@@ -61,7 +50,7 @@ export abstract class ModelLab<Output> extends LabFigure<Output> {
       );
     }
     const [{ model, index, config, tokenizer }, { bytes: file }] = await Promise.all([this.model.files(), ownText()]);
-    return this.ask(context, { model, index, config, tokenizer, file, fit_length: true }, take);
+    return { model, index, config, tokenizer, file, fit_length: true };
   }
 
   /** Of which model, and of how much text the numbers are. */

@@ -1,25 +1,14 @@
 import { tick } from '../../../charts/format';
-import type { Table } from '../../../charts/table';
-import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
-import type { FigureContext } from '../state';
+import { rowsTable, type Panel } from '../lab-figure';
+import { QuestionLab } from '../question-lab';
 import { claimText, directionText } from './claim';
-import { AGENT_INPUTS, agentInput } from './lab';
+import { agentQuestion } from './lab';
 import { AGENT_LINES, type AgentOutput, crowdMarks, mostDistractors, scaleMarks } from './marks';
 
-/** Training runs while a control is dragged. */
-const QUICK = 2;
-
 /** Accuracy of policies over the number and the scale of irrelevant features. */
-export class AgentFigure extends LabFigure<AgentOutput> {
-  readonly inputs = AGENT_INPUTS;
-
-  protected answer(
-    { run, state, quality }: FigureContext,
-    take: (output: AgentOutput, progress: number) => void,
-  ): Promise<AgentOutput> {
-    const trainings = quality === 'quick' ? Math.min(QUICK, state.trainings) : state.trainings;
-    return run('agent-attention', { ...agentInput(state), trainings }, take);
-  }
+export class AgentFigure extends QuestionLab<'agent-attention'> {
+  protected readonly question = agentQuestion;
+  protected override readonly quick = { trainings: 2 };
 
   protected panels(output: AgentOutput): [Panel, Panel] {
     const ticks = (name: 'distractors' | 'scale') => [...new Set(output.rows.map((row) => row[name]))];
@@ -54,7 +43,5 @@ export class AgentFigure extends LabFigure<AgentOutput> {
     return `${runs} training runs. ${directionText(output)}`;
   }
 
-  protected tableOf({ rows }: AgentOutput): Table {
-    return tableOfRows(rows);
-  }
+  protected tableOf = rowsTable;
 }

@@ -1,24 +1,19 @@
 import { tick } from '../../../charts/format';
-import type { Table } from '../../../charts/table';
-import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
-import { runsAndText } from '../runs';
-import type { FigureContext } from '../state';
+import { rowsTable, type Panel } from '../lab-figure';
+import { QuestionLab } from '../question-lab';
+import { QUICK_SEQUENCES, runsAndText } from '../runs';
 import { claimText, correlationText } from './claim';
-import { CONTEXT_INPUTS, contextInput } from './lab';
+import { contextQuestion } from './lab';
 import { BLOCK_LINES, blockMarks, ENTROPY_MARKS, entropyMarks, type ContextOutput } from './marks';
 import { CONTEXT_MODELS } from './models';
 
 /** The cost of blocks read in parallel, over their number and over the entropy that they add. */
-export class ContextFigure extends LabFigure<ContextOutput> {
-  readonly inputs = CONTEXT_INPUTS;
+export class ContextFigure extends QuestionLab<'parallel-contexts'> {
+  protected readonly question = contextQuestion;
+  protected override readonly quick = QUICK_SEQUENCES;
 
-  protected async answer(
-    context: FigureContext,
-    take: (output: ContextOutput, progress: number) => void,
-  ): Promise<ContextOutput> {
-    const { run, state } = context;
-    const input = { ...contextInput(state), ...(await runsAndText(context, CONTEXT_MODELS)) };
-    return run('parallel-contexts', input, take);
+  protected override files() {
+    return runsAndText(CONTEXT_MODELS);
   }
 
   protected panels(output: ContextOutput): [Panel, Panel] {
@@ -47,7 +42,5 @@ export class ContextFigure extends LabFigure<ContextOutput> {
     return `Bars and ± are two standard errors over models and passages. ${correlationText(output)}`;
   }
 
-  protected tableOf({ rows }: ContextOutput): Table {
-    return tableOfRows(rows);
-  }
+  protected tableOf = rowsTable;
 }

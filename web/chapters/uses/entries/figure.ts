@@ -1,23 +1,20 @@
 import type { Table } from '../../../charts/table';
-import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
-import { runsAndText } from '../runs';
-import type { FigureContext } from '../state';
+import { tableOfRows, type Panel } from '../lab-figure';
+import { QuestionLab } from '../question-lab';
+import { QUICK_SEQUENCES, runsAndText } from '../runs';
+import type { State } from '../state';
 import { claimText, diagonalText, maskText } from './claim';
-import { ENTRY_INPUTS, entryInput } from './lab';
+import { entryQuestion } from './lab';
 import { COST_LINES, costMarks, costScale, DISTANCES, maskLines, maskMarks, type EntryOutput } from './marks';
 import { entryModels } from './models';
 
 /** What trained models lose without a distance between query and key, and the distances that a learned mask keeps. */
-export class EntryFigure extends LabFigure<EntryOutput> {
-  readonly inputs = ENTRY_INPUTS;
+export class EntryFigure extends QuestionLab<'attention-entries'> {
+  protected readonly question = entryQuestion;
+  protected override readonly quick = QUICK_SEQUENCES;
 
-  protected async answer(
-    context: FigureContext,
-    take: (output: EntryOutput, progress: number) => void,
-  ): Promise<EntryOutput> {
-    const { run, state } = context;
-    const input = { ...entryInput(state), ...(await runsAndText(context, entryModels(state))) };
-    return run('attention-entries', input, take);
+  protected override files(state: Readonly<State>) {
+    return runsAndText(entryModels(state));
   }
 
   protected panels(output: EntryOutput): [Panel, Panel] {

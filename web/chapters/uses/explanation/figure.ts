@@ -1,27 +1,19 @@
 import { tick } from '../../../charts/format';
 import type { Table } from '../../../charts/table';
 import { tableOfRows, type Panel } from '../lab-figure';
-import { ModelLab, type ModelInput } from '../model-lab';
+import { ModelLab } from '../model-lab';
 import { rowAxis, rowMarks } from '../row-marks';
-import type { FigureContext, State } from '../state';
+import type { State } from '../state';
 import { claimText, detailText } from './claim';
 import { explanationRows, HEAD_ENTRIES, headMarks, type ExplanationOutput } from './marks';
-import { EXPLANATION_INPUTS, explanationInput } from './lab';
+import { explanationQuestion } from './lab';
 
 const SCALES = { correlation: 'rank correlation with the change', information: 'information on the change (bits)' };
 
 /** How well attention explains what the output loses without a token. */
-export class ExplanationFigure extends ModelLab<ExplanationOutput> {
-  readonly inputs = EXPLANATION_INPUTS;
+export class ExplanationFigure extends ModelLab<'attention-explanation'> {
+  protected readonly question = explanationQuestion;
   override readonly repaintOn = ['removal', 'agreement_scale'] as const;
-
-  protected ask(
-    { run, state }: FigureContext,
-    input: ModelInput,
-    take: (output: ExplanationOutput, progress: number) => void,
-  ): Promise<ExplanationOutput> {
-    return run('attention-explanation', { ...explanationInput(state), ...input }, take);
-  }
 
   protected panelsOf(output: ExplanationOutput, { removal, agreement_scale }: Readonly<State>): [Panel, Panel] {
     const rows = explanationRows(output, removal, agreement_scale);

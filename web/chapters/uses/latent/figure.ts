@@ -1,13 +1,11 @@
 import { decade, tick } from '../../../charts/format';
 import { finiteCell, type Table } from '../../../charts/table';
-import { LabFigure, type Panel } from '../lab-figure';
+import { askedState, LabFigure, type Panel } from '../lab-figure';
 import type { FigureContext } from '../state';
 import { claimText } from './claim';
-import { classInput, LATENT_INPUTS, valueInput } from './lab';
+import { classQuestion, valueQuestion } from './lab';
 import { ALIGNED, classMarks, lengthColour, SHUFFLED, valueMarks, type LatentOutput } from './marks';
 
-/** Draws while a control is dragged. */
-const QUICK = 2;
 const POSTERIOR: Panel['entries'][number] = {
   text: 'exact posterior',
   kind: 'line',
@@ -18,23 +16,22 @@ const POWERS = { type: 'log', tickFormat: (value: number) => decade(value) || ''
 
 /** Softmax attention as inference of a latent variable, against its exact posterior. */
 export class LatentFigure extends LabFigure<LatentOutput> {
-  readonly inputs = LATENT_INPUTS;
+  readonly inputs = [...new Set([...classQuestion.inputs, ...valueQuestion.inputs])];
 
   protected async answer(
     context: FigureContext,
     take: (output: LatentOutput, progress: number) => void,
   ): Promise<LatentOutput> {
-    const { state, quality } = context;
-    const repeats = quality === 'quick' ? Math.min(QUICK, state.repeats) : state.repeats;
+    const state = askedState(context, { repeats: 2 });
     const parts: Partial<LatentOutput> = {};
     const found = (part: Partial<LatentOutput>) => {
       const { classes, values } = Object.assign(parts, part);
       if (!classes || !values || classes.repeats < 2 || values.repeats < 2) return;
-      take({ classes, values }, (classes.repeats + values.repeats) / (2 * repeats));
+      take({ classes, values }, (classes.repeats + values.repeats) / (2 * state.repeats));
     };
     const [classes, values] = await Promise.all([
-      context.run('latent-classes', { ...classInput(state), repeats }, (it) => found({ classes: it })),
-      context.run('latent-values', { ...valueInput(state), repeats }, (it) => found({ values: it })),
+      context.run('latent-classes', classQuestion.in(state), (it) => found({ classes: it })),
+      context.run('latent-values', valueQuestion.in(state), (it) => found({ values: it })),
     ]);
     return { classes, values };
   }

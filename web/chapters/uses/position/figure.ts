@@ -1,13 +1,12 @@
 import { tick } from '../../../charts/format';
 import type { Table } from '../../../charts/table';
-import { LabFigure, type Panel } from '../lab-figure';
+import type { Panel } from '../lab-figure';
+import { QuestionLab } from '../question-lab';
 import type { FigureContext } from '../state';
 import { claimText, testText } from './claim';
-import { POSITION_INPUTS, positionInput } from './lab';
+import { positionQuestion } from './lab';
 import { AT_RANDOM, BY_MEANING, BY_POSITION, lossMarks, overlapMarks, type PositionOutput } from './marks';
 
-/** Training sets while a control is dragged. */
-const QUICK = 2;
 /** Losses are shown in thousandths. */
 const THOUSANDTHS = (value: number) => tick(1000 * value);
 
@@ -22,17 +21,14 @@ const OVERLAPS: Panel['entries'] = [
 ];
 
 /** Training loss and overlaps of tied rank-one attention over the number of training samples. */
-export class PositionFigure extends LabFigure<PositionOutput> {
-  readonly inputs = POSITION_INPUTS;
+export class PositionFigure extends QuestionLab<'position-meaning'> {
+  protected readonly question = positionQuestion;
+  protected override readonly quick = { datasets: 2 };
 
-  protected answer(
-    context: FigureContext,
-    take: (output: PositionOutput, progress: number) => void,
-  ): Promise<PositionOutput> {
-    const { state, quality } = context;
-    const datasets = quality === 'quick' ? Math.min(QUICK, state.datasets) : state.datasets;
-    return context.run('position-meaning', { ...positionInput(state), datasets }, (output, progress) => {
-      if (output.rows.every((row) => row.datasets > 0)) take(output, progress);
+  /** Shows a part of the answer that has all points only. */
+  protected override answer(context: FigureContext, take: (output: PositionOutput, progress: number) => void) {
+    return super.answer(context, (output, progress) => {
+      if (output.rows.every(({ datasets }) => datasets > 0)) take(output, progress);
     });
   }
 

@@ -1,25 +1,14 @@
 import { tick } from '../../../charts/format';
-import type { Table } from '../../../charts/table';
-import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
-import type { FigureContext } from '../state';
+import { rowsTable, type Panel } from '../lab-figure';
+import { QuestionLab } from '../question-lab';
 import { claimText, groundingText } from './claim';
-import { PRIOR_INPUTS, priorInput } from './lab';
+import { priorQuestion } from './lab';
 import { accuracyMarks, groundingMarks, PRIOR_DOTS, PRIOR_LINES, type PriorOutput } from './marks';
 
-/** Training runs while a control is dragged. */
-const QUICK = 2;
-
 /** Accuracy and grounding of attention that is trained with a prior on its weights. */
-export class PriorFigure extends LabFigure<PriorOutput> {
-  readonly inputs = PRIOR_INPUTS;
-
-  protected answer(
-    { run, state, quality }: FigureContext,
-    take: (output: PriorOutput, progress: number) => void,
-  ): Promise<PriorOutput> {
-    const trainings = quality === 'quick' ? Math.min(QUICK, state.trainings) : state.trainings;
-    return run('attention-prior', { ...priorInput(state), trainings }, take);
-  }
+export class PriorFigure extends QuestionLab<'attention-prior'> {
+  protected readonly question = priorQuestion;
+  protected override readonly quick = { trainings: 2 };
 
   protected panels(output: PriorOutput): [Panel, Panel] {
     const counts = [...new Set(output.rows.map(({ examples }) => examples))];
@@ -48,7 +37,5 @@ export class PriorFigure extends LabFigure<PriorOutput> {
     return `${runs} training runs. ${groundingText(output)}`;
   }
 
-  protected tableOf({ rows }: PriorOutput): Table {
-    return tableOfRows(rows);
-  }
+  protected tableOf = rowsTable;
 }

@@ -1,26 +1,22 @@
 import { decade, tick } from '../../../charts/format';
 import { finiteCell, type Table } from '../../../charts/table';
-import { LabFigure, type Panel } from '../lab-figure';
-import { runsAndText } from '../runs';
-import type { FigureContext } from '../state';
+import type { Panel } from '../lab-figure';
+import { QuestionLab } from '../question-lab';
+import { QUICK_SEQUENCES, runsAndText } from '../runs';
 import { claimText, localizationText } from './claim';
-import { RETRIEVAL_INPUTS, retrievalInput } from './lab';
+import { retrievalQuestion } from './lab';
 import { headEntries, headMarks, MODEL_LINES, modelMarks, READINGS, type RetrievalOutput } from './marks';
 import { RETRIEVAL_MODELS } from './models';
 
 const BITS = { type: 'log', inset: 6, tickFormat: (value: number) => decade(value) || '' } as const;
 
 /** The cost of hard attention, head by head and in whole models. */
-export class RetrievalFigure extends LabFigure<RetrievalOutput> {
-  readonly inputs = RETRIEVAL_INPUTS;
+export class RetrievalFigure extends QuestionLab<'hard-retrieval'> {
+  protected readonly question = retrievalQuestion;
+  protected override readonly quick = QUICK_SEQUENCES;
 
-  protected async answer(
-    context: FigureContext,
-    take: (output: RetrievalOutput, progress: number) => void,
-  ): Promise<RetrievalOutput> {
-    const { run, state } = context;
-    const input = { ...retrievalInput(state), ...(await runsAndText(context, RETRIEVAL_MODELS)) };
-    return run('hard-retrieval', input, take);
+  protected override files() {
+    return runsAndText(RETRIEVAL_MODELS);
   }
 
   protected panels(output: RetrievalOutput): [Panel, Panel] {

@@ -1,25 +1,17 @@
 import { decade } from '../../../charts/format';
 import type { Table } from '../../../charts/table';
 import { tableOfRows, type Panel } from '../lab-figure';
-import { ModelLab, type ModelInput } from '../model-lab';
+import { ModelLab } from '../model-lab';
 import { rowAxis, rowMarks } from '../row-marks';
-import type { FigureContext, State } from '../state';
+import type { State } from '../state';
 import { claimText, detailText } from './claim';
 import { changeRows, LEAST, leftPanel, type SinkOutput } from './marks';
-import { SINK_INPUTS, sinkInput } from './lab';
+import { sinkQuestion } from './lab';
 
 /** What sinks write, and what makes them. */
-export class SinkFigure extends ModelLab<SinkOutput> {
-  readonly inputs = SINK_INPUTS;
+export class SinkFigure extends ModelLab<'attention-sinks'> {
+  protected readonly question = sinkQuestion;
   override readonly repaintOn = ['sink_chart'] as const;
-
-  protected ask(
-    { run, state }: FigureContext,
-    input: ModelInput,
-    take: (output: SinkOutput, progress: number) => void,
-  ): Promise<SinkOutput> {
-    return run('attention-sinks', { ...sinkInput(state), ...input }, take);
-  }
 
   protected panelsOf(output: SinkOutput, { sink_chart }: Readonly<State>): [Panel, Panel] {
     const rows = changeRows(output);

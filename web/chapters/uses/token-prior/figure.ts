@@ -1,30 +1,18 @@
 import { thousands, tick } from '../../../charts/format';
-import type { Table } from '../../../charts/table';
 import { bookText } from '../../shared/text-source';
-import { LabFigure, tableOfRows, type Panel } from '../lab-figure';
-import type { FigureContext } from '../state';
+import { rowsTable, type Panel } from '../lab-figure';
+import { QuestionLab } from '../question-lab';
 import { claimText, weightText } from './claim';
-import { TOKEN_PRIOR_INPUTS, tokenPriorInput } from './lab';
+import { tokenPriorQuestion } from './lab';
 import { ADDED_LINES, addedMarks, bytesOf, LOSS_LINES, lossMarks, type TokenPriorOutput } from './marks';
 
-/** Training runs and steps, at most, while a control is dragged. */
-const QUICK = { trainings: 2, steps: 50 };
-
 /** Loss of language models that are trained with a prior of their attention on the previous token. */
-export class TokenPriorFigure extends LabFigure<TokenPriorOutput> {
-  readonly inputs = TOKEN_PRIOR_INPUTS;
+export class TokenPriorFigure extends QuestionLab<'token-prior'> {
+  protected readonly question = tokenPriorQuestion;
+  protected override readonly quick = { trainings: 2, steps: 50 };
 
-  protected async answer(
-    { run, state, quality }: FigureContext,
-    take: (output: TokenPriorOutput, progress: number) => void,
-  ): Promise<TokenPriorOutput> {
-    const { trainings, steps } = state;
-    const size =
-      quality === 'quick'
-        ? { trainings: Math.min(QUICK.trainings, trainings), steps: Math.min(QUICK.steps, steps) }
-        : { trainings, steps };
-    const { bytes: text } = await bookText();
-    return run('token-prior', { ...tokenPriorInput(state), ...size, text }, take);
+  protected override async files() {
+    return { text: (await bookText()).bytes };
   }
 
   protected panels(output: TokenPriorOutput): [Panel, Panel] {
@@ -60,7 +48,5 @@ export class TokenPriorFigure extends LabFigure<TokenPriorOutput> {
     return `${runs} training runs; bars and ± are two standard errors. ${weightText(output)}`;
   }
 
-  protected tableOf({ rows }: TokenPriorOutput): Table {
-    return tableOfRows(rows);
-  }
+  protected tableOf = rowsTable;
 }
