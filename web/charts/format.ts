@@ -23,6 +23,9 @@ export function short(value: number | null | undefined): string {
   return size >= 1e5 || size < 1e-4 ? powerOf(value) : threeDigits(value);
 }
 
+/** The same with two significant digits. */
+export const twoDigits = (value: number | null | undefined) => short(Number((value ?? NaN).toPrecision(2)));
+
 /** Three significant digits with their zeros, 3.50: for finite numbers above 0 that are listed side by side. */
 export function padded(value: number): string {
   return paddedDigits(value);

@@ -12,8 +12,11 @@ export interface Barred {
   bar: number;
 }
 
-export function barred(value: number | null | undefined, error: number | null | undefined): Barred {
-  return { value: value ?? NaN, bar: BARS * (error ?? NaN) };
+/** A row that has a field `F` with its standard error. */
+type Measured<F extends string> = Readonly<Record<F | `${F}_error`, number | null>>;
+
+export function barred<F extends string>(row: Measured<F>, field: F): Barred {
+  return { value: row[field] ?? NaN, bar: BARS * (row[`${field}_error`] ?? NaN) };
 }
 
 /** A number, with ± as far as its error bars reach, to two digits of these. */
@@ -23,4 +26,9 @@ export function withError(value: number | null, error: number | null): string {
   const decimals = Math.max(1 - Math.floor(Math.log10(reach)), 0);
   const rounded = decimals <= MOST_DECIMALS ? Number(value.toFixed(decimals)) : value;
   return `${short(rounded)} ± ${short(reach)}`;
+}
+
+/** The same of a field of a row. */
+export function fieldWithError<F extends string>(row: Measured<F>, field: F): string {
+  return withError(row[field], row[`${field}_error`]);
 }

@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../../../charts/with-error';
+import { fieldWithError } from '../../../charts/with-error';
 import type { AgentOutput, AgentRow } from './marks';
 
 /** The row of a policy with this many distractors at this multiple of their scale in training. */
@@ -16,10 +16,8 @@ export const LOUD = 3;
 /** What attention does for the accuracy. */
 export function claimText(output: AgentOutput): string {
   if (output.rows.some(({ trainings }) => trainings === 0)) return '';
-  const gain = (policy: AgentRow['policy'], scale = 1) => {
-    const row = agentRow(output, policy, MOST_DISTRACTORS, scale);
-    return withError(row.gain, row.gain_error);
-  };
+  const gain = (policy: AgentRow['policy'], scale = 1) =>
+    fieldWithError(agentRow(output, policy, MOST_DISTRACTORS, scale), 'gain');
   return (
     `With ${MOST_DISTRACTORS} distractors self-attention adds ${gain('attention')} ` +
     `to the accuracy of the perceptron, ${short(agentRow(output, 'plain', MOST_DISTRACTORS).accuracy)}; ` +
@@ -36,7 +34,7 @@ export function directionText(output: AgentOutput): string {
   const share = (scale: number) => short(agentRow(output, 'attention', MOST_DISTRACTORS, scale).relevant_share);
   return (
     `With ${MOST_DISTRACTORS} distractors the four leading eigenvectors of W have ` +
-    `${withError(own.share, own.share_error)} of their squared entries on the four relevant features ` +
+    `${fieldWithError(own, 'share')} of their squared entries on the four relevant features ` +
     `(random directions ${short(own.random)}), the attention weights ${share(1)}, at ${LOUD} times the scale ` +
     `${share(LOUD)}.`
   );

@@ -16,10 +16,8 @@ export function agentMeasured(output: AgentOutput) {
       plain: accuracy('plain'),
     };
   };
-  const gain = (policy: AgentOutput['rows'][number]['policy']) => {
-    const { gain, gain_error } = agentRow(output, policy, MOST_DISTRACTORS);
-    return barred(gain, gain_error);
-  };
+  const gain = (policy: AgentOutput['rows'][number]['policy']) =>
+    barred(agentRow(output, policy, MOST_DISTRACTORS), 'gain');
   return {
     // Accuracies with 32 distractors of the scale in training, and of three times this scale.
     most: at(1),

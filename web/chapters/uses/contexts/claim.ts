@@ -1,8 +1,6 @@
-import { short } from '../../../charts/format';
+import { twoDigits } from '../../../charts/format';
 import { withError } from '../../../charts/with-error';
 import { contextRow, type ContextOutput, type ContextRow } from './marks';
-
-const digits = (value: number | null) => short(Number((value ?? NaN).toPrecision(2)));
 const added = (row?: ContextRow) => withError(row?.added ?? NaN, row?.added_error ?? null);
 
 /** What parallel blocks cost, and whether restoring the entropy helps. */
@@ -14,10 +12,10 @@ export function claimText(output: ContextOutput): string {
   if (!reset || !none || !kept) return 'Evaluating the models…';
   const cost =
     `Eight parallel blocks with reset positions add ${added(reset)} bits per byte and ` +
-    `${digits(reset.entropy_added)} nats of entropy, no context ${added(none)} bits, kept positions ${added(kept)}.`;
+    `${twoDigits(reset.entropy_added)} nats of entropy, no context ${added(none)} bits, kept positions ${added(kept)}.`;
   if (!sharpened) return cost;
   return (
-    `${cost} Sharpened to an added entropy of ${digits(sharpened.entropy_added)}, reset positions still add ` +
+    `${cost} Sharpened to an added entropy of ${twoDigits(sharpened.entropy_added)}, reset positions still add ` +
     `${added(sharpened)}.`
   );
 }
@@ -26,12 +24,12 @@ export function claimText(output: ContextOutput): string {
 export function correlationText({ passages, properties }: ContextOutput): string {
   const most = passages.find(({ blocks }) => blocks === 8);
   const parts = properties.map(
-    ({ property, correlation, p }) => `${property} ${digits(correlation)} (p = ${digits(p)})`,
+    ({ property, correlation, p }) => `${property} ${twoDigits(correlation)} (p = ${twoDigits(p)})`,
   );
   if (!most) return '';
   return (
-    `Rank correlation over passages of added entropy with added loss: ${digits(most.correlation)} (95% of ` +
-    `permutations ${digits(most.null_low)} to ${digits(most.null_high)}). Over heads, of added entropy with the ` +
+    `Rank correlation over passages of added entropy with added loss: ${twoDigits(most.correlation)} (95% of ` +
+    `permutations ${twoDigits(most.null_low)} to ${twoDigits(most.null_high)}). Over heads, of added entropy with the ` +
     `eigenspectrum’s mean or variance, or the entropy before: ${parts.join(', ')}.`
   );
 }

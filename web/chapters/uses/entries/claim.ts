@@ -1,14 +1,12 @@
-import { short } from '../../../charts/format';
-import { withError } from '../../../charts/with-error';
+import { short, twoDigits } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import { isCheaper, penaltiesOf, rowAt, type EntryOutput } from './marks';
-
-const digits = (value: number | null) => short(Number((value ?? NaN).toPrecision(2)));
 
 /** What the diagonal costs beside the adjacent keys, and how many distances cost less. */
 export function claimText(output: EntryOutput): string {
   const [diagonal, neighbours] = [rowAt(output, 0), rowAt(output, 1)];
   if (diagonal.ablated === null) return 'Evaluating the models…';
-  const cost = (row: typeof diagonal, name: 'ablated' | 'trained') => withError(row[name], row[`${name}_error`]);
+  const cost = (row: typeof diagonal, name: 'ablated' | 'trained') => fieldWithError(row, name);
   const others = output.rows.length - 1;
   const ablated =
     `Without the diagonal trained models lose ${cost(diagonal, 'ablated')} bits per byte, without the adjacent ` +
@@ -26,9 +24,9 @@ export function maskText(output: EntryOutput): string {
     output.masks.find((row) => row.penalty === penalty && row.kept === kept);
   const learned = of('learned');
   if (!learned || learned.added === null) return '';
-  const added = (row = learned) => withError(row.added, row.added_error);
+  const added = (row = learned) => fieldWithError(row, 'added');
   return (
-    `The mask of penalty ${short(penalty)} keeps ${digits(learned.entries)} entries of a row: trained models lose ` +
+    `The mask of penalty ${short(penalty)} keeps ${twoDigits(learned.entries)} entries of a row: trained models lose ` +
     `${added()} bits, ${added(of('nearest'))} with the nearest keys, ${added(of('random'))} with random distances.`
   );
 }
@@ -39,7 +37,7 @@ export function diagonalText({ correlations }: EntryOutput): string {
   if (!predicted || predicted.correlation === null) return '';
   return (
     `Rank correlation over heads of the predicted weight on the diagonal with the measured one: ` +
-    `${digits(predicted.correlation)} (95% of permutations ${digits(predicted.null_low)} to ` +
-    `${digits(predicted.null_high)}).`
+    `${twoDigits(predicted.correlation)} (95% of permutations ${twoDigits(predicted.null_low)} to ` +
+    `${twoDigits(predicted.null_high)}).`
   );
 }

@@ -1,8 +1,6 @@
-import { short } from '../../../charts/format';
-import { withError } from '../../../charts/with-error';
+import { twoDigits } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import { explanationRow, type ExplanationOutput, type Removal } from './marks';
-
-const digits = (value: number | null | undefined) => short(Number((value ?? NaN).toPrecision(2)));
 
 /** What explains the worth of a token to the output. */
 export function claimText(output: ExplanationOutput, removal: Removal): string {
@@ -10,30 +8,30 @@ export function claimText(output: ExplanationOutput, removal: Removal): string {
     explanationRow(output, name),
   );
   if (!best || !layer || !frequency) return 'Running the model…';
-  const found = (row: typeof best) => withError(row[removal], row[`${removal}_error`]);
+  const found = (row: typeof best) => fieldWithError(row, removal);
   return (
-    `Attention of the best head has a rank correlation of ${found(best)} (${digits(best[`${removal}_bits`])} bits) ` +
+    `Attention of the best head has a rank correlation of ${found(best)} (${twoDigits(best[`${removal}_bits`])} bits) ` +
     `with the change of the output without a token, token frequency ${found(frequency)}, attention times norm of ` +
-    `the whole last layer ${found(layer)} (${digits(layer[`${removal}_bits`])} bits).`
+    `the whole last layer ${found(layer)} (${twoDigits(layer[`${removal}_bits`])} bits).`
   );
 }
 
 /** How many heads explain more than chance, which ones, and whether both removals agree. */
 export function detailText(output: ExplanationOutput, removal: Removal): string {
-  const { heads, nulls, traits, agreement, agreement_error } = output;
+  const { heads, nulls, traits, agreement } = output;
   const best = explanationRow(output, 'best');
   const own = nulls.find((it) => it.removal === removal && it.explained_by === 'attention');
   if (!own || !best) return '';
-  const parts = traits.map(({ trait, correlation, p }) => `${trait} ${digits(correlation)} (p = ${digits(p)})`);
+  const parts = traits.map(({ trait, correlation, p }) => `${trait} ${twoDigits(correlation)} (p = ${twoDigits(p)})`);
   const agree =
     agreement === null
       ? ''
-      : ` Both ways to remove a token agree with a rank correlation of ${withError(agreement, agreement_error)}.`;
+      : ` Both ways to remove a token agree with a rank correlation of ${fieldWithError(output, 'agreement')}.`;
   return (
     `${own.above} of ${heads.length} heads are above the 95th percentile of the largest correlation by chance ` +
-    `(${digits(own.limit)}), ${own.below} below minus that. With dropped keys the best head has ` +
-    `${withError(best.dropped_gain, best.dropped_gain_error)} more than token frequency, and at a fixed frequency ` +
-    `${withError(best.dropped_partial, best.dropped_partial_error)}. Rank ` +
+    `(${twoDigits(own.limit)}), ${own.below} below minus that. With dropped keys the best head has ` +
+    `${fieldWithError(best, 'dropped_gain')} more than token frequency, and at a fixed frequency ` +
+    `${fieldWithError(best, 'dropped_partial')}. Rank ` +
     `correlation over heads of this agreement with row properties: ${parts.join(', ')}.${agree}`
   );
 }

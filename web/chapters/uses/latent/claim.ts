@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../../../charts/with-error';
+import { fieldWithError } from '../../../charts/with-error';
 import type { ClassOutput, LatentOutput, ValueOutput } from './marks';
 
 /** Where the loss over the variance of W is least. */
@@ -13,7 +13,7 @@ function classText({ rows, posterior_loss }: ClassOutput): string {
 
 /** How the best temperature and its error fall with the number of keys, and what is better. */
 function valueText(values: ValueOutput): string {
-  const { lengths, temperature_slope, temperature_slope_error, error_slope, error_slope_error } = values;
+  const { lengths, temperature_slope } = values;
   const last = lengths[lengths.length - 1];
   const ratio = ({ best_error, posterior_error }: (typeof lengths)[number]) =>
     (best_error ?? NaN) / (posterior_error ?? NaN);
@@ -21,8 +21,8 @@ function valueText(values: ValueOutput): string {
     temperature_slope === null
       ? 'Right: no temperature inside the range is best at every number of keys.'
       : 'Right: the best temperature falls as T to the power ' +
-        `${withError(temperature_slope, temperature_slope_error)}, ` +
-        `its error as ${withError(error_slope, error_slope_error)}.`;
+        `${fieldWithError(values, 'temperature_slope')}, ` +
+        `its error as ${fieldWithError(values, 'error_slope')}.`;
   const linear = (last.linear_error ?? NaN) < (last.best_error ?? NaN);
   return (
     `${powers} The least error is ${short(ratio(lengths[0]))} times that of the exact posterior at T = ` +

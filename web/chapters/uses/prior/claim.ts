@@ -1,5 +1,5 @@
 import { short } from '../../../charts/format';
-import { withError } from '../../../charts/with-error';
+import { fieldWithError } from '../../../charts/with-error';
 import type { PriorOutput, PriorRow } from './marks';
 
 /** The row of a prior with this many examples. */
@@ -17,10 +17,7 @@ export const MANY = 1600;
 /** What priors do for the accuracy. */
 export function claimText(output: PriorOutput): string {
   if (output.rows.some(({ trainings }) => trainings === 0)) return '';
-  const gain = (prior: PriorRow['prior'], examples: number) => {
-    const row = rowOf(output, prior, examples);
-    return withError(row.gain, row.gain_error);
-  };
+  const gain = (prior: PriorRow['prior'], examples: number) => fieldWithError(rowOf(output, prior, examples), 'gain');
   return (
     `With ${FEW} examples the prior on the target adds ${gain('correct', FEW)} to the accuracy of ` +
     `${short(rowOf(output, 'none', FEW).accuracy)}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +

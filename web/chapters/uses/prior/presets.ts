@@ -16,10 +16,7 @@ export function priorMeasured(output: PriorOutput) {
       wrong: accuracy('wrong'),
     };
   };
-  const gain = (prior: PriorOutput['rows'][number]['prior']) => {
-    const { gain, gain_error } = rowOf(output, prior, SOME);
-    return barred(gain, gain_error);
-  };
+  const gain = (prior: PriorOutput['rows'][number]['prior']) => barred(rowOf(output, prior, SOME), 'gain');
   const weight = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, MANY).target_weight ?? NaN;
   return {
     // Accuracies with 200, 400 and 1600 examples.

@@ -1,8 +1,6 @@
-import { short } from '../../../charts/format';
-import { withError } from '../../../charts/with-error';
+import { twoDigits } from '../../../charts/format';
+import { fieldWithError } from '../../../charts/with-error';
 import { changeRow, type SinkOutput } from './marks';
-
-const digits = (value: number | null | undefined) => short(Number((value ?? NaN).toPrecision(2)));
 
 /** Whether the sink writes something. */
 export function claimText(output: SinkOutput): string {
@@ -10,9 +8,9 @@ export function claimText(output: SinkOutput): string {
     changeRow(output, change),
   );
   if (!none || !zero || !mean || !dropped) return 'Running the model…';
-  const change = (row: typeof zero) => withError(row.output_change, row.output_change_error);
+  const change = (row: typeof zero) => fieldWithError(row, 'output_change');
   return (
-    `The first token gets ${digits(none.sink)} of the attention; ${none.sinks} of ${output.heads.length} heads are ` +
+    `The first token gets ${twoDigits(none.sink)} of the attention; ${none.sinks} of ${output.heads.length} heads are ` +
     `sinks. Setting its value to 0 changes the output by ${change(zero)} (1 − cosine), setting it to the average of ` +
     `the other tokens’ values by ${change(mean)}, dropping its key by ${change(dropped)}.`
   );
@@ -26,11 +24,11 @@ export function detailText(output: SinkOutput): string {
   if (!direction || !none) return '';
   const [first, last] = [layers[0], layers[layers.length - 1]];
   return (
-    `Two passages differ by ${digits(between_passages)}. Removing one key direction leaves ${direction.sinks} of ` +
-    `${none.sinks} sinks and changes the output by ${digits(direction.output_change)}. Rank correlation of the ` +
-    `value’s norm with attention over heads: ${digits(value_correlation)}; within layers ` +
-    `${digits(value_in_layers)} (p = ${digits(value_p)} of permuted heads). Position adds ` +
-    `${digits(first.position)} of attention in the first layer and ${digits(last.position)} in the last, the token ` +
-    `${digits(first.token)} and ${digits(last.token)}.`
+    `Two passages differ by ${twoDigits(between_passages)}. Removing one key direction leaves ${direction.sinks} of ` +
+    `${none.sinks} sinks and changes the output by ${twoDigits(direction.output_change)}. Rank correlation of the ` +
+    `value’s norm with attention over heads: ${twoDigits(value_correlation)}; within layers ` +
+    `${twoDigits(value_in_layers)} (p = ${twoDigits(value_p)} of permuted heads). Position adds ` +
+    `${twoDigits(first.position)} of attention in the first layer and ${twoDigits(last.position)} in the last, the token ` +
+    `${twoDigits(first.token)} and ${twoDigits(last.token)}.`
   );
 }

@@ -1,15 +1,12 @@
 import { count, short } from '../../../charts/format';
-import { withError } from '../../../charts/with-error';
+import { fieldWithError } from '../../../charts/with-error';
 import { endsOf, rowOf, type TokenPriorOutput, type TokenPriorRow } from './marks';
 
 /** What both priors add to the loss. */
 export function claimText(output: TokenPriorOutput): string {
   if (output.rows.some(({ trainings }) => trainings === 0)) return '';
   const [few, many] = endsOf(output);
-  const added = (prior: TokenPriorRow['prior'], bytes: number) => {
-    const row = rowOf(output, prior, bytes);
-    return withError(row.added, row.added_error);
-  };
+  const added = (prior: TokenPriorRow['prior'], bytes: number) => fieldWithError(rowOf(output, prior, bytes), 'added');
   return (
     `With ${count(few)} training bytes the prior on the previous token adds ${added('previous', few)} bits per byte ` +
     `to the loss, with ${count(many)} bytes ${added('previous', many)}. The prior on the token 16 before adds ` +
@@ -20,12 +17,12 @@ export function claimText(output: TokenPriorOutput): string {
 /** How much of its attention the model gives to the previous token by itself. */
 export function weightText(output: TokenPriorOutput): string {
   const [, many] = endsOf(output);
-  const { largest_weight, largest_weight_error } = rowOf(output, 'none', many);
+  const none = rowOf(output, 'none', many);
   const { mean_weight } = rowOf(output, 'previous', many);
-  if (largest_weight === null || mean_weight === null) return '';
+  if (none.largest_weight === null || mean_weight === null) return '';
   return (
     `With ${count(many)} bytes and no prior, the head with most weight on the previous token has ` +
-    `${withError(largest_weight, largest_weight_error)}; with the prior on this token the mean over heads is ` +
+    `${fieldWithError(none, 'largest_weight')}; with the prior on this token the mean over heads is ` +
     `${short(mean_weight)}.`
   );
 }
