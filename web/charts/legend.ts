@@ -1,3 +1,4 @@
+import { dashes, series } from './palette';
 import { element } from './picture';
 
 /** Single marks: hollow rings and triangles, crosses, and full dots and diamonds. */
@@ -15,6 +16,20 @@ export interface Entry {
   colours: string[];
   dash?: string;
 }
+
+/** Of the i-th of the lines that are compared. */
+export const lineEntry = (text: string, i: number): Entry => ({
+  text,
+  kind: 'line',
+  colours: [series[i]],
+  dash: dashes[i],
+});
+
+/** Of the i-th of the hollow marks that are compared. */
+export const ringEntry = (text: string, i: number): Entry => ({ text, kind: 'ring', colours: [series[i]] });
+
+/** Of a dashed line to compare others with. */
+export const dashedEntry = (text: string): Entry => ({ text, kind: 'line', colours: ['var(--ink)'], dash: '3 3' });
 
 const ROW = 20;
 const SWATCH = 26;

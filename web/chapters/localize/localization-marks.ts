@@ -1,6 +1,6 @@
 import type { Markish } from '@observablehq/plot';
 import { count, short } from '../../charts/format';
-import type { Entry } from '../../charts/legend';
+import { lineEntry, type Entry } from '../../charts/legend';
 import type { Mark } from '../../charts/mark-tip';
 import { dashes, series } from '../../charts/palette';
 import { dot, line, rect, ruleX } from '../../charts/plot';
@@ -16,7 +16,7 @@ const SHADE = 'var(--series-4)';
 
 /** Legend entries of the lines, by their means. */
 export function lineEntries(means: number[]): Entry[] {
-  return means.map((mean, i) => ({ text: `m = ${short(mean)}`, kind: 'line', colours: [series[i]], dash: dashes[i] }));
+  return means.map((mean, i) => lineEntry(`m = ${short(mean)}`, i));
 }
 
 /** The theory's lines, the first the strongest. */

@@ -1,6 +1,6 @@
 import type { Markish } from '@observablehq/plot';
 import { count, decade, short, tick } from '../../charts/format';
-import type { Entry } from '../../charts/legend';
+import { dashedEntry, type Entry } from '../../charts/legend';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { series } from '../../charts/palette';
 import { chartWithLegend, dot, gridX, gridY, line, ruleX } from '../../charts/plot';
@@ -137,7 +137,7 @@ export class RowEntropyFigure implements Figure {
     const models = spots.length > 0 ? this.registry.shown(this.store.state.sample) : [];
     return [
       ...lengths,
-      { text: 'random energy model', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+      dashedEntry('random energy model'),
       { text: 'simulation', kind: 'ring', colours: ['var(--ink)'] },
       ...modelEntries(models, spots),
     ];

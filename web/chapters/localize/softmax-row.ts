@@ -1,7 +1,7 @@
 import type { Markish } from '@observablehq/plot';
 import { short, tick } from '../../charts/format';
 import { Handle } from '../../charts/handle';
-import { legend, type Entry } from '../../charts/legend';
+import { dashedEntry, legend, type Entry } from '../../charts/legend';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { chart, compose, dot, gridY, ruleX, ruleY, shifted, type Chart } from '../../charts/plot';
 import type { Table } from '../../charts/table';
@@ -138,7 +138,7 @@ export class SoftmaxRowFigure implements Figure {
 const ENTRIES: Entry[] = [
   { text: 'exact softmax', kind: 'dot', colours: [EXACT] },
   { text: 'clipped to first order', kind: 'ring', colours: [CLIPPED] },
-  { text: 'limits of the clip', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+  dashedEntry('limits of the clip'),
 ];
 
 /** The row's logits over the temperature, with the moved one at its place. */

@@ -1,8 +1,7 @@
 // What the panels of the figures of experiments have in common.
 import type { DotOptions, Markish } from '@observablehq/plot';
-import { legend, type Entry } from '../../charts/legend';
+import { legend, lineEntry, type Entry } from '../../charts/legend';
 import { padded } from '../../charts/format';
-import { dashes, series } from '../../charts/palette';
 import { element } from '../../charts/picture';
 import { compose, dot, link, ruleY, text, type Chart } from '../../charts/plot';
 import { BARS } from '../../charts/with-error';
@@ -38,8 +37,7 @@ export const HOLLOW: Entry = {
 
 /** A legend of lines in the colours and dashes of a series, and what else it has, so many pixels wide. */
 export function lineLegend(texts: readonly string[], width: number, more: readonly Entry[] = []) {
-  const lines = texts.map((text, i) => ({ text, kind: 'line' as const, colours: [series[i]], dash: dashes[i] }));
-  return legend([...lines, ...more], 0, width);
+  return legend([...texts.map(lineEntry), ...more], 0, width);
 }
 
 /** Dots at means, hollow where a test found no difference from the baseline. */

@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import type { Entry } from '../../../charts/legend';
+import { lineEntry, type Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
@@ -19,12 +19,7 @@ const LABELS: Record<AgentRow['policy'], string> = {
 const POLICIES = Object.keys(LABELS) as AgentRow['policy'][];
 
 /** One line for each policy. */
-export const AGENT_LINES: Entry[] = POLICIES.map((policy, i) => ({
-  text: LABELS[policy],
-  kind: 'line',
-  colours: [series[i]],
-  dash: dashes[i],
-}));
+export const AGENT_LINES: Entry[] = Object.values(LABELS).map(lineEntry);
 
 /** The accuracy of each policy over one column of its rows. */
 function curves(output: AgentOutput, rows: readonly AgentRow[], x: 'distractors' | 'scale'): Markish[] {

@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import type { Entry } from '../../../charts/legend';
+import { dashedEntry, lineEntry, ringEntry, type Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, line, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
@@ -27,13 +27,10 @@ const linesOf = (rows: readonly ContextRow[], reading: Reading) =>
   rows.filter((row) => row.reading === reading || row.reading === 'full');
 
 /** One line for each reading of all blocks. */
-export const BLOCK_LINES: Entry[] = [
-  ...ALL.map((reading, i): Entry => ({ text: OF_ALL[reading], kind: 'line', colours: [series[i]], dash: dashes[i] })),
-  { text: 'no context', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
-];
+export const BLOCK_LINES: Entry[] = [...Object.values(OF_ALL).map(lineEntry), dashedEntry('no context')];
 /** One mark for each reading. */
 export const ENTROPY_MARKS: Entry[] = [
-  ...ALL.map((reading, i): Entry => ({ text: OF_ALL[reading], kind: 'ring', colours: [series[i]] })),
+  ...Object.values(OF_ALL).map(ringEntry),
   ...SOME.map((reading, i): Entry => ({ text: `kept: ${OF_SOME[reading]}`, kind: 'dot', colours: [series[3 + i]] })),
   { text: 'no context', kind: 'cross', colours: ['var(--ink)'] },
 ];

@@ -1,6 +1,6 @@
 import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { tick } from '../../../charts/format';
-import type { Entry } from '../../../charts/legend';
+import { dashedEntry, ringEntry, type Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, ruleY } from '../../../charts/plot';
 import { BARS } from '../../../charts/with-error';
@@ -55,8 +55,8 @@ export function costScale({ rows }: EntryOutput): ScaleOptions {
 
 export const COST_LINES: Entry[] = [
   { text: 'removed after training', kind: 'line', colours: [series[0]] },
-  { text: 'trained without', kind: 'ring', colours: [series[1]] },
-  { text: 'diagonal, removed', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+  ringEntry('trained without', 1),
+  dashedEntry('diagonal, removed'),
 ];
 
 /** One line for each penalty. */

@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import type { Entry } from '../../../charts/legend';
+import { ringEntry, type Entry } from '../../../charts/legend';
 import { series } from '../../../charts/palette';
 import { dot, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
@@ -50,8 +50,8 @@ export function explanationRows({ rows }: ExplanationOutput, removal: Removal, s
 
 /** One ring for each of both explanations. */
 export const HEAD_ENTRIES: Entry[] = [
-  { text: 'attention', kind: 'ring', colours: [series[0]] },
-  { text: 'attention times norm of the value', kind: 'ring', colours: [series[1]] },
+  ringEntry('attention', 0),
+  ringEntry('attention times norm of the value', 1),
   { text: 'token frequency', kind: 'line', colours: ['var(--ink)'], dash: '6 3' },
   { text: '95th percentile of the largest by chance', kind: 'line', colours: ['var(--muted)'], dash: '2 3' },
 ];

@@ -1,4 +1,5 @@
 import { decade, tick } from '../../../charts/format';
+import { dashedEntry, type Entry } from '../../../charts/legend';
 import { finiteCell, type Table } from '../../../charts/table';
 import { askedState, LabFigure, type Panel } from '../lab-figure';
 import type { FigureContext } from '../state';
@@ -6,12 +7,7 @@ import { claimText } from './claim';
 import { classQuestion, valueQuestion } from './lab';
 import { ALIGNED, classMarks, lengthColour, SHUFFLED, valueMarks, type LatentOutput } from './marks';
 
-const POSTERIOR: Panel['entries'][number] = {
-  text: 'exact posterior',
-  kind: 'line',
-  colours: ['var(--ink)'],
-  dash: '3 3',
-};
+const POSTERIOR = dashedEntry('exact posterior');
 const POWERS = { type: 'log', tickFormat: (value: number) => decade(value) || '' } as const;
 
 /** Softmax attention as inference of a latent variable, against its exact posterior. */
@@ -52,7 +48,7 @@ export class LatentFigure extends LabFigure<LatentOutput> {
       {
         label: 'squared error by temperature',
         entries: [
-          ...values.lengths.map(({ length }, i): Panel['entries'][number] => ({
+          ...values.lengths.map(({ length }, i): Entry => ({
             text: `T = ${length}`,
             kind: 'line',
             colours: [lengthColour(i)],

@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import type { Entry } from '../../../charts/legend';
+import { dashedEntry, lineEntry, ringEntry, type Entry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, line, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
@@ -20,16 +20,8 @@ const LABELS: Record<PriorRow['prior'], string> = {
 const PRIORS = Object.keys(LABELS) as PriorRow['prior'][];
 
 /** One line for each prior. */
-export const PRIOR_LINES: Entry[] = PRIORS.map((prior, i) => ({
-  text: LABELS[prior],
-  kind: 'line',
-  colours: [series[i]],
-  dash: dashes[i],
-}));
-export const PRIOR_DOTS: Entry[] = [
-  { text: 'W = m I', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
-  ...PRIORS.map((prior, i): Entry => ({ text: LABELS[prior], kind: 'ring', colours: [series[i]] })),
-];
+export const PRIOR_LINES: Entry[] = Object.values(LABELS).map(lineEntry);
+export const PRIOR_DOTS: Entry[] = [dashedEntry('W = m I'), ...Object.values(LABELS).map(ringEntry)];
 
 const known = (rows: readonly PriorRow[], prior: string) =>
   rows.filter((row) => row.prior === prior && row.trainings > 0);

@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import type { Entry } from '../../../charts/legend';
+import { dashedEntry, ringEntry, type Entry } from '../../../charts/legend';
 import { fieldRamp, series, stripOf } from '../../../charts/palette';
 import { dot, line, ruleX } from '../../../charts/plot';
 import { BARS } from '../../../charts/with-error';
@@ -18,10 +18,7 @@ const mostPeaked = (heads: readonly Head[]) => Math.max(0.01, ...heads.map(({ pr
 /** The colours of the heads. */
 export function headEntries({ heads }: RetrievalOutput): Entry[] {
   const text = `predicted P(max S > c), 0 to ${mostPeaked(heads).toFixed(2)}`;
-  return [
-    { text, kind: 'strip', colours: stripOf(fieldRamp()) },
-    { text: 'hard = uniform', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
-  ];
+  return [{ text, kind: 'strip', colours: stripOf(fieldRamp()) }, dashedEntry('hard = uniform')];
 }
 
 /** What hard attention costs each head over what uniform weights cost it. */
@@ -66,11 +63,7 @@ export const READINGS = ['soft', 'hard', 'uniform', 'random'] as const;
 const KINDS = ['softmax', 'hard'] as const satisfies readonly Model['trained'][];
 
 /** One line for each kind of training. */
-export const MODEL_LINES: Entry[] = KINDS.map((kind, i) => ({
-  text: `trained with ${kind === 'hard' ? 'hard attention' : kind}`,
-  kind: 'ring',
-  colours: [series[i]],
-}));
+export const MODEL_LINES: Entry[] = ['trained with softmax', 'trained with hard attention'].map(ringEntry);
 
 /** The loss of each model by how its heads read. */
 export function modelMarks({ models }: RetrievalOutput): Markish[] {

@@ -1,6 +1,6 @@
 import type { Markish, ScaleOptions } from '@observablehq/plot';
 import { decade, tick } from '../../../charts/format';
-import type { Entry } from '../../../charts/legend';
+import { dashedEntry, lineEntry, ringEntry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { dot, line, ruleX, ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
@@ -79,8 +79,6 @@ function layerMarks(layers: readonly Layer[]): Markish[] {
   ];
 }
 
-const ring = (text: string, i: number): Entry => ({ text, kind: 'ring', colours: [series[i]] });
-
 /** The chart of heads or layers that the state asks for. */
 export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel {
   const { heads, layers } = output;
@@ -88,10 +86,7 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
     case 'values':
       return {
         label: 'norm of the first token’s value over the attention to it',
-        entries: [
-          ring('a head', 0),
-          { text: 'mean norm of the content', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
-        ],
+        entries: [ringEntry('a head', 0), dashedEntry('mean norm of the content')],
         x,
         y: { type: 'log', label: 'norm of the first value over the content’s', tickFormat: decade, inset: 6 },
         marks: valueMarks(output),
@@ -99,7 +94,7 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
     case 'tags':
       return {
         label: 'alignment of each head’s output with the first token’s value',
-        entries: [ring('along the first value (tag)', 1), ring('against the mean value of the content', 0)],
+        entries: [ringEntry('along the first value (tag)', 1), ringEntry('against the mean value of the content', 0)],
         x,
         y: { label: 'cosine', domain: [-1, 1], tickFormat: tick },
         marks: [
@@ -112,9 +107,9 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
       return {
         label: 'attention to the first token with a direction removed',
         entries: [
-          ring('sink direction removed', 0),
-          ring('random direction removed', 1),
-          { text: 'as trained', kind: 'line', colours: ['var(--ink)'], dash: '3 3' },
+          ringEntry('sink direction removed', 0),
+          ringEntry('random direction removed', 1),
+          dashedEntry('as trained'),
         ],
         x,
         y: { label: 'attention without the direction', tickFormat: tick, nice: true },
@@ -134,7 +129,7 @@ export function leftPanel(output: SinkOutput, chart: State['sink_chart']): Panel
     case 'moved':
       return {
         label: 'effects of position and token on the sink by layer',
-        entries: LINES.map(([, text], i) => ({ text, kind: 'line', colours: [series[i]], dash: dashes[i] })),
+        entries: LINES.map(([, text], i) => lineEntry(text, i)),
         x: { label: 'layer →', ticks: layers.map(({ layer }) => layer), tickFormat: tick, inset: 10 },
         y: { label: 'difference of attention', tickFormat: tick, nice: true },
         marks: layerMarks(layers),

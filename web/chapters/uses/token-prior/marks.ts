@@ -1,5 +1,5 @@
 import type { Markish } from '@observablehq/plot';
-import type { Entry } from '../../../charts/legend';
+import { lineEntry } from '../../../charts/legend';
 import { dashes, series } from '../../../charts/palette';
 import { ruleY } from '../../../charts/plot';
 import type { Output } from '../../../engine/protocol';
@@ -30,13 +30,8 @@ export function endsOf(output: TokenPriorOutput): [number, number] {
   return [Math.min(...all), Math.max(...all)];
 }
 
-const linesOf = (priors: TokenPriorRow['prior'][]): Entry[] =>
-  priors.map((prior) => {
-    const i = PRIORS.indexOf(prior);
-    return { text: LABELS[prior], kind: 'line', colours: [series[i]], dash: dashes[i] };
-  });
-export const LOSS_LINES = linesOf(PRIORS);
-export const ADDED_LINES = linesOf(PRIORS.slice(1));
+export const LOSS_LINES = Object.values(LABELS).map(lineEntry);
+export const ADDED_LINES = LOSS_LINES.slice(1);
 
 /** A value with its error bars over the number of training bytes, a line for each prior. */
 function marksOf(
