@@ -5,6 +5,7 @@ import { collapseView, STACK, stackOf } from '../../web/chapters/collapse/state'
 import { localizeView } from '../../web/chapters/localize/state';
 import { TRAINING, trainingOf, trainView } from '../../web/chapters/train/state';
 import operations from '../../web/generated/operations.json';
+import { withControls } from '../../web/plugins/partials.mts';
 import type { Controls, Values } from '../../web/state/control';
 import { QUERY, queryOf } from '../../web/state/setting';
 
@@ -18,7 +19,7 @@ function changed<S extends Values>(name: string, controls: Controls, state: S): 
 }
 
 test('the page has a place for every control of the stack', () => {
-  const html = readFileSync('web/chapters/collapse/view.html', 'utf8');
+  const html = withControls(readFileSync('web/chapters/collapse/view.html', 'utf8'));
   const placed = [...html.matchAll(/data-control="(\w+)"/g)].map(([, name]) => name!);
   const stack = placed.filter((name) => operations.collapse.fields.includes(name));
   expect(stack.sort()).toEqual([...STACK].sort());

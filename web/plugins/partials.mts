@@ -13,6 +13,8 @@ const FIGURE =
 const DETAILS = /<x-details\s*>([\s\S]*?)<\/x-details\s*>/;
 const TOOLS = /<x-tools\s*>([\s\S]*?)<\/x-tools\s*>/;
 const PANEL = /<x-panel view="(\w+)"( bar)?\s*>([\s\S]*?)<\/x-panel\s*>/g;
+const CONTROLS = /<x-controls(?:\s+title="([^"]+)")?\s*>([^<]*)<\/x-controls\s*>/g;
+const CARD = /<x-card\s+figure="([\w-]+)"\s*>([\s\S]*?)<\/x-card\s*>/g;
 const CONTENTS = /<x-contents view="(\w+)"\s*>\s*<\/x-contents\s*>/g;
 const CHAPTERS = /<x-chapters\s*>\s*<\/x-chapters\s*>/;
 const TABS = /<x-tabs\s*>\s*<\/x-tabs\s*>/g;
@@ -71,6 +73,27 @@ function panelOf(view: string, look: string, controls: string): string {
   </section>`;
 }
 
+/** Places of controls by their names, one after the other; with a title a group of the panel. */
+export function withControls(html: string): string {
+  return html.replace(CONTROLS, (_, title: string | undefined, names: string) => {
+    const places = names
+      .trim()
+      .split(/\s+/)
+      .map((name) => `<div data-control="${name}"></div>`)
+      .join('');
+    return title ? `<div class="group compact"><h3>${title}</h3>${places}</div>` : places;
+  });
+}
+
+/** The link to a figure from the cards of its chapter, with a small picture of it. */
+function cardOf({ entryOf }: Tables, id: Registry.FigureId, text: string): string {
+  return `<li><a href="#figure-${id}">
+    <span class="lab-picture" data-card="${id}" aria-hidden="true"></span>
+    <b>${entryOf(id).title}</b>
+    <span>${text.trim()}</span>
+  </a></li>`;
+}
+
 /**
  * A figure with its heading, presets, place for the picture and caption. What its caption has in `x-details`,
  * and the numbers of the picture with it, is folded below; a figure that is `folded` is so as a whole.
@@ -114,7 +137,8 @@ export function partials(): Plugin {
           ...(await load<typeof Views>('chapters/views.ts')),
         };
         const chapters = tables.viewNames.map((view) => `<x-include src="chapters/${view}/view.html"></x-include>`);
-        return included(html.replace(CHAPTERS, chapters.join('\n')))
+        return withControls(included(html.replace(CHAPTERS, chapters.join('\n'))))
+          .replace(CARD, (_, id, text: string) => cardOf(tables, id, text))
           .replace(TABS, () => tabsOf(tables))
           .replace(CONTENTS, (_, view) => contentsOf(tables, view))
           .replace(PANEL, (_, view: string, look = '', inner: string) => panelOf(view, look, inner))
