@@ -1,6 +1,7 @@
 import { loadJson, type ShippedFile } from '../../engine/shipped';
 import type maps from '../../generated/collapse-first.json';
 import asset from '../../generated/collapse-first.json?shipped';
+import { once } from '../shared/once';
 import { CollapseCells, keyOf } from './collapse-cells';
 import { planeOf, type Plane } from './plane';
 import { type State, collapseView } from './state';
@@ -19,14 +20,8 @@ export function mapsByQuestion(all: typeof maps): FirstMaps {
   );
 }
 
-let loaded: Promise<FirstMaps> | null = null;
-
 /** Throws as `loadJson`. */
-export function firstMaps(): Promise<FirstMaps> {
-  loaded ??= loadJson<typeof maps>(mapsFile).then(mapsByQuestion);
-  loaded.catch(() => (loaded = null));
-  return loaded;
-}
+export const firstMaps = once(() => loadJson<typeof maps>(mapsFile).then(mapsByQuestion));
 
 /** The cells that a state asks for: those at hand or those of the build, if they are the ones. */
 export function cellsFor(

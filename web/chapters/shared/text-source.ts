@@ -18,18 +18,15 @@ const MOST_BYTES = 16e6;
 
 /** The text that the next comparison learns from: the page's own until a person gives a file. */
 export class TextSource {
-  private text: Promise<Text> | null = null;
+  private given: Text | null = null;
 
   /** Fetched when it is first needed; a fetch that failed is tried again. */
-  load(): Promise<Text> {
-    const text = this.text ?? ownText();
-    this.text = text;
-    text.catch(() => (this.text = null));
-    return text;
+  async load(): Promise<Text> {
+    return this.given ?? ownText();
   }
 
   take(text: Text): void {
-    this.text = Promise.resolve(text);
+    this.given = text;
   }
 }
 

@@ -1,4 +1,5 @@
 import { loadJson, type ShippedFile } from '../../engine/shipped';
+import { once } from '../shared/once';
 import { resultsOf, type PublishedResults, type ResultsFile } from './published-results';
 import { sampleRunsFile } from './shown-runs';
 
@@ -8,25 +9,24 @@ const assets = import.meta.glob<Omit<ShippedFile, 'name'>>('../../generated/expe
   eager: true,
 });
 
-/** The published experiments, as the build wrote them, by their names. */
-const files = new Map<string, ShippedFile>(
+/** The published experiments, as the build wrote them: their files and results by their names. */
+const published = new Map(
   Object.entries(assets).map(([path, asset]) => {
     const name = /([\w-]+)\.json$/.exec(path)![1];
-    return [name, { ...asset, name: `results file of the experiment ${name}` }];
+    const file: ShippedFile = { ...asset, name: `results file of the experiment ${name}` };
+    return [name, { file, results: once(() => loadJson<ResultsFile>(file).then(resultsOf)) }];
   }),
 );
 
 /** All of them, and the runs that the build trained. */
-export const resultsFiles: readonly ShippedFile[] = [sampleRunsFile, ...files.values()];
-
-const parsed = new Map<string, Promise<PublishedResults>>();
+export const resultsFiles: readonly ShippedFile[] = [
+  sampleRunsFile,
+  ...[...published.values()].map(({ file }) => file),
+];
 
 /** The results of an experiment, fetched when they are first needed. Throws as `loadJson`. */
 export function loadResults(experiment: string): Promise<PublishedResults> {
-  const file = files.get(experiment);
-  if (!file) throw new Error(`No run of the experiment ${experiment} is published yet.`);
-  const results = parsed.get(experiment) ?? loadJson<ResultsFile>(file).then(resultsOf);
-  parsed.set(experiment, results);
-  results.catch(() => parsed.delete(experiment));
-  return results;
+  const found = published.get(experiment);
+  if (!found) throw new Error(`No run of the experiment ${experiment} is published yet.`);
+  return found.results();
 }
