@@ -2,6 +2,7 @@ import { defineConfig } from 'vite';
 import { formulas } from './web/plugins/formulas.mts';
 import { partials } from './web/plugins/partials.mts';
 import { engineFactory } from './web/plugins/engine-factory.mts';
+import { leanPlot } from './web/plugins/lean-plot.mts';
 import { policy } from './web/plugins/policy.mts';
 import { shippedFiles } from './web/plugins/shipped-files.mts';
 import { singleFile } from './web/plugins/single-file.mts';
@@ -18,6 +19,7 @@ export default defineConfig(({ mode }) => {
       formulas(),
       engineFactory(),
       shippedFiles(single),
+      leanPlot(),
       single ? singleFile('eigenscope.html') : policy(),
     ],
     build: {
