@@ -78,8 +78,9 @@ const { PASSAGE, QUERIES } = await load('chapters/model/reading.ts');
 
 const tokens = ['--length', state.length, '--tokens', state.tokens];
 const { heads } = eigenscope('heads', SAMPLE, '--eigenvalues', ...tokens);
+const { withoutConjugates } = await load('heads/conjugates.ts');
 for (const head of heads) {
-  head.eigenvalues = rounded(head.eigenvalues.flat(), 4);
+  head.eigenvalues = rounded(withoutConjugates(head.eigenvalues).flat(), 4);
   delete head.singular_values; // nothing on the page shows them
 }
 // What the heads do on passages of the text, and their traces with the covariance that tokens have: the

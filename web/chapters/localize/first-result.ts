@@ -1,6 +1,7 @@
 import first from '../../generated/first.json';
 import sample from '../../generated/sample.json';
 import type { Regime, Signal, SweepPoint } from '../../engine/protocol';
+import { withConjugates } from '../../heads/conjugates';
 import type { HeadRegistry, KnownHead } from '../../heads/registry';
 import { tracesFrom } from '../../heads/traces';
 import { MASKING, QUERY, SETTING } from '../../state/setting';
@@ -22,7 +23,7 @@ export function sampleHeads(): KnownHead[] {
       layer: tracesFrom(head.traces.layer, head),
       random: tracesFrom(head.traces.random, head),
     },
-    eigenvalues: Float64Array.from(head.eigenvalues),
+    eigenvalues: withConjugates(head.eigenvalues),
   }));
 }
 
