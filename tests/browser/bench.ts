@@ -1,17 +1,16 @@
 // `npm run bench:page` writes docs/performance/page.md: what a visitor downloads and waits for. Times are
 // measured several times, each with a fresh page; the machine should do nothing else.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, onTestFinished } from 'vitest';
 import { viewNames, VIEWS, type ViewName } from '../../web/chapters/views';
 import { spread, writeReport } from '../bench/report.mjs';
+import { root, temporaryFolder } from '../cli/eigenscope';
 import { MOST, sizes } from '../page-size';
 import { blocks, browser, checkpoint, csv, host, openBrowser, serve, settled, visit } from './browser';
-import { dropPicked, pick } from './drop';
+import { dropPicked, pick } from './gestures';
 import { rendererMeter } from './renderer-use';
 
 openBrowser();
@@ -131,10 +130,10 @@ async function stackSettled(): Promise<{ first: number; last: number }> {
 }
 
 /**
- * Seconds from the drop of MiniLM to the frame that shows its 72 heads, eigenvalues computed, and those of
- * reading the file whole. A hand drags for a moment before it drops.
+ * Seconds from the drop of MiniLM to the frame that shows its 72 heads, eigenvalues computed, and their ratio to those
+ * of reading the file whole. A hand drags for a moment before it drops.
  */
-async function dropToHeads(): Promise<{ heads: number; whole: number }> {
+async function dropToHeads(): Promise<{ heads: number; ratio: number }> {
   const { page } = await visit(browser, host.address);
   await pick(
     page,
@@ -164,7 +163,7 @@ async function dropToHeads(): Promise<{ heads: number; whole: number }> {
     return (shown - dropped) / 1000;
   });
   await page.context().close();
-  return { heads, whole };
+  return { heads, ratio: heads / whole };
 }
 
 /**
@@ -260,19 +259,14 @@ async function scanOf(folder: string) {
 }
 
 test('a LLaMA of 13.5 GB', { timeout: 900_000 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-large-'));
-  try {
-    const writer = fileURLToPath(new URL('../bench/sparse-llama.mjs', import.meta.url));
-    execFileSync('node', [writer, folder, '--dense']);
-    const { before, most, seconds } = await scanOf(folder);
-    large.push(
-      row('all 1024 heads of a 7B-shaped checkpoint with eigenvalues', [seconds], 's'),
-      row('memory of the page before (anonymous, its process)', [before], 'MB'),
-      row('the most meanwhile', [most], 'MB', '300 MB'),
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder(onTestFinished);
+  execFileSync('node', [`${root}tests/bench/sparse-llama.mjs`, folder, '--dense']);
+  const { before, most, seconds } = await scanOf(folder);
+  large.push(
+    row('all 1024 heads of a 7B-shaped checkpoint with eigenvalues', [seconds], 's'),
+    row('memory of the page before (anonymous, its process)', [before], 'MB'),
+    row('the most meanwhile', [most], 'MB', '300 MB'),
+  );
 });
 
 test('what a visitor waits for', { timeout: 900_000 }, async () => {
@@ -286,65 +280,20 @@ test('what a visitor waits for', { timeout: 900_000 }, async () => {
   const predictions = await repeated(chosenToPredictions);
   const comparisons = await repeated(lossesPart);
   const stack = 'rank over depth (depth 24, T = 128, d = 64, 4 heads, 8 stacks)';
-  const of = <T>(turns: T[], value: (turn: T) => number) => turns.map(value);
-  waiting.push(
-    row(
-      'on a line of 1.6 Mbit/s: lead figure painted',
-      of(slow, ({ lead }) => lead),
-      's',
-    ),
-    row(
-      'the same: its picture of another setting, which waits for the engine',
-      of(slow, ({ live }) => live),
-      's',
-    ),
-    row(
-      `${stack}: first picture`,
-      of(stacks, ({ first }) => first),
-      's',
-      '0.3 s',
-    ),
-    row(
-      `${stack}: settled`,
-      of(stacks, ({ last }) => last),
-      's',
-      '3 s',
-    ),
-    row(
-      '72 heads of MiniLM (45.4 MB), from drop to sight',
-      of(drops, ({ heads }) => heads),
-      's',
-      '0.5 s',
-    ),
-    row(
-      'the same over reading the file whole',
-      of(drops, ({ heads, whole }) => heads / whole),
-      '',
-    ),
-    row(
-      'MiniLM from choice of files to its first head predicted without text',
-      of(predictions, ({ first }) => first),
-      's',
-      '1 s',
-    ),
-    row(
-      'MiniLM from choice of files to all heads predicted and measured on the book',
-      of(predictions, ({ last }) => last),
-      's',
-      '10 s',
-    ),
-    row(
-      `default comparison of runs: ${APART} bits per byte apart`,
-      of(comparisons, ({ seconds }) => seconds),
-      's',
-      '60 s',
-    ),
-    row(
-      'the same, training step',
-      of(comparisons, ({ step }) => step),
-      '',
-    ),
-  );
+  const add = <Key extends string>(what: string, turns: Record<Key, number>[], key: Key, limit = '', unit = 's') => {
+    const values = turns.map((turn) => turn[key]);
+    waiting.push(row(what, values, unit, limit));
+  };
+  add('on a line of 1.6 Mbit/s: lead figure painted', slow, 'lead');
+  add('the same: its picture of another setting, which waits for the engine', slow, 'live');
+  add(`${stack}: first picture`, stacks, 'first', '0.3 s');
+  add(`${stack}: settled`, stacks, 'last', '3 s');
+  add('72 heads of MiniLM (45.4 MB), from drop to sight', drops, 'heads', '0.5 s');
+  add('the same over reading the file whole', drops, 'ratio', '', '');
+  add('MiniLM from choice of files to its first head predicted without text', predictions, 'first', '1 s');
+  add('MiniLM from choice of files to all heads predicted and measured on the book', predictions, 'last', '10 s');
+  add(`default comparison of runs: ${APART} bits per byte apart`, comparisons, 'seconds', '60 s');
+  add('the same, training step', comparisons, 'step', '', '');
 });
 
 test('what a visitor downloads', () => {

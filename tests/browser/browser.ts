@@ -149,6 +149,18 @@ export async function csv(page: Page, id: FigureId): Promise<Record<string, stri
   return parseCsv((await exported(page, id, 'csv')).toString());
 }
 
+/** Expects that a head of the open MiniLM says the same in Localize as that of the sample. */
+export async function expectSampleHead(page: Page): Promise<void> {
+  await showView(page, 'localize');
+  const details = [];
+  for (const id of ['sample:3.7', 'file:3.7']) {
+    await page.locator(`[data-head="${id}"]`).focus();
+    const text = await page.locator('[data-head-detail]').textContent();
+    details.push(text?.replace(/^.*layer/, 'layer'));
+  }
+  expect(details[1]).toBe(details[0]);
+}
+
 /** The centre of a mark in an exported picture. */
 export interface Mark {
   x: number;
@@ -166,6 +178,19 @@ export async function marks(page: Page, svg: string, kind: string): Promise<Mark
     },
     [svg, kind],
   );
+}
+
+/** Whether marks are at the values of a column, along an axis with this scale. */
+export function expectPlaced(
+  rows: Record<string, string>[],
+  column: string,
+  marks: Mark[],
+  axis: keyof Mark,
+  scale = (value: number) => value,
+): void {
+  const values = rows.map((row) => scale(Number(row[column])));
+  const pixels = marks.map((mark) => mark[axis]);
+  expectStraight(values, pixels);
 }
 
 /** Whether pixels are one straight line of the values, as an axis makes them. */

@@ -1,41 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test, onTestFinished } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, safetensorsOf, shardsOf, waves, WHISPER, WHISPER_CONFIG } from '../checkpoints';
 import { EXAMPLES } from '../../web/chapters/model/examples';
 import { KINDS } from '../../web/chapters/model/head-patterns';
 import { modelView } from '../../web/chapters/model/state';
 import type { FigureId } from '../../web/ui/registry';
-import { json, root } from '../cli/eigenscope';
-import {
-  browser,
-  caption,
-  checkpoint,
-  csv,
-  go,
-  host,
-  openBrowser,
-  saved,
-  settled,
-  showView,
-  visit,
-} from './browser';
+import { json, root, temporaryFolder } from '../cli/eigenscope';
+import { browser, caption, checkpoint, csv, go, host, openBrowser, saved, settled, showView, visit } from './browser';
+import { enter, openModel, pickModel, picked } from './gestures';
 import { trainedModel } from './trained';
 
 openBrowser();
 
 const files = (...names: string[]) => names.map((name) => join(checkpoint, name));
 const ALL = files('model.fp16.safetensors', 'config.json', 'tokenizer.json');
-
-/** Opens the files of a model as a hand would pick them. */
-async function open(page: Page, files: Parameters<Locator['setInputFiles']>[0]): Promise<void> {
-  await page.locator('[data-files]').setInputFiles(files);
-  await page.locator('[data-report]', { hasText: /\d heads of .* read/ }).waitFor();
-}
 
 /** Waits until the numbers in a figure's details say something. */
 async function said(page: Page, id: FigureId, text: string | RegExp, timeout = 30_000): Promise<void> {
@@ -66,8 +48,7 @@ test('a folder is opened, and its text read as the command line reads it', { tim
     checkpoint,
   );
   for (const level of [0, 1, 4, 7]) {
-    await page.locator('#field-model-level').fill(String(level));
-    await page.locator('#field-model-level').press('Enter');
+    await enter(page.locator('#field-model-level'), String(level));
     await said(page, 'predictors', `Level ${level} of 10`);
     const numbers = /rank correlation (\S+) \[(\S+), (\S+)\], mean absolute error (\S+) /.exec(
       (await caption(page, 'predictors')) ?? '',
@@ -93,11 +74,10 @@ test('a folder is opened, and its text read as the command line reads it', { tim
 
 test('a typed text is read by every head', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
-  await open(page, ALL);
+  await openModel(page, ALL);
   const figure = page.locator('#figure-head-text');
   await figure.scrollIntoViewIfNeeded();
-  await page.locator('#field-model-reading').fill('The whale swam.');
-  await page.locator('#field-model-reading').press('Enter');
+  await enter(page.locator('#field-model-reading'), 'The whale swam.');
   await page.locator('[data-head-select]').selectOption('3.7');
   await said(page, 'head-text', 'layer 3, head 7 on 6 tokens');
   const { heads, weights } = json('attend', { text: 'The whale swam.' }, checkpoint, '--weights');
@@ -120,8 +100,7 @@ test('a typed text is read by every head', async () => {
     own.forEach((weight, key) => expect(Number(row[`key_${key + 1}`])).toBeCloseTo(weight, 4));
   });
   await expect.poll(async () => (await column(page, 'Entropy, text')).length).toBe(72);
-  await page.locator('#field-model-reading').fill('whale '.repeat(200));
-  await page.locator('#field-model-reading').press('Enter');
+  await enter(page.locator('#field-model-reading'), 'whale '.repeat(200));
   await page.locator('[data-head-words]', { hasText: 'only its first 128 tokens are read' }).waitFor();
 });
 
@@ -130,8 +109,7 @@ test('the sample reads any sentence, once its weights are asked for', async () =
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   const text = 'The whale swam away.';
-  await page.locator('#field-model-reading').fill(text);
-  await page.locator('#field-model-reading').press('Enter');
+  await enter(page.locator('#field-model-reading'), text);
   const notice = page.locator('[data-of-sample]');
   await notice.getByText('Shown is the attention on “When does attention localize?”').waitFor();
   expect(asked.filter((path) => path.endsWith('.safetensors'))).toEqual([]);
@@ -146,7 +124,7 @@ test('the sample reads any sentence, once its weights are asked for', async () =
 
 test('without tokenizer.json the spectra are there, and what is missing is named', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
-  await open(page, ALL.slice(0, 2));
+  await openModel(page, ALL.slice(0, 2));
   const notice = page.locator('[data-no-text]', { hasText: 'tokenizer.json is not among the files' });
   await notice.waitFor();
   expect(await notice.textContent()).toContain('“Supported files and models”');
@@ -157,20 +135,18 @@ test('without tokenizer.json the spectra are there, and what is missing is named
   }
   expect(await csv(page, 'head-spectra')).toHaveLength(72 * 32);
   await expect.poll(() => page.locator('[data-head-table] tbody tr').count()).toBe(72);
-  await open(page, ALL);
+  await openModel(page, ALL);
   await settled(page, 'head-text');
   expect(await notice.isVisible()).toBe(false);
 });
 
 test('a model of a family that reads no text says which do', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
-  await page
-    .locator('[data-files]')
-    .setInputFiles([
-      picked('model.safetensors', safetensorsOf(WHISPER)),
-      picked('config.json', WHISPER_CONFIG),
-      picked('tokenizer.json', readFileSync(join(checkpoint, 'tokenizer.json'))),
-    ]);
+  await pickModel(page, [
+    picked('model.safetensors', safetensorsOf(WHISPER)),
+    picked('config.json', WHISPER_CONFIG),
+    picked('tokenizer.json', readFileSync(join(checkpoint, 'tokenizer.json'))),
+  ]);
   await page.locator('[data-no-text]', { hasText: 'This model cannot be run on text' }).waitFor();
   expect(await page.locator('#figure-head-text').isVisible()).toBe(false);
   await expect.poll(() => page.locator('[data-picks] button').filter({ visible: true }).count()).toBe(0);
@@ -179,7 +155,7 @@ test('a model of a family that reads no text says which do', async () => {
 
 test('heads are measured on opening, and those that stand out are one click away', async () => {
   const { page } = await visit(browser, `${host.address}#model?passages=2`);
-  await open(page, trainedModel());
+  await openModel(page, trainedModel());
   const pick = (name: string) => page.locator('[data-picks] button', { hasText: name });
   const known = async () => (await column(page, 'Entropy measured')).filter((it) => it !== '');
   await expect.poll(known, { timeout: 60_000 }).toHaveLength(8);
@@ -234,7 +210,7 @@ test('a link about a text or model that is not at hand says so, and keeps the pi
 
 test('the link names the model that is open, and the page one that is another', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
-  await open(page, trainedModel());
+  await openModel(page, trainedModel());
   expect(await page.locator('[data-report]').textContent()).toMatch(/read \d+ of \d+ kB in/);
   await page.waitForFunction(() => location.hash.includes('model=model.safetensors'));
   await said(page, 'head-text', 'entropy');
@@ -289,7 +265,7 @@ test('the chapter opens on a typical head, and each sentence chooses a head with
 
 test('a sentence chooses the head of an opened model that shows it most', async () => {
   const { page } = await visit(browser, `${host.address}#model?passages=1`);
-  await open(page, trainedModel());
+  await openModel(page, trainedModel());
   await page.locator('[data-examples] button', { hasText: 'Attention sink' }).click();
   await page.waitForFunction(() => location.hash.includes('head=file:'));
   const firsts = (await column(page, 'Sink, text')).map(number);
@@ -359,8 +335,7 @@ test('optional columns are chosen, kept in the link, and the limit of QK-Clip di
   for (const title of ['Logit bound', 'QK-Clip headroom']) await page.getByLabel(title, { exact: true }).check();
   await page.waitForFunction(() => location.hash.includes('columns=symmetry,logit_bound,headroom'));
   const { heads } = json('heads', { qk_clip: 50 }, checkpoint);
-  await page.locator('#field-model-qk_clip').fill('50');
-  await page.locator('#field-model-qk_clip').press('Enter');
+  await enter(page.locator('#field-model-qk_clip'), '50');
   const shown = async (title: string) => (await column(page, title)).map(number);
   await expect.poll(async () => (await shown('QK-Clip headroom'))[0]).toBeCloseTo(heads[0].headroom, 3);
   expect((await shown('Logit bound'))[0]).toBeCloseTo(heads[0].logit_bound, 0);
@@ -390,7 +365,7 @@ test('with another model open no caption names the sample, and the sentences abo
     );
   expect(await captions()).toContain('MiniLM');
   const [weights, config] = trainedModel();
-  await open(page, [weights, config]);
+  await openModel(page, [weights, config]);
   await expect.poll(captions).not.toContain('MiniLM');
   expect(await captions()).toContain('open model');
   await expect.poll(() => diagnosis.textContent()).not.toContain('of 72 heads');
@@ -412,14 +387,12 @@ test('the table is sorted, filtered and gone through by keys', async () => {
   await page.waitForFunction(() => location.hash === '#model?order=frobenius');
   await page.locator('[data-sort="text_entropy"]').click();
   await page.locator('th[aria-sort="ascending"] [data-sort="text_entropy"]').waitFor(); // sharp heads first
-  await page.locator('#field-model-filter').fill('layer=3 head>=6');
-  await page.locator('#field-model-filter').press('Enter');
+  await enter(page.locator('#field-model-filter'), 'layer=3 head>=6');
   await page.locator('[data-table-status]', { hasText: '6 of 72 heads' }).waitFor();
   await expect.poll(async () => new Set(await column(page, 'Layer'))).toEqual(new Set(['3']));
   await page.locator('#field-model-filter').fill('depth=3');
   await page.locator('[data-table-problem]', { hasText: "found 'depth=3'" }).waitFor();
-  await page.locator('#field-model-filter').fill('');
-  await page.locator('#field-model-filter').press('Enter');
+  await enter(page.locator('#field-model-filter'), '');
 
   const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.row);
   const first = page.locator('[data-head-table] tbody tr').first();
@@ -483,7 +456,7 @@ test('a head is chosen in the small spectra', async () => {
 
 test('predictions can be stopped, and started again', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
-  await open(page, ALL);
+  await openModel(page, ALL);
   await page.locator('#figure-predictors').scrollIntoViewIfNeeded();
   const button = page.locator('#figure-predictors .wait button');
   await page.locator('#figure-predictors .wait', { hasText: /^Computing for \d+ s; / }).waitFor();
@@ -504,27 +477,20 @@ function tiny(scale: number): Buffer {
   });
 }
 
-/** Files that are picked without being on the disk. */
-const picked = (name: string, content: Buffer | string) => ({ name, mimeType: '', buffer: Buffer.from(content) });
-
 /** Texts that give no passages, and what is said of them. */
-const UNREADABLE: [string, Buffer, string][] = [
-  [
-    'short.txt',
-    Buffer.from('a'),
-    'passages must be at most those of the text: it has 0 of 64 tokens, and 2 are needed',
-  ],
-  ['empty.txt', Buffer.alloc(0), 'empty.txt: the text must have at least 1 byte: it has 0'],
+const UNREADABLE: [string, Buffer | string, string][] = [
+  ['short.txt', 'a', 'passages must be at most those of the text: it has 0 of 64 tokens, and 2 are needed'],
+  ['empty.txt', '', 'empty.txt: the text must have at least 1 byte: it has 0'],
   ['picture.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'text must be UTF-8: byte 1 is not'],
 ];
 
 test('another text can be given, and one that is short, empty or binary is refused', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model?passages=1`);
-  await open(page, trainedModel());
+  await openModel(page, trainedModel());
   const figure = page.locator('#figure-predictors');
   await figure.scrollIntoViewIfNeeded();
-  const give = (name: string, buffer: Buffer) =>
-    page.locator('[data-predictors-text]').setInputFiles([{ name, mimeType: '', buffer }]);
+  const give = (name: string, content: Buffer | string) =>
+    page.locator('[data-predictors-text]').setInputFiles(picked(name, content));
   await said(page, 'predictors', 'of Moby Dick, first chapters, seed');
   const before = await caption(page, 'predictors');
   for (const [name, buffer, words] of UNREADABLE) {
@@ -533,7 +499,7 @@ test('another text can be given, and one that is short, empty or binary is refus
     expect(await caption(page, 'predictors')).toBe(before); // nothing is replaced
     expect((await column(page, 'Entropy measured')).filter(Boolean)).toHaveLength(8);
   }
-  await give('long.txt', Buffer.from('A whale swam by. '.repeat(200)));
+  await give('long.txt', 'A whale swam by. '.repeat(200));
   await said(page, 'predictors', 'of long.txt, seed');
   await expect.poll(() => figure.locator('.message').textContent()).toBe('');
   expect(errors).toEqual([]);
@@ -542,12 +508,10 @@ test('another text can be given, and one that is short, empty or binary is refus
 test('several checkpoints are put side by side', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);
-  await page
-    .locator('[data-files]')
-    .setInputFiles([
-      ...[1, 2, 3].map((scale) => picked(`step-${scale}.safetensors`, tiny(scale))),
-      picked('config.json', '{"n_head": 2}'),
-    ]);
+  await pickModel(page, [
+    ...[1, 2, 3].map((scale) => picked(`step-${scale}.safetensors`, tiny(scale))),
+    picked('config.json', '{"n_head": 2}'),
+  ]);
   await page.locator('[data-report]', { hasText: '2 heads of step-3.safetensors' }).waitFor();
   await settled(page, 'compare');
   const rows = await csv(page, 'compare');
@@ -576,9 +540,9 @@ test('shards with an index are one checkpoint, and a missing one is named', asyn
   const { page, errors } = await visit(browser, `${host.address}#model`);
   const config = picked('config.json', LLAMA_CONFIG);
   const shards = shardsOf(LLAMA).map(({ name, buffer }) => picked(name, buffer));
-  await page.locator('[data-files]').setInputFiles([...shards.slice(1), config]);
+  await pickModel(page, [...shards.slice(1), config]);
   await page.locator('[data-problem]', { hasText: `${shards[0].name}: it is missing` }).waitFor();
-  await page.locator('[data-files]').setInputFiles([...shards, config]);
+  await pickModel(page, [...shards, config]);
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors.' }).waitFor();
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);
   await expect.poll(() => page.locator('[data-head-table] tbody tr').count()).toBe(2); // drawn last
@@ -595,9 +559,9 @@ test('shards of torch.save with their index are one checkpoint, and a missing on
     picked('config.json', '{"num_attention_heads": 2}'),
     picked(first, file('torch/state_dict.bin')),
   ];
-  await page.locator('[data-files]').setInputFiles(given);
+  await pickModel(page, given);
   await page.locator('[data-problem]', { hasText: `${second}: it is missing` }).waitFor();
-  await page.locator('[data-files]').setInputFiles([...given, picked(second, file('fuzz/corpus/torch/small'))]);
+  await pickModel(page, [...given, picked(second, file('fuzz/corpus/torch/small'))]);
   await page.locator('[data-report]', { hasText: '4 heads of pytorch_model.bin.index.json' }).waitFor();
   expect(await page.locator('[data-problem]').textContent()).toBe('');
   expect(errors).toEqual([]);
@@ -605,14 +569,11 @@ test('shards of torch.save with their index are one checkpoint, and a missing on
 
 test('heads of several stacks keep their names', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
-  await page
-    .locator('[data-files]')
-    .setInputFiles([picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
+  await pickModel(page, [picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
   await page.locator('[data-report]', { hasText: '6 heads' }).waitFor();
   const stacks = ['encoder', 'decoder', 'cross'].flatMap((name) => [name, name]);
   await expect.poll(() => column(page, 'Stack')).toEqual(stacks);
-  await page.locator('#field-model-filter').fill('stack=cross');
-  await page.locator('#field-model-filter').press('Enter');
+  await enter(page.locator('#field-model-filter'), 'stack=cross');
   await page.locator('[data-table-status]', { hasText: '2 of 6 heads' }).waitFor();
   await page.locator('[data-action="brush-rows"]').click();
   await page.waitForFunction(() => location.hash.includes('brush=cross.0.0,cross.0.1'));
@@ -629,12 +590,12 @@ test('heads of several stacks keep their names', async () => {
 /** Opens the small LLaMA. */
 async function openLlama(page: Page): Promise<void> {
   const weights = picked('model.safetensors', safetensorsOf(LLAMA));
-  await page.locator('[data-files]').setInputFiles([weights, picked('config.json', LLAMA_CONFIG)]);
+  await pickModel(page, [weights, picked('config.json', LLAMA_CONFIG)]);
 }
 
 test('a change of the options reads the heads again, as the command line does', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model?fold_gains=no`);
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-options-'));
+  const folder = temporaryFolder(onTestFinished);
   writeFileSync(join(folder, 'model.safetensors'), safetensorsOf(LLAMA));
   writeFileSync(join(folder, 'config.json'), LLAMA_CONFIG);
   const report = (text: string) => page.locator('[data-report]', { hasText: text }).waitFor();
@@ -653,8 +614,7 @@ test('a change of the options reads the heads again, as the command line does', 
   await expectMeans({ fold_gains: 'no' });
   await page.locator('[data-control="fold_gains"] label', { hasText: 'folded' }).click();
   await report('Gains folded: input_layernorm; rotary');
-  await page.locator('#field-model-offset').fill('3');
-  await page.locator('#field-model-offset').press('Enter');
+  await enter(page.locator('#field-model-offset'), '3');
   await report('rotary heads at offset 3.');
   await page.waitForFunction(() => location.hash === '#model?offset=3&model=model.safetensors');
   await expectMeans({ offset: 3 });
@@ -664,27 +624,24 @@ test('a change of the options reads the heads again, as the command line does', 
   await page.locator('[data-control="frame"] label', { hasText: 'embeddings' }).click();
   await report('with the covariance of the token embeddings');
   await expectMeans({ length: 48, frame: 'embeddings' }, '--average');
-  await page
-    .locator('[data-files]')
-    .setInputFiles([picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
+  await pickModel(page, [picked('model.safetensors', safetensorsOf(WHISPER)), picked('config.json', WHISPER_CONFIG)]);
   await page.locator('[data-control="frame"] .error', { hasText: 'Covariance Σ must be identity' }).waitFor();
   await page.locator('[data-control="frame"] label', { hasText: 'identity' }).click();
   await report('6 heads of model.safetensors');
   expect(await page.locator('[data-rotary]').isVisible()).toBe(false);
   expect(errors).toEqual([]);
-  rmSync(folder, { recursive: true });
 });
 
 test('a scaling of rotary angles that is not known is named, and read at offset 0', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model?offset=3`);
   const config = { ...JSON.parse(LLAMA_CONFIG), rope_scaling: { rope_type: 'spiral' } };
-  await page
-    .locator('[data-files]')
-    .setInputFiles([picked('model.safetensors', safetensorsOf(LLAMA)), picked('config.json', JSON.stringify(config))]);
+  await pickModel(page, [
+    picked('model.safetensors', safetensorsOf(LLAMA)),
+    picked('config.json', JSON.stringify(config)),
+  ]);
   const text = "'rope_scaling.rope_type' in config.json is 'spiral'";
   await page.locator('#error-model-offset', { hasText: text }).waitFor();
-  await page.locator('#field-model-offset').fill('0');
-  await page.locator('#field-model-offset').press('Enter');
+  await enter(page.locator('#field-model-offset'), '0');
   await page.locator('[data-report]', { hasText: 'rotary heads at offset 0.' }).waitFor();
   expect(await page.locator('#error-model-offset').textContent()).toBe('');
   await page.locator('[data-control="offset_kind"] label', { hasText: 'average' }).click();
@@ -697,66 +654,55 @@ test('an unrecognized architecture is read by the names that a person gives', as
   const named = (it: string) => it.replace('model.layers.0.self_attn', 'blk.0.mine');
   const unknown = Object.entries(LLAMA).map(([name, tensor]) => [named(name), tensor]);
   const weights = picked('model.safetensors', safetensorsOf(Object.fromEntries(unknown)));
-  const give = async () => page.locator('[data-files]').setInputFiles([weights]);
   const form = page.locator('[data-map-form]');
-  const fill = (name: string, text: string) => page.locator(`#field-model-${name}`).fill(text);
+  const give = (name: string, text: string) => enter(page.locator(`#field-model-${name}`), text);
   const refused = (name: string, text: string) => page.locator(`#error-model-${name}`, { hasText: text }).waitFor();
   expect(await form.isVisible()).toBe(false);
-  await give();
+  await pickModel(page, weights);
   await form.waitFor();
   const offered = await page
     .locator('#tensor-names option')
     .evaluateAll((list) => list.map((it) => (it as HTMLOptionElement).value));
   expect(offered).toContain('blk.{n}.mine.q_proj.weight');
-  await fill('map_query', 'blk.mine.q_proj.weight');
-  await page.keyboard.press('Enter');
+  await give('map_query', 'blk.mine.q_proj.weight');
   await refused('map_query', 'with {n} once');
-  await fill('map_query', 'blk.{n}.mine.q_proj.weight');
-  await page.keyboard.press('Enter');
+  await give('map_query', 'blk.{n}.mine.q_proj.weight');
   await refused('map_key', 'with {n} once');
-  await fill('map_key', 'blk.{n}.mine.k_proj.weight');
-  await page.keyboard.press('Enter');
+  await give('map_key', 'blk.{n}.mine.k_proj.weight');
   await refused('map_heads', 'Heads must be given, an integer from 1 to 4096');
-  await fill('map_heads', 'two');
-  await page.keyboard.press('Enter');
+  await give('map_heads', 'two');
   await refused('map_heads', "found 'two'");
-  await fill('map_heads', '2');
-  await page.keyboard.press('Enter');
+  await give('map_heads', '2');
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
   const link = page.url();
   expect(decodeURIComponent(link)).toContain('map_query=blk.{n}.mine.q_proj.weight&map_key=');
   expect(errors).toEqual([]);
   await page.goto('about:blank');
   await page.goto(link);
-  await give();
+  await pickModel(page, weights);
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors' }).waitFor();
 });
 
 test('key heads that no file gives are asked for, and kept in the link', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-grouped-'));
+  const folder = temporaryFolder(onTestFinished);
   const file = join(folder, 'model.safetensors');
   // Four heads of width 2 that share two keys: 8 rows of queries, 4 of keys, 4 of values.
   const write = (name: string) => writeFileSync(file, safetensorsOf({ [name]: { shape: [16, 8], value: waves(1) } }));
-  const give = () => page.locator('[data-files]').setInputFiles([file]);
   const report = page.locator('[data-report]', { hasText: '4 heads of model.safetensors' });
   const heads = page.locator('#heads-count');
   const keyHeads = page.locator('#field-model-map_key_heads');
   const refused = (text: string) => page.locator('#error-model-map_key_heads', { hasText: text }).waitFor();
   write('model.layers.0.self_attn.qkv_proj.weight');
   expect(await keyHeads.isVisible()).toBe(false);
-  await give();
-  await heads.fill('4');
-  await heads.press('Enter');
+  await pickModel(page, file);
+  await enter(heads, '4');
   await refused('Key heads must be given for grouped keys, an integer from 0 to 4096');
-  await keyHeads.fill('two');
-  await keyHeads.press('Enter');
+  await enter(keyHeads, 'two');
   await refused("found 'two'");
-  await keyHeads.fill('3');
-  await keyHeads.press('Enter');
+  await enter(keyHeads, '3');
   await page.locator('[data-problem]', { hasText: 'do not divide into 4 heads' }).waitFor();
-  await keyHeads.fill('2');
-  await keyHeads.press('Enter');
+  await enter(keyHeads, '2');
   await report.waitFor();
   expect(await report.textContent()).toContain('key heads as given, 2');
   await page.waitForFunction(() => location.hash.includes('map_key_heads=2'));
@@ -768,12 +714,11 @@ test('key heads that no file gives are asked for, and kept in the link', async (
   write('blk.0.mine.weight');
   await page.goto('about:blank');
   await page.goto(`${host.address}#model?map_query=blk.{n}.mine.weight&map_layout=fused&map_heads=4&map_key_heads=2`);
-  await give();
+  await pickModel(page, file);
   await report.waitFor();
   await expect.poll(async () => (await column(page, 'Mean')).map(number)).toEqual(means);
   expect(await page.locator('[data-map-form] #field-model-map_key_heads').inputValue()).toBe('2');
   expect(errors).toEqual([]);
-  rmSync(folder, { recursive: true });
 });
 
 /**

@@ -6,7 +6,7 @@ import {
   caption,
   csv,
   exported,
-  expectStraight,
+  expectPlaced,
   go,
   host,
   marks,
@@ -14,6 +14,7 @@ import {
   settled,
   visit,
 } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
@@ -38,18 +39,12 @@ test('the figures over depth export the numbers of their rings', async () => {
   expect(ranks.every((row) => row.samples === '3')).toBe(true);
   const own = ranks.filter((row) => row.variance === '0.1');
   const rings = await marks(page, (await exported(page, 'depth', 'svg')).toString(), 'variance 0.1');
-  expectStraight(
-    own.map((row) => Math.log(Number(row.residual))),
-    rings.slice(0, 5).map(({ y }) => y), // of the first of both charts
-  );
+  expectPlaced(own, 'residual', rings.slice(0, 5), 'y', Math.log);
   const rows = ranks.filter((row) => row.variance === '10');
   const picture = (await exported(page, 'depth', 'svg')).toString();
   const means = (await marks(page, picture, 'variance 10')).slice(5); // of the second chart
   expect(rows[0].entropy).toBe(''); // the input has no attention
-  expectStraight(
-    rows.slice(1).map((row) => Number(row.entropy)),
-    means.map(({ y }) => y),
-  );
+  expectPlaced(rows.slice(1), 'entropy', means, 'y');
   for (const row of rows.slice(1)) {
     expect(Number(row.entropy_minimum)).toBeLessThanOrEqual(Number(row.entropy));
     expect(Number(row.entropy_bound)).toBeLessThanOrEqual(Number(row.entropy));
@@ -173,8 +168,7 @@ test('a link reproduces the view', async () => {
     ),
   );
   await settled(first.page, 'depth');
-  await field(first.page, 'residual_weight').fill('0.25');
-  await field(first.page, 'residual_weight').press('Enter');
+  await enter(field(first.page, 'residual_weight'), '0.25');
   await field(first.page, 'layer_norm').selectOption('none');
   const link = first.page.url();
   expect(new URL(link).hash).toBe(

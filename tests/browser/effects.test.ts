@@ -6,6 +6,7 @@ import { VIEWS, type ViewName } from '../../web/chapters/views';
 import { sliderOf, type Controls, type NumberControl } from '../../web/state/control';
 import { entryOf, figuresOf, type FigureId } from '../../web/ui/registry';
 import { browser, caption, exported, go, host, openBrowser, openMore, saved, settled, unfold, visit } from './browser';
+import { enter, openModel } from './gestures';
 import { trainedModel } from './trained';
 
 openBrowser();
@@ -99,8 +100,7 @@ async function change(place: Locator, view: ViewName, name: string): Promise<voi
   const now = await field.inputValue();
   const control = (VIEWS[view].controls as Controls)[name]!;
   const next = control.kind === 'number' ? String(other(view, name, control, Number(now))) : `${now}, 3`;
-  await field.fill(next);
-  await field.press('Enter');
+  await enter(field, next);
 }
 
 /** Beside which figure a control of each kind is changed, and in which state: number, choice, list, button, switch. */
@@ -223,14 +223,12 @@ async function numbersOfModel(page: Page): Promise<string> {
 
 test('a control of each kind of a model that was opened changes its table or figures', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model?passages=1`);
-  await page.locator('[data-files]').setInputFiles(trainedModel());
-  await page.locator('[data-report]', { hasText: /heads of .* read/ }).waitFor();
+  await openModel(page, trainedModel());
   for (const name of ['reading', 'level', 'length'] as const) {
     const before = await numbersOfModel(page);
     const place = page.locator(`#model [data-control="${name}"]`);
     if (name === 'reading') {
-      await place.locator('input').fill('A whale swam by.');
-      await place.locator('input').press('Enter');
+      await enter(place.locator('input'), 'A whale swam by.');
     } else {
       await change(place, 'model', name);
     }

@@ -1,19 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { numberOf, type FigureId } from '../../web/ui/registry';
-import {
-  browser,
-  csv,
-  exported,
-  go,
-  expectStraight,
-  ALWAYS,
-  host,
-  marks,
-  openBrowser,
-  settled,
-  visit,
-} from './browser';
+import { browser, csv, exported, go, expectPlaced, ALWAYS, host, marks, openBrowser, settled, visit } from './browser';
 
 openBrowser();
 
@@ -29,21 +17,12 @@ describe('of the page as it opens', () => {
     const dots = rows.filter((row) => row.kind === 'head predicted');
     const heads = await marks(page, svg, 'heads of the sample');
     expect(dots.length).toBe(72);
-    expectStraight(
-      dots.map((row) => Math.log(Number(row.variance))),
-      heads.map(({ x }) => x),
-    );
-    expectStraight(
-      dots.map((row) => Number(row.localization)),
-      heads.map(({ y }) => y),
-    );
+    expectPlaced(dots, 'variance', heads, 'x', Math.log);
+    expectPlaced(dots, 'localization', heads, 'y');
     const simulated = rows.filter((row) => row.kind === 'simulation' && row.mean === '0.25');
     const circles = await marks(page, svg, 'simulation, mean 0.25');
     expect(simulated.length).toBeGreaterThan(10);
-    expectStraight(
-      simulated.map((row) => Number(row.localization)),
-      circles.map(({ y }) => y),
-    );
+    expectPlaced(simulated, 'localization', circles, 'y');
     expect(simulated.every((row) => row.samples === '2000')).toBe(true);
   });
 

@@ -2,8 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { safetensorsOf, waves, llamaGguf } from '../checkpoints';
-import { browser, caption, checkpoint, fileAddress, host, openBrowser, settled, showView, visit } from './browser';
-import { drop, dropFolder } from './drop';
+import {
+  browser,
+  caption,
+  checkpoint,
+  expectSampleHead,
+  fileAddress,
+  host,
+  openBrowser,
+  settled,
+  visit,
+} from './browser';
+import { drop, dropFolder, enter, pickModel, picked } from './gestures';
 
 openBrowser();
 
@@ -43,30 +53,21 @@ describe.each([
 
 test('the dropped file gives the same heads as the sample that the page was built with', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
-  await page.locator('[data-files]').setInputFiles([weights, config]);
+  await pickModel(page, [weights, config]);
   await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
-  await showView(page, 'localize');
-  const details = [];
-  for (const id of ['sample:3.7', 'file:3.7'] as const) {
-    await page.locator(`[data-head="${id}"]`).focus();
-    const text = await page.locator('[data-head-detail]').textContent();
-    details.push(text?.replace(/^.*layer/, 'layer'));
-  }
-  expect(details[1]).toBe(details[0]);
+  await expectSampleHead(page);
 });
 
 test('without config.json the head count is asked for, and a wrong one refused', async () => {
   const { page } = await visit(browser, `${host.address}#model`);
-  await page.locator('[data-files]').setInputFiles([weights]);
+  await pickModel(page, [weights]);
   const field = page.getByLabel('Attention heads per layer');
   await field.waitFor();
-  await field.fill('7');
-  await field.press('Enter');
+  await enter(field, '7');
   const problem = page.locator('[data-problem]');
   await problem.filter({ hasText: '7' }).waitFor();
   expect(await problem.textContent()).toMatch(/384/);
-  await field.fill('12');
-  await field.press('Enter');
+  await enter(field, '12');
   await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
   expect(await field.isVisible()).toBe(false);
   expect(await problem.textContent()).toBe('');
@@ -74,7 +75,7 @@ test('without config.json the head count is asked for, and a wrong one refused',
 
 test('a GGUF file has its own configuration, and lacks the tokenizer only', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
-  await page.locator('[data-files]').setInputFiles([{ name: 'llama.gguf', mimeType: '', buffer: llamaGguf() }]);
+  await pickModel(page, picked('llama.gguf', llamaGguf()));
   await page.locator('[data-report]', { hasText: '2 heads' }).waitFor();
   await expect.poll(() => page.locator('#model').textContent()).toContain('tokenizer.json is not among the files.');
   expect(errors).toEqual([]);
@@ -100,10 +101,7 @@ const CONFIG = JSON.stringify({ model_type: 'llama', num_attention_heads: HEADS,
 
 test('a head whose queries are zero is read with variance 0, and counted where it has no place', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
-  await page.locator('[data-files]').setInputFiles([
-    { name: 'pruned.safetensors', mimeType: '', buffer: PRUNED },
-    { name: 'config.json', mimeType: '', buffer: Buffer.from(CONFIG) },
-  ]);
+  await pickModel(page, [picked('pruned.safetensors', PRUNED), picked('config.json', CONFIG)]);
   await page.locator('[data-report]', { hasText: '8 heads' }).waitFor();
   const rows = page.locator('[data-head-table] tbody tr');
   await expect.poll(() => rows.count()).toBe(8);
@@ -149,8 +147,7 @@ test('hostile files are named, one after the other, and the page lives on', asyn
   const { page, errors } = await visit(browser, `${host.address}#model`);
   const problem = page.locator('[data-problem]');
   for (const [what, buffer, words] of HOSTILE) {
-    const file = { name: 'hostile.safetensors', mimeType: '', buffer };
-    await page.locator('[data-files]').setInputFiles([file]);
+    await pickModel(page, picked('hostile.safetensors', buffer));
     await expect.poll(() => problem.textContent(), { message: what }).toMatch(words);
   }
   await settled(page, 'lead');
@@ -205,7 +202,7 @@ test('reading can be cancelled', async () => {
       subtree: true,
     });
   });
-  await page.locator('[data-files]').setInputFiles([weights, config]);
+  await pickModel(page, [weights, config]);
   await page.locator('[data-report]', { hasText: 'Cancelled' }).waitFor();
   await settled(page, 'lead');
   expect(await page.locator(own).count()).toBe(0);

@@ -1,16 +1,13 @@
 // The heads of several checkpoints of one training run, over its steps.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { json } from '../cli/eigenscope';
+import { json, temporaryFolder } from '../cli/eigenscope';
 import { browser, caption, csv, host, openBrowser, settled, visit } from './browser';
 
 openBrowser();
 
 test('checkpoints at the steps of a run are shown in their order, and a single one is not', async () => {
-  const out = mkdtempSync(join(tmpdir(), 'eigenscope-'));
-  onTestFinished(() => rmSync(out, { recursive: true }));
+  const out = temporaryFolder(onTestFinished);
   json('train', { width: 16, depth: 2, heads: 2, length: 16, steps: 12, step_weights: 5, log_every: 12, out });
   const folder = join(out, 'none-seed1', 'steps');
   const { heads } = json('heads', {}, folder);

@@ -1,10 +1,11 @@
 // Workers that end, files that only the main thread can read, and hosts that do not answer.
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import {
   browser,
   checkpoint,
+  expectSampleHead,
   fileAddress,
   host,
   openBrowser,
@@ -15,6 +16,7 @@ import {
   visit,
   type Visit,
 } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
@@ -24,6 +26,28 @@ async function visitAfter(script: () => void, address: string): Promise<Visit> {
   await visited.page.addInitScript(script);
   await visited.page.goto(address);
   return visited;
+}
+
+const ENGINE = '**/engine-*.wasm';
+
+/** Opens the page where requests for the engine are answered by `answer`: none is, unless told otherwise. */
+async function visitWithout(address: string, answer = (route: Route) => route.abort()): Promise<Page> {
+  const { page } = await visit(browser, 'about:blank', { settle: false });
+  await page.route(ENGINE, answer);
+  await page.goto(address);
+  return page;
+}
+
+/** Has workers run a script before their own. */
+async function beginWorkersWith(page: Page, script: string): Promise<void> {
+  await page.addInitScript((first) => {
+    window.Blob = new Proxy(Blob, {
+      construct(target, [parts, options]) {
+        const worker = (options as BlobPropertyBag | undefined)?.type?.startsWith('text/javascript');
+        return new target(worker ? [first, ...(parts as BlobPart[])] : parts, options);
+      },
+    });
+  }, script);
 }
 
 /** Keeps the workers of the page, so that a test can end them. */
@@ -62,20 +86,12 @@ test('a worker that vanishes is replaced, and its run resumes from its checkpoin
 });
 
 /** Workers stay inside a loop once they are told to. */
-function obeyHang(): void {
-  const script = "addEventListener('message', ({ data }) => { while (data.kind === 'hang'); });";
-  window.Blob = new Proxy(Blob, {
-    construct(target, [parts, options]) {
-      const worker = (options as BlobPropertyBag | undefined)?.type?.startsWith('text/javascript');
-      return new target(worker ? [script, ...(parts as BlobPart[])] : parts, options);
-    },
-  });
-}
+const OBEY_HANG = "addEventListener('message', ({ data }) => { while (data.kind === 'hang'); });";
 
 test('a worker that is stuck is replaced, and a paused run rests at its next checkpoint', async () => {
   const { page } = await visit(browser, 'about:blank', { settle: false });
   await page.addInitScript(keepWorkers);
-  await page.addInitScript(obeyHang);
+  await beginWorkersWith(page, OBEY_HANG);
   await page.goto(`${host.address}#train`);
   await settled(page, 'run-attention');
   const runs = page.locator('[data-comparison-runs]');
@@ -145,48 +161,38 @@ test('leaving the page asks for confirmation while a run trains, or rests with s
   expect(asked).toEqual(['beforeunload', 'beforeunload']);
 });
 
-/** A worker cannot read files, as in WebKit on a page from the disk. */
-function forbidReading(): void {
-  const script =
+/** Opens the chapter of a model where a worker cannot read files, as in WebKit on a page from the disk. */
+async function visitWithoutReading(address: string): Promise<Visit> {
+  const visited = await visit(browser, 'about:blank', { settle: false });
+  await beginWorkersWith(
+    visited.page,
     'FileReaderSync.prototype.readAsArrayBuffer = () => {' +
-    "throw new DOMException('The I/O read operation failed.', 'NotReadableError'); };";
-  window.Blob = new Proxy(Blob, {
-    construct(target, [parts, options]) {
-      const worker = (options as BlobPropertyBag | undefined)?.type?.startsWith('text/javascript');
-      return new target(worker ? [script, ...(parts as BlobPart[])] : parts, options);
-    },
-  });
+      "throw new DOMException('The I/O read operation failed.', 'NotReadableError'); };",
+  );
+  await visited.page.goto(`${address}#model`);
+  await settled(visited.page, 'head-spectra');
+  return visited;
 }
 
 test.each([
   ['over http', () => host.address],
   ['from the disk', () => fileAddress],
 ])('files that a worker cannot read are read by the page, %s', async (_, address) => {
-  const { page, errors } = await visitAfter(forbidReading, `${address()}#model`);
-  await settled(page, 'head-spectra');
+  const { page, errors } = await visitWithoutReading(address());
   const files = ['model.fp16.safetensors', 'config.json', 'tokenizer.json'];
   await page.locator('[data-files]').setInputFiles(files.map((name) => join(checkpoint, name)));
   await page.locator('[data-report]', { hasText: '72 heads' }).waitFor();
-  await showView(page, 'localize');
-  const details = [];
-  for (const id of ['sample:3.7', 'file:3.7']) {
-    await page.locator(`[data-head="${id}"]`).focus();
-    const text = await page.locator('[data-head-detail]').textContent();
-    details.push(text?.replace(/^.*layer/, 'layer'));
-  }
-  expect(details[1]).toBe(details[0]);
+  await expectSampleHead(page);
   await showView(page, 'model');
   const figure = page.locator('#figure-head-text');
   await figure.scrollIntoViewIfNeeded();
-  await page.locator('#field-model-reading').fill('The whale swam.');
-  await page.locator('#field-model-reading').press('Enter');
+  await enter(page.locator('#field-model-reading'), 'The whale swam.');
   await figure.locator('[data-live]', { hasText: 'on 6 tokens' }).waitFor({ state: 'attached' });
   expect(errors).toEqual([]);
 });
 
 test('a file that the page cannot read either is named', async () => {
-  const { page } = await visitAfter(forbidReading, `${host.address}#model`);
-  await settled(page, 'head-spectra');
+  const { page } = await visitWithoutReading(host.address);
   await page.evaluate(() => {
     Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException('', 'NotReadableError'));
   });
@@ -208,43 +214,37 @@ describe('offline', () => {
   });
 
   test('a figure says that it waits for the connection, and computes when it returns', async () => {
-    const { page } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/engine-*.wasm', (route) => route.abort());
-    await page.goto(`${host.address}#${QUICK}`);
+    const page = await visitWithout(`${host.address}#${QUICK}`);
     await page.context().setOffline(true);
     await showView(page, 'collapse');
     const figure = page.locator('#figure-depth');
     await figure.scrollIntoViewIfNeeded();
     await figure.locator('.message', { hasText: 'the browser is offline' }).waitFor();
-    await page.unroute('**/engine-*.wasm');
+    await page.unroute(ENGINE);
     await page.context().setOffline(false);
     await expect.poll(() => figure.locator('.message').textContent()).toBe('');
     await settled(page, 'depth');
   });
 
   test('a run that was started offline trains when the connection returns', async () => {
-    const { page } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/engine-*.wasm', (route) => route.abort());
-    await page.goto(`${host.address}#train`);
+    const page = await visitWithout(`${host.address}#train`);
     await page.locator('#figure-run-curves .exports').waitFor({ state: 'attached' });
     await page.context().setOffline(true);
     await page.locator('[data-comparison] [data-action="play"]').click();
     const problem = page.locator('[data-comparison-problem]');
     await problem.filter({ hasText: 'when the connection returns' }).waitFor();
-    await page.unroute('**/engine-*.wasm');
+    await page.unroute(ENGINE);
     await page.context().setOffline(false);
     await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
     expect(await problem.textContent()).toBe('');
   });
 
   test('a host that does not answer is asked again', async () => {
-    const { page } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/engine-*.wasm', (route) => route.abort());
-    await page.goto(`${host.address}#${QUICK}`);
+    const page = await visitWithout(`${host.address}#${QUICK}`);
     const figure = page.locator('#figure-depth');
     await figure.scrollIntoViewIfNeeded();
     await figure.locator('.message', { hasText: 'The page tries again' }).waitFor();
-    await page.unroute('**/engine-*.wasm');
+    await page.unroute(ENGINE);
     await expect.poll(() => figure.locator('.message').textContent(), { timeout: 20_000 }).toBe('');
     await settled(page, 'depth');
   });
@@ -252,17 +252,17 @@ describe('offline', () => {
 
 describe('in place of the engine', () => {
   test('a page to log in is named, and its button loads the engine without a reload', async () => {
-    const { page } = await visit(browser, 'about:blank', { settle: false });
     const body = '<!DOCTYPE html><title>Log in</title>';
-    await page.route('**/engine-*.wasm', (route) => route.fulfill({ body, contentType: 'text/html' }));
-    await page.goto(`${host.address}#${QUICK}`);
+    const page = await visitWithout(`${host.address}#${QUICK}`, (route) =>
+      route.fulfill({ body, contentType: 'text/html' }),
+    );
     await showView(page, 'collapse');
     const figure = page.locator('#figure-depth');
     await figure.scrollIntoViewIfNeeded();
     const message = figure.locator('.message');
     await message.filter({ hasText: 'with a web page' }).waitFor();
     expect(await message.textContent()).not.toContain('Policy');
-    await page.unroute('**/engine-*.wasm');
+    await page.unroute(ENGINE);
     await message.getByRole('button', { name: 'Try again' }).click();
     await settled(page, 'depth');
     expect(await message.textContent()).toBe('');
@@ -270,9 +270,7 @@ describe('in place of the engine', () => {
   });
 
   test('nothing, for a while, is told as a download', async () => {
-    const { page } = await visit(browser, 'about:blank', { settle: false });
-    await page.route('**/engine-*.wasm', () => {}); // no answer
-    await page.goto(`${host.address}#${QUICK}`);
+    const page = await visitWithout(`${host.address}#${QUICK}`, async () => {}); // no answer
     await showView(page, 'collapse');
     const figure = page.locator('#figure-depth');
     await figure

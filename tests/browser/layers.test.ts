@@ -1,13 +1,13 @@
 // A text that takes seconds to go through a model: its layers appear as they are done, whatever ends the pass.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { spoil } from '../checkpoints';
-import { root } from '../cli/eigenscope';
+import { root, temporaryFolder } from '../cli/eigenscope';
 import { browser, caption, host, openBrowser, visit } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
@@ -20,8 +20,7 @@ const [SHORT, LONG] = ['A whale swam.', 'The ship followed the whale. '.repeat(5
 
 /** The files of a checkpoint with layers of a LLaMA of 1.1 billion weights, most of which are zero. */
 function writeLayers(layers: number): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-layers-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(onTestFinished);
   const size = ['--size', '1.1b', '--layers', `${layers}`, '--tokenizer', '--dense'];
   execFileSync('node', [`${root}tests/bench/sparse-llama.mjs`, folder, ...size]);
   return readdirSync(folder).map((name) => join(folder, name));
@@ -39,8 +38,7 @@ const message = (page: Page) => page.locator('#figure-head-text .message');
 
 /** Types a sentence, and waits until some layers have read it, and not all. */
 async function readSome(page: Page, reading: string): Promise<void> {
-  await page.locator('#field-model-reading').fill(reading);
-  await page.locator('#field-model-reading').press('Enter');
+  await enter(page.locator('#field-model-reading'), reading);
   await words(page, SOME).waitFor({ timeout: 120_000 });
 }
 
@@ -112,8 +110,7 @@ test('files that vanish in mid-pass are named, and what was read of them stays',
   const rows = Math.min(layers * HEADS, ROWS);
   await expect.poll(() => measured(page)).toBe(rows);
   // Another sentence cannot be read either, and takes nothing away.
-  await page.locator('#field-model-reading').fill('Sails.');
-  await page.locator('#field-model-reading').press('Enter');
+  await enter(page.locator('#field-model-reading'), 'Sails.');
   await message(page).filter({ hasText: 'is it still there?' }).waitFor();
   expect(await page.locator('[data-no-text]').isHidden()).toBe(true);
   expect(await measured(page)).toBe(rows);

@@ -8,7 +8,7 @@ import {
   caption,
   checkpoint,
   csv,
-  expectStraight,
+  expectPlaced,
   exported,
   go,
   host,
@@ -20,6 +20,7 @@ import {
   unfold,
   visit,
 } from './browser';
+import { enter } from './gestures';
 import { TRAINED_LENGTH, trainedFolder } from './trained';
 
 openBrowser();
@@ -272,8 +273,7 @@ test('a moved logit leaves the range of the clip, and its clipped gradient vanis
     ['18', '1'],
     ['-6', '0'],
   ]) {
-    await field.fill(logit!);
-    await field.press('Enter');
+    await enter(field, logit!);
     await expect.poll(async () => (await moved()).clipped).toBe(clipped);
     expect((await moved()).clipped_gradient).toBe('0');
     expect(Number((await moved()).gradient)).toBeGreaterThan(0);
@@ -300,14 +300,8 @@ test('the freezing figure has theory within the errors of simulation, and the me
   expect(heads.length).toBeGreaterThan(60);
   const svg = (await exported(page, 'row-entropy', 'svg')).toString();
   const dots = await marks(page, svg, 'heads of the sample');
-  expectStraight(
-    heads.map((row) => Math.log(Number(row.logit_std))),
-    dots.map(({ x }) => x),
-  );
-  expectStraight(
-    heads.map((row) => Number(row.entropy)),
-    dots.map(({ y }) => y),
-  );
+  expectPlaced(heads, 'logit_std', dots, 'x', Math.log);
+  expectPlaced(heads, 'entropy', dots, 'y');
 });
 
 test('attention to oneself is ranked by the trace with the layer’s covariance, less without', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { browser, ALWAYS, fileAddress, host, openBrowser, settled, visit, QUICK } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
@@ -26,8 +27,7 @@ describe.each([
 
   test('keeps its state in the address', async () => {
     const { page } = await visit(browser, address());
-    await page.locator('#field-localize-variance').fill('0.3');
-    await page.locator('#field-localize-variance').press('Enter');
+    await enter(page.locator('#field-localize-variance'), '0.3');
     await page.waitForFunction(() => location.hash === '#localize?variance=0.3');
     await page.getByRole('link', { name: 'Mean near zero', exact: true }).first().click();
     await page.waitForFunction(() => location.hash === '#localize?mean=0.004&variance=0.0001');

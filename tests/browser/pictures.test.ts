@@ -1,38 +1,26 @@
 // Vision models on the page: the attention of a head over a picture that is drawn, chosen, dropped or pasted.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, test, onTestFinished } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, safetensorsOf, VIT, VIT_CONFIG, type Tensors } from '../checkpoints';
-import { json, root } from '../cli/eigenscope';
+import { json, root, temporaryFolder } from '../cli/eigenscope';
 import { browser, caption, csv, host, openBrowser, visit } from './browser';
-import { drop } from './drop';
+import { drop, openModel, picked } from './gestures';
 
 openBrowser();
 
 const picture = (name: string) => join(root, 'tests/pictures', name);
-const picked = (name: string, content: string | Buffer) => ({
-  name,
-  mimeType: 'application/octet-stream',
-  buffer: Buffer.from(content),
-});
 
 /** The same model and picture in the terminal. */
 function attended(files: Record<string, string | Buffer>, image: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-vision-'));
+  const folder = temporaryFolder(onTestFinished);
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
-  try {
-    return json('attend', { image }, folder, '--weights');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return json('attend', { image }, folder, '--weights');
 }
 
 async function open(page: Page, tensors: Tensors, config: string): Promise<void> {
-  const files = [picked('model.safetensors', safetensorsOf(tensors)), picked('config.json', config)];
-  await page.locator('[data-files]').setInputFiles(files);
-  await page.locator('[data-report]', { hasText: /\d heads of .* read/ }).waitFor();
+  await openModel(page, [picked('model.safetensors', safetensorsOf(tensors)), picked('config.json', config)]);
 }
 
 const said = (page: Page, text: string) =>
@@ -91,8 +79,7 @@ test('pictures are dropped and pasted where a model reads them', async () => {
     dispatchEvent(new ClipboardEvent('paste', { clipboardData }));
   });
   await said(page, 'on pasted.png');
-  const broken = { name: 'broken.png', mimeType: 'image/png', buffer: Buffer.from('no picture') };
-  await page.locator('[data-picture]').setInputFiles([broken]);
+  await page.locator('[data-picture]').setInputFiles({ ...picked('broken.png', 'no picture'), mimeType: 'image/png' });
   const message = page.locator('#figure-head-text .message');
   await expect.poll(() => message.textContent()).toContain('broken.png must be a picture');
   await said(page, 'on pasted.png');

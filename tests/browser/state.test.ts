@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { browser, caption, go, host, openBrowser, openMore, settled, visit } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
@@ -46,12 +47,9 @@ test('values that do not go together are refused at the field at fault', async (
 test('a link reproduces its view', async () => {
   const first = await visit(browser, host.address);
   await openMore(first.page);
-  await first.page.locator('#field-localize-mean').fill('0.4');
-  await first.page.locator('#field-localize-mean').press('Enter');
-  await first.page.locator('#field-localize-samples').fill('500');
-  await first.page.locator('#field-localize-samples').press('Enter');
-  await first.page.locator('#field-localize-seed').fill('7');
-  await first.page.locator('#field-localize-seed').press('Enter');
+  await enter(first.page.locator('#field-localize-mean'), '0.4');
+  await enter(first.page.locator('#field-localize-samples'), '500');
+  await enter(first.page.locator('#field-localize-seed'), '7');
   await first.page.locator('#field-localize-measure').selectOption('participation');
   await first.page.locator('#field-localize-tokens').selectOption('ar1');
   await first.page.locator('[data-head="sample:2.5"]').press('Enter');

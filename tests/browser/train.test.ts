@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { LOGIT_PARTS } from '../../web/chapters/train/log-rows';
 import { browser, csv, exported, fileAddress, go, host, openBrowser, saved, settled, visit } from './browser';
+import { enter, pickModel, picked } from './gestures';
 
 openBrowser();
 
@@ -22,6 +23,8 @@ async function saveButton(page: Page, name: string) {
   if (!(await group.evaluate((it) => (it as HTMLDetailsElement).open))) await group.locator('summary').click();
   return page.getByRole('button', { name: `Save ${name}` });
 }
+const resume = (page: Page, file: string | Buffer) =>
+  page.locator('[data-resume]').setInputFiles(picked('run.safetensors', file));
 const press = (page: Page, action: string) => page.locator(`[data-action="${action}"]`).click();
 const status = (page: Page, words: string) => page.locator('[data-comparison-status]', { hasText: words }).waitFor();
 const ended = (page: Page) => status(page, 'All runs have ended');
@@ -181,8 +184,7 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const whole = (await csv(page, 'run-curves')).filter(({ run }) => run === 'locater');
 
   const other = await open(`${TINY}&runs=none,qk-decay`); // the file's run joins the comparison
-  const buffer = { name: 'run.safetensors', mimeType: '', buffer: file };
-  await other.page.locator('[data-resume]').setInputFiles([buffer]);
+  await resume(other.page, file);
   await other.page.locator('[data-comparison-note]', { hasText: 'resumes at step 4 of 12' }).waitFor();
   expect(await steps(other.page)).toEqual([0, 0, 4]);
   await press(other.page, 'play');
@@ -195,12 +197,11 @@ test('a saved run is a readable file, and goes on at its step', async () => {
   const own = Buffer.from(JSON.stringify({ ...header, __metadata__: metadata }));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(own.length));
-  const elsewhere = { ...buffer, buffer: Buffer.concat([length, own, file.subarray(8 + size)]) };
   other.page.once('dialog', (dialog) => {
     expect(dialog.message()).toBe('Resume run.safetensors in place of LocAteR (step 12 of 12)?');
     void dialog.accept();
   });
-  await other.page.locator('[data-resume]').setInputFiles([elsewhere]);
+  await resume(other.page, Buffer.concat([length, own, file.subarray(8 + size)]));
   const said = 'Its validation text was wiki.valid.tokens; here it is the last tenth of the text.';
   await other.page.locator('[data-comparison-note]', { hasText: said }).waitFor();
 });
@@ -209,11 +210,10 @@ test('the file of a run opens among the heads of the page', async () => {
   const { page } = await open();
   await press(page, 'advance');
   await status(page, 'Paused');
-  const files = [
-    ['model.safetensors', await saved(await saveButton(page, '.safetensors of baseline'))],
-    ['config.json', await saved(await saveButton(page, 'config.json of baseline'))],
-  ] as const;
-  await page.locator('[data-files]').setInputFiles(files.map(([name, buffer]) => ({ name, mimeType: '', buffer })));
+  await pickModel(page, [
+    picked('model.safetensors', await saved(await saveButton(page, '.safetensors of baseline'))),
+    picked('config.json', await saved(await saveButton(page, 'config.json of baseline'))),
+  ]);
   await page.locator('#tab-model').click();
   const report = page.locator('[data-report]', { hasText: '2 heads of model.safetensors' });
   await report.waitFor();
@@ -222,22 +222,20 @@ test('the file of a run opens among the heads of the page', async () => {
 
 test('a file that is no run is refused in words, and the page lives on', async () => {
   const { page, errors } = await open();
-  const garbage = { name: 'x.safetensors', mimeType: '', buffer: Buffer.from('no checkpoint') };
-  await page.locator('[data-resume]').setInputFiles([garbage]);
+  const give = (text: string) => page.locator('input[data-text]').setInputFiles(picked('short.txt', text));
+  await resume(page, 'no checkpoint');
   const problem = page.locator('[data-comparison-file-problem]');
-  await problem.filter({ hasText: /x\.safetensors: .*plain text/ }).waitFor();
-  const short = { name: 'short.txt', mimeType: 'text/plain', buffer: Buffer.from('too short') };
-  await page.locator('input[data-text]').setInputFiles([short]);
+  await problem.filter({ hasText: /run\.safetensors: .*plain text/ }).waitFor();
+  await give('too short');
   await problem.filter({ hasText: /short\.txt: .*text/ }).waitFor();
-  await page.locator('input[data-text]').setInputFiles([{ ...short, buffer: Buffer.alloc(0) }]);
+  await give('');
   await problem.filter({ hasText: 'at least 1 byte: it has 0' }).waitFor();
   await press(page, 'advance'); // on the text that was there
   await status(page, 'Paused');
-  await page.locator('[data-resume]').setInputFiles([{ ...garbage, buffer: Buffer.alloc(0) }]);
-  await problem.filter({ hasText: /x\.safetensors: .* 0 bytes/ }).waitFor();
+  await resume(page, '');
+  await problem.filter({ hasText: /run\.safetensors: .* 0 bytes/ }).waitFor();
   expect(await steps(page)).toEqual([4, 4]);
-  const text = { ...short, buffer: Buffer.from('a text that is long enough. '.repeat(40)) };
-  await page.locator('input[data-text]').setInputFiles([text]);
+  await give('a text that is long enough. '.repeat(40));
   await press(page, 'play');
   await ended(page);
   expect(errors).toEqual([]);
@@ -576,8 +574,7 @@ test('another architecture and words for tokens train too, and their file goes o
   const file = await saved(await saveButton(page, '.safetensors of LocAteR'));
   page.once('dialog', (dialog) => void dialog.accept()); // the baseline is not saved
   await press(page, 'runs-reset');
-  const run = { name: 'run.safetensors', mimeType: '', buffer: file };
-  await page.locator('[data-resume]').setInputFiles([run]);
+  await resume(page, file);
   await page.locator('[data-comparison-note]', { hasText: 'resumes at step 4 of 12' }).waitFor();
   const taken = JSON.parse((await saved(await saveButton(page, 'config.json of LocAteR'))).toString());
   expect(taken).toEqual(config);
@@ -605,8 +602,7 @@ test('what is wrong with a rare setting is said at its control, whose group open
 test('a link reproduces the settings, and with them the numbers', async () => {
   const first = await open(`${TINY}&seed=7`);
   await first.page.locator('input[name="field-train-runs"][value="qk-decay"]').click();
-  await first.page.locator('#field-train-target').fill('0.5');
-  await first.page.locator('#field-train-target').press('Enter');
+  await enter(first.page.locator('#field-train-target'), '0.5');
   const link = first.page.url();
   expect(new URL(link).hash).toContain('runs=none,locater,qk-decay');
   const views = [];

@@ -1,9 +1,9 @@
 // A small model with a tokenizer, for tests of what a person can do with a model of their own.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { json } from '../cli/eigenscope';
+import { json, temporaryFolder } from '../cli/eigenscope';
+import { picked } from './gestures';
 
 /** Tokens of the longest passage that the trained model reads. */
 export const TRAINED_LENGTH = 64;
@@ -16,8 +16,7 @@ export const LLAMA = { normalization: 'rms', mlp_kind: 'gated', positions: 'rota
  * asked for, until the test ends.
  */
 export function trainedFolder(parts = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'eigenscope-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(onTestFinished);
   const size = { width: 32, depth: 2, heads: 4, length: TRAINED_LENGTH };
   json('train', { ...size, ...parts, steps: 30, log_every: 30, export: 'f32', out: folder });
   return join(folder, 'none-seed1', 'export');
@@ -26,9 +25,7 @@ export function trainedFolder(parts = {}): string {
 /** The files of such a model. */
 export function trainedModel() {
   const folder = trainedFolder();
-  return ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) => ({
-    name,
-    mimeType: '',
-    buffer: readFileSync(join(folder, name)),
-  }));
+  return ['model.safetensors', 'config.json', 'tokenizer.json'].map((name) =>
+    picked(name, readFileSync(join(folder, name))),
+  );
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { json } from '../cli/eigenscope';
 import { browser, caption, fileAddress, host, openBrowser, visit } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
@@ -14,8 +15,7 @@ test('Universal Sentence Encoder-lite opens by a button and reads a sentence as 
   await page.locator('[data-report]', { hasText: '8 heads of Universal Sentence Encoder-lite' }).waitFor();
   const text = 'The whale swam away.';
   const { heads, passages } = json('attend', { text }, 'web/generated/use-lite');
-  await page.locator('#field-model-reading').fill(text);
-  await page.locator('#field-model-reading').press('Enter');
+  await enter(page.locator('#field-model-reading'), text);
   await page.locator('[data-head-select]').selectOption('1.3');
   const said = () => caption(page, 'head-text');
   await expect.poll(said, { timeout: 30_000 }).toContain(`layer 1, head 3 on ${passages[0].tokens.length} tokens`);

@@ -7,6 +7,7 @@ import {
   caption,
   csv,
   exported,
+  expectPlaced,
   expectStraight,
   go,
   host,
@@ -16,6 +17,7 @@ import {
   unfold,
   visit,
 } from './browser';
+import { openModel } from './gestures';
 import { trainedModel } from './trained';
 
 openBrowser();
@@ -78,10 +80,7 @@ test('the lab of position and meaning shows the numbers that it exports', async 
   expect(rows.every((row) => row.datasets === '2')).toBe(true);
   const picture = (await exported(page, 'position-meaning', 'svg')).toString();
   const rings = await marks(page, picture, 'meaning_meaning_overlap');
-  expectStraight(
-    rows.map((row) => Number(row.meaning_meaning_overlap)),
-    rings.map(({ y }) => y),
-  );
+  expectPlaced(rows, 'meaning_meaning_overlap', rings, 'y');
   expect(await page.locator('#figure-position-meaning [data-claim]').innerText()).toMatch(/theory for large d/);
   // While the numbers are those of the settings before, the sentence says so.
   const claim = page.locator('#figure-position-meaning [data-claim]');
@@ -108,10 +107,7 @@ test('the lab of the latent posterior shows the numbers that it exports, and ref
   expect(classes.length).toBe(9);
   const picture = (await exported(page, 'latent-posterior', 'svg')).toString();
   const rings = await marks(page, picture, 'tuned_loss');
-  expectStraight(
-    classes.map((row) => Number(row.tuned_loss)),
-    rings.map(({ y }) => y),
-  );
+  expectPlaced(classes, 'tuned_loss', rings, 'y');
   for (const row of rows.filter(({ kind }) => kind === 'values')) {
     expect(Number(row.error)).toBeGreaterThan(Number(row.posterior));
     expect(Number(row.error)).toBeCloseTo(Number(row.bias) + Number(row.noise_part), 10);
@@ -135,10 +131,7 @@ test('the lab of attention priors shows the numbers that it exports, with a line
   for (const prior of priors) {
     const own = rows.filter((row) => row.prior === prior);
     const rings = await marks(page, picture, `accuracy, ${prior}`);
-    expectStraight(
-      own.map((row) => Number(row.accuracy)),
-      rings.map(({ y }) => y),
-    );
+    expectPlaced(own, 'accuracy', rings, 'y');
   }
   expect(await page.locator('#figure-attention-prior [data-claim]').innerText()).toMatch(
     /the prior on the target adds/,
@@ -155,10 +148,7 @@ test('the lab of token priors shows the numbers that it exports, with a line for
   const rings = async (name: string, prior: string) => {
     const own = rows.filter((row) => row.prior === prior);
     expect(own.map(({ bytes }) => bytes)).toEqual(['2000', '16000', '128000']);
-    expectStraight(
-      own.map((row) => Number(row[name])),
-      (await marks(page, picture, `${name}, ${prior}`)).map(({ y }) => y),
-    );
+    expectPlaced(own, name, await marks(page, picture, `${name}, ${prior}`), 'y');
   };
   for (const prior of ['none', 'previous', 'far']) await rings('loss', prior);
   for (const prior of ['previous', 'far']) await rings('added', prior);
@@ -186,10 +176,7 @@ test('the lab of distractors shows the numbers that it exports, with a line for 
     for (const [name, shown] of Object.entries(panels)) {
       expect(shown.length).toBe(4);
       const rings = await marks(page, picture, `accuracy over ${name}, ${policy}`);
-      expectStraight(
-        shown.map((row) => Number(row.accuracy)),
-        rings.map(({ y }) => y),
-      );
+      expectPlaced(shown, 'accuracy', rings, 'y');
     }
   }
   expect(await page.locator('#figure-agent-attention [data-claim]').innerText()).toMatch(/self-attention adds/);
@@ -205,15 +192,9 @@ test('the lab of hard retrieval shows the numbers that it exports, above and bel
   expect(models.map(({ trained }) => trained)).toEqual([...Array(4).fill('softmax'), ...Array(4).fill('hard')]);
   const picture = (await exported(page, 'hard-retrieval', 'svg')).toString();
   const dots = await marks(page, picture, 'heads');
-  const place = (value?: string) => Math.log(Math.max(3e-4, Number(value)));
-  expectStraight(
-    heads.map(({ hard }) => place(hard)),
-    dots.map(({ y }) => y),
-  );
-  expectStraight(
-    heads.map(({ uniform }) => place(uniform)),
-    dots.map(({ x }) => x),
-  );
+  const scale = (value: number) => Math.log(Math.max(3e-4, value));
+  expectPlaced(heads, 'hard', dots, 'y', scale);
+  expectPlaced(heads, 'uniform', dots, 'x', scale);
   for (const kind of ['softmax', 'hard']) {
     const rings = await marks(page, picture, `losses, ${kind}`);
     expectStraight(
@@ -235,27 +216,14 @@ test('the lab of parallel contexts shows the numbers that it exports, each readi
   expect(rows.length).toBe(17);
   const picture = (await exported(page, 'parallel-contexts', 'svg')).toString();
   const of = (reading: string) => rows.filter((row) => row.reading === reading || row.reading === 'full');
-  const numbers = (own: typeof rows, name: string) => own.map((row) => Number(row[name]));
   for (const reading of ['reset', 'kept', 'prefix', 'sharpened']) {
     const dots = await marks(page, picture, `added loss, ${reading}`);
     expect(dots.length).toBe(4);
     // Losses of kept positions differ by less than a pixel: all lines have one scale.
-    if (reading !== 'kept') {
-      expectStraight(
-        numbers(of(reading), 'added'),
-        dots.map(({ y }) => y),
-      );
-    }
-    expectStraight(
-      numbers(of(reading), 'blocks').map(Math.log2),
-      dots.map(({ x }) => x),
-    );
+    if (reading !== 'kept') expectPlaced(of(reading), 'added', dots, 'y');
+    expectPlaced(of(reading), 'blocks', dots, 'x', Math.log2);
   }
-  const entropies = await marks(page, picture, 'entropy, reset');
-  expectStraight(
-    numbers(of('reset'), 'entropy_added'),
-    entropies.map(({ x }) => x),
-  );
+  expectPlaced(of('reset'), 'entropy_added', await marks(page, picture, 'entropy, reset'), 'x');
   for (const reading of ['mass', 'random', 'last']) {
     expect((await marks(page, picture, `entropy, ${reading}`)).length).toBe(1);
   }
@@ -272,40 +240,25 @@ test('the lab of attention sinks shows the numbers that it exports, in each of i
   await settled(page, 'attention-sinks');
   const rows = await csv(page, 'attention-sinks');
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
-  const numbers = (kind: string, name: string) => of(kind).map((row) => Number(row[name]));
   expect(of('head').length).toBe(72);
   const order = ['zero-value', 'mean-value', 'dropped', 'direction', 'zero-other', 'dropped-other', 'random'];
-  const changes = order.map((change) => Number(of('change').find((row) => row.change === change)!.output_change));
+  const changes = order.map((change) => of('change').find((row) => row.change === change)!);
   const drawn = async () => (await exported(page, 'attention-sinks', 'svg')).toString();
   const values = await drawn();
-  expectStraight(
-    changes.map((value) => Math.log(Math.max(1e-4, value))),
-    (await marks(page, values, 'rows')).map(({ x }) => x),
-  );
+  const scale = (value: number) => Math.log(Math.max(1e-4, value));
+  expectPlaced(changes, 'output_change', await marks(page, values, 'rows'), 'x', scale);
   const norms = await marks(page, values, 'norms');
-  expectStraight(
-    numbers('head', 'sink'),
-    norms.map(({ x }) => x),
-  );
-  expectStraight(
-    numbers('head', 'value_norm').map(Math.log),
-    norms.map(({ y }) => y),
-  );
+  expectPlaced(of('head'), 'sink', norms, 'x');
+  expectPlaced(of('head'), 'value_norm', norms, 'y', Math.log);
   const charts = { tags: ['along the tag', 'tag_cosine'], direction: ['sink direction', 'sink_without'] } as const;
   for (const [chart, [name, field]] of Object.entries(charts)) {
     await go(page, `uses?sink_chart=${chart}`);
     await expect.poll(drawn).toContain(`data-mark="${name}"`);
-    expectStraight(
-      numbers('head', field),
-      (await marks(page, await drawn(), name)).map(({ y }) => y),
-    );
+    expectPlaced(of('head'), field, await marks(page, await drawn(), name), 'y');
   }
   await go(page, 'uses?sink_chart=moved');
   await expect.poll(drawn).toContain('data-mark="position"');
-  expectStraight(
-    numbers('layer', 'token'),
-    (await marks(page, await drawn(), 'token')).map(({ y }) => y),
-  );
+  expectPlaced(of('layer'), 'token', await marks(page, await drawn(), 'token'), 'y');
   expect(errors).toEqual([]);
 });
 
@@ -313,33 +266,24 @@ test('the lab of explanations shows the numbers that it exports, for both remova
   const { page, errors } = await open('uses');
   await settled(page, 'attention-explanation');
   const rows = await csv(page, 'attention-explanation');
-  const of = (kind: string, name: string) => rows.filter((row) => row.kind === kind).map((row) => Number(row[name]));
+  const of = (kind: string) => rows.filter((row) => row.kind === kind);
   const drawn = async () => (await exported(page, 'attention-explanation', 'svg')).toString();
   const said = () => caption(page, 'attention-explanation');
   const dropped = await said();
-  const shown = async (kind: string, removal: string) => {
+  const shown = async (removal: string) => {
     const picture = await drawn();
     for (const own of ['attention', 'norm']) {
-      expectStraight(
-        of('head', `${own}_${removal}`),
-        (await marks(page, picture, `heads, ${own}`)).map(({ y }) => y),
-      );
+      expectPlaced(of('head'), `${own}_${removal}`, await marks(page, picture, `heads, ${own}`), 'y');
     }
-    expectStraight(
-      of('explanation', kind),
-      (await marks(page, picture, 'rows')).map(({ x }) => x),
-    );
+    expectPlaced(of('explanation'), removal, await marks(page, picture, 'rows'), 'x');
   };
-  await shown('dropped', 'dropped');
+  await shown('dropped');
   await go(page, 'uses?removal=masked');
   await expect.poll(said).not.toBe(dropped);
-  await shown('masked', 'masked');
+  await shown('masked');
   await go(page, 'uses?agreement_scale=information');
   await expect.poll(said).toBe(dropped);
-  expectStraight(
-    of('explanation', 'dropped_bits'),
-    (await marks(page, await drawn(), 'rows')).map(({ x }) => x),
-  );
+  expectPlaced(of('explanation'), 'dropped_bits', await marks(page, await drawn(), 'rows'), 'x');
   expect(errors).toEqual([]);
 });
 
@@ -354,8 +298,7 @@ test('labs on a checkpoint compute other settings with the one that is opened', 
     await page.locator(`#figure-${id} [data-action="load-weights"]`).waitFor();
   }
   await go(page, 'model');
-  await page.locator('[data-files]').setInputFiles(trainedModel());
-  await page.locator('[data-report]', { hasText: /heads of .* read/ }).waitFor();
+  await openModel(page, trainedModel());
   await go(page, 'uses?passages=2&length=16');
   for (const id of figures) {
     await unfold(page.locator(`#figure-${id}`));

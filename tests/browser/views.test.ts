@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { viewNames, type ViewName } from '../../web/chapters/views';
 import { entryOf, figuresOf } from '../../web/ui/registry';
 import { browser, go, host, OF_SEVERAL, openBrowser, QUICK, settled, showView, visit } from './browser';
+import { enter } from './gestures';
 
 openBrowser();
 
@@ -56,8 +57,7 @@ test('each view has a state of its own, and the link is that of the view', async
   await showView(page, 'collapse');
   expect(hash(page)).toBe('#collapse');
   expect(await field(page, 'collapse', 'mean')).toBe('0.25');
-  await page.locator('#field-collapse-depth').fill('3');
-  await page.locator('#field-collapse-depth').press('Enter');
+  await enter(page.locator('#field-collapse-depth'), '3');
   await expect.poll(() => hash(page)).toBe('#collapse?depth=3');
   await showView(page, 'localize');
   expect(hash(page)).toBe('#localize?mean=0.5&length=32');

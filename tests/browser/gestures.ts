@@ -1,5 +1,31 @@
-// Files dropped on the page, as a hand would.
-import type { Page } from 'playwright-core';
+// Typing, picking and dropping files on the page.
+import type { Locator, Page } from 'playwright-core';
+
+/** Types another text into a field and presses Enter. */
+export async function enter(field: Locator, text: string): Promise<void> {
+  await field.fill(text);
+  await field.press('Enter');
+}
+
+/** A file that is picked without being on the disk. */
+export const picked = (name: string, content: string | Buffer) => ({
+  name,
+  mimeType: '',
+  buffer: Buffer.from(content),
+});
+
+type Files = Parameters<Locator['setInputFiles']>[0];
+
+/** Picks the files of a model. */
+export async function pickModel(page: Page, files: Files): Promise<void> {
+  await page.locator('[data-files]').setInputFiles(files);
+}
+
+/** Picks the files of a model, and waits until its heads are read. */
+export async function openModel(page: Page, files: Files): Promise<void> {
+  await pickModel(page, files);
+  await page.locator('[data-report]', { hasText: /\d heads of .* read/ }).waitFor();
+}
 
 /** Picks files into a hidden input of the test. */
 export async function pick(page: Page, paths: string[]): Promise<void> {
