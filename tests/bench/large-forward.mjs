@@ -17,6 +17,8 @@ const { rendererMeter } = await load('tests/browser/renderer-use.ts');
 
 /** MB that a pass may take. */
 const LIMIT = 600;
+/** Layers of a prediction during which memory is measured. */
+const PREDICTED = 2;
 /** Tokens of a passage; the tokenizer's tokens are bytes. */
 const LENGTH = 128;
 /** All weights of the small one are written; of the large one queries and keys, and the others are holes. */
@@ -64,7 +66,13 @@ function changeQuestions({ text, passages, prediction }) {
   const post = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function (message, ...rest) {
     const { kind, id, job, input } = message;
-    if (kind === 'run' && job === 'predict' && !prediction) input.passages = 0;
+    if (kind === 'run' && job === 'predict') {
+      if (!prediction) input.passages = 0;
+      this.addEventListener('message', ({ data }) => {
+        const layer = data.kind === 'partial' && data.id === id && data.output?.layer.at(-1);
+        if (layer > 0) Object.assign(window, { predicted: layer });
+      });
+    }
     if (kind === 'run' && job === 'attend') {
       Object.assign(input, { text, passages, weights: passages === 1 });
       const start = performance.now();
@@ -79,7 +87,10 @@ function changeQuestions({ text, passages, prediction }) {
   };
 }
 
-/** The same of the page, of whose memory the most is from the choice of the files on until the sentence's answer. */
+/**
+ * The same of the page, of whose memory the most is from the choice of the files on until the sentence's answer and
+ * these layers of a prediction.
+ */
 async function inChromium(folder, passages, prediction) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   try {
@@ -92,12 +103,17 @@ async function inChromium(folder, passages, prediction) {
     let most = 0;
     let before = 0; // until the question is asked
     for (;;) {
-      const { asked, answer } = await page.evaluate(() => ({ asked: window.asked, answer: window.answer }));
+      const { asked, answer, predicted } = await page.evaluate(() => ({
+        asked: window.asked,
+        answer: window.answer,
+        predicted: window.predicted ?? 0,
+      }));
       const { memory, processor } = await meter();
       most = Math.max(most, memory);
       if (!asked) before = processor;
       if (answer?.failure) throw new Error(answer.failure.message);
-      if (answer) return { ...answer, memory: most, processor: processor - before };
+      const isPredicted = !prediction || predicted >= PREDICTED;
+      if (answer && isPredicted) return { ...answer, memory: most, processor: processor - before };
       await page.waitForTimeout(50);
     }
   } finally {
@@ -158,8 +174,9 @@ try {
       `Native is \`eigenscope attend\`, which uses all cores. Chromium ${browser.version()} runs the built page's ` +
         'question about its sentence in one worker, with these passages in its place; memory is the anonymous memory ' +
         'of its process from the choice of the files on, the scan of all heads included. The prediction on passages of ' +
-        'its own, which the page computes in two workers at the same time, is refused in rows that do not name it. In one ' +
-        'that does, times are those of the sentence, and memory is measured until its answer.',
+        'its own, which the page computes in two workers while these have no other job, is refused in rows that do not ' +
+        'name it. In one that does, time is that of the sentence, and processor time and memory are measured until ' +
+        `the sentence is answered and ${PREDICTED} layers are predicted.`,
     ],
   });
 } finally {
