@@ -53,8 +53,8 @@ export type ToWorker =
 
 /**
  * Worker to main thread. A partial output comes where there is progress, and before the failure of a job that is under
- * way; it is null where it is the one before, and for every partition but the first. `progress` is in [0, 1]. `slowest` are the milliseconds of the
- * longest step of the job so far, in which the worker looks at no message.
+ * way; it is null where it equals the one before, and for every partition but the first. `progress` is in [0, 1].
+ * `slowest` are the milliseconds of the longest step of the job so far, in which the worker looks at no message.
  */
 export type FromWorker =
   /** The worker runs, and holds this lock as long as it lives; null where it has none. */

@@ -179,7 +179,7 @@ function clamp(ratio: number): number {
   return Number.isFinite(ratio) ? Math.min(4, Math.max(0.25, ratio)) : 4;
 }
 
-/** Of both kinds, the task that has had the least time: steps of one may be a hundred times as long as those of another. */
+/** The background or other task that has had the least time: steps of one may take a hundred times as long. */
 function neediest(background: boolean): Task | undefined {
   const own = [...tasks].filter((it) => it.background === background);
   return own.reduce<Task | undefined>((least, it) => (least && least.spent <= it.spent ? least : it), undefined);
