@@ -183,27 +183,33 @@ export class HeadTable {
     this.grid.tHead?.replaceChildren(row);
   }
 
+  /** Rows that are there already are kept, and changed: new ones at each partial result would take 100 MB. */
   private buildRows(found: Found): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.row;
-    this.rows.clear();
     const some = this.heads.slice(0, this.most);
-    const rows = some.map((head) => {
-      const row = document.createElement('tr');
-      row.tabIndex = -1;
-      row.dataset.row = head.id;
-      for (const { value, text } of this.shown) {
-        const number = value(head, found);
-        const said = Number.isNaN(number) ? '' : short(number);
-        row.insertCell().textContent = text?.(head, found) ?? said;
-      }
-      this.rows.set(head.id, row);
-      return row;
-    });
-    this.body.replaceChildren(...rows);
-    if (rows.length > 0) rows[0].tabIndex = 0;
-    if (focused) this.rows.get(focused)?.focus({ preventScroll: true });
+    this.rows = new Map(some.map((head) => [head.id, this.rowOf(head, found)]));
+    const rows = [...this.rows.values()];
+    const { children } = this.body;
+    if (rows.length !== children.length || rows.some((row, i) => row !== children[i])) {
+      this.body.replaceChildren(...rows);
+      if (focused) this.rows.get(focused)?.focus({ preventScroll: true });
+    }
+    rows.forEach((row, i) => (row.tabIndex = i === 0 ? 0 : -1));
     this.more.hidden = some.length === this.heads.length;
     this.more.textContent = `Show all ${count(this.heads.length)} rows`;
+  }
+
+  private rowOf(head: PlacedHead, found: Found): HTMLTableRowElement {
+    const row = this.rows.get(head.id) ?? html('tr', {});
+    row.dataset.row = head.id;
+    while (row.cells.length > this.shown.length) row.deleteCell(-1);
+    this.shown.forEach(({ value, text }, i) => {
+      const cell = row.cells[i] ?? row.insertCell();
+      const number = value(head, found);
+      const said = text?.(head, found) ?? (Number.isNaN(number) ? '' : short(number));
+      if (cell.textContent !== said) cell.textContent = said;
+    });
+    return row;
   }
 
   /** Shows which rows are brushed, chosen, and under the hand. */
