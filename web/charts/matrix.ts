@@ -143,9 +143,9 @@ export class MatrixPicture {
     return { canvas, ...this.place };
   }
 
-  /** The cell under a pointer, or null. */
+  /** The cell under a pointer, or null; what is on a handle is the handle's. */
   private cellAt(event: MouseEvent): Cell | null {
-    if (!this.matrix) return null;
+    if (!this.matrix || (event.target as Element).closest('.handle')) return null;
     const { length } = this.matrix;
     const box = this.canvas.getBoundingClientRect();
     const cell = (place: number, size: number) => Math.floor((place / size) * length);

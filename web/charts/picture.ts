@@ -70,6 +70,7 @@ export function standalone(svg: SVGSVGElement, bitmaps: Bitmap[], provenance: Pr
     copy.append(element('text', { ...text, ...style, y: chart + (i + 1) * LINE }, it));
   });
   copy.prepend(element('rect', { width, height, fill: 'var(--paper)' }));
+  copy.prepend(element('style', {}, 'text, tspan { white-space: pre }'));
   return resolveVariables(new XMLSerializer().serializeToString(copy));
 }
 

@@ -58,6 +58,8 @@ export function chart(options: PlotOptions & { label: string }): Chart {
     ...rest,
   });
   const svg = made as unknown as SVGSVGElement;
+  // Its rules are in figures.css too: new ones with each drawing would cost the styles of all elements a look.
+  svg.querySelector('style')?.remove();
   for (const text of svg.querySelectorAll('text')) lower(text);
   describe(svg, label);
   return { svg, x: position(made.scale('x')), y: position(made.scale('y')) };

@@ -149,22 +149,27 @@ export class HeadPointer<S extends Spot = Spot> {
 
   private near({ target, buttons }: MouseEvent, at: Position): string {
     const handle = (target as Element).closest('.handle');
+    const before = this.under;
+    // A handle that is held takes all; to ask for places then would lay out the page twice in a step.
+    this.under = handle && buttons ? undefined : this.nearest(at, handle);
+    if (this.under !== before) this.show(); // perhaps the same head in another chart
+    return this.under?.spot.head.id ?? '';
+  }
+
+  private nearest(at: Position, handle: Element | null): Place<S> | undefined {
     const box = this.area.getBoundingClientRect();
     let best = REACH;
     if (handle) {
-      // A handle takes what is nearer to its dot than to a head, and all while it is held.
+      // What is nearer to its dot than to a head is the handle's.
       const { left, top, width, height } = handle.getBoundingClientRect();
-      const own = distanceOf(at, { clientX: left + width / 2, clientY: top + height / 2 });
-      best = buttons ? 0 : Math.min(REACH, own);
+      best = Math.min(REACH, distanceOf(at, { clientX: left + width / 2, clientY: top + height / 2 }));
     }
-    const before = this.under;
-    this.under = undefined;
+    let found: Place<S> | undefined;
     for (const place of this.places) {
       const distance = distanceOf(at, { clientX: box.left + place.x, clientY: box.top + place.y });
-      if (distance < best) [best, this.under] = [distance, place];
+      if (distance < best) [best, found] = [distance, place];
     }
-    if (this.under !== before) this.show(); // perhaps the same head in another chart
-    return this.under?.spot.head.id ?? '';
+    return found;
   }
 
   private show(): void {
