@@ -107,7 +107,8 @@ TEST_CASE("the weight of a W_QK that is its mean times the identity") {
   CHECK(weight_of_mean(2) == Approx(std::exp(2.0) / (std::exp(2.0) + kObjects - 1)));
 }
 
-TEST_CASE("a prior on the target helps with few examples, and a wrong one harms with many") {
+TEST_CASE("a prior on the target helps with few examples, and a wrong one harms with many",
+          "[long]") {
   AttentionPriorSettings settings = prior_settings();
   settings.examples = {200, 800};
   settings.steps = 600;

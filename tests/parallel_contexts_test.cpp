@@ -251,7 +251,7 @@ TEST_CASE("each reading of the context is the one that is made by hand") {
   CHECK(row_of(rows, ContextReading::reset, 8).added.error > 0);
 }
 
-TEST_CASE("sharpening gives the last block the entropy of one block") {
+TEST_CASE("sharpening gives the last block the entropy of one block", "[long]") {
   const std::vector<ContextRow> rows = read_by(two_models()).rows();
   const double full = rows[0].entropy;
   for (const Index blocks : {2, 4, 8}) {
@@ -262,7 +262,7 @@ TEST_CASE("sharpening gives the last block the entropy of one block") {
   }
 }
 
-TEST_CASE("selecting seven blocks of eight at random leaves one out") {
+TEST_CASE("selecting seven blocks of eight at random leaves one out", "[long]") {
   const std::vector<ContextRow> rows = read_by(two_models(), 1e9, {16, 7, 8, 7}).rows();
   const double all = row_of(rows, ContextReading::reset, 8).entropy;
   CHECK(row_of(rows, ContextReading::random, 8).entropy < all);

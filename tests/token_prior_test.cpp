@@ -15,7 +15,7 @@ namespace {
 TokenPriorSettings token_prior_settings() {
   TokenPriorSettings settings;
   settings.bytes = {1000, 4000};
-  settings.steps = 40;
+  settings.steps = 6;
   settings.trainings = 2;
   settings.seed = 3;
   return settings;
@@ -39,7 +39,7 @@ const TokenPriorRow& row_at(const std::vector<TokenPriorRow>& rows, TokenPriorKi
 
 }  // namespace
 
-TEST_CASE("a prior on a token moves the attention there, with every kind of positions") {
+TEST_CASE("a prior on a token moves the attention there, with every kind of positions", "[long]") {
   for (const Positions positions : {Positions::relative, Positions::learned, Positions::rotary}) {
     TokenPriorSettings settings = token_prior_settings();
     settings.positions = positions;

@@ -51,7 +51,7 @@ std::vector<LogRow> joined(std::vector<LogRow> rows, const std::vector<LogRow>& 
 
 }  // namespace
 
-TEST_CASE("a tiny model overfits 100 bytes") {
+TEST_CASE("a tiny model overfits 100 bytes", "[long]") {
   TrainSettings settings;
   settings.model.width = 32;
   settings.model.depth = 1;
