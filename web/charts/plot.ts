@@ -58,7 +58,8 @@ export function chart(options: PlotOptions & { label: string }): Chart {
     ...rest,
   });
   const svg = made as unknown as SVGSVGElement;
-  // Its rules are in figures.css too: new ones with each drawing would cost the styles of all elements a look.
+  // Its rules are those of figures.css, and of standalone() for files: a sheet with each drawing would have the styles
+  // of all elements looked at again.
   svg.querySelector('style')?.remove();
   for (const text of svg.querySelectorAll('text')) lower(text);
   describe(svg, label);
