@@ -1,5 +1,6 @@
 // The pool with workers of the test: what it does when they fail to start, vanish, stick, lose jobs or crash.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Background } from '../../web/engine/background';
 import type { FromWorker, ToWorker } from '../../web/engine/protocol';
 
 /** A worker that does nothing by itself. */
@@ -136,6 +137,20 @@ test('bytes that a worker cannot read are read for it', async () => {
   const sent = worker.posted.find((it) => it.kind === 'bytes');
   expect(sent).toMatchObject({ id, file: 1, offset: 3 });
   expect(new TextDecoder().decode(sent?.bytes ?? undefined)).toBe('3456');
+});
+
+test('a worker hears that its job comes into the background', async () => {
+  const background = new Background();
+  const ending = new AbortController();
+  const answer = new Pool().run('check', check, { background, signal: ending.signal });
+  await pause();
+  const [worker] = users();
+  background.is = true;
+  expect(worker.posted.at(-1)).toEqual({ kind: 'move', id: 1, background: true });
+  ending.abort();
+  await expect(answer).rejects.toThrow();
+  background.is = false;
+  expect(worker.posted.at(-1)).toEqual({ kind: 'cancel', id: 1 });
 });
 
 test('partitions of one job go to workers of their own', async () => {

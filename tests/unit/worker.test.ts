@@ -75,6 +75,21 @@ test('a background job begins when no other is left', async () => {
   expect(advanced.lastIndexOf('fast')).toBeLessThan(advanced.indexOf('background'));
 });
 
+test('a job that comes into the background lets others go before it, until it leaves it', async () => {
+  const move = (background: boolean) => send({ kind: 'move', id: id - 1, background });
+  run('slow');
+  run('fast');
+  move(true);
+  await vi.waitFor(() => expect(done).toHaveLength(2));
+  expect(advanced.slice(0, 60)).toEqual(Array(60).fill('fast'));
+  advanced = [];
+  run('slow', true);
+  run('fast');
+  move(false);
+  await vi.waitFor(() => expect(done).toHaveLength(4));
+  expect(advanced.lastIndexOf('slow')).toBeLessThan(advanced.lastIndexOf('fast'));
+});
+
 test('a partial result is posted where it differs from the one before', async () => {
   run('layers');
   await vi.waitFor(() => expect(done).toHaveLength(1));

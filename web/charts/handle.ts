@@ -25,6 +25,9 @@ export interface HandleValue {
   text: string;
 }
 
+/** The handle that a pointer is on. */
+export const handleUnder = ({ target }: Event): Element | null => (target as Element).closest('.handle');
+
 /**
  * A thing on a chart that mouse, finger and arrow keys move; Escape puts back the value that it had when it was
  * grabbed or got the focus. It outlives redrawing, so focus stays.

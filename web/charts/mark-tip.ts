@@ -1,3 +1,4 @@
+import { handleUnder } from './handle';
 import type { Chart } from './plot';
 import { makeTip, placeTip } from './tip';
 
@@ -61,7 +62,7 @@ export class MarkTip {
   }
 
   private near(event: PointerEvent): Mark | null {
-    if (this.isTaken() || (event.target as Element).closest('.handle')) return null;
+    if (this.isTaken() || handleUnder(event)) return null;
     this.places ??= this.placed();
     const { left, top } = this.area.getBoundingClientRect();
     const distance = ({ x, y, radius = 0 }: Mark) =>

@@ -1,3 +1,4 @@
+import { handleUnder } from './handle';
 import { paintGrid } from './heatmap';
 import type { Ramp } from './palette';
 import { element, type Bitmap } from './picture';
@@ -145,7 +146,7 @@ export class MatrixPicture {
 
   /** The cell under a pointer, or null; what is on a handle is the handle's. */
   private cellAt(event: MouseEvent): Cell | null {
-    if (!this.matrix || (event.target as Element).closest('.handle')) return null;
+    if (!this.matrix || handleUnder(event)) return null;
     const { length } = this.matrix;
     const box = this.canvas.getBoundingClientRect();
     const cell = (place: number, size: number) => Math.floor((place / size) * length);

@@ -1,3 +1,4 @@
+import { Background } from './background';
 import { crashOf, EngineError, notStarted, stalledFor, VANISHED } from './engine-error';
 import { blobsOf } from './file-inputs';
 import { compileEngine } from './modules';
@@ -63,12 +64,14 @@ export class Pool {
     partition: Partition | null,
     options: RunOptions<J>,
   ): Promise<Answer> {
-    const { signal, onPartial, onRestart, onStart, expected = 0, background = false } = options;
+    const { signal, onPartial, onRestart, onStart, expected = 0, background = new Background() } = options;
     const engine = await this.load();
     signal?.throwIfAborted();
     const id = ++this.count;
     const cancel = () => this.cancel(id, signal?.reason);
-    signal?.addEventListener('abort', cancel, { once: true });
+    const ended = new AbortController();
+    signal?.addEventListener('abort', cancel, { once: true, signal: ended.signal });
+    background.follow(() => this.move(id), ended.signal);
     try {
       return await new Promise<Answer>((resolve, reject) => {
         const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
@@ -77,7 +80,7 @@ export class Pool {
         onStart?.();
       });
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      ended.abort();
     }
   }
 
@@ -96,10 +99,20 @@ export class Pool {
   }
 
   private cancel(id: number, reason: unknown): void {
-    const seat = this.seats.find((it) => it.calls.has(id));
-    const call = seat?.calls.get(id);
+    const { seat, call } = this.find(id);
     seat?.cancel(id);
     call?.reject(reason);
+  }
+
+  private move(id: number): void {
+    const { seat, call } = this.find(id);
+    if (call) seat?.move(call);
+  }
+
+  /** A job and its worker; without these while it is between two workers. */
+  private find(id: number): { seat?: Seat; call?: Call } {
+    const seat = this.seats.find((it) => it.calls.has(id));
+    return { seat, call: seat?.calls.get(id) };
   }
 
   /** Makes one more worker, unless those before did not start: a page can be forbidden to have any. */

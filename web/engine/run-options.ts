@@ -1,3 +1,4 @@
+import type { Background } from './background';
 import type { JobName, Output } from './protocol';
 
 /** How a job runs in the pool of workers, and what it calls meanwhile. */
@@ -11,6 +12,6 @@ export interface RunOptions<J extends JobName> {
   onStart?: () => void;
   /** Seconds that the job takes by an estimate: a step of it may take as long. */
   expected?: number;
-  /** A long job, for which no other waits: its worker advances it only while it has no other job. */
-  background?: boolean;
+  /** Other jobs go first while it says so; by default none does. */
+  background?: Background;
 }

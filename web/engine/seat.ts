@@ -1,3 +1,4 @@
+import type { Background } from './background';
 import { patienceOf, type Pace } from './patience';
 import type { FromWorker, JobName, Partition, ToWorker } from './protocol';
 import EngineWorker from './worker?worker&inline';
@@ -8,7 +9,7 @@ export interface Call extends Pace {
   job: JobName;
   /** Null for a job that is not divided. */
   partition: Partition | null;
-  background: boolean;
+  background: Background;
   /** How often its worker vanished, or lost it. */
   restarts: number;
   /** Seconds since it was sent to its worker, or since a sign of work from there. */
@@ -96,7 +97,12 @@ export class Seat {
     call.silent = 0;
     const { id, job, input, partition, background } = call;
     this.load(engine);
-    this.post({ kind: 'run', id, job, input, partition, background });
+    this.post({ kind: 'run', id, job, input, partition, background: background.is });
+  }
+
+  /** Says that a job came into the background, or out of it. */
+  move({ id, background }: Call): void {
+    this.post({ kind: 'move', id, background: background.is });
   }
 
   /** Lets a job go, and says so when the worker does not listen. */

@@ -33,7 +33,8 @@ const tasks = new Set<Task>();
 /** Tasks that wait for bytes which only the main thread can read. */
 const starved = new Map<number, Task>();
 const next = new MessageChannel();
-const waiting = new Set<number>();
+/** Jobs that wait for the engine, and whether they are in the background. */
+const waiting = new Map<number, boolean>();
 let scheduled = false;
 let engine: Promise<NativeEngine> | undefined;
 let memory: WebAssembly.Memory | undefined;
@@ -66,11 +67,13 @@ function fail(id: number, error: unknown, begun = false): void {
 }
 
 async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void> {
-  waiting.add(message.id);
+  waiting.set(message.id, message.background);
   try {
     const native = await engine;
-    if (!waiting.delete(message.id) || !native) return; // cancelled before the engine was there
-    const { id, job: name, input, partition, background } = message;
+    const background = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (background === undefined || !native) return; // cancelled before the engine was there
+    const { id, job: name, input, partition } = message;
     const sources = withSources(input);
     join({
       id,
@@ -93,14 +96,26 @@ async function begin(message: Extract<ToWorker, { kind: 'run' }>): Promise<void>
   }
 }
 
+function find(id: number): Task | undefined {
+  return [...tasks].find((it) => it.id === id) ?? starved.get(id);
+}
+
 function cancel(id: number): void {
   waiting.delete(id);
-  const task = [...tasks].find((it) => it.id === id) ?? starved.get(id);
+  const task = find(id);
   if (task) tasks.delete(task);
   starved.delete(id);
   task?.job?.delete();
   task?.sources.close();
   post({ kind: 'cancelled', id });
+}
+
+function move(id: number, background: boolean): void {
+  if (waiting.has(id)) waiting.set(id, background);
+  const task = find(id);
+  if (!task) return; // or it has ended
+  task.background = background;
+  if (tasks.delete(task)) join(task);
 }
 
 function created({ engine, name, sources: { input }, partition }: Task): NativeJob {
@@ -229,13 +244,14 @@ function instance(module: WebAssembly.Module): Promise<NativeEngine> {
 
 function answer(number: number): void {
   const busy = tasks.size > 0;
-  const ids = [...Array.from(tasks, ({ id }) => id), ...waiting, ...starved.keys()];
+  const ids = [...Array.from(tasks, ({ id }) => id), ...waiting.keys(), ...starved.keys()];
   post({ kind: 'pong', number, ids, busy, memory: memory?.buffer.byteLength ?? 0 });
 }
 
 onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.kind === 'run') void begin(data);
   else if (data.kind === 'cancel') cancel(data.id);
+  else if (data.kind === 'move') move(data.id, data.background);
   else if (data.kind === 'bytes') feed(data);
   else if (data.kind === 'ping') answer(data.number);
   else {

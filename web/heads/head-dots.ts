@@ -1,4 +1,5 @@
 import type { Markish } from '@observablehq/plot';
+import { handleUnder } from '../charts/handle';
 import { layerColour } from '../charts/palette';
 import type { Entry } from '../charts/legend';
 import { dot, type Chart } from '../charts/plot';
@@ -147,11 +148,11 @@ export class HeadPointer<S extends Spot = Spot> {
     this.show();
   }
 
-  private near({ target, buttons }: MouseEvent, at: Position): string {
-    const handle = (target as Element).closest('.handle');
+  private near(event: MouseEvent, at: Position): string {
+    const handle = handleUnder(event);
     const before = this.under;
     // A handle that is held takes all; to ask for places then would lay out the page twice in a step.
-    this.under = handle && buttons ? undefined : this.nearest(at, handle);
+    this.under = handle && event.buttons ? undefined : this.nearest(at, handle);
     if (this.under !== before) this.show(); // perhaps the same head in another chart
     return this.under?.spot.head.id ?? '';
   }

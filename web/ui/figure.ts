@@ -36,7 +36,7 @@ export interface Figure<S extends Values = Values> {
   readonly repaintOn: readonly (keyof S & string)[];
   /** The controls worth showing beside it, where these are not all of both lists. */
   readonly beside?: readonly (keyof S & string)[];
-  /** Its jobs are long, and advance only while their worker has no job of another figure. */
+  /** Its jobs are long, and advance only while their worker has no job of another figure in sight. */
   readonly background?: boolean;
   /** Asks the engine. Without it the figure is drawn from what others have asked. */
   compute?(context: FigureContext<S>): Promise<void>;

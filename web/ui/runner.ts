@@ -1,4 +1,5 @@
 import type { Provenance } from '../charts/provenance';
+import { Background } from '../engine/background';
 import { retryText, whenReachable } from '../engine/network';
 import { EngineError, type Pool } from '../engine/pool';
 import { downloads, LoadError, NetworkError } from '../engine/shipped';
@@ -21,10 +22,12 @@ export interface RunnerOptions {
 /**
  * Decides when a figure asks and when it draws. While a control is dragged the question under way
  * is let finish and the newest is asked next, so that something is always seen; at rest whatever
- * is under way is cancelled. A figure out of sight waits until it is seen.
+ * is under way is cancelled. A figure out of sight waits until it is seen; one that was seen lets those in sight go
+ * before it.
  */
 export class Runner {
   private visible = false;
+  private readonly background = new Background(true);
   /** It is computed whether or not it can be seen. */
   private demanded = false;
   private readonly rested = new Signal();
@@ -49,6 +52,7 @@ export class Runner {
     const sight = new IntersectionObserver(
       (entries) => {
         this.visible = entries[entries.length - 1].isIntersecting;
+        this.background.is = !this.visible || !!figure.background;
         if (this.visible && this.unseen) this.repaint();
         this.next();
       },
@@ -173,7 +177,7 @@ export class Runner {
           signal,
           onPartial: take,
           onStart: () => this.wait.startJob(),
-          background: this.figure.background,
+          background: this.background,
           ...(seconds !== null && { expected: seconds }),
         });
       },

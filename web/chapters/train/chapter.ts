@@ -1,4 +1,5 @@
 import { Controls } from '../../controls/panel';
+import { Background } from '../../engine/background';
 import type { Training } from '../../engine/protocol';
 import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
@@ -33,7 +34,7 @@ export function startTrain({ pool }: Page, store: Store): Chapter {
   const controls = new Controls(store, pool, controlOf, TRAINING);
   const texts = new TextSource();
   const comparison = new RunComparison(
-    (input, options) => pool.run('train', input, { ...options, background: true }),
+    (input, options) => pool.run('train', input, { ...options, background: new Background(true) }),
     async () => (await texts.load()).bytes,
   );
   const configure = () => comparison.configure(runsOf(store.state).map((kind) => trainingOf(store.state, kind)));
