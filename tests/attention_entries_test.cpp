@@ -30,7 +30,7 @@ TrainSettings entries_run(std::uint64_t seed) {
   settings.model.positions = Positions::relative;
   settings.model.length = kPassage;
   settings.masked_share = 0.25;
-  settings.optimizer.steps = 30;
+  settings.optimizer.steps = 8;
   settings.optimizer.learning_rate = 0.02;
   settings.seed = seed;
   return settings;

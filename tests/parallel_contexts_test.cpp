@@ -28,7 +28,7 @@ TrainSettings rotary_run(std::uint64_t seed) {
   TrainSettings settings = small_run();
   settings.model.positions = Positions::rotary;
   settings.model.length = kWhole;
-  settings.optimizer.steps = 30;
+  settings.optimizer.steps = 8;
   settings.optimizer.learning_rate = 0.02;
   settings.seed = seed;
   return settings;

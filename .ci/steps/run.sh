@@ -37,4 +37,4 @@ fuzz() {
 
 step=$1
 shift
-"$@" </dev/null 2>&1 | tee "build/check/$step.log"
+TIMEFORMAT="step $step: %R s, %U+%S s of processor time"; time "$@" </dev/null 2>&1 | tee "build/check/$step.log"

@@ -2,6 +2,7 @@
 //
 //   npm run experiments                     from the runs that the results files have
 //   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there
+//   npm run experiments -- --long           computes the numbers of docs/results/long-calls.json anew too (5 minutes)
 //   npm run experiments -- --check          writes nothing; fails where a file is not as it would be written
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,9 @@ import { parseArgs } from 'node:util';
 import { withNumbers, withTables } from '../results/tables.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { cells, check } = parseArgs({ options: { cells: { type: 'string' }, check: { type: 'boolean' } } }).values;
+const { cells, check } = parseArgs({
+  options: { cells: { type: 'string' }, check: { type: 'boolean' }, long: { type: 'boolean' } },
+}).values;
 if (cells && check) throw new Error('--check is not allowed beside --cells');
 const options = [...(cells ? ['--cells', cells] : []), ...(check ? ['--check'] : [])];
 const script = `${root}docs/experiments/publish.py`;
@@ -27,6 +30,7 @@ const useLite = await import('../results/use-lite.mjs');
 const quantization = await import('../results/quantization.mjs');
 const biasRate = await import('../results/bias-rate.mjs');
 const computed = await import('../results/computed.mjs');
+const { keepLongCalls } = await import('../results/long-calls.mjs');
 
 const made = {
   ...experiments.tables(),
@@ -72,4 +76,8 @@ for (const page of PAGES) {
     console.error(`${page} is not as npm run experiments writes it`);
     process.exitCode = 1;
   }
+}
+if (!keepLongCalls(check)) {
+  console.error('docs/results/long-calls.json is not as npm run experiments -- --long writes it');
+  process.exitCode = 1;
 }

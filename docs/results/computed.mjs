@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { printed } from '../../.ci/eigenscope.mjs';
+import { isLong, keptNumber } from './long-calls.mjs';
 import { table, written } from './tables.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -19,6 +20,11 @@ function output(command, options) {
 
 /** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
 function numberOf(command, options, path) {
+  if (!isLong(command)) return numberIn(command, options, path);
+  return keptNumber(`${command} ${options}`, path, () => numberIn(command, options, path));
+}
+
+function numberIn(command, options, path) {
   const value = path
     .split('.')
     .reduce((it, part) => (Array.isArray(it) ? it.at(Number(part)) : it?.[part]), output(command, options));

@@ -1,0 +1,30 @@
+// Numbers in sentences whose computation takes a minute: long-calls.json keeps them, by the call and the path in its
+// output. `npm run experiments -- --long` computes them anew.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const file = fileURLToPath(new URL('long-calls.json', import.meta.url));
+const kept = JSON.parse(readFileSync(file, 'utf8'));
+const found = {};
+
+/** Commands whose calls are long. */
+const COMMANDS = ['agent-attention', 'token-prior'];
+export const isLong = (command) => COMMANDS.includes(command);
+
+const isAnew = process.argv.includes('--long');
+
+/** The kept number of a long call, or what `compute` gives where all are computed anew. */
+export function keptNumber(call, path, compute) {
+  const value = isAnew ? compute() : kept[call]?.[path];
+  if (value === undefined) throw new Error(`long-calls.json has no ${path} of ${call}: npm run experiments -- --long`);
+  (found[call] ??= {})[path] = value;
+  return value;
+}
+
+/** Writes the numbers that pages have asked for; with `check` returns whether the file has them, and no others. */
+export function keepLongCalls(check) {
+  const text = `${JSON.stringify(found, null, 1)}\n`;
+  if (check) return text === readFileSync(file, 'utf8');
+  writeFileSync(file, text);
+  return true;
+}
