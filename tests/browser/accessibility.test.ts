@@ -181,15 +181,14 @@ test('Space chooses a preset and does not scroll', async () => {
   expect(await page.evaluate(() => scrollY)).toBe(0);
 });
 
-/** Moves the pointer to the middle of a mark of a figure. */
-async function pointAt(page: Page, id: FigureId, mark: string, child = 'circle'): Promise<void> {
+/** Moves the pointer to one of the circles of a mark of a figure. */
+async function pointAt(page: Page, id: FigureId, mark: string): Promise<void> {
   await settled(page, id);
-  const found = page.locator(`#figure-${id} [data-mark="${mark}"] ${child}`);
-  const box = (await found.nth(Math.floor((await found.count()) / 2)).boundingBox())!;
-  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const found = page.locator(`#figure-${id} [data-mark="${mark}"] circle`);
+  await found.nth(Math.floor((await found.count()) / 2)).hover({ force: true });
 }
 
-test.each<[FigureId, string, RegExp]>([
+const CIRCLES: [FigureId, string, RegExp][] = [
   ['lead', 'simulation, mean 0.25', /^m = 0\.25, v = \S+: localization index L 0\.\d+ ± \S+, .+ simulated seq/],
   ['row-entropy', 'simulation, 8 keys', /^T = 8, s \S+: row entropy 0\.\d+/],
   ['softmax-row', 'attention weight, clipped', /^key \d+: weight, \w+: 0/],
@@ -197,14 +196,18 @@ test.each<[FigureId, string, RegExp]>([
   ['token-metric', 'heads of the sample', /layer \d, head \d+: W (alone|weighted by C): .+ \S+, .+ \S+$/],
   ['head-distance', 'measured', /^measured, distance \d+: mean weight \d\S*$/],
   ['rotary-circuits', 'heads', /^layer \d, head \d: previous-token score \S+$/],
-])('the pointer shows the numbers of a circle of %s', async (id, mark, numbers) => {
+];
+
+test('the pointer shows the numbers of a circle', async () => {
   const { page, errors } = await visit(browser, `${host.address}#${QUICK}&variance=0.1`);
-  await pointAt(page, id, mark);
-  const tip = page.locator(`#figure-${id} .tip:visible`);
-  await tip.waitFor();
-  expect(await tip.textContent()).toMatch(numbers);
-  await page.mouse.move(1, 1);
-  expect(await tip.count()).toBe(0);
+  for (const [id, mark, numbers] of CIRCLES) {
+    await pointAt(page, id, mark);
+    const tip = page.locator(`#figure-${id} .tip:visible`);
+    await tip.waitFor();
+    expect(await tip.textContent(), id).toMatch(numbers);
+    await page.mouse.move(1, 1);
+    expect(await tip.count(), id).toBe(0);
+  }
   expect(errors).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 // Controls change the numbers of the figure beside which they stand: one of each kind. What the others of a training
-// run change is tested in tests/unit/job-inputs.test.ts.
+// run change is tested in tests/unit/job-inputs.test.ts; that the labs compute the settings of a link, in uses.test.ts.
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { VIEWS, type ViewName } from '../../web/chapters/views';
@@ -112,27 +112,23 @@ const KINDS: [FigureId, string, string][] = [
   ['depth', 'depth', `collapse?${BASES.collapse.base}`],
   ['depth', 'values', `collapse?${BASES.collapse.base}`],
   ['depth', 'blocks', `collapse?${BASES.collapse.base}&${BASES.collapse.more.blocks}`],
-  ['position-meaning', 'token_std', 'uses?token_width=20&datasets=2'],
   ['latent-posterior', 'norms', 'uses?repeats=2'],
-  ['attention-prior', 'prior_weight', 'uses?head_width=4&trainings=2'],
-  ['token-prior', 'positions', 'uses?trainings=2&steps=20'],
-  ['agent-attention', 'sparsity', 'uses?feature_width=4&trainings=2'],
-  ['hard-retrieval', 'peak_weight', 'uses?sequences=16'],
-  ['parallel-contexts', 'kept_blocks', 'uses?sequences=16'],
   ['attention-explanation', 'removal', 'uses'],
-  ['attention-entries', 'objective', 'uses?sequences=16'],
 ];
 
-test.each(KINDS)('beside the figure %s the control %s changes it', async (id, name, hash) => {
-  const { page, errors } = await visit(browser, `${host.address}#${hash}`, { settle: false });
-  const before = await numbersOf(page, id);
-  const { chapter } = entryOf(id);
-  const place = page.locator(`#figure-${id} [data-control="${name}"], #${chapter} .panel [data-control="${name}"]`);
-  await unfolded(page, chapter);
-  await change(place.first(), chapter, name);
-  await expect.poll(() => numbersOf(page, id), { timeout: 30_000 }).not.toBe(before);
+test('a control of each kind changes the figure beside which it stands', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#${KINDS[0][2]}`, { settle: false });
+  for (const [id, name, hash] of KINDS) {
+    await go(page, hash);
+    const before = await numbersOf(page, id);
+    const { chapter } = entryOf(id);
+    const place = page.locator(`#figure-${id} [data-control="${name}"], #${chapter} .panel [data-control="${name}"]`);
+    await unfolded(page, chapter);
+    await change(place.first(), chapter, name);
+    await expect.poll(() => numbersOf(page, id), { message: `${id}, ${name}`, timeout: 30_000 }).not.toBe(before);
+  }
   expect(errors).toEqual([]);
-});
+}, 120_000);
 
 test.each(['localize', 'collapse', 'uses'] as const)(
   'every control of %s is there beside a figure that it changes',
@@ -189,27 +185,28 @@ test('a control that changes nothing beside a figure is not there', async () => 
 /** Runs that are soon over. */
 const RUNS = 'steps=6&width=16&depth=1&heads=2&length=8&batch=1&log_every=3&eval_batches=1&warmup=2';
 
-test.each<string>(['runs', 'learning_rate', 'positions', 'seed'])(
-  'the control %s of train changes the numbers of the runs',
-  async (name) => {
-    const { page, errors } = await visit(browser, `${host.address}#train?${RUNS}`);
-    page.on('dialog', (dialog) => void dialog.accept()); // the runs before are not saved
-    await page
-      .locator('#train details')
-      .evaluateAll((all) => all.forEach((it) => ((it as HTMLDetailsElement).open = true)));
-    const numbers = async () => {
-      await page.locator('[data-action="runs-reset"]').click();
-      await page.locator('[data-action="play"]').click();
-      await page.locator('[data-comparison-status]', { hasText: 'All runs have ended' }).waitFor();
-      return numbersOf(page, 'run-curves');
-    };
-    const before = await numbers();
+test('a control of each kind of train changes the numbers of the runs', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#train?${RUNS}`);
+  page.on('dialog', (dialog) => void dialog.accept()); // the runs before are not saved
+  await page
+    .locator('#train details')
+    .evaluateAll((all) => all.forEach((it) => ((it as HTMLDetailsElement).open = true)));
+  const numbers = async () => {
+    await page.locator('[data-action="runs-reset"]').click();
+    await page.locator('[data-action="play"]').click();
+    await page.locator('[data-comparison-status]', { hasText: 'All runs have ended' }).waitFor();
+    return numbersOf(page, 'run-curves');
+  };
+  let before = await numbers();
+  for (const name of ['runs', 'learning_rate', 'positions', 'seed']) {
     await change(page.locator(`#train [data-control="${name}"]`), 'train', name);
     await page.waitForTimeout(400); // the change settles
-    expect(await numbers()).not.toBe(before);
-    expect(errors).toEqual([]);
-  },
-);
+    const after = await numbers();
+    expect(after, name).not.toBe(before);
+    before = after;
+  }
+  expect(errors).toEqual([]);
+});
 
 /** All that the view of a model says in numbers. */
 async function numbersOfModel(page: Page): Promise<string> {

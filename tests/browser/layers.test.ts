@@ -58,19 +58,19 @@ async function measured(page: Page): Promise<number> {
   });
 }
 
-test('a NaN in layer 7 is named, and the heads of the layers before it are shown', { timeout: 300_000 }, async () => {
-  const files = writeLayers(9);
-  const values = 'model.layers.7.self_attn.v_proj.weight';
+test('a NaN in layer 4 is named, and the heads of the layers before it are shown', { timeout: 300_000 }, async () => {
+  const files = writeLayers(5);
+  const values = 'model.layers.4.self_attn.v_proj.weight';
   for (const shard of files.filter((name) => name.includes('00001-of'))) spoil(shard, values);
   const { page, errors } = await opened(files, SHORT);
   await message(page)
     .filter({ hasText: `${values}: it holds NaN` })
     .waitFor({ timeout: 120_000 });
-  await words(page, /^Layers 0 to 6 are computed so far/).waitFor();
+  await words(page, /^Layers 0 to 3 are computed so far/).waitFor();
   const chosen = page.locator('[data-head-select]');
   for (const [layer, drawn] of [
-    [6, 1],
-    [7, 0],
+    [3, 1],
+    [4, 0],
   ]) {
     await chosen.selectOption(`${layer}.3`);
     await expect.poll(() => page.locator('#figure-head-text svg[role="img"]').count()).toBe(drawn);
@@ -80,18 +80,18 @@ test('a NaN in layer 7 is named, and the heads of the layers before it are shown
 });
 
 test('layers are shown as they are done; a cancel brings the answer before back', { timeout: 300_000 }, async () => {
-  const { page, errors } = await opened(writeLayers(6), SHORT);
+  const { page, errors } = await opened(writeLayers(4), SHORT);
   await readAll(page, SHORT.length);
-  await expect.poll(() => measured(page)).toBe(6 * HEADS);
+  await expect.poll(() => measured(page)).toBe(4 * HEADS);
   const before = await caption(page, 'head-text');
   await readSome(page, LONG);
   expect((await measured(page)) % HEADS).toBe(0);
-  expect(await measured(page)).toBeLessThan(6 * HEADS);
+  expect(await measured(page)).toBeLessThan(4 * HEADS);
   const wait = page.locator('#figure-head-text .wait');
   await wait.filter({ hasText: /^Computing for .* left\./ }).waitFor();
   await wait.locator('button').click();
   await words(page, `Shown is the attention on “${SHORT}”`).waitFor();
-  expect(await measured(page)).toBe(6 * HEADS);
+  expect(await measured(page)).toBe(4 * HEADS);
   await expect.poll(() => caption(page, 'head-text')).toBe(before);
   await wait.locator('button', { hasText: 'Compute' }).click();
   await readAll(page, 128);
@@ -100,7 +100,7 @@ test('layers are shown as they are done; a cancel brings the answer before back'
 });
 
 test('files that vanish in mid-pass are named, and what was read of them stays', { timeout: 300_000 }, async () => {
-  const files = writeLayers(8); // some of which are still to be read when the files are removed
+  const files = writeLayers(6); // some of which are still to be read when the files are removed
   const { page, errors } = await opened(files, SHORT);
   await readAll(page, SHORT.length);
   await readSome(page, LONG);

@@ -335,22 +335,26 @@ function firstEscape(): string[] {
   return [...first!, '1'];
 }
 
-test.each([
+const POINTED = [
   ['rates' as const, 'warm-up and clipping, mean', ['warmup-clip', '0.0015', '1'], 2],
   ['escape' as const, 'share', firstEscape(), 1],
   ['strength' as const, 'baseline, mean', ['none', 'with', '1'], 2],
-])('a run of the figure %s is chosen by pointing at it', async (id, mark, labels, panels) => {
+] as const;
+
+test('a run of an experiment is chosen by pointing at it', async () => {
   const { page, errors } = await open();
-  await settled(page, id);
-  const figure = page.locator(`#figure-${id}`);
-  await figure.locator(`[data-mark="${mark}"] circle`).first().click({ force: true });
-  const lists = figure.locator('[data-picker] select');
-  const values = () => lists.evaluateAll((all) => all.map((it) => (it as HTMLSelectElement).value));
-  await expect.poll(values).toEqual(labels);
-  await expect.poll(() => figure.locator('[data-mark="chosen"] circle').count()).toBe(panels);
-  await figure.getByRole('button', { name: 'Train this run here' }).waitFor();
-  const said = figure.locator('[data-picker] [role="status"]');
-  await said.filter({ hasText: /Published: [\d.]+ / }).waitFor();
+  for (const [id, mark, labels, panels] of POINTED) {
+    await settled(page, id);
+    const figure = page.locator(`#figure-${id}`);
+    await figure.locator(`[data-mark="${mark}"] circle`).first().click({ force: true });
+    const lists = figure.locator('[data-picker] select');
+    const values = () => lists.evaluateAll((all) => all.map((it) => (it as HTMLSelectElement).value));
+    await expect.poll(values, { message: id }).toEqual(labels);
+    await expect.poll(() => figure.locator('[data-mark="chosen"] circle').count(), { message: id }).toBe(panels);
+    await figure.getByRole('button', { name: 'Train this run here' }).waitFor();
+    const said = figure.locator('[data-picker] [role="status"]');
+    await said.filter({ hasText: /Published: [\d.]+ / }).waitFor();
+  }
   expect(errors).toEqual([]);
 });
 
