@@ -37,4 +37,5 @@ fuzz() {
 
 step=$1
 shift
-TIMEFORMAT="step $step: %R s, %U+%S s of processor time"; time "$@" </dev/null 2>&1 | tee "build/check/$step.log"
+TIMEFORMAT="$step: %R s, of processors %U s and in the kernel %S s"
+time "$@" </dev/null 2>&1 | tee "build/check/$step.log"

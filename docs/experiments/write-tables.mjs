@@ -2,7 +2,7 @@
 //
 //   npm run experiments                     from the runs that the results files have
 //   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there
-//   npm run experiments -- --long           computes the numbers of docs/results/long-calls.json anew too (5 minutes)
+//   npm run experiments -- --long           computes the numbers of docs/results/long-calls.json anew too (3 minutes)
 //   npm run experiments -- --check          writes nothing; fails where a file is not as it would be written
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
