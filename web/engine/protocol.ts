@@ -44,6 +44,7 @@ export type ToWorker =
    * `background` job advances, and takes memory, only while the worker has no other.
    */
   | { kind: 'run'; id: number; job: JobName; input: unknown; partition: Partition | null; background: boolean }
+  /** A job that has begun comes into the background, or out of it; what it holds stays. */
   | { kind: 'move'; id: number; background: boolean }
   | { kind: 'cancel'; id: number }
   /** Asks which jobs the worker has; the answer has the same number. */
