@@ -52,7 +52,7 @@ export class Runner {
     const sight = new IntersectionObserver(
       (entries) => {
         this.visible = entries[entries.length - 1].isIntersecting;
-        this.background.is = !this.visible || !!figure.background;
+        this.rank();
         if (this.visible && this.unseen) this.repaint();
         this.next();
       },
@@ -102,7 +102,13 @@ export class Runner {
   /** Computes from now on whether or not the figure can be seen. */
   demand(): void {
     this.demanded = true;
+    this.rank();
     this.next();
+  }
+
+  /** Lets others go first while nobody waits for it. */
+  private rank(): void {
+    this.background.is = !!this.figure.background || !(this.visible || this.demanded);
   }
 
   /** Computes what was asked although it is out of sight; resolves when nothing is left to compute. */
