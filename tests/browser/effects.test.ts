@@ -1,5 +1,5 @@
-// Controls change the numbers of the figure beside which they stand: one of each kind. What the others of a training
-// run change is tested in tests/unit/job-inputs.test.ts; that the labs compute the settings of a link, in uses.test.ts.
+// Controls change the numbers of the figure beside which they stand: one of each kind. What the others change
+// in a training run or a lab is tested in tests/unit/job-inputs.test.ts; labs compute other settings in uses.test.ts.
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { VIEWS, type ViewName } from '../../web/chapters/views';
