@@ -2,7 +2,8 @@
 //
 //   npm run experiments                     from the runs that the results files have
 //   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there
-//   npm run experiments -- --long           computes the numbers of docs/results/long-calls.json anew too (3 minutes)
+//   npm run experiments -- --long           computes the numbers of docs/results/long-calls.json anew too (3 minutes);
+//                                           with --check it compares them with the file
 //   npm run experiments -- --check          writes nothing; fails where a file is not as it would be written
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { withNumbers, withTables } from '../results/tables.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { cells, check } = parseArgs({
+const { cells, check, long } = parseArgs({
   options: { cells: { type: 'string' }, check: { type: 'boolean' }, long: { type: 'boolean' } },
 }).values;
 if (cells && check) throw new Error('--check is not allowed beside --cells');
@@ -30,7 +31,8 @@ const useLite = await import('../results/use-lite.mjs');
 const quantization = await import('../results/quantization.mjs');
 const biasRate = await import('../results/bias-rate.mjs');
 const computed = await import('../results/computed.mjs');
-const { keepLongCalls } = await import('../results/long-calls.mjs');
+const { computeLongCalls, keepLongCalls } = await import('../results/long-calls.mjs');
+if (long) computeLongCalls();
 
 const made = {
   ...experiments.tables(),

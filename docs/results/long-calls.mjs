@@ -11,7 +11,9 @@ const found = {};
 const COMMANDS = ['agent-attention', 'token-prior'];
 export const isLong = (command) => COMMANDS.includes(command);
 
-const isAnew = process.argv.includes('--long');
+let isAnew = false;
+/** From now on all long calls are computed anew. */
+export const computeLongCalls = () => void (isAnew = true);
 
 /** The kept number of a long call, or what `compute` gives where all are computed anew. */
 export function keptNumber(call, path, compute) {
