@@ -8,18 +8,16 @@ import { json, MINILM, root, run, temporaryFolder } from './eigenscope.ts';
 
 const folder = temporaryFolder();
 
+/** What is printed: the type of W_Q, and how far each W is from the original by numpy. */
 interface Quantized {
-  file: string;
   type: string;
   heads: { layer: number; head: number; distance: number }[];
 }
 
-/** The GGUF of a BERT, and how far each W is from the original by numpy. */
-function quantized(model: string, type: string): Quantized {
-  const file = join(folder, `${type}.gguf`);
+/** Writes the GGUF of a BERT in a file, and returns what the script prints. */
+function quantize(model: string, type: string, file: string, ...options: string[]): string {
   const script = `${root}tests/gguf/quantize.py`;
-  const text = execFileSync('/usr/bin/python3', ['-B', script, model, type, file], { encoding: 'utf8' });
-  return { file, ...(JSON.parse(text) as Omit<Quantized, 'file'>) };
+  return execFileSync('/usr/bin/python3', ['-B', script, model, type, file, ...options], { encoding: 'utf8' });
 }
 
 /** A BERT of two layers with four heads each, without what reads text; super-blocks have 256 numbers. */
@@ -46,7 +44,8 @@ writeFileSync(join(small, 'config.json'), JSON.stringify(CONFIG));
 
 describe.each(['F16', 'Q8_0', 'Q6_K', 'Q5_K', 'Q5_1', 'Q5_0', 'Q4_K', 'Q4_1', 'Q4_0'])('%s', (type) => {
   test('moves W as far as numpy finds, and the spectrum less', () => {
-    const { file, heads, type: kept } = quantized(small, type);
+    const file = join(folder, `${type}.gguf`);
+    const { heads, type: kept } = JSON.parse(quantize(small, type, file, '--distances')) as Quantized;
     expect(kept).toBe(type);
     const found = json('head-drift', { changed: file }, small);
     expect(found.heads).toHaveLength(8);
@@ -87,7 +86,8 @@ test('a checkpoint beside itself has no drift, and each of its numbers is that o
 test('fewer bits move the heads of MiniLM further, and text is read from its GGUF', () => {
   const text = join(folder, 'text.txt');
   const drifts = ['Q8_0', 'Q5_0', 'Q4_0'].map((type) => {
-    const { file } = quantized(MINILM, type);
+    const file = join(folder, `MiniLM-${type}.gguf`);
+    quantize(MINILM, type, file);
     const { measures } = json('head-drift', { changed: file, file: text, length: 64, passages: 2 }, MINILM);
     return Object.fromEntries(
       measures.map((it: { measure: string; rms_drift: number }) => [it.measure, it.rms_drift]),

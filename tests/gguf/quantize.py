@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Quantizes a BERT in .safetensors into a GGUF file: quantize.py FOLDER TYPE FILE.
+"""Quantizes a BERT in .safetensors into a GGUF file: quantize.py FOLDER TYPE FILE [--distances].
 
 Each block of a matrix is rounded to the nearest code between its extremes; llama.cpp searches for better scales in some
 types. As there, embeddings of positions and of segments, gains and biases keep F32, and matrices whose rows are not
-whole super-blocks of 256 get the type of `FALLBACK`. Prints for every head ||W' - W||_F / ||W||_F of W = W_Q W_K^T,
-from the blocks as tests/reference/generators/gguf_blocks.py decodes them, and the type of W_Q, as JSON.
+whole super-blocks of 256 get the type of `FALLBACK`. Prints as JSON the type of W_Q and, where asked for, for every
+head ||W' - W||_F / ||W||_F of W = W_Q W_K^T, from the blocks as tests/reference/generators/gguf_blocks.py decodes them.
 """
 import json
 import struct
@@ -207,18 +207,21 @@ def distances(before, after, config):
             yield {"layer": layer, "head": head, "distance": np.linalg.norm(new - old) / np.linalg.norm(old)}
 
 
-def main(folder, kind, path):
+def main(folder, kind, path, *options):
     config = json.loads((Path(folder) / "config.json").read_text())
     before = {name: values for key, values in read(folder).items() if (name := gguf_name(key))}
     kinds = {name: type_of(name, values, kind) for name, values in before.items()}
     files = [(name, values.shape, kinds[name], encoded(values, kinds[name])) for name, values in before.items()]
     write(path, files, config)
-    queries = {
-        name: decoded(raw, shape, it)
-        for name, shape, it, raw in files
-        if "attn_q." in name or "attn_k." in name
-    }
-    print(json.dumps({"type": kinds["blk.0.attn_q.weight"], "heads": list(distances(before, queries, config))}))
+    printed = {"type": kinds["blk.0.attn_q.weight"]}
+    if options == ("--distances",):
+        after = {
+            name: decoded(raw, shape, it)
+            for name, shape, it, raw in files
+            if "attn_q." in name or "attn_k." in name
+        }
+        printed["heads"] = list(distances(before, after, config))
+    print(json.dumps(printed))
 
 
 main(*sys.argv[1:])
