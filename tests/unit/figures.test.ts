@@ -25,7 +25,10 @@ test('the lead figure names the lines on which the index rises, and shades those
   } as unknown as Lines;
   expect(risesOf(lines)).toEqual([]);
   expect(risesOf(lines, 1)).toEqual([[10, 100]]);
-  expect(othersText(lines)).toBe('L rises, against the claim, for m = 0.1 from v = 10 to 100; only m = 0.5 is shaded.');
+  expect(othersText(lines)).toBe('L rises, against the claim, for m = 0.1 from v = 10 to 100.');
+  const first = { ...lines, value: [0.4, 0.5, 0.1, ...lines.value.slice(3)] } as unknown as Lines;
+  expect(risesOf(first)).toEqual([[1, 10]]);
+  expect(othersText(first)).toBe('L rises, against the claim, for m = 0.1 from v = 10 to 100; only m = 0.5 is shaded.');
   expect(othersText({ ...lines, measure: 'entropy' })).toBe('');
 });
 

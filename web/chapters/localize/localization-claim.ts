@@ -39,7 +39,8 @@ export function othersText(lines: Lines): string {
     }),
   );
   if (parts.length === 0) return '';
-  return `L rises, against the claim, for ${parts.join(' and for ')}; only m = ${short(lines.means[0])} is shaded.`;
+  const shaded = risesOf(lines).length > 0 ? `; only m = ${short(lines.means[0])} is shaded` : '';
+  return `L rises, against the claim, for ${parts.join(' and for ')}${shaded}.`;
 }
 
 /** Whether the index of the first line is somewhere above its value at the smallest variance. */
