@@ -92,7 +92,7 @@ test('titles of columns are on one line, and no list cuts its choices', async ()
 test('what is wrong with a link is in sight where the link opens', async () => {
   const hash = `#collapse?colour=red&depth=2&depth=3&mean=${'9'.repeat(100_000)}%00&figure=cosines`;
   const { page } = await visit(browser, `${host.address}${hash}`, { settle: false });
-  const notice = page.locator('[data-link-notice]', { hasText: '“colour”' });
+  const notice = page.locator('[data-link-notice] span', { hasText: '“colour”' });
   await notice.waitFor();
   expect((await notice.textContent())?.length).toBeLessThan(400);
   await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(500);

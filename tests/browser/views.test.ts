@@ -69,7 +69,7 @@ test('each view has a state of its own, and the link is that of the view', async
 
 test('a link of an earlier page is called too old, and the page begins with its defaults', async () => {
   const { page } = await visit(browser, `${host.address}#m=0.5&D=4`);
-  const notice = page.locator('[data-link-notice]');
+  const notice = page.locator('[data-link-notice] span');
   expect(await notice.textContent()).toMatch(/earlier version.* begins with its defaults/);
   expect(await shown(page)).toEqual(['localize']);
   expect(await field(page, 'localize', 'mean')).toBe('0.25');
@@ -81,13 +81,17 @@ test('what a link says that is not followed is said at the top, in few words', a
   const long = 'x'.repeat(100_000);
   const address = `${host.address}#localize?mean=0.5&zz=1&mean=0.7&width=%00-3&tokens=${long}`;
   const { page } = await visit(browser, address);
-  const notice = page.locator('[data-link-notice]');
+  const notice = page.locator('[data-link-notice] span');
   const text = (await notice.textContent()) ?? '';
   expect(text).toMatch(/Unknown in a link to Localize: “zz”\./);
   expect(text).toMatch(/the first is used: “mean”\./);
   expect(text).toMatch(/Width “�-3”, Tokens “x{40}…”/);
   expect((await notice.boundingBox())?.y).toBeLessThan(200);
   expect(await field(page, 'localize', 'mean')).toBe('0.5');
+  await page.locator('[data-link-notice] button').click();
+  expect(await notice.isHidden()).toBe(true);
+  await go(page, 'localize?mean=0.5&zz=2');
+  await expect.poll(() => notice.textContent()).toContain('“zz”');
   await go(page, 'localize?mean=0.5');
   await expect.poll(() => notice.textContent()).toBe('');
 });

@@ -29,13 +29,21 @@ export function problemsOf({ view, unknown, repeated, refused }: Link, views: Vi
   return sentences.filter(Boolean).join(' ');
 }
 
-/** Says at the top of the page what is wrong with a link, until another one is read. */
+/** Says at the top of the page what is wrong with a link, until it is closed or another one is read. */
 export function wireLinkNotice(state: PageState): void {
   const place = child(document, '[data-link-notice]');
+  const text = child(place, 'span');
+  const say = (message: string) => {
+    text.textContent = message;
+    place.hidden = message === '';
+  };
+  child(place, 'button').addEventListener('click', () => say(''));
   state.read.subscribe((link) => {
     const problems = problemsOf(link, state.views);
-    place.textContent = link.isOld
-      ? 'This link was made by an earlier version of the page and is not supported. The page begins with its defaults.'
-      : problems && `Parts of this link are not applied. ${problems}`;
+    say(
+      link.isOld
+        ? 'This link was made by an earlier version of the page and is not supported. The page begins with its defaults.'
+        : problems && `Parts of this link are not applied. ${problems}`,
+    );
   });
 }
