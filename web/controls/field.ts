@@ -82,7 +82,7 @@ export function numberField(host: HTMLElement, store: Store, name: string, contr
   host.append(input, ...(travel() ? [range] : []), explanation, error);
   const follow = () => {
     const value = valueOf();
-    const text = store.refused.get(name) ?? String(value);
+    const text = store.refused.get(name) ?? written(value);
     if (input.value.trim() !== text && !isSame(input, value)) input.value = text;
     const slider = travel();
     if (!slider) return;
@@ -91,6 +91,16 @@ export function numberField(host: HTMLElement, store: Store, name: string, contr
   };
   input.addEventListener('blur', follow);
   return { name, follow, complain: complainer(input, error) };
+}
+
+/** Characters of a number that fit in its field. */
+const ROOM = 6;
+
+/** A number in all its digits: with an exponent where the field is too narrow for another way. */
+function written(value: number): string {
+  const plain = String(value);
+  const power = value.toExponential().replace('e+', 'e');
+  return plain.length > ROOM && power.length < plain.length ? power : plain;
 }
 
 /** While a person types "0.10" it is not rewritten to "0.1" under the hand. */
