@@ -99,8 +99,9 @@ export class HeadTextFigure implements Figure {
     try {
       await this.read(context, files);
     } catch (error) {
-      if (context.signal.aborted) this.restore(files);
-      const isRefused = error instanceof EngineError && error.name === 'FormatError' && !error.begun;
+      const isUnasked = error instanceof EngineError && !error.begun;
+      if (context.signal.aborted || isUnasked) this.restore(files);
+      const isRefused = isUnasked && error.name === 'FormatError';
       if (!isRefused || this.whole?.files === files) throw error; // a model that was read before can be read
       if (pictures) return this.lookAt(context, files, true);
       this.measurements.set({ text: null, unreadable: error.message });
@@ -172,7 +173,8 @@ export class HeadTextFigure implements Figure {
     const done = text && this.measurements.isPartial ? layersDoneText(text) : '';
     const isCut = text && text.text_passages > text.passages.length;
     const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
-    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${this.otherText()}`;
+    const others = found ? this.choiceText() : '';
+    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${others}${this.otherText()}`;
     frame.retitle(this.title(pattern));
     if (!isThere) return this.sayElsewhere();
     const weights = this.measurements.weightsOf(this.place());
@@ -257,6 +259,15 @@ export class HeadTextFigure implements Figure {
     const { reading } = this.measurements;
     if (!this.isCancelled || this.store.state.reading === reading) return '';
     return `Shown is the attention on “${quoted(reading)}”. `;
+  }
+
+  /** Why this head is shown, where nobody has chosen one. */
+  private choiceText(): string {
+    const place = placeOf(this.place());
+    const isChosen = this.store.state.head.endsWith(`:${place}`);
+    return isChosen || place !== this.measurements.clearest
+      ? ''
+      : ' It is shown for the clearest pattern on this text.';
   }
 
   /** What to say where a link is about another model than the one that is open. */
