@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import operations from '../../web/generated/operations.json';
+import { count } from '../../web/charts/format';
 import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/published-results';
 import { claimText, isInsignificant, METHOD_NAMES, methodsOf } from '../../web/chapters/train/published-rows';
 import { differencesText, sensitivityText } from '../../web/chapters/train/rates-rows';
@@ -39,8 +40,9 @@ describe('the text of a comparison', () => {
     const warning = ' Warning: with this seed the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).';
     expect(comparisonText([baseline, locater])).toBe(one + warning);
     const seeds =
-      ` Over 5 published seeds (${referTo('published')}) they range from −0.02 to +0.01 ` + 'and from 0 to +0.2.';
-    const spread: SeedSpread = { seeds: 5, loss: [-0.02, 0.01], entropy: [0, 0.2] };
+      ` Over 5 seeds of ${referTo('published')} (${count(1000)} steps on Moby Dick, other settings) they range from ` +
+      '−0.02 to +0.01 and from 0 to +0.2.';
+    const spread: SeedSpread = { seeds: 5, steps: 1000, loss: [-0.02, 0.01], entropy: [0, 0.2] };
     expect(comparisonText([baseline, locater], new Map([['locater', spread]]))).toBe(one + seeds + warning);
   });
 
@@ -197,13 +199,13 @@ test('the spread over seeds is that of the paired differences', () => {
     curve: {},
     final: { bits_per_byte: [3, 4, 2.5, 4.25, 9], entropy: [0.5, 0.5, 0.75, 0.25, 1] },
   };
-  const grid = { axes: { method: { none: {}, locater: {} } } };
+  const grid = { settings: { steps: 300 }, axes: { method: { none: {}, locater: {} } } };
   const spreads = spreadsOf(resultsOf({ columns, grid } as unknown as ResultsFile));
   const [loss, entropy] = [
     [-0.5, 0.25],
     [-0.25, 0.25],
   ]; // the third seed has no baseline
-  expect([...spreads]).toEqual([['locater', { seeds: 2, loss, entropy }]]);
+  expect([...spreads]).toEqual([['locater', { seeds: 2, steps: 300, loss, entropy }]]);
 });
 
 const docs = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -40,6 +40,16 @@ export async function ownText(): Promise<Text> {
   return { name: OWN_TEXT, bytes: await load({ ...ownFile, name: 'text' }) };
 }
 
+/** Whether bytes are UTF-8, but for a character that is cut at their end. */
+export function isText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A file that a person picked; it is read here and sent nowhere. */
 export async function textOf(file: File): Promise<Text> {
   if (file.size === 0) throw new Error('the text must have at least 1 byte: it has 0');

@@ -1,4 +1,4 @@
-import { short } from '../../charts/format';
+import { count, short } from '../../charts/format';
 import type { Regularizer } from '../../engine/protocol';
 import { referTo } from '../../ui/registry';
 import { REGULARIZERS } from './regularizers';
@@ -46,8 +46,8 @@ function against(run: JudgedRun, baseline: JudgedRun, spread: SeedSpread | undef
   const expected = REGULARIZERS[run.kind].shrinks ? '; the paper expects a lower loss and a higher entropy' : '';
   const seeds =
     spread &&
-    ` Over ${spread.seeds} published seeds (${referTo('published')}) they range from ${rangeText(spread.loss)} ` +
-      `and from ${rangeText(spread.entropy)}.`;
+    ` Over ${spread.seeds} seeds of ${referTo('published')} (${count(spread.steps)} steps on Moby Dick, other ` +
+      `settings) they range from ${rangeText(spread.loss)} and from ${rangeText(spread.entropy)}.`;
   return `${numbers}${expected}.${seeds ?? ''}`;
 }
 

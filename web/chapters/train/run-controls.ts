@@ -7,7 +7,7 @@ import { NetworkError } from '../../engine/shipped';
 import { child } from '../../ui/dom';
 import type { Happening, RunComparison } from './comparison';
 import type { TrainingRun } from './training-run';
-import { textOf, type Text, type TextSource } from '../shared/text-source';
+import { isText, textOf, type Text, type TextSource } from '../shared/text-source';
 import { loadResults } from './results-files';
 import { spreadsOf, type SeedSpread } from './seed-spread';
 import { comparisonText } from './comparison-text';
@@ -129,7 +129,8 @@ export class RunControls {
 
   private tellText({ name, bytes }: Text): void {
     const when = this.comparison.begun ? ' It is used after Start over.' : '';
-    this.note.textContent = `Text: ${name}, ${count(bytes.length)} bytes.${when}`;
+    const kind = isText(bytes) ? '' : ' It is not UTF-8: is it the right file?';
+    this.note.textContent = `Text: ${name}, ${count(bytes.length)} bytes.${kind}${when}`;
   }
 
   /** The library reads the file, and says what is wrong with it; then its run joins the comparison. */

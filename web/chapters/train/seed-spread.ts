@@ -5,6 +5,8 @@ import { labelsOf, type PublishedCell, type PublishedResults } from './published
 /** The smallest and the largest difference of a method from the baseline, over seeds. */
 export interface SeedSpread {
   seeds: number;
+  /** Training steps of those runs. */
+  steps: number;
   /** In bits per byte. */
   loss: [number, number];
   entropy: [number, number];
@@ -23,7 +25,12 @@ export function spreadsOf(results: PublishedResults): Map<string, SeedSpread> {
       return [Math.min(...differences), Math.max(...differences)];
     };
     if (pairs.length > 0)
-      spreads.set(method, { seeds: pairs.length, loss: range('bits_per_byte'), entropy: range('entropy') });
+      spreads.set(method, {
+        seeds: pairs.length,
+        steps: Number(results.grid.settings.steps),
+        loss: range('bits_per_byte'),
+        entropy: range('entropy'),
+      });
   }
   return spreads;
 }
