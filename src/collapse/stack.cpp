@@ -58,9 +58,9 @@ void check_stack(const StackSettings& settings) {
   // Fewer tokens than blocks would leave every query its own key alone, whose entropy is not defined.
   const Index parted = settings.tokens.length - settings.mask.prefix;
   if (settings.mask.kind == MaskKind::blocks && settings.mask.blocks > parted) {
-    throw InvalidArgument(
-        "blocks", "be at most the " + std::to_string(parted) + " tokens after the prefix",
-        "found " + std::to_string(settings.mask.blocks));
+    throw InvalidArgument("blocks",
+                          "be at most the " + std::to_string(parted) + " tokens after the prefix",
+                          "found " + std::to_string(settings.mask.blocks));
   }
   check_weights(settings.weights);
 }
