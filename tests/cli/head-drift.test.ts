@@ -83,7 +83,7 @@ test('a checkpoint beside itself has no drift, and each of its numbers is that o
   }
 });
 
-test('fewer bits move the heads of MiniLM further, and text is read from its GGUF', () => {
+test('fewer bits move the heads of MiniLM further, and text is read from its GGUF', { timeout: 240_000 }, () => {
   const text = join(folder, 'text.txt');
   const drifts = ['Q8_0', 'Q5_0', 'Q4_0'].map((type) => {
     const file = join(folder, `MiniLM-${type}.gguf`);
