@@ -409,12 +409,13 @@ TEST_CASE("what a stack cannot be is refused by name") {
   CHECK_THAT(refused([](auto& s) { s.mask.prefix = -3; }),
              StartsWith("prefix must ") && EndsWith(" -3"));
   CHECK(refused([](auto& s) { s.mask = {MaskKind::window, 500}; }) == "accepted");
-  const auto parted = [&](Index blocks) {
-    return refused([&](auto& s) { s.mask = {MaskKind::blocks, 1, blocks, 2}; });
+  const auto parted = [&](Index blocks, Index prefix) {
+    return refused([&](auto& s) { s.mask = {MaskKind::blocks, 1, blocks, prefix}; });
   };
-  const Index most = small_stack().tokens.length - 2;
-  CHECK(parted(most) == "accepted");
-  CHECK_THAT(parted(most + 1), StartsWith("blocks must be at most the " + std::to_string(most)));
+  const Index length = small_stack().tokens.length;
+  CHECK(parted(length, 0) == "accepted");
+  CHECK_THAT(parted(length + 1, 0), StartsWith("blocks must be at most the length"));
+  CHECK(parted(length + 1, 1) == "accepted");
   CHECK_THROWS_WITH(Collapse(small_stack(), {kPoint}, {0}),
                     StartsWith("stacks must ") && EndsWith(" 0"));
   CHECK_THROWS_WITH(Collapse(small_stack(), {{0, -1}}, {1}),

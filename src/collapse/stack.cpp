@@ -55,12 +55,13 @@ void check_stack(const StackSettings& settings) {
   checked("blocks", static_cast<double>(settings.mask.blocks));
   checked("prefix", static_cast<double>(settings.mask.prefix));
   checked("selected", static_cast<double>(settings.mask.selected));
-  // Fewer tokens than blocks would leave every query its own key alone, whose entropy is not defined.
-  const Index parted = settings.tokens.length - settings.mask.prefix;
-  if (settings.mask.kind == MaskKind::blocks && settings.mask.blocks > parted) {
-    throw InvalidArgument("blocks",
-                          "be at most the " + std::to_string(parted) + " tokens after the prefix",
-                          "found " + std::to_string(settings.mask.blocks));
+  // Without a prefix every query would have its own key alone, whose entropy is not defined.
+  const Mask& mask = settings.mask;
+  const Index length = settings.tokens.length;
+  if (mask.kind == MaskKind::blocks && mask.prefix == 0 && mask.blocks > length) {
+    throw InvalidArgument(
+        "blocks", "be at most the length without a prefix",
+        "length " + std::to_string(length) + ", blocks " + std::to_string(mask.blocks));
   }
   check_weights(settings.weights);
 }
