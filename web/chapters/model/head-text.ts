@@ -173,8 +173,8 @@ export class HeadTextFigure implements Figure {
     const done = text && this.measurements.isPartial ? layersDoneText(text) : '';
     const isCut = text && text.text_passages > text.passages.length;
     const cut = isCut ? `The text is longer: only its first ${tokensOf(text).length} tokens are read. ` : '';
-    const others = found ? this.choiceText() : '';
-    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${others}${this.otherText()}`;
+    const choice = pattern ? this.choiceText() : '';
+    this.words.textContent = `${done}${this.earlierText()}${cut}${said}${choice}${this.otherText()}`;
     frame.retitle(this.title(pattern));
     if (!isThere) return this.sayElsewhere();
     const weights = this.measurements.weightsOf(this.place());
@@ -267,7 +267,7 @@ export class HeadTextFigure implements Figure {
     const isChosen = this.store.state.head.endsWith(`:${place}`);
     return isChosen || place !== this.measurements.clearest
       ? ''
-      : ' It is shown for the clearest pattern on this text.';
+      : ' It is shown because its pattern on this text is the clearest.';
   }
 
   /** What to say where a link is about another model than the one that is open. */
