@@ -40,7 +40,7 @@ describe('the text of a comparison', () => {
     const warning = ' Warning: with this seed the norm of W_QK in LocAteR diverged (Frobenius variance 5.6·10⁵).';
     expect(comparisonText([baseline, locater])).toBe(one + warning);
     const seeds =
-      ` Over 5 seeds of ${referTo('published')} (${count(1000)} steps on Moby Dick, other settings) they range from ` +
+      ` Over 5 seeds of ${referTo('published')} (${count(1000)} steps on Moby Dick, own settings) they range from ` +
       '−0.02 to +0.01 and from 0 to +0.2.';
     const spread: SeedSpread = { seeds: 5, steps: 1000, loss: [-0.02, 0.01], entropy: [0, 0.2] };
     expect(comparisonText([baseline, locater], new Map([['locater', spread]]))).toBe(one + seeds + warning);

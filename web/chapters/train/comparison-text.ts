@@ -46,7 +46,7 @@ function against(run: JudgedRun, baseline: JudgedRun, spread: SeedSpread | undef
   const expected = REGULARIZERS[run.kind].shrinks ? '; the paper expects a lower loss and a higher entropy' : '';
   const seeds =
     spread &&
-    ` Over ${spread.seeds} seeds of ${referTo('published')} (${count(spread.steps)} steps on Moby Dick, other ` +
+    ` Over ${spread.seeds} seeds of ${referTo('published')} (${count(spread.steps)} steps on Moby Dick, own ` +
       `settings) they range from ${rangeText(spread.loss)} and from ${rangeText(spread.entropy)}.`;
   return `${numbers}${expected}.${seeds ?? ''}`;
 }
