@@ -254,16 +254,12 @@ site_inputs() {
   cksum build/native/eigenscope build/wasm/engine.{js,wasm}
 }
 
-rebuild_site() {
-  rm -f build/site.inputs
-  npm run build && site_inputs >build/site.inputs # after the build, which writes files of its own
-}
-
 # Builds dist/, where an input changed since it was built.
 build_site() {
   if [ -e dist/index.html ] && [ -e dist/eigenscope.html ] &&
     site_inputs | cmp -s - build/site.inputs; then
     return
   fi
-  rebuild_site
+  rm -f build/site.inputs
+  npm run build && site_inputs >build/site.inputs # after the build, which writes files of its own
 }

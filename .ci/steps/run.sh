@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# run.sh <step> <command...>: a step of ./check, whose output is also in build/check/<step>.log. The
-# command is a program or one of the functions below or in .ci/setup.sh.
+# run.sh <step> [pathspec...] -- <command...>: a step of ./check, whose output is also in
+# build/check/<step>.log. The command is a program or one of the functions below or in .ci/setup.sh. With
+# EIGENSCOPE_SKIP_PASSED set, a step that passed with the same files (those of the pathspecs of git) and the
+# same tools shows what it printed then.
 set -euo pipefail
 . .ci/setup.sh
 
@@ -35,7 +37,30 @@ fuzz() {
     -dict="tests/fuzz/$1.dict" -artifact_prefix="build/sanitize/$1-" "$found" "tests/fuzz/corpus/$1"
 }
 
+# Empty outside of a checkout of git, which knows what is no product. The list of packages changes with each
+# that is installed, so with headers and libraries too.
+fingerprint() {
+  local files
+  files=$(git ls-files -z --cached --others --exclude-standard -- "$@" | xargs -0 cksum 2>&1) || true
+  if [ -z "$files" ]; then return; fi
+  { echo "$files" && stat -L -c '%n %s %Y' /var/lib/dpkg/status "$(command -v "${CXX:-c++}")" \
+    "$(command -v em++)" "$(command -v node)" "$(find_browser)" 2>&1; } | cksum
+}
+
 step=$1
 shift
+files=()
+while [ "$1" != -- ]; do files+=("$1") && shift; done
+shift
+
+log=build/check/$step.log passed=build/check/$step.passed now=""
+if [ ${#files[@]} != 0 ]; then now=$(fingerprint "${files[@]}" || true); fi
+if [ -n "${EIGENSCOPE_SKIP_PASSED:-}" ] && [ -n "$now" ] && [ "$now" = "$(cat "$passed" 2>/dev/null)" ]; then
+  echo "$step passed with these files and tools before:"
+  cat "$log"
+  exit
+fi
+rm -f "$passed"
 TIMEFORMAT="$step: %R s, of processors %U s and in the kernel %S s"
-time "$@" </dev/null 2>&1 | tee "build/check/$step.log"
+time "$@" </dev/null 2>&1 | tee "$log"
+echo "$now" >"$passed"
