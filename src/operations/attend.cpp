@@ -184,14 +184,13 @@ void describe(ResultFields& out, const AttendResult& result) {
   }
 }
 
-std::string_view given_text(const AttendInput& in) {
+std::vector<Passage> given_passages(const AttendInput& in, const Reader& reader, Index length) {
   if (in.text.empty() && in.file.empty()) {
     throw InvalidArgument("text", "have at least one character unless `file` or `image` is given");
   }
-  if (!in.text.empty() && !in.file.empty()) {
-    throw InvalidArgument("file", "be omitted with `text`");
-  }
-  return in.file.empty() ? in.text : as_text(in.file);
+  if (in.file.empty()) return cut_passages(reader.tokenizer, in.text, length);
+  if (!in.text.empty()) throw InvalidArgument("file", "be omitted with `text`");
+  return cut_file(reader, "file", in.file, length);
 }
 
 /// The passages to measure, and what is known of them before the model runs.
@@ -201,11 +200,10 @@ struct Prepared {
 };
 
 Prepared prepare_text(const AttendInput& in) {
-  const std::string_view text = given_text(in);
   const Reader reader = open_reader(in.reader);
   const Index longest = reader.model->positions();
   const Index length = length_for(in.length.value_or(longest), in.fit_length, *reader.model);
-  Prepared prepared{cut_passages(reader.tokenizer, text, length), {}};
+  Prepared prepared{given_passages(in, reader, length), {}};
   std::vector<Passage>& passages = prepared.passages;
   AttendResult& given = prepared.given;
   given.model = reader.model;

@@ -169,7 +169,7 @@ class TextPair {
 
   static std::vector<Passage> cut(const HeadDriftInput& in, const Reader& reader) {
     const Index length = length_for(in.tokens.length, in.fit_length, *reader.model);
-    std::vector<Passage> passages = cut_passages(reader.tokenizer, as_text(in.file), length);
+    std::vector<Passage> passages = cut_file(reader, "file", in.file, length);
     passages.resize(std::min(passages.size(), static_cast<std::size_t>(in.passages)));
     return passages;
   }

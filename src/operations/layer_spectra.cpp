@@ -61,8 +61,7 @@ LayerSpectraInput fitted(LayerSpectraInput in, const Transformer& model) {
 std::vector<Passage> chosen_passages(const LayerSpectraInput& in, const Reader& reader) {
   const Index length = in.tokens.length;
   if (in.file.empty()) return made_passages(in.random, reader, in.passages, length, in.seed);
-  return choose_passages(cut_passages(reader.tokenizer, as_text(in.file), length), in.passages,
-                         length, in.seed);
+  return choose_passages(cut_file(reader, "file", in.file, length), in.passages, length, in.seed);
 }
 
 class LayerSpectraJob {

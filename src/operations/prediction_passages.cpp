@@ -61,13 +61,12 @@ void describe(InputFields& f, PassagesInput& in) {
 
 PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader) {
   const Index length = length_for(in.length, in.fit_length, *reader.model);
-  const auto drawn = [&](std::span<const std::byte> text, Index count) {
-    return choose_passages(cut_passages(reader.tokenizer, as_text(text), length), count, length,
-                           in.seed);
+  const auto drawn = [&](const char* name, std::span<const std::byte> file, Index count) {
+    return choose_passages(cut_file(reader, name, file, length), count, length, in.seed);
   };
-  const auto halves = [&](std::span<const std::byte> text, std::vector<Passage>& first,
-                          std::vector<Passage>& second) {
-    const std::vector<Passage> both = drawn(text, 2 * in.passages);
+  const auto halves = [&](const char* name, std::span<const std::byte> file,
+                          std::vector<Passage>& first, std::vector<Passage>& second) {
+    const std::vector<Passage> both = drawn(name, file, 2 * in.passages);
     first.assign(both.begin(), both.begin() + in.passages);
     second.assign(both.begin() + in.passages, both.end());
   };
@@ -78,14 +77,18 @@ PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader)
   PredictionPassages passages;
   passages.same_text = !in.file.empty() && in.measure_file.empty();
   if (passages.same_text) {
-    halves(in.file, passages.statistics, passages.measured);
+    halves("file", in.file, passages.statistics, passages.measured);
     return passages;
   }
-  if (!in.measure_file.empty()) halves(in.measure_file, passages.measured, passages.ceiling);
-  if (!in.transfer_file.empty()) passages.transfer = drawn(in.transfer_file, in.passages);
+  if (!in.measure_file.empty()) {
+    halves("measure_file", in.measure_file, passages.measured, passages.ceiling);
+  }
+  if (!in.transfer_file.empty()) {
+    passages.transfer = drawn("transfer_file", in.transfer_file, in.passages);
+  }
   passages.statistics = in.file.empty()
                             ? made_passages(in.random, reader, in.passages, length, in.seed)
-                            : drawn(in.file, in.passages);
+                            : drawn("file", in.file, in.passages);
   return passages;
 }
 

@@ -19,6 +19,16 @@ Reader open_reader(const ReaderInput& in) {
           TextTokenizer::read(*in.tokenizer)};
 }
 
+std::vector<Passage> cut_file(const Reader& reader, const char* name,
+                              std::span<const std::byte> file, Eigen::Index length) {
+  try {
+    return cut_passages(reader.tokenizer, as_text(file), length);
+  } catch (const InvalidArgument& error) {
+    if (error.field() != "text") throw;
+    throw error.of(name);
+  }
+}
+
 void describe_fit_length(InputFields& f, bool& fit_length) {
   f.flag("fit_length", fit_length, "shorten the length to the model's maximum");
 }

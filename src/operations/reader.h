@@ -2,7 +2,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "inference/transformer.h"
@@ -24,6 +26,11 @@ struct Reader {
 
 /// Throws FormatError naming the file that is missing, and as Transformer and TextTokenizer do.
 Reader open_reader(const ReaderInput& in);
+
+/// The passages of a file that an operation has in the field `name`, which refusals of its text name. Throws as
+/// cut_passages does.
+std::vector<Passage> cut_file(const Reader& reader, const char* name,
+                              std::span<const std::byte> file, Eigen::Index length);
 
 /// The field `fit_length`.
 void describe_fit_length(InputFields& f, bool& fit_length);

@@ -16,7 +16,7 @@ void describe(InputFields& f, TextPassagesInput& in) {
 std::vector<Passage> all_passages(const TextPassagesInput& in, const Reader& reader) {
   if (in.file.empty()) throw InvalidArgument("file", "be given");
   const Eigen::Index length = length_for(in.length, in.fit_length, *reader.model);
-  return cut_passages(reader.tokenizer, as_text(in.file), length);
+  return cut_file(reader, "file", in.file, length);
 }
 
 std::vector<Passage> drawn_passages(const TextPassagesInput& in, const std::vector<Passage>& all,

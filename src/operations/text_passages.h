@@ -19,7 +19,7 @@ struct TextPassagesInput {
 void describe(InputFields& f, TextPassagesInput& in);
 
 /// All passages of the text, in its order; the last may be shorter. Throws InvalidArgument: "file" for no text,
-/// "length", and as cut_passages does.
+/// "length", and as cut_file does.
 std::vector<Passage> all_passages(const TextPassagesInput& in, const Reader& reader);
 
 /// `count` of them of full length, in an order drawn from the seed. Throws as choose_passages does.

@@ -12,6 +12,13 @@ function prose(): string {
   return path;
 }
 
+/** A file that is not UTF-8. */
+function noText(): string {
+  const path = join(folder, 'bytes.txt');
+  writeFileSync(path, Buffer.from([0x61, 0x62, 0xff]));
+  return path;
+}
+
 describe('eigenscope attend', () => {
   test('measures every head and layer on a sentence, with the matrices on request', () => {
     const { passages, layers, heads, weights } = json('attend', { text: 'The whale swam.' }, MINILM, '--weights');
@@ -44,6 +51,7 @@ describe('eigenscope attend', () => {
       [{ text: 'a', length: 2 }, 2, /--length must be .*: found 2/],
       [{ text: 'a', passages: 0 }, 2, /--passages must be .*: found 0/],
       [{ file: join(folder, 'none') }, 1, /none: /],
+      [{ file: noText() }, 2, /--file must be UTF-8: byte 3 is not/],
       [{ text: 'a', tokenizer: prose() }, 1, /must be JSON in UTF-8; the text is not, at line 1, column 1$/m],
     ];
     for (const [options, status, message] of refusals) {
@@ -124,6 +132,7 @@ describe('eigenscope predict', () => {
       [{ 'zipf-exponent': -1 }, /--zipf-exponent must be a number from 0 to 10: found -1/],
       [{ 'zipf-offset': 1e6 }, /--zipf-offset must be .*: found 1000000/],
       [{ 'transfer-file': prose() }, /--transfer-file .*--measure-file/],
+      [{ 'measure-file': noText() }, /--measure-file must be UTF-8: byte 3 is not/],
     ];
     for (const [wrong, message] of refusals) {
       expectRefused(run('predict', { ...options, ...wrong }, MINILM), message);
