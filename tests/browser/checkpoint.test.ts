@@ -484,7 +484,7 @@ function tiny(scale: number): Buffer {
 const UNREADABLE: [string, Buffer | string, string][] = [
   ['short.txt', 'a', 'passages must be at most those of the text: it has 0 of 64 tokens, and 2 are needed'],
   ['empty.txt', '', 'empty.txt: the text must have at least 1 byte: it has 0'],
-  ['picture.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'text must be UTF-8: byte 1 is not'],
+  ['picture.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'picture.jpg: the text must be UTF-8'],
 ];
 
 test('another text can be given, and one that is short, empty or binary is refused', async () => {

@@ -6,7 +6,7 @@ import type { FigureOf } from '../../ui/registry';
 import { runFigures } from '../../ui/run-figures';
 import type { OpenedCheckpoint } from '../shared/checkpoint';
 import type { Chapter, Page } from '../shared/page';
-import { textOf, TextSource } from '../shared/text-source';
+import { TextSource, utf8Of } from '../shared/text-source';
 import { sourceOf } from './checkpoint-files';
 import { Checkpoints } from './checkpoints';
 import { ChosenPicture, listenForPictures } from './chosen-picture';
@@ -87,7 +87,7 @@ export function startModel(
   another.addEventListener('change', () => {
     const [file] = another.files ?? [];
     if (!file) return;
-    textOf(file).then(
+    utf8Of(file).then(
       (read) => {
         predictors.offer(read);
         onPredictors.request('full');

@@ -40,10 +40,10 @@ export async function ownText(): Promise<Text> {
   return { name: OWN_TEXT, bytes: await load({ ...ownFile, name: 'text' }) };
 }
 
-/** Whether bytes are UTF-8, but for a character that is cut at their end. */
+/** Whether bytes are UTF-8. */
 export function isText(bytes: Uint8Array): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return true;
   } catch {
     return false;
@@ -54,6 +54,20 @@ export function isText(bytes: Uint8Array): boolean {
 export async function textOf(file: File): Promise<Text> {
   if (file.size === 0) throw new Error('the text must have at least 1 byte: it has 0');
   const bytes = new Uint8Array(await file.slice(0, MOST_BYTES).arrayBuffer());
-  const cut = file.size > MOST_BYTES ? `, first ${MOST_BYTES / 1e6} MB` : '';
-  return { name: `${file.name}${cut}`, bytes };
+  if (file.size <= MOST_BYTES) return { name: file.name, bytes };
+  return { name: `${file.name}, first ${MOST_BYTES / 1e6} MB`, bytes: wholeCharacters(bytes) };
+}
+
+/** A file for a tokenizer. */
+export async function utf8Of(file: File): Promise<Text> {
+  const text = await textOf(file);
+  if (!isText(text.bytes)) throw new Error('the text must be UTF-8');
+  return text;
+}
+
+/** Without the character of UTF-8 in which the bytes may end. */
+function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  const isContinued = (byte: number) => (byte & 0xc0) === 0x80;
+  const last = bytes.findLastIndex((byte) => !isContinued(byte));
+  return bytes[last] < 0x80 ? bytes : bytes.subarray(0, last);
 }
