@@ -1,5 +1,6 @@
 import type { Measure, Output, SweepPoint } from '../../engine/protocol';
 import type { HeadTraces } from '../../heads/traces';
+import { limitsOf } from '../../state/control';
 import { lastVariance, meansOf, gridSettingOf, queryOf, widthOf } from '../../state/setting';
 import type { Spread } from '../../state/heads';
 import { partsOf, runParts } from '../../ui/parts';
@@ -18,14 +19,14 @@ export interface Lines extends Pick<Output<'lines'>, 'value' | 'error'> {
  */
 export function domainOf(state: Readonly<State>, heads: Pick<HeadTraces, Spread>[]): [number, number] {
   const { temperature, length } = state;
-  const width = widthOf(state) || 1;
+  const width = widthOf(state);
   const unit = temperature ** 2 / (width * lastVariance(state) ** 2);
   const variances = heads.flatMap((head) => [head.variance, head.variance_modulus, head.variance_frobenius]);
   const known = [state.variance, ...variances].filter((value) => value > 0);
   const low = Math.min(0.2 * unit, ...known);
   const high = Math.max(100 * unit * length ** 2, ...known);
   const decade = (value: number, round: (x: number) => number) =>
-    10 ** Math.min(6, Math.max(-12, round(Math.log10(value))));
+    10 ** Math.min(Math.log10(limitsOf('variance').maximum), Math.max(-12, round(Math.log10(value))));
   const top = decade(high, Math.ceil);
   return [Math.min(decade(low, Math.floor), top / 100), top];
 }
