@@ -34,6 +34,18 @@ test('a bad link shows the words of the library beside its text', async () => {
   );
 });
 
+test('a list of eigenvalues that cannot be one leaves the last in the figure', async () => {
+  const { page } = await visit(browser, `${host.address}#localize?ensemble=list&eigenvalues=1,x`);
+  const error = page.locator('#error-localize-eigenvalues');
+  await error.filter({ hasText: /\S/ }).waitFor();
+  expect(await error.textContent()).toMatch(/^Eigenvalues must be a number from .*: found 'x'$/);
+  await settled(page, 'lead');
+  const field = page.locator('#field-localize-eigenvalues');
+  await field.fill('5');
+  await error.filter({ hasText: "Eigenvalues must have at least 2 numbers: found '5'" }).waitFor();
+  expect(await field.inputValue()).toBe('5');
+});
+
 test('values that do not go together are refused at the field at fault', async () => {
   const { page } = await visit(browser, host.address);
   await go(page, 'localize?ensemble=factored&width=16&head_width=64');

@@ -26,7 +26,7 @@ function changed<S extends Values>(name: string, controls: Controls, state: S): 
   const control = controls[name]!;
   const value = state[name];
   if (control.kind === 'number') return { ...state, [name]: Number(value) + 1 };
-  if (control.kind === 'text') return { ...state, [name]: '3, 4' };
+  if (control.kind === 'text' || control.kind === 'list') return { ...state, [name]: '3, 4' };
   return { ...state, [name]: Object.keys(control.choices).find((choice) => choice !== value) };
 }
 

@@ -46,6 +46,7 @@ export class Handle {
   ) {
     const { element } = this;
     element.className = 'handle';
+    element.hidden = true; // there is no chart to move it on yet
     element.tabIndex = 0;
     element.setAttribute('role', 'slider');
     element.setAttribute('aria-label', label);
@@ -58,6 +59,7 @@ export class Handle {
 
   /** Moves it to pixels of the chart. */
   place(x: number, y: number, value: HandleValue): void {
+    this.element.hidden = false;
     this.element.style.transform = `translate(${x}px, ${y}px)`;
     this.tell(value);
   }

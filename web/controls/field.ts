@@ -5,6 +5,7 @@ import {
   sliderOf,
   type ChoiceControl,
   type Control,
+  type ListControl,
   type NumberControl,
   type SeveralControl,
   type TextControl,
@@ -109,12 +110,12 @@ function isSame(input: HTMLInputElement, value: number): boolean {
 }
 
 /** A text, such as a list of numbers or a sentence. */
-export function textField(host: HTMLElement, store: Store, name: string, control: TextControl): Field {
+export function textField(host: HTMLElement, store: Store, name: string, control: TextControl | ListControl): Field {
   const { explanation, error } = dress(host, store, name, control);
   const input = textInput(store, name);
   host.append(input, explanation, error);
   const follow = () => {
-    const text = String(store.state[name]);
+    const text = store.refused.get(name) ?? String(store.state[name]);
     if (input.value.trim() !== text) input.value = text;
   };
   return { name, follow, complain: complainer(input, error) };

@@ -5,7 +5,7 @@ import type { Signal } from '../state/signal';
 import type { Store } from '../state/store';
 import { quoted, refusal } from '../state/quoted';
 import { inPageWords } from './help-text';
-import type { SeveralControl } from '../state/control';
+import { numberIn, partsOf, type ListControl, type SeveralControl } from '../state/control';
 import { isUsed } from '../state/view';
 import { showHelp } from './help';
 import { checkboxes, numberField, segments, selectField, textField, type Field } from './field';
@@ -13,7 +13,7 @@ import { checkboxes, numberField, segments, selectField, textField, type Field }
 function build(host: HTMLElement, store: Store, name: string): Field {
   const control = store.view.controls[name];
   if (control.kind === 'number') return numberField(host, store, name, control);
-  if (control.kind === 'text') return textField(host, store, name, control);
+  if (control.kind === 'text' || control.kind === 'list') return textField(host, store, name, control);
   if (control.kind === 'several') return checkboxes(host, store, name, control);
   return host.dataset.look === 'segments'
     ? segments(host, store, name, control)
@@ -25,11 +25,6 @@ function placeOf(name: string): HTMLElement {
   const host = document.createElement('div');
   host.dataset.control = name;
   return host;
-}
-
-/** The control of a field of a setting or stack. */
-function ofSetting(field: string): string {
-  return field === 'eigenvalue' ? 'eigenvalues' : field; // one of the list
 }
 
 /** Builds a control at every `data-control` of a view, and shows at each why its value was refused. */
@@ -47,7 +42,7 @@ export class Controls {
   constructor(
     private store: Store,
     private pool: Pool,
-    private controlOf: (field: string) => string | undefined = ofSetting,
+    private controlOf: (field: string) => string | undefined = (field) => field,
     others: readonly string[] = [],
   ) {
     this.root = child(document, `#${store.name}`);
@@ -132,6 +127,8 @@ export class Controls {
     const text = quoted(given);
     try {
       if (control.kind === 'several') return await this.refusalOfSeveral(control, given);
+      if (control.kind === 'list') return await this.refusalOfList(name, control, given);
+      if (control.kind === 'text') return refusal(label, 'have at least one character', text);
       const operation = control.operation ?? operationWith(name);
       if (operation) await this.pool.run('check', { operation, field: name, text });
       const must = control.kind === 'number' ? `be ${control.limits.range}` : 'be allowed';
@@ -147,5 +144,13 @@ export class Controls {
     const unknown = text.split(',').find((part) => part && !Object.hasOwn(choices, part));
     if (unknown !== undefined) await this.pool.run('check', { operation, field, text: unknown });
     return refusal(label, `have ${least} to ${most} names, each once`, text);
+  }
+
+  /** The same of numbers. */
+  private async refusalOfList(field: string, { limits, label, least }: ListControl, text: string): Promise<string> {
+    const wrong = partsOf(text).find((part) => numberIn(limits, part) === undefined);
+    const operation = operationWith(field);
+    if (wrong !== undefined && operation) await this.pool.run('check', { operation, field, text: wrong });
+    return refusal(label, `have at least ${least} numbers`, text);
   }
 }

@@ -44,6 +44,16 @@ export interface ChoiceControl<V extends string = string> extends Described {
 }
 export interface TextControl extends Described {
   kind: 'text';
+  /** Whether it must have a character. */
+  required?: boolean;
+  default: string;
+}
+/** Numbers with commas, semicolons or spaces between them. */
+export interface ListControl extends Described {
+  kind: 'list';
+  /** Of every number. */
+  limits: Limits;
+  least: number;
   default: string;
 }
 /** Several of a few: their names with commas between them. */
@@ -57,7 +67,7 @@ export interface SeveralControl extends Described {
   most: number;
   default: string;
 }
-export type Control = NumberControl | ChoiceControl | TextControl | SeveralControl;
+export type Control = NumberControl | ChoiceControl | TextControl | ListControl | SeveralControl;
 
 /** The controls of a chapter by their names, which are also those in its link, in the link's order. */
 export type Controls = Readonly<Record<string, Control>>;
@@ -146,8 +156,20 @@ export function choiceOf<
   return { kind: 'choice', label, choices: choices[field], default: standard, help, operation, ...details };
 }
 
-export function text(label: string, details: Details & { help: string; default?: string }): TextControl {
+export function text(
+  label: string,
+  details: Details & { help: string; default?: string; required?: boolean },
+): TextControl {
   return { kind: 'text', label, default: '', ...details };
+}
+
+/** At least `least` numbers, each a value of the library's parameter of this name. */
+export function list(
+  name: string,
+  label: string,
+  details: Details & { help: string; default: string; least: number },
+): ListControl {
+  return { kind: 'list', label, limits: limitsOf(name), ...details };
 }
 
 /** The names of some controls, in their order. */
@@ -171,15 +193,31 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
 /** The value that a text gives a control; undefined when it is not allowed, the library says why. */
 export function parse(control: Control, text: string): number | string | undefined {
-  if (control.kind === 'text') return text;
+  if (control.kind === 'text') return control.required && text === '' ? undefined : text;
+  if (control.kind === 'list') return isList(control, text) ? text : undefined;
   if (control.kind === 'several') return isSeveral(control, text) ? text : undefined;
   if (control.kind === 'choice') return Object.hasOwn(control.choices, text) ? text : undefined;
-  const { minimum, maximum, open_minimum, open_maximum, integer } = control.limits;
+  return numberIn(control.limits, text);
+}
+
+/** The number that a text is; undefined when it is none or out of range. */
+export function numberIn(limits: Limits, text: string): number | undefined {
+  const { minimum, maximum, open_minimum, open_maximum, integer } = limits;
   const isNumber = text.length <= MOST_CHARACTERS && NUMBER.test(text);
   const value = isNumber ? Number(text) : NaN;
   const above = open_minimum ? value > minimum : value >= minimum;
   const below = open_maximum ? value < maximum : value <= maximum;
   return above && below && (!integer || Number.isInteger(value)) ? value : undefined;
+}
+
+/** The parts of the text of a list. */
+export function partsOf(text: string): string[] {
+  return text.split(/[\s,;]+/).filter((part) => part !== '');
+}
+
+function isList({ limits, least }: ListControl, text: string): boolean {
+  const parts = partsOf(text);
+  return parts.length >= least && parts.every((part) => numberIn(limits, part) !== undefined);
 }
 
 /** Whether a text names as many of the choices as there may be, each once. */

@@ -7,12 +7,13 @@ import {
   integers,
   limitsOf,
   linear,
+  list,
   log,
   namesOf,
   number,
+  partsOf,
   pick,
   square,
-  text,
   type StateOf,
   type Values,
 } from './control';
@@ -59,9 +60,10 @@ export const settingControls = {
   ensemble: choiceOf('propagation', 'ensemble', 'Ensemble', {
     help: 'Random matrix ensemble from which <i>W</i> is drawn',
   }),
-  eigenvalues: text('Eigenvalues', {
+  eigenvalues: list('eigenvalue', 'Eigenvalues', {
     help: 'Eigenvalues of <i>W</i>, separated by commas or spaces; their number is the width',
     default: '2, 1, 1, 0, -1',
+    least: 2,
     used: ({ ensemble }) => ensemble === 'list',
   }),
   seed: number('seed', 'Seed', null, { help: 'Seed of the random number generator; equal seeds give equal draws' }),
@@ -112,15 +114,11 @@ export const maskingControls = {
 export type MaskingState = StateOf<typeof maskingControls>;
 export const MASKING = namesOf(maskingControls);
 
-/** A text of numbers separated by commas, semicolons or spaces. */
-export function parseList(text: string): number[] {
-  const parts = text.split(/[\s,;]+/).filter((part) => part !== '');
-  return parts.map(Number);
-}
+const listOf = ({ eigenvalues }: Readonly<SettingState>) => partsOf(eigenvalues).map(Number);
 
 /** What the engine is asked about. */
 export function settingOf(state: Readonly<SettingState>): Setting {
-  const eigenvalues = state.ensemble === 'list' ? parseList(state.eigenvalues) : [];
+  const eigenvalues = state.ensemble === 'list' ? listOf(state) : [];
   return { ...pick(state, SETTING), eigenvalues };
 }
 
@@ -143,7 +141,7 @@ export function maskingOf(state: Readonly<MaskingState>): Pick<Stack, (typeof MA
 
 /** Number of eigenvalues: the list's own length, or the width. */
 export function widthOf(state: Readonly<SettingState>): number {
-  return state.ensemble === 'list' ? parseList(state.eigenvalues).length : state.width;
+  return state.ensemble === 'list' ? listOf(state).length : state.width;
 }
 
 /** The means that the lead figure compares: the chosen one, a quarter and twice of it. */

@@ -128,7 +128,6 @@ export class VariancePanel {
     const { chart: drawn } = this;
     this.pointer.place([spots, drawn]);
     this.tip.place(() => [[tipsOf(lines, known), drawn]]);
-    this.handle.element.hidden = false;
     return this.own.svg;
   }
 

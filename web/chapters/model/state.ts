@@ -49,7 +49,11 @@ const controls = {
     help: 'Number of passages for the statistics; the same number is measured',
   }),
   seed,
-  reading: text('Sentence', { help: 'Sentence on which attention is computed', default: EXAMPLES[0].reading }),
+  reading: text('Sentence', {
+    help: 'Sentence on which attention is computed',
+    default: EXAMPLES[0].reading,
+    required: true,
+  }),
   spread: spreadControl,
   zoom: choice('Scale', { own: 'per head', common: 'shared' }),
   order: text('Order', {
