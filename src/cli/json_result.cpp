@@ -120,7 +120,7 @@ const ArrayColumns::Column* ArrayColumns::largest() const {
 
 bool ArrayColumns::any_row() const {
   const Column* const most = largest();
-  return most != nullptr && !most->values.empty();
+  return most != nullptr && !most->values.empty() && !most->values.front().is_string();
 }
 
 void ArrayColumns::write(std::ostream& out) const {
@@ -148,7 +148,9 @@ void ArrayColumns::write(std::ostream& out) const {
     }
     Json json;
     for (std::size_t k = 0; k < shape.size(); ++k) {
-      if (!names(shape[k])) json[shape[k].name] = place[k] + 1;
+      if (!names(shape[k])) {
+        json[shape[k].name] = static_cast<Eigen::Index>(place[k]) + shape[k].first;
+      }
     }
     for (const Column* column : shown) {
       const bool whole = column->shape.size() == shape.size();
@@ -176,10 +178,13 @@ void print_result(std::ostream& out, const Operation& operation, const Job& job,
   if (csv) {
     ArrayColumns columns;
     job.write(columns);
-    if (operation.rows == nullptr || columns.any_row()) return columns.write(out);
+    if (operation.rows == nullptr ? columns.any() : columns.any_row()) return columns.write(out);
   }
   const Json json = json_of(job);
-  if (csv) return write_csv(out, scalars_of(json[operation.rows]));
+  if (csv) {
+    return write_csv(
+        out, scalars_of(operation.rows == nullptr ? Json::array({json}) : json[operation.rows]));
+  }
   out << write_json(json) << '\n';
 }
 

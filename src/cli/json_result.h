@@ -48,15 +48,14 @@ class JsonResult final : public ResultFields {
 };
 
 /// The arrays of a result as columns: one row for each place of the array with the most dimensions, and
-/// with it the arrays that have one of its dimensions. A dimension has a column of its own, from 1 on,
-/// where no array is called like it. A matrix whose rows and columns have no names is written as it
+/// with it the arrays that have one of its dimensions. A dimension has a column of its own where no array is called like it. A matrix whose rows and columns have no names is written as it
 /// stands, without a header. Arrays of objects in the result have the object's name before theirs; those
 /// of its lists are left out.
 class ArrayColumns final : public ResultFields {
  public:
   /// Whether there is a column.
   bool any() const { return !columns_.empty(); }
-  /// Whether there is a row.
+  /// Whether there is a row of more than a list of texts.
   bool any_row() const;
   void write(std::ostream& out) const;
 
@@ -97,7 +96,8 @@ Json json_of(const Job& job);
 /// The same with one item in every list, whose keys are those of its items.
 Json described(const Job& job);
 
-/// Writes a result to `out`; as CSV its arrays, or, where they have no row, the list of the operation.
+/// Writes a result to `out`; as CSV its arrays, or, where they have no row, the list of the operation, or, where it has
+/// neither, its numbers and texts as one row.
 void print_result(std::ostream& out, const Operation& operation, const Job& job, bool csv);
 
 }  // namespace eigenscope::cli

@@ -130,6 +130,7 @@ FinishedRun make_one(const Grid& grid, const GridCell& cell,
   if (checkpoint) {
     check_same(cell.settings, trainer.settings());
     check_validation(grid.validation, validation_of(*checkpoint));
+    check_text_of(*checkpoint, *text);
     const std::string note = folder->resume_log(trainer.steps_done(), trainer.settings());
     if (!note.empty()) std::cerr << "eigenscope: " << note << '\n';
   } else if (folder) {
@@ -188,6 +189,7 @@ void keep_missing(Grid& grid, const Json& results, const std::string& file) {
 }
 
 void run_cells(const Grid& grid, const Shard& shard, const std::string& out, double save_every) {
+  check_measures(grid);
   const std::shared_ptr<const Text> text = read_text_of(grid);
   const CellFolder folder(out);
   std::vector<const GridCell*> own;

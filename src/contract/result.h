@@ -26,10 +26,11 @@
 
 namespace eigenscope {
 
-/// A dimension of an array; the name is that of its index.
+/// A dimension of an array; the name is that of its index, which begins at `first`: of layers and heads at 0.
 struct Dimension {
   const char* name;
   Eigen::Index size;
+  Eigen::Index first = 1;
 };
 using Shape = std::initializer_list<Dimension>;
 

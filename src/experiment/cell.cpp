@@ -23,6 +23,9 @@ constexpr const char* kValidation = "validation";
 // Between layers the measures mean something else than for the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
 
+// Of the last layer, where there is one.
+constexpr const char* kLastResidual = "last_residual";
+
 // A run with the rows that it has logged.
 struct Run {
   Trainer trainer;
@@ -41,6 +44,7 @@ Run begin(const Grid& grid, const GridCell& cell, const std::string& partial,
       const Safetensors file(std::make_shared<FileSource>(partial));
       Run run{Trainer(file, text), read_json(file.metadata().at("rows"))};
       if (run.rows.is_array() && validation_of(file) == grid.validation &&
+          is_text_of(file, *text) &&
           changed_settings(run.trainer.settings()) == changed_settings(cell.settings)) {
         return run;
       }
@@ -60,8 +64,6 @@ Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
   for (const Json& row : run.rows) {
     curve["step"].push_back(row.at("step"));
     for (const std::string& name : grid.curve) {
-      if (!row.contains(name))
-        throw InvalidArgument("curve", "have measures of the log", "found '" + name + "'");
       curve[name].push_back(row.at(name));
     }
   }
@@ -112,8 +114,20 @@ OrderedJson row_means(const LogRow& row) {
     json[std::string(name)] = finite(row.layer_mean(name));
   for (const auto& [name, meaning] : kRunHeadMeasures)
     json[std::string(name)] = finite(row.head_mean(name));
-  if (!row.layers.empty()) json["last_residual"] = finite(row.layers.back()[0]);
+  if (!row.layers.empty()) json[kLastResidual] = finite(row.layers.back()[0]);
   return json;
+}
+
+void check_measures(const Grid& grid) {
+  const Json known = row_means({});
+  const auto check = [&](const char* key, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (known.contains(name) || name == kLastResidual) continue;
+      throw InvalidArgument(key, "have measures of the log", "found '" + name + "'");
+    }
+  };
+  check("measures", grid.measures);
+  check("curve", grid.curve);
 }
 
 CellFolder::CellFolder(std::string path) : path_(std::move(path)) { make_folder(path_); }

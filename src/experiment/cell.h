@@ -16,6 +16,9 @@ namespace eigenscope {
 /// null for NaN.
 OrderedJson row_means(const LogRow& row);
 
+/// Throws InvalidArgument ("measures", "curve") for a name that row_means does not have.
+void check_measures(const Grid& grid);
+
 /// The files of an experiment's cells in one folder: `<id>.json` of a finished cell, `<id>.partial` of one
 /// under way (a checkpoint with the log so far in its metadata).
 ///

@@ -38,10 +38,13 @@ class Groups {
 std::optional<double> value_of(const Json& result, const std::string& measure) {
   if (!result.at("failure").get<std::string>().empty()) return std::nullopt;
   const Json& last = result.at("final");
-  if (!last.contains(measure))
-    throw InvalidArgument("measures", "be measures of the log", "found '" + measure + "'");
-  if (!last.at(measure).is_number()) return std::nullopt;
-  return last.at(measure).get<double>();
+  const Json value = last.value(measure, Json("missing"));
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_number()) {
+    throw FormatError(result.at("id").get<std::string>(),
+                      "its final " + measure + " must be a number or null");
+  }
+  return value.get<double>();
 }
 
 Json comparison(const BySeed& own, const BySeed* baseline, const std::string& measure) {
@@ -100,6 +103,7 @@ Json summary_of(const Grid& grid, const Groups& groups) {
 
 Json collect_results(const Grid& grid,
                      const std::function<std::optional<Json>(const GridCell&)>& result_of) {
+  check_measures(grid);
   std::vector<Json> results;
   std::vector<const GridCell*> found;
   Json missing = Json::array();

@@ -80,7 +80,12 @@ Axis axis_of(const std::string& name, const Json& values) {
     refuse(name, "be an array of values, or an object of labels with their options");
   }
   if (axis.labels.empty()) refuse(name, "have a value");
-  for (const Label& label : axis.labels) check_label(name, label.name);
+  std::set<std::string> seen;
+  for (const Label& label : axis.labels) {
+    check_label(name, label.name);
+    if (!seen.insert(label.name).second)
+      refuse(name, "have each value once", "found '" + label.name + "' twice");
+  }
   return axis;
 }
 

@@ -68,6 +68,7 @@ std::shared_ptr<const Text> tokenized(const TextInput& in) {
 }
 
 Safetensors checkpoint_of(const std::vector<std::byte>& bytes) {
+  if (bytes.empty()) throw InvalidArgument("checkpoint", "be given");
   auto source = std::make_shared<MemorySource>("the checkpoint", bytes);
   refuse_foreign_format(*source);
   return Safetensors(std::move(source));
@@ -122,7 +123,7 @@ void describe(ResultFields& out, const RowsResult& log) {
   using Row = const LogRow&;
   using Place = std::size_t;
   const Dimension row{"row", static_cast<Index>(log.rows.size())};
-  const Dimension layer{"layer", log.layers}, head{"head", log.heads};
+  const Dimension layer{"layer", log.layers, 0}, head{"head", log.heads, 0};
   const Entry step = [](Row it, Place, Place) { return static_cast<double>(it.step); };
   out.counts("step", table_of(log.rows, 1, step), {row}, "completed steps");
   out.object("run", "measures of the run", [&](ResultFields& inner) {
@@ -203,11 +204,16 @@ class TrainJob {
 
  private:
   TrainJob(const TrainInput& in, const std::optional<Safetensors>& saved)
-      : trainer_(saved ? Trainer(*saved, tokenized(in.text))
+      : trainer_(saved ? resumed(*saved, tokenized(in.text))
                        : Trainer(in.settings, tokenized(in.text))),
         validation_(saved ? validation_of(*saved) : ""),
         first_(trainer_.steps_done()),
         more_(std::min(in.more, trainer_.steps_wanted() - first_)) {}
+
+  static Trainer resumed(const Safetensors& saved, std::shared_ptr<const Text> text) {
+    check_text_of(saved, *text);
+    return Trainer(saved, std::move(text));
+  }
 
   Trainer trainer_;
   std::string validation_;
@@ -272,7 +278,7 @@ void describe(InputFields& f, GenerateInput& in) {
   describe(f, in.trained);
   f.text("prompt", in.prompt, "prompt that the model continues");
   f.number(kGenerated, in.generated);
-  f.number_from(1, "temperature", in.temperature);
+  f.number_from(1, "temperature", in.temperature, "temperature of the drawn tokens' logits");
   f.number("seed", in.seed);
 }
 
@@ -313,7 +319,7 @@ struct RunAttentionResult {
 void describe(ResultFields& out, const RunAttentionResult& result) {
   const auto length = static_cast<Index>(result.tokens.size());
   const Attended& found = result.found;
-  const Dimension layer{"layer", found.layers}, head{"head", found.heads};
+  const Dimension layer{"layer", found.layers, 0}, head{"head", found.heads, 0};
   out.list("tokens", result.tokens, "the tokens");
   out.integer("layers", found.layers, "number of layers");
   out.integer("heads", found.heads, "heads in each layer");

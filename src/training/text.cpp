@@ -1,6 +1,7 @@
 #include "training/text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 #include "io/json_events.h"
@@ -190,6 +191,18 @@ std::size_t validation_start(std::string_view text, bool words) {
   std::size_t start = text.size() - text.size() / 10;
   while (words && start < text.size() && !is_space(text[start])) ++start;
   return start;
+}
+
+std::string fingerprint(const Text& text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+  for (const std::vector<TokenId>* tokens : {&text.training, &text.validation}) {
+    add(tokens->size());
+    for (const TokenId token : *tokens) add(static_cast<std::uint64_t>(token));
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
 }
 
 Text byte_text(std::string_view text) { return cut_text(text, false, 1); }

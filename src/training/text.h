@@ -59,6 +59,9 @@ struct Text {
   double bytes_per_token = 1;   ///< of the validation text
   bool own_validation = false;  ///< whether it is a text of its own
 };
+/// 64 bits of the tokens of both parts in hexadecimal, by which a run knows its text again (FNV-1a).
+std::string fingerprint(const Text& text);
+
 /// Throw InvalidArgument ("text") for an empty text, and when a part has no token. The vocabulary is
 /// the training part's.
 Text byte_text(std::string_view text);

@@ -384,6 +384,7 @@ TrainingState Trainer::state() const {
   TrainingState state;
   state.settings = settings_;
   state.tokenizer = text_->tokenizer;
+  state.text = fingerprint(*text_);
   state.step = step_;
   state.targets = targets_;
   state.parameters = reparam_ ? raw_ : model_.parameters();

@@ -17,6 +17,7 @@ using Eigen::Index;
 using Shape = std::vector<std::uint64_t>;
 
 constexpr const char* kFormat = "eigenscope training 1";
+constexpr const char* kTextKey = "text";
 constexpr const char* kParameters = "training.parameters";
 constexpr const char* kFirst = "training.first_moment";
 constexpr const char* kSecond = "training.second_moment";
@@ -153,6 +154,16 @@ std::string validation_of(const Safetensors& file) {
   return found == file.metadata().end() ? "" : found->second;
 }
 
+bool is_text_of(const Safetensors& file, const Text& text) {
+  const auto found = file.metadata().find(kTextKey);
+  return found == file.metadata().end() || found->second == fingerprint(text);
+}
+
+void check_text_of(const Safetensors& file, const Text& text) {
+  if (is_text_of(file, text)) return;
+  throw InvalidArgument("text", "be that of the resumed run", "its tokens differ");
+}
+
 std::optional<Index> training_step(const Safetensors& file) {
   const auto format = file.metadata().find("format");
   if (format == file.metadata().end() || format->second != kFormat) return std::nullopt;
@@ -170,6 +181,7 @@ std::vector<std::byte> write_training_file(const TrainingState& state, const Mod
     tensors.push_back(flat(row.facts.state, state.regularizer));
   }
   std::map<std::string, std::string> metadata = metadata_of(state);
+  if (!state.text.empty()) metadata[kTextKey] = state.text;
   metadata.insert(extra.begin(), extra.end());
   std::string& targets = metadata["targets"];
   for (const double target : state.targets) targets += (targets.empty() ? "" : " ") + exact(target);

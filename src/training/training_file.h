@@ -7,7 +7,7 @@
 // regularizer, by the name in its row. With sigmaReparam the named weights are the effective ones, W_hat.
 // Grouped keys have no name in GPT-2: their c_attn has (H + 2 G) d_h columns, which `heads` refuses. With rotary
 // positions there is no wpe; QK-norm adds attn.q_norm and attn.k_norm. Metadata: format, every setting by its
-// name, tokenizer, step, targets, lowest_loss and lowest_step; a setting that is younger than the file has its
+// name, tokenizer, text (its fingerprint), step, targets, lowest_loss and lowest_step; a setting that is younger than the file has its
 // default.
 #pragma once
 
@@ -30,12 +30,18 @@ inline constexpr const char* kValidationKey = "validation";
 /// The path that the file keeps there; empty for a run validated on the last tenth of its text.
 std::string validation_of(const Safetensors& file);
 
+/// Whether the run that wrote the file learns from this text; true for a file that does not say.
+bool is_text_of(const Safetensors& file, const Text& text);
+/// Throws InvalidArgument ("text") unless is_text_of.
+void check_text_of(const Safetensors& file, const Text& text);
+
 /// Completed steps of the run that wrote the file; none for other files.
 std::optional<Eigen::Index> training_step(const Safetensors& file);
 
 struct TrainingState {
   TrainSettings settings;
   Tokenizer tokenizer;
+  std::string text;  ///< fingerprint of what the run learns from; empty where it is not known
   Eigen::Index step = 0;
   std::vector<double> targets;              ///< m* of every head
   Vector<float> parameters, first, second;  ///< as trained, with their AdamW state

@@ -1,6 +1,6 @@
 // Grids of training runs: shares, kills, a full disk; what is merged never depends on them.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -210,8 +210,27 @@ describe('a grid of training runs', () => {
       { grid: write('label.json', { ...source, axes: { a: { '../x': {} } } }) },
       "a must have labels of letters, digits and . _ + - only: found '../x'",
     ],
+    [
+      { grid: write('twice.json', { ...source, axes: { width: [16, 16] }, stages: [{ seeds: 1 }] }) },
+      "width must have each value once: found '16' twice",
+    ],
+    [
+      { grid: write('measures.json', { ...source, measures: ['los'] }) },
+      "measures must have measures of the log: found 'los'",
+    ],
+    [{ grid: write('curve.json', { ...source, curve: ['los'] }) }, "curve must have measures of the log: found 'los'"],
   ])('%j is refused', (change, message) => {
     expectRefused(run('train', { grid, out: fresh(), ...change }), message);
+  });
+
+  test('a cell whose measure is no number is refused by name', () => {
+    const cells = fresh();
+    cpSync(serial, cells, { recursive: true });
+    const cell = 'method=none,learning_rate=0.03,seed=1';
+    const path = join(cells, `${cell}.json`);
+    const result = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...result, final: { ...result.final, entropy: 'high' } }));
+    expectRefused(run('collect', { cells }, grid), `${cell}: its final entropy must be a number or null`, 1);
   });
 
   test('cells of another grid are refused, not overwritten', () => {

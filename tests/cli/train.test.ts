@@ -143,6 +143,11 @@ describe('eigenscope train', () => {
       run('train', { ...small, out, width: 16 }, '--resume'),
       '--width must be that of the resumed run, 8: found 16',
     );
+    const other = file('other.txt', 'it was the age of foolishness, '.repeat(99));
+    expectRefused(
+      run('train', { ...small, out, text: other }, '--resume'),
+      '--text must be that of the resumed run: its tokens differ',
+    );
   });
 
   test('evaluates on a validation text of its own, and goes on only with the same', () => {
