@@ -14,6 +14,8 @@ OrderedJson read_json(const std::string& text, const std::string& item) {
     return OrderedJson::parse(text);
   } catch (const OrderedJson::parse_error& error) {
     refuse_json(text, item, error.byte);
+  } catch (const OrderedJson::out_of_range&) {
+    refuse_json_number(item);
   }
 }
 

@@ -35,7 +35,8 @@ class Adapter {
   bool start_array(std::size_t) { return events_.begin_array(), true; }
   bool end_array() { return events_.end_array(), true; }
   [[noreturn]] bool parse_error(std::size_t position, const std::string&,
-                                const nlohmann::detail::exception&) {
+                                const nlohmann::detail::exception& error) {
+    if (dynamic_cast<const Json::out_of_range*>(&error)) refuse_json_number(item_);
     // The parser's own words quote the input raw, so only the place is passed on.
     refuse_json(text_, item_, position);
   }
@@ -56,6 +57,10 @@ void refuse_json(std::string_view text, const std::string& item, std::size_t byt
       before.size() - (line_end == std::string_view::npos ? 0 : line_end + 1) + 1;
   throw FormatError(item, "it must be JSON in UTF-8; the text is not, at line " +
                               std::to_string(line) + ", column " + std::to_string(column));
+}
+
+void refuse_json_number(const std::string& item) {
+  throw FormatError(item, "it must have numbers from -1.8e308 to 1.8e308, but one is beyond");
 }
 
 void parse_json(std::string_view text, const std::string& item, JsonEvents& events) {

@@ -32,7 +32,11 @@ class JsonEvents {
 /// at which `text` stops being JSON.
 [[noreturn]] void refuse_json(std::string_view text, const std::string& item, std::size_t byte);
 
-/// Sends all of `text` to `events`. Throws as refuse_json does when the text is not one JSON value in UTF-8.
+/// Throws FormatError naming `item` for a number that a double cannot hold.
+[[noreturn]] void refuse_json_number(const std::string& item);
+
+/// Sends all of `text` to `events`. Throws as refuse_json does when the text is not one JSON value in UTF-8, and as
+/// refuse_json_number.
 /// Uses memory for the longest string and one bit for each level of nesting that `events` lets pass.
 void parse_json(std::string_view text, const std::string& item, JsonEvents& events);
 

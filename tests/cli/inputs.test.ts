@@ -58,6 +58,10 @@ describe('a stream is read as a file', () => {
 describe('the checkpoint of a training run', () => {
   const commands = [['evaluate', '--text', text], ['generate'], ['run-attention', '--prompt', 'It']];
 
+  test.each(commands)('is needed by %s', (...command) => {
+    expectRefused(raw(...command), '--checkpoint must be given');
+  });
+
   test.each(commands)('may be given %s as its folder', (...command) => {
     const ran = raw(...command, '--checkpoint', model);
     expect(ran.stderr).toBe('');
@@ -145,6 +149,13 @@ test.each([
     const grid = run(command, { grid: config, out: join(folder, 'cells') });
     expect(grid.stderr).toContain(`grid: it must be JSON in UTF-8; the text is not, at ${place}`);
   }
+});
+
+test('a number beyond a double is refused with its file', () => {
+  const config = write('large.json', '{"steps": 1e400}');
+  const message = 'it must have numbers from -1.8e308 to 1.8e308, but one is beyond';
+  expectRefused(run('train', { config }), `${config}: ${message}`, 1);
+  expectRefused(run('attend', { text: 'a', config }, model), `${config}: ${message}`, 1);
 });
 
 test('too little memory is named, with the sizes asked for', () => {
