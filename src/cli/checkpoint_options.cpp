@@ -35,9 +35,9 @@ void note_lone_shard(const std::string& model) {
 }
 
 constexpr const char* kModel =
-    "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint, or a folder with "
-    "either; or, read by HTTP ranges, owner/name[@revision][/file] on the Hugging Face Hub or the "
-    "URL of a file or index";
+    "a .safetensors, .gguf or PyTorch file, the index of a sharded checkpoint or a folder with "
+    "either; or owner/name[@revision][/file] on the Hugging Face Hub or the URL of a file or "
+    "index, read by HTTP ranges";
 
 /// Files beside the weights that some operations have fields for.
 struct SideFile {
@@ -63,13 +63,20 @@ std::string default_runs(const Operation& operation) {
   return "docs/models/" + std::string(operation.name);
 }
 
-/// The file, or the .safetensors files in the folder, by name. Throws FormatError for a folder without any.
+/// The file, or the .safetensors files in the folder, by name; or, where it has none, the checkpoints of the training
+/// runs in its folders. Throws FormatError for a folder without any.
 std::vector<File> runs_at(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {open_source(path)};
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     if (entry.path().extension() == ".safetensors") found.push_back(entry.path().string());
+  }
+  if (found.empty()) {
+    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+      const std::filesystem::path run = entry.path() / "model.safetensors";
+      if (std::filesystem::exists(run, error)) found.push_back(run.string());
+    }
   }
   if (found.empty()) throw FormatError(path, "the folder must have .safetensors files");
   std::sort(found.begin(), found.end());
@@ -101,8 +108,7 @@ void CheckpointOptions::add_to(CLI::App& app, const Operation& operation, bool s
   if (!any_) return;
   CLI::Option* const model = app.add_option(
       "MODEL", models_,
-      several ? std::string(kModel) + ", or a folder of such folders; several are allowed"
-              : kModel);
+      several ? std::string(kModel) + "; several are allowed, also in folders of folders" : kModel);
   refuse_empty(model->required());
   if (!several) model->expected(1);
   refuse_empty(

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/json_result.h"
 #include "operations/operations.h"
+#include "support/error.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -31,6 +32,9 @@ struct HeadsCommand {
   void run() const {
     keep_freed_memory();
     if (grid.given()) return grid.run();
+    if (csv && fields.given("layers")) {
+      throw InvalidArgument("layers", "be omitted with --csv, whose rows are the heads");
+    }
     const std::vector<std::string> paths = checkpoints.paths();
     HeadSettings counts;
     if (fields.given("heads")) set_head_counts(list_items(fields.text("heads")), counts);

@@ -188,7 +188,7 @@ std::vector<Passage> given_passages(const AttendInput& in, const Reader& reader,
   if (in.text.empty() && in.file.empty()) {
     throw InvalidArgument("text", "have at least one character unless `file` or `image` is given");
   }
-  if (in.file.empty()) return cut_passages(reader.tokenizer, in.text, length);
+  if (in.file.empty()) return cut_text(reader, in.text, length);
   if (!in.text.empty()) throw InvalidArgument("file", "be omitted with `text`");
   return cut_file(reader, "file", in.file, length);
 }

@@ -136,6 +136,7 @@ void describe(ResultFields& out, const HeadDriftResult& result) {
   out.list("measures", result.measures, "drift of each measure over all heads");
   out.texts("excluded", result.excluded, {"head", static_cast<Index>(result.excluded.size())},
             "heads with NaN or infinite weights in one of the checkpoints, which are omitted");
+  for (const std::string& head : result.excluded) out.note("left out " + head);
 }
 
 /// Both models on the same passages.

@@ -62,10 +62,16 @@ void describe(ResultFields& out, const LinesResult& lines) {
   describe_values(out, lines.values, {mean, variance});
 }
 
+const LinesInput& with_points(const LinesInput& in) {
+  if (in.means.empty()) throw InvalidArgument("means", "have at least one number");
+  if (in.variances.empty()) throw InvalidArgument("variances", "have at least one number");
+  return in;
+}
+
 class LinesJob {
  public:
   explicit LinesJob(const LinesInput& in)
-      : in_(in),
+      : in_(with_points(in)),
         theory_(heads_on_grid(in.ensemble.settings(), in.means, in.variances, in.temperature),
                 in.measure.settings(in.ensemble.seed)) {}
 

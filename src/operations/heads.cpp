@@ -295,7 +295,7 @@ TensorsResult compute_tensors(const CheckpointFiles& files) {
 const Operation heads_operation = operation<HeadsInput, HeadsJob>(
     "heads", "Eigenspectrum of W_QK and predicted localization of every head of a checkpoint",
     "eigenscope heads all-MiniLM-L6-v2/model.safetensors --measures --csv\n"
-    "eigenscope heads runs/* --traces --csv\n"
+    "eigenscope heads runs --traces --csv\n"
     "eigenscope heads my.safetensors --map-query 'blk.{n}.q.weight' --map-key 'blk.{n}.k.weight' "
     "--heads 8",
     "heads");

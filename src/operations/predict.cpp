@@ -228,7 +228,7 @@ class PredictJob {
   static constexpr int kPartitions = kPredictionPartitions;
 
   PredictJob(const PredictInput& in, const Partition& partition)
-      : PredictJob(in, open_reader(in.drawn.reader), partition) {}
+      : PredictJob(with_text(in), open_reader(in.drawn.reader), partition) {}
 
   bool advance(double work) {
     for (double left = work; left >= 0 && !done();) {
@@ -280,6 +280,14 @@ class PredictJob {
     if (in.drawn.file.empty() && in.drawn.measure_file.empty()) return;
     const bool transfer = !in.drawn.transfer_file.empty();
     summary_.emplace(in.resamples, in.drawn.seed, rotary_decay_, transfer);
+  }
+
+  static const PredictInput& with_text(const PredictInput& in) {
+    if (in.summary && in.drawn.file.empty() && in.drawn.measure_file.empty()) {
+      throw InvalidArgument(
+          "summary", "be given with `file` or `measure_file`: it compares with what is measured");
+    }
+    return in;
   }
 
   const std::vector<HeadPrediction>& heads() const {

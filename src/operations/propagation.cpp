@@ -49,11 +49,15 @@ SpectralMoments moments_of(const PropagationInput& in) {
   SpectralMoments moments = Ensemble(in.spectrum.ensemble.settings()).moments(point.mean, point.variance);
   if (!in.xi && !in.eta_s && !in.eta_f) return moments;
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  Traces& traces = moments.traces;
-  return {moments.width,
-          {in.xi.value_or(traces.xi), in.eta_s.value_or(traces.eta_s), in.eta_f.value_or(traces.eta_f)},
-          kUnknown,
-          kUnknown};
+  const Traces& own = moments.traces;
+  const Traces traces{in.xi.value_or(own.xi), in.eta_s.value_or(own.eta_s), in.eta_f.value_or(own.eta_f)};
+  check_traces(traces);
+  // Cauchy-Schwarz for W and the identity; rounding may leave equal eigenvalues a little below.
+  const double least = traces.xi * traces.xi / static_cast<double>(moments.width);
+  if (traces.eta_f < least * (1 - 1e-9)) {
+    throw InvalidArgument("eta_f", "be at least xi^2 over the width, " + shown(least), "found " + shown(traces.eta_f));
+  }
+  return {moments.width, traces, kUnknown, kUnknown};
 }
 
 PropagationResult compute_propagation(const PropagationInput& in) {

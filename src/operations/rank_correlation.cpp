@@ -30,6 +30,7 @@ void describe(ResultFields& out, const RankCorrelationResult& result) {
 }
 
 RankCorrelationResult compute_rank_correlation(const RankCorrelationInput& in) {
+  if (in.a.empty()) throw InvalidArgument("a", "have at least one number");
   if (in.a.size() != in.b.size()) throw InvalidArgument("b", "be as long as a");
   return {rank_correlation(vector_of(in.a), vector_of(in.b))};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "io/json_events.h"
 #include "support/error.h"
 
 namespace eigenscope {
@@ -19,10 +20,25 @@ Reader open_reader(const ReaderInput& in) {
           TextTokenizer::read(*in.tokenizer)};
 }
 
+std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen::Index length) {
+  std::vector<Passage> passages = cut_passages(reader.tokenizer, text, length);
+  const Eigen::Index known = reader.model->vocabulary();
+  for (const Passage& passage : passages) {
+    for (const int id : passage.ids) {
+      if (id < known) continue;
+      throw FormatError("tokenizer.json", "it must be that of the model, which has " +
+                                              std::to_string(known) + " tokens: its token '" +
+                                              shown_name(reader.tokenizer.vocabulary().token(id)) +
+                                              "' is number " + std::to_string(id));
+    }
+  }
+  return passages;
+}
+
 std::vector<Passage> cut_file(const Reader& reader, const char* name,
                               std::span<const std::byte> file, Eigen::Index length) {
   try {
-    return cut_passages(reader.tokenizer, as_text(file), length);
+    return cut_text(reader, as_text(file), length);
   } catch (const InvalidArgument& error) {
     if (error.field() != "text") throw;
     throw error.of(name);

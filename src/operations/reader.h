@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "inference/transformer.h"
@@ -27,8 +28,12 @@ struct Reader {
 /// Throws FormatError naming the file that is missing, and as Transformer and TextTokenizer do.
 Reader open_reader(const ReaderInput& in);
 
+/// The passages of a text. Throws as cut_passages does, and FormatError ("tokenizer.json") where it gives a token that
+/// the model has no embedding for.
+std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen::Index length);
+
 /// The passages of a file that an operation has in the field `name`, which refusals of its text name. Throws as
-/// cut_passages does.
+/// cut_text does.
 std::vector<Passage> cut_file(const Reader& reader, const char* name,
                               std::span<const std::byte> file, Eigen::Index length);
 

@@ -82,6 +82,10 @@ std::vector<Passage> repeated_passages(const std::vector<Passage>& passages, Eig
   }
   const Eigen::Index room = length - first.leading - first.trailing, half = (room + 1) / 2;
   const auto known = static_cast<Eigen::Index>(ids.size());
+  if (known < 2) {
+    throw InvalidArgument("text", "have two different tokens for repeated passages",
+                          "found " + std::to_string(known));
+  }
   if (room < 4 || half > known) {
     const Eigen::Index special = first.leading + first.trailing;
     throw InvalidArgument("length",

@@ -35,6 +35,10 @@ describe('eigenscope propagation', () => {
   });
 });
 
+test('a single number is a row of CSV', () => {
+  expect(run('rank-correlation', { a: '1,2,3', b: '1,2,4' }, '--csv').stdout).toBe('rank_correlation\n1.0\n');
+});
+
 describe('eigenscope simulate', () => {
   const options = { ensemble: 'factored', head_width: 16, variance: 0.3, length: 20, seed: 4 };
 
@@ -267,6 +271,12 @@ describe('bad input', () => {
     expect(run('propagation', { eta_s: 2, eta_f: 1 }).stderr).toContain(
       '--eta-s must be from -eta_f to eta_f: eta_f 1, eta_s 2',
     );
+    expect(run('propagation', { xi: 16, eta_s: 1, eta_f: 1 }).stderr).toContain(
+      '--eta-f must be at least xi^2 over the width, 4: found 1',
+    );
+    expect(run('rank-correlation').stderr).toContain('--a must have at least one number');
+    expect(run('lines', { means: '1' }).stderr).toContain('--variances must have at least one number');
+    expect(run('heads', {}, MINILM, '--layers', '--csv').stderr).toContain('--layers must be omitted with --csv');
     expect(run('simulate', { ensemble: 'wigner' }).stderr).toContain('shifted-gaussian');
     expect(run('simulate', { tokens: 'brownian' }).stderr).toContain('random-walk');
     expect(run('simulate', { eigenvalues: '1,2' }).stderr).toContain('--ensemble list');
@@ -368,7 +378,8 @@ describe('eigenscope map', () => {
       expect(rows.map((row: unknown[]) => row.length)).toEqual([3, 3, 3]);
     }
     const [xi, eta_s, eta_f] = [2, y[1] ** 2, y[1] ** 2];
-    const theory = json('propagation', { length: 24, xi, eta_s, eta_f, temperature: 1 });
+    // Of a width for which there is such a W.
+    const theory = json('propagation', { width: 4096, length: 24, xi, eta_s, eta_f, temperature: 1 });
     expect(localization[1][2]).toBeCloseTo(theory.localization, 6);
     expect(regime[1][2]).toBe(theory.regime);
   });

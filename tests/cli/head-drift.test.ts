@@ -25,19 +25,17 @@ const WIDTH = 256;
 const small = join(folder, 'small');
 mkdirSync(small);
 const noise = (seed: number) => (i: number) => Math.sin(12.9898 * i + seed + 0.1 * Math.sin(i * i));
-writeFileSync(
-  join(small, 'model.safetensors'),
-  safetensorsOf(
-    Object.fromEntries(
-      [0, 1].flatMap((layer) =>
-        ['query', 'key'].map((kind, i) => [
-          `encoder.layer.${layer}.attention.self.${kind}.weight`,
-          { shape: [WIDTH, WIDTH], value: noise(2 * layer + i) },
-        ]),
-      ),
+/** Its tensors, number i of the one at a place. */
+const weights = (number: (at: number, i: number) => number) =>
+  Object.fromEntries(
+    [0, 1].flatMap((layer) =>
+      ['query', 'key'].map((kind, k) => [
+        `encoder.layer.${layer}.attention.self.${kind}.weight`,
+        { shape: [WIDTH, WIDTH], value: (i: number) => number(2 * layer + k, i) },
+      ]),
     ),
-  ),
-);
+  );
+writeFileSync(join(small, 'model.safetensors'), safetensorsOf(weights((at, i) => noise(at)(i))));
 const sizes = { hidden_size: WIDTH, intermediate_size: 4 * WIDTH, num_hidden_layers: 2, num_attention_heads: 4 };
 const CONFIG = { model_type: 'bert', ...sizes, max_position_embeddings: 64, layer_norm_eps: 1e-12 };
 writeFileSync(join(small, 'config.json'), JSON.stringify(CONFIG));
@@ -100,6 +98,20 @@ test('fewer bits move the heads of MiniLM further, and text is read from its GGU
     expect(four, name).toBeGreaterThan(five);
     expect(eight, name).toBeLessThan(0.1);
   }
+});
+
+test('a head with NaN is left out and named, beside the rows of the others', () => {
+  const changed = join(folder, 'nan');
+  mkdirSync(changed);
+  writeFileSync(
+    join(changed, 'model.safetensors'),
+    safetensorsOf(weights((at, i) => (at === 0 && i === 0 ? NaN : noise(at)(i)))),
+  );
+  writeFileSync(join(changed, 'config.json'), JSON.stringify(CONFIG));
+  const { status, stdout, stderr } = run('head-drift', { changed }, small, '--csv');
+  expect(status).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(1 + 7);
+  expect(stderr).toContain('left out layer 0 head 0: 1 NaN and 0 infinite weights');
 });
 
 test('checkpoints with other heads are refused', () => {

@@ -60,6 +60,20 @@ describe('eigenscope attend', () => {
       expect(ran.status).toBe(status);
     }
   });
+
+  test('refuses a tokenizer of another model by its token', () => {
+    const tokenizer = join(folder, 'tokenizer.json');
+    const own = JSON.parse(readFileSync(`${MINILM}/tokenizer.json`, 'utf8'));
+    writeFileSync(
+      tokenizer,
+      JSON.stringify({ ...own, model: { ...own.model, vocab: { ...own.model.vocab, the: 999_999 } } }),
+    );
+    expectRefused(
+      run('attend', { text: 'The whale swam.', tokenizer }, MINILM),
+      "tokenizer.json: it must be that of the model, which has 30522 tokens: its token 'the' is number 999999",
+      1,
+    );
+  });
 });
 
 describe('eigenscope predict', () => {
@@ -137,6 +151,13 @@ describe('eigenscope predict', () => {
     for (const [wrong, message] of refusals) {
       expectRefused(run('predict', { ...options, ...wrong }, MINILM), message);
     }
+  });
+
+  test('has a summary only of what is measured', () => {
+    expectRefused(
+      run('predict', options, MINILM, '--summary'),
+      '--summary must be given with `file` or `measure_file`',
+    );
   });
 
   test('refuses a text that is too short for the passages', () => {
