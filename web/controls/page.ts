@@ -135,8 +135,11 @@ export function wirePresets(page: PageState): void {
       Object.keys(state).every((name) => store.state[name] === state[name] || free.includes(name));
     const hint = child(strip, '.hint');
     let last: HTMLElement | null = null;
+    let chosen = presets[0];
     const mark = () => {
-      const current = presets.find(({ state, free }) => isPresent(state, free));
+      // Several tell of one state: then it is the chosen one.
+      const present = presets.filter(({ state, free }) => isPresent(state, free));
+      const current = present.includes(chosen) ? chosen : present[0];
       if (current) last = current.text;
       else if (isPresent(store.view.defaults)) last = null;
       for (const preset of presets) {
@@ -153,7 +156,9 @@ export function wirePresets(page: PageState): void {
       link.addEventListener('click', (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a tab of the browser
         event.preventDefault();
+        chosen = presets.find((preset) => preset.link === link) ?? chosen;
         page.follow(link.hash);
+        mark();
         const chart = strip.closest('.figure')?.querySelector('.chart');
         if (chart) keepInSight(chart);
       });

@@ -1,4 +1,5 @@
 import { namesOf, pick, type StateOf } from './control';
+import { areEqual } from './equal';
 import { headControls } from './heads';
 import { hasValues, readLink, writeLink, type Link } from './link';
 import { Signal } from './signal';
@@ -91,12 +92,14 @@ export class PageState<V extends Views = Views> {
 
   /** Follows a link of the page itself: what the views share stays as it is. */
   follow(hash: string): void {
-    const { view, figure, state, refused } = this.linkOf(hash);
-    history.pushState(null, '', this.addressOf(this.shown));
-    this.known = location.hash;
-    const shared = pick(this.storeOf(this.shown).state, SHARED);
+    const { view, figure, state: given, refused } = this.linkOf(hash);
+    const state = { ...given, ...pick(this.storeOf(this.shown).state, SHARED) };
+    if (view !== this.shown || !areEqual(state, this.storeOf(view).state)) {
+      history.pushState(null, '', this.addressOf(this.shown));
+      this.known = location.hash;
+    }
     this.shown = view;
-    this.storeOf(view).load({ ...state, ...shared }, refused);
+    this.storeOf(view).load(state, refused);
     this.moved.send({ view, place: figure && `figure-${figure}` });
   }
 
