@@ -38,6 +38,8 @@ export interface Figure<S extends Values = Values> {
   readonly beside?: readonly (keyof S & string)[];
   /** Its jobs are long, and advance only while their worker has no job of another figure in sight. */
   readonly background?: boolean;
+  /** Of the inputs those that the numbers shown are of, where these are not the newest answer's. */
+  shownInputs?(): Partial<S>;
   /** Asks the engine. Without it the figure is drawn from what others have asked. */
   compute?(context: FigureContext<S>): Promise<void>;
   /** Draws what is known into the frame, at its present width; what takes long yields between its steps. */

@@ -34,10 +34,8 @@ export class Frame {
   get title(): string {
     return child(this.root, '.figure-head h2').textContent.replace(/\s+/g, ' ').trim();
   }
-  /** The parameters on which the picture depends, for those who export it. */
-  parameters: () => Provenance['parameters'] = () => ({});
-  /** These parameters in words. */
-  describe: (parameters: Provenance['parameters']) => string = () => '';
+  /** Where the picture comes from, for those who export it. */
+  provenance: () => Omit<Provenance, 'title'> = () => ({ caption: '', link: '', settings: '', parameters: {} });
   private readonly live: HTMLElement;
   /** Holds what went wrong. */
   readonly message: HTMLElement;
@@ -45,7 +43,8 @@ export class Frame {
   private svg: SVGSVGElement | null = null;
   private bitmaps: Bitmap[] = [];
   private next: { svg: SVGSVGElement; bitmaps: Bitmap[] } | null = null;
-  private said = '';
+  /** What the caption says of the numbers. */
+  said = '';
   private resting = false;
 
   constructor(
@@ -143,6 +142,11 @@ export class Frame {
     }
   }
 
+  /** Its name, without its number. */
+  get name(): string {
+    return child(this.root, '.figure-head h2').lastChild?.textContent?.trim() ?? '';
+  }
+
   /** Puts the figure on the page or takes it off, with what folds it and its link among the contents. */
   setPresent(present: boolean): void {
     const link = child(document, `.contents a[href="#${this.root.id}"]`);
@@ -225,22 +229,16 @@ export class Frame {
     if (!this.next) this.progress.classList.add('done');
   }
 
-  /** Of what is shown at present. */
-  private provenance(): Provenance {
-    const { title, said: caption } = this;
-    const parameters = this.parameters();
-    return { title, caption, link: location.href, settings: this.describe(parameters), parameters };
-  }
-
   private async export(kind: (typeof KINDS)[number]): Promise<void> {
     const name = `eigenscope-${this.id}.${kind}`;
+    const provenance = { title: this.title, ...this.provenance() };
     if (kind === 'csv' || kind === 'json') {
       const table = this.table();
-      if (table) save(NUMBERS[kind](table, this.provenance()), name);
+      if (table) save(NUMBERS[kind](table, provenance), name);
       return;
     }
     if (!this.svg) return;
-    const text = standalone(this.svg, this.bitmaps, this.provenance());
+    const text = standalone(this.svg, this.bitmaps, provenance);
     save(kind === 'png' ? await png(text) : new Blob([text], { type: 'image/svg+xml' }), name);
   }
 }

@@ -4,6 +4,8 @@ import { retryText, whenReachable } from '../engine/network';
 import { EngineError, type Pool } from '../engine/pool';
 import { downloads, LoadError, NetworkError } from '../engine/shipped';
 import { described } from '../state/described';
+import { pick, type Values } from '../state/control';
+import { writeLink } from '../state/link';
 import { Signal } from '../state/signal';
 import type { Change, Store } from '../state/store';
 import type { Frame } from './frame';
@@ -34,6 +36,8 @@ export class Runner {
   /** What is known has changed since it was drawn. */
   private unseen = false;
   private wanted: Quality | null = 'full';
+  /** What the numbers shown are the answer to. */
+  private answer: { state: Readonly<Values>; isWhole: boolean } | null = null;
   private current: { controller: AbortController; quality: Quality } | null = null;
   private wait: Wait;
   /** Times that the engine could not be loaded, since it last was. */
@@ -59,15 +63,27 @@ export class Runner {
       { rootMargin: '200px' },
     );
     sight.observe(frame.root);
-    frame.describe = (parameters) => described(store.view, parameters);
-    frame.parameters = () => {
-      const names = [...figure.inputs, ...figure.repaintOn];
-      const values = Object.fromEntries(names.map((name) => [name, store.state[name]]));
-      return { ...values, ...options.origin?.() };
-    };
+    frame.provenance = () => this.provenance();
     const actions = { cancel: () => this.cancel(), compute: () => this.request('full') };
     this.wait = new Wait(frame.message, frame.title, actions, downloads);
     frame.onResize(this.repaint);
+  }
+
+  /** Of what is shown, which may be of a question before the present one, or a part of its answer. */
+  private provenance(): Omit<Provenance, 'title'> {
+    const { figure, frame, store, answer } = this;
+    const inputs = {
+      ...pick(answer?.state ?? store.state, figure.inputs),
+      ...(figure.shownInputs?.() as Values | undefined),
+    };
+    const state = { ...store.state, ...inputs };
+    const parameters = { ...pick(state, [...figure.inputs, ...figure.repaintOn]), ...this.options.origin?.() };
+    return {
+      caption: answer?.isWhole === false ? `${frame.said} The computation had not ended.` : frame.said,
+      link: location.href.replace(/#.*|$/, writeLink(store.name, store.view, state, figure.id)),
+      settings: described(store.view, parameters),
+      parameters,
+    };
   }
 
   /** Asks anew, whatever changed. */
@@ -161,8 +177,9 @@ export class Runner {
 
   private async ask(signal: AbortSignal, quality: Quality): Promise<void> {
     const { pool, frame } = this;
+    const { state } = this.store;
     const context: FigureContext = {
-      state: this.store.state,
+      state,
       signal,
       quality,
       // While a hand moves something one core is left to the drawing.
@@ -189,20 +206,25 @@ export class Runner {
       },
       expect: (seconds) => this.wait.expect(seconds),
       show: (progress) => {
-        frame.advance(progress);
-        this.wait.advance(progress);
-        this.repaint();
+        this.answer = { state, isWhole: false };
+        show(progress);
       },
+    };
+    const show = (progress: number) => {
+      frame.advance(progress);
+      this.wait.advance(progress);
+      this.repaint();
     };
     try {
       await this.figure.compute?.(context);
       if (signal.aborted) return;
       this.failedLoads = 0;
       frame.complain('');
-      context.show(1);
+      this.answer = { state, isWhole: true };
+      show(1);
     } catch (error) {
       if (signal.aborted) return;
-      context.show(1);
+      show(1);
       this.report(error as Error);
       this.options.failed?.(error as Error);
     }

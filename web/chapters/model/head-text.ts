@@ -26,7 +26,7 @@ import { weightsBytes } from '../shared/sample-weights';
 import { quoted } from '../../state/quoted';
 import { child } from '../../ui/dom';
 import { Frame } from '../../ui/frame';
-import type { Figure, FigureContext, Store } from './state';
+import type { Figure, FigureContext, State, Store } from './state';
 
 /** Pixels of a row that has a name. */
 const ROW = 11;
@@ -81,6 +81,10 @@ export class HeadTextFigure implements Figure {
     });
     const sentence = child<HTMLInputElement>(document, '#field-model-reading');
     sentence.addEventListener('focus', () => sentence.select()); // ready to type over
+  }
+
+  shownInputs(): Partial<State> {
+    return { reading: this.measurements.reading };
   }
 
   async compute(context: FigureContext): Promise<void> {
@@ -274,7 +278,7 @@ export class HeadTextFigure implements Figure {
   private otherText(): string {
     const { model } = this.store.state;
     const { files } = this.checkpoints;
-    if (!files || model === '' || model === sourceOf(files)) return '';
+    if (model === '' || (files && model === sourceOf(files))) return '';
     return ` The link is about “${quoted(model)}”, which is not the model that is open here.`;
   }
 

@@ -52,12 +52,18 @@ export function askedState({ state, quality }: FigureContext, quick: Quick): Rea
 export abstract class LabFigure<Output> implements Figure {
   abstract readonly inputs: readonly (keyof State & string)[];
   readonly repaintOn: readonly (keyof State & string)[] = [];
+  /** The title at other settings than the chapter's own, whose finding is the title on the page. */
+  abstract readonly topic: string;
   readonly frame: Frame;
+  private finding: string;
   private claim: HTMLElement;
   private output: Output | null = null;
+  /** The state whose answer it is. */
+  protected answered: Readonly<State> = usesView.defaults;
 
   constructor(readonly id: FigureOf<'uses'>) {
     this.frame = new Frame(id, () => this.table());
+    this.finding = this.frame.name;
     this.claim = child(this.frame.root, '[data-claim]');
   }
 
@@ -77,12 +83,18 @@ export abstract class LabFigure<Output> implements Figure {
 
   /** The answer is what the build has computed. */
   protected isKnown(state: Readonly<State>): boolean {
+    return this.isFirst(state);
+  }
+
+  /** The chapter's own settings. */
+  private isFirst(state: Readonly<State>): boolean {
     return areEqual(pick(state, this.inputs), pick(usesView.defaults, this.inputs));
   }
 
   async compute(context: FigureContext): Promise<void> {
     const take = (output: Output) => {
       this.output = output;
+      this.answered = context.state;
       this.claim.classList.remove(BEFORE);
     };
     if (this.isKnown(context.state)) {
@@ -116,6 +128,7 @@ export abstract class LabFigure<Output> implements Figure {
     this.claim.textContent = claim;
     frame.put(compose(parts, { width: frame.width, height }, `${claim} ${caption}`));
     frame.say(caption);
+    frame.retitle(this.isFirst(this.answered) ? this.finding : this.topic);
   }
 
   table(): Table | null {

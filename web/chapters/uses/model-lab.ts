@@ -55,7 +55,7 @@ export abstract class ModelLab<N extends JobName> extends QuestionLab<N> {
 
   /** Of which model, and of how much text the numbers are. */
   protected sampleText(): string {
-    const { passages, length } = this.store.state;
+    const { passages, length } = this.answered;
     return `${this.model.name}, ${passages} passages of ${length} tokens of ${OWN_TEXT}.`;
   }
 }

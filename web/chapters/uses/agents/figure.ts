@@ -7,6 +7,7 @@ import { AGENT_LINES, type AgentOutput, crowdMarks, mostDistractors, scaleMarks 
 
 /** Accuracy of policies over the number and the scale of irrelevant features. */
 export class AgentFigure extends QuestionLab<'agent-attention'> {
+  readonly topic = 'Attention and perceptrons with irrelevant features';
   protected readonly question = agentQuestion;
   protected override readonly quick = { trainings: 2 };
 

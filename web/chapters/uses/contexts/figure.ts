@@ -9,6 +9,7 @@ import { CONTEXT_MODELS } from './models';
 
 /** The cost of blocks read in parallel, over their number and over the entropy that they add. */
 export class ContextFigure extends QuestionLab<'parallel-contexts'> {
+  readonly topic = 'A context read in parallel blocks';
   protected readonly question = contextQuestion;
   protected override readonly quick = QUICK_SEQUENCES;
 

@@ -10,6 +10,7 @@ import { entryModels } from './models';
 
 /** What trained models lose without a distance between query and key, and the distances that a learned mask keeps. */
 export class EntryFigure extends QuestionLab<'attention-entries'> {
+  readonly topic = 'Cost of removing distances';
   protected readonly question = entryQuestion;
   protected override readonly quick = QUICK_SEQUENCES;
 

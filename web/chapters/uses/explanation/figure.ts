@@ -12,6 +12,7 @@ const SCALES = { correlation: 'rank correlation with the change', information: '
 
 /** How well attention explains what the output loses without a token. */
 export class ExplanationFigure extends ModelLab<'attention-explanation'> {
+  readonly topic = 'Attention and the tokens that matter';
   protected readonly question = explanationQuestion;
   override readonly repaintOn = ['removal', 'agreement_scale'] as const;
 

@@ -12,6 +12,7 @@ const POWERS = { type: 'log', tickFormat: (value: number) => decade(value) || ''
 
 /** Softmax attention as inference of a latent variable, against its exact posterior. */
 export class LatentFigure extends LabFigure<LatentOutput> {
+  readonly topic = 'Spectrum and temperature of attention as a posterior';
   readonly inputs = [...new Set([...classQuestion.inputs, ...valueQuestion.inputs])];
 
   protected async answer(

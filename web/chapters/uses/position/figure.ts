@@ -22,6 +22,7 @@ const OVERLAPS: Panel['entries'] = [
 
 /** Training loss and overlaps of tied rank-one attention over the number of training samples. */
 export class PositionFigure extends QuestionLab<'position-meaning'> {
+  readonly topic = 'Attention by position or by meaning';
   protected readonly question = positionQuestion;
   protected override readonly quick = { datasets: 2 };
 

@@ -7,6 +7,7 @@ import { accuracyMarks, groundingMarks, PRIOR_DOTS, PRIOR_LINES, type PriorOutpu
 
 /** Accuracy and grounding of attention that is trained with a prior on its weights. */
 export class PriorFigure extends QuestionLab<'attention-prior'> {
+  readonly topic = 'Gain of attention priors';
   protected readonly question = priorQuestion;
   protected override readonly quick = { trainings: 2 };
 

@@ -12,6 +12,7 @@ const BITS = { type: 'log', inset: 6, tickFormat: (value: number) => decade(valu
 
 /** The cost of hard attention, head by head and in whole models. */
 export class RetrievalFigure extends QuestionLab<'hard-retrieval'> {
+  readonly topic = 'Cost of hard attention and of uniform weights';
   protected readonly question = retrievalQuestion;
   protected override readonly quick = QUICK_SEQUENCES;
 

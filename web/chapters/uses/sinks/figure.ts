@@ -10,6 +10,7 @@ import { sinkQuestion } from './lab';
 
 /** What sinks write, and what makes them. */
 export class SinkFigure extends ModelLab<'attention-sinks'> {
+  readonly topic = 'What the first token receives and writes';
   protected readonly question = sinkQuestion;
   override readonly repaintOn = ['sink_chart'] as const;
 

@@ -8,6 +8,7 @@ import { ADDED_LINES, addedMarks, bytesOf, LOSS_LINES, lossMarks, type TokenPrio
 
 /** Loss of language models that are trained with a prior of their attention on the previous token. */
 export class TokenPriorFigure extends QuestionLab<'token-prior'> {
+  readonly topic = 'Gain of a prior on an earlier token';
   protected readonly question = tokenPriorQuestion;
   protected override readonly quick = { trainings: 2, steps: 50 };
 
