@@ -43,7 +43,11 @@ function rounded(value, digits) {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, rounded(part, digits)]));
 }
 
-write('parameters.json', eigenscope('parameters'));
+// The page has its own words for their ranges.
+write(
+  'parameters.json',
+  eigenscope('parameters').map(({ range: _, ...row }) => row),
+);
 const schema = eigenscope('schema');
 write('operations.ts', typesOf(schema));
 write('operations.json', factsOf(schema));

@@ -136,7 +136,7 @@ test('help stands above the control in use, in the page’s words', async () => 
   expect(await help.isVisible()).toBe(false);
   const control = page.locator('#field-localize-variance');
   await control.focus();
-  expect(await help.textContent()).toMatch(/Variance v .*Typical: .* to .*Allowed: from 0 to 10¹²/);
+  expect(await help.textContent()).toMatch(/Variance v .*Typical: .* to .*Allowed: a number from 0 to 10¹²/);
   const [above, own] = await Promise.all([help.boundingBox(), control.boundingBox()]);
   expect(above!.y + above!.height).toBeLessThanOrEqual(own!.y);
   expect(above!.y).toBeGreaterThan(0);

@@ -2,16 +2,17 @@ import { short } from '../charts/format';
 import type { Control, Limits } from '../state/control';
 import { plainText } from '../state/described';
 
-/** A number as people write it: 10¹² for 1e+12. */
+/** A number as people write it: 10¹² for 1e+12, and in all its digits where it is none of few. */
 function plain(value: number): string {
+  if (Number.isInteger(value) && Number(value.toPrecision(3)) !== value) return String(value);
   return short(value).replace(/^(−?)1·/, '$1');
 }
 
 /** What the library allows, in words. */
-function allowedText({ minimum, maximum, open_minimum, open_maximum, integer }: Limits): string {
+export function allowedText({ minimum, maximum, open_minimum, open_maximum, integer }: Limits): string {
   const from = open_minimum ? `above ${plain(minimum)}` : `from ${plain(minimum)}`;
   const to = open_maximum ? `below ${plain(maximum)}` : `to ${plain(maximum)}`;
-  return `${integer ? 'integers ' : ''}${from} ${to}`;
+  return `${integer ? 'an integer' : 'a number'} ${from} ${to}`;
 }
 
 /** What a control sets, its typical range and its permitted one, as HTML; '' for nothing. */

@@ -4,7 +4,7 @@ import { child } from '../ui/dom';
 import type { Signal } from '../state/signal';
 import type { Store } from '../state/store';
 import { quoted, refusal } from '../state/quoted';
-import { inPageWords } from './help-text';
+import { allowedText, inPageWords } from './help-text';
 import { numberIn, partsOf, type ListControl, type SeveralControl } from '../state/control';
 import { isUsed } from '../state/view';
 import { showHelp } from './help';
@@ -131,7 +131,7 @@ export class Controls {
       if (control.kind === 'text') return refusal(label, 'have at least one character', text);
       const operation = control.operation ?? operationWith(name);
       if (operation) await this.pool.run('check', { operation, field: name, text });
-      const must = control.kind === 'number' ? `be ${control.limits.range}` : 'be allowed';
+      const must = control.kind === 'number' ? `be ${allowedText(control.limits)}` : 'be allowed';
       return inPageWords(label, refusal(name, must, text));
     } catch (error) {
       return inPageWords(label, (error as Error).message);

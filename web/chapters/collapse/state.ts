@@ -81,7 +81,6 @@ const COLLAPSE_THRESHOLD: Limits = {
   integer: false,
   open_minimum: false,
   open_maximum: false,
-  range: 'a number from 0 to 1',
 };
 
 const controls = {

@@ -1,4 +1,3 @@
-import { short } from '../../charts/format';
 import type { StateOf } from '../../state/control';
 import { headControls } from '../../state/heads';
 import { settingControls } from '../../state/setting';
@@ -33,9 +32,7 @@ const controls = {
   ...headControls,
 };
 
-export const usesView = declareView('Uses', controls, ({ teacher_position, token_width, harmonics, angles }) =>
-  [`ω ${short(teacher_position)}`, `d ${token_width}`, `H ${harmonics}`, `D ${angles}`].join(' · '),
-);
+export const usesView = declareView('Uses', controls, ({ seed }) => `seed ${seed}`);
 
 export type State = StateOf<typeof controls>;
 export type Store = StoreOf<State>;
