@@ -15,7 +15,7 @@ const HEADS = 32;
 /** Rows that the table shows at first. */
 const ROWS = 200;
 /** The last of the layers that are done is named where there are two or more. */
-const SOME = /^Layers? 0(?: to (\d+))? (?:is|are) computed so far/;
+const SOME = /^Layers? 0(?: to (\d+))? (?:is|are) computed/;
 const [SHORT, LONG] = ['A whale swam.', 'The ship followed the whale. '.repeat(5)];
 
 /** The files of a checkpoint with layers of a LLaMA of 1.1 billion weights, most of which are zero. */
@@ -66,7 +66,7 @@ test('a NaN in layer 4 is named, and the heads of the layers before it are shown
   await message(page)
     .filter({ hasText: `${values}: it holds NaN` })
     .waitFor({ timeout: 120_000 });
-  await words(page, /^Layers 0 to 3 are computed so far/).waitFor();
+  await words(page, /^Layers 0 to 3 are computed/).waitFor();
   const chosen = page.locator('[data-head-select]');
   for (const [layer, drawn] of [
     [3, 1],

@@ -51,6 +51,6 @@ test('the layers before one that failed are shown, not those of a pass that was 
 });
 
 test('layers are named from 0', () => {
-  expect(layersDoneText(found(1))).toBe('Layer 0 is computed so far. ');
-  expect(layersDoneText(found(7))).toBe('Layers 0 to 6 are computed so far. ');
+  expect(layersDoneText(found(1))).toBe('Layer 0 is computed. ');
+  expect(layersDoneText(found(7))).toBe('Layers 0 to 6 are computed. ');
 });

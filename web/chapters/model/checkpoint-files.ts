@@ -117,7 +117,9 @@ export function missingOf(checkpoint: Checkpoint): string {
     ? (['tokenizer'] as const)
     : (['config', 'tokenizer'] as const);
   const missing = needed.filter((name) => !checkpoint[name]).map((name) => `${name}.json`);
-  return missing.length === 0 ? '' : `${missing.join(' and ')} is not among the files.`;
+  return missing.length === 0
+    ? ''
+    : `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not among the files.`;
 }
 
 /** That a checkpoint is one shard of a model, without the index that names the others; '' for any other. */
@@ -133,8 +135,8 @@ export function shardText({ model: [first], index }: Pick<Checkpoint, 'model' | 
 /** What is wrong with files among which there is no checkpoint. */
 export function withoutCheckpoint(files: FolderFile[]): string {
   return files.length === 0
-    ? 'No file was found: open a folder with a .safetensors or .gguf file.'
-    : 'No .safetensors or .gguf file was found beside the JSON files: open the weights together with them.';
+    ? 'No file was found: open a folder with a .safetensors, .gguf or PyTorch file.'
+    : 'No .safetensors, .gguf or PyTorch file was found beside the JSON files: open the weights together with them.';
 }
 
 /** How deep a dropped folder is searched, and how many files of other kinds are looked at in it. */

@@ -38,5 +38,5 @@ export async function attendByLayers(
 /** Which layers are done, in a sentence. */
 export function layersDoneText({ layers }: Attended): string {
   const last = layers.length - 1;
-  return last > 0 ? `Layers 0 to ${last} are computed so far. ` : 'Layer 0 is computed so far. ';
+  return last > 0 ? `Layers 0 to ${last} are computed. ` : 'Layer 0 is computed. ';
 }

@@ -333,7 +333,7 @@ export class CheckpointOpener {
       return this.keepShown();
     }
     const { message } = error as Error;
-    this.say(this.told, message);
+    this.say(this.told && `Still shown: ${this.told}`, message);
     const named = error instanceof EngineError ? error.field : '';
     const isKnown = this.mapping.hidden;
     if (isKnown && /^(key_)?heads$/.test(named)) {

@@ -14,7 +14,7 @@ export function showWhatCanBeRead(measurements: HeadMeasurements, attention: Fra
     const { unreadable, onlyPictures } = measurements;
     notice.hidden = unreadable === '';
     notice.textContent =
-      `This model cannot be run on text: ${unreadable} ` +
+      `This model cannot be run on text: ${unreadable.replace(/\.?$/, '.')} ` +
       'Text needs config.json, tokenizer.json ' +
       'and a model of a family that “Supported files and models” lists for text.';
     ask.hidden = unreadable !== '';

@@ -18,10 +18,10 @@ interface Look {
   name: string;
 }
 
-/** Error bars of the rows that have a standard error. */
+/** Error bars of the rows that have a standard error, as far as the axis goes: of a share from 0 to 1. */
 export function errorBars(rows: readonly object[], { x, y, stroke, name }: Look): Markish {
   const ends = { y1: barEnd(y, -1), y2: barEnd(y, 1) };
-  return ruleX(rows, { x, ...ends, stroke, strokeWidth: 1.5, ariaDescription: `error bars, ${name}` });
+  return ruleX(rows, { x, ...ends, stroke, strokeWidth: 1.5, clip: true, ariaDescription: `error bars, ${name}` });
 }
 
 /** A line, with a ring and an error bar at each value. */

@@ -11,7 +11,7 @@ function classText({ rows, posterior_loss }: ClassOutput): string {
   );
 }
 
-/** How the best temperature and its error fall with the number of keys, and what is better. */
+/** How the best temperature and its error change with the number of keys, and what is better. */
 function valueText(values: ValueOutput): string {
   const { lengths, temperature_slope } = values;
   const last = lengths[lengths.length - 1];
@@ -20,7 +20,7 @@ function valueText(values: ValueOutput): string {
   const powers =
     temperature_slope === null
       ? 'Right: no temperature inside the range is best at every number of keys.'
-      : 'Right: the best temperature falls as T to the power ' +
+      : 'Right: the best temperature goes as T to the power ' +
         `${fieldWithError(values, 'temperature_slope')}, ` +
         `its error as ${fieldWithError(values, 'error_slope')}.`;
   const linear = (last.linear_error ?? NaN) < (last.best_error ?? NaN);
