@@ -123,6 +123,41 @@ const bare = (text: string) =>
     .replace(/<\/text><text[^>]*>/g, '')
     .replace(/\s+/g, '');
 
+/** What a figure's export says of where its numbers come from. */
+const originOf = async (page: Page, id: FigureId) => JSON.parse((await exported(page, id, 'json')).toString());
+
+describe('what is exported is of the settings that it was computed with', () => {
+  test('where the engine refused others', async () => {
+    const { page } = await visit(browser, `${host.address}#uses?figure=attention-sinks`);
+    await settled(page, 'attention-sinks');
+    const before = await originOf(page, 'attention-sinks');
+    await go(page, 'uses?figure=attention-sinks&passages=9&token_std=1');
+    await page.locator('#figure-attention-sinks .message', { hasText: 'Other settings need the weights' }).waitFor();
+    expect(await originOf(page, 'attention-sinks')).toEqual({
+      ...before,
+      link: `${before.link.replace('?', '?token_std=1&')}`,
+    });
+  });
+
+  test('where another sentence waits for weights', async () => {
+    const { page } = await visit(browser, `${host.address}#model?reading=Something+else.`);
+    await settled(page, 'head-text');
+    const { parameters, link } = await originOf(page, 'head-text');
+    expect(parameters.reading).toBe('When does attention localize?');
+    expect(link).not.toContain('Something');
+  });
+
+  test('where the computation was cancelled', async () => {
+    const { page } = await visit(browser, `${host.address}#uses?figure=position-meaning&datasets=300`);
+    const figure = page.locator('#figure-position-meaning');
+    await figure.locator('[data-live]', { hasText: /\d+ training sets/ }).waitFor({ state: 'attached' });
+    await figure.getByRole('button', { name: /^Cancel/ }).click();
+    const { caption: said, parameters } = await originOf(page, 'position-meaning');
+    expect(said).toMatch(/The computation had not ended\.$/);
+    expect(parameters.datasets).toBe(300);
+  });
+});
+
 describe('every export names its figure, parameters, seed and link; pictures need no other file', () => {
   let page: Page;
   beforeAll(async () => {
@@ -153,7 +188,7 @@ describe('every export names its figure, parameters, seed and link; pictures nee
     const json = (await exported(page, id, 'json')).toString();
     const { title, link, settings, parameters } = JSON.parse(json);
     expect(title).toMatch(new RegExp(`^Figure ${numberOf(id)}\\. \\S`));
-    expect(link).toBe(page.url());
+    expect(link).toBe(`${page.url()}${page.url().includes('?') ? '&' : '?'}figure=${id}`);
     expect(Object.keys(parameters).length).toBeGreaterThan(0);
     expect(settings).toMatch(/^[A-Z]/);
     expect(settings).not.toMatch(/=|[a-z]{2}_[a-z]|: *(;|$)/);

@@ -33,6 +33,19 @@ const SOON = {
 };
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
 
+test('each of several presets of one state has its sentence, and no step of the history', async () => {
+  const { page } = await open('uses?figure=parallel-contexts');
+  const strip = page.locator('#figure-parallel-contexts .presets');
+  const steps = () => page.evaluate(() => history.length);
+  const before = await steps();
+  for (const name of ['Positions kept', 'Entropy restored', 'Positions reset']) {
+    await strip.locator('a.preset', { hasText: name }).click();
+    expect(await strip.locator('a.preset[aria-current]').allTextContents()).toEqual([name]);
+    expect(await strip.locator('.preset-text:visible').textContent()).toContain(name);
+  }
+  expect(await steps()).toBe(before);
+});
+
 test('every lab has a card with a picture and a finding, which leads to its figure', async () => {
   const { page, errors } = await open('uses');
   const cards = page.locator('.lab-cards a');
