@@ -50,12 +50,13 @@ if (state.view === 'localize') lead.paint(); // at once: the first picture waits
 function start(): void {
   const before = [startLocalize(page, localize, lead), startCollapse(page, collapse), startTrain(page, train)];
   const ownModel = startModel(page, model, localize);
-  const chapters = [...before, ownModel, startUses(page, uses, ownModel.opened)];
+  const labs = startUses(page, uses, ownModel.opened);
+  const chapters = [...before, ownModel, labs];
   repaint = () => chapters.forEach((chapter) => chapter.repaint());
   for (const view of Object.keys(VIEWS)) wireButtons(state, view);
   wireSkipLink();
   wireEscape(state);
-  wirePresets(state);
+  wirePresets(state, labs.controlsOf);
   wirePrint(chapters.flatMap(({ runners }) => Object.values(runners)));
   child(document, '[data-not-started]').remove();
   setTimeout(() => void prefetch([engineFile, mapsFile, labsFile, ...sampleFiles, ...resultsFiles]), PREFETCH);

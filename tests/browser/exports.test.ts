@@ -128,7 +128,7 @@ const originOf = async (page: Page, id: FigureId) => JSON.parse((await exported(
 
 describe('what is exported is of the settings that it was computed with', () => {
   test('where the engine refused others', async () => {
-    const { page } = await visit(browser, `${host.address}#uses?figure=attention-sinks`);
+    const { page } = await visit(browser, `${host.address}#uses?figure=attention-sinks`, { settle: false });
     await settled(page, 'attention-sinks');
     const before = await originOf(page, 'attention-sinks');
     await go(page, 'uses?figure=attention-sinks&passages=9&token_std=1');
@@ -148,7 +148,9 @@ describe('what is exported is of the settings that it was computed with', () => 
   });
 
   test('where the computation was cancelled', async () => {
-    const { page } = await visit(browser, `${host.address}#uses?figure=position-meaning&datasets=300`);
+    const { page } = await visit(browser, `${host.address}#uses?figure=position-meaning&datasets=300`, {
+      settle: false,
+    });
     const figure = page.locator('#figure-position-meaning');
     await figure.locator('[data-live]', { hasText: /\d+ training sets/ }).waitFor({ state: 'attached' });
     await figure.getByRole('button', { name: /^Cancel/ }).click();

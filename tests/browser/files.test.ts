@@ -170,7 +170,7 @@ const FOLDERS: [Record<string, string>, RegExp][] = [
   ],
   [{ 'weights.pt': TORCH }, /weights\.pt: it must end with the directory of a ZIP archive/],
   [{ 'pytorch_model.bin': TORCH }, /pytorch_model\.bin: it must end with the directory of a ZIP archive/],
-  [{ 'config.json': '{}' }, /No \.safetensors or \.gguf file was found beside the JSON/],
+  [{ 'config.json': '{}' }, /No \.safetensors, \.gguf or PyTorch file was found beside the JSON/],
 ];
 
 test('a dropped folder without weights that can be read is told what is wrong, and replaces nothing', async () => {

@@ -34,7 +34,8 @@ const SOON = {
 const open = (hash: string, options = {}) => visit(browser, `${host.address}#${hash}`, options);
 
 test('each of several presets of one state has its sentence, and no step of the history', async () => {
-  const { page } = await open('uses?figure=parallel-contexts');
+  const { page } = await open('uses?figure=parallel-contexts', { settle: false });
+  await settled(page, 'parallel-contexts');
   const strip = page.locator('#figure-parallel-contexts .presets');
   const steps = () => page.evaluate(() => history.length);
   const before = await steps();
@@ -44,6 +45,17 @@ test('each of several presets of one state has its sentence, and no step of the 
     expect(await strip.locator('.preset-text:visible').textContent()).toContain(name);
   }
   expect(await steps()).toBe(before);
+});
+
+test('the presets of a lab leave the settings of other labs alone', async () => {
+  const { page } = await open('uses?figure=agent-attention&teacher_position=0.5', { settle: false });
+  await settled(page, 'agent-attention');
+  const strip = page.locator('#figure-agent-attention .presets');
+  const current = strip.locator('a.preset[aria-current]');
+  expect(await current.count()).toBe(1);
+  await strip.locator('a.preset', { hasText: 'Policy gradient' }).click();
+  expect(await current.allTextContents()).toEqual(['Policy gradient']);
+  expect(page.url()).toContain('teacher_position=0.5');
 });
 
 test('every lab has a card with a picture and a finding, which leads to its figure', async () => {

@@ -118,21 +118,27 @@ function wireSheet(sheet: Element, store: Store): void {
 
 /**
  * Follows the presets of each figure, and marks the one whose state is the present one. Its sentence stays
- * while the controls move on from it, and says so; where the view began there is none.
+ * while the controls move on from it, and says so; where the view began there is none. `ownOf` has the controls that
+ * alone concern a figure; undefined where all of its view do.
  */
-export function wirePresets(page: PageState): void {
+export function wirePresets(page: PageState, ownOf: (figure: string) => readonly string[] | undefined): void {
   for (const strip of document.querySelectorAll('.presets')) {
     const presets = [...strip.querySelectorAll<HTMLAnchorElement>('a.preset')].map((link) => ({
       link,
       text: child(document, `#${link.dataset.text}`),
-      free: [...SHARED, ...(link.dataset.free?.split(' ') ?? [])],
+      free: link.dataset.free?.split(' ') ?? [],
       ...page.linkOf(link.hash),
     }));
     if (presets.length === 0) continue;
     hintScroll(child(strip, 'ul'));
     const store = page.storeOf(presets[0].view);
-    const isPresent = (state: Readonly<Values>, free: readonly string[] = SHARED) =>
-      Object.keys(state).every((name) => store.state[name] === state[name] || free.includes(name));
+    const own = ownOf(strip.closest('.figure')?.id.replace('figure-', '') ?? '');
+    const foreign = Object.keys(store.view.controls).filter((name) => own && !own.includes(name));
+    const kept: readonly string[] = [...SHARED, ...foreign];
+    const isPresent = (state: Readonly<Values>, free: readonly string[] = []) =>
+      Object.keys(state).every(
+        (name) => store.state[name] === state[name] || kept.includes(name) || free.includes(name),
+      );
     const hint = child(strip, '.hint');
     let last: HTMLElement | null = null;
     let chosen = presets[0];
@@ -157,7 +163,7 @@ export function wirePresets(page: PageState): void {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a tab of the browser
         event.preventDefault();
         chosen = presets.find((preset) => preset.link === link) ?? chosen;
-        page.follow(link.hash);
+        page.follow(link.hash, kept);
         mark();
         const chart = strip.closest('.figure')?.querySelector('.chart');
         if (chart) keepInSight(chart);

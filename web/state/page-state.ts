@@ -90,11 +90,12 @@ export class PageState<V extends Views = Views> {
     return readLink(hash, this.views, (view) => this.storeOf(view).state);
   }
 
-  /** Follows a link of the page itself: what the views share stays as it is. */
-  follow(hash: string): void {
+  /** Follows a link of the page itself: the controls `kept`, such as what the views share, stay as they are. */
+  follow(hash: string, kept: readonly string[]): void {
     const { view, figure, state: given, refused } = this.linkOf(hash);
-    const state = { ...given, ...pick(this.storeOf(this.shown).state, SHARED) };
-    if (view !== this.shown || !areEqual(state, this.storeOf(view).state)) {
+    const present = this.storeOf(view).state;
+    const state = { ...given, ...pick(present, kept) };
+    if (view !== this.shown || !areEqual(state, present)) {
       history.pushState(null, '', this.addressOf(this.shown));
       this.known = location.hash;
     }

@@ -39,7 +39,11 @@ const FIGURES: Record<FigureOf<'uses'>, Made> = {
 const ON_MODEL: readonly FigureOf<'uses'>[] = ['attention-sinks', 'attention-explanation'];
 
 /** Labs: what localization does for learning and reading. `opened` is the checkpoint of Your model. */
-export function startUses({ pool, heads }: Page, store: Store, opened: OpenedCheckpoint): Chapter {
+export function startUses(
+  { pool, heads }: Page,
+  store: Store,
+  opened: OpenedCheckpoint,
+): Chapter & { controlsOf: (figure: string) => readonly string[] | undefined } {
   const [sample] = heads.shown('shown');
   const model = new LabModel(opened, sample.name);
   const controls = new Controls(store, pool);
@@ -55,5 +59,9 @@ export function startUses({ pool, heads }: Page, store: Store, opened: OpenedChe
   controls.showOnlyFor(figures.inSight);
   void drawCards(labs);
   showOneLab();
-  return figures;
+  const controlsOf = (figure: string) => {
+    const lab = labs.find(({ id }) => id === figure);
+    return lab && [...lab.inputs, ...lab.repaintOn];
+  };
+  return { ...figures, controlsOf };
 }
