@@ -18,7 +18,8 @@ struct PropagationInput {
 
 void describe(InputFields& f, PropagationInput& in) {
   describe(f, in.spectrum);
-  for (const auto& [name, at] : {std::pair{"xi", &in.xi}, {"eta_s", &in.eta_s}, {"eta_f", &in.eta_f}}) {
+  for (const auto& [name, at] :
+       {std::pair{"xi", &in.xi}, {"eta_s", &in.eta_s}, {"eta_f", &in.eta_f}}) {
     f.number_or("from the ensemble", name, *at);
   }
   describe(f, in.tokens);
@@ -46,16 +47,19 @@ void describe(ResultFields& out, const PropagationResult& result) {
 // Traces that are not given are the ensemble's.
 SpectralMoments moments_of(const PropagationInput& in) {
   const SpectrumPoint point = in.spectrum.point();
-  SpectralMoments moments = Ensemble(in.spectrum.ensemble.settings()).moments(point.mean, point.variance);
+  SpectralMoments moments =
+      Ensemble(in.spectrum.ensemble.settings()).moments(point.mean, point.variance);
   if (!in.xi && !in.eta_s && !in.eta_f) return moments;
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   const Traces& own = moments.traces;
-  const Traces traces{in.xi.value_or(own.xi), in.eta_s.value_or(own.eta_s), in.eta_f.value_or(own.eta_f)};
+  const Traces traces{in.xi.value_or(own.xi), in.eta_s.value_or(own.eta_s),
+                      in.eta_f.value_or(own.eta_f)};
   check_traces(traces);
   // Cauchy-Schwarz for W and the identity; rounding may leave equal eigenvalues a little below.
   const double least = traces.xi * traces.xi / static_cast<double>(moments.width);
   if (traces.eta_f < least * (1 - 1e-9)) {
-    throw InvalidArgument("eta_f", "be at least xi^2 over the width, " + shown(least), "found " + shown(traces.eta_f));
+    throw InvalidArgument("eta_f", "be at least xi^2 over the width, " + shown(least),
+                          "found " + shown(traces.eta_f));
   }
   return {moments.width, traces, kUnknown, kUnknown};
 }

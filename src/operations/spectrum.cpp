@@ -15,7 +15,8 @@ struct SpectrumResult {
 void describe(ResultFields& out, const SpectrumResult& result) {
   out.object("moments", "moments of W_QK", [&](ResultFields& inner) {
     describe(inner, result.moments);
-    inner.number("variance_modulus", result.variance_modulus, "E|mu - mean|^2 over all eigenvalues");
+    inner.number("variance_modulus", result.variance_modulus,
+                 "E|mu - mean|^2 over all eigenvalues");
   });
   out.array("eigenvalues", result.eigenvalues, {{"eigenvalue", result.eigenvalues.size()}},
             "eigenvalues by decreasing modulus");
