@@ -56,6 +56,7 @@ shift
 log=build/check/$step.log passed=build/check/$step.passed now=""
 if [ ${#files[@]} != 0 ]; then now=$(fingerprint "${files[@]}" || true); fi
 if [ -n "${EIGENSCOPE_SKIP_PASSED:-}" ] && [ -n "$now" ] && [ "$now" = "$(cat "$passed" 2>/dev/null)" ]; then
+  # sum.py counts these lines.
   echo "$step passed with these files and tools before:"
   cat "$log"
   exit

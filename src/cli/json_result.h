@@ -48,9 +48,9 @@ class JsonResult final : public ResultFields {
 };
 
 /// The arrays of a result as columns: one row for each place of the array with the most dimensions, and
-/// with it the arrays that have one of its dimensions. A dimension has a column of its own where no array is called like it. A matrix whose rows and columns have no names is written as it
-/// stands, without a header. Arrays of objects in the result have the object's name before theirs; those
-/// of its lists are left out.
+/// with it the arrays that have one of its dimensions. A dimension has a column of its own where no array is
+/// called like it. A matrix whose rows and columns have no names is written as it stands, without a header.
+/// Arrays of objects in the result have the object's name before theirs; those of its lists are left out.
 class ArrayColumns final : public ResultFields {
  public:
   /// Whether there is a column.

@@ -123,7 +123,7 @@ void check_measures(const Grid& grid) {
   const auto check = [&](const char* key, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (known.contains(name) || name == kLastResidual) continue;
-      throw InvalidArgument(key, "have measures of the log", "found '" + name + "'");
+      throw InvalidArgument(key, "be measures of the log", "found '" + name + "'");
     }
   };
   check("measures", grid.measures);

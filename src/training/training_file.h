@@ -7,8 +7,8 @@
 // regularizer, by the name in its row. With sigmaReparam the named weights are the effective ones, W_hat.
 // Grouped keys have no name in GPT-2: their c_attn has (H + 2 G) d_h columns, which `heads` refuses. With rotary
 // positions there is no wpe; QK-norm adds attn.q_norm and attn.k_norm. Metadata: format, every setting by its
-// name, tokenizer, text (its fingerprint), step, targets, lowest_loss and lowest_step; a setting that is younger than the file has its
-// default.
+// name, tokenizer, text (its fingerprint), step, targets, lowest_loss and lowest_step; a setting that is younger than
+// the file has its default.
 #pragma once
 
 #include <cstddef>

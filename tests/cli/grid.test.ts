@@ -216,9 +216,9 @@ describe('a grid of training runs', () => {
     ],
     [
       { grid: write('measures.json', { ...source, measures: ['los'] }) },
-      "measures must have measures of the log: found 'los'",
+      "measures must be measures of the log: found 'los'",
     ],
-    [{ grid: write('curve.json', { ...source, curve: ['los'] }) }, "curve must have measures of the log: found 'los'"],
+    [{ grid: write('curve.json', { ...source, curve: ['los'] }) }, "curve must be measures of the log: found 'los'"],
   ])('%j is refused', (change, message) => {
     expectRefused(run('train', { grid, out: fresh(), ...change }), message);
   });

@@ -42,7 +42,8 @@ export function wireLinkNotice(state: PageState): void {
     const problems = problemsOf(link, state.views);
     say(
       link.isOld
-        ? 'This link was made by an earlier version of the page and is not supported. The page begins with its defaults.'
+        ? 'This link was made by an earlier version of the page and is not supported. ' +
+            'The page begins with its defaults.'
         : problems && `Parts of this link are not applied. ${problems}`,
     );
   });

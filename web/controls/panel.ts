@@ -5,7 +5,7 @@ import type { Signal } from '../state/signal';
 import type { Store } from '../state/store';
 import { quoted, refusal } from '../state/quoted';
 import { allowedText, inPageWords } from './help-text';
-import { numberIn, partsOf, type ListControl, type SeveralControl } from '../state/control';
+import { listParts, numberIn, type ListControl, type SeveralControl } from '../state/control';
 import { isUsed } from '../state/view';
 import { showHelp } from './help';
 import { checkboxes, numberField, segments, selectField, textField, type Field } from './field';
@@ -148,7 +148,7 @@ export class Controls {
 
   /** The same of numbers. */
   private async refusalOfList(field: string, { limits, label, least }: ListControl, text: string): Promise<string> {
-    const wrong = partsOf(text).find((part) => numberIn(limits, part) === undefined);
+    const wrong = listParts(text).find((part) => numberIn(limits, part) === undefined);
     const operation = operationWith(field);
     if (wrong !== undefined && operation) await this.pool.run('check', { operation, field, text: wrong });
     return refusal(label, `have at least ${least} numbers`, text);

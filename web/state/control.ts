@@ -211,12 +211,12 @@ export function numberIn(limits: Limits, text: string): number | undefined {
 }
 
 /** The parts of the text of a list. */
-export function partsOf(text: string): string[] {
+export function listParts(text: string): string[] {
   return text.split(/[\s,;]+/).filter((part) => part !== '');
 }
 
 function isList({ limits, least }: ListControl, text: string): boolean {
-  const parts = partsOf(text);
+  const parts = listParts(text);
   return parts.length >= least && parts.every((part) => numberIn(limits, part) !== undefined);
 }
 

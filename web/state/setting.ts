@@ -8,10 +8,10 @@ import {
   limitsOf,
   linear,
   list,
+  listParts,
   log,
   namesOf,
   number,
-  partsOf,
   pick,
   square,
   type StateOf,
@@ -114,7 +114,7 @@ export const maskingControls = {
 export type MaskingState = StateOf<typeof maskingControls>;
 export const MASKING = namesOf(maskingControls);
 
-const listOf = ({ eigenvalues }: Readonly<SettingState>) => partsOf(eigenvalues).map(Number);
+const listOf = ({ eigenvalues }: Readonly<SettingState>) => listParts(eigenvalues).map(Number);
 
 /** What the engine is asked about. */
 export function settingOf(state: Readonly<SettingState>): Setting {
