@@ -46,7 +46,7 @@ async function readSome(page: Page, reading: string): Promise<void> {
 async function readAll(page: Page, tokens: number): Promise<void> {
   const live = page.locator('#figure-head-text [data-live]', { hasText: `on ${tokens} tokens` });
   await live.waitFor({ state: 'attached', timeout: 120_000 }); // partial or whole
-  await expect.poll(() => words(page, 'so far').count(), { timeout: 120_000 }).toBe(0);
+  await expect.poll(() => words(page, SOME).count(), { timeout: 120_000 }).toBe(0);
 }
 
 /** Rows of the table, in the order of the layers, that have an entropy on the sentence. */
