@@ -5,7 +5,12 @@ import type { Plugin } from 'vite';
  * Packages of which Observable Plot imports more than the page's figures use, and the names that they use. Only what a
  * figure has to ask for may be left out: a colour scheme may not, as each scale of colours has one, empty ones too.
  */
-const USED: Readonly<Record<string, readonly string[]>> = { 'd3-delaunay': [], 'd3-geo': ['geoPath', 'geoTransform'] };
+const USED: Readonly<Record<string, readonly string[]>> = {
+  'd3-delaunay': [],
+  'd3-geo': ['geoPath', 'geoTransform'],
+  'd3-random': [],
+  'd3-time-format': [],
+};
 const PREFIX = '\0lean-plot:';
 
 /** The module in place of a package: whatever uses a name that is left out fails. */
@@ -22,8 +27,8 @@ function moduleOf(name: string, path: string, exported: readonly string[]): stri
 }
 
 /**
- * Leaves projections of maps and triangulations out of the page: Observable Plot refers to them, and no figure uses
- * them.
+ * Leaves projections of maps, triangulations, random numbers and dates out of the page: Observable Plot refers to them,
+ * and no figure uses them.
  */
 export function leanPlot(): Plugin {
   return {
