@@ -251,6 +251,7 @@ test('the chapter opens on a typical head, and each sentence chooses a head with
     await expect.poll(() => title.textContent()).not.toBe(titles.at(-1));
     titles.push(await title.textContent());
     if (find !== 'all') expect(titles.at(-1)).toContain(`attends to ${KINDS[find].keys}`);
+    expect(await page.locator('[data-examples] [aria-pressed="true"]').allTextContents()).toEqual([name]);
     expect(await page.locator('#figure-head-text .message').textContent()).toBe('');
     const rows = await csv(page, 'head-text');
     expect(rows.length).toBeGreaterThan(reading.split(' ').length);

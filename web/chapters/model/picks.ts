@@ -1,5 +1,6 @@
 import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
+import { placeOf } from '../../heads/brush';
 import type { PlacedHead } from '../../heads/registry';
 import type { Checkpoints } from './checkpoints';
 import { columnOf, type Found } from './columns';
@@ -107,7 +108,7 @@ export class Picks {
     const { head, reading } = this.store.state;
     const { readsText } = this.measurements;
     this.examples.forEach((button, i) => {
-      button.setAttribute('aria-pressed', String(EXAMPLES[i].reading === reading));
+      button.setAttribute('aria-pressed', String(EXAMPLES[i].reading === reading && this.shows(EXAMPLES[i])));
     });
     this.buttons.forEach((button, i) => {
       const { name, help, value } = PICKS[i];
@@ -120,6 +121,14 @@ export class Picks {
       button.setAttribute('aria-pressed', String(best !== null && best.id === head));
     });
   };
+
+  /** The sentence of the example was read, and the head that is shown is the one that it is about. */
+  private shows(example: Example): boolean {
+    const { checkpoints, measurements, store } = this;
+    if (measurements.reading !== example.reading) return false;
+    const best = this.best(valueOf(example));
+    return best !== null && placeOf(best) === placeOf(checkpoints.head(store.state.head));
+  }
 
   private get found(): Found {
     return { measurements: this.measurements, state: this.store.state };
