@@ -14,11 +14,15 @@ export function claimText(output: RetrievalOutput): string {
 }
 
 /** Whether localization explains the cost. */
-export function localizationText({ correlations }: RetrievalOutput): string {
+export function localizationText(output: RetrievalOutput): string {
+  const { correlations } = output;
   const parts = correlations.map(
     ({ localization, share, null: expected, null_low, null_high }) =>
       `${localization} ${twoDigits(share)} (costs permuted over heads ${twoDigits(expected)}, 95% of permutations ` +
       `${twoDigits(null_low)} to ${twoDigits(null_high)})`,
   );
-  return `Rank correlation over heads of P(max S > c) with the cost over that of uniform weights: ${parts.join('; ')}.`;
+  return (
+    `Rank correlation over heads of P(max S > c) with the cost over that of uniform weights: ${parts.join('; ')}; ` +
+    `of its prediction with the measured one: ${fieldWithError(output, 'agreement')}.`
+  );
 }

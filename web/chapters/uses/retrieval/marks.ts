@@ -13,11 +13,11 @@ type Model = RetrievalOutput['models'][number];
 const LEAST = 3e-4;
 
 const atLeast = (value: number | null) => Math.max(LEAST, value ?? LEAST);
-const mostPeaked = (heads: readonly Head[]) => Math.max(0.01, ...heads.map(({ predicted }) => predicted));
+const mostPeaked = (heads: readonly Head[]) => Math.max(0.01, ...heads.map(({ measured }) => measured));
 
 /** The colours of the heads. */
 export function headEntries({ heads }: RetrievalOutput): Entry[] {
-  const text = `predicted P(max S > c), 0 to ${mostPeaked(heads).toFixed(2)}`;
+  const text = `measured P(max S > c), 0 to ${mostPeaked(heads).toFixed(2)}`;
   return [{ text, kind: 'strip', colours: stripOf(fieldRamp()) }, dashedEntry('hard = uniform')];
 }
 
@@ -51,7 +51,7 @@ export function headMarks({ heads }: RetrievalOutput): Markish[] {
       r: 4.5,
       stroke: 'var(--ink)',
       strokeOpacity: 0.6,
-      fill: ({ predicted }: Head) => `rgb(${ramp(predicted / most).join(' ')})`,
+      fill: ({ measured }: Head) => `rgb(${ramp(measured / most).join(' ')})`,
       ariaDescription: 'heads',
     }),
   ];
