@@ -89,9 +89,12 @@ test('a lab opens with the answer of the build, computes another, and comes back
     return (await csv(page, 'attention-prior')).map((row) => Number(row.accuracy));
   };
   const shipped = first['attention-prior'].rows.map(({ accuracy }) => accuracy);
+  const findings = page.locator('#figure-attention-prior figcaption');
   expect(await accuracies()).toEqual(shipped);
+  expect(await findings.innerText()).toMatch(/^A prior/);
   await go(page, SOON.prior);
   await expect.poll(accuracies).not.toEqual(shipped);
+  expect(await findings.innerText()).toMatch(/^At the default settings: A prior/);
   await page.locator('#uses').getByRole('button', { name: 'Reset' }).click();
   await expect.poll(accuracies).toEqual(shipped);
   expect(errors).toEqual([]);

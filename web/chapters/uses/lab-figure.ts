@@ -57,6 +57,8 @@ export abstract class LabFigure<Output> implements Figure {
   readonly frame: Frame;
   private finding: string;
   private claim: HTMLElement;
+  /** Before the findings that the page has below the charts: they are those of the chapter's own settings. */
+  private scope = Object.assign(document.createElement('span'), { textContent: 'At the default settings: ' });
   private output: Output | null = null;
   /** The state whose answer it is. */
   protected answered: Readonly<State> = usesView.defaults;
@@ -65,6 +67,8 @@ export abstract class LabFigure<Output> implements Figure {
     this.frame = new Frame(id, () => this.table());
     this.finding = this.frame.name;
     this.claim = child(this.frame.root, '[data-claim]');
+    child(this.frame.root, 'figcaption').prepend(this.scope);
+    this.scope.hidden = true;
   }
 
   /** The whole answer; `take` gets what is known of it so far, with the share in [0, 1]. */
@@ -128,7 +132,8 @@ export abstract class LabFigure<Output> implements Figure {
     this.claim.textContent = claim;
     frame.put(compose(parts, { width: frame.width, height }, `${claim} ${caption}`));
     frame.say(caption);
-    frame.retitle(this.isFirst(this.answered) ? this.finding : this.topic);
+    this.scope.hidden = this.isFirst(this.answered);
+    frame.retitle(this.scope.hidden ? this.finding : this.topic);
   }
 
   table(): Table | null {
