@@ -1,4 +1,5 @@
 import values from '../generated/preset-values.json';
+import { withError } from '../charts/with-error';
 import { writeLink } from '../state/link';
 import type { View } from '../state/view';
 import type { Values } from '../state/control';
@@ -25,12 +26,11 @@ export function written(value: number): string {
   return `${Number((value / 10 ** exponent).toPrecision(2))}·10⁻${digits}`;
 }
 
-/** A number of the file of values, by its path such as collapse.pure.residual.12. */
-function valueAt(path: string): number {
-  let found: unknown = values;
-  for (const part of path.split('.')) found = (found as Record<string, unknown> | undefined)?.[part];
-  if (typeof found !== 'number') throw new Error(`no value was measured for {${path}}`);
-  return found;
+/** What the file of values has at a path such as collapse.pure.residual.12. */
+function found(path: string): unknown {
+  let at: unknown = values;
+  for (const part of path.split('.')) at = (at as Record<string, unknown> | undefined)?.[part];
+  return at;
 }
 
 /** The numbers in a text, as paths into the file of values. */
@@ -38,9 +38,12 @@ export function pathsIn(text: string): string[] {
   return [...text.matchAll(/\{([a-z]\w*(?:\.\w+)+)\}/g)].map(([, path]) => path);
 }
 
-/** A number of the file of values, as a sentence writes it. */
+/** A number of the file of values, as a sentence writes it: with ± two standard errors where they were measured. */
 export function valueText(path: string): string {
-  return written(valueAt(path));
+  const value = found(path);
+  if (typeof value !== 'number') throw new Error(`no value was measured for {${path}}`);
+  const error = found(`${path}_error`);
+  return typeof error === 'number' ? withError(value, error) : written(value);
 }
 
 /** Where the tour of a chapter ends: a place of the page and what the link to it says. */

@@ -6,17 +6,17 @@ export const BARS = 2;
 /** Decimals that a number can be rounded to. */
 const MOST_DECIMALS = 100;
 
-/** A number and the length of its error bar, for sentences that the build fills in; NaN for what does not exist. */
-export interface Barred {
-  value: number;
-  bar: number;
-}
-
 /** A row that has a field `F` with its standard error. */
 type Measured<F extends string> = Readonly<Record<F | `${F}_error`, number | null>>;
 
-export function barred<F extends string>(row: Measured<F>, field: F): Barred {
-  return { value: row[field] ?? NaN, bar: BARS * (row[`${field}_error`] ?? NaN) };
+/** A field of a row and its standard error under a name, for sentences that the build fills in; NaN for none. */
+export function estimate<N extends string, F extends string>(
+  name: N,
+  row: Measured<F> | undefined,
+  field: F,
+): Record<N | `${N}_error`, number> {
+  const found = { [name]: row?.[field] ?? NaN, [`${name}_error`]: row?.[`${field}_error`] ?? NaN };
+  return found as Record<N | `${N}_error`, number>;
 }
 
 /** A number, with ± as far as its error bars reach, to two digits of these. */

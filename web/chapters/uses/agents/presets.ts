@@ -1,29 +1,30 @@
-import { barred } from '../../../charts/with-error';
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { agentRow, LOUD, MOST_DISTRACTORS } from './claim';
 import type { AgentOutput } from './marks';
 
+type Policy = AgentOutput['rows'][number]['policy'];
+
 /** Of each preset's state, by `eigenscope agent-attention`. */
 export function agentMeasured(output: AgentOutput) {
   const at = (scale: number) => {
-    const accuracy = (policy: AgentOutput['rows'][number]['policy']) =>
-      agentRow(output, policy, MOST_DISTRACTORS, scale).accuracy ?? NaN;
+    const accuracy = <P extends Policy>(policy: P) =>
+      estimate(policy, agentRow(output, policy, MOST_DISTRACTORS, scale), 'accuracy');
     return {
-      attention: accuracy('attention'),
-      uniform: accuracy('uniform'),
-      gate: accuracy('gate'),
-      sparse: accuracy('sparse'),
-      plain: accuracy('plain'),
+      ...accuracy('attention'),
+      ...accuracy('uniform'),
+      ...accuracy('gate'),
+      ...accuracy('sparse'),
+      ...accuracy('plain'),
     };
   };
-  const gain = (policy: AgentOutput['rows'][number]['policy']) =>
-    barred(agentRow(output, policy, MOST_DISTRACTORS), 'gain');
+  const gain = <P extends Policy>(policy: P) => estimate(policy, agentRow(output, policy, MOST_DISTRACTORS), 'gain');
   return {
     // Accuracies with 32 distractors of the scale in training, and of three times this scale.
     most: at(1),
     loud: at(LOUD),
-    // Accuracy added to the perceptron with 32 distractors, and the length of its error bar.
-    gain: { attention: gain('attention'), sparse: gain('sparse') },
+    // Accuracy added to the perceptron with 32 distractors.
+    gain: { ...gain('attention'), ...gain('sparse') },
   };
 }
 export type AgentMeasured = ReturnType<typeof agentMeasured>;

@@ -1,30 +1,28 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { contextRow, type ContextOutput, type ContextRow } from './marks';
 
 /** Of each preset's state, by `eigenscope parallel-contexts`: added loss (bits per byte) and entropy (nats). */
 export function contextMeasured(output: ContextOutput) {
   const at = (reading: ContextRow['reading'], blocks?: number) => contextRow(output, reading, blocks);
-  const added = (row?: ContextRow) => row?.added ?? NaN;
-  const error = (row?: ContextRow) => row?.added_error ?? NaN;
-  const entropy = (row?: ContextRow) => row?.entropy_added ?? NaN;
+  const added = <N extends string>(name: N, row?: ContextRow) => estimate(name, row, 'added');
+  const entropy = <N extends string>(name: N, row?: ContextRow) => estimate(name, row, 'entropy_added');
   const [reset, none, kept, sharpened, mass] = [at('reset'), at('none', 0), at('kept'), at('sharpened'), at('mass')];
   return {
     // With eight blocks and reset positions.
-    reset: added(reset),
-    reset_entropy: entropy(reset),
+    ...added('reset', reset),
+    ...entropy('reset_entropy', reset),
     // The same with four blocks.
-    reset_four: added(at('reset', 4)),
-    none: added(none),
-    none_error: error(none),
-    kept: added(kept),
-    kept_error: error(kept),
-    sharpened: added(sharpened),
-    sharpened_entropy: entropy(sharpened),
+    ...added('reset_four', at('reset', 4)),
+    ...added('none', none),
+    ...added('kept', kept),
+    ...added('sharpened', sharpened),
+    ...entropy('sharpened_entropy', sharpened),
     // With the blocks that selection keeps.
-    mass: added(mass),
-    mass_entropy: entropy(mass),
-    random: added(at('random')),
-    last: added(at('last')),
+    ...added('mass', mass),
+    ...entropy('mass_entropy', mass),
+    ...added('random', at('random')),
+    ...added('last', at('last')),
   };
 }
 export type ContextMeasured = ReturnType<typeof contextMeasured>;

@@ -1,3 +1,4 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { penaltiesOf, rowAt, type EntryOutput } from './marks';
 
@@ -9,25 +10,22 @@ export function entryMeasured(output: EntryOutput) {
   const [diagonal, next] = [rowAt(output, 0), rowAt(output, 1)];
   const penalties = penaltiesOf(output);
   const [low = NaN, high = NaN] = [penalties[0], penalties.at(-1)];
-  const kept = (penalty: number) =>
-    output.learned.find((row) => row.distance === 0 && row.penalty === penalty)?.kept ?? NaN;
+  const kept = (penalty: number) => output.learned.find((row) => row.distance === 0 && row.penalty === penalty);
   const far = output.rows.filter(({ distance }) => distance >= FAR);
   return {
     // The diagonal, removed after training and in models trained without it.
-    ablated: diagonal.ablated ?? NaN,
-    ablated_error: diagonal.ablated_error ?? NaN,
-    trained: diagonal.trained ?? NaN,
-    trained_error: diagonal.trained_error ?? NaN,
+    ...estimate('ablated', diagonal, 'ablated'),
+    ...estimate('trained', diagonal, 'trained'),
     // The same of distance 1.
-    next_ablated: next.ablated ?? NaN,
-    next_trained: next.trained ?? NaN,
+    ...estimate('next_ablated', next, 'ablated'),
+    ...estimate('next_trained', next, 'trained'),
     // The largest cost at distances from 4 on, removed after training.
     most_beyond: Math.max(...far.map(({ ablated }) => ablated ?? NaN)),
     // The smallest and the largest penalty, and the probability that the mask learned with it keeps the diagonal.
     penalty_low: low,
     penalty_high: high,
-    kept_low: kept(low),
-    kept_high: kept(high),
+    ...estimate('kept_low', kept(low), 'kept'),
+    ...estimate('kept_high', kept(high), 'kept'),
   };
 }
 export type EntryMeasured = ReturnType<typeof entryMeasured>;
@@ -47,7 +45,7 @@ export const entryPresets: readonly LabPreset<EntryMeasured>[] = [
     name: 'Distances from 4 on',
     text:
       '<b>The diagonal is not the least important.</b> Distances from 4 on cost at most {least.most_beyond} bits ' +
-      'each, the diagonal {least.ablated} (standard error {least.ablated_error}).',
+      'each, the diagonal {least.ablated}.',
     claim: ({ least: it }) => it.most_beyond < it.ablated - 2 * it.ablated_error,
   },
   {
@@ -73,7 +71,7 @@ export const entryPresets: readonly LabPreset<EntryMeasured>[] = [
     name: 'Next token, skip',
     text:
       'The skip connection replaces the diagonal: with it causal models that are trained without the diagonal lose ' +
-      '{skipped.trained} bits (standard error {skipped.trained_error}), without it {causal.trained}.',
+      '{skipped.trained} bits, without it {causal.trained}.',
     state: { objective: 'next' },
     claim: ({ skipped, causal }) =>
       Math.abs(skipped.trained) < 2 * skipped.trained_error && causal.trained - 2 * causal.trained_error > 0.1,

@@ -1,27 +1,26 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { explanationRow, type ExplanationOutput } from './marks';
 
 /** Of each preset's state, by `eigenscope attention-explanation`: rank correlations with the change of the output. */
 export function explanationMeasured(output: ExplanationOutput) {
-  const { heads, nulls, agreement } = output;
+  const { heads, nulls } = output;
   const best = explanationRow(output, 'best');
   const layer = explanationRow(output, 'last-layer-norm');
   const at = (removal: 'dropped' | 'masked') => ({
-    best: best?.[removal] ?? NaN,
-    last_layer_norm: layer?.[removal] ?? NaN,
+    ...estimate('best', best, removal),
+    ...estimate('last_layer_norm', layer, removal),
     last_layer_bits: layer?.[`${removal}_bits`] ?? NaN,
-    frequency: explanationRow(output, 'frequency')?.[removal] ?? NaN,
+    ...estimate('frequency', explanationRow(output, 'frequency'), removal),
   });
   const own = nulls.find(({ removal, explained_by }) => removal === 'dropped' && explained_by === 'attention');
   return {
     dropped: at('dropped'),
     masked: at('masked'),
-    agreement: agreement ?? NaN,
+    ...estimate('agreement', output, 'agreement'),
     // Over token frequency, with dropped keys.
-    best_gain: best?.dropped_gain ?? NaN,
-    best_gain_error: best?.dropped_gain_error ?? NaN,
-    last_layer_norm_gain: layer?.dropped_gain ?? NaN,
-    last_layer_norm_gain_error: layer?.dropped_gain_error ?? NaN,
+    ...estimate('best_gain', best, 'dropped_gain'),
+    ...estimate('last_layer_norm_gain', layer, 'dropped_gain'),
     // Heads above chance, of all.
     above: own?.above ?? NaN,
     all: heads.length,
@@ -35,8 +34,7 @@ export const explanationPresets: readonly LabPreset<ExplanationMeasured>[] = [
     name: 'Heads against frequency',
     text:
       'Attention agrees with the loss of a token beyond chance in {heads.above} of {heads.all} heads, but the best ' +
-      'head has {heads.dropped.best}, {heads.best_gain} more than token frequency (standard error ' +
-      '{heads.best_gain_error}).',
+      'head has {heads.dropped.best}, {heads.best_gain} more than token frequency.',
     claim: ({ heads }) => heads.above > heads.all / 4 && Math.abs(heads.best_gain) < 2 * heads.best_gain_error,
   },
   {

@@ -3,11 +3,13 @@ import { fieldWithError } from '../../../charts/with-error';
 import type { ClassOutput, LatentOutput, ValueOutput } from './marks';
 
 /** Where the loss over the variance of W is least. */
-function classText({ rows, posterior_loss }: ClassOutput): string {
+function classText(classes: ClassOutput): string {
+  const { rows } = classes;
   const best = rows.reduce((a, b) => ((b.tuned_loss ?? Infinity) < (a.tuned_loss ?? Infinity) ? b : a));
   return (
-    `Left: the loss is least, ${short(best.tuned_loss)}, at variance ${short(best.variance)} (exact posterior: ` +
-    `${short(posterior_loss)}); the same eigenvalues in other directions have ${short(best.shuffled_tuned_loss)}.`
+    `Left: the loss is least, ${fieldWithError(best, 'tuned_loss')}, at variance ${short(best.variance)} (exact ` +
+    `posterior: ${fieldWithError(classes, 'posterior_loss')}); the same eigenvalues in other directions have ` +
+    `${fieldWithError(best, 'shuffled_tuned_loss')}.`
   );
 }
 

@@ -1,3 +1,4 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import type { LatentOutput } from './marks';
 
@@ -5,19 +6,23 @@ import type { LatentOutput } from './marks';
 export function latentMeasured({ classes, values }: LatentOutput) {
   const { rows } = classes;
   const best = rows.reduce((a, b) => ((b.tuned_loss ?? NaN) < (a.tuned_loss ?? NaN) ? b : a));
-  const { lengths, temperature_slope, error_slope, posterior_slope } = values;
+  const { lengths } = values;
   const ratios = lengths.map(({ best_error, posterior_error }) => (best_error ?? NaN) / (posterior_error ?? NaN));
   const last = lengths[lengths.length - 1];
   return {
     // Loss at variance 0, at Sigma^-1 and at Sigma^-1 in other directions; all at the best temperature.
-    flat: rows.find(({ exponent }) => exponent === 0)?.tuned_loss ?? NaN,
-    best: best.tuned_loss ?? NaN,
-    shuffled: best.shuffled_tuned_loss ?? NaN,
-    posterior: classes.posterior_loss ?? NaN,
+    ...estimate(
+      'flat',
+      rows.find(({ exponent }) => exponent === 0),
+      'tuned_loss',
+    ),
+    ...estimate('best', best, 'tuned_loss'),
+    ...estimate('shuffled', best, 'shuffled_tuned_loss'),
+    ...estimate('posterior', classes, 'posterior_loss'),
     best_variance: best.variance,
-    temperature_slope,
-    error_slope,
-    posterior_slope: posterior_slope ?? NaN,
+    ...estimate('temperature_slope', values, 'temperature_slope'),
+    ...estimate('error_slope', values, 'error_slope'),
+    ...estimate('posterior_slope', values, 'posterior_slope'),
     // With the fewest and the most keys: error over that of the exact posterior.
     ratio_first: ratios[0],
     ratio_last: ratios[ratios.length - 1],
@@ -38,7 +43,7 @@ export const latentPresets: readonly LabPreset<LatentMeasured>[] = [
       'For smooth values the best temperature and its error fall as powers of $T$: {posterior.temperature_slope} ' +
       'and {posterior.error_slope}.',
     claim: ({ posterior: { flat, best, shuffled, temperature_slope, error_slope } }) =>
-      best < flat && shuffled > flat && (temperature_slope ?? NaN) < -0.2 && (error_slope ?? NaN) < -0.7,
+      best < flat && shuffled > flat && temperature_slope < -0.2 && error_slope < -0.7,
   },
   {
     id: 'linear',
@@ -57,7 +62,8 @@ export const latentPresets: readonly LabPreset<LatentMeasured>[] = [
       'If the values do not depend on the key, uniform attention is best: the error, {constant.ratio_last} times ' +
       'that of the posterior, falls with the temperature to its end.',
     state: { harmonics: 0 },
-    claim: ({ constant: { temperature_slope, ratio_last } }) => temperature_slope === null && ratio_last < 1.05,
+    claim: ({ constant: { temperature_slope, ratio_last } }) =>
+      !Number.isFinite(temperature_slope) && ratio_last < 1.05,
   },
   {
     id: 'unequal',

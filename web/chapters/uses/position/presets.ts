@@ -1,3 +1,4 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import type { PositionOutput } from './marks';
 
@@ -10,11 +11,11 @@ export function positionMeasured(output: PositionOutput) {
     crossing_error,
     theory_crossing,
     // Loss of the positional and of the random start minus that of the semantic start, most samples.
-    difference: last.difference ?? NaN,
-    random_difference: last.random_difference ?? NaN,
+    ...estimate('difference', last, 'difference'),
+    ...estimate('random_difference', last, 'random_difference'),
     random_share: last.random_semantic_share ?? NaN,
     // Overlap with q of the semantic start, most samples.
-    meaning: last.meaning_meaning_overlap ?? NaN,
+    ...estimate('meaning', last, 'meaning_meaning_overlap'),
   };
 }
 export type PositionMeasured = ReturnType<typeof positionMeasured>;

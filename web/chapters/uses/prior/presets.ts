@@ -1,32 +1,34 @@
-import { barred } from '../../../charts/with-error';
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { FEW, MANY, rowOf, SOME } from './claim';
 import type { PriorOutput } from './marks';
 
+type Prior = PriorOutput['rows'][number]['prior'];
+
 /** Of each preset's state, by `eigenscope attention-prior`. */
 export function priorMeasured(output: PriorOutput) {
   const at = (examples: number) => {
-    const accuracy = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, examples).accuracy ?? NaN;
+    const accuracy = <P extends Prior>(prior: P) => estimate(prior, rowOf(output, prior, examples), 'accuracy');
     return {
-      none: accuracy('none'),
-      correct: accuracy('correct'),
-      half: accuracy('half'),
-      random: accuracy('random'),
-      uniform: accuracy('uniform'),
-      wrong: accuracy('wrong'),
+      ...accuracy('none'),
+      ...accuracy('correct'),
+      ...accuracy('half'),
+      ...accuracy('random'),
+      ...accuracy('uniform'),
+      ...accuracy('wrong'),
     };
   };
-  const gain = (prior: PriorOutput['rows'][number]['prior']) => barred(rowOf(output, prior, SOME), 'gain');
-  const weight = (prior: PriorOutput['rows'][number]['prior']) => rowOf(output, prior, MANY).target_weight ?? NaN;
+  const gain = <P extends Prior>(prior: P) => estimate(prior, rowOf(output, prior, SOME), 'gain');
+  const weight = <P extends Prior>(prior: P) => estimate(prior, rowOf(output, prior, MANY), 'target_weight');
   return {
     // Accuracies with 200, 400 and 1600 examples.
     few: at(FEW),
     some: at(SOME),
-    // Accuracy added to no prior with 400 examples, and the length of its error bar.
-    gain: { correct: gain('correct'), uniform: gain('uniform') },
+    // Accuracy added to no prior with 400 examples.
+    gain: { ...gain('correct'), ...gain('uniform') },
     many: at(MANY),
     // Weight on the target with 1600 examples.
-    weight: { none: weight('none'), correct: weight('correct'), uniform: weight('uniform') },
+    weight: { ...weight('none'), ...weight('correct'), ...weight('uniform') },
   };
 }
 export type PriorMeasured = ReturnType<typeof priorMeasured>;

@@ -1,3 +1,4 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import type { RetrievalOutput } from './marks';
 
@@ -6,7 +7,7 @@ const PEAKED = 0.9;
 
 /** Of each preset's state, by `eigenscope hard-retrieval`. */
 export function retrievalMeasured(output: RetrievalOutput) {
-  const { heads, worse, correlations, read_hard, trained_hard } = output;
+  const { heads, worse, correlations } = output;
   const peaked = heads.filter(({ measured }) => measured > PEAKED);
   const sum = (cost: 'hard' | 'uniform') => peaked.reduce((all, head) => all + (head[cost] ?? NaN), 0);
   const measured = correlations.find(({ localization }) => localization === 'measured');
@@ -17,10 +18,10 @@ export function retrievalMeasured(output: RetrievalOutput) {
     // Cost of hard attention over that of uniform weights in the heads with more than 90% peaked rows.
     peaked_share: sum('hard') / sum('uniform'),
     // Bits per byte, see the operation.
-    read_hard: read_hard ?? NaN,
-    trained_hard: trained_hard ?? NaN,
+    ...estimate('read_hard', output, 'read_hard'),
+    ...estimate('trained_hard', output, 'trained_hard'),
     // Rank correlation of measured localization with that share, and with permuted costs.
-    share: measured?.share ?? NaN,
+    ...estimate('share', measured, 'share'),
     null: measured?.null ?? NaN,
     null_low: measured?.null_low ?? NaN,
   };

@@ -1,24 +1,29 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { changeRow, type SinkOutput } from './marks';
 
 /** Of each preset's state, by `eigenscope attention-sinks`. Changes of the output are 1 - cosine. */
 export function sinkMeasured(output: SinkOutput) {
   const { heads, layers, value_correlation } = output;
-  const changed = (change: SinkOutput['rows'][number]['change']) => changeRow(output, change)?.output_change ?? NaN;
+  const changed = <N extends string>(name: N, change: SinkOutput['rows'][number]['change']) =>
+    estimate(name, changeRow(output, change), 'output_change');
   const [none, direction] = [changeRow(output, 'none'), changeRow(output, 'direction')];
   const mean = (of: (head: SinkOutput['heads'][number]) => number | null) =>
     heads.reduce((sum, head) => sum + (of(head) ?? NaN), 0) / heads.length;
-  const effects = layers.map(({ position, token }) => ({ position: position ?? NaN, token: token ?? NaN }));
+  const effects = layers.map((layer) => ({
+    ...estimate('position', layer, 'position'),
+    ...estimate('token', layer, 'token'),
+  }));
   return {
     sink: none?.sink ?? NaN,
     sinks: none?.sinks ?? NaN,
     direction_sinks: direction?.sinks ?? NaN,
-    zero_value: changed('zero-value'),
-    zero_other: changed('zero-other'),
-    mean_value: changed('mean-value'),
-    dropped: changed('dropped'),
-    direction: changed('direction'),
-    random: changed('random'),
+    ...changed('zero_value', 'zero-value'),
+    ...changed('zero_other', 'zero-other'),
+    ...changed('mean_value', 'mean-value'),
+    ...changed('dropped', 'dropped'),
+    ...changed('direction', 'direction'),
+    ...changed('random', 'random'),
     // Means over heads.
     tag_cosine: mean((head) => head.tag_cosine),
     missing_cosine: mean((head) => head.missing_cosine),

@@ -1,3 +1,4 @@
+import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import { endsOf, rowOf, type TokenPriorOutput } from './marks';
 
@@ -11,17 +12,14 @@ export function tokenPriorMeasured(output: TokenPriorOutput) {
   ];
   return {
     // The prior on the previous token, with the fewest and the most training bytes.
-    few: first.added ?? NaN,
-    few_error: first.added_error ?? NaN,
-    many: last.added ?? NaN,
-    many_error: last.added_error ?? NaN,
+    ...estimate('few', first, 'added'),
+    ...estimate('many', last, 'added'),
     // The prior on the token 16 before, with the most.
-    far: far.added ?? NaN,
-    far_error: far.added_error ?? NaN,
+    ...estimate('far', far, 'added'),
     // Weight on the previous token in the head that has most of it, with the most bytes and no prior.
-    head: rowOf(output, 'none', many).largest_weight ?? NaN,
+    ...estimate('head', rowOf(output, 'none', many), 'largest_weight'),
     // The same over all heads, with the prior on this token.
-    prior: last.mean_weight ?? NaN,
+    ...estimate('prior', last, 'mean_weight'),
   };
 }
 export type TokenPriorMeasured = ReturnType<typeof tokenPriorMeasured>;
@@ -32,8 +30,7 @@ export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
     name: 'Position bias',
     text:
       '<b>The claim of Le et al. fails</b> where positions are a bias of the logits: the prior adds {bias.few} bits ' +
-      'per byte (standard error {bias.few_error}) with 2,000 training bytes and {bias.many} ({bias.many_error}) with ' +
-      '128,000. Without it one head has the weight {bias.head} on the previous token.',
+      'per byte with 2,000 training bytes and {bias.many} with 128,000. Without it one head has the weight {bias.head} on the previous token.',
     claim: ({ bias: it }) =>
       it.few > -0.05 && it.few > -2 * it.few_error && it.many > -0.05 && it.many > -2 * it.many_error && it.head > 0.6,
   },
@@ -42,8 +39,8 @@ export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
     name: 'Learned positions',
     text:
       'With learned position vectors no head finds the previous token in 200 steps (largest weight {vectors.head}): a ' +
-      'weak prior on it adds {vectors.few} bits (standard error {vectors.few_error}) with 2,000 training bytes and ' +
-      '{vectors.many} ({vectors.many_error}) with 128,000.',
+      'weak prior on it adds {vectors.few} bits with 2,000 training bytes and {vectors.many} ' +
+      'with 128,000.',
     state: { positions: 'learned', prior_weight: 0.1 },
     claim: ({ vectors: it }) =>
       it.few < -2 * it.few_error && it.many < -2 * it.many_error && it.head < 0.3 && it.prior > 0.5,
@@ -53,14 +50,14 @@ export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
     name: 'Weight 1',
     text:
       'A strict prior moves the attention without lowering the loss: at $c$ = 1 the mean weight on the previous token ' +
-      'is {heavy.prior}, and the prior adds {heavy.many} bits (standard error {heavy.many_error}) with 128,000 bytes.',
+      'is {heavy.prior}, and the prior adds {heavy.many} bits with 128,000 bytes.',
     state: { positions: 'learned' },
     claim: ({ heavy: it }) => it.prior > 0.9 && it.many > -2 * it.many_error,
   },
   {
     id: 'far',
     name: 'A wrong prior',
-    text: 'A prior on the token 16 before costs {far.far} bits per byte (standard error {far.far_error}) with 128,000 bytes.',
+    text: 'A prior on the token 16 before costs {far.far} bits per byte with 128,000 bytes.',
     claim: ({ far: it }) => it.far > 2 * it.far_error,
   },
 ];
