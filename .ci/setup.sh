@@ -247,10 +247,10 @@ configured() { [ -e "build/$1/build.ninja" ] || cmake --preset "$1" -DBUILD_TEST
 build_cli() { configured native && cmake --build --preset native --target eigenscope-cli; }
 build_wasm() { configured wasm && cmake --build --preset wasm --target eigenscope-wasm; }
 
-# A fingerprint of all that the site is built from.
+# A fingerprint of all that the site is built from: no Markdown.
 site_inputs() {
   find . \( -path ./.git -o -path ./build -o -path ./dist -o -path ./node_modules -o -path ./src \
-    -o -path ./tests \) -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 cksum
+    -o -path ./tests \) -prune -o -type f ! -name '*.md' -print0 | LC_ALL=C sort -z | xargs -0 cksum
   cksum build/native/eigenscope build/wasm/engine.{js,wasm}
 }
 
