@@ -64,8 +64,12 @@ struct CollectCommand {
 
   Json collected_runs(const Grid& parsed) const {
     const CellFolder folder(cells);
-    return collect_results(parsed,
-                           [&](const GridCell& cell) { return folder.result(parsed, cell); });
+    std::string text;  // of the first result that names one
+    return collect_results(parsed, [&](const GridCell& cell) {
+      std::optional<Json> found = folder.result(parsed, cell, text);
+      if (found && text.empty()) text = CellFolder::text_of(*found);
+      return found;
+    });
   }
 
   std::string grid, cells, out;

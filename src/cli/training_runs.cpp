@@ -191,6 +191,7 @@ void keep_missing(Grid& grid, const Json& results, const std::string& file) {
 void run_cells(const Grid& grid, const Shard& shard, const std::string& out, double save_every) {
   check_measures(grid);
   const std::shared_ptr<const Text> text = read_text_of(grid);
+  const std::string learned = fingerprint(*text);
   const CellFolder folder(out);
   std::vector<const GridCell*> own;
   for (std::size_t i = shard.number - 1; i < grid.cells.size(); i += shard.of) {
@@ -201,7 +202,7 @@ void run_cells(const Grid& grid, const Shard& shard, const std::string& out, dou
   const Progress progress("cells");
   double done = 0, found = 0;
   for (const GridCell* const cell : own) {
-    if (folder.result(grid, *cell)) {
+    if (folder.result(grid, *cell, learned)) {
       ++found;
     } else {
       auto saved = Clock::now();

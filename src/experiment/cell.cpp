@@ -19,6 +19,8 @@ using Json = OrderedJson;
 
 // The path of a cell's own validation text, in its result.
 constexpr const char* kValidation = "validation";
+// The fingerprint of what it learned from; earlier results have none.
+constexpr const char* kText = "text_fingerprint";
 
 // Between layers the measures mean something else than for the run.
 constexpr std::string_view kLayerMeans[] = {"residual", "effective_rank"};
@@ -56,7 +58,7 @@ Run begin(const Grid& grid, const GridCell& cell, const std::string& partial,
   return {Trainer(cell.settings, text), Json::array()};
 }
 
-Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
+Json result_of(const Grid& grid, const GridCell& cell, const Text& text, const Run& run) {
   Json axes = Json::object();
   for (const auto& [name, label] : cell.axes) axes[name] = label;
   Json curve = Json::object();
@@ -76,6 +78,7 @@ Json result_of(const Grid& grid, const GridCell& cell, const Run& run) {
               {"initial", run.rows.empty() ? Json() : run.rows.front()},
               {"final", run.rows.empty() ? Json() : run.rows.back()},
               {"curve", curve}};
+  result[kText] = fingerprint(text);
   if (!grid.validation.empty()) result[kValidation] = grid.validation;
   return result;
 }
@@ -101,7 +104,8 @@ bool is_result(const GridCell& cell, const Json& json) {
   return json.is_object() && json.value("id", Json()) == cell.id &&
          json.value("axes", Json()) == axes && json.value("settings", Json()).is_object() &&
          json.value("failure", Json()).is_string() && row("initial") && row("final") &&
-         is_curve(json.value("curve", Json())) && json.value(kValidation, Json("")).is_string();
+         is_curve(json.value("curve", Json())) && json.value(kValidation, Json("")).is_string() &&
+         json.value(kText, Json("")).is_string();
 }
 
 }  // namespace
@@ -136,7 +140,8 @@ std::string CellFolder::file(const GridCell& cell, const char* ending) const {
   return path_ + "/" + cell.id + ending;
 }
 
-std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) const {
+std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell,
+                                       const std::string& text) const {
   const std::string path = file(cell, ".json");
   const std::optional<Json> json =
       read_cell(path, [&](const Json& found) { return is_result(cell, found); });
@@ -148,8 +153,15 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell) c
                       "it is of another grid: its experiment, settings or validation text differ "
                       "from the run's; give another --out, or remove the file to run it again");
   }
+  if (!text.empty() && json->value(kText, text) != text) {
+    throw FormatError(path,
+                      "it was trained on another text; give another --out, or remove the file to "
+                      "run it again");
+  }
   return json;
 }
+
+std::string CellFolder::text_of(const Json& result) { return result.value(kText, ""); }
 
 void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<const Text> text,
                      const std::function<bool(double)>& pause) const {
@@ -168,7 +180,7 @@ void CellFolder::run(const Grid& grid, const GridCell& cell, std::shared_ptr<con
     }
   }
   Json result{{"experiment", grid.experiment}};
-  result.update(result_of(grid, cell, run));
+  result.update(result_of(grid, cell, *text, run));
   replace_file(file(cell, ".json"), write_json(result, 1) + "\n");
   remove_leftovers(cell);
 }

@@ -239,4 +239,18 @@ describe('a grid of training runs', () => {
     expectRefused(run('train', { grid: other, out: serial }), 'it is of another grid', 1);
     expect(readFileSync(join(serial, 'method=none,learning_rate=0.03,seed=1.json'))).toEqual(before);
   });
+
+  test('cells of another text are refused, where they are trained and where they are collected', () => {
+    const cells = fresh();
+    const own = join(folder, 'changed.txt');
+    const changed = write('changed.json', { ...source, text: own });
+    cpSync(text, own);
+    expect(run('train', { grid: changed, out: cells, shard: '1/12' }).status).toBe(0);
+    writeFileSync(own, readFileSync(text, 'utf8').toUpperCase());
+    const first = 'method=none,learning_rate=0.03,seed=1.json: it was trained on another text';
+    expectRefused(run('train', { grid: changed, out: cells, shard: '1/12' }), first, 1);
+    expect(run('train', { grid: changed, out: cells, shard: '2/12' }).status).toBe(0);
+    const second = 'method=locater,learning_rate=0.03,seed=1.json: it was trained on another text';
+    expectRefused(run('collect', { cells }, changed), second, 1);
+  });
 });
