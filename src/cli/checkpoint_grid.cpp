@@ -192,11 +192,11 @@ void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
 void CheckpointGridOptions::run() const {
   check_beside_grid(*app_, grid_option_, out_);
   const Shard shard = parse_shard(shard_);
-  const CheckpointGrid grid = parse_checkpoint_grid(read_text(grid_));
+  const CheckpointGrid grid = parsed_file(grid_, parse_checkpoint_grid);
   if (grid.operation != operation_) {
-    throw InvalidArgument("operation",
-                          "be that of the command, `" + std::string(operation_->name) + "`",
-                          "the grid has `" + std::string(grid.operation->name) + "`");
+    throw FormatError(grid_, "operation must be that of the command, `" +
+                                 std::string(operation_->name) + "`: found `" +
+                                 std::string(grid.operation->name) + "`");
   }
   make_folder(out_);
   std::size_t failed = 0;
@@ -210,6 +210,8 @@ void CheckpointGridOptions::run() const {
       std::cerr << "eigenscope: " << cell.checkpoint << ": " << problem.what() << '\n';
       ++failed;
       continue;
+    } catch (const InvalidArgument& problem) {  // of an option, which all checkpoints share
+      throw FormatError(grid_, problem.what());
     }
     replace_file(cell_path(out_, cell), write_json(json, 1) + "\n");
   }

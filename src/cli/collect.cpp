@@ -43,10 +43,9 @@ struct CollectCommand {
 
   void run() const {
     if (!std::filesystem::is_directory(cells)) throw FormatError(cells, "there is no such folder");
-    const std::string source = read_text(grid);
-    const Json results = has_checkpoints(source)
-                             ? collect_checkpoints(parse_checkpoint_grid(source), cells)
-                             : collected_runs(parse_grid(source));
+    const Json results = has_checkpoints(read_text(grid))
+                             ? collect_checkpoints(parsed_file(grid, parse_checkpoint_grid), cells)
+                             : collected_runs(parsed_file(grid, parse_grid));
     const std::string text = json_text(results);
     if (out.empty()) {
       std::cout << text;

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <string>
 
+#include "support/error.h"
 #include "training/text.h"
 
 namespace eigenscope::cli {
@@ -15,6 +16,19 @@ void check_default_text(const std::string& path);
 
 /// All of a file or stream (open_source). Throws FormatError naming it when it cannot be read or is larger than 1 GB.
 std::string read_text(const std::string& path);
+
+/// What `parse` makes of the text of a file. Throws FormatError naming the file for what it refuses.
+template <class Parse>
+auto parsed_file(const std::string& path, const Parse& parse) {
+  const std::string text = read_text(path);
+  try {
+    return parse(text);
+  } catch (const InvalidArgument& error) {
+    throw FormatError(path, error.what());
+  } catch (const FormatError& error) {
+    throw FormatError(path, error.what());
+  }
+}
 
 /// The texts of a training run. `validation` is the path of its own validation text; empty for the last tenth
 /// of that at `text`. Throws as tokenized_text and tokenized_texts do, and FormatError ("text", "validation")

@@ -189,7 +189,6 @@ void keep_missing(Grid& grid, const Json& results, const std::string& file) {
 }
 
 void run_cells(const Grid& grid, const Shard& shard, const std::string& out, double save_every) {
-  check_measures(grid);
   const std::shared_ptr<const Text> text = read_text_of(grid);
   const std::string learned = fingerprint(*text);
   const CellFolder folder(out);

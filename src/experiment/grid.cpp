@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "experiment/cell.h"
 #include "experiment/grid_keys.h"
 #include "support/error.h"
 #include "support/parameter.h"
@@ -212,6 +213,7 @@ Grid parse_grid(const std::string& json) {
     grid.baseline_label = baseline.begin().value().get<std::string>();
   }
   add_stages(grid, base, axes);
+  check_measures(grid);
   return grid;
 }
 

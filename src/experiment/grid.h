@@ -34,7 +34,8 @@ struct Grid {
   OrderedJson source;  ///< the file
 };
 
-/// Throws InvalidArgument naming the key of the file that is missing, unknown or out of range.
+/// Throws InvalidArgument naming the key of the file that is missing, unknown or out of range, FormatError where it is
+/// not JSON.
 Grid parse_grid(const std::string& json);
 
 /// The settings that differ from the defaults, by their names.

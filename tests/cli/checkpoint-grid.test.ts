@@ -139,7 +139,7 @@ test('a checkpoint that is none is named, and the others are measured', () => {
 
 test.each([
   [{ operation: 'attend' }, 'must be one of heads, predict'],
-  [{ operation: 'predict', options: {} }, 'operation must be that of the command, `heads`: the grid has `predict`'],
+  [{ operation: 'predict', options: {} }, 'operation must be that of the command, `heads`: found `predict`'],
   [{ speed: 1 }, 'must be a key of a grid of checkpoints'],
   [{ checkpoints: [] }, 'must be a list of paths'],
   [{ checkpoints: [models, join(models, 'a')] }, 'occurs twice'],
@@ -148,7 +148,9 @@ test.each([
   [{ options: { measures: false } }, 'must be a number, a text, a list of them or true'],
 ])('%j is refused', (change, message) => {
   const grid = write('refused.json', { ...source('heads'), ...change });
-  expectRefused(run('heads', { grid, out: fresh() }), message);
+  const refused = run('heads', { grid, out: fresh() });
+  expectRefused(refused, message, 1);
+  expect(refused.stderr).toContain(`${grid}: `);
 });
 
 test('options beside --grid, and results of another grid, are refused', () => {

@@ -220,7 +220,9 @@ describe('a grid of training runs', () => {
     ],
     [{ grid: write('curve.json', { ...source, curve: ['los'] }) }, "curve must be measures of the log: found 'los'"],
   ])('%j is refused', (change, message) => {
-    expectRefused(run('train', { grid, out: fresh(), ...change }), message);
+    const refused = run('train', { grid, out: fresh(), ...change });
+    expectRefused(refused, message, 'grid' in change ? 1 : 2);
+    if ('grid' in change) expect(refused.stderr).toContain(`${change.grid}: `);
   });
 
   test('a cell whose measure is no number is refused by name', () => {
