@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "support/error.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -57,6 +58,15 @@ std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::strin
                                         std::uint64_t usual) {
   const auto told = keys.integer(key, static_cast<std::uint64_t>(parameter("heads").range.maximum));
   return told || usual == 0 || !keys.has("model_type") ? told : usual;
+}
+
+void check_width(const ConfigKeys& keys, std::string_view key, const std::string& weight,
+                 std::uint64_t inputs) {
+  const auto told = keys.integer(key, kLargestSide);
+  if (!told || *told == inputs) return;
+  throw FormatError(weight, "its width is " + std::to_string(inputs) + ", but '" +
+                                std::string(key) + "' in " + keys.name() + " is " +
+                                std::to_string(*told));
 }
 
 }  // namespace eigenscope

@@ -12,6 +12,9 @@
 
 namespace eigenscope {
 
+/// Of a weight matrix: no model is near this wide, and every count of a matrix's elements fits 64 bits.
+inline constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
+
 /// A config.json, or none, seen from some of its objects: a key is looked for in each in turn. An
 /// empty key is in none.
 class ConfigKeys {
@@ -55,5 +58,9 @@ std::vector<std::string> config_objects(const AttentionNames& stack);
 /// is not 0. Throws as ConfigKeys::integer does for more than the parameter heads allows.
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual);
+
+/// Throws FormatError naming the tensor `weight` of so many inputs where the config has another width under `key`.
+void check_width(const ConfigKeys& keys, std::string_view key, const std::string& weight,
+                 std::uint64_t inputs);
 
 }  // namespace eigenscope

@@ -14,8 +14,6 @@
 namespace eigenscope {
 namespace {
 
-// No model is near this wide; with it every count of a matrix's elements fits 64 bits.
-constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
 // Of one head, 512 MiB of double: more is a wrong head count rather than a head.
 constexpr std::uint64_t kMostHeadElements = std::uint64_t{1} << 26;
 
@@ -64,7 +62,10 @@ class StackPlanner {
           return outputs(a.query.weight) < outputs(b.query.weight);
         });
     find_grid(widest);
-    if (!given_heads_) check_width(stack_.layers.front().query.weight);
+    if (!given_heads_) {
+      const std::string& first = stack_.layers.front().query.weight;
+      check_width(keys_, family_->width_key, first, inputs(first));
+    }
     std::vector<LayerPlan> plan;
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
@@ -260,15 +261,6 @@ class StackPlanner {
     check(layer.key, grid.key_heads);
     check_vector(file_, layer.input_gain, layer.query.weight, {inputs(layer.query.weight)});
     check_vector(file_, layer.sinks, layer.query.weight, {grid.heads});
-  }
-
-  void check_width(const std::string& weight) const {
-    const auto given = keys_.integer(family_->width_key, kLargestSide);
-    if (given && *given != inputs(weight)) {
-      refuse_item(weight, "its width is " + std::to_string(inputs(weight)) + ", but '" +
-                              std::string(family_->width_key) + "' in " + keys_.name() + " is " +
-                              std::to_string(*given));
-    }
   }
 
   Rotary rotary_of_layer(int layer, const HeadGrid& grid) const {

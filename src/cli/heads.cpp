@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkpoint/head_counts.h"
@@ -28,6 +29,17 @@ void keep_freed_memory() {
 #endif
 }
 
+/// Does something with one of several checkpoints. Throws FormatError naming it for what its files have.
+template <class Do>
+auto with_one(const std::vector<std::string>& paths, const std::string& path, const Do& act) {
+  try {
+    return act();
+  } catch (const FormatError& error) {
+    if (paths.size() == 1 || std::string_view(error.what()).starts_with(path)) throw;
+    throw FormatError(path, error.what());
+  }
+}
+
 struct HeadsCommand {
   void run() const {
     keep_freed_memory();
@@ -44,13 +56,15 @@ struct HeadsCommand {
       TypedFields::Reader reader(fields);
       // A count for all stacks takes the place of the config beside the weights, which may be the file
       // at fault.
-      checkpoints.give(reader, path, /*look_beside=*/!counts.heads);
-      jobs.push_back(heads_operation.job(reader));
+      jobs.push_back(with_one(paths, path, [&] {
+        checkpoints.give(reader, path, /*look_beside=*/!counts.heads);
+        return heads_operation.job(reader);
+      }));
     }
     Json heads = Json::array(), layers = Json::array(), excluded = Json::array();
     Json like = Json::object();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      run_job(*jobs[i]);
+      with_one(paths, paths[i], [&] { run_job(*jobs[i]); });
       const Json found = json_of(*jobs[i]);
       const auto take = [&](const char* list, Json& all) {
         for (Json row : found[list]) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "checkpoint/config_keys.h"
 #include "io/json_events.h"
 #include "nn/linear.h"
 #include "support/error.h"

@@ -67,9 +67,6 @@ class StoredLinear {
   Eigen::VectorXf bias_;
 };
 
-/// Of a weight matrix.
-inline constexpr std::uint64_t kLargestSide = std::uint64_t{1} << 24;
-
 /// Rows and columns of a tensor that is there. Throws FormatError naming it when it is not a matrix, or too large.
 std::array<Eigen::Index, 2> matrix_shape(const Safetensors& file, const std::string& name);
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/config_keys.h"
 #include "checkpoint/family_match.h"
 #include "inference/linear.h"
 #include "io/json_events.h"

@@ -48,6 +48,8 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   const ConfigKeys keys(&config, config_objects(attention()));
   read_layers(keys);
   read_config(keys);
+  check_width(keys, match_.family->width_key, full_name(attention().query_weight, 0),
+              static_cast<std::uint64_t>(entering_width(0)));
 }
 
 void Transformer::refuse_foreign() const {

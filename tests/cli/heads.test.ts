@@ -129,7 +129,10 @@ test('several models in one call, and folders of models, have a column that dist
   expect(raw('heads', model, runs, '--config', config).stderr).toContain(
     '--config must be given with one checkpoint only: found',
   );
-  writeFileSync(join(runs, 'step2', 'model.safetensors'), 'broken');
+  const second = join(runs, 'step2');
+  writeFileSync(join(second, 'config.json'), JSON.stringify({ num_attention_heads: 7 }));
+  expectRefused(raw('heads', model, runs), `eigenscope: ${second}: `, 1);
+  writeFileSync(join(second, 'model.safetensors'), 'broken');
   expectRefused(raw('heads', model, runs), 'step2', 1);
 });
 

@@ -219,6 +219,7 @@ describe('the file of collected results', () => {
     ['axes', { method: 1 }],
     ['id', 1],
     ['validation', 1],
+    ['text_fingerprint', 1],
   ])('is not made of a cell whose %s is damaged', (key, value) => {
     const damaged = fresh();
     cpSync(cells, damaged, { recursive: true });
@@ -235,6 +236,6 @@ describe('the file of collected results', () => {
   ])('says what is wrong in a grid with %j', (change, message) => {
     const own = join(folder, 'wrong.json');
     writeFileSync(own, JSON.stringify({ ...source, ...change }));
-    expectRefused(run('collect', { cells }, own), message);
+    expectRefused(run('collect', { cells }, own), `${own}: ${message}`, 1);
   });
 });

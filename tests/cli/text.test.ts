@@ -61,6 +61,14 @@ describe('eigenscope attend', () => {
     }
   });
 
+  test('refuses a config.json of another width', () => {
+    const config = join(folder, 'wide.json');
+    const own = JSON.parse(readFileSync(`${MINILM}/config.json`, 'utf8'));
+    writeFileSync(config, JSON.stringify({ ...own, hidden_size: 512 }));
+    const refused = `query.weight: its width is 384, but 'hidden_size' in ${config} is 512`;
+    expectRefused(run('attend', { text: 'The whale swam.', config }, MINILM), refused, 1);
+  });
+
   test('refuses a tokenizer of another model by its token', () => {
     const tokenizer = join(folder, 'tokenizer.json');
     const own = JSON.parse(readFileSync(`${MINILM}/tokenizer.json`, 'utf8'));
