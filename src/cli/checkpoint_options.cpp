@@ -58,23 +58,28 @@ RemoteCheckpoint open_model(const std::string& model, const std::string& config,
   return std::move(*remote);
 }
 
+/// The checkpoint of a training run in its folder, beside which there may be copies of its weights.
+constexpr const char* kRun = "model.safetensors";
+
 /// The published models of a lab.
 std::string default_runs(const Operation& operation) {
   return "docs/models/" + std::string(operation.name);
 }
 
-/// The file, or the .safetensors files in the folder, by name; or, where it has none, the checkpoints of the training
-/// runs in its folders. Throws FormatError for a folder without any.
+/// The file, or the checkpoint of the training run in the folder; or else the .safetensors files in it, by name; or,
+/// where it has none, the checkpoints of the training runs in its folders. Throws FormatError for a folder without any.
 std::vector<File> runs_at(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {open_source(path)};
+  const std::filesystem::path own = std::filesystem::path(path) / kRun;
+  if (std::filesystem::exists(own, error)) return {open_source(own.string())};
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     if (entry.path().extension() == ".safetensors") found.push_back(entry.path().string());
   }
   if (found.empty()) {
     for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-      const std::filesystem::path run = entry.path() / "model.safetensors";
+      const std::filesystem::path run = entry.path() / kRun;
       if (std::filesystem::exists(run, error)) found.push_back(run.string());
     }
   }

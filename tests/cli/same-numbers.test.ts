@@ -1,8 +1,9 @@
 // The same seed must give the same numbers in a terminal and in a browser tab.
-import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Ensemble, LayerMeasure, NativeEngine, Setting, Stack, TokenProcess } from '../../web/engine/protocol.ts';
-import { engine, finish, json, MINILM, optionsOf, root, run } from './eigenscope.ts';
+import { engine, finish, json, MINILM, optionsOf, root, run, temporaryFolder } from './eigenscope.ts';
 
 const samples = 300;
 const base: Setting = {
@@ -213,6 +214,13 @@ test('the lab of hard retrieval, from its published models', () => {
   const settings = { sequences: 16, peak_weight: 0.6, seed: 4 };
   const terminal = json('hard-retrieval', settings, ...names);
   const found = finish(native, 'hard-retrieval', { ...settings, runs, text });
+  // Folders of runs, beside whose checkpoint there are copies of the weights.
+  const folders = names.map((name) => {
+    const folder = temporaryFolder(onTestFinished);
+    for (const file of ['model.safetensors', 'weights.safetensors']) copyFileSync(root + name, join(folder, file));
+    return folder;
+  });
+  expect(json('hard-retrieval', settings, ...folders)).toEqual(terminal);
   expectSameColumns(found.heads, terminal.heads, ['predicted', 'measured', 'hard', 'hard_error', 'uniform', 'random']);
   expectSameColumns(found.correlations, terminal.correlations, ['cost', 'share', 'null', 'null_low', 'p']);
   expectSame(
