@@ -509,6 +509,20 @@ test('another text can be given, and one that is short, empty or binary is refus
   expect(errors).toEqual([]);
 });
 
+test('where a text is refused meanwhile, the heads of the text before are predicted to the end', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model?passages=300`);
+  await openModel(page, trainedModel());
+  const figure = page.locator('#figure-predictors');
+  await figure.scrollIntoViewIfNeeded();
+  await page.locator('[data-predictors-text]').setInputFiles(picked('short.txt', 'a'));
+  const words = 'passages must be at most those of the text';
+  await figure.locator('.message', { hasText: words }).waitFor();
+  await said(page, 'predictors', 'of Moby Dick, first chapters, seed');
+  await expect.poll(async () => (await column(page, 'Entropy measured')).filter(Boolean).length).toBe(8);
+  await figure.locator('.message', { hasText: words }).waitFor();
+  expect(errors).toEqual([]);
+});
+
 test('several checkpoints are put side by side', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);

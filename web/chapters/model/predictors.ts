@@ -116,7 +116,8 @@ export class PredictorsFigure implements Figure {
     checkpoints.changed.subscribe(() => (questions.hidden = false));
   }
 
-  async compute(context: FigureContext): Promise<void> {
+  /** `refusal`: why an offered text was refused, said while the question before it is answered. */
+  async compute(context: FigureContext, refusal = ''): Promise<void> {
     const { passages, seed, tokens_source, tokens_order } = context.state;
     const { zipf_exponent, zipf_offset } = context.state;
     const { files } = this.checkpoints;
@@ -125,13 +126,13 @@ export class PredictorsFigure implements Figure {
     if (missingOf(files)) return; // the place of the typed text says what is missing
     const { offered } = this;
     const text = offered ?? (await this.texts.load());
+    const askedOf = ({ bytes }: Text) => [files, bytes, passages, seed, tokens_order, zipf_exponent, zipf_offset];
     const begin = () => {
       if (this.measurements.predictions) this.measurements.set({ predictions: null }); // another question
-      const asked = [files, text, passages, seed, tokens_order, zipf_exponent, zipf_offset];
-      if (asked.some((it, i) => it !== this.asked[i])) this.measurements.sources.clear();
-      this.asked = asked;
+      if (!this.wasAsked(askedOf(text))) this.measurements.sources.clear();
+      this.asked = askedOf(text);
       this.text = text.name;
-      this.frame.complain('');
+      this.frame.complain(refusal);
     };
     if (!offered) begin();
     const question = questionOf(files, text.bytes, context.state);
@@ -141,16 +142,25 @@ export class PredictorsFigure implements Figure {
       newest = { part, progress };
       this.takePart(context, part, progress);
     };
-    const predictions = await context.run('predict', question, take).catch((error: unknown) => {
-      if (!context.signal.aborted) {
+    const predictions = await context.run('predict', question, take).catch(async (error: unknown) => {
+      if (context.signal.aborted) throw error;
+      if (newest) this.take(context, newest.part, newest.progress); // the heads before what failed
+      if (this.offered) {
         this.offered = null;
-        if (newest) this.take(context, newest.part, newest.progress); // the heads before what failed
+        const known = this.measurements.sources.get(tokens_source);
+        if (known && this.wasAsked(askedOf(await this.texts.load()))) this.take(context, known, 1);
+        else await this.compute(context, (error as Error).message);
       }
       throw error;
     });
     if (this.offered) this.accept(this.offered, begin);
     this.measurements.sources.set(tokens_source, predictions);
     this.take(context, predictions, 1);
+  }
+
+  /** The answers that are known are to this question, whatever the source of the statistics. */
+  private wasAsked(question: readonly unknown[]): boolean {
+    return question.every((it, i) => it === this.asked[i]);
   }
 
   /** Takes a text in the place of the present one, which stays where the engine refuses the new one. */
