@@ -181,9 +181,9 @@ TEST_CASE("an interrupted cell goes on from its partial file") {
   // A step that only the file has: a run that begins anew logs step 0 again.
   change(folder.path("cells/" + cell.id + ".partial"), R"(\"step\":0,)", R"(\"step\":7,)");
   CHECK(finished(cells, grid, cell) == 2 * piece);
-  OrderedJson expected = whole.result(grid, cell).value();
+  OrderedJson expected = whole.result(grid, cell, "").value();
   expected["initial"]["step"] = expected["curve"]["step"][0] = 7;
-  CHECK(cells.result(grid, cell) == expected);
+  CHECK(cells.result(grid, cell, "") == expected);
 }
 
 TEST_CASE("a grid's validation text: with another one no cell goes on, and no result is taken") {
@@ -197,8 +197,8 @@ TEST_CASE("a grid's validation text: with another one no cell goes on, and no re
   const CellFolder cells(folder.path());
   const double piece = interrupted(cells, before, cell);
   CHECK(finished(cells, grid, cell) == piece);  // anew
-  CHECK(cells.result(grid, cell).value().at("validation") == "valid.txt");
-  const auto refused = failure_of([&] { cells.result(before, cell); });
+  CHECK(cells.result(grid, cell, "").value().at("validation") == "valid.txt");
+  const auto refused = failure_of([&] { cells.result(before, cell, ""); });
   CHECK(refused.kind == "format");
   CHECK_THAT(refused.message, ContainsSubstring("validation text"));
   REQUIRE(interrupted(cells, grid, cell) == piece);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "support/error.h"
+#include "io/json_events.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -64,9 +64,8 @@ void check_width(const ConfigKeys& keys, std::string_view key, const std::string
                  std::uint64_t inputs) {
   const auto told = keys.integer(key, kLargestSide);
   if (!told || *told == inputs) return;
-  throw FormatError(weight, "its width is " + std::to_string(inputs) + ", but '" +
-                                std::string(key) + "' in " + keys.name() + " is " +
-                                std::to_string(*told));
+  refuse_item(weight, "its width is " + std::to_string(inputs) + ", but '" + std::string(key) +
+                          "' in " + keys.name() + " is " + std::to_string(*told));
 }
 
 }  // namespace eigenscope

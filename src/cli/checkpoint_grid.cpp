@@ -192,7 +192,7 @@ void CheckpointGridOptions::add_to(CLI::App& app, const Operation& operation) {
 void CheckpointGridOptions::run() const {
   check_beside_grid(*app_, grid_option_, out_);
   const Shard shard = parse_shard(shard_);
-  const CheckpointGrid grid = parsed_file(grid_, parse_checkpoint_grid);
+  const CheckpointGrid grid = parsed(grid_, read_text(grid_), parse_checkpoint_grid);
   if (grid.operation != operation_) {
     throw FormatError(grid_, "operation must be that of the command, `" +
                                  std::string(operation_->name) + "`: found `" +
@@ -210,8 +210,9 @@ void CheckpointGridOptions::run() const {
       std::cerr << "eigenscope: " << cell.checkpoint << ": " << problem.what() << '\n';
       ++failed;
       continue;
-    } catch (const InvalidArgument& problem) {  // of an option, which all checkpoints share
-      throw FormatError(grid_, problem.what());
+    } catch (
+        const InvalidArgument& problem) {  // of the grid's options: most refuse every checkpoint
+      throw FormatError(grid_, cell.checkpoint + ": " + problem.what());
     }
     replace_file(cell_path(out_, cell), write_json(json, 1) + "\n");
   }

@@ -43,9 +43,11 @@ struct CollectCommand {
 
   void run() const {
     if (!std::filesystem::is_directory(cells)) throw FormatError(cells, "there is no such folder");
-    const Json results = has_checkpoints(read_text(grid))
-                             ? collect_checkpoints(parsed_file(grid, parse_checkpoint_grid), cells)
-                             : collected_runs(parsed_file(grid, parse_grid));
+    const std::string source = read_text(grid);
+    const Json results =
+        has_checkpoints(source)
+            ? collect_checkpoints(parsed(grid, source, parse_checkpoint_grid), cells)
+            : collected_runs(parsed(grid, source, parse_grid));
     const std::string text = json_text(results);
     if (out.empty()) {
       std::cout << text;

@@ -35,7 +35,9 @@ auto with_one(const std::vector<std::string>& paths, const std::string& path, co
   try {
     return act();
   } catch (const FormatError& error) {
-    if (paths.size() == 1 || std::string_view(error.what()).starts_with(path)) throw;
+    const std::string_view text = error.what();
+    const bool is_named = text.starts_with(path + ":") || text.starts_with(path + "/");
+    if (paths.size() == 1 || is_named) throw;
     throw FormatError(path, error.what());
   }
 }

@@ -19,8 +19,7 @@ std::string read_text(const std::string& path);
 
 /// What `parse` makes of the text of a file. Throws FormatError naming the file for what it refuses.
 template <class Parse>
-auto parsed_file(const std::string& path, const Parse& parse) {
-  const std::string text = read_text(path);
+auto parsed(const std::string& path, const std::string& text, const Parse& parse) {
   try {
     return parse(text);
   } catch (const InvalidArgument& error) {

@@ -106,7 +106,7 @@ struct TrainCommand {
   void run() {
     if (grid_option->count() > 0) {
       check_beside_grid(*own_app, grid_option, out, {"out", "save-every"});
-      Grid grid = parsed_file(grid_path, parse_grid);
+      Grid grid = parsed(grid_path, read_text(grid_path), parse_grid);
       if (!missing.empty()) keep_missing(grid, read_json(read_text(missing), missing), missing);
       return run_cells(grid, parse_shard(shard), out, input().save_every);
     }

@@ -154,9 +154,10 @@ std::optional<Json> CellFolder::result(const Grid& grid, const GridCell& cell,
                       "from the run's; give another --out, or remove the file to run it again");
   }
   if (!text.empty() && json->value(kText, text) != text) {
-    throw FormatError(path,
-                      "it was trained on another text; give another --out, or remove the file to "
-                      "run it again");
+    throw FormatError(
+        path,
+        "it was trained on another text than the grid's or its first result; train "
+        "all runs on one text, in another folder, or remove the file to run it again");
   }
   return json;
 }

@@ -33,7 +33,7 @@ class CellFolder {
   /// The result of a finished cell; nothing when it has none. `text`: the fingerprint of what it was trained on, empty
   /// where any is right. Throws FormatError when the file is of other settings or of another text, or cannot be read.
   std::optional<OrderedJson> result(const Grid& grid, const GridCell& cell,
-                                    const std::string& text = {}) const;
+                                    const std::string& text) const;
   /// The fingerprint of what a result was trained on; empty in results that have none.
   static std::string text_of(const OrderedJson& result);
 

@@ -49,7 +49,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   read_layers(keys);
   read_config(keys);
   check_width(keys, match_.family->width_key, full_name(attention().query_weight, 0),
-              static_cast<std::uint64_t>(entering_width(0)));
+              static_cast<std::uint64_t>(sides(attention().query_weight, 0)[0]));
 }
 
 void Transformer::refuse_foreign() const {

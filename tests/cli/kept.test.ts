@@ -209,6 +209,7 @@ describe('the file of collected results', () => {
     expect(lstatSync(device!).isSymbolicLink()).toBe(true);
     const piped = bash(`"$EIGENSCOPE" collect ${grid} --cells ${cells} --out >(cat) | cat`);
     expect(piped.stdout).toBe(whole);
+    expect(bash(`cat ${grid} | "$EIGENSCOPE" collect - --cells ${cells}`).stdout).toBe(whole);
     expect(collect(cells, folder).stderr).toContain('it must be a file, but it is a folder');
   });
 
