@@ -94,7 +94,7 @@ test('a lab opens with the answer of the build, computes another, and comes back
   expect(await findings.innerText()).toMatch(/^A prior/);
   await go(page, SOON.prior);
   await expect.poll(accuracies).not.toEqual(shipped);
-  expect(await findings.innerText()).toMatch(/^At the default settings: A prior/);
+  expect(await findings.innerText()).toMatch(/^This caption describes the default settings. A prior/);
   await page.locator('#uses').getByRole('button', { name: 'Reset' }).click();
   await expect.poll(accuracies).toEqual(shipped);
   expect(errors).toEqual([]);

@@ -4,7 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { localizeFacts } from '../../web/chapters/localize/facts.ts';
-import { pathsIn, PRESETS, written } from '../../web/chapters/presets.ts';
+import { pathsIn, PRESETS, valueText, written } from '../../web/chapters/presets.ts';
+import { withError } from '../../web/charts/with-error.ts';
 import type { Fact, Preset } from '../../web/chapters/shared/preset.ts';
 import levels from '../../web/generated/sample-levels.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
@@ -64,6 +65,14 @@ function pathsInProse(view: ViewName): string[] {
   const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
   return [...html.matchAll(/\{\{value\s+([\w.-]+)\s*\}\}/g)].map(([, path]) => path!);
 }
+
+test('a number with an error is shown with two standard errors', () => {
+  const { sparse, sparse_error } = values.uses.penalty.most;
+  expect(sparse_error).toBeGreaterThan(0);
+  expect(valueText('uses.penalty.most.sparse')).toBe(withError(sparse, sparse_error));
+  expect(valueText('uses.penalty.most.sparse')).toContain(' ± ');
+  expect(valueText('uses.waiver.sinks')).toBe(written(values.uses.waiver.sinks));
+});
 
 /** Asserts that the page shows the number that the command line computes. */
 function expectShown(view: ViewName, path: string, all: Numbers): void {

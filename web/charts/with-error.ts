@@ -3,8 +3,8 @@ import { short } from './format';
 /** Error bars, and the number after ±, are this many standard errors. */
 export const BARS = 2;
 
-/** Decimals that a number can be rounded to. */
-const MOST_DECIMALS = 100;
+/** More decimals are a power of ten. */
+const MOST_DECIMALS = 6;
 
 /** A row that has a field `F` with its standard error. */
 type Measured<F extends string> = Readonly<Record<F | `${F}_error`, number | null>>;
@@ -19,13 +19,13 @@ export function estimate<N extends string, F extends string>(
   return found as Record<N | `${N}_error`, number>;
 }
 
-/** A number, with ± as far as its error bars reach, to two digits of these. */
+/** A number, with ± as far as its error bars reach, to two digits of these; alone where they are none. */
 export function withError(value: number | null, error: number | null): string {
-  if (error === null || value === null || !Number.isFinite(error)) return short(value);
+  if (!error || value === null || !Number.isFinite(error)) return short(value);
   const reach = Number((BARS * error).toPrecision(2));
   const decimals = Math.max(1 - Math.floor(Math.log10(reach)), 0);
-  const rounded = decimals <= MOST_DECIMALS ? Number(value.toFixed(decimals)) : value;
-  return `${short(rounded)} ± ${short(reach)}`;
+  const text = (it: number) => (decimals <= MOST_DECIMALS ? it.toFixed(decimals).replace('-', '\u2212') : short(it));
+  return `${text(value)} ± ${text(reach)}`;
 }
 
 /** The same of a field of a row. */

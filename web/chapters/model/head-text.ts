@@ -52,7 +52,7 @@ export class HeadTextFigure implements Figure {
   private noted = '';
   /** The last answer that is not partial. */
   private whole: { files: Checkpoint; text: Attended; reading: string } | null = null;
-  /** The last model that has read something, if only with its first layers. */
+  /** The last model that has read something, if only with its first layers: it can be read. */
   private readable: Checkpoint | null = null;
   /** A person has cancelled since. */
   private isCancelled = false;
@@ -130,7 +130,10 @@ export class HeadTextFigure implements Figure {
     this.whole = { files, text, reading };
   }
 
-  /** After a cancel: shows the answer before again, where there is one of this model. */
+  /**
+   * After a cancel, or where the newest sentence could not be read: shows the last whole answer of this model again,
+   * or leaves the first layers that are shown.
+   */
   private restore(files: Checkpoint): void {
     const { whole, measurements } = this;
     if (this.readable !== files || this.checkpoints.files !== files) return;

@@ -105,10 +105,10 @@ export class Picks {
   }
 
   private follow = (): void => {
-    const { head, reading } = this.store.state;
+    const { head } = this.store.state;
     const { readsText } = this.measurements;
     this.examples.forEach((button, i) => {
-      button.setAttribute('aria-pressed', String(EXAMPLES[i].reading === reading && this.shows(EXAMPLES[i])));
+      button.setAttribute('aria-pressed', String(this.shows(EXAMPLES[i])));
     });
     this.buttons.forEach((button, i) => {
       const { name, help, value } = PICKS[i];
@@ -122,10 +122,10 @@ export class Picks {
     });
   };
 
-  /** The sentence of the example was read, and the head that is shown is the one that it is about. */
+  /** The sentence of the example is typed and was read, and the head that is shown is the one that it is about. */
   private shows(example: Example): boolean {
     const { checkpoints, measurements, store } = this;
-    if (measurements.reading !== example.reading) return false;
+    if ([store.state.reading, measurements.reading].some((it) => it !== example.reading)) return false;
     const best = this.best(valueOf(example));
     return best !== null && placeOf(best) === placeOf(checkpoints.head(store.state.head));
   }

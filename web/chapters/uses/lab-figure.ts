@@ -52,23 +52,27 @@ export function askedState({ state, quality }: FigureContext, quick: Quick): Rea
 export abstract class LabFigure<Output> implements Figure {
   abstract readonly inputs: readonly (keyof State & string)[];
   readonly repaintOn: readonly (keyof State & string)[] = [];
-  /** The title at other settings than the chapter's own, whose finding is the title on the page. */
+  /** The title of another answer than the build's, whose finding is the title on the page. */
   abstract readonly topic: string;
   readonly frame: Frame;
   private finding: string;
   private claim: HTMLElement;
-  /** Before the findings that the page has below the charts: they are those of the chapter's own settings. */
-  private scope = Object.assign(document.createElement('span'), { textContent: 'At the default settings: ' });
+  /** Stands before the caption of the page where the answer is not the build's, of which the caption tells. */
+  private scope = Object.assign(document.createElement('span'), {
+    textContent: 'This caption describes the default settings. ',
+    hidden: true,
+  });
   private output: Output | null = null;
   /** The state whose answer it is. */
   protected answered: Readonly<State> = usesView.defaults;
+  /** It is the build's. */
+  private isBuilt = true;
 
   constructor(readonly id: FigureOf<'uses'>) {
     this.frame = new Frame(id, () => this.table());
     this.finding = this.frame.name;
     this.claim = child(this.frame.root, '[data-claim]');
     child(this.frame.root, 'figcaption').prepend(this.scope);
-    this.scope.hidden = true;
   }
 
   /** The whole answer; `take` gets what is known of it so far, with the share in [0, 1]. */
@@ -85,25 +89,21 @@ export abstract class LabFigure<Output> implements Figure {
     return chart({ label: '', ...CARD, x: scale(x), y: scale(y), marks }).svg;
   }
 
-  /** The answer is what the build has computed. */
+  /** The answer is what the build has computed: that of the chapter's own settings. */
   protected isKnown(state: Readonly<State>): boolean {
-    return this.isFirst(state);
-  }
-
-  /** The chapter's own settings. */
-  private isFirst(state: Readonly<State>): boolean {
     return areEqual(pick(state, this.inputs), pick(usesView.defaults, this.inputs));
   }
 
   async compute(context: FigureContext): Promise<void> {
-    const take = (output: Output) => {
+    const take = (output: Output, isBuilt = false) => {
       this.output = output;
       this.answered = context.state;
+      this.isBuilt = isBuilt;
       this.claim.classList.remove(BEFORE);
     };
     if (this.isKnown(context.state)) {
       const { [this.id]: first } = await firstAnswers();
-      if (!context.signal.aborted) take(first);
+      if (!context.signal.aborted) take(first, true);
       return;
     }
     this.claim.classList.add(BEFORE);
@@ -132,8 +132,8 @@ export abstract class LabFigure<Output> implements Figure {
     this.claim.textContent = claim;
     frame.put(compose(parts, { width: frame.width, height }, `${claim} ${caption}`));
     frame.say(caption);
-    this.scope.hidden = this.isFirst(this.answered);
-    frame.retitle(this.scope.hidden ? this.finding : this.topic);
+    this.scope.hidden = this.isBuilt;
+    frame.retitle(this.isBuilt ? this.finding : this.topic);
   }
 
   table(): Table | null {

@@ -20,7 +20,7 @@ export function claimText(output: AgentOutput): string {
     fieldWithError(agentRow(output, policy, MOST_DISTRACTORS, scale), 'gain');
   return (
     `With ${MOST_DISTRACTORS} distractors self-attention adds ${gain('attention')} ` +
-    `to the accuracy of the perceptron, ${short(agentRow(output, 'plain', MOST_DISTRACTORS).accuracy)}; ` +
+    `to the accuracy of the perceptron, ${fieldWithError(agentRow(output, 'plain', MOST_DISTRACTORS), 'accuracy')}; ` +
     `uniform attention weights add ${gain('uniform')}, an L1 penalty ${gain('sparse')}. ` +
     `At ${LOUD} times the scale in training self-attention adds ${gain('attention', LOUD)}, the L1 penalty ` +
     `${gain('sparse', LOUD)}.`
@@ -31,7 +31,8 @@ export function claimText(output: AgentOutput): string {
 export function directionText(output: AgentOutput): string {
   const own = output.eigenvectors.find(({ distractors }) => distractors === MOST_DISTRACTORS);
   if (!own || own.share === null) return '';
-  const share = (scale: number) => short(agentRow(output, 'attention', MOST_DISTRACTORS, scale).relevant_share);
+  const share = (scale: number) =>
+    fieldWithError(agentRow(output, 'attention', MOST_DISTRACTORS, scale), 'relevant_share');
   return (
     `With ${MOST_DISTRACTORS} distractors the four leading eigenvectors of W have ` +
     `${fieldWithError(own, 'share')} of their squared entries on the four relevant features ` +

@@ -41,7 +41,7 @@ export const contextPresets: readonly LabPreset<ContextMeasured>[] = [
     name: 'Positions kept',
     text:
       '<b>The claim of Zhang et al. fails.</b> With the positions of the text the same eight blocks add ' +
-      '{positions.kept} bits per byte, less than two standard errors.',
+      '{positions.kept} bits per byte.',
     claim: ({ positions }) => Math.abs(positions.kept) < 2 * positions.kept_error && positions.kept < 0.01,
   },
   {

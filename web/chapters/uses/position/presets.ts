@@ -48,8 +48,8 @@ export const positionPresets: readonly LabPreset<PositionMeasured>[] = [
     name: 'Random start',
     text:
       '<b>The lowest minimum has the transition, training does not.</b> With a teacher that attends by position a ' +
-      'little more ($\\omega$ = 0.4), a random start at $n/d$ = 2 ends {random.random_difference} above the loss ' +
-      'of the start by meaning, about as far as the start by position ({random.difference}).',
+      'little more ($\\omega$ = 0.4), a random start at $n/d$ = 2 ends about where the start by position does: ' +
+      '{random.random_difference} above the loss of the start by meaning, that by position {random.difference}.',
     state: { teacher_position: 0.4 },
     claim: ({ random: { difference, random_difference, random_share } }) =>
       difference > 0 && random_difference > 0.5 * difference && random_share < 0.5,

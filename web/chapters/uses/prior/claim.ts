@@ -1,4 +1,3 @@
-import { short } from '../../../charts/format';
 import { fieldWithError } from '../../../charts/with-error';
 import type { PriorOutput, PriorRow } from './marks';
 
@@ -18,9 +17,10 @@ export const MANY = 1600;
 export function claimText(output: PriorOutput): string {
   if (output.rows.some(({ trainings }) => trainings === 0)) return '';
   const gain = (prior: PriorRow['prior'], examples: number) => fieldWithError(rowOf(output, prior, examples), 'gain');
+  const none = rowOf(output, 'none', FEW);
   return (
     `With ${FEW} examples the prior on the target adds ${gain('correct', FEW)} to the accuracy of ` +
-    `${short(rowOf(output, 'none', FEW).accuracy)}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +
+    `${fieldWithError(none, 'accuracy')}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +
     `and a uniform prior, without information on the target, ${gain('uniform', SOME)}. ` +
     `With ${MANY} examples the prior on the target adds ${gain('correct', MANY)}, one on a wrong object ` +
     `${gain('wrong', MANY)}.`
@@ -29,12 +29,12 @@ export function claimText(output: PriorOutput): string {
 
 /** What accuracy and spectrum have to do with the weight on the target. */
 export function groundingText(output: PriorOutput): string {
-  const { mean_correlation, variance_correlation, accuracy_correlation, mean_error } = output;
-  if (mean_error === null) return '';
+  if (output.mean_error === null) return '';
+  const correlation = (what: 'mean' | 'variance' | 'accuracy') => fieldWithError(output, `${what}_correlation`);
   return (
-    `Over all points the weight on the target has the rank correlation ${short(mean_correlation)} ` +
-    `with the mean of the eigenspectrum, ${short(variance_correlation)} with its variance and ` +
-    `${short(accuracy_correlation)} with the accuracy; it differs from that of W = m I by ${short(mean_error)} ` +
-    'on average.'
+    `Over all points the weight on the target has the rank correlation ${correlation('mean')} ` +
+    `with the mean of the eigenspectrum, ${correlation('variance')} with its variance and ` +
+    `${correlation('accuracy')} with the accuracy; it differs from that of W = m I by ` +
+    `${fieldWithError(output, 'mean_error')} on average.`
   );
 }

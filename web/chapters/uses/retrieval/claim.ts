@@ -22,7 +22,7 @@ export function localizationText(output: RetrievalOutput): string {
       `${twoDigits(null_low)} to ${twoDigits(null_high)})`,
   );
   return (
-    `Rank correlation over heads of P(max S > c) with the cost over that of uniform weights: ${parts.join('; ')}; ` +
-    `of its prediction with the measured one: ${fieldWithError(output, 'agreement')}.`
+    `Rank correlation over heads of P(max S > c) with the cost over that of uniform weights: ${parts.join('; ')}. ` +
+    `The rank correlation of predicted with measured P(max S > c) is ${fieldWithError(output, 'agreement')}.`
   );
 }

@@ -1,4 +1,4 @@
-import { count, short } from '../../../charts/format';
+import { count } from '../../../charts/format';
 import { fieldWithError } from '../../../charts/with-error';
 import { endsOf, rowOf, type TokenPriorOutput, type TokenPriorRow } from './marks';
 
@@ -18,11 +18,11 @@ export function claimText(output: TokenPriorOutput): string {
 export function weightText(output: TokenPriorOutput): string {
   const [, many] = endsOf(output);
   const none = rowOf(output, 'none', many);
-  const { mean_weight } = rowOf(output, 'previous', many);
-  if (none.largest_weight === null || mean_weight === null) return '';
+  const own = rowOf(output, 'previous', many);
+  if (none.largest_weight === null || own.mean_weight === null) return '';
   return (
     `With ${count(many)} bytes and no prior, the head with most weight on the previous token has ` +
     `${fieldWithError(none, 'largest_weight')}; with the prior on this token the mean over heads is ` +
-    `${short(mean_weight)}.`
+    `${fieldWithError(own, 'mean_weight')}.`
   );
 }

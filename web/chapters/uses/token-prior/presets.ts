@@ -30,7 +30,8 @@ export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
     name: 'Position bias',
     text:
       '<b>The claim of Le et al. fails</b> where positions are a bias of the logits: the prior adds {bias.few} bits ' +
-      'per byte with 2,000 training bytes and {bias.many} with 128,000. Without it one head has the weight {bias.head} on the previous token.',
+      'per byte with 2,000 training bytes and {bias.many} with 128,000. Without it one head has the weight ' +
+      '{bias.head} on the previous token.',
     claim: ({ bias: it }) =>
       it.few > -0.05 && it.few > -2 * it.few_error && it.many > -0.05 && it.many > -2 * it.many_error && it.head > 0.6,
   },
