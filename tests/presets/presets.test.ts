@@ -69,8 +69,9 @@ function pathsInProse(view: ViewName): string[] {
 test('a number with an error is shown with two standard errors', () => {
   const { sparse, sparse_error } = values.uses.penalty.most;
   expect(sparse_error).toBeGreaterThan(0);
-  expect(valueText('uses.penalty.most.sparse')).toBe(withError(sparse, sparse_error));
-  expect(valueText('uses.penalty.most.sparse')).toContain(' ± ');
+  const shown = valueText('uses.penalty.most.sparse').replaceAll('\u00a0', ' ');
+  expect(shown).toBe(withError(sparse, sparse_error));
+  expect(shown).toContain(' ± ');
   expect(valueText('uses.waiver.sinks')).toBe(written(values.uses.waiver.sinks));
 });
 

@@ -43,7 +43,8 @@ export function valueText(path: string): string {
   const value = found(path);
   if (typeof value !== 'number') throw new Error(`no value was measured for {${path}}`);
   const error = found(`${path}_error`);
-  return typeof error === 'number' ? withError(value, error) : written(value);
+  const unbroken = (text: string) => text.replaceAll(' ', '\u00a0');
+  return typeof error === 'number' ? unbroken(withError(value, error)) : written(value);
 }
 
 /** Where the tour of a chapter ends: a place of the page and what the link to it says. */
