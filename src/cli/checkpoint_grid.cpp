@@ -210,8 +210,8 @@ void CheckpointGridOptions::run() const {
       std::cerr << "eigenscope: " << cell.checkpoint << ": " << problem.what() << '\n';
       ++failed;
       continue;
-    } catch (
-        const InvalidArgument& problem) {  // of the grid's options: most refuse every checkpoint
+    } catch (const InvalidArgument& problem) {
+      // Of the grid's options: most refuse every checkpoint.
       throw FormatError(grid_, cell.checkpoint + ": " + problem.what());
     }
     replace_file(cell_path(out_, cell), write_json(json, 1) + "\n");
