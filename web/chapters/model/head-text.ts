@@ -52,8 +52,6 @@ export class HeadTextFigure implements Figure {
   private noted = '';
   /** The last answer that is not partial. */
   private whole: { files: Checkpoint; text: Attended; reading: string } | null = null;
-  /** The last model that has read something, if only with its first layers: it can be read. */
-  private readable: Checkpoint | null = null;
   /** A person has cancelled since. */
   private isCancelled = false;
   private words = child(document, '[data-head-words]');
@@ -108,7 +106,7 @@ export class HeadTextFigure implements Figure {
       const isUnasked = error instanceof EngineError && !error.begun;
       if (context.signal.aborted || isUnasked) this.restore(files);
       const isRefused = isUnasked && error.name === 'FormatError';
-      if (!isRefused || this.readable === files) throw error;
+      if (!isRefused || this.measurements.text) throw error; // a model that has read some layers can be read
       if (pictures) return this.lookAt(context, files, true);
       this.measurements.set({ text: null, unreadable: error.message });
     }
@@ -121,11 +119,9 @@ export class HeadTextFigure implements Figure {
     const settings = { text: reading, length: LONGEST, fit_length: true, passages: 1, weights: true };
     const input = { model, index, config, tokenizer, ...settings };
     const text = await attendByLayers(context, input, (part, progress) => {
-      this.readable = files;
       this.measurements.set({ text: part, reading, isPartial: true });
       context.show(progress);
     });
-    this.readable = files;
     this.measurements.set({ text, reading });
     this.whole = { files, text, reading };
   }
@@ -136,7 +132,7 @@ export class HeadTextFigure implements Figure {
    */
   private restore(files: Checkpoint): void {
     const { whole, measurements } = this;
-    if (this.readable !== files || this.checkpoints.files !== files) return;
+    if (!measurements.text || this.checkpoints.files !== files) return;
     this.isCancelled = true;
     if (whole?.files === files) measurements.set({ text: whole.text, reading: whole.reading });
   }
@@ -144,7 +140,6 @@ export class HeadTextFigure implements Figure {
   /** Runs the model on the chosen picture. */
   private async lookAt(context: FigureContext, files: Checkpoint, onlyPictures: boolean): Promise<void> {
     const text = await this.picture.ask(context, files);
-    this.readable = files;
     this.measurements.set({ text, onlyPictures });
     this.whole = { files, text, reading: this.measurements.reading };
   }
