@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { written } from '../../web/chapters/presets.ts';
 import { CORRELATIONS, quantityOf, type Quantity } from '../../web/chapters/localize/correlation-rows.ts';
-import { correlationsHtml, correlationText } from '../../web/chapters/localize/correlations.ts';
+import { fixed } from '../../web/charts/format.ts';
+import { correlationsHtml } from '../../web/chapters/localize/correlations.ts';
 import { PASSAGE } from '../../web/chapters/model/reading.ts';
 import ranked from '../../web/generated/correlations.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
@@ -57,7 +58,7 @@ describe('the heads of the sample', () => {
       for (const frame of ['identity', 'embeddings', 'layer', 'random'] as const) {
         const value = correlation(quantity, of, frame);
         expect(ranked[i]![frame]).toBeCloseTo(value, 5);
-        expect(html).toContain(`<td>${correlationText(value)}</td>`);
+        expect(html).toContain(`<td>${fixed(value, 2)}</td>`);
       }
     });
   });

@@ -31,6 +31,11 @@ export function padded(value: number): string {
   return paddedDigits(value);
 }
 
+/** So many decimals, with their zeros, and a true minus sign: for finite numbers. */
+export function fixed(value: number, decimals: number): string {
+  return format(`.${decimals}f`)(value);
+}
+
 function powerOf(value: number): string {
   const [digits, exponent] = powerDigits(value).split('e');
   return `${digits}·10${raised(Number(exponent.replace('\u2212', '-')))}`;

@@ -1,4 +1,4 @@
-import { short } from './format';
+import { fixed, short } from './format';
 
 /** Error bars, and the number after ±, are this many standard errors. */
 export const BARS = 2;
@@ -24,7 +24,7 @@ export function withError(value: number | null, error: number | null): string {
   if (!error || value === null || !Number.isFinite(error)) return short(value);
   const reach = Number((BARS * error).toPrecision(2));
   const decimals = Math.max(1 - Math.floor(Math.log10(reach)), 0);
-  const text = (it: number) => (decimals <= MOST_DECIMALS ? it.toFixed(decimals).replace('-', '\u2212') : short(it));
+  const text = (it: number) => (decimals <= MOST_DECIMALS ? fixed(it, decimals) : short(it));
   return `${text(value)} ± ${text(reach)}`;
 }
 

@@ -1,4 +1,5 @@
 import values from '../../generated/correlations.json';
+import { fixed } from '../../charts/format';
 import { covarianceNames, type HeadMeasures } from '../../heads/traces';
 import type { Covariance } from '../../state/heads';
 import { CORRELATIONS } from './correlation-rows';
@@ -11,15 +12,10 @@ const MEASURED: Partial<Record<keyof HeadMeasures, string>> = {
 };
 const COLUMNS: readonly Covariance[] = ['identity', 'embeddings', 'layer', 'random'];
 
-/** Two digits and a true minus sign. */
-export function correlationText(value: number): string {
-  return value.toFixed(2).replace('-', '−');
-}
-
 /** How well the theory ranks the sample's heads, as a table; the build computed its numbers. */
 export function correlationsHtml(): string {
   const rows = CORRELATIONS.map(({ label, measured }, i) => {
-    const cells = COLUMNS.map((it) => `<td>${correlationText(values[i][it])}</td>`);
+    const cells = COLUMNS.map((it) => `<td>${fixed(values[i][it], 2)}</td>`);
     return `<tr><th scope="row">${label}</th><td>${MEASURED[measured]}</td>${cells.join('')}</tr>`;
   });
   const heads = COLUMNS.map((it) => `<th scope="col">${covarianceNames[it]}</th>`);

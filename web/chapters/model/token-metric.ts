@@ -1,4 +1,4 @@
-import { count, short, tick } from '../../charts/format';
+import { count, fixed, short, tick } from '../../charts/format';
 import { legend } from '../../charts/legend';
 import { chart, compose, gridX, gridY, shifted, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
@@ -168,7 +168,7 @@ export class TokenMetricFigure implements Figure {
 
   private rank(row: Row, metric: Metric): string {
     const found = this.expectation(row, metric)?.rank_correlation ?? null;
-    return found === null ? 'not compared' : found.toFixed(2).replace('-', '−');
+    return found === null ? 'not compared' : fixed(found, 2);
   }
 
   /** What the first row shows; the plain title while no text is measured. */
