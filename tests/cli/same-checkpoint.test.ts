@@ -1,14 +1,14 @@
 // What a checkpoint's heads are and do: the same numbers in a terminal and in a browser tab.
-import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
+import { writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { CheckpointFiles, Head, Input, NativeEngine } from '../../web/engine/protocol.ts';
 import operations from '../../web/generated/operations.json';
 import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, shardsOf } from '../checkpoints.ts';
-import { engine, expectRefused, finish, json, MINILM, raw, root, source, temporaryFolder } from './eigenscope.ts';
+import { engine, expectRefused, finish, json, MINILM, pages, raw, source, temporaryFolder } from './eigenscope.ts';
 
 const folder = temporaryFolder();
-const text = readFileSync(`${root}README.md`);
+const text = pages();
 const prose = join(folder, 'prose.txt');
 writeFileSync(prose, text);
 

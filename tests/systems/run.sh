@@ -1,11 +1,11 @@
 #!/bin/bash
-# Runs ./demo until the page answers, then ./check --quick, on bare systems: each a root folder made by
+# Runs ./demo until the page answers, then ./check, on bare systems: each a root folder made by
 # debootstrap from a mirror of this machine's apt sources, with a fresh clone of HEAD. Writes the results
 # into docs/tests.md. As root; needs debootstrap.
 set -euo pipefail
 
 usage="usage: npm run test:systems -- [--until demo|check] [SYSTEM...]
-  --until STEP  the last step, demo or check (./check --quick); default check
+  --until STEP  the last step, demo or check (./check); default check
   SYSTEM        debian-12, debian-13, ubuntu-22.04 or ubuntu-24.04; default all
 The root folders are in /var/tmp/eigenscope-systems, or in \$EIGENSCOPE_SYSTEMS_DIR, until the end. Logs stay there."
 known="debian-12 debian-13 ubuntu-22.04 ubuntu-24.04"
@@ -156,7 +156,7 @@ run_demo() {
 
 run_check() {
   local log=$folder/$system.check.log
-  in_system /root/eigenscope/check --quick >"$log" 2>&1 </dev/null || { tail -n 60 "$log" >&2; return 1; }
+  in_system /root/eigenscope/check >"$log" 2>&1 </dev/null || { tail -n 60 "$log" >&2; return 1; }
 }
 
 # record <command> <result> <seconds>: a row of the table, with the versions that the system has.
@@ -206,6 +206,6 @@ for system in "${systems[@]}"; do
   install_system $suite $components $keyring "$mirror" >"$folder/$system.install.log" 2>&1 ||
     { tail -n 30 "$folder/$system.install.log" >&2; exit 1; }
   mount_system
-  if step demo "./demo --no-open" && [ $until = check ]; then step check "./check --quick" || true; fi
+  if step demo "./demo --no-open" && [ $until = check ]; then step check "./check" || true; fi
 done
 exit $failed

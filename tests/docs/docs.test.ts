@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { commandsOf } from '../../web/contract.mjs';
 import { FIGURES } from '../../web/ui/registry';
-import { helpTexts, root } from '../cli/eigenscope';
+import { helpTexts, json, root } from '../cli/eigenscope';
 
 /** The most words of README.md, comments left out. */
 const README_WORDS = 600;
@@ -109,6 +110,10 @@ describe.each(texts)('%s', (path) => {
 function listedOptions(help: string): string[] {
   return [...help.matchAll(/^ {2}(--[a-z][a-z0-9-]*|[A-Z]+)(?=\s)/gm)].map(([, name]) => name);
 }
+
+test('docs/commands.md is what `npm run commands` writes', () => {
+  expect(read('docs/commands.md')).toBe(commandsOf(json('schema')));
+});
 
 test('docs/commands.md has every command with the options of its help, and no others', () => {
   const sections = read('docs/commands.md').split(/^## /m).slice(1);
