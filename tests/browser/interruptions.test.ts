@@ -90,9 +90,10 @@ const OBEY_HANG = "addEventListener('message', ({ data }) => { while (data.kind 
 
 test('a worker that is stuck is replaced, and a paused run rests at its next checkpoint', async () => {
   const { page } = await visit(browser, 'about:blank', { settle: false });
+  await page.clock.install(); // the page's; workers have the machine's
   await page.addInitScript(keepWorkers);
   await beginWorkersWith(page, OBEY_HANG);
-  await page.goto(`${host.address}#train`);
+  await page.goto(`${host.address}#train?steps=100000&width=16&depth=1&heads=2&length=8&batch=1`);
   await settled(page, 'run-attention');
   const runs = page.locator('[data-comparison-runs]');
   const play = page.locator('[data-comparison] [data-action="play"]');
@@ -107,9 +108,12 @@ test('a worker that is stuck is replaced, and a paused run rests at its next che
   await play.click(); // to pause
   const status = page.locator('[data-comparison-status]');
   await status.filter({ hasText: 'Pausing' }).waitFor();
-  await status.filter({ hasText: 'Paused' }).waitFor({ timeout: 50_000 });
+  // Half a minute passes, between which new workers answer.
+  for (let seconds = 0; seconds < 60 && !/Its worker stopped/.test((await runs.textContent())!); seconds += 5)
+    await page.clock.runFor(5000);
+  await status.filter({ hasText: 'Paused' }).waitFor();
   expect(await runs.textContent()).toMatch(/Its worker stopped; it resumed from step \d/);
-}, 90_000);
+});
 
 /** Loses the first result of stacks, on its way from a worker. */
 function loseResult(): void {
@@ -270,14 +274,15 @@ describe('in place of the engine', () => {
   });
 
   test('nothing, for a while, is told as a download', async () => {
-    const page = await visitWithout(`${host.address}#${QUICK}`, async () => {}); // no answer
+    const { page } = await visit(browser, 'about:blank', { settle: false });
+    await page.clock.install();
+    await page.route(ENGINE, async () => {}); // no answer
+    await page.goto(`${host.address}#${QUICK}`);
     await showView(page, 'collapse');
     const figure = page.locator('#figure-depth');
-    await figure
-      .locator('.wait', { hasText: /^Loading the engine \(engine\.wasm\), 0 of/ })
-      .waitFor({ timeout: 10_000 });
+    await figure.locator('.wait', { hasText: /^Loading the engine \(engine\.wasm\), 0 of/ }).waitFor();
     const message = figure.locator('.message', { hasText: /no byte of .* for 20 s/ });
-    await message.waitFor({ timeout: 30_000 });
+    for (let seconds = 0; seconds < 30 && (await message.count()) === 0; seconds++) await page.clock.runFor(1000);
     expect(await message.textContent()).toMatch(/The page tries again\. Try again$/);
   });
 });
