@@ -1,79 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { short } from '../../web/charts/format';
-import { viewNames } from '../../web/chapters/views';
-import { figuresOf, type FigureId } from '../../web/ui/registry';
-import { ALWAYS, browser, caption, csv, go, host, openBrowser, QUICK, settled, visit, unfold } from './browser';
+import type { FigureId } from '../../web/ui/registry';
+import { check, DARK, FORCED, LIGHT } from './axe';
+import { browser, caption, csv, go, host, openBrowser, QUICK, settled, visit } from './browser';
 
 openBrowser();
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  id: string;
-  nodes: { target: string[]; failureSummary: string }[];
-}
-
-async function violations(page: Page, rules: readonly string[]): Promise<string[]> {
-  await page.evaluate(axe);
-  const found = await page.evaluate(async (values) => {
-    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
-    const some = values.length > 0 ? { runOnly: { type: 'rule', values } } : {};
-    return (await axe.run({ ...some, resultTypes: ['violations'] })).violations;
-  }, rules);
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.target.join(' ')}: ${node.failureSummary}`),
-  );
-}
-
-const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
-
-type Colours = [string, Parameters<Page['emulateMedia']>[0], string[]];
-
-/** Colours, and the rules of axe to try in them: all the first time, then those that depend on colours, which
- * are the same on every screen. */
-const LIGHT: Colours = ['light', { colorScheme: 'light', forcedColors: 'none' }, []];
-const DARK: Colours = ['dark', { colorScheme: 'dark', forcedColors: 'none' }, OF_COLOURS];
-const FORCED: Colours = ['forced', { colorScheme: 'light', forcedColors: 'active' }, OF_COLOURS];
-
-/** Tries axe on what is shown, in some colours. */
-async function check(page: Page, where: string, all: Colours[]): Promise<void> {
-  for (const [name, media, rules] of all) {
-    await page.emulateMedia(media);
-    expect(await violations(page, rules), `${where}, ${name} colours`).toEqual([]);
-  }
-}
-
-describe.each([
-  ['desktop', { width: 1280, height: 900 }, [LIGHT, DARK, FORCED]],
-  ['phone', { width: 360, height: 740 }, [LIGHT]],
-])('on a %s', (_, viewport, colours) => {
-  test.each(viewNames)(
-    '%s: nothing exceeds the screen, figures come into reserved places, and axe finds no violation in any colours',
-    async (view) => {
-      const link = view === 'collapse' ? `${QUICK}&head=sample:0.3` : `${view}?head=sample:0.3`;
-      const address = `${host.address}#${link}`;
-      const { page } = await visit(browser, address, { viewport, settle: false });
-      await page.locator(`#${view} .exports`).first().waitFor({ state: 'attached' });
-      for (const folded of await page.locator(`#${view} details.folded > *`).all()) await unfold(folded);
-      const size = () =>
-        page.evaluate(() => {
-          const { scrollWidth, scrollHeight } = document.documentElement;
-          return { width: scrollWidth, height: scrollHeight };
-        });
-      const before = await size();
-      for (const { id } of figuresOf(view)) if (ALWAYS.includes(id)) await settled(page, id);
-      const after = await size();
-      expect(after.width).toBeLessThanOrEqual(viewport.width);
-      // Captions gain a line or two.
-      expect(Math.abs(after.height / before.height - 1)).toBeLessThan(0.08);
-      await check(page, view, colours);
-    },
-    120_000,
-  );
-});
 
 test('axe finds no violation where values are refused, those of a link too', async () => {
   const { page } = await visit(browser, host.address);

@@ -71,6 +71,7 @@ async function leave(page: Page, options: BrowserContextOptions): Promise<void> 
   await page.evaluate(() => localStorage.clear());
   await page.goto('about:blank');
   await page.emulateMedia({ media: null, ...options });
+  if (options.viewport) await page.setViewportSize(options.viewport);
   await page.mouse.up();
   await page.mouse.move(0, 0);
   const key = JSON.stringify(options);

@@ -162,9 +162,13 @@ describe('what is exported is of the settings that it was computed with', () => 
 
 describe('every export names its figure, parameters, seed and link; pictures need no other file', () => {
   let page: Page;
+  let errors: string[];
+  let foreign: string[];
   beforeAll(async () => {
     const small = 'width=16&length=16&seed=7';
-    ({ page } = await visit(browser, `${host.address}#localize?${small}&variance=0.3`, { kept: true }));
+    ({ page, errors, foreign } = await visit(browser, `${host.address}#localize?${small}&variance=0.3`, {
+      kept: true,
+    }));
     await go(page, `collapse?${small}&depth=2&stacks=2&variance=0.3`);
     await go(page, 'model?seed=7');
     await go(
@@ -215,5 +219,10 @@ describe('every export names its figure, parameters, seed and link; pictures nee
     }, svg);
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual(size.map((it) => 2 * it));
     expect(png.length).toBeGreaterThan(5000);
+  });
+
+  test('without an error, or a request to another origin', () => {
+    expect(errors).toEqual([]);
+    expect(foreign).toEqual([]);
   });
 });

@@ -4,27 +4,27 @@ import { enter } from './gestures';
 
 openBrowser();
 
+test('the page from the disk draws every figure and asks no other origin for anything', async () => {
+  const { page, errors, foreign } = await visit(browser, `${fileAddress}#${QUICK}`);
+  for (const id of ALWAYS) {
+    await settled(page, id);
+    expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);
+    expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
+  }
+  // No name of a variable, no 1e+12; names of files and in code are as they are.
+  const said = await page.evaluate(() => {
+    for (const it of document.querySelectorAll('code, option, [data-map-form]')) it.remove();
+    return document.body.textContent;
+  });
+  expect(said.match(/\b[a-z]{2,}_\w+|\b\d+e[+-]?\d+\b|undefined|NaN/gi)).toBeNull();
+  expect(errors).toEqual([]);
+  expect(foreign).toEqual([]);
+});
+
 describe.each([
   ['a sub-path of a plain static host', () => host.address],
   ['a file opened from the disk', () => fileAddress],
 ])('the page from %s', (_, address) => {
-  test('draws every figure and asks no other origin for anything', async () => {
-    const { page, errors, foreign } = await visit(browser, `${address()}#${QUICK}`);
-    for (const id of ALWAYS) {
-      await settled(page, id);
-      expect(await page.locator(`#figure-${id} .chart svg[role="img"]`).count(), id).toBe(1);
-      expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
-    }
-    // No name of a variable, no 1e+12; names of files and in code are as they are.
-    const said = await page.evaluate(() => {
-      for (const it of document.querySelectorAll('code, option, [data-map-form]')) it.remove();
-      return document.body.textContent;
-    });
-    expect(said.match(/\b[a-z]{2,}_\w+|\b\d+e[+-]?\d+\b|undefined|NaN/gi)).toBeNull();
-    expect(errors).toEqual([]);
-    expect(foreign).toEqual([]);
-  });
-
   test('keeps its state in the address', async () => {
     const { page } = await visit(browser, address());
     await enter(page.locator('#field-localize-variance'), '0.3');

@@ -1,27 +1,20 @@
-// The page under the Content-Security-Policies that a host may send.
+// The page under the Content-Security-Policies that a host may send; every figure is computed under them in
+// walk.test.ts.
 import { expect, test } from 'vitest';
-import { documentedHeaders } from '../headers';
-import { browser, ALWAYS, openBrowser, serve, settled, showView, visit, QUICK } from './browser';
+import { browser, openBrowser, serve, visit } from './browser';
+import { serveStrictly } from './policies';
 
 openBrowser();
 
-const STRICT = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:";
-
-test('every figure computes under what docs/hosting.md and a strict host ask together', async () => {
-  const { 'content-security-policy': own, ...others } = documentedHeaders();
-  const host = await serve({ ...others, 'content-security-policy': `${own}, ${STRICT}` });
-  const { page, errors, foreign } = await visit(browser, `${host.address}#${QUICK}`);
-  for (const id of ALWAYS) {
-    await settled(page, id);
-    expect(await page.locator(`#figure-${id} .message`).textContent(), id).toBe('');
-  }
-  await showView(page, 'train');
+test('runs train under what docs/hosting.md and a strict host ask together', async () => {
+  const host = await serveStrictly();
+  const { page, errors, foreign } = await visit(browser, `${host.address}#train`);
   await page.locator('[data-comparison] [data-action="advance"]').click();
   await page.locator('[data-comparison-runs]', { hasText: /step [1-9]/ }).waitFor();
   expect(errors).toEqual([]);
   expect(foreign).toEqual([]);
   host.close();
-}, 120_000);
+});
 
 test('a policy that forbids WebAssembly is named', async () => {
   const host = await serve({ 'content-security-policy': "script-src 'self'; worker-src blob:" });
