@@ -1,6 +1,8 @@
 // GGUF files: blocks against an independent decoder, checkpoints against those that they were converted from, and what
 // is refused.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -197,7 +199,7 @@ TEST_CASE("what is no GGUF file of a known kind is refused by name", "[gguf]") {
   const Bytes block(200);
   CHECK(failure(one_tensor(2, {1, 32}, block)).kind == "none");
   CHECK(failure(one_tensor(2, {1, 33}, block)).message ==
-        "some.weight: its rows of 33 elements must be whole blocks of 32");
+        "some.weight: its rows of 33 elements must be whole blocks of 32, in model.gguf");
   CHECK_THAT(failure(one_tensor(23, {1, 256}, block)).message,
              ContainsSubstring("its type must be one of F32, F16") &&
                  ContainsSubstring("but it is IQ4_XS"));
@@ -210,9 +212,17 @@ TEST_CASE("what is no GGUF file of a known kind is refused by name", "[gguf]") {
   CHECK_THAT(failure(GgufWriter()).message, ContainsSubstring("at least one tensor"));
   CHECK_THAT(failure(GgufWriter().tensor("a", {1}, 0, block).tensor("a", {1}, 0, block)).message,
              ContainsSubstring("occurs twice"));
+  for (const std::uint32_t alignment : {0, 1, 3, 12}) {
+    CHECK(failure(GgufWriter().integer("general.alignment", alignment).tensor("a", {1}, 0, block))
+              .message ==
+          "model.gguf: general.alignment must be a multiple of 8 up to 1048576, but is " +
+              std::to_string(alignment));
+  }
+  CHECK(failure(GgufWriter().integer("general.alignment", 8).tensor("a", {1}, 0, block)).kind ==
+        "none");
   CHECK_THAT(
-      failure(GgufWriter().integer("general.alignment", 0).tensor("a", {1}, 0, block)).message,
-      ContainsSubstring("general.alignment must be an integer"));
+      failure(GgufWriter().integer("x", 1).text("x", "y").tensor("a", {1}, 0, block)).message,
+      ContainsSubstring("model.gguf: the key 'x' must occur once, but occurs twice"));
   const auto source_of = [](Bytes bytes) {
     return std::vector<std::shared_ptr<ByteSource>>{
         std::make_shared<MemorySource>("model.gguf", std::move(bytes))};
@@ -220,11 +230,108 @@ TEST_CASE("what is no GGUF file of a known kind is refused by name", "[gguf]") {
   const Failure version =
       failure_of([&] { safetensors_of_gguf(source_of(llama_gguf().bytes(0x03000000))); });
   CHECK_THAT(version.message, ContainsSubstring("version 2 or 3, little-endian"));
-  const Failure unknown = failure_of([&] {
-    config_of_gguf(source_of(one_tensor(2, {1, 32}, block).bytes()));
-  });
-  CHECK_THAT(unknown.message,
-             ContainsSubstring("'other' of model.gguf must be one of llama, qwen2"));
+}
+
+TEST_CASE("a GGUF tensor that is not at a place of its own is refused", "[gguf]") {
+  const auto failure = [](const GgufWriter& writer) {
+    return failure_of([&] { open_tensors(files_of(writer)); }).message;
+  };
+  const Bytes data(64);
+  CHECK(failure(GgufWriter().tensor("a", {16}, 0, data).tensor_at(48, "b", {4}, 0, data)) ==
+        "b: its offset must be a multiple of 32, the alignment, but is 48 in model.gguf");
+  CHECK(failure(GgufWriter().tensor("a", {16}, 0, data).tensor_at(32, "b", {4}, 0, data)) ==
+        "b: its data must not overlap those of 'a' in model.gguf");
+  CHECK(failure(GgufWriter().tensor("a", {16}, 99, data).tensor_at(0, "b", {4}, 0, data)) ==
+        "b: its data must not overlap those of 'a' in model.gguf");
+  CHECK(failure(GgufWriter().tensor("a", {8}, 0, data).tensor_at(32, "b", {4}, 0, data)) == "");
+}
+
+TEST_CASE("GGUF numbers that are not finite are refused where they are used", "[gguf]") {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto failure = [](const GgufWriter& writer) {
+    return failure_of([&] { read_config(files_of(writer)); }).message;
+  };
+  CHECK(failure(llama_gguf().number("llama.rope.scaling.factor", kNan)) ==
+        "llama.rope.scaling.factor: it must be finite in model.gguf, but is NaN or infinite");
+  CHECK_THAT(failure(GgufWriter()
+                         .text("general.architecture", "llama")
+                         .number("llama.rope.freq_base", kNan)
+                         .tensor("a", {1}, 0, Bytes(4))),
+             ContainsSubstring("llama.rope.freq_base: it must be finite"));
+  CHECK(failure(llama_gguf().number("llama.other", kNan)) == "");
+  CHECK_THAT(failure(llama_gguf().tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, kNan}))),
+             ContainsSubstring("rope_freqs.weight: it must be finite"));
+  CHECK_THAT(failure(llama_gguf().tensor("rope_freqs.weight", {2}, 1, encode("F16", {1, 8}))),
+             ContainsSubstring("rope_freqs.weight: it must have at most 4096 elements of F32"));
+}
+
+TEST_CASE("a linear scaling of rotary angles in GGUF has three spellings", "[gguf]") {
+  const auto angles = [](GgufWriter writer) {
+    const CheckpointFiles files = files_of(writer);
+    const std::optional<Config> config = read_config(files);
+    return HeadScan(open_tensors(files), &*config, {.offset = {3}})
+        .plan()
+        .front()
+        .rotary.angle_scale;
+  };
+  const std::vector<double> quarter{0.25, 0.25};
+  CHECK(angles(llama_gguf().number("llama.rope.scale_linear", 4)) == quarter);
+  CHECK(angles(llama_gguf().number("llama.rope.scaling.factor", 4)) == quarter);
+  CHECK(angles(llama_gguf()
+                   .text("llama.rope.scaling.type", "linear")
+                   .number("llama.rope.scaling.factor", 4)
+                   .number("llama.rope.scale_linear", 2)) == quarter);
+  CHECK(angles(llama_gguf()
+                   .text("llama.rope.scaling.type", "none")
+                   .number("llama.rope.scaling.factor", 4))
+            .empty());
+}
+
+TEST_CASE("the attention factor of a GGUF scaling multiplies yarn's own", "[gguf]") {
+  GgufWriter writer = llama_gguf();
+  writer.text("llama.rope.scaling.type", "yarn").number("llama.rope.scaling.factor", 4);
+  writer.integer("llama.rope.scaling.original_context_length", 4);
+  writer.number("llama.rope.scaling.attn_factor", 0.5);
+  const CheckpointFiles files = files_of(writer);
+  const std::optional<Config> config = read_config(files);
+  const HeadScan scan(open_tensors(files), &*config, {.offset = {3}});
+  CHECK_THAT(scan.plan().front().rotary.logit_factor,
+             WithinRel(std::pow(0.5 * (1 + 0.1 * std::log(4)), 2), 1e-12));
+  GgufWriter linear = llama_gguf();
+  linear.number("llama.rope.scale_linear", 4).number("llama.rope.scaling.attn_factor", 0.5);
+  CHECK(failure_of([&] { read_config(files_of(linear)); }).message ==
+        "llama.rope.scaling.attn_factor: it must be 1 beside the scaling 'linear' in model.gguf");
+}
+
+TEST_CASE("GGUF rows whose order depends on missing metadata are refused", "[gguf]") {
+  GgufWriter writer;
+  writer.text("general.architecture", "llama").tensor("blk.0.attn_q.weight", {4, 4}, 0, Bytes(64));
+  CHECK_THAT(failure_of([&] { open_tensors(files_of(writer)); }).message,
+             ContainsSubstring("blk.0.attn_q.weight: its 4 rows must be heads of an even width, as "
+                               "many as the integer 'llama.attention.head_count'"));
+  GgufWriter gain;
+  gain.text("general.architecture", "gemma").tensor("blk.0.attn_norm.weight", {4}, 1, Bytes(8));
+  CHECK_THAT(failure_of([&] { open_tensors(files_of(gain)); }).message,
+             ContainsSubstring("blk.0.attn_norm.weight: its type must be F32"));
+}
+
+TEST_CASE("the tensors of a GGUF file of another architecture can be mapped", "[gguf]") {
+  GgufWriter writer;
+  writer.text("general.architecture", "command-r").integer("command-r.embedding_length", 2);
+  writer.tensor("blk.0.attn_q.weight", {4, 2}, 0, encode("F32", {1, 2, 3, 4, 5, 6, 7, 8}));
+  writer.tensor("blk.0.attn_k.weight", {4, 2}, 0, encode("F32", {1, 0, 0, 1, 1, 1, 1, 0}));
+  const CheckpointFiles files = files_of(writer);
+  const auto tensors = open_tensors(files);
+  const std::optional<Config> config = read_config(files);
+  CHECK(config->text("model_type") == "command-r");
+  HeadSettings settings{.heads = 2};
+  settings.mapping = Mapping{"blk.{n}.attn_q.weight", "blk.{n}.attn_k.weight", ""};
+  HeadScan scan(tensors, &*config, settings);
+  const std::vector<ScannedHead> heads = scan.advance(0);
+  REQUIRE(heads.size() == 2);
+  const HeadFactors second = in_double(heads[1]);
+  CHECK(second.query == (Eigen::MatrixXd(2, 2) << 5, 7, 6, 8).finished());
+  CHECK(second.key == (Eigen::MatrixXd(2, 2) << 1, 1, 1, 0).finished());
 }
 
 TEST_CASE("the parts of a GGUF model are read together, and one that is missing is named",

@@ -38,11 +38,17 @@ class GgufWriter {
   /// `shape` has the slowest size first.
   GgufWriter& tensor(const std::string& name, const std::vector<std::uint64_t>& shape,
                      std::uint32_t type, const Bytes& data) {
+    return tensor_at(data_.size(), name, shape, type, data);
+  }
+  /// The same with any offset in its description.
+  GgufWriter& tensor_at(std::uint64_t offset, const std::string& name,
+                        const std::vector<std::uint64_t>& shape, std::uint32_t type,
+                        const Bytes& data) {
     append_text(infos_, name);
     append(infos_, static_cast<std::uint32_t>(shape.size()));
     for (auto size = shape.rbegin(); size != shape.rend(); ++size) append(infos_, *size);
     append(infos_, type);
-    append(infos_, static_cast<std::uint64_t>(data_.size()));
+    append(infos_, offset);
     data_.insert(data_.end(), data.begin(), data.end());
     data_.resize((data_.size() + 31) / 32 * 32);
     ++tensors_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <span>
 #include <string>
@@ -140,6 +141,10 @@ struct Piece {
       0;  ///< of a head whose rotary pairs are neighbours in the file; 0 where none is
   bool less_one = false;  ///< a gain from which 1 is taken
 
+  /// In the file; 1 where the type is unknown, which is less than any has.
+  std::uint64_t stored_bytes() const {
+    return type == nullptr ? 1 : tensor.elements() / type->elements * type->bytes;
+  }
   bool is_plain() const { return type != nullptr && !type->dtype.empty(); }
   std::uint64_t element_bytes() const { return is_plain() ? type->bytes : sizeof(float); }
   std::uint64_t bytes() const { return tensor.elements() * element_bytes(); }
@@ -215,6 +220,24 @@ class GgufView final : public SafetensorsView {
   std::vector<Piece> pieces_;
 };
 
+const GgufType& f32_type() { return *gguf_type(0); }
+
+/// Rows of a head of rotary queries or keys whose pairs are neighbours in the file; 0 for other tensors.
+std::uint64_t rotary_head_rows(const GgufTensor& tensor, const std::string& name,
+                               const GgufHeader& header, const Converted& conversion) {
+  const bool query = name.find(".q_proj.") != std::string::npos,
+             key = name.find(".k_proj.") != std::string::npos;
+  if (!conversion.neighbours || !(query || key)) return 0;
+  const std::string heads_key = std::string(conversion.name) + ".attention.head_count";
+  const bool grouped = key && header.metadata.contains(heads_key + "_kv");
+  const std::uint64_t heads = header.integer(heads_key + (grouped ? "_kv" : ""));
+  const std::uint64_t rows = tensor.shape.empty() ? 0 : tensor.shape.front();
+  if (heads > 0 && rows % (2 * heads) == 0) return rows / heads;
+  refuse_item(tensor.name, "its " + std::to_string(rows) +
+                               " rows must be heads of an even width, as many as the integer '" +
+                               heads_key + (grouped ? "_kv" : "") + "' in the metadata");
+}
+
 /// Checks that the data lie inside the file.
 Piece piece_of(GgufTensor tensor, const std::string& name, const GgufHeader& header,
                const Converted* conversion, ByteSource& source) {
@@ -226,28 +249,37 @@ Piece piece_of(GgufTensor tensor, const std::string& name, const GgufHeader& hea
                                    " elements must be whole blocks of " +
                                    std::to_string(piece.type->elements));
     }
-    const std::uint64_t bytes = tensor.elements() / piece.type->elements * piece.type->bytes;
-    if (bytes > source.size() - tensor.begin) {
-      refuse_item(tensor.name,
-                  "its data must lie inside " + source.name() + "; is the file cut off?");
-    }
   }
   if (conversion != nullptr) {
-    const std::string prefix = std::string(conversion->name) + ".attention.";
-    const bool query = name.find(".q_proj.") != std::string::npos,
-               key = name.find(".k_proj.") != std::string::npos;
-    std::uint64_t heads = query || key ? header.integer(prefix + "head_count") : 0;
-    if (key && header.metadata.contains(prefix + "head_count_kv")) {
-      heads = header.integer(prefix + "head_count_kv");
+    piece.head_rows = rotary_head_rows(tensor, name, header, *conversion);
+    piece.less_one =
+        conversion->whole_gains && tensor.shape.size() == 1 && name.ends_with("norm.weight");
+    if (piece.less_one && piece.type != &f32_type()) {
+      refuse_item(tensor.name, "its type must be F32, as of all gains of " +
+                                   std::string(conversion->name) + ", but it is " +
+                                   gguf_type_name(tensor.type));
     }
-    const std::uint64_t rows = tensor.shape.empty() ? 0 : tensor.shape.front();
-    if (conversion->neighbours && heads > 0 && rows % (2 * heads) == 0)
-      piece.head_rows = rows / heads;
-    piece.less_one = conversion->whole_gains && tensor.shape.size() == 1 && tensor.type == 0 &&
-                     name.ends_with("norm.weight");
   }
   piece.tensor = std::move(tensor);
+  if (piece.stored_bytes() > source.size() - piece.tensor.begin) {
+    refuse_item(piece.tensor.name,
+                "its data must lie inside " + source.name() + "; is the file cut off?");
+  }
   return piece;
+}
+
+/// Refuses tensors that share bytes of the file.
+void check_apart(const std::vector<Piece>& pieces, const std::string& file) {
+  std::vector<const Piece*> order;
+  for (const Piece& piece : pieces) order.push_back(&piece);
+  std::sort(order.begin(), order.end(),
+            [](const Piece* a, const Piece* b) { return a->tensor.begin < b->tensor.begin; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const Piece &before = *order[i - 1], &piece = *order[i];
+    if (piece.tensor.begin - before.tensor.begin >= before.stored_bytes()) continue;
+    refuse_item(piece.tensor.name, "its data must not overlap those of '" +
+                                       shown_name(before.tensor.name) + "' in " + file);
+  }
 }
 
 std::shared_ptr<ByteSource> view_of(std::shared_ptr<ByteSource> source, GgufHeader header) {
@@ -261,6 +293,7 @@ std::shared_ptr<ByteSource> view_of(std::shared_ptr<ByteSource> source, GgufHead
     viewed.push_back({std::move(name), piece.is_plain() ? piece.type->dtype : "F32",
                       piece.tensor.shape, piece.bytes()});
   }
+  check_apart(pieces, source->name());
   return std::make_shared<GgufView>(std::move(source), viewed, std::move(pieces));
 }
 
@@ -276,8 +309,52 @@ constexpr std::array kKeys{
     Renamed{"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
     Renamed{"attention.layer_norm_epsilon", "layer_norm_eps"},
     Renamed{"attention.sliding_window", "sliding_window"},
+    Renamed{"attention.scale", "attention_multiplier"},
     Renamed{"attn_logit_softcapping", "attn_logit_softcapping"},
     Renamed{"rope.freq_base", "rope_theta"},
+};
+
+/// Those of `rope.scaling.` and of the config's object.
+constexpr std::array kScalingKeys{
+    Renamed{"factor", "factor"},
+    Renamed{"original_context_length", "original_max_position_embeddings"},
+    Renamed{"yarn_beta_fast", "beta_fast"},
+    Renamed{"yarn_beta_slow", "beta_slow"},
+};
+
+bool is_finite(const OrderedJson& value) {
+  if (value.is_array()) return std::all_of(value.begin(), value.end(), is_finite);
+  return !value.is_number_float() || std::isfinite(value.get<double>());
+}
+
+/// The metadata of a model's architecture.
+class ModelMetadata {
+ public:
+  explicit ModelMetadata(const GgufPart& first)
+      : metadata_(first.header.metadata),
+        file_(first.source->name()),
+        prefix_(architecture_of(metadata_) + ".") {}
+
+  /// Null where there is none. Throws FormatError naming the key for NaN and infinities.
+  OrderedJson value(const std::string& key) const {
+    const OrderedJson found = metadata_.value(prefix_ + key, OrderedJson());
+    if (!is_finite(found)) {
+      refuse_item(prefix_ + key, "it must be finite in " + file_ + ", but is NaN or infinite");
+    }
+    return found;
+  }
+  double number(const std::string& key, double usual) const {
+    const OrderedJson found = value(key);
+    return found.is_number() ? found.get<double>() : usual;
+  }
+  [[noreturn]] void refuse(const std::string& key, const std::string& message) const {
+    refuse_item(prefix_ + key, message + " in " + file_);
+  }
+
+ private:
+  const OrderedJson& metadata_;
+  const std::string& file_;
+  const std::string prefix_;
 };
 
 /// Divisors of the angles, for which longrope has a place; null where the model has none.
@@ -285,40 +362,62 @@ OrderedJson factors_in(const std::vector<GgufPart>& parts, std::string_view name
   constexpr std::uint64_t kMostFactors = 4096;
   for (const auto& [source, header] : parts) {
     for (const GgufTensor& tensor : header.tensors) {
-      if (tensor.name != name || tensor.type != 0 || tensor.elements() > kMostFactors) continue;
+      if (tensor.name != name) continue;
+      if (gguf_type(tensor.type) != &f32_type() || tensor.elements() > kMostFactors) {
+        refuse_item(tensor.name, "it must have at most " + std::to_string(kMostFactors) +
+                                     " elements of F32 in " + source->name());
+      }
       std::vector<float> factors(static_cast<std::size_t>(tensor.elements()));
       source->read(tensor.begin, std::as_writable_bytes(std::span(factors)));
-      return factors;
+      OrderedJson list = factors;
+      if (!is_finite(list)) refuse_item(tensor.name, "it must be finite in " + source->name());
+      return list;
     }
   }
   return nullptr;
 }
 
-OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const std::string& prefix) {
-  const OrderedJson& metadata = parts.front().header.metadata;
-  const auto given = [&](const char* key) {
-    return metadata.value(prefix + "rope.scaling." + key, OrderedJson());
-  };
-  const OrderedJson original = given("original_context_length"), factor = given("factor");
+OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetadata& metadata) {
+  const std::string attention_key = "rope.scaling.attn_factor";
+  const double attention = metadata.number(attention_key, 1);
+  OrderedJson scaling = OrderedJson::object();
+  for (const auto& [from, to] : kScalingKeys) {
+    OrderedJson given = metadata.value("rope.scaling." + std::string(from));
+    if (!given.is_null()) scaling[std::string(to)] = std::move(given);
+  }
   const OrderedJson all = factors_in(parts, "rope_freqs.weight");
   OrderedJson shorter = factors_in(parts, "rope_factors_short.weight");
   OrderedJson longer = factors_in(parts, "rope_factors_long.weight");
   if (!all.is_null()) shorter = longer = all;
   if (!longer.is_null()) {
-    const OrderedJson attention = given("attn_factor");
-    return {
-        {"rope_type", "longrope"},
-        {"short_factor", shorter.is_null() ? longer : shorter},
-        {"long_factor", longer},
-        {"attention_factor", attention.is_null() ? OrderedJson(1) : attention},
-        {"original_max_position_embeddings",
-         original.is_null() ? metadata.value(prefix + "context_length", OrderedJson()) : original}};
+    const auto original = scaling.find("original_max_position_embeddings");
+    return {{"rope_type", "longrope"},
+            {"short_factor", shorter.is_null() ? longer : shorter},
+            {"long_factor", longer},
+            {"attention_factor", attention},
+            {"original_max_position_embeddings",
+             original == scaling.end() ? metadata.value("context_length") : *original}};
   }
-  const OrderedJson type = given("type");
+  if (!scaling.contains("factor")) {
+    // The name of files that llama.cpp's converter wrote until September 2023.
+    OrderedJson given = metadata.value("rope.scale_linear");
+    if (!given.is_null()) scaling["factor"] = std::move(given);
+  }
+  OrderedJson type = metadata.value("rope.scaling.type");
+  if (type.is_null() && scaling.contains("factor")) type = "linear";  // llama.cpp's default
   if (!type.is_string() || type == "none") return nullptr;
-  OrderedJson scaling{{"rope_type", type}};
-  if (!factor.is_null()) scaling["factor"] = factor;
-  if (!original.is_null()) scaling["original_max_position_embeddings"] = original;
+  if (type == "yarn") {
+    // llama.cpp multiplies it by the factor that is Hugging Face's default.
+    const auto factor = scaling.find("factor");
+    const double stretch =
+        factor != scaling.end() && factor->is_number() ? factor->get<double>() : 1;
+    if (attention != 1 && stretch >= 1)
+      scaling["attention_factor"] = attention * (1 + 0.1 * std::log(stretch));
+  } else if (attention != 1) {
+    metadata.refuse(attention_key, "it must be 1 beside the scaling '" +
+                                       shown_name(type.get<std::string>()) + "'");
+  }
+  scaling["rope_type"] = std::move(type);
   return scaling;
 }
 
@@ -342,26 +441,24 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   const std::vector<GgufPart> parts = read_gguf_parts(files);
   const auto& [source, header] = parts.front();
   const Converted* const conversion = conversion_of(header.metadata);
-  if (conversion == nullptr) {
-    throw FormatError(kArchitecture, "'" + shown_name(architecture_of(header.metadata)) + "' of " +
-                                         source->name() + " must be one of " +
-                                         Choices(kConverted).joined());
-  }
-  const std::string prefix = std::string(conversion->name) + ".";
-  OrderedJson config{{"model_type", conversion->model_type}};
+  const ModelMetadata metadata(parts.front());
+  OrderedJson config = OrderedJson::object();
+  const std::string architecture = architecture_of(header.metadata);
+  if (!architecture.empty())
+    config["model_type"] =
+        conversion == nullptr ? architecture : std::string(conversion->model_type);
   for (const auto& [from, to] : kKeys) {
-    const auto found = header.metadata.find(prefix + std::string(from));
-    if (found != header.metadata.end()) config[std::string(to)] = *found;
+    OrderedJson given = metadata.value(std::string(from));
+    if (!given.is_null()) config[std::string(to)] = std::move(given);
   }
-  const std::uint64_t turned = header.integer(prefix + "rope.dimension_count");
-  const std::uint64_t heads = header.integer(prefix + "attention.head_count");
-  std::uint64_t width = header.integer(prefix + "attention.key_length");
-  if (width == 0 && heads > 0) width = header.integer(prefix + "embedding_length") / heads;
-  if (turned > 0 && turned < width) {
-    config["partial_rotary_factor"] = static_cast<double>(turned) / static_cast<double>(width);
-  }
-  if (OrderedJson scaling = rotary_scaling(parts, prefix); !scaling.is_null()) {
-    config["rope_scaling"] = std::move(scaling);
+  const double turned = metadata.number("rope.dimension_count", 0);
+  const double heads = metadata.number("attention.head_count", 0);
+  double width = metadata.number("attention.key_length", 0);
+  if (width == 0 && heads > 0) width = std::floor(metadata.number("embedding_length", 0) / heads);
+  if (turned > 0 && turned < width) config["partial_rotary_factor"] = turned / width;
+  if (conversion != nullptr) {
+    OrderedJson scaling = rotary_scaling(parts, metadata);
+    if (!scaling.is_null()) config["rope_scaling"] = std::move(scaling);
   }
   config["tie_word_embeddings"] =
       std::none_of(parts.begin(), parts.end(), [](const GgufPart& part) {

@@ -13,13 +13,14 @@ namespace eigenscope {
 /// The bytes of .safetensors files with the tensors of a GGUF model in one file or several parts: under the names of
 /// Hugging Face where the architecture is known, in whose order the rows of rotary queries and keys are put back;
 /// numbers of 16, 32 and 64 bits as they are, quantized ones as F32, decoded when they are read. Throws FormatError as
-/// read_gguf_parts does, and when a tensor's data run past the end of the file; on reading, naming the tensor, for a
-/// type that cannot be decoded.
+/// read_gguf_parts does, when a tensor's data overlap another's or run past the end of the file, and when the metadata
+/// do not give the order of rotary rows; on reading, naming the tensor, for a type that cannot be decoded.
 std::vector<std::shared_ptr<ByteSource>> safetensors_of_gguf(
     const std::vector<std::shared_ptr<ByteSource>>& files);
 
-/// The config.json that belongs to it, from the metadata. Throws FormatError as read_gguf_parts does, and naming
-/// `general.architecture` when it is not known.
+/// The config.json that belongs to it, from the metadata; of an architecture that is not known, whose name is the model
+/// type then, it has the same keys. Throws FormatError as read_gguf_parts does, and naming the key for a number that is
+/// not finite and for a scaling of rotary angles that config.json has no words for.
 Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files);
 
 }  // namespace eigenscope

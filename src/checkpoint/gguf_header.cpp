@@ -23,6 +23,7 @@ constexpr std::uint64_t kLongestList = 4096;
 constexpr std::uint64_t kMostTensors = 1'000'000;
 constexpr std::uint64_t kMostEntries = 10'000;  // found one after the other
 constexpr std::uint32_t kMostDimensions = 4;
+constexpr std::uint64_t kLeastAlignment = 8;  // and a multiple of it
 constexpr std::uint64_t kLargestAlignment = 1 << 20;
 constexpr int kDeepestList = 4;
 
@@ -182,9 +183,10 @@ std::uint64_t alignment_of(const OrderedJson& metadata, const Reader& reader) {
   const auto given = metadata.find("general.alignment");
   if (given == metadata.end()) return 32;
   const std::uint64_t alignment = given->is_number_unsigned() ? given->get<std::uint64_t>() : 0;
-  if (alignment == 0 || alignment > kLargestAlignment) {
-    reader.refuse("general.alignment must be an integer from 1 to " +
-                  std::to_string(kLargestAlignment));
+  if (alignment == 0 || alignment % kLeastAlignment != 0 || alignment > kLargestAlignment) {
+    reader.refuse("general.alignment must be a multiple of " + std::to_string(kLeastAlignment) +
+                  " up to " + std::to_string(kLargestAlignment) + ", but is " +
+                  shown_name(write_json(*given)));
   }
   return alignment;
 }
@@ -225,8 +227,11 @@ GgufHeader GgufHeader::read(ByteSource& source) {
     reader.refuse("it must have at most 1000000 tensors and 10000 entries of metadata");
   }
   GgufHeader header;
+  std::set<std::string> keys;
   for (std::uint64_t i = 0; i < entries; ++i) {
     std::string key = reader.text(kLongestName);
+    if (!key.empty() && !keys.insert(key).second)
+      reader.refuse("the key '" + shown_name(key) + "' must occur once, but occurs twice");
     OrderedJson value = value_of(reader, value_type(reader), 0);
     if (!key.empty() && !value.is_null()) header.metadata[std::move(key)] = std::move(value);
   }
@@ -239,6 +244,11 @@ GgufHeader GgufHeader::read(ByteSource& source) {
   const std::uint64_t alignment = alignment_of(header.metadata, reader);
   const std::uint64_t start = (reader.position() + alignment - 1) / alignment * alignment;
   for (GgufTensor& tensor : header.tensors) {
+    if (tensor.begin % alignment != 0) {
+      refuse_item(tensor.name, "its offset must be a multiple of " + std::to_string(alignment) +
+                                   ", the alignment, but is " + std::to_string(tensor.begin) +
+                                   " in " + source.name());
+    }
     if (start > source.size() || tensor.begin > source.size() - start) {
       refuse_item(tensor.name,
                   "its data must lie inside " + source.name() + "; is the file cut off?");

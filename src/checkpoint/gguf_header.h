@@ -34,7 +34,8 @@ struct GgufHeader {
   std::uint64_t integer(const std::string& key) const;
 
   /// Reads versions 2 and 3, little-endian. Throws FormatError, naming the file or the tensor, for anything that the
-  /// format forbids and for data that begin outside the file. Source: docs/gguf.md of github.com/ggml-org/ggml.
+  /// format forbids, such as a key or tensor that occurs twice and an offset that is no multiple of the alignment, and
+  /// for data that begin outside the file. Source: docs/gguf.md of github.com/ggml-org/ggml.
   static GgufHeader read(ByteSource& source);
 };
 
