@@ -281,6 +281,8 @@ TEST_CASE("reads outside a tensor or of another kind are refused by name", "[che
 TEST_CASE("names in messages are short and printable", "[checkpoint]") {
   CHECK(shown_name("layer.0") == "layer.0");
   CHECK(shown_name("a\nb") == "a?b");
+  CHECK(shown_name("a\xc2\x9b"
+                   "31mb\xc2\xa0") == "a?31mb\xc2\xa0");  // CSI of one character
   CHECK(shown_name(std::string(100, 'x')) == std::string(100, 'x'));
   CHECK(shown_name(std::string(101, 'x')) == std::string(100, 'x') + "...");
   CHECK(shown_name(std::string(99, 'x') + "\xc3\xa9") == std::string(99, 'x') + "...");

@@ -93,7 +93,7 @@ Config Config::parse(std::string_view text, std::string name) {
   Config config;
   config.name_ = std::move(name);
   ConfigReader reader(config);
-  parse_json(text, config.name_, reader);
+  parse_python_json(text, config.name_, reader);
   return config;
 }
 

@@ -24,8 +24,8 @@ class Config {
   /// Longer paths, in bytes, are passed over: no one asks for them, and each repeats all of its keys.
   static constexpr std::size_t kLongestPath = 250;
 
-  /// Parses `text`; `name` is what messages call it. Throws FormatError for text that is not a
-  /// JSON object in UTF-8, has a key twice in one object, nests deeper than 32 levels, or holds more
+  /// Parses `text`, in which numbers may also be NaN, Infinity or -Infinity, as Python writes them; `name` is
+  /// what messages call it. Throws FormatError for text that is not a JSON object in UTF-8, has a key twice in one object, nests deeper than 32 levels, or holds more
   /// than `kMostValues`.
   static Config parse(std::string_view text, std::string name = "config.json");
 

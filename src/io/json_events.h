@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/error.h"
+
 namespace eigenscope {
 
 /// Receives the pieces of a JSON text in order. A handler refuses a piece by throwing FormatError,
@@ -40,8 +42,15 @@ class JsonEvents {
 /// Uses memory for the longest string and one bit for each level of nesting that `events` lets pass.
 void parse_json(std::string_view text, const std::string& item, JsonEvents& events);
 
+/// The same for text that may have NaN, Infinity and -Infinity, which Python's json writes, where JSON has numbers:
+/// other_scalar receives them.
+void parse_python_json(std::string_view text, const std::string& item, JsonEvents& events);
+
 /// Throws FormatError of an item whose name comes from a file, such as a tensor or a key.
 [[noreturn]] void refuse_item(std::string_view name, const std::string& message);
+
+/// The refusal of an item of `file`, which it names unless it did.
+FormatError in_file(const FormatError& error, const std::string& file);
 
 /// `name` fit to stand in a message: at most about 100 bytes, control characters replaced.
 std::string shown_name(std::string_view name);
