@@ -15,7 +15,7 @@ using OrderedJson = nlohmann::ordered_json;
 /// not JSON.
 OrderedJson read_json(const std::string& text);
 /// The value of the text of `item`, a file or a field. Throws FormatError naming it, with line and column (counted in
-/// bytes, from 1), where the text is not JSON.
+/// bytes, from 1), where the text is not JSON, and for a key that an object has twice.
 OrderedJson read_json(const std::string& text, const std::string& item);
 
 /// The text of a value, on one line or with `indent` spaces a level. A number that is not finite is null,

@@ -82,13 +82,15 @@ describe('the checkpoint of a training run', () => {
         "bytes and a '{', but it begins with the bytes d3 4f a6 11 8b c2 4d b8\n",
     );
     const empty = write('empty.safetensors', '');
-    expect(refused(empty)).toContain('but this file has 0 bytes in all');
+    expect(refused(empty)).toContain(`${empty}: it must have the weights of a model, but it is empty`);
     expect(refused(out)).toContain('--checkpoint must name one checkpoint: the folder has 2, such as');
     expect(refused('')).toContain('--checkpoint must be a path or a name: found an empty text');
     expect(refused(MINILM)).toContain("of a checkpoint of `eigenscope train`, but is 'pt' in ");
     const bare = join(folder, 'bare');
     mkdirSync(bare, { recursive: true });
-    expect(refused(bare)).toContain(`${bare}: there is no .safetensors, .gguf or pytorch_model.bin file in it`);
+    expect(refused(bare)).toContain(
+      `${bare}: there is no .safetensors, .gguf, pytorch_model.bin, .pt, .pth or .ckpt file of a model in it`,
+    );
   });
 
   test('is refused with its damaged entry', () => {
@@ -148,6 +150,15 @@ test.each([
   for (const command of ['train', 'heads']) {
     const grid = run(command, { grid: config, out: join(folder, 'cells') });
     expect(grid.stderr).toContain(`grid: it must be JSON in UTF-8; the text is not, at ${place}`);
+  }
+});
+
+test('a key that an object has twice is refused', () => {
+  const config = write('duplicate.json', '{"steps": 3, "axes": {"width": 1, "width": 2}}');
+  expectRefused(run('train', { config }), `${config}: duplicate key 'width'`, 1);
+  for (const command of ['train', 'heads']) {
+    const grid = run(command, { grid: config, out: join(folder, 'cells') });
+    expect(grid.stderr).toContain("grid: duplicate key 'width'");
   }
 });
 
