@@ -330,6 +330,18 @@ TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first
          HeadLayout::kConv1D,
          {{.query = "transformer.h.{n}.attn.c_attn.weight",
            .gain = "transformer.h.{n}.ln_1.weight"}}});
+  // The same names with torch's linear layers, told from Conv1D by their shape.
+  check({"nanoGPT",
+         R"({"model_type":"nanogpt","n_head":2,"n_embd":8})",
+         HeadLayout::kFused,
+         {{.query = "_orig_mod.transformer.h.{n}.attn.c_attn.weight",
+           .gain = "_orig_mod.transformer.h.{n}.ln_1.weight"}},
+         {"_orig_mod.transformer.wpe.weight"}});
+  check({"GPT-BigCode",
+         R"({"model_type":"gpt_bigcode","n_head":2,"n_embd":8,"multi_query":false})",
+         HeadLayout::kInterleaved,
+         {{.query = "transformer.h.{n}.attn.c_attn.weight",
+           .gain = "transformer.h.{n}.ln_1.weight"}}});
   check({"GPT-2",  // of a training run
          R"({"model_type":"gpt2","n_head":2,"n_embd":8,"positions":"rotary"})",
          HeadLayout::kConv1D,

@@ -119,6 +119,30 @@ TEST_CASE("a configuration gives its plain values by their paths", "[checkpoint]
   CHECK_FALSE(config.has("kv"));
 }
 
+TEST_CASE("numbers that only Python's JSON has are refused where they are asked for",
+          "[checkpoint]") {
+  const Config config =
+      Config::parse(R"({"a":1,"limit":[0.5,Infinity,-Infinity,-2],"b":"a\\\"NaN",)"
+                    R"("gap":NaN,"c":3,"on":true,"d":"Infinity"})",
+                    "c.json");
+  CHECK(config.positive_integer("a", 9) == 1u);
+  CHECK(config.number("limit.0", 0, 1) == 0.5);
+  CHECK(config.number("limit.3", -9, 0) == -2);
+  CHECK(config.text("b") == "a\\\"NaN");
+  CHECK(config.positive_integer("c", 9) == 3u);
+  CHECK(config.flag("on") == true);
+  CHECK(config.text("d") == "Infinity");
+  for (const auto& [key, shown] :
+       {std::pair{"gap", "NaN"}, {"limit.1", "Infinity"}, {"limit.2", "-Infinity"}}) {
+    CHECK(failure_of([&, key = key] { config.number(key, -1e9, 1e9); }).message ==
+          std::string(key) + ": it must be a number from -1e+09 to 1e+09 in c.json, but is " +
+              shown);
+    CHECK(failure_of([&, key = key] { config.positive_integer(key, 9); }).item == key);
+  }
+  CHECK_THAT(failure_of([] { Config::parse("{\"a\":Infinity,\n \"b\":x}"); }).message,
+             ContainsSubstring("at line 2, column 6"));
+}
+
 TEST_CASE("a configuration takes no more memory than its share", "[checkpoint]") {
   const auto list = [](std::size_t count) {
     std::string text = R"({"a":[0)";
@@ -145,7 +169,8 @@ TEST_CASE("a configuration that is not a JSON object is refused", "[checkpoint]"
         std::string("\"x\""), std::string("true"), std::string(R"({"a":1,"a":1})"),
         std::string(R"({"b":{"a":1,"a":1}})"), std::string(R"({"b":[{"a":1,"a":1}]})"),
         std::string("{\"a\":\"\xff\"}"), std::string("{}\0", 3), R"({"a":)" + deep,
-        R"({"a":)" + std::string(100000, '['), std::string(R"({"a":NaN})"), std::string("{} {}")}) {
+        R"({"a":)" + std::string(100000, '['), std::string(R"({"a":NaN5})"),
+        std::string(R"({"a":nan})"), std::string(R"({NaN:1})"), std::string("{} {}")}) {
     CAPTURE(text.substr(0, 50));
     const Failure failure = failure_of([&] { Config::parse(text, "c.json"); });
     CHECK(failure.kind == "format");
@@ -186,8 +211,9 @@ TEST_CASE("a path without a checkpoint is told what is missing", "[checkpoint]")
   const TemporaryFolder folder;
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.path("absent")); }).message,
              ContainsSubstring("no such file or folder"));
-  CHECK_THAT(failure_of([&] { open_checkpoint(folder.path()); }).message,
-             ContainsSubstring("no .safetensors, .gguf or pytorch_model.bin file"));
+  CHECK_THAT(
+      failure_of([&] { open_checkpoint(folder.path()); }).message,
+      ContainsSubstring("no .safetensors, .gguf, pytorch_model.bin, .pt, .pth or .ckpt file"));
   CHECK(failure_of([&] { open_checkpoint(""); }).kind == "format");
   folder.write("config.json", std::string(R"({"num_attention_heads":2})"));
   const std::string gguf = "GGUF" + std::string(60, '\3');
@@ -197,9 +223,7 @@ TEST_CASE("a path without a checkpoint is told what is missing", "[checkpoint]")
   std::filesystem::remove(folder.path("model.gguf"));
   const std::string zip = folder.write("model.bin", "PK\x03\x04" + std::string(60, '\3'));
   CHECK_THAT(failure_of([&] { open_checkpoint(folder.path()); }).message,
-             ContainsSubstring("no .safetensors, .gguf or pytorch_model.bin file in it; "
-                               "the largest file is " +
-                               zip + ": it is a ZIP"));
+             ContainsSubstring("of a model in it; the largest file is " + zip + ": it is a ZIP"));
   const std::string file = folder.write("m.safetensors", small_checkpoint());
   const Failure failure = failure_of([&] { open_checkpoint(file, folder.path("c.json")); });
   CHECK(failure.item == folder.path("c.json"));

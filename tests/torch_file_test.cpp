@@ -1,7 +1,9 @@
 // Files that PyTorch wrote (tests/torch), and what is refused.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "catch.h"
@@ -12,6 +14,7 @@
 #include "checkpoint_failure.h"
 #include "paths.h"
 #include "safetensors_writer.h"
+#include "torch_writer.h"
 
 using namespace eigenscope;
 using namespace eigenscope::testing;
@@ -66,14 +69,169 @@ TEST_CASE("tensors of torch.save have their names, types, shapes and numbers", "
 }
 
 TEST_CASE("what torch.save writes beside tensors is refused by name", "[torch]") {
-  const auto failure = [](const std::string& name) {
-    return failure_of([&] { open_tensors(files_of(name, torch_file(name))); }).message;
+  const auto failure = [](const std::string& name, const std::string& tensor = "") {
+    return failure_of([&] {
+             const auto tensors = open_tensors(files_of(name, torch_file(name)));
+             if (!tensor.empty()) numbers(*tensors, tensor, 1);
+           })
+        .message;
   };
-  CHECK(failure("turned.pt") == "turned: it must be stored row by row; save tensor.contiguous()");
+  CHECK_THAT(failure("turned.pt", "turned"), ContainsSubstring("it must be stored row by row"));
   CHECK_THAT(
       failure("module.pt"),
       ContainsSubstring(
           "it must have tensors alone (state_dict): the name 'torch.nn.modules.linear Linear'"));
+}
+
+TEST_CASE("tensors of torch.save that cannot be read are refused where they are read", "[torch]") {
+  const std::string plain = pickled_matrix("0", 2, 2);
+  const auto complex = [](const std::string& type) {
+    return PickledTensor{type, "1", {2}, {1}, 2}.code();
+  };
+  const Bytes file = torch_bytes(
+      pickled_dict(
+          {{"w", plain},
+           {"freqs_cis", complex("ComplexFloatStorage")},
+           {"double_cis", complex("ComplexDoubleStorage")},
+           {"mask", PickledTensor{"FloatStorage", "0", {8, 8}, {0, 0}, 1}.code()},
+           {"turned", PickledTensor{"FloatStorage", "0", {2, 2}, {1, 2}, 4}.code()},
+           {"short", pickled_matrix("0", 4, 4)},
+           {"f8", PickledTensor{"UntypedStorage", "0", {16}, {1}, 16, "float8_e4m3fn"}.code()}}),
+      {{"data/0", encode("F32", {1, 2, 3, 4})}, {"data/1", encode("F64", {5, 6, 7, 8})}});
+  const auto tensors = open_tensors(files_of("m.pt", file));
+  CHECK(numbers(*tensors, "w", 4) == std::vector<double>{1, 2, 3, 4});
+  CHECK(tensors->tensor("freqs_cis").dtype == Dtype::kC64);
+  CHECK(tensors->tensor("double_cis").shape == std::vector<std::uint64_t>{2, 2});
+  CHECK(numbers(*tensors, "double_cis", 4) == std::vector<double>{5, 6, 7, 8});
+  CHECK(tensors->tensor("f8").dtype == Dtype::kF8E4M3);
+  const auto failure = [&](const std::string& name) {
+    return failure_of([&] { numbers(*tensors, name, 1); }).message;
+  };
+  CHECK_THAT(failure("freqs_cis"), ContainsSubstring("but it is C64 in m.pt"));
+  CHECK(failure("mask") ==
+        "mask: it must be stored row by row, but its strides are (0, 0) for the shape (8, 8); save "
+        "tensor.contiguous()");
+  CHECK_THAT(failure("turned"), ContainsSubstring("its strides are (1, 2) for the shape (2, 2)"));
+  CHECK(failure("short") == "short: it must lie inside its storage of 4 elements");
+}
+
+TEST_CASE("the order of bytes of torch.save is that of its record", "[torch]") {
+  const auto reversed = [](Bytes bytes, std::ptrdiff_t width) {
+    for (auto at = bytes.begin(); at != bytes.end(); at += width) std::reverse(at, at + width);
+    return bytes;
+  };
+  const std::vector<double> values{1, -2.5, 0.125, 1024, 3, -7};
+  const std::string saved =
+      pickled_dict({{"single", pickled_matrix("0", 2, 3)},
+                    {"brain", PickledTensor{"BFloat16Storage", "1", {6}, {1}, 6}.code()},
+                    {"double", PickledTensor{"DoubleStorage", "2", {6}, {1}, 6}.code()},
+                    {"cis", PickledTensor{"ComplexDoubleStorage", "2", {3}, {1}, 3}.code()}});
+  const auto file = [&](const std::string& order, bool big) {
+    TorchFiles files;
+    for (const auto& [name, dtype, width] :
+         {std::tuple{"data/0", "F32", 4}, {"data/1", "BF16", 2}, {"data/2", "F64", 8}}) {
+      const Bytes bytes = encode(dtype, values);
+      files.emplace_back(name, big ? reversed(bytes, width) : bytes);
+    }
+    if (!order.empty()) files.emplace_back("byteorder", as_bytes(order));
+    return files_of("m.pt", torch_bytes(saved, files));
+  };
+  for (const std::string order : {"", "little", "big"}) {
+    CAPTURE(order);
+    const auto tensors = open_tensors(file(order, order == "big"));
+    for (const std::string name : {"single", "brain", "double", "cis"}) {
+      CHECK(numbers(*tensors, name, 6) == values);
+      std::vector<double> part(2);
+      tensors->read_elements(name, 3, part);
+      CHECK(part == std::vector<double>{1024, 3});
+    }
+  }
+  CHECK(failure_of([&] { open_tensors(file("middle", false)); }).message ==
+        "archive/byteorder: it must be little or big, but is 'middle', in m.pt");
+}
+
+TEST_CASE("the dict of tensors of torch.save is found under its usual names", "[torch]") {
+  const std::string loss = PickledTensor{"FloatStorage", "1", {}, {}, 1}.code();
+  const std::string tensors = pickled_dict({{"w", pickled_matrix("0", 1, 2)}});
+  const TorchFiles files{{"data/0", encode("F32", {1, 2})}, {"data/1", encode("F32", {1.5})}};
+  const auto names = [&](const std::string& saved) {
+    std::vector<std::string> found;
+    const auto opened = open_tensors(files_of("m.pt", torch_bytes(saved, files)));
+    for (const auto& [name, info] : opened->tensors()) found.push_back(name);
+    return found;
+  };
+  const std::vector<std::string> only{"w"};
+  for (const std::string entry : {"state_dict", "model_state_dict", "model", "module"}) {
+    CHECK(names(pickled_dict({{"best_val_loss", loss}, {entry, tensors}})) == only);
+    CHECK(names(pickled_dict({{"state_dict", pickled_dict({{entry, tensors}})}})) == only);
+  }
+  CHECK(names(pickled_dict({{"other", tensors}, {"x", loss}})) == std::vector<std::string>{"x"});
+  CHECK_THAT(failure_of([&] {
+               names(pickled_dict({{"optimizer", tensors}}));
+             }).message,
+             ContainsSubstring("m.pt: it must hold a dict of tensors"));
+}
+
+TEST_CASE("encrypted files of an archive are refused", "[torch]") {
+  const Bytes file = torch_bytes(pickled_dict({{"w", pickled_matrix("0", 1, 2)}}),
+                                 {{"data/0", encode("F32", {1, 2})}}, /*flags=*/1);
+  CHECK(failure_of([&] { open_tensors(files_of("m.pt", file)); }).message ==
+        "archive/data.pkl: it must not be encrypted in m.pt");
+}
+
+TEST_CASE("a checkpoint of nanoGPT has torch's linear layers and its own configuration",
+          "[torch]") {
+  // Width 4, two heads of width 2: rows 2 h and 2 h + 1 are the queries of head h, rows 4 on the keys.
+  std::vector<double> rows(48);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<double>(i);
+  const std::string prefix = "_orig_mod.transformer.";
+  const std::string loss = PickledTensor{"FloatStorage", "1", {}, {}, 1}.code();
+  const std::string model = pickled_dict(
+      {{prefix + "wpe.weight", pickled_matrix("2", 1, 4)},
+       {prefix + "h.0.attn.c_attn.weight", pickled_matrix("0", 12, 4)},
+       {prefix + "h.0.ln_1.weight", PickledTensor{"FloatStorage", "2", {4}, {1}, 4}.code()}});
+  const std::string arguments = pickled_dict({{"n_layer", pickled(1)},
+                                              {"n_head", pickled(2)},
+                                              {"n_embd", pickled(4)},
+                                              {"block_size", pickled(8)},
+                                              {"bias", "\x89"}});
+  const TorchFiles storages{{"data/0", encode("F32", rows)},
+                            {"data/1", encode("F32", {1.5})},
+                            {"data/2", encode("F32", {1, 10, 100, 1000})}};
+  const auto check = [](const CheckpointFiles& files, const HeadSettings& settings) {
+    const std::optional<Config> config = read_config(files);
+    HeadScan scan(open_tensors(files), config ? &*config : nullptr, settings);
+    const std::vector<ScannedHead> heads = scan.advance(0);
+    REQUIRE(heads.size() == 2);
+    const HeadFactors second = in_double(heads[1]);
+    CHECK(second.folded == "ln_1");
+    CHECK(second.query ==
+          (Eigen::MatrixXd(4, 2) << 8, 12, 90, 130, 1000, 1400, 11000, 15000).finished());
+    CHECK(second.key ==
+          (Eigen::MatrixXd(4, 2) << 24, 28, 250, 290, 2600, 3000, 27000, 31000).finished());
+  };
+  const CheckpointFiles whole = files_of(
+      "ckpt.pt",
+      torch_bytes(
+          pickled_dict({{"model", model}, {"model_args", arguments}, {"best_val_loss", loss}}),
+          storages));
+  CHECK(read_config(whole)->text("model_type") == "nanogpt");
+  check(whole, {});
+  check(files_of("weights.pt", torch_bytes(model, storages)), {.heads = 2});
+}
+
+TEST_CASE("the arguments of llama2.c are its configuration", "[torch]") {
+  const std::string saved =
+      pickled_dict({{"model", pickled_dict({{"w", pickled_matrix("0", 1, 2)}})},
+                    {"model_args", pickled_dict({{"dim", pickled(288)},
+                                                 {"n_heads", pickled(6)},
+                                                 {"n_kv_heads", "N"},
+                                                 {"multiple_of", pickled(32)}})}});
+  const std::optional<Config> config =
+      read_config(files_of("ckpt.pt", torch_bytes(saved, {{"data/0", Bytes(8)}})));
+  CHECK(config->text("model_type") == "llama2.c");
+  CHECK(config->positive_integer("n_heads", 100) == 6);
+  CHECK_FALSE(config->has("n_kv_heads"));
 }
 
 TEST_CASE("a pickle runs nothing and is refused where it is damaged", "[torch]") {

@@ -1,25 +1,57 @@
 #include "checkpoint/checkpoint_files.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "checkpoint/gguf.h"
 #include "checkpoint/shard_index.h"
 #include "checkpoint/torch_file.h"
 #include "io/file_format.h"
+#include "io/json_events.h"
+#include "support/error.h"
 
 namespace eigenscope {
 namespace {
 
 bool is_gguf_file(const std::shared_ptr<ByteSource>& file) { return is_gguf(*file); }
 
-/// Throws FormatError for a file of a known format that cannot be read.
+/// What files of a format begin with, where their names promise it.
+struct Promise {
+  std::string_view ending, beginning;
+};
+constexpr std::array kPromises{
+    Promise{".gguf", "as GGUF files do, with the letters GGUF"},
+    Promise{".bin", "as files of torch.save do, as a ZIP archive"},
+    Promise{".pt", "as files of torch.save do, as a ZIP archive"},
+    Promise{".pth", "as files of torch.save do, as a ZIP archive"},
+    Promise{".ckpt", "as files of torch.save do, as a ZIP archive"},
+};
+
+/// Throws FormatError for a file that is empty, of another known format, or not as its name promises.
 std::shared_ptr<ByteSource> as_safetensors(const std::shared_ptr<ByteSource>& file) {
+  if (file->size() == 0)
+    throw FormatError(file->name(), "it must have the weights of a model, but it is empty");
   if (is_torch_file(*file)) return safetensors_of_torch(file);
   refuse_foreign_format(*file);
+  for (const auto& [ending, beginning] : kPromises) {
+    if (file->name().ends_with(ending))
+      throw FormatError(file->name(), "it must begin " + std::string(beginning));
+  }
   return file;
+}
+
+/// What a reader of formats makes of a file, whose refusals name the file.
+template <class Read>
+auto named(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const FormatError& error) {
+    throw in_file(error, file);
+  }
 }
 
 }  // namespace
@@ -35,8 +67,14 @@ std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   }
   const auto others = std::stable_partition(given.begin(), given.end(), is_gguf_file);
   std::vector<std::shared_ptr<ByteSource>> model;
-  if (others != given.begin()) model = safetensors_of_gguf({given.begin(), others});
-  std::transform(others, given.end(), std::back_inserter(model), as_safetensors);
+  if (others != given.begin()) {
+    model = named(given.front()->name(), [&] {
+      return safetensors_of_gguf({given.begin(), others});
+    });
+  }
+  std::transform(others, given.end(), std::back_inserter(model), [](const auto& file) {
+    return named(file->name(), [&] { return as_safetensors(file); });
+  });
   return open_shards(std::move(model), index ? &*index : nullptr);
 }
 
@@ -44,7 +82,11 @@ std::optional<Config> read_config(const CheckpointFiles& files) {
   if (files.config) return Config::read(*files.config);
   const bool is_model =
       !files.model.empty() && std::all_of(files.model.begin(), files.model.end(), is_gguf_file);
-  if (is_model) return config_of_gguf(files.model);
+  if (is_model) {
+    return named(files.model.front()->name(), [&] { return config_of_gguf(files.model); });
+  }
+  if (files.model.size() == 1 && is_torch_file(*files.model.front()))
+    return config_of_torch(files.model.front());
   return std::nullopt;
 }
 

@@ -19,7 +19,8 @@ struct CheckpointFiles {
 /// Throws FormatError for a file that is not as its format promises or is of another known format, and naming the file
 /// that the index has and `model` lacks.
 std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files);
-/// That of the metadata where a GGUF file has none beside it; nothing where there is neither. Throws FormatError.
+/// That of the metadata where a GGUF file has none beside it, or of the arguments of the model in a file of torch.save;
+/// nothing where there is neither. Throws FormatError.
 std::optional<Config> read_config(const CheckpointFiles& files);
 
 }  // namespace eigenscope

@@ -421,6 +421,23 @@ constexpr std::array kFamilies{
                     .usual = {{{"scale_attn_weights", "true"},
                                {"scale_attn_by_inverse_layer_idx", "false"},
                                {"add_cross_attention", "false"}}}}},
+    // GPT-2's names with torch's linear layers; one key head (multi_query) is one group.
+    Family{.name = "GPT-BigCode",
+           .model_types = " gpt_bigcode ",
+           .layout = HeadLayout::kInterleaved,
+           .width_key = "n_embd",
+           .embeddings = "wte.weight",
+           .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
+                            .query_gain = "h.{n}.ln_1.weight",
+                            .head_count_key = "n_head"}}}},
+    Family{.name = "nanoGPT",
+           .required = "wpe.weight",  // which the first Qwen, with rotary positions, lacks
+           .layout = HeadLayout::kFused,
+           .width_key = "n_embd",
+           .embeddings = "wte.weight",
+           .attentions = {{{.query_weight = "h.{n}.attn.c_attn.weight",
+                            .query_gain = "h.{n}.ln_1.weight",
+                            .head_count_key = "n_head"}}}},
     Family{.name = "GPT-NeoX",  // and Pythia
            .layout = HeadLayout::kInterleaved,
            .rotary = {.share = "rotary_pct", .default_share = 0.25, .base = "rotary_emb_base"},

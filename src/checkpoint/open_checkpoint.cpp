@@ -1,14 +1,17 @@
 #include "checkpoint/open_checkpoint.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "checkpoint/gguf_header.h"
 #include "checkpoint/gguf_parts.h"
 #include "checkpoint/shard_index.h"
+#include "checkpoint/torch_file.h"
 #include "io/file_format.h"
 #include "support/error.h"
 
@@ -16,12 +19,18 @@ namespace eigenscope {
 namespace {
 
 namespace fs = std::filesystem;
+using std::literals::operator""sv;
 
 constexpr std::string_view kWeights = ".safetensors";
 constexpr std::string_view kIndex = ".safetensors.index.json";
 constexpr std::string_view kGguf = ".gguf";
 constexpr std::string_view kTorch = "pytorch_model.bin";
 constexpr std::string_view kTorchIndex = "pytorch_model.bin.index.json";
+constexpr std::array kTorchEndings{".pt"sv, ".pth"sv, ".ckpt"sv};
+/// Beginnings of names under which Trainer, Accelerate, DeepSpeed and others save what is no model.
+constexpr std::array kTrainingState{"optimizer"sv, "scheduler"sv, "scaler"sv, "rng_state"sv,
+                                    "training_args"sv};
+constexpr std::string_view kShardedOptimizer = "optim_states";  // of DeepSpeed, inside the name
 constexpr std::size_t kShownFiles = 5;
 
 bool is_file(const fs::path& path) {
@@ -37,15 +46,32 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
     const std::string name = entry->path().filename().string();
     if (name.ends_with(ending) && is_file(entry->path())) names.push_back(name);
   }
-  if (error) throw FormatError(folder.string(), "the folder cannot be read");
+  if (error) throw FormatError(folder.string(), "it cannot be read: " + error.message());
   std::sort(names.begin(), names.end());
   return names;
 }
 
+bool is_training_state(std::string_view name) {
+  return name.find(kShardedOptimizer) != std::string_view::npos ||
+         std::any_of(kTrainingState.begin(), kTrainingState.end(),
+                     [&](std::string_view state) { return name.starts_with(state); });
+}
+
+/// Those that torch.save may have written for a model, whatever their names.
+std::vector<std::string> torch_files(const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(found), [](const std::string& name) {
+    return !is_training_state(name) &&
+           std::any_of(kTorchEndings.begin(), kTorchEndings.end(),
+                       [&](std::string_view ending) { return name.ends_with(ending); });
+  });
+  return found;
+}
+
 [[noreturn]] void refuse_choice(const std::string& folder, const std::vector<std::string>& names,
-                                std::string_view ending) {
+                                std::string_view kind) {
   std::string message =
-      "it holds " + std::to_string(names.size()) + " " + std::string(ending) + " files (";
+      "it holds " + std::to_string(names.size()) + " " + std::string(kind) + " files (";
   for (std::size_t i = 0; i < std::min(names.size(), kShownFiles); ++i) {
     message += (i == 0 ? "" : ", ") + names[i];
   }
@@ -66,9 +92,13 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
     most = size;
   }
   std::string message = kNoWeights;
-  if (!largest.empty()) {
+  if (is_training_state(largest)) {
+    message += "; the largest file, " + largest + ", is the state of a training";
+  } else if (!largest.empty()) {
     FileSource source((folder / largest).string());
     try {
+      if (is_torch_file(source) || is_gguf(source))
+        throw FormatError(source.name(), "name it as the model instead of the folder");
       refuse_foreign_format(source);
     } catch (const FormatError& error) {
       message += "; the largest file is " + std::string(error.what());
@@ -94,7 +124,7 @@ std::shared_ptr<ByteSource> find_config(const fs::path& weights, const std::stri
 bool holds_weights(const fs::path& folder) {
   return !files_ending(folder, kIndex).empty() || !files_ending(folder, kWeights).empty() ||
          !files_ending(folder, kGguf).empty() || is_file(folder / kTorch) ||
-         is_file(folder / kTorchIndex);
+         is_file(folder / kTorchIndex) || !torch_files(files_ending(folder, "")).empty();
 }
 
 }  // namespace
@@ -119,7 +149,9 @@ std::string weights_among(const std::string& folder, const std::vector<std::stri
   for (const std::string_view usual : {kTorch, kTorchIndex}) {
     if (has(usual)) return std::string(usual);
   }
-  return "";
+  const std::vector<std::string> found = torch_files(names);
+  if (found.size() > 1) refuse_choice(folder, found, "PyTorch");
+  return found.empty() ? "" : found.front();
 }
 
 CheckpointFiles files_of(const std::string& weights, const OpenFile& open) {

@@ -19,11 +19,12 @@ struct Checkpoint {
 
 /// What is said of a folder for which `weights_among` finds nothing.
 inline constexpr const char* kNoWeights =
-    "there is no .safetensors, .gguf or pytorch_model.bin file in it";
+    "there is no .safetensors, .gguf, pytorch_model.bin, .pt, .pth or .ckpt file of a model in it";
 
 /// The file of weights among the sorted `names` of a folder's files, or the index of its shards: model.safetensors, one
-/// index, or else exactly one *.safetensors, one GGUF model, or pytorch_model.bin; empty where there is none. Throws
-/// FormatError naming the `folder` where several would do.
+/// index, or else exactly one *.safetensors, one GGUF model, pytorch_model.bin, or one *.pt, *.pth or *.ckpt that is not
+/// named as the state of a training (optimizer.pt); empty where there is none. Throws FormatError naming the `folder`
+/// where several would do.
 std::string weights_among(const std::string& folder, const std::vector<std::string>& names);
 
 /// Opens a file by its name within the folder of a checkpoint.

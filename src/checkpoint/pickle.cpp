@@ -13,6 +13,8 @@
 namespace eigenscope {
 namespace {
 
+using std::literals::operator""sv;
+
 using Kind = PickleValue::Kind;
 using Pointer = PickleValue::Pointer;
 
@@ -222,9 +224,20 @@ class PickleReader {
   }
 
   void push_global(const std::string& name) {
-    constexpr std::array<std::string_view, 4> kAllowed{"torch._utils _rebuild_tensor_v2",
-                                                       "torch._utils _rebuild_parameter",
-                                                       "collections OrderedDict", "torch Size"};
+    constexpr std::array kAllowed{"torch._utils _rebuild_tensor_v2"sv,
+                                  "torch._utils _rebuild_tensor_v3"sv,
+                                  "torch._utils _rebuild_parameter"sv,
+                                  "collections OrderedDict"sv,
+                                  "torch Size"sv,
+                                  "torch.storage UntypedStorage"sv,
+                                  "torch float8_e4m3fn"sv,
+                                  "torch float8_e5m2"sv,
+                                  "torch float8_e4m3fnuz"sv,
+                                  "torch float8_e5m2fnuz"sv,
+                                  "torch float8_e8m0fnu"sv,
+                                  "torch uint16"sv,
+                                  "torch uint32"sv,
+                                  "torch uint64"sv};
     const bool storage = name.starts_with("torch ") && name.ends_with("Storage");
     if (!storage && std::find(kAllowed.begin(), kAllowed.end(), name) == kAllowed.end()) {
       refuse("it must have tensors alone (state_dict): the name '" + shown_name(name) + "'");
@@ -256,6 +269,13 @@ class PickleReader {
     if (name == "torch._utils _rebuild_parameter" && !given.empty())
       return stack_.push_back(given[0]);
     if (name == "torch._utils _rebuild_tensor_v2" && given.size() >= 4) return push_tensor(given);
+    // (storage, offset, sizes, strides, requires_grad, hooks, type)
+    if (name == "torch._utils _rebuild_tensor_v3" && given.size() >= 7 &&
+        given[6]->kind == Kind::global && given[6]->text.starts_with("torch ")) {
+      push_tensor(given);
+      stack_.back()->type = given[6]->text.substr(given[6]->text.find(' ') + 1);
+      return;
+    }
     refuse("'" + name + "' has other arguments than those of a checkpoint");
   }
 

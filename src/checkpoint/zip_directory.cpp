@@ -19,6 +19,7 @@ constexpr std::string_view kEnd = "PK\x05\x06"sv, kEnd64 = "PK\x06\x06"sv,
 constexpr std::string_view kEntry = "PK\x01\x02"sv, kLocal = "PK\x03\x04"sv;
 constexpr std::size_t kEndBytes = 22, kEnd64Bytes = 56, kLocatorBytes = 20, kEntryBytes = 46,
                       kLocalBytes = 30;
+constexpr std::uint64_t kEncrypted = 1;  // of an entry's flags
 constexpr std::size_t kLongestComment = 65535;
 constexpr std::uint64_t kLargestDirectory = 100'000'000;
 constexpr std::uint64_t kInExtra = 0xffffffff;  // the number is in the record for large files
@@ -98,7 +99,7 @@ ZipDirectory::ZipDirectory(std::shared_ptr<ByteSource> archive) : archive_(std::
     if (rest.size() < kEntryBytes + name + extra + comment)
       refuse("its directory must have whole entries");
     std::uint64_t stored = u32(rest, 20);
-    File file{u32(rest, 42), u32(rest, 24), u16(rest, 10) == 0};
+    File file{u32(rest, 42), u32(rest, 24), u16(rest, 10) == 0, (u16(rest, 8) & kEncrypted) != 0};
     take_large(rest.substr(kEntryBytes + name, extra), file, stored);
     file.is_stored = file.is_stored && stored == file.size;
     files_.emplace(rest.substr(kEntryBytes, name), file);
@@ -110,6 +111,7 @@ std::uint64_t ZipDirectory::begin_of(const std::string& name) const {
   const auto found = files_.find(name);
   if (found == files_.end()) refuse_item(name, "it must be in " + archive_->name());
   const File& file = found->second;
+  if (file.is_encrypted) refuse_item(name, "it must not be encrypted in " + archive_->name());
   if (!file.is_stored)
     refuse_item(name, "it must be stored without compression in " + archive_->name());
   const std::string local = archive_->text_at(file.header, kLocalBytes);

@@ -19,6 +19,7 @@ class ZipDirectory {
     std::uint64_t header = 0;  ///< of the file inside the archive: offset of its local header
     std::uint64_t size = 0;    ///< in bytes
     bool is_stored = false;    ///< without compression
+    bool is_encrypted = false;
   };
 
   /// Throws FormatError naming the archive when it has no directory, or one that does not fit.
@@ -27,8 +28,8 @@ class ZipDirectory {
   const std::map<std::string, File>& files() const noexcept { return files_; }
   const std::string& name() const noexcept { return archive_->name(); }
 
-  /// Where the bytes of a file begin. Throws FormatError when the file is compressed, or its bytes do not lie inside
-  /// the archive.
+  /// Where the bytes of a file begin. Throws FormatError when the file is compressed or encrypted, or its bytes do not
+  /// lie inside the archive.
   std::uint64_t begin_of(const std::string& name) const;
   /// Fills `out` with bytes of a file at `begin`, from begin_of, onwards.
   void read(std::uint64_t begin, std::span<std::byte> out) const { archive_->read(begin, out); }

@@ -23,6 +23,12 @@ std::uint64_t size_of(std::ifstream& stream, const std::string& path) {
   return static_cast<std::uint64_t>(end);
 }
 
+/// With the reason of the system's last error.
+[[noreturn]] void refuse_unreadable(const std::string& path) {
+  const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
+  throw FormatError(path, "it must be a file that can be opened for reading" + reason);
+}
+
 // A second way into the file: a stream does not expose its descriptor.
 int open_descriptor([[maybe_unused]] const std::string& path) {
 #ifdef __linux__
@@ -135,9 +141,10 @@ FileSource::Opened FileSource::open(const std::string& path) {
                                 ? "it must be a file, but it is a folder"
                                 : "it must be a regular file, but it is a stream or a device");
   }
+  errno = 0;
   Opened opened{std::ifstream(path, std::ios::binary), 0,
                 std::filesystem::last_write_time(path, error)};
-  if (!opened.stream) throw FormatError(path, "it must be a file that can be opened for reading");
+  if (!opened.stream) refuse_unreadable(path);
   opened.size = size_of(opened.stream, path);
   return opened;
 }
@@ -175,8 +182,7 @@ std::shared_ptr<ByteSource> open_source(const std::string& path) {
   if (!std::filesystem::is_other(status)) return std::make_shared<FileSource>(path);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    throw FormatError(path, "it must be a file that can be opened for reading: " +
-                                std::generic_category().message(errno));
+    refuse_unreadable(path);
   }
   std::vector<std::byte> bytes;
   try {

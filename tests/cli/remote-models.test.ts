@@ -170,7 +170,11 @@ describe('a model that cannot be read is refused in words', () => {
       { HF_TOKEN: TOKEN },
       `${weights}its host answers with status 403: the account of HF_TOKEN must have access to a/closed`,
     ],
-    ['a/empty', {}, 'a/empty: there is no .safetensors, .gguf or pytorch_model.bin file in it'],
+    [
+      'a/empty',
+      {},
+      'a/empty: there is no .safetensors, .gguf, pytorch_model.bin, .pt, .pth or .ckpt file of a model in it',
+    ],
     ['a/quantized', {}, 'it holds 2 .gguf files (x-q4.gguf, x-q8.gguf); name one of them, as in a/quantized/x-q4.gguf'],
     ['a/llama/x.gguf', {}, 'a/llama: there is no file x.gguf in it'],
     ['a/whole', {}, `a/whole${weights}its host STORE must serve parts of a file with its size (HTTP ranges)`],
