@@ -71,6 +71,17 @@ TEST_CASE("shards that do not fit together are refused by name") {
   const Failure twice = failure_of([&] { open_shards({a, b, again}, nullptr); });
   check_failure(twice, kQuery, "a.safetensors and in c.safetensors");
   check_failure(failure_of([&] { open_shards({a}, &index); }), "b.safetensors", "missing");
+  // The index decides where the copies differ.
+  const auto old = shard("b.safetensors", [] {
+    SafetensorsWriter both = with(kKey, {5, 6, 7, 8});
+    return both.add(kQuery, "F32", {2, 2}, {0, 0, 0, 0});
+  }());
+  for (const std::vector<std::shared_ptr<ByteSource>>& shards :
+       {std::vector{a, old}, std::vector{old, a}}) {
+    const auto file = open_shards(shards, &index);
+    CHECK(file->read_rows(kQuery, 0, 1) == Eigen::RowVector2d(1, 2));
+    CHECK(failure_of([&] { open_shards(shards, nullptr); }).item == kQuery);
+  }
   const auto swapped = shard("b.safetensors", with("other", {5, 6, 7, 8}));
   check_failure(failure_of([&] { open_shards({a, swapped}, &index); }), kKey, "b.safetensors");
   CHECK(failure_of([] { open_shards({}, nullptr); }).item == "shards");
@@ -82,11 +93,13 @@ TEST_CASE("hostile indices are refused") {
   };
   for (const std::string path :
        {"../x.safetensors", "/etc/x.safetensors", "a/b.safetensors", "a\\\\b.safetensors",
-        "C:x.safetensors", "passwd", "", "x.safetensors\\u0000"}) {
+        "C:x.safetensors", "passwd", "", "x.safetensors\\u0000", "\\u001b[31m.safetensors"}) {
     CAPTURE(path);
     check_failure(failure(index_text(mapped("t", path))), "t",
                   "is not the name of a .safetensors or .bin file");
   }
+  const std::string endless = mapped("t", std::string(100'000, 'x') + ".safetensors");
+  CHECK(failure(index_text(endless)).message.size() < 300);
   const std::string twice = mapped("t", "a.safetensors");
   CHECK(failure(index_text(twice + "," + twice)).item == "t");
   CHECK(failure(index_text(R"("t":{"a":"b"})")).item == "t");
@@ -169,6 +182,42 @@ TEST_CASE(
   std::filesystem::remove(second);
   CHECK_THAT(failure_of([&] { open_checkpoint(first); }).item,
              ContainsSubstring("m-00002-of-00002.gguf"));
+}
+
+TEST_CASE("a folder with one file of torch.save is opened, whatever its name") {
+  const TemporaryFolder folder;
+  const Bytes saved = test_file("torch/nested.pt");
+  const std::string path = folder.path() + "/run";
+  folder.write("run/ckpt.pt", saved);
+  for (const char* const state : {"optimizer.pt", "scheduler.pt", "rng_state_0.pth", "scaler.pt",
+                                  "zero_pp_rank_0_mp_rank_00_optim_states.pt"}) {
+    folder.write(std::string("run/") + state, saved);
+  }
+  CHECK(find_checkpoints(folder.path()) == std::vector{path});
+  CHECK(open_checkpoint(path).tensors->tensors().size() == 9);
+  folder.write("run/ema.ckpt", saved);
+  CHECK_THAT(failure_of([&] { open_checkpoint(path); }).message,
+             ContainsSubstring("it holds 2 PyTorch files (ckpt.pt, ema.ckpt); name one of them"));
+  folder.write("state/optimizer.bin", saved);
+  CHECK_THAT(failure_of([&] { open_checkpoint(folder.path() + "/state"); }).message,
+             ContainsSubstring("the largest file, optimizer.bin, is the state of a training"));
+  folder.write("own/weights.bin", saved);
+  CHECK_THAT(failure_of([&] { open_checkpoint(folder.path() + "/own"); }).message,
+             ContainsSubstring("weights.bin: name it as the model instead of the folder"));
+}
+
+TEST_CASE("a file that is not as its name promises is refused in the words of its format") {
+  const auto failure = [](const std::string& name, std::size_t bytes) {
+    return failure_of([&] {
+             open_tensors({{std::make_shared<MemorySource>(name, Bytes(bytes))}, nullptr, nullptr});
+           })
+        .message;
+  };
+  for (const std::string name : {"m.gguf", "m.safetensors", "m.pt"}) {
+    CHECK(failure(name, 0) == name + ": it must have the weights of a model, but it is empty");
+  }
+  CHECK(failure("m.gguf", 99) == "m.gguf: it must begin as GGUF files do, with the letters GGUF");
+  CHECK(failure("m.pt", 99) == "m.pt: it must begin as files of torch.save do, as a ZIP archive");
 }
 
 TEST_CASE("an index of 25 MB is read") {

@@ -77,13 +77,15 @@ Safetensors::Safetensors(std::shared_ptr<ByteSource> source) : name_(source->nam
   header_ = add_shard(std::move(source));
 }
 
-Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::string name)
+Safetensors::Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::string name,
+                         const Counts& counts)
     : name_(std::move(name)) {
   if (shards.empty()) throw InvalidArgument("shards", "have at least one file");
   for (std::shared_ptr<ByteSource>& shard : shards) {
     const std::size_t number = shards_.size();
     SafetensorsHeader header = add_shard(std::move(shard));
     for (auto& [tensor, info] : header.tensors) {
+      if (!counts(tensor, *shards_[number].source)) continue;
       info.shard = number;
       const auto [place, added] = header_.tensors.emplace(tensor, std::move(info));
       if (added) continue;
@@ -100,7 +102,11 @@ SafetensorsHeader Safetensors::add_shard(std::shared_ptr<ByteSource> source) {
   const std::uint64_t start = kLengthBytes + length;
   shards_.push_back({std::move(source), start});
   const ByteSource& file = *shards_.back().source;
-  return parse_safetensors_header(text, file.size() - start, file.name());
+  try {
+    return parse_safetensors_header(text, file.size() - start, file.name());
+  } catch (const FormatError& error) {
+    throw in_file(error, file.name());
+  }
 }
 
 std::uint64_t Safetensors::bytes_read() const noexcept {
@@ -131,8 +137,8 @@ template <class Real>
 void Safetensors::read_as(const std::string& name, std::uint64_t first, std::span<Real> out) const {
   const TensorInfo& info = tensor(name);
   if (!is_decodable(info.dtype)) {
-    refuse_item(name, "its type " + std::string(dtype_name(info.dtype)) +
-                          " cannot be read as numbers; F16, BF16, F32 and F64 can");
+    refuse_item(name, "its type must be F16, BF16, F32 or F64 to be read as numbers, but it is " +
+                          std::string(dtype_name(info.dtype)) + " in " + shard_name(info.shard));
   }
   const std::uint64_t count = element_count(info);
   if (first > count || out.size() > count - first) {

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -27,10 +28,15 @@ class Safetensors {
   /// that the format does not allow; see parse_safetensors_header. Never reads tensor data.
   explicit Safetensors(std::shared_ptr<ByteSource> source);
 
-  /// The tensors of all `shards`, at least one and none null, which messages together call `name`.
-  /// Throws FormatError as above, and naming a tensor that is in two of them; InvalidArgument
-  /// ("shards") when there is none.
-  Safetensors(std::vector<std::shared_ptr<ByteSource>> shards, std::string name);
+  /// Whether the tensor called `name` counts in one of several files.
+  using Counts = std::function<bool(const std::string& name, const ByteSource& shard)>;
+
+  /// The tensors of all `shards`, at least one and none null, which messages together call `name`; without
+  /// those for which `counts` is false. Throws FormatError as above, and naming a tensor that is in two of
+  /// them; InvalidArgument ("shards") when there is none.
+  Safetensors(
+      std::vector<std::shared_ptr<ByteSource>> shards, std::string name,
+      const Counts& counts = [](const std::string&, const ByteSource&) { return true; });
 
   /// Every tensor by name, in the order of the bytes of the names.
   const std::map<std::string, TensorInfo>& tensors() const noexcept { return header_.tensors; }

@@ -67,7 +67,11 @@ class ShardIndexReader final : public JsonEvents {
   }
 
   void check_file(const std::string& file) const {
-    const bool plain = file.find_first_of(std::string_view("/\\:\0", 4)) == std::string::npos;
+    constexpr std::size_t kLongest = 255;  // of most file systems
+    const bool plain =
+        file.size() <= kLongest && std::none_of(file.begin(), file.end(), [](unsigned char c) {
+          return c < ' ' || c == 0x7f || c == '/' || c == '\\' || c == ':';
+        });
     if (plain && (file.ends_with(".safetensors") || file.ends_with(".bin"))) return;
     refuse_item(tensor_, "its file '" + shown_name(file) + "' in " + index_.name_ +
                              " is not the name of a .safetensors or .bin file in the same folder");
@@ -100,10 +104,17 @@ ShardIndex ShardIndex::read(ByteSource& source) {
   return parse(read_json_text(source, kLargestFile, "an index"), source.name());
 }
 
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
 std::set<std::string> ShardIndex::files() const {
   std::set<std::string> files;
   for (const auto& [tensor, file] : file_of_) files.insert(file);
   return files;
+}
+
+bool ShardIndex::counts(const std::string& tensor, const std::string& file) const {
+  const auto found = file_of_.find(tensor);
+  return found == file_of_.end() || found->second == file_name(file);
 }
 
 void ShardIndex::check(const Safetensors& tensors) const {
@@ -116,8 +127,6 @@ void ShardIndex::check(const Safetensors& tensors) const {
     }
   }
 }
-
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::shared_ptr<const Safetensors> open_shards(std::vector<std::shared_ptr<ByteSource>> shards,
                                                const ShardIndex* index) {
@@ -132,7 +141,10 @@ std::shared_ptr<const Safetensors> open_shards(std::vector<std::shared_ptr<ByteS
     });
     if (!there) refuse_item(file, "it is missing; " + index->name() + " names it");
   }
-  auto tensors = std::make_shared<const Safetensors>(std::move(shards), index->name());
+  auto tensors = std::make_shared<const Safetensors>(
+      std::move(shards), index->name(), [&](const std::string& tensor, const ByteSource& shard) {
+        return index->counts(tensor, shard.name());
+      });
   index->check(*tensors);
   return tensors;
 }

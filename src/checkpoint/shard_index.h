@@ -20,8 +20,8 @@ class ShardIndex {
 
   /// Parses `text`; `name` is what messages call it. Throws FormatError for text that is not a JSON
   /// object in UTF-8 with an object of strings "weight_map", has a tensor twice, or names a file that
-  /// is not a plain one beside the index: with a slash, a backslash or a colon in it, or not ending
-  /// with ".safetensors" or ".bin".
+  /// is not a plain one beside the index: with a slash, a backslash, a colon or a control character in
+  /// it, of more than 255 bytes, or not ending with ".safetensors" or ".bin".
   static ShardIndex parse(std::string_view text, std::string name);
 
   /// The same for a file. Throws FormatError also when it is larger than `kLargestFile`.
@@ -30,6 +30,9 @@ class ShardIndex {
   const std::string& name() const noexcept { return name_; }
   /// The names of the files, in the order of their bytes.
   std::set<std::string> files() const;
+
+  /// Whether the tensor of this name counts in a file: false where the index has it in another one.
+  bool counts(const std::string& tensor, const std::string& file) const;
 
   /// Throws FormatError naming the first tensor that the index has in a file which does not hold it.
   /// Files are told apart by what follows the last slash of their names. Tensors that the index
@@ -46,7 +49,7 @@ class ShardIndex {
 std::string file_name(const std::string& path);
 
 /// One checkpoint of several files in any order, `index` null when there is none: the files together
-/// are the checkpoint then. Throws FormatError, naming the file that the index has and `shards` lack;
+/// are the checkpoint then. Of a tensor in several files the one counts that the index names. Throws FormatError, naming the file that the index has and `shards` lack;
 /// and as ShardIndex::check and Safetensors do.
 std::shared_ptr<const Safetensors> open_shards(std::vector<std::shared_ptr<ByteSource>> shards,
                                                const ShardIndex* index);
