@@ -206,12 +206,23 @@ TEST_CASE("biases are found, may be absent, and must fit", "[checkpoint]") {
   CHECK(scan_failure(writer).item == name(0, "key.bias"));
 }
 
-TEST_CASE("a file of an unrecognized architecture is refused with the expected and the present names", "[checkpoint]") {
+TEST_CASE(
+    "a file of an unrecognized architecture is refused with names of its attention in few lines",
+    "[checkpoint]") {
   SafetensorsWriter writer;
   for (int i = 0; i < 8; ++i)
     writer.add_raw("h." + std::to_string(i) + ".attn", "U8", {1}, Bytes(1));
   check_failure(scan_failure(writer), "test.safetensors",
-                "encoder.layer.{n}.attention.self.query.weight", "'h.0.attn'", "and 3 more");
+                "unrecognized architecture; it has 'h.0.attn', 'h.1.attn', 'h.2.attn' and 5 more; "
+                "name those of its queries and keys with --map-query and --map-key");
+  SafetensorsWriter long_names;
+  for (const std::string part : {"a.embedding", "x.attention", "y.attention", "z.attention"})
+    long_names.add_raw(std::string(200, 'p') + part, "U8", {1}, Bytes(1));
+  long_names.add_raw("h.0.attn", "U8", {1}, Bytes(1));
+  CHECK(scan_failure(long_names).message.size() <= 400);
+  const Config config = Config::parse(R"({"model_type":"own"})");
+  CHECK_THAT(failure_of([&] { HeadScan(open(writer.bytes()), &config, {}); }).message,
+             ContainsSubstring("unrecognized architecture 'own'; it has"));
   CHECK_THAT(scan_failure(SafetensorsWriter()).message, ContainsSubstring("no tensors"));
   for (const std::string near : {"xencoder.layer.0.attention.self.query.weight",
                                  "encoder.layer..attention.self.query.weight",
@@ -228,6 +239,65 @@ TEST_CASE("a file of an unrecognized architecture is refused with the expected a
   add_layer(two, 0, "question.");
   add_layer(two, 0, "passage.");
   CHECK_THAT(scan_failure(two).message, ContainsSubstring("'passage.', 'question.'"));
+}
+
+TEST_CASE("adapters without their model are refused by name", "[checkpoint]") {
+  const std::string layer = "base_model.model.model.layers.0.self_attn.q_proj.";
+  for (const std::string part : {"lora_A.weight", "lora_A.default.weight", "base_layer.weight"}) {
+    const Failure failure = scan_failure(SafetensorsWriter().add(layer + part, "F32", {1, 1}, {1}));
+    check_failure(failure, "test.safetensors", "unsupported: an adapter ('" + layer + part + "')",
+                  "peft's merge_and_unload()");
+    CHECK(failure.message.size() <= 500);
+  }
+}
+
+TEST_CASE("a quantized weight is refused with the name of its quantization", "[checkpoint]") {
+  struct Tensor {
+    std::string ending, dtype;
+    std::vector<std::uint64_t> shape;
+  };
+  const auto message = [](const std::vector<Tensor>& tensors) {
+    SafetensorsWriter writer;
+    for (const std::string projection : {"q_proj.", "k_proj."}) {
+      for (const auto& [ending, dtype, shape] : tensors) {
+        std::uint64_t bits = 8;
+        if (dtype == "F16" || dtype == "BF16") bits = 16;
+        if (dtype == "F32" || dtype == "I32" || dtype == "U32") bits = 32;
+        for (const std::uint64_t side : shape) bits *= side;
+        writer.add_raw("model.layers.0.self_attn." + projection + ending, dtype, shape,
+                       Bytes(bits / 8));
+      }
+    }
+    return scan_failure(writer).message;
+  };
+  const Tensor codes{"weight", "U8", {4, 4}}, fp8{"weight", "F8_E4M3", {8, 8}};
+  const std::vector<std::pair<std::string, std::vector<Tensor>>> expected{
+      {"GPTQ weights", {{"qweight", "I32", {1, 8}}, {"scales", "F16", {1, 8}}}},
+      {"GPTQ weights",
+       {{"qweight", "I32", {1, 8}}, {"scales", "F16", {1, 8}}, {"g_idx", "I32", {8}}}},
+      {"AWQ weights", {{"qweight", "I32", {8, 1}}, {"scales", "F16", {1, 8}}}},
+      {"NVFP4 (compressed-tensors) weights",
+       {{"weight_packed", "U8", {8, 4}}, {"weight_global_scale", "F32", {1}}}},
+      {"packed (compressed-tensors) weights", {{"weight_packed", "I32", {8, 1}}}},
+      {"NF4 (bitsandbytes) weights",
+       {{"weight", "U8", {32, 1}}, {"weight.quant_state.bitsandbytes__nf4", "U8", {9}}}},
+      {"INT8 (bitsandbytes) weights", {{"weight", "I8", {8, 8}}, {"SCB", "F32", {8}}}},
+      {"NVFP4 (ModelOpt) weights", {codes, {"weight_scale_2", "F32", {}}}},
+      {"MLX weights", {{"weight", "U32", {8, 1}}, {"scales", "BF16", {8, 1}}}},
+      {"FP8 weights ('model.layers.0.self_attn.q_proj.weight_scale_inv')",
+       {fp8, {"weight_scale_inv", "BF16", {1, 1}}}},
+      {"FP8 weights", {fp8}},
+      {"INT8 weights", {{"weight", "I8", {8, 8}}, {"weight_scale", "F32", {8, 1}}}},
+      {"scaled weights", {{"weight", "F16", {8, 8}}, {"weight_scale", "F32", {1}}}},
+  };
+  for (const auto& [name, tensors] : expected) {
+    CAPTURE(name);
+    CHECK_THAT(message(tensors), ContainsSubstring(name) && ContainsSubstring("; open "));
+    CHECK(message(tensors).size() <= 400);
+  }
+  CHECK_THAT(message({{"weight", "I32", {8, 8}}}),
+             ContainsSubstring("its type must be F16, BF16, F32 or F64 to be read as numbers, but "
+                               "it is I32"));
 }
 
 TEST_CASE("heads with NaN or infinite weights are left out, counted and named", "[checkpoint]") {

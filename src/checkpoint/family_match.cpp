@@ -1,10 +1,12 @@
 #include "checkpoint/family_match.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "checkpoint/quantization.h"
 #include "checkpoint/unsupported.h"
 #include "io/json_events.h"
 #include "support/error.h"
@@ -16,7 +18,7 @@ using Tensors = std::map<std::string, TensorInfo>;
 
 constexpr std::string_view kLayerMark = "{n}";
 constexpr std::size_t kMostLayerDigits = 5;  // with 4096 heads in three stacks, a count fits an int
-constexpr std::size_t kShownNames = 5;
+constexpr std::size_t kShownNames = 3;
 
 struct Place {
   std::string prefix;
@@ -137,22 +139,30 @@ std::string first_keys(const Map& map) {
   return text;
 }
 
+/// Of attention where the file has such names.
 std::string first_names(const Tensors& tensors) {
   if (tensors.empty()) return "; it has no tensors";
-  const std::string message = "; it has" + first_keys(tensors);
-  if (tensors.size() <= kShownNames) return message;
-  return message + " and " + std::to_string(tensors.size() - kShownNames) + " more";
+  Tensors attention;
+  std::copy_if(tensors.begin(), tensors.end(), std::inserter(attention, attention.end()),
+               [](const auto& tensor) { return tensor.first.find("att") != std::string::npos; });
+  const Tensors& named = attention.empty() ? tensors : attention;
+  const std::size_t left = tensors.size() - std::min(named.size(), kShownNames);
+  return "; it has" + first_keys(named) +
+         (left == 0 ? "" : " and " + std::to_string(left) + " more");
 }
 
-[[noreturn]] void fail_unknown(const Tensors& tensors, const std::string& file) {
-  std::string message = "unrecognized architecture; looked for tensors named";
-  for (const Family& family : families()) {
-    message += " '" + std::string(family.attentions.front().query_weight) + "' (" +
-               std::string(family.name) + ")";
-  }
-  const std::string unsupported = unsupported_parts(tensors);
-  if (!unsupported.empty()) message = "unsupported: " + unsupported + "; " + message;
-  throw FormatError(file, message + first_names(tensors));
+[[noreturn]] void fail_unknown(const Tensors& tensors, const std::vector<std::string>& types,
+                               const std::string& file) {
+  const auto after = [](const std::string& text) { return text.empty() ? text : text + "; "; };
+  std::string instead = renamed_quantization(tensors);
+  if (instead.empty()) instead = unmerged_adapter(tensors);
+  const std::string parts = unsupported_parts(tensors);
+  std::string message = parts.empty() && instead.empty() ? "" : "unsupported: ";
+  if (!instead.empty()) throw FormatError(file, message + after(parts) + instead);
+  message += after(parts) + "unrecognized architecture" +
+             (types.empty() ? "" : " '" + shown_name(types.front()) + "'") + first_names(tensors);
+  throw FormatError(
+      file, message + "; name those of its queries and keys with --map-query and --map-key");
 }
 
 [[noreturn]] void fail_several(const Family& family, const Prefixes& prefixes,
@@ -163,8 +173,18 @@ std::string first_names(const Tensors& tensors) {
                               first_keys(prefixes));
 }
 
+/// A fused projection has more outputs than inputs, which tells Conv1D's in x out from torch's out x in.
+bool fits_layout(const Family& family, const Tensors& tensors) {
+  if (!family.inputs_first()) return true;
+  return std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+    const std::vector<std::uint64_t>& shape = tensor.second.shape;
+    return shape.size() != 2 || shape[0] <= shape[1] ||
+           !match_name(family.attentions.front().query_weight, tensor.first);
+  });
+}
+
 bool fits(const Family& family, const Tensors& tensors) {
-  return !find_first_layers(family, tensors).empty() &&
+  return fits_layout(family, tensors) && !find_first_layers(family, tensors).empty() &&
          (family.required.empty() || has(tensors, family.required)) &&
          (family.absent.empty() || !has(tensors, family.absent));
 }
@@ -282,7 +302,7 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
     found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, file));
     remove_weights(found.back(), left);
   }
-  if (found.empty()) fail_unknown(tensors, file);
+  if (found.empty()) fail_unknown(tensors, types, file);
   if (found.size() > 1) name_stacks(found);
   return found;
 }

@@ -6,6 +6,7 @@
 
 #include "checkpoint/config_keys.h"
 #include "checkpoint/logit_scale.h"
+#include "checkpoint/quantization.h"
 #include "checkpoint/rotary_config.h"
 #include "io/json_events.h"
 #include "support/error.h"
@@ -19,6 +20,7 @@ constexpr std::uint64_t kMostHeadElements = std::uint64_t{1} << 26;
 
 const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
   const TensorInfo& info = file.tensor(name);
+  refuse_quantized(file.tensors(), name);
   const auto fail = [&](const std::string& message) { refuse_item(name, message); };
   if (info.shape.size() != 2) fail("its shape " + shape_text(info) + " is not a matrix");
   for (const std::uint64_t side : info.shape) {
@@ -27,8 +29,8 @@ const TensorInfo& checked_weight(const Safetensors& file, const std::string& nam
     }
   }
   if (!is_decodable(info.dtype)) {
-    fail("its type " + std::string(dtype_name(info.dtype)) +
-         " cannot be read as numbers; F16, BF16, F32 and F64 can");
+    fail("its type must be F16, BF16, F32 or F64 to be read as numbers, but it is " +
+         std::string(dtype_name(info.dtype)));
   }
   return info;
 }

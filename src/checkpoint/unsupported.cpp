@@ -11,7 +11,7 @@ namespace {
 
 struct Part {
   std::string_view name;
-  std::array<std::string_view, 2> marks;  ///< in names of its tensors
+  std::array<std::string_view, 3> marks;  ///< in names of its tensors; the last one may be empty
 };
 constexpr std::array kParts{
     Part{"a mixture of experts", {".experts.", ".block_sparse_moe."}},
@@ -19,22 +19,33 @@ constexpr std::array kParts{
     Part{"multi-head latent attention", {".kv_a_proj_with_mqa.", ".kv_b_proj."}},
     Part{"state-space or recurrent layers", {".A_log", ".time_decay"}},
 };
+constexpr Part kAdapter{"an adapter", {".lora_A.", ".lora_down.", ".base_layer."}};
+
+/// "a mixture of experts ('model.layers.0.mlp.experts.down_proj')"; empty where no tensor has a mark of it.
+std::string shown_part(const Part& part, const std::map<std::string, TensorInfo>& tensors) {
+  const auto shown = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+    return std::any_of(part.marks.begin(), part.marks.end(), [&](std::string_view mark) {
+      return !mark.empty() && tensor.first.find(mark) != std::string::npos;
+    });
+  });
+  if (shown == tensors.end()) return "";
+  return std::string(part.name) + " ('" + shown_name(shown->first) + "')";
+}
 
 }  // namespace
 
 std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors) {
   std::string found;
   for (const Part& part : kParts) {
-    const auto shown = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
-      return std::any_of(part.marks.begin(), part.marks.end(), [&](std::string_view mark) {
-        return tensor.first.find(mark) != std::string::npos;
-      });
-    });
-    if (shown == tensors.end()) continue;
-    found += (found.empty() ? "" : ", ") + std::string(part.name) + " ('" +
-             shown_name(shown->first) + "')";
+    const std::string shown = shown_part(part, tensors);
+    if (!shown.empty()) found += (found.empty() ? "" : ", ") + shown;
   }
   return found;
+}
+
+std::string unmerged_adapter(const std::map<std::string, TensorInfo>& tensors) {
+  const std::string shown = shown_part(kAdapter, tensors);
+  return shown.empty() ? "" : shown + "; merge it into its model with peft's merge_and_unload()";
 }
 
 }  // namespace eigenscope

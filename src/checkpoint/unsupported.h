@@ -12,4 +12,8 @@ namespace eigenscope {
 /// that shows it, such as "a mixture of experts ('model.layers.0.mlp.experts.down_proj')". Empty for none.
 std::string unsupported_parts(const std::map<std::string, TensorInfo>& tensors);
 
+/// That a file has the tensors of adapters (LoRA) or of layers that have them, with one that shows it and what to do;
+/// empty for none.
+std::string unmerged_adapter(const std::map<std::string, TensorInfo>& tensors);
+
 }  // namespace eigenscope
