@@ -52,8 +52,11 @@ export const LLAMA_CONFIG = JSON.stringify({
   hidden_size: 8,
 });
 
-/** LLAMA as llama.cpp's converter writes it: rotary pairs are neighbours in each head of width 4. */
-export function llamaGguf(): Buffer {
+/**
+ * LLAMA as llama.cpp's converter writes it: rotary pairs are neighbours in each head of width 4. Its metadata may name
+ * another architecture of the same tensors.
+ */
+export function llamaGguf(architecture = 'llama'): Buffer {
   const names: Record<string, string> = {
     'model.embed_tokens.weight': 'token_embd.weight',
     'model.layers.0.self_attn.q_proj.weight': 'blk.0.attn_q.weight',
@@ -69,8 +72,10 @@ export function llamaGguf(): Buffer {
   const text = (value: string) => Buffer.concat([integer(BigInt(value.length)), Buffer.from(value)]);
   const counts = { embedding_length: 8, 'attention.head_count': 2, 'attention.head_count_kv': 1 };
   const entries = [
-    Buffer.concat([text('general.architecture'), integer(8), text('llama')]),
-    ...Object.entries(counts).map(([key, value]) => Buffer.concat([text(`llama.${key}`), integer(4), integer(value)])),
+    Buffer.concat([text('general.architecture'), integer(8), text(architecture)]),
+    ...Object.entries(counts).map(([key, value]) =>
+      Buffer.concat([text(`${architecture}.${key}`), integer(4), integer(value)]),
+    ),
   ];
   const infos: Buffer[] = [];
   const data: Buffer[] = [];

@@ -86,7 +86,8 @@ struct HeadsCommand {
     if (csv) {
       write_csv(std::cout, scalars_of(heads), scalars_of(Json::array({like})).front());
     } else {
-      std::cout << Json{{"heads", heads}, {"layers", layers}, {"excluded", excluded}} << '\n';
+      std::cout << write_json({{"heads", heads}, {"layers", layers}, {"excluded", excluded}})
+                << '\n';
     }
   }
 

@@ -70,6 +70,7 @@ Picture decode_jpeg(const std::string& name, [[maybe_unused]] std::string_view b
   };
   int width = 0, height = 0, subsampling = 0, space = 0;
   check(tjDecompressHeader3(decoder.get(), data, size, &width, &height, &subsampling, &space));
+  if (width == 0 || height == 0) refuse(name, "JPEG", "it has no picture");
   Picture picture = empty_picture(static_cast<std::uint64_t>(width),
                                   static_cast<std::uint64_t>(height), most_pixels);
   check(tjDecompress2(decoder.get(), data, size, picture.rgb.data(), width, 0, height, TJPF_RGB,
@@ -86,6 +87,7 @@ std::vector<Picture> decode_pictures(const std::string& name, std::string_view b
                                      Eigen::Index most_pixels) {
   std::vector<Picture> pictures;
   try {
+    if (bytes.empty()) throw FormatError(name, "it must be a picture, but it is empty");
     if (bytes.starts_with(kPng)) {
       pictures.push_back(decode_png(name, bytes, most_pixels));
     } else if (bytes.starts_with(kJpeg)) {

@@ -45,6 +45,24 @@ test('a GGUF file has the heads of the checkpoint that it was converted from, at
   }
 });
 
+test('a GGUF file of another architecture is listed and read by a mapping', () => {
+  const file = join(folder, 'other.gguf');
+  writeFileSync(file, llamaGguf('command-r'));
+  const [query, key] = ['q', 'k'].map((it) => `blk.{n}.attn_${it}.weight`);
+  expect(json('tensors', {}, file).names).toContain('blk.0.attn_q.weight');
+  expect(json('heads', { map_query: query, map_key: key, heads: 2 }, file).heads).toHaveLength(2);
+  expectRefused(run('heads', {}, file), "unrecognized architecture 'command-r'; it has 'blk.0.attn_", 1);
+});
+
+test('a file name that is not UTF-8 leaves the JSON whole', () => {
+  const parent = join(folder, 'names');
+  const path = Buffer.concat([Buffer.from(`${parent}/`), Buffer.from([0x66, 0xff])]);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(Buffer.concat([path, Buffer.from('/model.safetensors')]), safetensorsOf(LLAMA));
+  const { heads } = json('heads', { heads: 2, key_heads: 1 }, parent);
+  expect(heads.map((head: { model: string }) => head.model)).toEqual([`${parent}/f\ufffd`, `${parent}/f\ufffd`]);
+});
+
 test('rotary heads are seen at an offset and on average', () => {
   const at = (offset: number) => json('heads', { offset, length: 4 }, model).heads[1];
   const averaged = json('heads', { length: 4 }, model, '--average').heads[1];
