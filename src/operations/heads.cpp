@@ -119,7 +119,9 @@ void describe_head(ResultFields& out, const HeadsResult& result, const HeadRow& 
   out.text("model", result.model, "the checkpoint");
   describe(out, head);
   out.nullable("step", result.step,
-               "completed steps of a checkpoint of `eigenscope train`; null for others");
+               "completed steps of a checkpoint of `eigenscope train` or a snapshot of "
+               "eigenscope_monitor.py; "
+               "null for others");
   out.nullable("bias_query", head.bias_query,
                "norm of the query bias over that of the query weights; null without a bias");
   out.nullable("bias_key", head.bias_key,

@@ -17,6 +17,7 @@ using Eigen::Index;
 using Shape = std::vector<std::uint64_t>;
 
 constexpr const char* kFormat = "eigenscope training 1";
+constexpr const char* kSnapshotFormat = "eigenscope snapshot 1";  // of src/python
 constexpr const char* kTextKey = "text";
 constexpr const char* kParameters = "training.parameters";
 constexpr const char* kFirst = "training.first_moment";
@@ -166,8 +167,9 @@ void check_text_of(const Safetensors& file, const Text& text) {
 
 std::optional<Index> training_step(const Safetensors& file) {
   const auto format = file.metadata().find("format");
-  if (format == file.metadata().end() || format->second != kFormat) return std::nullopt;
-  return step_in(file);
+  const bool is_ours = format != file.metadata().end() &&
+                       (format->second == kFormat || format->second == kSnapshotFormat);
+  return is_ours ? std::optional(step_in(file)) : std::nullopt;
 }
 
 std::vector<std::byte> write_training_file(const TrainingState& state, const Model<float>& model,

@@ -35,7 +35,7 @@ bool is_text_of(const Safetensors& file, const Text& text);
 /// Throws InvalidArgument ("text") unless is_text_of.
 void check_text_of(const Safetensors& file, const Text& text);
 
-/// Completed steps of the run that wrote the file; none for other files.
+/// Completed steps of the run that wrote the file, or a snapshot of eigenscope_monitor.py; none for other files.
 std::optional<Eigen::Index> training_step(const Safetensors& file);
 
 struct TrainingState {
