@@ -410,7 +410,7 @@ TEST_CASE("with 0 evaluation batches every token of the validation text counts")
 }
 
 TEST_CASE("every option resumes bit by bit") {
-  std::vector<TrainSettings> all(10, small_run());
+  std::vector<TrainSettings> all(11, small_run());
   all[0].regularizer.kind = RegularizerKind::locater_effective;
   all[1].regularizer.kind = RegularizerKind::locater_covariance;
   all[1].regularizer.target_kind = TargetKind::own;
@@ -425,6 +425,7 @@ TEST_CASE("every option resumes bit by bit") {
   all[7].regularizer.target_steps = 7;
   all[8].model.attention = AttentionKind::none;
   all[9].model.attention = AttentionKind::self;
+  all[10].attention_temperature = 3;
   Trainer plain(small_run(), small_text());
   plain.advance(12);
   for (const TrainSettings& settings : all) {
@@ -448,6 +449,54 @@ TEST_CASE("sigmaReparam and a limit of the optimizer exclude each other") {
   settings.optimizer.qk_clip = 0;
   settings.optimizer.growth_limit = 1;
   CHECK(failure_of([&] { check_training(settings); }).item == "growth_limit");
+}
+
+TEST_CASE("a temperature of attention is one of W_Q and b_Q in start, steps and decay") {
+  TrainSettings settings = small_run();
+  settings.optimizer.warmup = 0;
+  settings.optimizer.clip = 0;
+  settings.optimizer.weight_decay = 0.5;
+  const Trainer plain(settings, small_text());
+  const Vector<float> start = plain.model().parameters();
+  settings.attention_temperature = 4;
+  Trainer trainer(settings, small_text());
+  const Vector<float> before = trainer.model().parameters();
+  trainer.advance(1);
+  const Vector<float> after = trainer.model().parameters();
+  const auto rate = static_cast<float>(settings.optimizer.learning_rate);
+  const Index d = settings.model.width, fused = settings.model.fused_width();
+  for (const LayerOffsets& own : trainer.model().layout().layers) {
+    for (Index j = 0; j < d; ++j) {
+      for (Index i = 0; i < 2 * d; ++i) {
+        const Index at = own.fused + j * fused + i;
+        const float part = i < d ? 0.25f : 1.0f;
+        CHECK(before[at] == part * start[at]);
+        // The first step of Adam is the rate in the direction of the gradient's sign; the decay is the setting's.
+        const float step = after[at] - before[at] * (1 - rate * 0.5f);
+        CHECK_THAT(std::abs(step), WithinRel(part * rate, 0.02f));
+      }
+    }
+    for (Index i = 0; i < d; ++i) {
+      const float step = std::abs(after[own.fused_bias + i]);
+      CHECK_THAT(step, WithinRel(0.25f * rate, 0.02f));
+    }
+  }
+}
+
+TEST_CASE("a temperature of attention needs queries whose norms are free") {
+  const auto refused = [](auto change) {
+    TrainSettings settings = small_run();
+    settings.attention_temperature = 2;
+    change(settings);
+    return failure_of([&] { check_training(settings); }).item;
+  };
+  CHECK(refused([](TrainSettings& s) { s.model.query_key_norm = QueryKeyNorm::rms; }) ==
+        "attention_temperature");
+  CHECK(refused([](TrainSettings& s) { s.regularizer.kind = RegularizerKind::sigma_reparam; }) ==
+        "attention_temperature");
+  CHECK(refused([](TrainSettings& s) { s.model.attention = AttentionKind::none; }) ==
+        "attention_temperature");
+  CHECK(refused([](TrainSettings&) {}).empty());
 }
 
 TEST_CASE("QK-Clip and QK-norm exclude each other") {

@@ -26,6 +26,10 @@ inline constexpr Parameter kGrowthLimit{
     "AdamW^2: largest spectral norm of a step over that of its matrix; 0 disables the limit"};
 inline constexpr Parameter kDropout{"dropout", reals_below(0, 1), 0,
                                     "dropout rate of embeddings and of attention and MLP outputs"};
+inline constexpr Parameter kAttentionTemperature{
+    "attention_temperature", reals_above(0, 1e6), 1,
+    "temperature of the attention softmax over sqrt(d_h) in training; the stored W_Q and b_Q are "
+    "divided by it"};
 inline constexpr Parameter kMaskedShare{
     "masked_share", reals_above(0, 1), 0.15,
     "objective masked: share of the tokens of a sequence that are masked and predicted"};

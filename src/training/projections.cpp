@@ -22,4 +22,13 @@ std::vector<ProjectionPlace> projections_of(const ModelSettings& settings,
   return all;
 }
 
+void scale_queries(const ModelSettings& settings, const ParameterLayout& layout, float factor,
+                   Vector<float>& numbers) {
+  const Index d = settings.width, fused = settings.fused_width();
+  for (const LayerOffsets& layer : layout.layers) {
+    for (Index j = 0; j < d; ++j) numbers.segment(layer.fused + j * fused, d) *= factor;
+    numbers.segment(layer.fused_bias, d) *= factor;
+  }
+}
+
 }  // namespace eigenscope

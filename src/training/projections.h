@@ -17,4 +17,10 @@ struct ProjectionPlace {
 std::vector<ProjectionPlace> projections_of(const ModelSettings& settings,
                                             const ParameterLayout& layout);
 
+/// Multiplies W_Q and b_Q of every layer among `numbers`, one for each parameter, by `factor`. Training at the softmax
+/// temperature t sqrt(d_h) is training at sqrt(d_h) with W_Q and b_Q that start at 1/t, have 1/t of the learning rate
+/// and t times the weight decay: Adam's steps do not depend on the scale of the gradient.
+void scale_queries(const ModelSettings& settings, const ParameterLayout& layout, float factor,
+                   Vector<float>& numbers);
+
 }  // namespace eigenscope

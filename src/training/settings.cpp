@@ -33,6 +33,7 @@ constexpr NumberField kNumberFields[] = {
     {training::kGrowthLimit, [](auto& s) { return &s.optimizer.growth_limit; }, true},
     {training::kDropout, [](auto& s) { return &s.dropout; }, true},
     {training::kBiasRate, [](auto& s) { return &s.optimizer.bias_rate; }, true},
+    {training::kAttentionTemperature, [](auto& s) { return &s.attention_temperature; }, true},
     {training::kMaskedShare, [](auto& s) { return &s.masked_share; }, true},
     {training::kDroppedDistance, [](auto& s) { return &s.model.dropped_distance; }, true},
     {training::kEntryPenalty, [](auto& s) { return &s.entry_penalty; }, true},
@@ -153,6 +154,8 @@ void check_controls(const TrainSettings& settings) {
                 std::string(kInitializations[static_cast<std::size_t>(own.initialization)].name),
                 "normal");
   refuse_unless(settings.optimizer.qk_clip == 0, "qk_clip", shown(settings.optimizer.qk_clip), "0");
+  refuse_unless(settings.attention_temperature == 1, "attention_temperature",
+                shown(settings.attention_temperature), "1");
   refuse_unless(settings.model.query_key_norm == QueryKeyNorm::none, "query_key_norm", "rms",
                 "none");
 }
@@ -228,6 +231,15 @@ void check_training(const TrainSettings& settings) {
         "qk_clip",
         "be 0 with QK-norm, under which the logits do not depend on the norms of W_Q and W_K",
         "found " + shown(settings.optimizer.qk_clip));
+  }
+  const double temperature = settings.attention_temperature;
+  const bool normalized = settings.model.query_key_norm != QueryKeyNorm::none;
+  if (temperature != 1 &&
+      (normalized || settings.regularizer.kind == RegularizerKind::sigma_reparam)) {
+    throw InvalidArgument("attention_temperature",
+                          "be 1 with " + std::string(normalized ? "QK-norm" : "sigma-reparam") +
+                              ", which sets the norms of the queries itself",
+                          "found " + shown(temperature));
   }
   if (settings.regularizer.target_heads > settings.model.heads) {
     throw InvalidArgument("target_heads", "be at most the heads of a layer (0 means all)",

@@ -181,6 +181,8 @@ struct TrainSettings {
   Eigen::Index batch = training::kBatch.default_value;  ///< sequences a step
   double dropout =
       training::kDropout.default_value;  ///< of the embeddings and of what attention and MLP add
+  /// Of the softmax of attention, over sqrt(d_h); see scale_queries
+  double attention_temperature = training::kAttentionTemperature.default_value;
   double masked_share =
       training::kMaskedShare.default_value;  ///< of the tokens, with Objective::masked
   /// With OffsetMask::learned: nats for each kept entry of an attention row
@@ -260,7 +262,7 @@ void set_choice(TrainSettings& settings, const ChoiceField& field, std::string_v
 
 /// Throws InvalidArgument: a number out of range; "heads" that do not divide the width, or, with rotary
 /// positions, leave an odd head width; "key_heads" that do not divide the heads; what the regularizer's row
-/// refuses; "qk_clip" together with QK-norm, which it cannot change; more "target_heads" than heads; a setting
+/// refuses; "qk_clip" and "attention_temperature" together with QK-norm, which they cannot change; more "target_heads" than heads; a setting
 /// of W_QK together with an "attention" that does not read it; "patience" together with a final evaluation on the
 /// whole text; "heads" that leave mimetic_zero a head width of 1; a "dropped_distance" that is not below the length;
 /// "attention" other than softmax together with terms by offset.

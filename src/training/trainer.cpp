@@ -14,6 +14,7 @@
 #include "support/random.h"
 #include "training/masked_tokens.h"
 #include "training/offset_mask.h"
+#include "training/projections.h"
 #include "training/step_limits.h"
 #include "training/training_file.h"
 
@@ -79,6 +80,8 @@ Trainer::Trainer(const TrainSettings& settings, std::shared_ptr<const Text> text
       gradients_(settings_.model.depth) {
   check_text(*text_, settings_);
   initialize(model_, settings_.regularizer, settings_.seed);
+  scale_queries(settings_.model, model_.layout(),
+                static_cast<float>(1 / settings_.attention_temperature), model_.parameters());
   prepare();
   if (reparam_) {
     reparam_->begin(raw_);
@@ -158,6 +161,8 @@ Vector<float> Trainer::rates() const {
       rates.segment(block.offset, block.size()).setConstant(own);
     }
   }
+  scale_queries(settings_.model, layout, static_cast<float>(1 / settings_.attention_temperature),
+                rates);
   return rates;
 }
 
@@ -173,6 +178,8 @@ Vector<float> Trainer::decay() const {
     if (!block.vector) decay.segment(block.offset, block.size()).setConstant(general);
   }
   regularizer_->add_decay(decay);
+  scale_queries(settings_.model, layout, static_cast<float>(settings_.attention_temperature),
+                decay);
   return decay;
 }
 
