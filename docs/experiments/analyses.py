@@ -360,3 +360,129 @@ def relation(results, of, by=()):
         }
         rows.append(({"axes": labels} if by else {}) | row)
     return rows
+
+
+def paths_at_deviation(results, paths, baseline, variance):
+    """For each path (name: labels of `method` in order) and each seed whose baseline and all runs of the path have a
+    result: the points (deviation over the baseline's, loss minus the baseline's), beginning with the baseline. The
+    deviation is the root of the measure `variance`; runs that failed are left out."""
+    column = results.final[variance]
+    runs = {}
+    for i in range(results.size):
+        runs[results.label("method", i), int(results.seed[i])] = i
+
+    def ended(i):
+        return not results.failed[i] and math.isfinite(results.outcome[i]) and math.isfinite(column[i])
+
+    found = {}
+    for name, labels in paths.items():
+        found[name] = {}
+        for seed in sorted(set(results.seed.tolist())):
+            start = runs.get((baseline, seed))
+            own = [runs.get((label, seed)) for label in labels]
+            if start is None or not ended(start) or None in own:
+                continue
+            found[name][seed] = [(1.0, 0.0)] + [
+                (math.sqrt(column[i] / column[start]), results.outcome[i] - results.outcome[start])
+                for i in own
+                if ended(i)
+            ]
+    return found
+
+
+def cost_at(path, share):
+    """The smallest loss at which a path of straight lines has this deviation; NaN where it never has."""
+    costs = []
+    for (a, first), (b, second) in zip(path, path[1:]):
+        if min(a, b) <= share <= max(a, b):
+            costs.append(min(first, second) if a == b else first + (second - first) * (share - a) / (b - a))
+    return min(costs, default=math.nan)
+
+
+def equal_deviation(results, paths, baseline, variance, shares, tests, tested):
+    """Costs at equal deviation of the logits: for each path and each share of the baseline's deviation the mean over
+    seeds of cost_at with its 95% interval; then for each pair of `tests` at the share `tested` the paired difference of
+    the costs, with p corrected by Holm's method over the tests with at least two pairs."""
+    costs = {
+        name: {share: {seed: cost_at(path, share) for seed, path in own.items()} for share in shares}
+        for name, own in paths_at_deviation(results, paths, baseline, variance).items()
+    }
+    rows = []
+    for name in paths:
+        for share in shares:
+            known = [cost for cost in costs[name][share].values() if math.isfinite(cost)]
+            low, high = stats.paired_interval(known, [0] * len(known))
+            rows.append(
+                {
+                    **{"path": name, "share": share, "seeds": len(costs[name][share]), "reached": len(known)},
+                    **{"cost": stats.mean(known), "low": low, "high": high},
+                }
+            )
+    compared = []
+    for first, second in tests:
+        own, other = costs[first][tested], costs[second][tested]
+        seeds = [s for s in own if math.isfinite(own[s]) and math.isfinite(other.get(s, math.nan))]
+        pairs = [own[s] for s in seeds], [other[s] for s in seeds]
+        difference, p = stats.paired_t(*pairs)
+        low, high = stats.paired_interval(*pairs)
+        compared.append(
+            {
+                **{"path": first, "against": second, "share": tested, "pairs": len(seeds)},
+                **{"difference": difference, "low": low, "high": high, "p": p},
+            }
+        )
+    family = [row for row in compared if row["pairs"] > 1]
+    for row, p in zip(family, stats.holm([row["p"] for row in family])):
+        row["holm"] = p
+    return rows + compared
+
+
+def bias_shares(results, baseline, variance, part):
+    """For each method: its runs with a result, the mean deviation of its logits over that of the baseline's run of the
+    same seed, the mean loss minus the baseline's with its 95% interval, and mean and largest share that the measure
+    `part` has of the measure `variance`."""
+    column, own_part = results.final[variance], results.final[part]
+    start = {
+        int(results.seed[i]): i
+        for i in range(results.size)
+        if results.label("method", i) == baseline and not results.failed[i]
+    }
+    rows = []
+    for labels, cells in groups_of(results, ["method"]):
+        done = finished(results, cells, results.outcome, column)
+        pairs = [(i, start[int(results.seed[i])]) for i in done if int(results.seed[i]) in start]
+        cost = [results.outcome[i] - results.outcome[j] for i, j in pairs]
+        low, high = stats.paired_interval(cost, [0] * len(cost))
+        shares = [own_part[i] / column[i] for i, _ in pairs if column[i] > 0]
+        rows.append(
+            {
+                **{"method": labels["method"], "runs": len(pairs), "failures": int(results.failed[cells].sum())},
+                "deviation": stats.mean([math.sqrt(column[i] / column[j]) for i, j in pairs]),
+                **{"cost": stats.mean(cost), "low": low, "high": high},
+                **{"share": stats.mean(shares), "largest_share": max(shares, default=math.nan)},
+            }
+        )
+    return rows
+
+
+def tuned(results, labels, baseline):
+    """For each seed that the baseline and all labels have, the loss minus the baseline's of the label of the lowest mean
+    loss over the other seeds: its mean with the 95% interval."""
+    losses = {
+        label: {
+            int(results.seed[i]): results.outcome[i]
+            for i in range(results.size)
+            if results.label("method", i) == label and not results.failed[i] and math.isfinite(results.outcome[i])
+        }
+        for label in [*labels, baseline]
+    }
+    seeds = sorted(set.intersection(*(set(own) for own in losses.values())))
+    if len(seeds) < 2:
+        return []
+    chosen = []
+    for seed in seeds:
+        others = [other for other in seeds if other != seed]
+        best = min(labels, key=lambda label: stats.mean([losses[label][other] for other in others]))
+        chosen.append(losses[best][seed] - losses[baseline][seed])
+    low, high = stats.paired_interval(chosen, [0] * len(chosen))
+    return [{"seeds": len(seeds), "difference": stats.mean(chosen), "low": low, "high": high}]

@@ -69,6 +69,21 @@ PAPER = [
     for biases in (("with",) if form == "effective" else ("with", "without"))
 ]
 
+# Of the plan in causes/README.md: the strengths of its first stage.
+TEMPERATURES = ["temperature-2", "temperature-4", "temperature-8"]
+STRENGTHS = {
+    "metric": ["1e-3", "1e-2", "1e-1"],
+    "frobenius": ["1e-5", "1e-4", "1e-3"],
+    "effective": ["1e-5", "1e-4", "1e-3"],
+    "plain": ["1e-5", "1e-4", "1e-3"],
+    "random": ["1e-5", "1e-4", "1e-3"],
+}
+PATHS = {
+    f"{form}-k{k}": [f"{form}-k{k}-{strength}" for strength in strengths]
+    for form, strengths in STRENGTHS.items()
+    for k in ((2,) if form == "random" else (0, 2))
+} | {"temperature": TEMPERATURES}
+
 # Every measure that is kept of the tuned runs is also compared.
 TUNED = [
     "bits_per_byte",
@@ -240,6 +255,33 @@ EXPERIMENTS = {
             ),
             (analyses.contrasts, {"tests": signs(steps="1600"), "below": 4.2}),
             (analyses.contrasts, {"tests": signs(steps="400"), "below": "bigram"}),
+        ],
+    },
+    "causes/equal-deviation": {
+        "digits": 7,
+        "final": [
+            *("loss", "bits_per_byte_error", "entropy", "mean", "variance_frobenius"),
+            *("logit_variance", "bias_part", "self_excess"),
+        ],
+        "summary": ["loss", "entropy", "logit_variance", "self_excess"],
+        "families": ["loss"],
+        "analyses": [
+            (
+                analyses.equal_deviation,
+                {
+                    "paths": PATHS,
+                    "baseline": "none",
+                    "variance": "logit_variance",
+                    "shares": [0.25, 0.5, 0.75],
+                    "tests": [
+                        ["metric-k2", other]
+                        for other in ("plain-k2", "frobenius-k2", "effective-k2", "metric-k0", "temperature")
+                    ],
+                    "tested": 0.5,
+                },
+            ),
+            (analyses.bias_shares, {"baseline": "none", "variance": "logit_variance", "part": "bias_part"}),
+            (analyses.tuned, {"labels": TEMPERATURES, "baseline": "none"}),
         ],
     },
     "controls/paper-mean": {

@@ -351,6 +351,80 @@ class Analyses(unittest.TestCase):
         self.assertEqual(analyses.relation(results, ["driver", "driver"]), [])
 
 
+class EqualDeviation(unittest.TestCase):
+    def results(self):
+        """Two seeds: a form whose deviation falls to half and a quarter, one that rises, and a run that failed."""
+        cells = []
+        for seed, more in ((1, 0.0), (2, 0.2)):
+            for method, loss, deviation, bias, failure in (
+                ("none", 2.0, 8, 6.4, ""),
+                ("a-1", 2.1, 4, 8, ""),
+                ("a-2", 2.5 + more, 2, 1, ""),
+                ("b-1", 2.4, 16, 0, ""),
+                ("b-2", 2.6, 4, 0, ""),
+                ("c-1", 9.0, 1, 0, "step 5"),
+            ):
+                it = cell({"method": method}, loss, seed, failure)
+                it["final"] |= {"variance": deviation**2, "bias": bias}
+                cells.append(it)
+        return results_of(cells, final=["loss", "variance", "bias"])
+
+    def test_costs(self):
+        rows = analyses.equal_deviation(
+            self.results(),
+            {"a": ["a-1", "a-2"], "b": ["b-1", "b-2"], "c": ["c-1"], "d": ["missing"]},
+            **{"baseline": "none", "variance": "variance", "shares": [0.5, 0.375]},
+            **{"tests": [["a", "b"], ["a", "c"]], "tested": 0.375},
+        )
+        of = {(row["path"], row["share"]): row for row in rows if "against" not in row}
+        self.assertAlmostEqual(of["a", 0.5]["cost"], 0.1, 12)
+        # Half of the way from 0.1 to 0.5 and to 0.7.
+        self.assertAlmostEqual(of["a", 0.375]["cost"], (0.3 + 0.4) / 2, 12)
+        half = stats.student_quantile(1) * 0.05
+        self.assertAlmostEqual(of["a", 0.375]["high"], 0.35 + half, 6)
+        # The path goes from 1 to 2, and back over 1 to 1/2.
+        self.assertAlmostEqual(of["b", 0.5]["cost"], 0.6, 12)
+        self.assertEqual((of["b", 0.375]["seeds"], of["b", 0.375]["reached"]), (2, 0))
+        self.assertEqual((of["c", 0.5]["seeds"], of["c", 0.5]["reached"]), (2, 0))
+        self.assertEqual(of["d", 0.5]["seeds"], 0)
+        self.assertEqual([row["pairs"] for row in rows if "against" in row], [0, 0])
+        self.assertTrue(all("holm" not in row for row in rows))
+
+    def test_difference_of_costs(self):
+        [*_, row] = analyses.equal_deviation(
+            self.results(),
+            {"a": ["a-1", "a-2"], "b": ["b-1", "b-2"]},
+            **{"baseline": "none", "variance": "variance", "shares": [0.5], "tests": [["a", "b"]], "tested": 0.5},
+        )
+        self.assertEqual((row["path"], row["against"], row["pairs"]), ("a", "b", 2))
+        self.assertAlmostEqual(row["difference"], -0.5, 12)
+
+    def test_cheapest_crossing(self):
+        path = [(1, 0), (3, 0.2), (0.5, 0.7), (0.5, 0.1)]
+        self.assertAlmostEqual(analyses.cost_at(path, 2), 0.1, 12)
+        self.assertAlmostEqual(analyses.cost_at(path, 0.5), 0.1, 12)
+        self.assertTrue(math.isnan(analyses.cost_at(path, 4)))
+
+    def test_shares_of_biases(self):
+        rows = {
+            row["method"]: row
+            for row in analyses.bias_shares(self.results(), baseline="none", variance="variance", part="bias")
+        }
+        self.assertAlmostEqual(rows["a-1"]["share"], 0.5, 12)
+        self.assertAlmostEqual(rows["a-2"]["deviation"], 0.25, 12)
+        self.assertAlmostEqual(rows["a-2"]["cost"], 0.6, 12)
+        self.assertEqual((rows["c-1"]["runs"], rows["c-1"]["failures"]), (0, 2))
+
+    def test_tuned_on_other_seeds(self):
+        cells = []
+        for seed, losses in ((1, (3, 2.9, 2.5)), (2, (3, 2.8, 2.7)), (3, (3, 2.2, 3.5))):
+            cells += [cell({"method": name}, loss, seed) for name, loss in zip(("none", "x", "y"), losses)]
+        # Seed 1 has x (2.5 against 3.1 on the others), seed 2 has x (2.55 against 3), seed 3 has y (2.6 against 2.85).
+        [row] = analyses.tuned(results_of(cells), ["x", "y"], "none")
+        self.assertAlmostEqual(row["difference"], ((2.9 - 3) + (2.8 - 3) + (3.5 - 3)) / 3, 12)
+        self.assertEqual(analyses.tuned(results_of(cells[:3]), ["x", "y"], "none"), [])
+
+
 class Freezing(unittest.TestCase):
     def test_variance_is_that_of_sampled_heads(self):
         random = np.random.default_rng(1)
