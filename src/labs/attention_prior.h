@@ -1,5 +1,5 @@
 // Does a prior on the attention weights help to learn: accuracy over the number of training examples (Le et al.,
-// 2022, arXiv:2205.12735).
+// 2022, arXiv:2205.12616).
 #pragma once
 
 #include <array>

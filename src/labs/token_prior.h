@@ -1,5 +1,5 @@
 // Does a prior on the previous token help a small language model to learn: loss over the number of training bytes,
-// as in attention_prior.h for answers about scenes (Le et al., 2022, arXiv:2205.12735).
+// as in attention_prior.h for answers about scenes (Le et al., 2022, arXiv:2205.12616).
 #pragma once
 
 #include <array>

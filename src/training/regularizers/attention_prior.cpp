@@ -1,4 +1,4 @@
-// A prior on the attention weights (Le et al., 2022, arXiv:2205.12735) that knows positions alone: the loss is
+// A prior on the attention weights (Le et al., 2022, arXiv:2205.12616) that knows positions alone: the loss is
 // cross-entropy + c KL(prior || A), the divergence averaged over rows and heads, with all of the prior on the key
 // `prior_distance` tokens before the query.
 #include "support/error.h"
