@@ -321,19 +321,82 @@ TEST_CASE("below xi/lambda = 2/(T-1) the claim fails: localization starts at 0 a
   CHECK(last > 0.01);
 }
 
-TEST_CASE(
-    "for a very large variance rho tends to 1/s, and localization forgets mean and variance") {
-  for (const Index length : {8, 24, 64, 2048}) {
-    const VectorXd spread = walk_law(length, {0, 1, 1}).std;
-    const double limit = localization_index(spread.cwiseInverse());
-    CHECK_THAT(limit, WithinAbs(0.0852, 1e-4));  // nearly the same at every length
-    for (const double mean : {0.001, 0.1, 0.5}) {
-      CHECK_THAT(walk_localization(length, 64, mean, 1e6, 8), WithinAbs(limit, 2e-5));
+// The index of 1/s for the walk as T grows, with eta_S/eta_F = `ratio` in [-1, 1]: s^2 is proportional to
+// 1 + 4 c u^2 at u = i/T - 1/2, where c = 3 (1 + ratio).
+double large_variance_limit(double ratio) {
+  const double root = std::sqrt(3 * (1 + ratio));
+  if (root == 0) return 0;
+  return 1 - std::pow(std::asinh(root), 2) / (root * std::atan(root));
+}
+
+TEST_CASE("for a very large variance localization tends to a closed form, whatever the mean") {
+  CHECK_THAT(large_variance_limit(1), WithinAbs(0.08517, 5e-6));
+  CHECK_THAT(large_variance_limit(0), WithinAbs(0.0438, 5e-5));
+  for (const char* process : {"random-walk", "normalized-walk"}) {
+    for (const Index length : {8, 24, 64, 1024}) {
+      const CentredKernel kernel = centred_kernel(token_process(process, length, 0));
+      for (const double ratio : {-1.0, -0.5, 0.0, 0.4, 1.0}) {
+        for (const double xi : {0.0, 6.4, 32.0}) {
+          INFO(process << " T " << length << " eta_S/eta_F " << ratio << " xi " << xi);
+          const double found = propagate(kernel, {xi, ratio * 1e16, 1e16}, 8).localization;
+          CHECK_THAT(found, WithinAbs(large_variance_limit(ratio), 0.04 / length));
+        }
+      }
     }
-    // From below for small means; at T = 24 and v = 10 it has come as far as 0.063.
-    CHECK(walk_localization(length, 64, 0.001, 10, 8) < limit);
   }
+  // From below for small means; at T = 24 and v = 10 it has come as far as 0.063.
   CHECK_THAT(walk_localization(24, 64, 0.001, 10, 8), WithinAbs(0.0632, 1e-4));
+}
+
+TEST_CASE(
+    "the normalized walk is the walk at T times the temperature, so its threshold is T times as "
+    "large") {
+  const Index length = 48;
+  const CentredKernel free = centred_kernel(walk(length));
+  const CentredKernel normalized = centred_kernel(token_process("normalized-walk", length, 0));
+  for (const double ratio : {0.05, 1.0, 3.0, 100.0}) {
+    for (const double eta : {0.0, 0.3, 40.0, 1e5}) {
+      const Propagation a = propagate(normalized, {ratio, eta, eta}, 1);
+      const Propagation b = propagate(free, {ratio, eta, eta}, static_cast<double>(length));
+      CHECK(largest_difference(a.rho, b.rho) < 1e-12);
+    }
+  }
+  const double threshold = 2 * 48 / 47.0;
+  CHECK(propagate(normalized, {0.999 * threshold, 0, 0}, 1).localization == 0);
+  CHECK(propagate(normalized, {1.001 * threshold, 0, 0}, 1).localization > 0.01);
+}
+
+TEST_CASE("both walks are as localized with a negative mean, AR(1) tokens are not") {
+  for (const char* process : {"random-walk", "normalized-walk"}) {
+    const CentredKernel kernel = centred_kernel(token_process(process, 48, 0));
+    for (const double xi : {0.5, 16.0, 400.0}) {
+      for (const double eta : {0.0, 4.0, 1e4}) {
+        const Propagation a = propagate(kernel, {xi, eta, eta}, 8);
+        const Propagation b = propagate(kernel, {-xi, eta, eta}, 8);
+        CHECK(largest_difference(a.rho, b.rho.reverse()) < 1e-12);
+      }
+    }
+  }
+  const CentredKernel kernel = centred_kernel(token_process("ar1", 48, 0.5));
+  CHECK(propagate(kernel, {16, 4, 4}, 8).localization < 1e-6);
+  // The query's own key alone is clipped.
+  CHECK_THAT(propagate(kernel, {-16, 1, 1}, 8).localization, WithinAbs(1.0 / 48, 0.002));
+}
+
+TEST_CASE("localization is half way to its limit at a variance of 0.1 to 0.25 d m^2") {
+  constexpr double width = 64, limit = 0.08517;
+  for (const Index length : {48, 128}) {
+    for (const double ratio : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0}) {  // xi/lambda
+      const double mean = ratio * 8 / width, scale = width * mean * mean;
+      const auto at = [&](double variance) {
+        return walk_localization(length, width, mean, variance, 8);
+      };
+      const double half = (at(0) + limit) / 2;
+      INFO("T " << length << " xi/lambda " << ratio);
+      CHECK(at(0.09 * scale) > half);
+      CHECK(at(0.27 * scale) < half);
+    }
+  }
 }
 
 TEST_CASE("localization depends on xi/lambda and eta/lambda^2 alone") {

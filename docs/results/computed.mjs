@@ -20,7 +20,7 @@ function output(command, options) {
 
 /** A number of a command's output by its path, such as rows.0.entropy; negative places count from the end. */
 function numberOf(command, options, path) {
-  if (!isLong(command)) return numberIn(command, options, path);
+  if (!isLong(command, options)) return numberIn(command, options, path);
   return keptNumber(`${command} ${options}`, path, () => numberIn(command, options, path));
 }
 
@@ -32,11 +32,52 @@ function numberIn(command, options, path) {
   return value;
 }
 
-/** By the name of its marker: the predictor levels as the program declares them. */
+/** Passages of the book on which MiniLM's heads are measured, of so many tokens: their options. */
+const passagesOf = (length) => ['--length', String(length), '--passages', '12'];
+/** Spectra of MiniLM's heads by the covariance of the tokens: titles and the rows of a command. */
+const SPECTRA = {
+  identity: ['identity', (length) => printed(['heads', MINILM, '--length', length])],
+  embeddings: ['token embeddings', (length) => printed(['heads', MINILM, '--length', length, '--frame', 'embeddings'])],
+  layer: [
+    'measured in each layer',
+    (length) => printed(['layer-spectra', MINILM, '--file', BOOK, ...passagesOf(length)]),
+  ],
+  random: ['of random tokens in each layer', (length) => printed(['layer-spectra', MINILM, ...passagesOf(length)])],
+};
+/** What of the theory is ranked against what is measured. */
+const RANKED = [
+  ['localization index', 'localization over positions', 'localization', 'localization'],
+  ['localization index', 'row entropy', 'localization', 'entropy'],
+  ['modulus variance', 'row entropy', 'variance_modulus', 'entropy'],
+  ['Frobenius variance', 'row entropy', 'variance_frobenius', 'entropy'],
+  ['trace variance', 'row entropy', 'variance', 'entropy'],
+  ['mean', 'row entropy', 'mean', 'entropy'],
+  ['modulus of the mean', 'row entropy', 'mean_modulus', 'entropy'],
+  ['tr(W Sigma)', 'self-attention excess', 'xi', 'self_weight'],
+];
+
+/** Rank correlation over MiniLM's heads of a quantity of the theory with what is measured on the book. */
+function theoryRank(spectrum, quantity, measured, length = '128') {
+  const [, rows] = SPECTRA[spectrum];
+  const of = (row) => (quantity === 'mean_modulus' ? Math.abs(row.mean) : row[quantity]);
+  const a = rows(length).heads.map(of);
+  const b = printed(['attend', MINILM, '--file', BOOK, ...passagesOf(length)]).heads.map((row) => row[measured]);
+  return printed(['rank-correlation', `--a=${a.join()}`, `--b=${b.join()}`]).rank_correlation;
+}
+
+/** By the names of their markers: the predictor levels as the program declares them, theory against measurement. */
 export function tables() {
   const { name } = output('schema', '').properties.predict.properties.result.properties;
   const rows = Object.entries(name.items['x-labels']);
+  const spectra = Object.entries(SPECTRA);
   return {
+    'theory and measured attention': table(
+      ['theory', 'measured', ...spectra.map(([, [title]]) => title)],
+      RANKED.map(([theory, attention, ...names]) => [
+        ...[theory, attention],
+        ...spectra.map(([name]) => written(theoryRank(name, ...names), 2)),
+      ]),
+    ),
     'predictor levels': table(
       ['level', 'statistics'],
       rows.map(([level, adds], number) => [`${number} ${level}`, adds]),
@@ -46,6 +87,30 @@ export function tables() {
 
 /** MiniLM's heads, or its layers. */
 const ofMiniLM = (list, ...options) => printed(['heads', MINILM, ...options])[list];
+
+/** The localization index by the theory at means and variances, row by row. */
+const localizations = (means, variances, ...options) =>
+  printed(['lines', '--means', means.join(), '--variances', variances.join(), ...options]).value;
+
+/** Powers of ten from `from` on, `each` a decade. */
+const powers = (from, to, each) =>
+  Array.from({ length: (to - from) * each + 1 }, (_, i) => Number((10 ** (from + i / each)).toPrecision(6)));
+
+/** Width and temperature of the theory's numbers, the defaults of the command. */
+const [WIDTH, TEMPERATURE] = [64, 8];
+
+/** L of both walks at large variance, by its closed form; c = 3 (1 + eta_S/eta_F). */
+const limitOf = (c) => (c === 0 ? 0 : 1 - Math.asinh(Math.sqrt(c)) ** 2 / (Math.sqrt(c) * Math.atan(Math.sqrt(c))));
+
+/** v/(d m^2) at which L of the random walk is half way to its limit, at a mean. */
+function halfWayOf(mean) {
+  const scale = WIDTH * mean * mean;
+  const variances = powers(-2, 0, 100).map((share) => share * scale);
+  const [[zero]] = localizations([mean], [0]);
+  const [values] = localizations([mean], variances);
+  const half = (zero + limitOf(6)) / 2;
+  return variances[values.findIndex((value) => value < half)] / scale;
+}
 
 /** A quantile of some numbers, from 0 to 1; halfway between its two neighbours. */
 function quantileOf(values, quantile) {
@@ -77,6 +142,25 @@ export const numbers = {
       ),
       Number(digits),
     ),
+  /** The largest localization index at means from 0 to `mean` and variances from 0.001 to 10^4. */
+  'largest-localization': (options, mean, digits) => {
+    const means = Array.from({ length: 21 }, (_, i) => (i / 20) * Number(mean));
+    const given = options.split(',').map((it) => `--${it}`);
+    return written(Math.max(...localizations(means, powers(-3, 4, 10), ...given).flat()), Number(digits));
+  },
+  /** The least and the largest v/(d m^2) at which L is half way, over values of xi/lambda. */
+  'half-way': (ratios) => {
+    const shares = ratios.split(',').map((ratio) => halfWayOf((Number(ratio) * TEMPERATURE) / WIDTH));
+    return [Math.min(...shares), Math.max(...shares)].map((it) => written(it, 2)).join(' to ');
+  },
+  /** MiniLM's heads whose Frobenius variance is below 0.2 d m^2. */
+  'heads-below-half-way': () => {
+    const isBelow = ({ mean, variance_frobenius, width }) => variance_frobenius < 0.2 * width * mean * mean;
+    return String(ofMiniLM('heads').filter(isBelow).length);
+  },
+  /** Rank correlation over MiniLM's heads of a quantity of the theory, by a covariance, with what is measured; the length last. */
+  'theory-rank': (...names) => written(theoryRank(...names), 2),
+  limit: (c) => written(limitOf(Number(c)), 4),
   computed: (command, options, path, digits) => written(numberOf(command, options, path), Number(digits)),
   /** Such a number in percent of the same with other options. */
   'computed-share': (command, options, whole, path) =>
