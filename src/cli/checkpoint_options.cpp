@@ -145,6 +145,10 @@ std::vector<std::string> CheckpointOptions::paths() const {
   return found;
 }
 
+bool CheckpointOptions::names(const std::string& path) const {
+  return std::find(models_.begin(), models_.end(), path) != models_.end();
+}
+
 void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& path,
                              bool look_beside) const {
   // Text needs the tokenizer, pictures the preprocessor.

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/head_counts.h"
@@ -52,36 +53,53 @@ struct HeadsCommand {
     const std::vector<std::string> paths = checkpoints.paths();
     HeadSettings counts;
     if (fields.given("heads")) set_head_counts(list_items(fields.text("heads")), counts);
+    // Of those in a folder one that cannot be read is left out; one that was named is refused.
+    std::vector<FormatError> left_out;
+    const auto read = [&](const std::string& path, const auto& act) {
+      try {
+        with_one(paths, path, act);
+        return true;
+      } catch (const FormatError& error) {
+        if (checkpoints.names(path)) throw;
+        left_out.push_back(error);
+        return false;
+      }
+    };
     // All headers first: an error in the last checkpoint is reported before the first is read.
-    std::vector<std::unique_ptr<Job>> jobs;
+    std::vector<std::pair<std::string, std::unique_ptr<Job>>> jobs;
     for (const std::string& path : paths) {
       TypedFields::Reader reader(fields);
       // A count for all stacks takes the place of the config beside the weights, which may be the file
       // at fault.
-      jobs.push_back(with_one(paths, path, [&] {
+      read(path, [&] {
         checkpoints.give(reader, path, /*look_beside=*/!counts.heads);
-        return heads_operation.job(reader);
-      }));
+        jobs.emplace_back(path, heads_operation.job(reader));
+      });
     }
     Json heads = Json::array(), layers = Json::array(), excluded = Json::array();
-    Json like = Json::object();
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      with_one(paths, paths[i], [&] { run_job(*jobs[i]); });
-      const Json found = json_of(*jobs[i]);
+    Json like;
+    for (const auto& [path, job] : jobs) {
+      if (!read(path, [&] { run_job(*job); })) continue;
+      const Json found = json_of(*job);
       const auto take = [&](const char* list, Json& all) {
         for (Json row : found[list]) {
-          row["model"] = paths[i];
+          row["model"] = path;
           all.push_back(std::move(row));
         }
       };
       take("heads", heads);
       take("layers", layers);
       for (const Json& text : found["excluded"]) {
-        std::cerr << "eigenscope: left out " << (paths.size() > 1 ? paths[i] + " " : "")
+        std::cerr << "eigenscope: left out " << (paths.size() > 1 ? path + " " : "")
                   << text.get<std::string>() << '\n';
         excluded.push_back(text);
       }
-      like = described(*jobs[i])["heads"].front();
+      like = described(*job)["heads"].front();
+    }
+    if (like.is_null() && !left_out.empty()) throw left_out.front();
+    for (const FormatError& error : left_out) {
+      std::cerr << "eigenscope: left out " << error.what() << '\n';
+      excluded.push_back(error.what());
     }
     if (csv) {
       write_csv(std::cout, scalars_of(heads), scalars_of(Json::array({like})).front());

@@ -1,5 +1,5 @@
 // `eigenscope heads` on more than one model, on shards, mappings, gains, offsets and frames.
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LLAMA, LLAMA_CONFIG, llamaGguf, safetensorsOf, waves, type Tensors } from '../checkpoints.ts';
@@ -147,11 +147,26 @@ test('several models in one call, and folders of models, have a column that dist
   expect(raw('heads', model, runs, '--config', config).stderr).toContain(
     '--config must be given with one checkpoint only: found',
   );
-  const second = join(runs, 'step2');
+});
+
+test('of a folder of models those that cannot be read are left out with their reason', () => {
+  const parts = join(folder, 'parts');
+  const [first, second] = ['step1', 'step2'].map((step) => join(parts, step));
+  mkdirSync(parts);
+  for (const part of [first, second]) cpSync(model, part, { recursive: true });
+  const reason = `${second}: model.layers.0.self_attn.q_proj.weight`;
   writeFileSync(join(second, 'config.json'), JSON.stringify({ num_attention_heads: 7 }));
-  expectRefused(raw('heads', model, runs), `eigenscope: ${second}: `, 1);
+  const { status, stdout, stderr } = raw('heads', parts);
+  expect(status).toBe(0);
+  const found = JSON.parse(stdout) as { heads: { model: string }[]; excluded: string[] };
+  expect(found.heads.map(({ model: name }) => name)).toEqual([first, first]);
+  expect(found.excluded).toEqual([expect.stringContaining(reason)]);
+  expect(stderr).toContain(`eigenscope: left out ${reason}`);
+  expectRefused(raw('heads', parts, second), `eigenscope: ${reason}`, 1); // it is asked for by name
   writeFileSync(join(second, 'model.safetensors'), 'broken');
-  expectRefused(raw('heads', model, runs), 'step2', 1);
+  expect(raw('heads', parts, '--csv').stderr).toContain(`eigenscope: left out ${second}`);
+  writeFileSync(join(first, 'model.safetensors'), 'broken');
+  expectRefused(raw('heads', parts), `eigenscope: ${first}`, 1);
 });
 
 test('a shard without its index is named as one part', () => {
