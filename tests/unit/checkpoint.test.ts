@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import { brushed } from '../../web/heads/brush.ts';
 import { columnOf, columns, conditionsOf, ordered } from '../../web/chapters/model/columns.ts';
 import { quoted } from '../../web/state/quoted';
-import { checkpointsOf, partNames, shardText, sourceOf } from '../../web/chapters/model/checkpoint-files.ts';
+import {
+  checkpointsOf,
+  partNames,
+  shardText,
+  sourceOf,
+  withoutCheckpoint,
+} from '../../web/chapters/model/checkpoint-files.ts';
+import { leftOutText } from '../../web/chapters/model/left-out-files.ts';
 import { readText } from '../../web/chapters/model/scan.ts';
 
 const at = (path: string) => {
@@ -74,6 +81,65 @@ test('shards of PyTorch are one checkpoint where their folder has no other weigh
   expect([only.name, only.index?.name, only.config?.name]).toEqual(['a', index, 'config.json']);
   const both = checkpointsOf([...shards, index, 'model.safetensors'].map((name) => at(`a/${name}`)));
   expect(both.map(({ name, model }) => [name, model.length])).toEqual([['a', 1]]);
+});
+
+test('every file of weights is a checkpoint, of whatever format and folder', () => {
+  const names = (...paths: string[]) => opened(...paths).map(({ name }) => name);
+  expect(names('a/model.safetensors', 'b/pytorch_model.bin')).toEqual(['a', 'b']);
+  expect(names('x/one.pt', 'x/two.pt', 'x/three.pth', 'x/four.safetensors', 'x/five.gguf')).toEqual([
+    'five.gguf',
+    'four.safetensors',
+    'one.pt',
+    'three.pth',
+    'two.pt',
+  ]);
+  const copies = ['m/pytorch_model.bin', 'm/model-00001-of-00001.safetensors', 'm/vae.safetensors', 'm/vae.bin'];
+  expect(names(...copies)).toEqual(['model-00001-of-00001.safetensors', 'vae.safetensors']);
+  expect(leftOutText(copies.map(at))).toBe(
+    'Copies are not opened: m/pytorch_model.bin (model-00001-of-00001.safetensors is opened), ' +
+      'm/vae.bin (vae.safetensors is opened).',
+  );
+});
+
+test('training state is never taken for weights, also where it is the largest file', () => {
+  const states = ['optimizer.pt', 'scheduler.pt', 'rng_state_0.pth', 'training_args.bin', 'optimizer.bin'];
+  states.push(
+    'random_states_0.pkl',
+    'global_step8/zero_pp_rank_0_mp_rank_00_optim_states.pt',
+    'optimizer_0/__0_0.distcp',
+  );
+  const large = (path: string) => ({ ...at(path), file: new File(['x'.repeat(999)], at(path).file.name) });
+  for (const state of states) {
+    const files = [large(`run/${state}`), at('run/pytorch_model.bin'), at('run/trainer_state.json')];
+    expect(checkpointsOf(files).map(({ model }) => model.map(({ name }) => name))).toEqual([['pytorch_model.bin']]);
+    expect(leftOutText(files)).toBe(`Training state is not opened: run/${state}.`);
+    expect(checkpointsOf([large(state)])).toEqual([]);
+    expect(withoutCheckpoint([large(state)])).toBe(`Training state is not opened: ${state}.`);
+  }
+  const shards = ['pytorch_model.bin.index.json', 'pytorch_model-00001-of-00001.bin', 'training_args.bin'];
+  const [only] = checkpointsOf(shards.map((name) => at(`run/${name}`)));
+  expect(only.model.map(({ name }) => name)).toEqual(['pytorch_model-00001-of-00001.bin']);
+  for (const weights of ['optimal.pt', 'schedulers-net.pt', 'mp_rank_00_model_states.pt']) {
+    expect(opened(weights).map(({ name }) => name)).toEqual([weights]);
+  }
+});
+
+test('a folder of the cache of the Hub says where its files are', () => {
+  const hash = '0123456789abcdef0123456789abcdef01234567';
+  const blob = `models--google-bert--bert-base-uncased/blobs/${hash}`;
+  for (const files of [
+    [blob, 'models--google-bert--bert-base-uncased/refs/main'],
+    [`hub/${blob}`],
+    [`blobs/${hash}`],
+  ]) {
+    const given = files.map(at);
+    const text = checkpointsOf(given).length > 0 ? leftOutText(given) : withoutCheckpoint(given);
+    expect(text).toMatch(/Hub’s cache: .*symbolic links.*“Choose files”/);
+  }
+  const followed = [blob, `models--google-bert--bert-base-uncased/snapshots/${hash}/model.safetensors`];
+  expect(opened(...followed).map(({ name }) => name)).toEqual([hash]);
+  expect(leftOutText(followed.map(at))).toBe('');
+  expect(withoutCheckpoint([])).toContain('symbolic links');
 });
 
 test('the parts of a GGUF model are one checkpoint, also where one is missing', () => {

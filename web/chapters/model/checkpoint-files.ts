@@ -1,12 +1,7 @@
 import type { Checkpoint } from '../shared/checkpoint';
+import { copyOf, isOfCache, isTrainingState, leftOutText, type FolderFile } from './left-out-files';
 
-/** A file and the folder it was found in, '' for a file given by itself. */
-export interface FolderFile {
-  file: File;
-  folder: string;
-}
-
-const WEIGHTS = /\.(safetensors|gguf)$/;
+const WEIGHTS = /\.(safetensors|gguf|bin|pt|pth|ckpt)$/;
 const ENDINGS = ['.safetensors', '.gguf', '.bin'];
 /** Shards by the index that lists them. */
 const SHARDS = { '.safetensors.index.json': '.safetensors', '.bin.index.json': '.bin' };
@@ -36,37 +31,34 @@ export function folderFile(file: File): FolderFile {
 }
 
 /**
- * The checkpoints among files, in the order of their folders and names (numbers by their size): each
- * .safetensors or .gguf file, the parts of a GGUF model together, or all of a folder with an index of shards,
- * with the config.json, tokenizer.json and preprocessor_config.json of its folder or, where it has none, of the
- * nearest folder above.
- * Shards of PyTorch count where their folder has no other weights. Without such a file the largest that is no
- * JSON is taken, for the reader to say what it is.
+ * The checkpoints among files, in the order of their folders and names (numbers by their size): each file of weights,
+ * the parts of a GGUF model together, or all of a folder with an index of shards, with the config.json, tokenizer.json
+ * and preprocessor_config.json of its folder or, where it has none, of the nearest folder above. Training state, copies
+ * (copyOf) and the blobs of the Hub's cache are none. Without any the largest file that is no JSON is taken, for the
+ * reader to say what it is.
  */
 export function checkpointsOf(files: FolderFile[]): Checkpoint[] {
-  const named = files.filter(({ file }) => WEIGHTS.test(file.name));
-  const others = files.filter(({ file }) => !file.name.endsWith('.json'));
-  const hasWeights = (folder: string) => named.some((it) => it.folder === folder);
-  const indices = files.filter(({ file, folder }) => {
-    const ending = shardsOf(file.name);
-    return ending !== null && (WEIGHTS.test(ending) || !hasWeights(folder));
-  });
-  const sharded = (folder: string) => indices.some((it) => it.folder === folder);
+  const usable = files.filter((it) => !isTrainingState(it) && !isOfCache(it) && copyOf(it, files) === null);
+  const indices = usable.filter(({ file }) => shardsOf(file.name) !== null);
+  const named = usable.filter(({ file }) => WEIGHTS.test(file.name));
+  const isShard = ({ file, folder }: FolderFile) =>
+    indices.some((it) => it.folder === folder && file.name.endsWith(shardsOf(it.file.name) ?? ''));
   const isFirst = ({ file, folder }: FolderFile) => {
     const names = partNames(file.name);
     return file.name === names.find((name) => named.some((it) => it.folder === folder && it.file.name === name));
   };
-  const alone = named.filter((it) => !sharded(it.folder) && isFirst(it));
+  const alone = named.filter((it) => !isShard(it) && isFirst(it));
   const weights = [...alone, ...indices];
+  const others = usable.filter(({ file }) => !file.name.endsWith('.json'));
   if (weights.length === 0 && others.length > 0) {
     weights.push(others.reduce((most, it) => (it.file.size > most.file.size ? it : most)));
   }
-  const path = ({ folder, file }: FolderFile) => `${folder}/${file.name}`;
+  const path = ({ folder, file }: FolderFile) => `${folder}/${file.name}`; // those without a folder first
   return [...weights]
     .sort((a, b) => path(a).localeCompare(path(b), 'en', { numeric: true }))
     .map((it) => ({
       name: nameOf(it, weights),
-      ...weightsOf(it, files),
+      ...weightsOf(it, usable),
       config: nearest(files, it.folder, 'config.json') ?? loneJson(files),
       tokenizer: nearest(files, it.folder, 'tokenizer.json'),
       preprocessor: nearest(files, it.folder, 'preprocessor_config.json'),
@@ -134,9 +126,16 @@ export function shardText({ model: [first], index }: Pick<Checkpoint, 'model' | 
 
 /** What is wrong with files among which there is no checkpoint. */
 export function withoutCheckpoint(files: FolderFile[]): string {
-  return files.length === 0
-    ? 'No file was found: open a folder with a .safetensors, .gguf or PyTorch file.'
-    : 'No .safetensors, .gguf or PyTorch file was found beside the JSON files: open the weights together with them.';
+  if (files.length === 0) {
+    return (
+      'No file was found: open a folder with a .safetensors, .gguf or PyTorch file. Browsers leave symbolic links ' +
+      'out of a folder: open files that are links by “Choose files”.'
+    );
+  }
+  return (
+    leftOutText(files) ||
+    'No .safetensors, .gguf or PyTorch file was found beside the JSON files: open the weights together with them.'
+  );
 }
 
 /** How deep a dropped folder is searched, and how many files of other kinds are looked at in it. */
@@ -144,8 +143,10 @@ const DEEP = 3;
 const MOST_OTHERS = 100;
 
 /** Files of which a checkpoint is made. */
-const WANTED =
-  /(\.safetensors(\.index\.json)?|\.gguf|^pytorch_model.*\.bin(\.index\.json)?|^(config|tokenizer|preprocessor_config)\.json)$/;
+const isWanted = (name: string) =>
+  WEIGHTS.test(name) ||
+  shardsOf(name) !== null ||
+  ['config.json', 'tokenizer.json', 'preprocessor_config.json'].includes(name);
 
 /** A file that is not opened yet. */
 interface Found {
@@ -163,7 +164,7 @@ export async function filesOf(transfer: DataTransfer): Promise<FolderFile[]> {
   if (!entries.some((entry) => entry?.isDirectory)) return files.map(folderFile);
   const all = await Promise.all(entries.map((entry) => (entry ? inside(entry, '', DEEP) : [])));
   const found = all.flat();
-  const wanted = found.filter(({ entry, folder }) => folder === '' || WANTED.test(entry.name));
+  const wanted = found.filter(({ entry, folder }) => folder === '' || isWanted(entry.name));
   const others = found.filter((it) => !wanted.includes(it)).slice(0, MOST_OTHERS);
   const hasWeights = wanted.some(({ entry }) => !entry.name.endsWith('.json'));
   const opened = hasWeights ? wanted : [...wanted, ...others];

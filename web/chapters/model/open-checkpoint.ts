@@ -7,7 +7,8 @@ import type { Head } from '../../engine/protocol';
 import type { Checkpoint } from '../shared/checkpoint';
 import type { Checkpoints, Opened } from './checkpoints';
 import { picturesIn } from './chosen-picture';
-import { checkpointsOf, filesOf, folderFile, withoutCheckpoint, type FolderFile } from './checkpoint-files';
+import { checkpointsOf, filesOf, folderFile, withoutCheckpoint } from './checkpoint-files';
+import { leftOutText, listOf, type FolderFile } from './left-out-files';
 import { remoteCheckpoint } from './remote';
 import { loadSample, weightsBytes } from '../shared/sample-weights';
 import {
@@ -161,7 +162,7 @@ export class CheckpointOpener {
       return;
     }
     const checkpoints = checkpointsOf(files);
-    if (checkpoints.length > 0) return this.open(checkpoints);
+    if (checkpoints.length > 0) return this.open(checkpoints, leftOutText(files));
     this.problem.textContent = withoutCheckpoint(files); // what is open or read stays
   }
 
@@ -198,12 +199,12 @@ export class CheckpointOpener {
     }
   }
 
-  /** Reads the heads of these checkpoints in place of those that are open. */
-  async open(picked: Checkpoint[]): Promise<void> {
+  /** Reads the heads of these checkpoints in place of those that are open; `leftOut` tells which files are not read. */
+  async open(picked: Checkpoint[], leftOut = ''): Promise<void> {
     this.form.hidden = this.mapping.hidden = true;
     this.picked = picked;
     this.heads = '';
-    await this.read();
+    await this.read(leftOut);
   }
 
   /** Begins to read, in place of what is read now. */
@@ -219,8 +220,8 @@ export class CheckpointOpener {
     if (this.controller?.signal === signal) this.busy.hidden = true;
   }
 
-  /** Reads what was given, or reads it again in another way. */
-  private async read(): Promise<void> {
+  /** Reads what was given, or reads it again in another way. Of several, those that cannot be read are listed. */
+  private async read(leftOut = ''): Promise<void> {
     const { picked, heads } = this;
     if (picked.length === 0) return;
     const { signal } = this.begin();
@@ -229,16 +230,27 @@ export class CheckpointOpener {
       const known = { heads, key_heads: await this.countOf(this.store.state.map_key_heads) };
       const opened: Opened[] = [];
       const reports: string[] = [];
+      const refused = new Map<Checkpoint, Error>();
       for (const one of picked) {
-        const { output, report, again } = await this.scan(one, known, signal, (progress) => {
-          this.bar.value = (opened.length + progress) / picked.length;
-        });
-        opened.push({ ...one, heads: output.heads, frame, again });
-        reports.push(report);
+        try {
+          const { output, report, again } = await this.scan(one, known, signal, (progress) => {
+            this.bar.value = (opened.length + refused.size + progress) / picked.length;
+          });
+          opened.push({ ...one, heads: output.heads, frame, again });
+          reports.push(report);
+        } catch (error) {
+          // Of checkpoints that are open, none is closed because it cannot be read in another way.
+          const isOneOfSeveral = picked.length > 1 && picked !== this.shown;
+          if (signal.aborted || !isOneOfSeveral || !(error instanceof EngineError)) throw error;
+          refused.set(one, error);
+        }
       }
-      this.put(picked, opened);
-      this.told = reports.join(' ');
-      this.say(this.told, '');
+      if (opened.length === 0) return this.fail([...refused.values()][0], signal, refusedText(refused));
+      if (refused.size > 0 && !mappingOf(this.store.state)) this.mapping.hidden = true; // of what is not opened
+      this.picked = refused.size === 0 ? picked : picked.filter((one) => !refused.has(one));
+      this.put(this.picked, opened);
+      this.told = [...reports, leftOut].filter(Boolean).join(' ');
+      this.say(this.told, refused.size === 0 ? '' : `Not opened: ${refusedText(refused)}`);
     } catch (error) {
       this.fail(error, signal);
     } finally {
@@ -326,14 +338,14 @@ export class CheckpointOpener {
     return { output, report: reportOf(picked, output, state, seconds), again };
   }
 
-  private fail(error: unknown, signal: AbortSignal): void {
+  /** Says what went wrong: `text`, by default the message of the error. */
+  private fail(error: unknown, signal: AbortSignal, text = (error as Error).message): void {
     if (signal.aborted) {
       if (this.controller?.signal !== signal) return;
       this.say(`Cancelled. ${this.told}`.trim(), '');
       return this.keepShown();
     }
-    const { message } = error as Error;
-    this.say(this.told && `Still shown: ${this.told}`, message);
+    this.say(this.told && `Still shown: ${this.told}`, text);
     const named = error instanceof EngineError ? error.field : '';
     const isKnown = this.mapping.hidden;
     if (isKnown && /^(key_)?heads$/.test(named)) {
@@ -355,4 +367,12 @@ export class CheckpointOpener {
     this.report.textContent = report;
     this.problem.textContent = problem;
   }
+}
+
+/** Why checkpoints cannot be read, each by its name. */
+function refusedText(refused: ReadonlyMap<Checkpoint, Error>): string {
+  const texts = [...refused].map(([{ name }, { message }]) =>
+    (message.startsWith(`${name}:`) ? message : `${name}: ${message}`).replace(/\.?$/, '.'),
+  );
+  return listOf(texts, ' ');
 }
