@@ -107,6 +107,9 @@ test('a huge problem says how long it takes, and can be cancelled and started ag
   const { page } = await visit(browser, `${host.address}${huge}`, { settle: false });
   const wait = page.locator('#figure-depth .wait');
   await page.locator('#figure-depth').scrollIntoViewIfNeeded();
+  // Nobody has asked for it but the link.
+  await wait.filter({ hasText: /^Not started: it takes about \d+ (h|days)/ }).waitFor();
+  await wait.getByRole('button', { name: /^Compute/ }).click();
   await wait.filter({ hasText: /^Computing for \d+ s; about \d+ (h|days) left/ }).waitFor();
   await wait.getByRole('button', { name: /^Cancel/ }).click();
   await wait.filter({ hasText: 'Cancelled.' }).waitFor();

@@ -199,6 +199,16 @@ describe('a silent worker', () => {
     expect(await answer).toEqual({});
   });
 
+  test('is told each second, with the time after which it counts as stuck', async () => {
+    const silences: number[][] = [];
+    const pool = new Pool();
+    void pool.run('check', check, { onSilence: (...heard) => silences.push(heard) }).catch(() => {});
+    await seconds(3);
+    expect(silences).toEqual([1, 2, 3].map((silent) => [silent, 120, 0]));
+    await seconds(119);
+    expect(silences.at(-1)).toEqual([1, 480, 1]);
+  });
+
   test('whose job sticks once more is given up with a reason', async () => {
     const { answer, worker } = await begun();
     partial(worker, 10);

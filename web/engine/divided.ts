@@ -11,7 +11,7 @@ type RunPartition<J extends JobName> = <Answer>(partition: Partition, options: R
 export async function divided<J extends JobName>(
   run: RunPartition<J>,
   partitions: number,
-  { signal, onPartial, onRestart, onStart, expected, background }: RunOptions<J>,
+  { signal, onPartial, onStart, ...same }: RunOptions<J>,
 ): Promise<Output<J>> {
   const ending = new AbortController();
   const abort = () => ending.abort(signal?.reason);
@@ -29,18 +29,11 @@ export async function divided<J extends JobName>(
       progress.map((_, number) =>
         run<Uint8Array>(
           { number },
-          {
-            signal: ending.signal,
-            onRestart,
-            onStart,
-            expected,
-            background,
-            onPartial: (output, own) => take(number, output, own),
-          },
+          { ...same, signal: ending.signal, onStart, onPartial: (output, own) => take(number, output, own) },
         ),
       ),
     );
-    return await run<Output<J>>({ found }, { signal: ending.signal, onPartial, onRestart, expected, background });
+    return await run<Output<J>>({ found }, { ...same, signal: ending.signal, onPartial });
   } catch (error) {
     ending.abort(error);
     throw error;

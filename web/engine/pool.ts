@@ -64,7 +64,7 @@ export class Pool {
     partition: Partition | null,
     options: RunOptions<J>,
   ): Promise<Answer> {
-    const { signal, onPartial, onRestart, onStart, expected = 0, background = new Background() } = options;
+    const { signal, onPartial, onRestart, onSilence, onStart, expected = 0, background = new Background() } = options;
     const engine = await this.load();
     signal?.throwIfAborted();
     const id = ++this.count;
@@ -76,7 +76,7 @@ export class Pool {
       return await new Promise<Answer>((resolve, reject) => {
         const slowest = this.slowest.get(kindOf(job, input)) ?? 0;
         const call = { id, job, input, partition, background, slowest, expected, ...BEGUN };
-        this.send(engine, { ...call, onPartial, onRestart, resolve, reject });
+        this.send(engine, { ...call, onPartial, onRestart, onSilence, resolve, reject });
         onStart?.();
       });
     } finally {

@@ -1,6 +1,12 @@
 import type { Background } from './background';
 import type { JobName, Output } from './protocol';
 
+/**
+ * `silent` seconds without a sign of work of `patience` after which the worker counts as stuck; `stalls` is how often
+ * that has happened to the job.
+ */
+export type OnSilence = (silent: number, patience: number, stalls: number) => void;
+
 /** How a job runs in the pool of workers, and what it calls meanwhile. */
 export interface RunOptions<J extends JobName> {
   /** Cancels the job; the promise then rejects with an AbortError. */
@@ -8,6 +14,8 @@ export interface RunOptions<J extends JobName> {
   onPartial?: (output: Output<J>, progress: number) => void;
   /** The worker vanished or was stuck, and the job starts again in another. */
   onRestart?: () => void;
+  /** Called each second in which the page is seen: how long the job's worker has given no sign of work. */
+  onSilence?: OnSilence;
   /** The engine is loaded, and a worker has the job. */
   onStart?: () => void;
   /** Seconds that the job takes by an estimate: a step of it may take as long. */

@@ -1,6 +1,7 @@
 import type { Background } from './background';
 import { patienceOf, type Pace } from './patience';
 import type { FromWorker, JobName, Partition, ToWorker } from './protocol';
+import type { OnSilence } from './run-options';
 import EngineWorker from './worker?worker&inline';
 
 /** A job that was asked for and has not answered yet. */
@@ -18,6 +19,7 @@ export interface Call extends Pace {
   partial: unknown;
   onPartial: ((output: never, progress: number) => void) | undefined;
   onRestart: (() => void) | undefined;
+  onSilence: OnSilence | undefined;
   resolve: (output: never) => void;
   /** Ends it with an error. */
   reject: (error: unknown) => void;
@@ -134,7 +136,10 @@ export class Seat {
       return;
     }
     this.resting = 0;
-    for (const call of this.calls.values()) call.silent++;
+    for (const call of this.calls.values()) {
+      call.silent++;
+      call.onSilence?.(call.silent, patienceOf(call), call.stalls);
+    }
     if (++this.working % PING === 0) this.ask();
     const suspects = this.suspects();
     if (!this.started && suspects.some(({ silent }) => silent > START)) this.events.vanished(this);

@@ -2,10 +2,13 @@ import { parse, pick, type Values } from './control';
 import { Signal } from './signal';
 import type { View } from './view';
 
-/** What happened: the controls whose values changed, and whether more of the same is coming (not settled). */
+/** What happened: the controls whose values changed. */
 export interface Change {
   names: ReadonlySet<string>;
+  /** No more of the same is coming. */
   settled: boolean;
+  /** A link was read: no person has set the values one by one. */
+  linked: boolean;
 }
 
 /** A patch that does not settle by itself does so after this many milliseconds without another. */
@@ -54,7 +57,7 @@ export class Store<S extends Values = Values> {
     const value = parse(this.view.controls[name], text);
     if (value !== undefined) return this.set({ [name]: value } as Partial<S>, settled);
     this.refused.set(name, text);
-    this.changed.send({ names: new Set(), settled: false }); // nothing changed but what was typed
+    this.changed.send({ names: new Set(), settled: false, linked: false }); // nothing changed but what was typed
   }
 
   /** Says that no more of the same is coming. */
@@ -72,10 +75,10 @@ export class Store<S extends Values = Values> {
   load(state: S, refused: ReadonlyMap<string, string>): void {
     this.refused.clear();
     refused.forEach((text, name) => this.refused.set(name, text));
-    this.apply(state, true, []);
+    this.apply(state, true, [], true);
   }
 
-  private apply(next: S, settled: boolean, touched: string[]): void {
+  private apply(next: S, settled: boolean, touched: string[], linked = false): void {
     const changed = new Set(touched);
     for (const name of Object.keys(this.view.controls)) {
       if (next[name] !== this.current[name]) changed.add(name);
@@ -89,6 +92,6 @@ export class Store<S extends Values = Values> {
       for (const name of changed) this.unsettled.add(name);
       this.resting = window.setTimeout(() => this.settle(), REST);
     }
-    this.changed.send({ names: changed, settled });
+    this.changed.send({ names: changed, settled, linked });
   }
 }

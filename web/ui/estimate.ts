@@ -1,4 +1,5 @@
 import type { Pool } from '../engine/pool';
+import type { OnSilence, RunOptions } from '../engine/run-options';
 import type { Input, JobName } from '../engine/protocol';
 
 /** How much smaller the problem is whose time is measured. */
@@ -46,18 +47,46 @@ function kindOf(job: JobName, small: object): string {
   return JSON.stringify(['depth' in small ? 'stack' : job, ...fields.sort()]);
 }
 
-/** Seconds that small problems took, by their kind. */
-const measured = new Map<string, Promise<number>>();
+/** A measurement of a small problem, which ends early when none of those who asked for it waits any more. */
+interface Measurement {
+  seconds: Promise<number>;
+  waiting: Set<OnSilence>;
+  stop: AbortController;
+}
+
+/** Measurements of small problems, by their kind. */
+const measured = new Map<string, Measurement>();
 
 /** Seconds of the faster of two runs: the first one compiles. */
-async function secondsOf<J extends JobName>(pool: Pool, job: J, input: Input<J>, signal: AbortSignal): Promise<number> {
+async function secondsOf<J extends JobName>(
+  pool: Pool,
+  job: J,
+  input: Input<J>,
+  options: RunOptions<J>,
+): Promise<number> {
   const times = [];
   for (let i = 0; i < 2; i++) {
     const start = performance.now();
-    await pool.run(job, input, { signal });
+    await pool.run(job, input, options);
     times.push((performance.now() - start) / 1000);
   }
   return Math.min(...times);
+}
+
+/** Begins to measure a small problem; what fails is forgotten. */
+function measure<J extends JobName>(pool: Pool, job: J, input: Input<J>, key: string): Measurement {
+  const stop = new AbortController();
+  const waiting = new Set<OnSilence>();
+  const onSilence: OnSilence = (...found) => waiting.forEach((hear) => hear(...found));
+  const seconds = secondsOf(pool, job, input, { signal: stop.signal, onSilence });
+  const measurement = { seconds, waiting, stop };
+  measured.set(key, measurement);
+  seconds.catch(() => forget(key, measurement));
+  return measurement;
+}
+
+function forget(key: string, measurement: Measurement): void {
+  if (measured.get(key) === measurement) measured.delete(key);
 }
 
 /**
@@ -69,16 +98,29 @@ export async function estimated<J extends JobName>(
   job: J,
   input: Input<J>,
   signal: AbortSignal,
+  onSilence: OnSilence = () => {},
 ): Promise<number | null> {
   const found = CUBIC.includes(job) ? shrunk(input) : null;
   if (!found) return null;
+  signal.throwIfAborted();
   const key = kindOf(job, found.small);
-  const known = measured.get(key) ?? secondsOf(pool, job, found.small as Input<J>, signal);
-  measured.set(key, known);
+  const measurement = measured.get(key) ?? measure(pool, job, found.small as Input<J>, key);
+  const { seconds, waiting, stop } = measurement;
+  const hear: OnSilence = (...heard) => onSilence(...heard); // of this question alone
+  waiting.add(hear);
+  const leave = () => {
+    waiting.delete(hear);
+    if (waiting.size > 0) return;
+    forget(key, measurement); // at once: who asks next starts another
+    stop.abort();
+  };
+  signal.addEventListener('abort', leave, { once: true });
   try {
-    return found.times * (await known);
+    return found.times * (await seconds);
   } catch {
-    measured.delete(key);
     return null;
+  } finally {
+    signal.removeEventListener('abort', leave);
+    waiting.delete(hear);
   }
 }

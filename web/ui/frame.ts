@@ -89,13 +89,14 @@ export class Frame {
 
   /** Calls back when the place has another width than before. */
   onResize(listener: () => void): void {
-    new ResizeObserver(() => {
+    const sizes = new ResizeObserver(() => {
       // Kept, not asked for at every drawing: asking makes the browser lay out the whole page.
-      const [width, top, foot] = this.measured();
-      if (width === this.width) return;
-      [this.width, this.top, this.foot] = [width, top, foot];
-      listener();
-    }).observe(this.chart);
+      const { width } = this;
+      this.measure();
+      if (this.width !== width) listener();
+    });
+    sizes.observe(this.chart);
+    sizes.observe(document.body); // what is above the place has another height
   }
 
   /** Replaces the picture, at the next frame where there is one already. */

@@ -12,7 +12,12 @@ import type { Frame } from './frame';
 import type { FigureContext, Figure, Quality } from './figure';
 import { estimated } from './estimate';
 import { draw, drawNow } from './queue';
-import { Wait } from './wait';
+import { durationText, Wait } from './wait';
+
+/** Seconds of a computation that nobody has asked for but a link. */
+const LONGEST_UNASKED = 60;
+/** Seconds after which what is left of it can be told from its progress. */
+const TELLING = 10;
 
 export interface RunnerOptions {
   /** Hears of errors beside the figure's own message. */
@@ -32,6 +37,8 @@ export class Runner {
   private readonly background = new Background(true);
   /** It is computed whether or not it can be seen. */
   private demanded = false;
+  /** A person has set a control or done something since the last link was read. */
+  private asked = false;
   private readonly rested = new Signal();
   /** What is known has changed since it was drawn. */
   private unseen = false;
@@ -64,7 +71,11 @@ export class Runner {
     );
     sight.observe(frame.root);
     frame.provenance = () => this.provenance();
-    const actions = { cancel: () => this.cancel(), compute: () => this.request('full') };
+    const actions = {
+      cancel: () => this.cancel('Cancelled.'),
+      compute: () => this.request('full'),
+      passed: (spent: number, left: number) => this.judge(spent, left),
+    };
     this.wait = new Wait(frame.message, frame.title, actions, downloads);
     frame.onResize(this.repaint);
   }
@@ -86,8 +97,13 @@ export class Runner {
     };
   }
 
-  /** Asks anew, whatever changed. */
+  /** Asks anew, as a person wants, whatever changed. */
   request(quality: Quality): void {
+    this.asked = true;
+    this.renew(quality);
+  }
+
+  private renew(quality: Quality): void {
     this.wanted = quality;
     this.frame.advance(0);
     const busy = this.current;
@@ -97,13 +113,29 @@ export class Runner {
     this.next();
   }
 
-  /** Stops the question under way, as a person wants; what is known of its answer stays. */
-  private cancel(): void {
+  /** The question is that of a link, and not what every visitor sees. */
+  private get isUnasked(): boolean {
+    const { state, view } = this.store;
+    return !this.asked && this.figure.inputs.some((name) => state[name] !== view.defaults[name]);
+  }
+
+  /** Stops what takes long and nobody has asked for, until a person wants it. */
+  private judge(spent: number, left: number): void {
+    if (!this.isUnasked) return;
+    if (spent >= TELLING && left > LONGEST_UNASKED) {
+      this.cancel(`Stopped after ${durationText(spent)}: about ${durationText(left)} would be left.`);
+    } else if (spent >= LONGEST_UNASKED && Number.isNaN(left)) {
+      this.cancel(`Stopped after ${durationText(spent)}: it is not known how long it takes.`);
+    }
+  }
+
+  /** Stops the question under way, and says so; what is known of its answer stays. */
+  private cancel(text: string): void {
     this.wanted = null;
     this.current?.controller.abort();
     this.current = null;
     this.frame.advance(1);
-    this.wait.cancelled();
+    this.wait.cancelled(text);
     this.rested.send();
     this.repaint();
   }
@@ -131,7 +163,7 @@ export class Runner {
   finish(): Promise<void> {
     this.demand();
     if (!this.current && !this.wanted) return Promise.resolve();
-    return new Promise((resolve) => this.rested.subscribe(resolve));
+    return new Promise((resolve) => this.rested.once(resolve));
   }
 
   /** Draws again what is known, as soon as it can be seen. */
@@ -154,9 +186,12 @@ export class Runner {
     if (!this.current && !this.wanted) this.frame.rest();
   }
 
-  private onChange({ names, settled }: Change): void {
+  private onChange({ names, settled, linked }: Change): void {
     const touches = (list: readonly string[]) => list.some((name) => names.has(name));
-    if (touches(this.figure.inputs)) this.request(settled ? 'full' : 'quick');
+    if (touches(this.figure.inputs)) {
+      this.asked = !linked;
+      this.renew(settled ? 'full' : 'quick');
+    }
     if (touches(this.figure.inputs) || touches(this.figure.repaintOn)) this.repaint();
   }
 
@@ -186,23 +221,31 @@ export class Runner {
       workers: quality === 'quick' ? Math.max(1, pool.size - 1) : pool.size,
       run: async (job, input, onPartial, onEstimate) => {
         this.wait.beginJob();
-        const seconds = await estimated(pool, job, input, signal);
+        const silence = this.wait.silence();
+        const seconds = await estimated(pool, job, input, signal, silence.hear);
         signal.throwIfAborted();
         if (seconds !== null) {
           this.wait.expect(seconds);
           onEstimate?.(seconds);
+          if (this.isUnasked && seconds > LONGEST_UNASKED) {
+            this.cancel(`Not started: it takes about ${durationText(seconds)}, as a problem an eighth as large shows.`);
+            signal.throwIfAborted();
+          }
         }
         const take: typeof onPartial = (output, progress) => {
           this.wait.advanceJob(progress);
           onPartial?.(output, progress);
         };
-        return pool.run(job, input, {
-          signal,
-          onPartial: take,
-          onStart: () => this.wait.startJob(),
-          background: this.background,
-          ...(seconds !== null && { expected: seconds }),
-        });
+        return pool
+          .run(job, input, {
+            signal,
+            onPartial: take,
+            onSilence: silence.hear,
+            onStart: () => this.wait.startJob(),
+            background: this.background,
+            ...(seconds !== null && { expected: seconds }),
+          })
+          .finally(silence.end);
       },
       expect: (seconds) => this.wait.expect(seconds),
       show: (progress) => {
@@ -250,6 +293,6 @@ export class Runner {
     this.lastAttempt = attempt;
     await whenReachable(++this.failedLoads);
     // Meanwhile it may have been loaded, or have failed once more.
-    if (this.failedLoads > 0 && this.lastAttempt === attempt) this.request('full');
+    if (this.failedLoads > 0 && this.lastAttempt === attempt) this.renew('full');
   }
 }

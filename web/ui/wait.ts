@@ -1,3 +1,4 @@
+import type { OnSilence } from '../engine/run-options';
 import type { Download } from '../engine/shipped';
 
 /** What a person may do about a long computation. */
@@ -5,6 +6,8 @@ interface WaitActions {
   cancel(): void;
   /** Starts it again after it was cancelled. */
   compute(): void;
+  /** Called each second: the seconds spent, and those that are left; NaN where that is not known. */
+  passed(spent: number, left: number): void;
 }
 
 /** A computation that takes no longer than so many milliseconds is not spoken of, nor a shorter download. */
@@ -39,6 +42,24 @@ export function waitText(seconds: number, progress: number, first: number, expec
   return `${spent}; the first step is not done yet.`;
 }
 
+/** Share of a worker's time to answer after which its silence is told. */
+const LONG_SILENCE = 0.25;
+
+/**
+ * What there is to say of workers that show no sign of work, by the job that has had one last: how long it has had
+ * none, after how long its worker counts as stuck, and how often one did; '' where there is nothing.
+ */
+export function silenceText(silent: number, patience: number, stalls: number): string {
+  const isLong = silent >= LONG_SILENCE * patience;
+  const none = `no worker has answered for ${durationText(silent)}`;
+  const limit = `after ${durationText(patience)}`;
+  if (stalls > 0) {
+    const now = isLong ? ` Now ${none}; ${limit} the computation is given up.` : '';
+    return ` It started again, because its worker did not answer.${now}`;
+  }
+  return isLong ? ` It may be stuck: ${none}; ${limit} it starts again in a new one.` : '';
+}
+
 /** What is being loaded, and how much of it is there. */
 export function downloadText(downloads: readonly Download[]): string {
   const kB = (bytes: number) => Math.round(bytes / 1000).toLocaleString('en');
@@ -61,12 +82,14 @@ export class Wait {
   private first = 0;
   /** Estimated seconds of the longest job under way. */
   private expected = NaN;
+  /** What is known of the silence of each job under way. */
+  private silences = new Map<symbol, Parameters<OnSilence>>();
 
   /** Puts itself before `next`; `name` says to a screen reader whose computation it is. */
   constructor(
     next: Element,
     private name: string,
-    actions: WaitActions,
+    private actions: WaitActions,
     /** What is being loaded. */
     private downloads: () => readonly Download[],
   ) {
@@ -88,6 +111,7 @@ export class Wait {
     this.progress = this.first = 0;
     this.expected = NaN;
     this.started = false;
+    this.silences.clear();
     this.timer = window.setInterval(() => this.show(), SECOND);
   }
 
@@ -112,6 +136,12 @@ export class Wait {
     this.expected = Math.max(seconds, this.expected || 0);
   }
 
+  /** A listener to the silence of a job that begins now, and what ends it. */
+  silence(): { hear: OnSilence; end: () => void } {
+    const job = Symbol();
+    return { hear: (...heard) => this.silences.set(job, heard), end: () => this.silences.delete(job) };
+  }
+
   /** Takes the share that is done of a job under way. */
   advanceJob(progress: number): void {
     this.first = Math.max(this.first, progress);
@@ -123,22 +153,37 @@ export class Wait {
     this.host.hidden = true;
   }
 
-  /** The person has cancelled: the button now starts it again. */
-  cancelled(): void {
+  /** It was cancelled, as `text` says: the button now starts it again. */
+  cancelled(text: string): void {
     this.end();
     this.label('Compute');
-    this.text.textContent = 'Cancelled.';
+    this.text.textContent = text;
     this.host.hidden = false;
   }
 
   private show(): void {
     const spent = performance.now() - this.start;
     const loading = this.started ? [] : this.downloads();
+    if (loading.length === 0) this.actions.passed(spent / SECOND, this.left(spent / SECOND));
+    if (this.timer === undefined) return; // it was cancelled
     if (spent < (loading.length > 0 ? SHORT_DOWNLOAD : SHORT)) return;
     this.text.textContent =
-      loading.length > 0 ? downloadText(loading) : waitText(spent / SECOND, this.progress, this.first, this.expected);
+      loading.length > 0
+        ? downloadText(loading)
+        : waitText(spent / SECOND, this.progress, this.first, this.expected) + this.silent();
     this.label('Cancel');
     this.host.hidden = false;
+  }
+
+  /** Seconds until the answer; NaN where that is not known. */
+  private left(spent: number): number {
+    return this.progress > 0 ? (spent * (1 - this.progress)) / this.progress : this.expected - spent;
+  }
+
+  private silent(): string {
+    const jobs = [...this.silences.values()];
+    if (jobs.length === 0) return '';
+    return silenceText(...jobs.reduce((best, it) => (it[0] < best[0] ? it : best)));
   }
 
   private label(text: string): void {
