@@ -17,6 +17,9 @@ const EXPERIMENTS = {
   tuned: { name: 'regularizers', axes: ['method'], outcome: 'bits_per_byte' },
 };
 
+/** A setting, with commas between the thousands of a number. */
+const plain = (value) => (typeof value === 'number' && value >= 1000 ? value.toLocaleString('en') : String(value));
+
 /** An experiment and a row of its summary, by labels between slashes: `frobenius-m1/0.02`. */
 function rowOf(experiment, labels) {
   const { name, axes, outcome } = EXPERIMENTS[experiment];
@@ -171,7 +174,7 @@ export const numbers = {
   /** What a table of n-grams reaches on the text on which an experiment is scored. */
   reference: (experiment, kind, digits = 3) =>
     shown(results[EXPERIMENTS[experiment]?.name ?? experiment].references[kind], Number(digits)),
-  setting: (experiment, name) => String(results[experiment].grid.settings[name]),
+  setting: (experiment, name) => plain(results[experiment].grid.settings[name]),
   'setting-word': (experiment, name) => word(results[experiment].grid.settings[name]),
   /** The values of an axis: "4, 8 and 16". */
   labels: (experiment, axis) => {

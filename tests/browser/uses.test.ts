@@ -182,7 +182,7 @@ test('the lab of token priors shows the numbers that it exports, with a line for
   for (const prior of ['previous', 'far']) await rings('added', prior);
   expect(picture).toContain('128k');
   expect(await page.locator('#figure-token-prior [data-claim]').innerText()).toMatch(
-    /With 2\u202f000 training bytes the prior on the previous token adds/,
+    /With 2,000 training bytes the prior on the previous token adds/,
   );
   expect(errors).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { count, decade, padded, short, tick } from '../../web/charts/format';
+import { count, decade, fixed, padded, short, tick } from '../../web/charts/format';
 import { layerColour, parts } from '../../web/charts/palette';
 import { linesOf, wrapped } from '../../web/charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
@@ -55,10 +55,16 @@ test('numbers that stand side by side keep their zeros', () => {
   expect([3.4999, 11.26, 104].map(padded)).toEqual(['3.50', '11.3', '104']);
 });
 
-test('ticks have no rounding noise, and thousands a thin space', () => {
+test('ticks have no rounding noise, and thousands a comma', () => {
   expect(tick(0.1 + 0.2)).toBe('0.3');
   expect(tick(-1)).toBe('−1');
-  expect(count(1234567)).toBe('1\u202f234\u202f567');
+  expect(count(1234567)).toBe('1,234,567');
+  expect([short(12_345), padded(12_345), fixed(-1234.5, 1), tick(1000)]).toEqual([
+    '12,300',
+    '12,300',
+    '−1,234.5',
+    '1,000',
+  ]);
 });
 
 const origin = {

@@ -2,16 +2,10 @@ import { formatLocale } from 'd3-format';
 
 const SUPERSCRIPT = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** A true minus sign, and thin spaces between thousands where a format asks for them. */
-const { format } = formatLocale({
-  decimal: '.',
-  thousands: '\u202f',
-  grouping: [3],
-  currency: ['', ''],
-  minus: '\u2212',
-});
-const threeDigits = format('.3~r');
-const paddedDigits = format('.3r');
+/** A true minus sign, and commas between thousands. */
+const { format } = formatLocale({ decimal: '.', thousands: ',', grouping: [3], currency: ['', ''], minus: '\u2212' });
+const threeDigits = format(',.3~r');
+const paddedDigits = format(',.3r');
 const powerDigits = format('.2~e');
 
 /** Three significant digits, a true minus sign, no superfluous zeros; ∞ for what is infinite. */
@@ -33,7 +27,7 @@ export function padded(value: number): string {
 
 /** So many decimals, with their zeros, and a true minus sign: for finite numbers. */
 export function fixed(value: number, decimals: number): string {
-  return format(`.${decimals}f`)(value);
+  return format(`,.${decimals}f`)(value);
 }
 
 function powerOf(value: number): string {
@@ -53,13 +47,13 @@ export function decade(value: number): string {
   return Math.abs(exponent) <= 2 ? String(value) : `10${raised(Math.round(exponent))}`;
 }
 
-/** Ticks of a linear axis, with a true minus sign. */
-export const tick = format('.12~r');
+/** Ticks of a linear axis. */
+export const tick = format(',.12~r');
 
 /** Numbers with a k for a thousand: 128k. */
 export const thousands = format('~s');
 
-/** Integers with a thin space between thousands. */
+/** Integers. */
 export const count = format(',d');
 
 /** Decades of an axis from the top down, no more than its labels have room for. */
