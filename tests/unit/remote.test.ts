@@ -63,6 +63,10 @@ const HUB = 'https://huggingface.co';
 
 test.each([
   ['a/b', 'a/b', 'main', null],
+  ['gpt2', 'gpt2', 'main', null],
+  ['gpt2@v2/x.gguf', 'gpt2', 'v2', 'x.gguf'],
+  [`${HUB}/gpt2`, 'gpt2', 'main', null],
+  [`${HUB}/gpt2/blob/main/model.safetensors`, 'gpt2', 'main', 'model.safetensors'],
   ['a/b-1.5_c@v2', 'a/b-1.5_c', 'v2', null],
   ['a/b@v2/x.gguf', 'a/b', 'v2', 'x.gguf'],
   [`${HUB}/a/b`, 'a/b', 'main', null],
@@ -73,7 +77,7 @@ test.each([
 });
 
 test.each([
-  'gpt2',
+  'model.safetensors',
   'a/model.safetensors',
   'a/b@',
   'a/b@x@y',
@@ -93,6 +97,8 @@ function hubOf(files: string[], { gated = false as boolean | string, sha = 'c0ff
     asked.push(url.pathname);
     const listing = { sha, gated, siblings: files.map((rfilename) => ({ rfilename })) };
     if (url.pathname === '/api/models/a/b/revision/main') return new Response(JSON.stringify(listing));
+    // The Hub leads the name alone to the model of its owner.
+    if (url.pathname === '/api/models/b/revision/main') return new Response(JSON.stringify({ id: 'a/b', ...listing }));
     if (url.pathname.startsWith('/api/models/a/b/')) {
       return new Response('', { status: 404, headers: { 'x-error-code': 'RevisionNotFound' } });
     }
@@ -119,6 +125,8 @@ test('a model of the Hub is read at its commit, with its configuration', async (
     null,
   ]);
   expect(asked[0]).toBe('/api/models/a/b/revision/main');
+  const alone = await named('b');
+  expect([alone.name, alone.model]).toEqual([name, model]);
   hubOf(['x-00001-of-00002.gguf', 'x-00002-of-00002.gguf']);
   expect((await named('a/b')).model).toHaveLength(2);
   vi.unstubAllGlobals();

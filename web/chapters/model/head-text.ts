@@ -280,14 +280,15 @@ export class HeadTextFigure implements Figure {
   /** What to say where a link is about another model than the one that is open. */
   private otherText(): string {
     const { model } = this.store.state;
-    const { files } = this.checkpoints;
-    if (model === '' || (files && model === sourceOf(files))) return '';
+    const { files, model: shown } = this.checkpoints;
+    if (model === '' || model === (files ? sourceOf(files) : shown.name)) return '';
     return ` The link is about “${quoted(model)}”, which is not the model that is open here.`;
   }
 
-  /** A link names a head of a checkpoint that is not open here. */
+  /** A link names a head of a checkpoint that is not open here. That of the loaded sample has the sample's name. */
   private get isElsewhere(): boolean {
-    return !this.checkpoints.files && this.store.state.head.startsWith('file:');
+    const { head, model } = this.store.state;
+    return !this.checkpoints.files && head.startsWith('file:') && model !== this.checkpoints.model.name;
   }
 
   private sayElsewhere(): void {

@@ -5,7 +5,7 @@ import { AddressError, ask } from './host';
 const HUB = 'https://huggingface.co';
 
 export interface HubModel {
-  /** Owner and name, such as `google/gemma-2b`. */
+  /** Owner and name, such as `google/gemma-2b`; the name alone of a model that the Hub knows by it, such as `gpt2`. */
   name: string;
   /** A branch, a tag or a commit. */
   revision: string;
@@ -14,13 +14,13 @@ export interface HubModel {
 }
 
 /**
- * The model that a person means by `owner/name` or `owner/name@revision`, with or without `/file` behind it, or by the
- * address of its page or of a file on the Hub; null for anything else.
+ * The model that a person means by `name`, `owner/name` or `owner/name@revision`, with or without `/file` behind it, or
+ * by the address of its page or of a file on the Hub; null for anything else.
  */
 export function hubModel(text: string): HubModel | null {
   const [, name, revision, file] = text.startsWith(`${HUB}/`)
-    ? (/^\/([^/]+\/[^/]+)\/?(?:(?:tree|blob|resolve)\/([^/]+)\/?([^/]+)?)?$/.exec(new URL(text).pathname) ?? [])
-    : (/^([^/@]+\/[^/@]+)(?:@([^/@]+))?(?:\/([^/@]+))?$/.exec(text) ?? []);
+    ? (/^\/((?:[^/]+\/)?[^/]+)\/?(?:(?:tree|blob|resolve)\/([^/]+)\/?([^/]+)?)?$/.exec(new URL(text).pathname) ?? [])
+    : (/^((?:[^/@]+\/)?[^/@]+)(?:@([^/@]+))?(?:\/([^/@]+))?$/.exec(text) ?? []);
   if (name === undefined || ![name, revision ?? 'main'].every(isPlain) || isWeights(name)) return null;
   return file === undefined || isWeights(file) ? { name, revision: revision ?? 'main', file: file ?? null } : null;
 }
@@ -30,6 +30,8 @@ const isWeights = (text: string) => WEIGHT_ENDINGS.some((ending) => text.endsWit
 
 /** What the Hub says of a model. */
 interface Listing {
+  /** Owner and name. */
+  id?: string;
   /** Of the commit. */
   sha: string;
   /** Whether files are sent only to those who accepted its terms. */
@@ -37,13 +39,21 @@ interface Listing {
   siblings: { rfilename: string }[];
 }
 
-/** Where the weights of a model are, at the commit that its revision has now. Throws AddressError. */
-export async function hubAddress({ name, revision, file }: HubModel, signal: AbortSignal): Promise<URL> {
-  const url = new URL(`${HUB}/api/models/${name}/revision/${encodeURIComponent(revision)}`);
-  const { sha, gated, siblings } = await ask(url, { signal }, async (response) => {
-    if (!response.ok) throw new AddressError(refusalOf(name, revision, response));
-    return listingOf(name, await response.text());
+/**
+ * Where the weights of a model are, at the commit that its revision has now, and its owner and name. Throws
+ * AddressError.
+ */
+export async function hubAddress(
+  { name: given, revision, file }: HubModel,
+  signal: AbortSignal,
+): Promise<{ name: string; url: URL }> {
+  const url = new URL(`${HUB}/api/models/${given}/revision/${encodeURIComponent(revision)}`);
+  const listing = await ask(url, { signal }, async (response) => {
+    if (!response.ok) throw new AddressError(refusalOf(given, revision, response));
+    return listingOf(given, await response.text());
   });
+  const { sha, gated, siblings } = listing;
+  const name = listing.id && isPlain(listing.id) ? listing.id : given; // the name alone leads to that
   if (gated) {
     throw new AddressError(
       `${name} is gated: ${url.host} sends it only to accounts that accepted its terms. Download it there and open ` +
@@ -56,7 +66,7 @@ export async function hubAddress({ name, revision, file }: HubModel, signal: Abo
       name,
       siblings.map(({ rfilename }) => rfilename),
     );
-  return new URL(`${HUB}/${name}/resolve/${sha}/${encodeURIComponent(chosen)}`);
+  return { name, url: new URL(`${HUB}/${name}/resolve/${sha}/${encodeURIComponent(chosen)}`) };
 }
 
 function listingOf(name: string, text: string): Listing {

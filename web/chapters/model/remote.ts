@@ -11,8 +11,8 @@ import { hubAddress, hubModel } from './hub';
 export async function remoteCheckpoint(address: string, signal: AbortSignal): Promise<Checkpoint> {
   const model = hubModel(address);
   if (!model) return checkpointAt(urlOf(address), signal);
-  const checkpoint = await checkpointAt(await hubAddress(model, signal), signal);
-  return { ...checkpoint, name: model.name };
+  const { name, url } = await hubAddress(model, signal);
+  return { ...(await checkpointAt(url, signal)), name };
 }
 
 async function checkpointAt(url: URL, signal: AbortSignal): Promise<Checkpoint> {
@@ -38,7 +38,7 @@ function urlOf(address: string): URL {
     return url;
   }
   throw new AddressError(
-    `it must be owner/name, or begin with https:// or http:// and end with ${WEIGHT_ENDINGS.join(' or ')}: ` +
+    `it must be name or owner/name, or begin with https:// or http:// and end with ${WEIGHT_ENDINGS.join(' or ')}: ` +
       `found '${address}'`,
   );
 }
