@@ -1,8 +1,11 @@
 // Every family of the table on a generated checkpoint: the names are those that its models are
 // published with, written here a second time, and the heads that come out are those that went in.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "checkpoint/head_counts.h"
 #include "checkpoint/heads.h"
 #include "checkpoint_failure.h"
+#include "paths.h"
 #include "safetensors_writer.h"
 
 using namespace eigenscope;
@@ -213,8 +217,11 @@ void check_head(const HeadFactors& head, const Stack& stack, std::size_t s, bool
   CHECK(head.sink_logit == gain_at(at_layer(stack.sinks, head.layer), head.head));
 }
 
+void check_guards(const Model& model);
+
 void check(const Model& model) {
   CAPTURE(model.family, model.config);
+  check_guards(model);
   for (const std::string dtype : {"F16", "BF16", "F32", "F64"}) {
     const auto file = open(write(model, dtype));
     const Config config = Config::parse(model.config);
@@ -232,6 +239,65 @@ void check(const Model& model) {
       }
       CHECK(next == heads.size());
     }
+  }
+}
+
+/// The name of a tensor in the first layer of a stack: beside its attention, or in it.
+std::string beside_attention(const std::string& query, const std::string& tensor) {
+  return query.substr(0, query.find("{n}")) + "0." + tensor;
+}
+std::string in_attention(const std::string& query, const std::string& tensor) {
+  const std::size_t layer = query.find("{n}.") + 4;
+  const std::size_t end = query.find('.', query.find("att", layer)) + 1;
+  return beside_attention(query, query.substr(layer, end - layer) + tensor);
+}
+
+/// The config with one more key in each of its objects.
+std::string with_key(std::string config, const std::string& key) {
+  for (std::size_t at = config.find('{'); at != std::string::npos; at = config.find('{', at)) {
+    ++at;
+    config.insert(at, config[at] == '}' ? key : key + ",");
+  }
+  return config;
+}
+
+/// An unknown norm, scale, adapter or convolution, and an unknown key, whatever their names begin with, are refused.
+void check_guards(const Model& model) {
+  const auto refused = [&](const Model& changed, const std::string& name, HeadSettings settings) {
+    const Config config = Config::parse(changed.config);
+    CAPTURE(model.family, model.config, name);
+    const std::string item =
+        failure_of([&] { HeadScan(open(write(changed, "F32")), &config, settings); }).item;
+    CHECK(item == name);
+  };
+  for (std::uint32_t seed = 0; seed < 3; ++seed) {
+    const std::string odd = "x" + std::to_string(std::lround(number(seed, 1, 2, 3)) + 8) + "_";
+    for (const Stack& stack : model.stacks) {
+      for (const std::string& name : {beside_attention(stack.query, odd + "norm.weight"),
+                                      in_attention(stack.query, odd + "norm.weight"),
+                                      in_attention(stack.query, odd + "scale"),
+                                      in_attention(stack.query, "q_" + odd + "conv1d.weight"),
+                                      in_attention(stack.query, "q_proj.lora_A." + odd)}) {
+        Model changed = model;
+        changed.others.push_back(name);
+        refused(changed, name, {});
+      }
+    }
+  }
+  struct Key {
+    std::string name, value;
+  };
+  for (const Key& key :
+       {Key{"x_multiplier", "2"}, Key{"attn_output_gate", "true"}, Key{"clip_qkv", "8.0"},
+        Key{"no_rope_interval", "4"}, Key{"use_gemma_norm", "true"}, Key{"alibi", "true"}}) {
+    Model changed = model;
+    changed.config = with_key(model.config, "\"" + key.name + "\":" + key.value);
+    const Config config = Config::parse(changed.config);
+    CAPTURE(model.family, changed.config);
+    const HeadSettings turned{.offset = {1}};
+    const std::string item =
+        failure_of([&] { HeadScan(open(write(changed, "F32")), &config, turned); }).item;
+    CHECK(item.substr(item.rfind('.') + 1) == key.name);
   }
 }
 
@@ -306,20 +372,20 @@ TEST_CASE("encoders: BERT, RoBERTa, DistilBERT, ALBERT, ModernBERT, USE-lite and
        HeadLayout::kConv1D,
        {{.query = "layers.{n}.attention.qkv.weight", .gain = "layers.{n}.attention_norm.weight"}}});
   check({"ViT",
-         kTwoHeads,
+         two_heads("vit"),
          HeadLayout::kSeparate,
          {{.query = "vit.encoder.layer.{n}.attention.attention.query.weight",
            .key = "vit.encoder.layer.{n}.attention.attention.key.weight",
            .gain = "vit.encoder.layer.{n}.layernorm_before.weight"}}});
   check({"DINOv2",
-         kTwoHeads,
+         two_heads("dinov2"),
          HeadLayout::kSeparate,
          {{.query = "dinov2.encoder.layer.{n}.attention.attention.query.weight",
            .key = "dinov2.encoder.layer.{n}.attention.attention.key.weight",
            .gain = "dinov2.encoder.layer.{n}.norm1.weight"}},
          {"dinov2.encoder.layer.0.layer_scale1.lambda1"}});
   check({"ViT (timm)",
-         R"({"num_features":8,"num_heads":2})",
+         R"({"architecture":"vit_tiny_patch16_224","num_features":8,"num_heads":2})",
          HeadLayout::kFused,
          {{.query = "blocks.{n}.attn.qkv.weight", .gain = "blocks.{n}.norm1.weight"}}});
 }
@@ -358,6 +424,11 @@ TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first
          {{.query = "gpt_neox.layers.{n}.attention.query_key_value.weight",
            .gain = "gpt_neox.layers.{n}.input_layernorm.weight",
            .rotary = true}}});
+  check({"GPT",  // its norms come after attention and MLP
+         R"({"model_type":"openai-gpt","n_head":2,"n_embd":8})",
+         HeadLayout::kConv1D,
+         {{.query = "h.{n}.attn.c_attn.weight"}},
+         {"h.0.ln_1.weight", "h.1.ln_2.weight"}});
   for (const int key_heads : {2, 1}) {
     check({"Phi-3",
            two_heads("phi3", R"(,"num_key_value_heads":)" + std::to_string(key_heads)),
@@ -370,7 +441,7 @@ TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first
 }
 
 TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gemma, gpt-oss, Phi") {
-  for (const std::string type : {"llama", "mistral", "qwen2", "new-one"}) {
+  for (const std::string type : {"llama", "mistral", "qwen2", "mixtral", "granite"}) {
     check(llama("LLaMA", type));
   }
   check(llama("SmolLM3", "smollm3"));
@@ -401,26 +472,176 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
     gemma.stacks[0].gain_plus_one = true;
     check(gemma);
   }
+  for (const auto& [family, type] :
+       {std::pair{"Cohere 2", "cohere2"}, std::pair{"StableLM", "stablelm"},
+        std::pair{"Trinity", "afmoe"}, std::pair{"GLM-4", "glm4"},
+        std::pair{"ERNIE 4.5", "ernie4_5"}}) {
+    check(llama(family, type));
+  }
+  check(llama("MiniMax M2", "minimax_m2", R"(,"rotary_dim":2)"));
+  Model nemotron = llama("Nemotron", "nemotron");
+  nemotron.stacks[0].gain_plus_one = true;
+  check(nemotron);
+  Model nope = llama("Granite 4", "granitemoehybrid", R"(,"position_embedding_type":"nope")");
+  nope.stacks[0].rotary = false;
+  check(nope);
+  Model apertus = llama("Apertus", "apertus");
+  apertus.stacks[0].gain = "model.layers.{n}.attention_layernorm.weight";
+  check(apertus);
+  Model lfm2 = llama("LFM2", "lfm2");
+  lfm2.stacks[0].gain = "model.layers.{n}.operator_norm.weight";
+  lfm2.stacks[0].query_norm = "model.layers.{n}.self_attn.q_layernorm.weight";
+  lfm2.stacks[0].key_norm = "model.layers.{n}.self_attn.k_layernorm.weight";
+  check(lfm2);
+  for (const auto& [family, type] : {std::pair{"OLMo 2", "olmo2"}, std::pair{"OLMo 3", "olmo3"},
+                                     std::pair{"EXAONE 4", "exaone4"}}) {
+    Model after = llama(family, type);
+    after.stacks[0].gain = {};
+    after.others = {"model.layers.0.post_attention_layernorm.weight"};
+    check(after);
+  }
   Model phi = llama("Phi", "phi");
   phi.others = {"model.layers.0.self_attn.dense.weight"};
   check(phi);
 }
 
+TEST_CASE("GPT-J and GPT-Neo, whose logits are not divided") {
+  check({"GPT-J",
+         R"({"model_type":"gptj","n_head":2,"n_embd":8,"rotary_dim":2})",
+         HeadLayout::kSeparate,
+         {{.query = "transformer.h.{n}.attn.q_proj.weight",
+           .key = "transformer.h.{n}.attn.k_proj.weight",
+           .gain = "transformer.h.{n}.ln_1.weight",
+           .rotary = true}}});
+  const Model neo{"GPT-Neo",
+                  R"({"model_type":"gpt_neo","num_heads":2,"hidden_size":8})",
+                  HeadLayout::kSeparate,
+                  {{.query = "transformer.h.{n}.attn.attention.q_proj.weight",
+                    .key = "transformer.h.{n}.attn.attention.k_proj.weight",
+                    .gain = "transformer.h.{n}.ln_1.weight"}}};
+  check_guards(neo);
+  const Config config = Config::parse(neo.config);
+  HeadScan scan(open(write(neo, "F32")), &config, {.fold_gains = false});
+  CHECK(in_double(scan.advance().front()).query == 2 * factor(0, 0, 0, 0));  // sqrt(d_h)
+}
+
+TEST_CASE("encoders with positions in their heads: ESM and RoFormer") {
+  const std::string layer = "encoder.layer.{n}.attention.";
+  const auto encoder = [&](const std::string& family, const std::string& type) {
+    return Model{family,
+                 two_heads(type, R"(,"position_embedding_type":"rotary")"),
+                 HeadLayout::kSeparate,
+                 {{.query = type + "." + layer + "self.query.weight",
+                   .key = type + "." + layer + "self.key.weight",
+                   .rotary = true}}};
+  };
+  check(encoder("RoFormer", "roformer"));
+  Model esm = encoder("ESM", "esm");
+  esm.stacks[0].gain = "esm." + layer + "LayerNorm.weight";
+  check(esm);
+  check({"ELECTRA",
+         two_heads("electra"),
+         HeadLayout::kSeparate,
+         {{.query = "electra." + layer + "self.query.weight",
+           .key = "electra." + layer + "self.key.weight"}},
+         {"electra.embeddings.LayerNorm.weight", "electra.embeddings.LayerNorm.bias"}});
+}
+
+TEST_CASE("docs/checkpoints.md has a row for each family, with its model types") {
+  const std::vector<std::byte> bytes = test_file("../docs/checkpoints.md");
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::set<std::string> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::string plain;  // without the padding of cells
+    std::unique_copy(line.begin(), line.end(), std::back_inserter(plain),
+                     [](char a, char b) { return a == ' ' && b == ' '; });
+    const std::size_t second = plain.find(" | ", 2);
+    if (plain.starts_with("| ") && second != std::string::npos) {
+      rows.insert(plain.substr(2, plain.find(" | ", second + 3) - 2));
+    }
+  }
+  for (const Family& family : families()) {
+    std::string types;
+    std::istringstream words{std::string(family.model_types)};
+    for (std::string type; words >> type;) types += (types.empty() ? "`" : ", `") + type + "`";
+    if (family.others == Others::everything) types = "any";
+    CAPTURE(family.name, types);
+    CHECK(rows.contains(std::string(family.name) + " | " + types));
+  }
+}
+
+TEST_CASE("of a model type that no row lists only the stored weights are read") {
+  const Model known = llama("LLaMA", "llama");
+  const auto file = open(write(known, "F32"));
+  const std::string counts = R"("num_attention_heads":2,"num_key_value_heads":1)";
+  const std::string declared = "give `model_type` where the model follows one";
+  for (const std::string& text : {"{" + counts + "}", R"({"model_type":"new",)" + counts + "}"}) {
+    CAPTURE(text);
+    const Config config = Config::parse(text);
+    const auto failure = [&](const HeadSettings& settings) {
+      return failure_of([&] { HeadScan(file, &config, settings); });
+    };
+    check_failure(failure({}), "fold_gains", "names of LLaMA", "model_type", declared);
+    check_failure(failure({.fold_gains = false, .offset = {3}}), "offset", declared);
+    check_failure(failure({.fold_gains = false, .offset = {0, 8}}), "offset", declared);
+    HeadScan scan(file, &config, {.fold_gains = false});
+    REQUIRE(scan.notes().size() == 1);
+    CHECK_THAT(scan.notes()[0], ContainsSubstring("'model_type'"));
+    for (const HeadFactors& head : read_all(scan)) {
+      check_head(head, known.stacks[0], 0, false);
+      CHECK(!head.known_scale);
+      CHECK(!head.query_input.has_value());
+    }
+  }
+  // A scale of a model that nobody knows is not applied.
+  const Config scaled = Config::parse(R"({"query_pre_attn_scalar":1,)" + counts + "}");
+  HeadScan scan(file, &scaled, {.fold_gains = false});
+  CHECK(in_double(scan.advance().front()).query == factor(0, 0, 0, 0));
+  // Nor is a default count of heads.
+  const Model clip{"CLIP", "{}", HeadLayout::kSeparate, {clip_stack("text", 8)}};
+  const Config other = Config::parse(R"({"model_type":"siglip9"})");
+  CHECK(failure_of([&] { HeadScan(open(write(clip, "F32")), &other, {}); }).item == "heads");
+}
+
+TEST_CASE("layers from the configuration's count on are left out, and noted") {
+  Model model = llama("LLaMA", "llama", R"(,"num_hidden_layers":1)");
+  const Config one = Config::parse(model.config);
+  HeadScan scan(open(write(model, "F32")), &one);
+  CHECK(scan.plan().size() == 1);
+  REQUIRE(scan.notes().size() == 1);
+  CHECK_THAT(scan.notes()[0], ContainsSubstring("1 layer of the file beyond 'num_hidden_layers'"));
+  const Config more = Config::parse(two_heads("llama", R"(,"num_hidden_layers":9)"));
+  CHECK(HeadScan(open(write(model, "F32")), &more).notes().empty());
+  // Beside the model's layers, those for multi-token prediction.
+  model = llama("LLaMA", "llama");
+  model.stacks.push_back(model.stacks[0]);
+  for (std::string* const name :
+       {&model.stacks[1].query, &model.stacks[1].key, &model.stacks[1].gain}) {
+    *name = "mtp." + name->substr(6);
+  }
+  const Config config = Config::parse(model.config);
+  const HeadScan with_mtp(open(write(model, "F32")), &config);
+  CHECK(with_mtp.plan().size() == 2);
+  REQUIRE(with_mtp.notes().size() == 1);
+  CHECK_THAT(with_mtp.notes()[0], ContainsSubstring("multi-token prediction"));
+}
+
 TEST_CASE("OPT folds its gains where its norms come first") {
   Model opt{"OPT",
-            R"({"num_attention_heads":2,"hidden_size":8,"do_layer_norm_before":true})",
+            two_heads("opt", R"(,"do_layer_norm_before":true)"),
             HeadLayout::kSeparate,
             {{.query = "model.decoder.layers.{n}.self_attn.q_proj.weight",
               .key = "model.decoder.layers.{n}.self_attn.k_proj.weight",
               .gain = "model.decoder.layers.{n}.self_attn_layer_norm.weight"}}};
   check(opt);
-  const Config after = Config::parse(R"({"num_attention_heads":2,"do_layer_norm_before":false})");
+  const Config after = Config::parse(two_heads("opt", R"(,"do_layer_norm_before":false)"));
   HeadScan scan(open(write(opt, "F32")), &after);
   CHECK(scan.plan()[0].family->name == "OPT");
   const std::vector<HeadFactors> heads = read_all(scan);
   REQUIRE(heads.size() == 4);
   for (const HeadFactors& head : heads) check_head(head, opt.stacks[0], 0, false);
-  const Config odd = Config::parse(R"({"num_attention_heads":2,"do_layer_norm_before":2})");
+  const Config odd = Config::parse(two_heads("opt", R"(,"do_layer_norm_before":2)"));
   CHECK(failure_of([&] { HeadScan(open(write(opt, "F32")), &odd); }).item ==
         "do_layer_norm_before");
 }
@@ -442,16 +663,18 @@ TEST_CASE("encoder, decoder and cross attention: Whisper, Moonshine, torch.nn") 
                               stack("decoder", decoder, "self_attn", self_norm), cross};
   };
   check({"Whisper",
-         R"({"encoder_attention_heads":2,"decoder_attention_heads":2,"d_model":8})",
+         R"({"model_type":"whisper","encoder_attention_heads":2,"decoder_attention_heads":2,
+             "d_model":8})",
          HeadLayout::kSeparate,
          stacks("self_attn_layer_norm", "encoder_attn_layer_norm"),
          {"model.encoder.conv1.weight"}});
-  Model moonshine{"Moonshine",
-                  R"({"encoder_num_attention_heads":2,"decoder_num_attention_heads":4,"head_dim":4,
+  Model moonshine{
+      "Moonshine",
+      R"({"model_type":"moonshine","encoder_num_attention_heads":2,"decoder_num_attention_heads":4,"head_dim":4,
           "encoder_num_key_value_heads":2,"decoder_num_key_value_heads":2,"hidden_size":8})",
-                  HeadLayout::kSeparate,
-                  stacks("input_layernorm", "post_attention_layernorm"),
-                  {"model.encoder.conv1.weight", "model.encoder.groupnorm.weight"}};
+      HeadLayout::kSeparate,
+      stacks("input_layernorm", "post_attention_layernorm"),
+      {"model.encoder.conv1.weight", "model.encoder.groupnorm.weight"}};
   for (const std::size_t s : {1u, 2u}) moonshine.stacks[s].heads = 4;
   for (const std::size_t s : {0u, 1u}) moonshine.stacks[s].rotary = true;
   check(moonshine);
@@ -477,9 +700,10 @@ TEST_CASE("text and vision: CLIP and SigLIP") {
     const Model both{
         type == "clip" ? "CLIP" : "SigLIP", config, HeadLayout::kSeparate, {text, vision}};
     check(both);
-    const Config half = Config::parse("{" + text_config + "}");
-    check_failure(failure_of([&] { HeadScan(open(write(both, "F32")), &half); }), "heads",
-                  "'vision_config.num_attention_heads'");
+    const Config half = Config::parse(R"({"model_type":"altclip",)" + text_config + "}");
+    check_failure(
+        failure_of([&] { HeadScan(open(write(both, "F32")), &half, {.fold_gains = false}); }),
+        "heads", "'vision_config.num_attention_heads'");
   }
   // Counts that a config.json with a model type leaves out.
   const Model usual{"SigLIP",
@@ -489,7 +713,8 @@ TEST_CASE("text and vision: CLIP and SigLIP") {
   check(usual);
   // One of both, under a config of its own.
   const Model lone{"CLIP", "{}", HeadLayout::kSeparate, {vision}};
-  const Config own = Config::parse(R"({"num_attention_heads":4,"hidden_size":8})");
+  const Config own = Config::parse(
+      R"({"model_type":"clip_vision_model","num_attention_heads":4,"hidden_size":8})");
   HeadScan scan(open(write(lone, "F32")), &own);
   CHECK(scan.plan()[0].family->name == "CLIP");
   const std::vector<HeadFactors> heads = read_all(scan);
@@ -508,11 +733,12 @@ TEST_CASE("models of vision and language: each part by its own family") {
   for (const Kind& kind :
        {Kind{"llava", "llama", "LLaVA", false}, Kind{"paligemma", "gemma", "Gemma", true},
         Kind{"gemma3", "gemma3_text", "Gemma 3", true}}) {
-    const std::string config = R"({"model_type":")" + kind.type +
-                               R"(","vision_config":{"num_attention_heads":4,"hidden_size":8},)"
-                               R"("text_config":{"model_type":")" +
-                               kind.text_type +
-                               R"(","num_attention_heads":2,"num_key_value_heads":1}})";
+    const std::string config =
+        R"({"model_type":")" + kind.type +
+        R"(","vision_config":{"model_type":"clip_vision_model","num_attention_heads":4,)"
+        R"("hidden_size":8},)"
+        R"("text_config":{"model_type":")" +
+        kind.text_type + R"(","num_attention_heads":2,"num_key_value_heads":1}})";
     Model both{"CLIP", config, HeadLayout::kSeparate, {vision, language}};
     both.others = {"language_model.model.embed_tokens.weight"};
     both.stacks[1].gain_plus_one = kind.gain_plus_one;
@@ -539,7 +765,7 @@ TEST_CASE("models of vision and language: each part by its own family") {
   }
 
   // Towers of one and the same family are not told apart.
-  Model towers = llama("LLaMA", "two");
+  Model towers = llama("LLaMA", "llama");
   towers.stacks.push_back(language);
   const Config config = Config::parse(towers.config);
   CHECK_THAT(failure_of([&] { HeadScan(open(write(towers, "F32")), &config); }).message,
@@ -548,7 +774,8 @@ TEST_CASE("models of vision and language: each part by its own family") {
 
 TEST_CASE("a config of several parts, and one that keeps rotary positions apart, are understood") {
   const Config config = Config::parse(
-      R"({"text_config":{"num_attention_heads":2,"num_key_value_heads":1,"hidden_size":8},
+      R"({"text_config":{"model_type":"llama","num_attention_heads":2,"num_key_value_heads":1,
+          "hidden_size":8},
           "rope_parameters":{"rope_theta":500.0,"partial_rotary_factor":0.5}})");
   HeadScan scan(open(write(llama("LLaMA", "llama"), "F32")), &config);
   CHECK(scan.plan()[0].heads == 2);
@@ -603,7 +830,6 @@ TEST_CASE(
     return found;
   };
   CHECK(layers("{}", 4) == std::vector<Layer>{{4, 1}, {4, 2}});
-  CHECK(layers(R"({"num_attention_heads":2})", 4) == std::vector<Layer>{{4, 1}, {4, 2}});
   CHECK(layers(R"({"head_dim":2})", 4) == std::vector<Layer>{{2, 2}, {4, 2}});
   CHECK(layers(R"({"num_attention_heads":4})", {}) == std::vector<Layer>{{2, 2}, {4, 2}});
   CHECK(layers(R"({"num_attention_heads":[4,2]})", {}) == std::vector<Layer>{{4, 1}, {2, 4}});
@@ -612,6 +838,8 @@ TEST_CASE(
     return failure_of([&] { layers(text, heads); });
   };
   check_failure(failure("{}", 8), "heads", "4 rows do not divide into 8 heads");
+  check_failure(failure(R"({"num_attention_heads":2})", 4), "heads",
+                "must be omitted or 2, the value of 'num_attention_heads'");
   check_failure(failure(R"({"head_dim":4})", 4), "heads", "'head_dim' in config.json is 4");
   check_failure(failure(R"({"num_attention_heads":[4,2]})", 4), "heads",
                 "lists the heads of each layer");
@@ -627,6 +855,7 @@ TEST_CASE("stacks have counts of heads of their own") {
     HeadSettings settings;
     set_head_counts(texts, settings);
     std::map<std::string, int> found;
+    settings.fold_gains = false;
     const HeadScan scan(file, nullptr, settings);
     for (const LayerPlan& layer : scan.plan()) {
       found[layer.stack] = layer.heads;
@@ -673,6 +902,11 @@ TEST_CASE("a mapping by the user is read, and errors in it are reported") {
   REQUIRE(heads.size() == 8);
   for (const HeadFactors& head : heads) check_head(head, model.stacks[0], 0, true);
 
+  Model adapted = model;
+  adapted.others = {"blk.1.qkv.lora_A.weight"};
+  CHECK(failure_of([&] { HeadScan(open(write(adapted, "F32")), nullptr, settings); }).item ==
+        adapted.others[0]);
+
   const auto failure = [&](Mapping mapping, std::optional<int> count = 4) {
     return failure_of([&] {
       HeadSettings bad{.heads = count, .key_heads = 2};
@@ -697,7 +931,7 @@ TEST_CASE("a mapping by the user is read, and errors in it are reported") {
 TEST_CASE("grouped keys that do not fit are refused by name") {
   const auto file = open(write(llama("LLaMA", "llama"), "F32"));
   const auto failure = [&](const std::string& config, HeadSettings settings = {}) {
-    const Config parsed = Config::parse(config);
+    const Config parsed = Config::parse(with_key(config, R"("model_type":"llama")"));
     return failure_of([&] { HeadScan(file, &parsed, settings); });
   };
   const std::string key = "model.layers.0.self_attn.k_proj.weight";
@@ -707,5 +941,5 @@ TEST_CASE("grouped keys that do not fit are refused by name") {
         "model.layers.0.self_attn.q_proj.weight");
   CHECK(failure("{}", {.heads = 2, .key_heads = 2}).item == "key_heads");
   CHECK(failure("{}", {.heads = 2, .key_heads = -1}).item == "key_heads");
-  CHECK(failure("{}", {.heads = 2, .key_heads = 1}).kind == "none");
+  CHECK(failure("{}", {.heads = 2, .key_heads = 1, .fold_gains = false}).kind == "none");
 }

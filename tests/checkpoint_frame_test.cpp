@@ -54,6 +54,8 @@ SafetensorsWriter small_gpt2(const Eigen::MatrixXd& embeddings, std::vector<doub
   return writer;
 }
 
+const Config kGpt2 = Config::parse(R"({"model_type":"gpt2"})");
+
 }  // namespace
 
 TEST_CASE("logits of turned queries and keys are those of W at their offset") {
@@ -94,9 +96,10 @@ TEST_CASE("the average over offsets is the mean of the matrices") {
 }
 
 TEST_CASE("offsets out of range are refused by name") {
-  const auto file = open(small_gpt2(random_matrix(kTokens, kEmbeddingWidth, 9), {1, 1, 1, 1, 1, 1}).bytes());
+  const auto file =
+      open(small_gpt2(random_matrix(kTokens, kEmbeddingWidth, 9), {1, 1, 1, 1, 1, 1}).bytes());
   const auto failure = [&](RotaryOffset offset) {
-    return failure_of([&] { HeadScan(file, nullptr, {.heads = 2, .offset = offset}); }).item;
+    return failure_of([&] { HeadScan(file, &kGpt2, {.heads = 2, .offset = offset}); }).item;
   };
   CHECK(failure({-1}) == "offset");
   CHECK(failure({1.5}) == "offset");
@@ -109,7 +112,7 @@ TEST_CASE("the covariance of embeddings is that of its definition, scaled to the
   // A large common mean, which a sum of squares would lose digits to.
   const Eigen::MatrixXd embeddings = random_matrix(kTokens, kEmbeddingWidth, 9).array() + 1e5;
   const auto file = open(small_gpt2(embeddings, {1, 2, 3, 4, 5, 6}).bytes());
-  HeadScan scan(file, nullptr, {.heads = 2});
+  HeadScan scan(file, &kGpt2, {.heads = 2});
   CHECK(scan.embeddings() == "wte.weight");
   EmbeddingCovariance job(file, scan.embeddings());
   while (!job.done()) job.advance();
@@ -143,7 +146,8 @@ TEST_CASE("embeddings that are no frame of reference are refused by name") {
       while (!job.done()) job.advance();
     });
   };
-  CHECK_THAT(failure(Eigen::MatrixXd::Ones(5, kEmbeddingWidth)).message, ContainsSubstring("equal"));
+  CHECK_THAT(failure(Eigen::MatrixXd::Ones(5, kEmbeddingWidth)).message,
+             ContainsSubstring("equal"));
   CHECK(failure(Eigen::MatrixXd::Ones(1, kEmbeddingWidth)).item == "wte.weight");
   Eigen::MatrixXd broken = random_matrix(5, kEmbeddingWidth, 1);
   broken(3, 2) = std::numeric_limits<double>::infinity();
@@ -152,7 +156,7 @@ TEST_CASE("embeddings that are no frame of reference are refused by name") {
   CHECK(failure_of([&] { EmbeddingCovariance(file, ""); }).item == "frame");
   EmbeddingCovariance narrow(file, "wte.weight");
   while (!narrow.done()) narrow.advance();
-  HeadScan scan(file, nullptr, {.heads = 2});
+  HeadScan scan(file, &kGpt2, {.heads = 2});
   const HeadFactors head = in_double(scan.advance(1).at(0));
   const CentredKernel kernel = centred_kernel(token_process("normalized-walk", 16, 0));
   const Failure width = failure_of([&] { report_head(head, kernel, {true, narrow.covariance()}); });
@@ -161,11 +165,12 @@ TEST_CASE("embeddings that are no frame of reference are refused by name") {
 
 TEST_CASE("a gain that is not finite takes its heads out, counted and named") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto file = open(small_gpt2(random_matrix(5, kEmbeddingWidth, 1), {1, nan, 1, 1, 1, 1}).bytes());
-  HeadScan scan(file, nullptr, {.heads = 2});
+  const auto file =
+      open(small_gpt2(random_matrix(5, kEmbeddingWidth, 1), {1, nan, 1, 1, 1, 1}).bytes());
+  HeadScan scan(file, &kGpt2, {.heads = 2});
   CHECK(scan.advance().empty());
   REQUIRE(scan.excluded().size() == 2);
   CHECK(scan.excluded()[1].text() == "layer 0 head 1: 2 NaN and 0 infinite weights");
-  HeadScan unfolded(file, nullptr, {.heads = 2, .fold_gains = false});
+  HeadScan unfolded(file, &kGpt2, {.heads = 2, .fold_gains = false});
   CHECK(unfolded.advance().size() == 2);
 }

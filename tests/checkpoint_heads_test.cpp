@@ -133,7 +133,8 @@ TEST_CASE("the head count comes from the config unless one is given", "[checkpoi
   const auto file = open(writer.bytes());
   const Config config = Config::parse(R"({"num_attention_heads":2,"hidden_size":6})");
   CHECK(HeadScan(file, &config).plan()[0].heads == 2);
-  CHECK(HeadScan(file, &config, {.heads = 6}).plan()[0].head_width == 1);
+  CHECK(HeadScan(file, &config, {.heads = 2}).plan()[0].heads == 2);
+  CHECK(scan_failure(writer, 6, R"({"num_attention_heads":2})").item == "heads");
 
   CHECK(scan_failure(writer, std::nullopt).item == "heads");
   CHECK(scan_failure(writer, std::nullopt, R"({"hidden_size":6})").item == "heads");
@@ -346,7 +347,8 @@ TEST_CASE("heads are in single precision where the file has BF16 and their range
   SafetensorsWriter writer;
   writer.add("h.0.attn.c_attn.weight", "BF16", {kBertWidth, 3 * kBertWidth}, large);
   writer.add("h.0.ln_1.weight", "BF16", {kBertWidth}, {4, 4, 4, 4, 4, 4});
-  HeadScan scan(open(writer.bytes()), nullptr, {.heads = kBertHeads});
+  const Config config = Config::parse(R"({"model_type":"gpt2"})");
+  HeadScan scan(open(writer.bytes()), &config, {.heads = kBertHeads});
   const std::vector<ScannedHead> heads = scan.advance();
   REQUIRE(heads.size() == 3);
   CHECK(is_single(heads[0]));

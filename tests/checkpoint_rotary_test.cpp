@@ -42,9 +42,16 @@ std::vector<double> angles_of(const Rotary& rotary) {
   return angles;
 }
 
+/// Of a LLaMA, unless the keys name another model type.
+Config config_with(const std::string& keys) {
+  const bool own = keys.starts_with(R"(,"model_type")");
+  return Config::parse(std::string(R"({"num_attention_heads":1)") +
+                       (own ? "" : R"(,"model_type":"llama")") + keys + "}");
+}
+
 /// The layers' positions under a config with these keys.
 std::vector<Rotary> rotary_under(const std::string& keys, RotaryOffset at = {}) {
-  const Config config = Config::parse(R"({"num_attention_heads":1,)" + keys + "}");
+  const Config config = config_with("," + keys);
   HeadScan scan(small_llama(), &config, {.offset = at});
   std::vector<Rotary> layers;
   for (const LayerPlan& layer : scan.plan()) layers.push_back(layer.rotary);
@@ -151,7 +158,7 @@ TEST_CASE("LongRoPE's long factors hold for offsets beyond the first training's 
 
 TEST_CASE("a model's own scale of its logits is in W") {
   const auto query = [](const std::string& keys) {
-    const Config config = Config::parse(R"({"num_attention_heads":1)" + keys + "}");
+    const Config config = config_with(keys);
     HeadScan scan(small_llama(), &config);
     return in_double(std::move(scan.advance().at(0))).query;
   };
@@ -174,13 +181,53 @@ TEST_CASE("a model's own scale of its logits is in W") {
 TEST_CASE("a factor of the logits is in W at every offset") {
   for (const double offset : {0.0, 3.0}) {
     const auto head = [&](const std::string& keys) {
-      const Config config = Config::parse(R"({"num_attention_heads":1,)" + keys + "}");
+      const Config config = config_with("," + keys);
       HeadScan scan(small_llama(), &config, {.offset = {offset}});
       return in_double(std::move(scan.advance().at(0))).query;
     };
     const std::string plain_yarn = kYarn.substr(0, kYarn.size() - 1) + R"(,"attention_factor":1})";
     const Eigen::MatrixXd with = head(kYarn), without = head(plain_yarn);
     CHECK((with - 1.2964769927807063 * without).norm() < 1e-12 * with.norm());
+  }
+}
+
+TEST_CASE("a model type decides which pairs turn, and in which layers") {
+  const auto typed = [](const std::string& type, const std::string& keys = "") {
+    return rotary_under(R"("model_type":")" + type + "\"" + keys, {7});
+  };
+  for (const std::string type : {"cohere", "cohere2", "glm4", "ernie4_5"}) {
+    CHECK(typed(type)[0].pairs == RotaryPairs::kNeighbours);
+  }
+  CHECK(typed("llama")[0].pairs == RotaryPairs::kHalves);
+  CHECK(typed("glm4")[0].turned == kLlamaHeadWidth / 2);
+  CHECK(typed("nemotron")[0].turned == kLlamaHeadWidth / 2);
+  CHECK(typed("stablelm")[0].turned == kLlamaHeadWidth / 4);
+  CHECK(typed("minimax_m2", R"(,"rotary_dim":6)")[0].turned == 6);
+  CHECK(failure_of([&] { typed("minimax_m2"); }).item == "rotary_dim");
+  const std::string types =
+      R"(,"layer_types":["sliding_attention","full_attention",)"
+      R"("full_attention","full_attention","full_attention","full_attention"])";
+  const std::string windows = types + R"(,"sliding_window":8)";
+  for (const std::string type : {"cohere2", "exaone4", "afmoe"}) {
+    CHECK(typed(type, windows)[0].pairs != RotaryPairs::kNone);
+    CHECK(typed(type, windows)[1].pairs == RotaryPairs::kNone);
+  }
+  CHECK(typed("exaone4")[1].pairs == RotaryPairs::kHalves);  // a model without windows
+  CHECK(typed("granitemoehybrid")[0].pairs == RotaryPairs::kNone);
+  const std::string rope = R"(,"position_embedding_type":"rope")";
+  CHECK(typed("granitemoehybrid", rope)[0].pairs == RotaryPairs::kHalves);
+  const auto olmo = typed("olmo3", windows + "," + kYarn);
+  CHECK(olmo[0].logit_factor == 1);
+  CHECK(olmo[0].angle_scale.empty());
+  CHECK(olmo[1].logit_factor == Approx(1.2964769927807063).epsilon(1e-12));
+}
+
+TEST_CASE("lists and objects of config.json that are none are refused by name") {
+  CHECK(failure_of([] { rotary_under(R"("model_type":"smollm3","no_rope_layers":"x")"); }).item ==
+        "no_rope_layers");
+  for (const std::string key : {"rope_scaling", "rope_parameters"}) {
+    check_failure(failure_of([&] { rotary_under("\"" + key + R"(":[1,2])"); }), key,
+                  "must be an object", "an array");
   }
 }
 

@@ -242,6 +242,7 @@ TEST_CASE("a file that changes while it is read is refused") {
   CHECK(file.read_rows(kKey, 0, 1)(0, 1) == 6);
   // As long as before, and written to.
   folder.write("m.safetensors", with(kKey, {1, 2, 3, 4}).bytes());
-  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(2));
+  std::filesystem::last_write_time(
+      path, std::filesystem::last_write_time(path) + std::chrono::seconds(2));
   check_failure(failure_of([&] { file.read_rows(kKey, 0, 1); }), path, "changed while it was read");
 }

@@ -184,13 +184,82 @@ TEST_CASE("families that cannot be run on text are refused by name, and their he
     CAPTURE(type);
     check_failure(refusal("LLaMA", [&](TinyModel&, Json& c) { c["model_type"] = type; }),
                   "test.safetensors", type, "GPT-NeoX");
-    const Json& expected = models_of("LLaMA").back();
+    const Json& expected = models_of("LLaMA").front();
     Json changed = expected.at("config");
     changed["model_type"] = type;
     const Config config = Config::parse(changed.dump());
     HeadScan scan(open(wave_model(expected).writer().bytes()), &config);
     CHECK(scan.advance().size() == 4);
   }
+}
+
+TEST_CASE("a layer with an adapter, another norm or without a known model type is refused for text",
+          "[families]") {
+  const std::string layer = "model.layers.1.";
+  for (const std::string& name : {layer + "self_attn.q_proj.lora_A.default.weight",
+                                  layer + "mlp.up_proj.lora_B.default.weight",
+                                  layer + "mlp.norm.weight", layer + "post_norm.weight"}) {
+    const auto add = [&](TinyModel& m, Json&) { m.add(name, {4}, 1); };
+    CHECK(refusal("LLaMA", add).item == name);
+  }
+  const auto untyped = [](TinyModel&, Json& c) { c.erase("model_type"); };
+  check_failure(refusal("LLaMA", untyped), "test.safetensors", "cannot be run on text");
+  const auto spiral = [](TinyModel&, Json& c) { c["rope_scaling"] = {{"rope_type", "spiral"}}; };
+  check_failure(refusal("LLaMA", spiral), "rope_scaling.rope_type", "must be one of default",
+                "found 'spiral'");
+}
+
+TEST_CASE("positions of RoBERTa count from the padding token's id, and old names of norms are read",
+          "[families]") {
+  const Json& expected = models_of("RoBERTa").front();
+  const auto ids = expected.at("ids").get<std::vector<int>>();
+  const TinyModel model = wave_model(expected);
+  const auto embedded = [&](const TinyModel& own, int padding) {
+    Json config = expected.at("config");
+    config["pad_token_id"] = padding;
+    return open_model(own, config)->embed(ids);
+  };
+  const MatrixXf usual = open_model(model, expected.at("config"))->embed(ids);
+  CHECK(embedded(model, 1) == usual);
+  TinyModel shifted = model;
+  for (auto& [name, values] : shifted.values) {
+    if (!name.ends_with("position_embeddings.weight")) continue;
+    const auto width = static_cast<std::ptrdiff_t>(shifted.shapes.at(name)[1]);
+    std::rotate(values.begin(), values.begin() + width, values.end());
+  }
+  CHECK(embedded(shifted, 0) == usual);
+  CHECK(embedded(model, 0) != usual);
+
+  TinyModel old;
+  for (const auto& [name, values] : model.values) {
+    std::string before = name;
+    for (const auto& [now, then] : {std::pair("LayerNorm.weight", "LayerNorm.gamma"),
+                                    std::pair("LayerNorm.bias", "LayerNorm.beta")}) {
+      if (name.ends_with(now)) before.replace(name.rfind(now), std::string(now).size(), then);
+    }
+    old.values[before] = values;
+    old.shapes[before] = model.shapes.at(name);
+  }
+  ForwardPass pass(open_model(old, expected.at("config")), {{ids, 0, 0}});
+  ForwardPass same(open_model(model, expected.at("config")), {{ids, 0, 0}});
+  while (!pass.done()) {
+    advance_layer(pass);
+    advance_layer(same);
+  }
+  CHECK(pass.tokens(0) == same.tokens(0));
+  const Config config = Config::parse(expected.at("config").dump());
+  HeadScan scan(open(old.writer().bytes()), &config);
+  CHECK(in_double(scan.advance().front()).query_input.has_value());
+}
+
+TEST_CASE("of a model of several parts the refusal names the one that reads text", "[families]") {
+  const auto visual = [](TinyModel& model, Json& config) {
+    model.add("visual.blocks.0.attn.qkv.weight", {24, 8}, 1);
+    config["model_type"] = "qwen2_vl";
+  };
+  const Failure failure = refusal("LLaMA", visual);
+  check_failure(failure, "test.safetensors", "(LLaMA, model_type 'qwen2_vl'");
+  CHECK(failure.message.find("ViT (timm),") == std::string::npos);
 }
 
 TEST_CASE("mixtures of experts, latent attention and state-space layers are refused by name",

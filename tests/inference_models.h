@@ -18,7 +18,7 @@ namespace eigenscope::testing {
 
 inline constexpr int kTinyLayers = 2, kTinyTokens = 7, kTinyPositions = 16;
 inline constexpr std::size_t kTinyWidth = 8, kTinyHeads = 2;
-inline const std::string kTinyGpt2Config = R"({"n_head":2,"layer_norm_epsilon":1e-5})";
+inline const std::string kTinyGpt2Config = R"({"model_type":"gpt2","n_head":2,"layer_norm_epsilon":1e-5})";
 
 struct TinyModel {
   std::map<std::string, std::vector<std::uint64_t>> shapes;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/family_match.h"
 #include "checkpoint/gguf.h"
 #include "checkpoint/shard_index.h"
 #include "checkpoint/torch_file.h"
@@ -78,7 +79,9 @@ std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files) {
   return open_shards(std::move(model), index ? &*index : nullptr);
 }
 
-std::optional<Config> read_config(const CheckpointFiles& files) {
+namespace {
+
+std::optional<Config> stored_config(const CheckpointFiles& files) {
   if (files.config) return Config::read(*files.config);
   const bool is_model =
       !files.model.empty() && std::all_of(files.model.begin(), files.model.end(), is_gguf_file);
@@ -88,6 +91,34 @@ std::optional<Config> read_config(const CheckpointFiles& files) {
   if (files.model.size() == 1 && is_torch_file(*files.model.front()))
     return config_of_torch(files.model.front());
   return std::nullopt;
+}
+
+void declare_type(Config& config, const std::string& type) {
+  if (!is_known_type(type)) {
+    throw InvalidArgument("model_type", "be one that docs/checkpoints.md lists for a family",
+                          "found '" + shown_name(type) + "'");
+  }
+  constexpr std::array<const char*, 2> kKeys{"model_type", "text_config.model_type"};
+  for (const char* const key : kKeys) {
+    const std::string own = config.value(key);
+    if (!is_known_type(own) || own == type) continue;
+    throw InvalidArgument(
+        "model_type", "be omitted where config.json has one that is known",
+        "'" + std::string(key) + "' in " + config.name() + " is '" + shown_name(own) + "'");
+  }
+  for (const char* const key : kKeys) {
+    if (key == kKeys.front() || config.has(key)) config.set_text(key, type);
+  }
+}
+
+}  // namespace
+
+std::optional<Config> read_config(const CheckpointFiles& files) {
+  std::optional<Config> config = stored_config(files);
+  if (files.model_type.empty()) return config;
+  if (!config) config = Config::parse("{}", "the given model type");
+  declare_type(*config, files.model_type);
+  return config;
 }
 
 }  // namespace eigenscope

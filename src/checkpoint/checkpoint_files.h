@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "checkpoint/config.h"
@@ -14,13 +15,17 @@ struct CheckpointFiles {
   std::vector<std::shared_ptr<ByteSource>> model;  ///< .safetensors, GGUF, or what torch.save wrote
   std::shared_ptr<ByteSource> index;   ///< names those of `model` that count; null for all of them
   std::shared_ptr<ByteSource> config;  ///< null where there is none
+  /// Model type whose conventions the checkpoint has, where its config.json has none that is known; empty for that of
+  /// the config.
+  std::string model_type = {};
 };
 
 /// Throws FormatError for a file that is not as its format promises or is of another known format, and naming the file
 /// that the index has and `model` lacks.
 std::shared_ptr<const Safetensors> open_tensors(const CheckpointFiles& files);
-/// That of the metadata where a GGUF file has none beside it, or of the arguments of the model in a file of torch.save;
-/// nothing where there is neither. Throws FormatError.
+/// That of the metadata where a GGUF file has none beside it, or of the arguments of the model in a file of torch.save,
+/// with `model_type` if that is given; nothing where there is none of these. Throws FormatError, and InvalidArgument
+/// ("model_type") for a type that no family lists or that would replace one that is known.
 std::optional<Config> read_config(const CheckpointFiles& files);
 
 }  // namespace eigenscope

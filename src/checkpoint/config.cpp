@@ -119,6 +119,23 @@ void Config::refuse(const std::string& key, const std::string& expected, const V
                        std::visit(ShowValue{}, value));
 }
 
+std::vector<std::string> Config::names(const std::string& object) const {
+  std::vector<std::string> found;
+  for (auto at = values_.lower_bound(object); at != values_.end() && at->first.starts_with(object);
+       ++at) {
+    std::string name = at->first.substr(object.size());
+    if (name.find('.') == std::string::npos) found.push_back(std::move(name));
+  }
+  return found;
+}
+
+std::string Config::value(const std::string& key) const {
+  const auto found = values_.find(key);
+  if (found == values_.end()) return {};
+  const std::string* const text = std::get_if<std::string>(&found->second);
+  return text != nullptr ? *text : std::visit(ShowValue{}, found->second);
+}
+
 std::optional<std::uint64_t> Config::positive_integer(const std::string& key,
                                                       std::uint64_t maximum) const {
   const auto found = values_.find(key);

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "io/byte_source.h"
 
@@ -37,6 +39,16 @@ class Config {
 
   /// Whether there is anything but null called `key`.
   bool has(const std::string& key) const { return values_.contains(key); }
+
+  /// The keys of the values in `object`, a path that ends with '.', or "" for the outermost object.
+  std::vector<std::string> names(const std::string& object) const;
+
+  /// The value called `key` as messages show it, "an array" and "an object" for those; empty where it is absent or
+  /// null.
+  std::string value(const std::string& key) const;
+
+  /// Sets the string called `key`, whatever it was.
+  void set_text(const std::string& key, std::string text) { values_[key] = std::move(text); }
 
   /// The integer called `key`, from 1 to `maximum`; nothing when it is absent or null. Throws
   /// FormatError naming the key for anything else.

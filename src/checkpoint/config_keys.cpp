@@ -1,5 +1,6 @@
 #include "checkpoint/config_keys.h"
 
+#include <cctype>
 #include <utility>
 
 #include "io/json_events.h"
@@ -26,6 +27,19 @@ const std::string* ConfigKeys::object_of(std::string_view key) const {
   return nullptr;
 }
 
+std::vector<std::string> ConfigKeys::names() const {
+  std::vector<std::string> found;
+  for (const std::string& object : objects_) {
+    if (config_ == nullptr) break;
+    for (std::string& name : config_->names(object)) found.push_back(std::move(name));
+  }
+  return found;
+}
+
+std::string ConfigKeys::value(std::string_view key) const {
+  return has(key) ? config_->value(path(key)) : std::string();
+}
+
 std::string ConfigKeys::path(std::string_view key) const {
   const std::string* const object = object_of(key);
   return (object == nullptr ? objects_.front() : *object) + std::string(key);
@@ -49,15 +63,34 @@ std::optional<bool> ConfigKeys::flag(std::string_view key) const {
   return has(key) ? config_->flag(path(key)) : std::nullopt;
 }
 
+std::string value_like(const ConfigKeys& keys, std::string_view key, std::string_view usual) {
+  if (usual == "true" || usual == "false") return *keys.flag(key) ? "true" : "false";
+  if (std::isdigit(static_cast<unsigned char>(usual.front())) == 0) {
+    return shown_name(*keys.text(key));
+  }
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+  return std::to_string(*keys.integer(key, kMost));
+}
+
+bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usual) {
+  return !keys.has(key) || value_like(keys, key, usual) == usual;
+}
+
 std::vector<std::string> config_objects(const AttentionNames& stack) {
   if (stack.config.empty()) return {"", "text_config."};
   return {std::string(stack.config) + ".", ""};
 }
 
+ConfigKeys stack_keys(const Config* config, const AttentionNames& stack) {
+  const std::string own = std::string(stack.config) + ".";
+  const bool is_part = config != nullptr && !stack.config.empty() && !config->names(own).empty();
+  return {config, is_part ? std::vector{own} : config_objects(stack)};
+}
+
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual) {
   const auto told = keys.integer(key, static_cast<std::uint64_t>(parameter("heads").range.maximum));
-  return told || usual == 0 || !keys.has("model_type") ? told : usual;
+  return told || usual == 0 ? told : usual;
 }
 
 void check_width(const ConfigKeys& keys, std::string_view key, const std::string& weight,

@@ -35,6 +35,10 @@ class ConfigKeys {
   bool is_off(std::string_view key) const { return flag(key) == false; }
 
   bool has(std::string_view key) const { return object_of(key) != nullptr; }
+  /// The keys that the objects have, without those of objects in them.
+  std::vector<std::string> names() const;
+  /// The value called `key` as Config::value has it; empty where no object has it.
+  std::string value(std::string_view key) const;
   /// The path of `key` where it is found, or else where it is looked for first.
   std::string path(std::string_view key) const;
 
@@ -50,12 +54,22 @@ class ConfigKeys {
   std::vector<std::string> objects_;
 };
 
+/// The value called `key` as text, read as one of the kind of `usual`: a flag, a positive integer or a text. Throws as
+/// the functions of ConfigKeys do.
+std::string value_like(const ConfigKeys& keys, std::string_view key, std::string_view usual);
+
+/// Whether `key` has the value `usual`, or is not there.
+bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usual);
+
 /// The objects of config.json that describe a stack. What describes the text of a model of several parts is
 /// under "text_config".
 std::vector<std::string> config_objects(const AttentionNames& stack);
 
-/// The count called `key`; where the config, of a named model type, leaves it out, the family's default, if that
-/// is not 0. Throws as ConfigKeys::integer does for more than the parameter heads allows.
+/// A config.json seen from the object of a stack alone, where it has one.
+ConfigKeys stack_keys(const Config* config, const AttentionNames& stack);
+
+/// The count called `key`; where the config leaves it out, `usual`, the default of a known model type, if that is
+/// not 0. Throws as ConfigKeys::integer does for more than the parameter heads allows.
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual);
 

@@ -20,6 +20,7 @@ enum class HeadLayout {
   kConv1D,       ///< one tensor, in x out (GPT-2's Conv1D): all queries, then keys, then values
   kFused,        ///< the same in torch's out x in
   kInterleaved,  ///< one tensor, out x in: by group its queries, its key and its value
+  kGated,  ///< as kSeparate; each head's queries come before as many outputs that gate its output
 };
 
 /// The attention of one stack of layers. In a tensor's name "{n}" stands for the number of the layer.
@@ -39,8 +40,13 @@ struct AttentionNames {
   std::string_view config = {};
   std::string_view head_count_key = "num_attention_heads";  ///< in config.json
   std::string_view key_head_count_key = {};  ///< likewise; empty: as many as query heads
-  std::uint64_t default_heads = 0;           ///< where config.json leaves the count out; 0: none
+  /// Likewise, the number of layers; empty: all of the file.
+  std::string_view layer_count_key = "num_hidden_layers";
+  std::uint64_t default_heads = 0;  ///< where config.json leaves the count out; 0: none
   RotaryPairs rotary = RotaryPairs::kNone;
+  /// Other tensors of a layer that leave queries and keys as they are, between spaces: behind "{n}." and without
+  /// ".weight" and ".bias". Those of the forward pass need not be repeated.
+  std::string_view others = {};
 };
 
 /// A value of config.json: a text, "true" or "false" for a flag, or a positive integer.
@@ -53,6 +59,7 @@ struct RotaryKeys {
   /// The text that config.json has where positions are rotary; no key: they are in the whole family.
   UsualValue chosen = {};
   std::string_view share = "partial_rotary_factor";  ///< the turned part of a head's coordinates
+  std::string_view width = {};                       ///< or their number, which precedes the share
   double default_share = 1;
   std::string_view base = "rope_theta";
   double default_base = 10000;
@@ -61,6 +68,10 @@ struct RotaryKeys {
   /// A list with 0 for each layer that turns nothing, and without it each so many-eth one; 0: none.
   std::string_view used = {};
   std::uint64_t default_unused = 0;
+  /// Where some layers have a sliding window, those without one turn nothing.
+  bool only_local = false;
+  /// The scaling of the angles does not hold in layers of a sliding window.
+  bool unscaled_local = false;
 };
 
 /// Keys of sliding windows in config.json: in a layer with such a window a query sees near keys only.
@@ -77,7 +88,7 @@ struct WindowKeys {
 /// family has no such part. Norms stand before a branch, on its output before the skip connection adds it, or after
 /// the sum.
 struct ForwardNames {
-  static constexpr std::size_t kMostUsual = 3, kMostForeign = 4;
+  static constexpr std::size_t kMostUsual = 4, kMostForeign = 4;
 
   /// Those of config.json that have this forward pass, between spaces; empty: all of the row.
   std::string_view model_types = {};
@@ -88,6 +99,8 @@ struct ForwardNames {
   std::string_view patch_embedding = {}, class_embedding = {}, distillation_embedding = {};
   std::string_view embedding_norm = {};  ///< after the sum of the embeddings
   int first_position = 0;                ///< row of the position embeddings for the first token
+  /// Key of an id in config.json after which that row comes, where the config has it.
+  std::string_view first_position_key = {};
   std::string_view embedding_projection =
       {};                         ///< after that norm; embeddings may be of another width
   bool scaled_embedding = false;  ///< token embeddings are multiplied by sqrt(d)
@@ -135,22 +148,36 @@ struct ForwardNames {
   std::array<std::string_view, kMostForeign> foreign = {};
 };
 
+/// What a row is for beside the model types that it lists.
+enum class Others {
+  none,       ///< nothing: other model types with its names have a row of their own or none
+  names,      ///< its names find the weights of any model type, whose conventions are then unknown
+  everything  ///< the names are those of one implementation, so that its conventions hold
+};
+
 /// One row of the table of families: what one part of a model is, such as its text or its vision. Any
-/// prefix that is empty or ends with '.' may come before its names, the same before all.
+/// prefix that is empty or ends with '.' may come before its names, the same before all. Names find
+/// tensors; the conventions of a row, which are the gains that are folded and how they are stored, rotary
+/// pairs and the layers that have them, the scale of the logits and the forward pass, hold for the model
+/// types that it lists.
 struct Family {
   static constexpr std::size_t kMostStacks = 3;
 
   std::string_view name = {};
-  /// Of a row with the names of another one: those of config.json that choose it, between spaces.
+  /// Model types of config.json whose conventions the row has, between spaces.
   std::string_view model_types = {};
+  Others others = Others::none;
   std::string_view required = {};  ///< a tensor that other families with these names do not have
   std::string_view absent = {};    ///< a tensor of others with these names
   HeadLayout layout = HeadLayout::kSeparate;
   std::string_view width_key = "hidden_size";    ///< in config.json
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
-  std::string_view pre_norm_key = {};            ///< a switch; false: the norms come after
-  bool gain_plus_one = false;                    ///< a gain g is stored as g - 1
-  bool exact = false;                            ///< no prefix comes before the names
+  UsualValue pre_norm = {};    ///< with another value of the key the norms come after
+  bool gain_plus_one = false;  ///< a gain g is stored as g - 1
+  bool unscaled = false;       ///< logits are not divided by sqrt(d_h)
+  /// Keys of config.json that scale, gate or turn (see conventions.h) and change nothing here, between spaces.
+  std::string_view neutral_keys = {};
+  bool exact = false;  ///< no prefix comes before the names
   RotaryKeys rotary = {};
   WindowKeys window = {};
   std::string_view embeddings = {};  ///< of the tokens, tokens x width; empty without any
@@ -161,7 +188,8 @@ struct Family {
 
   bool reads_text() const { return !text.attention_output.empty(); }
   bool reads_pictures() const { return !picture.attention_output.empty(); }
-  bool fused() const { return layout != HeadLayout::kSeparate; }
+  bool fused() const { return layout != HeadLayout::kSeparate && !gated(); }
+  bool gated() const { return layout == HeadLayout::kGated; }
   /// Weights are in x out, so that an output's weights are a column.
   bool inputs_first() const { return layout == HeadLayout::kConv1D; }
 };

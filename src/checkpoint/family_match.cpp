@@ -1,11 +1,13 @@
 #include "checkpoint/family_match.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "checkpoint/config_keys.h"
 #include "checkpoint/quantization.h"
 #include "checkpoint/unsupported.h"
 #include "io/json_events.h"
@@ -93,8 +95,14 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   const auto if_there = [&](const std::string& name) {
     return tensors.contains(name) ? name : std::string();
   };
-  const auto gain = [&](std::string_view pattern) {
-    return pattern.empty() ? std::string() : if_there(full_name(prefix, pattern, layer));
+  const auto gain_of = [&](std::string_view pattern, int own) {
+    return pattern.empty() ? std::string() : stored_norm(tensors, full_name(prefix, pattern, own));
+  };
+  const auto gain = [&](std::string_view pattern) { return gain_of(pattern, layer); };
+  const auto bias_of_norm = [&](const std::string& weight) {
+    constexpr std::string_view kGamma = ".gamma";
+    if (!weight.ends_with(kGamma)) return if_there(bias_of(weight));
+    return if_there(weight.substr(0, weight.size() - kGamma.size()) + ".beta");
   };
   LayerTensors found;
   found.layer = layer;
@@ -102,14 +110,13 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   const ForwardNames& text = family.text;
   const bool reads_norm = names.query_gain.empty() && !text.mlp_end_norm.empty();
   if (reads_norm && text.embedding_projection.empty()) {
-    found.input_gain = if_there(
-        full_name(prefix, layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1));
+    found.input_gain = gain_of(layer == 0 ? text.embedding_norm : text.mlp_end_norm, layer - 1);
   }
   const auto projection = [&](const std::string& weight, std::string_view before,
                               std::string_view after) {
     const std::string own = gain(before);
     return ProjectionTensors{weight, if_there(bias_of(weight)), own, gain(after),
-                             if_there(bias_of(own.empty() ? found.input_gain : own))};
+                             bias_of_norm(own.empty() ? found.input_gain : own)};
   };
   found.query = projection(full_name(prefix, names.query_weight, layer), names.query_gain,
                            names.query_norm_gain);
@@ -189,38 +196,84 @@ bool fits(const Family& family, const Tensors& tensors) {
          (family.absent.empty() || !has(tensors, family.absent));
 }
 
-/// Those of the model and of its text.
+constexpr std::array<const char*, 3> kTypePaths{"model_type", "text_config.model_type",
+                                                "vision_config.model_type"};
+
+/// Those of the model and of its parts. A config.json of timm has an architecture such as "vit_base_patch16_224".
 std::vector<std::string> model_types(const Config* config) {
   std::vector<std::string> types;
   if (config == nullptr) return types;
-  for (const std::string path : {"model_type", "text_config.model_type"}) {
+  for (const char* const path : kTypePaths) {
     if (auto type = config->text(path)) types.push_back(std::move(*type));
+  }
+  if (const std::string timm = config->value("architecture"); types.empty() && !timm.empty()) {
+    types.push_back(timm.substr(0, timm.find('_')));
   }
   return types;
 }
 
-bool is_of_type(const Family& family, const std::vector<std::string>& model_types) {
-  return family.model_types.empty() ||
-         std::any_of(model_types.begin(), model_types.end(), [&](const std::string& type) {
-           return !type.empty() && type.find(' ') == std::string::npos &&
-                  family.model_types.find(" " + type + " ") != std::string_view::npos;
-         });
+bool has_type(const Family& family, std::string_view type) {
+  return !type.empty() && type.find(' ') == std::string_view::npos &&
+         family.model_types.find(" " + std::string(type) + " ") != std::string_view::npos;
 }
 
+bool is_of_type(const Family& family, const std::vector<std::string>& model_types) {
+  return family.others == Others::everything ||
+         std::any_of(model_types.begin(), model_types.end(),
+                     [&](const std::string& type) { return has_type(family, type); });
+}
+
+/// The first row of one of the types; where there is none, the first that takes the names of others.
 const Family* choose(const Tensors& tensors, const std::vector<std::string>& model_types) {
   const auto known = families();
-  const auto found = std::find_if(known.begin(), known.end(), [&](const Family& family) {
-    return is_of_type(family, model_types) && fits(family, tensors);
-  });
-  return found == known.end() ? nullptr : &*found;
+  for (const bool by_type : {true, false}) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const Family& family) {
+      const bool fit = by_type ? is_of_type(family, model_types) : family.others == Others::names;
+      return fit && fits(family, tensors);
+    });
+    if (found != known.end()) return &*found;
+  }
+  return nullptr;
+}
+
+/// What a config.json says of the type of its model, for messages.
+std::string told_type(const Config* config) {
+  if (config == nullptr) return "there is no config.json with a 'model_type'";
+  std::string told;
+  for (const char* const path : kTypePaths) {
+    const std::string type = config->value(path);
+    if (type.empty()) continue;
+    told +=
+        (told.empty() ? "" : ", ") + ("'" + std::string(path)) + "' is '" + shown_name(type) + "'";
+  }
+  return told.empty() ? config->name() + " has no 'model_type'" : told + " in " + config->name();
+}
+
+/// Leaves out the layers from the count of config.json on. Throws FormatError where none would be left.
+void keep_counted(StackMatch& stack, const Config* config) {
+  constexpr std::uint64_t kMostLayers = 1'000'000;
+  const ConfigKeys keys = stack_keys(config, *stack.names);
+  const std::string_view key = stack.names->layer_count_key;
+  const auto count = keys.integer(key, kMostLayers);
+  if (!count) return;
+  const auto first = std::stable_partition(
+      stack.layers.begin(), stack.layers.end(),
+      [&](const LayerTensors& layer) { return static_cast<std::uint64_t>(layer.layer) < *count; });
+  stack.beyond.assign(first, stack.layers.end());
+  stack.layers.erase(first, stack.layers.end());
+  if (!stack.layers.empty()) return;
+  refuse_item(keys.path(key), "it must count the layers of the file, which come after the first " +
+                                  std::to_string(*count) + " in " + keys.name());
 }
 
 /// Takes the weights of `match` out of `tensors`.
 void remove_weights(const FamilyMatch& match, Tensors& tensors) {
   for (const StackMatch& stack : match.stacks) {
-    for (const LayerTensors& layer : stack.layers) {
-      tensors.erase(layer.query.weight);
-      tensors.erase(layer.key.weight);
+    for (const std::vector<LayerTensors>* const layers : {&stack.layers, &stack.beyond}) {
+      for (const LayerTensors& layer : *layers) {
+        tensors.erase(layer.query.weight);
+        tensors.erase(layer.key.weight);
+      }
     }
   }
 }
@@ -263,8 +316,24 @@ std::string bias_of(std::string weight) {
   return weight.replace(weight.size() - kWeight.size(), kWeight.size(), "bias");
 }
 
+std::string stored_norm(const Tensors& tensors, const std::string& name) {
+  if (tensors.contains(name)) return name;
+  for (const auto& [now, before] : {std::pair(".weight", ".gamma"), std::pair(".bias", ".beta")}) {
+    if (!name.ends_with(now)) continue;
+    std::string old = name.substr(0, name.size() - std::string_view(now).size()) + before;
+    if (tensors.contains(old)) return old;
+  }
+  return {};
+}
+
+bool is_known_type(std::string_view model_type) {
+  const auto known = families();
+  return std::any_of(known.begin(), known.end(),
+                     [&](const Family& family) { return has_type(family, model_type); });
+}
+
 FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& tensors,
-                          const std::string& file) {
+                          const Config* config, const std::string& file) {
   FamilyMatch match;
   const Prefixes first = find_first_layers(*family, tensors);
   if (first.empty()) {
@@ -284,6 +353,7 @@ FamilyMatch match_tensors(std::shared_ptr<const Family> family, const Tensors& t
     for (const int layer : layers->second) {
       stack.layers.push_back(layer_tensors(*family, names, prefix, layer, tensors));
     }
+    keep_counted(stack, config);
     match.stacks.push_back(std::move(stack));
   }
   const std::string embeddings = prefix + std::string(family->embeddings);
@@ -296,10 +366,13 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
                                         const std::string& file) {
   std::vector<FamilyMatch> found;
   Tensors left = tensors;
+  // Layers for multi-token prediction, which the model does not run on text.
+  std::erase_if(left, [](const auto& tensor) { return tensor.first.starts_with("mtp."); });
   const std::vector<std::string> types = model_types(config);
   while (const Family* const family = choose(left, types)) {
     // The table outlives every pointer to it.
-    found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, file));
+    found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, config, file));
+    if (!is_of_type(*family, types)) found.back().unknown = told_type(config);
     remove_weights(found.back(), left);
   }
   if (found.empty()) fail_unknown(tensors, types, file);

@@ -35,6 +35,9 @@ struct StackMatch {
   const AttentionNames* names = nullptr;  ///< in the family
   std::string name;                       ///< what its heads call it; may be empty
   std::vector<LayerTensors> layers;       ///< by increasing number; gaps are allowed; never empty
+  /// Layers of the file from the count of config.json on, such as those for multi-token prediction, which `layers`
+  /// does not have.
+  std::vector<LayerTensors> beyond = {};
 };
 
 /// What a file, or a part of it, turned out to be.
@@ -43,6 +46,9 @@ struct FamilyMatch {
   std::string prefix;              ///< before all of its names
   std::vector<StackMatch> stacks;  ///< never empty
   std::string embeddings;          ///< the tokens', by its full name; empty without any
+  /// Why the conventions of the family may not be those of the model, such as "'model_type' in config.json is 'new'",
+  /// which the row does not list; empty where they are.
+  std::string unknown = {};
 };
 
 /// A name of the table of families with the number of a layer in it, behind a prefix.
@@ -51,18 +57,25 @@ std::string full_name(const std::string& prefix, std::string_view pattern, int l
 /// The name of the bias of a linear layer or norm; empty for a name that does not end with "weight".
 std::string bias_of(std::string weight);
 
+/// The name in the file of a norm's gain or bias, which old files call "gamma" and "beta"; empty where there is none.
+std::string stored_norm(const std::map<std::string, TensorInfo>& tensors, const std::string& name);
+
+/// Whether a row of the table lists a model type.
+bool is_known_type(std::string_view model_type);
+
 /// Finds the families of a file from the names of its tensors and the model types of its config.json,
 /// which may be null: one, or several where a model has parts, such as one for text and one for vision;
-/// then a stack that its family gives no name is called by its prefix. Never empty. Throws FormatError:
+/// then a stack that its family gives no name is called by its prefix. Rows that list one of the model types come
+/// before those that only have the names. Never empty. Throws FormatError:
 /// naming `file` and some of the tensors that are there when no family fits or when stacks of several
 /// prefixes fit one, and naming the missing tensor when a layer has a query weight and no key weight, or
 /// the reverse.
 std::vector<FamilyMatch> match_families(const std::map<std::string, TensorInfo>& tensors,
                                         const Config* config, const std::string& file);
 
-/// The same for a file of a given family.
+/// The same for a file of a given family; `config` may be null.
 FamilyMatch match_tensors(std::shared_ptr<const Family> family,
-                          const std::map<std::string, TensorInfo>& tensors,
+                          const std::map<std::string, TensorInfo>& tensors, const Config* config,
                           const std::string& file);
 
 }  // namespace eigenscope

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "checkpoint/config_keys.h"
+#include "checkpoint/conventions.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/quantization.h"
 #include "checkpoint/rotary_config.h"
@@ -52,8 +53,13 @@ void check_vector(const Safetensors& file, const std::string& name, const std::s
 class StackPlanner {
  public:
   StackPlanner(const Safetensors& file, const ConfigKeys& keys, const HeadSettings& settings,
-               std::shared_ptr<const Family> family, const StackMatch& stack)
-      : file_(file), keys_(keys), settings_(settings), family_(std::move(family)), stack_(stack) {
+               const FamilyMatch& part, const StackMatch& stack)
+      : file_(file),
+        keys_(keys),
+        settings_(settings),
+        part_(part),
+        family_(part.family),
+        stack_(stack) {
     const auto own = settings.stack_heads.find(stack.name);
     given_heads_ = own == settings.stack_heads.end() ? settings.heads : own->second;
   }
@@ -68,15 +74,16 @@ class StackPlanner {
       const std::string& first = stack_.layers.front().query.weight;
       check_width(keys_, family_->width_key, first, inputs(first));
     }
+    if (!part_.unknown.empty()) check_certain();
     std::vector<LayerPlan> plan;
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
       check_vectors(layer, grid);
-      plan.push_back(
-          {family_, foldable(layer), stack_.name, static_cast<int>(inputs(layer.query.weight)),
-           static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
-           static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer, grid),
-           logit_scale(keys_, static_cast<Eigen::Index>(grid.head_width)), is_normed(layer)});
+      plan.push_back({family_, foldable(layer), stack_.name,
+                      static_cast<int>(inputs(layer.query.weight)),
+                      static_cast<int>(grid.head_width), static_cast<int>(grid.heads),
+                      static_cast<int>(grid.key_heads), rotary_of_layer(layer.layer, grid),
+                      logit_scale_of(grid), part_.unknown.empty(), is_normed(layer)});
     }
     return plan;
   }
@@ -130,9 +137,18 @@ class StackPlanner {
             "heads", "be omitted where the model lists the heads of each layer",
             keys_.name() + " has the list '" + keys_.path(stack_.names->head_count_key) + "'");
       }
-      return static_cast<std::uint64_t>(checked("heads", *given_heads_));
+      const auto given = static_cast<std::uint64_t>(checked("heads", *given_heads_));
+      const auto told = head_count(keys_, key, 0);
+      if (told && *told != given) {
+        throw InvalidArgument("heads",
+                              "be omitted or " + std::to_string(*told) + ", the value of '" +
+                                  keys_.path(key) + "' in " + keys_.name(),
+                              "found " + std::to_string(given));
+      }
+      return given;
     }
-    const auto told = head_count(keys_, key, stack_.names->default_heads);
+    const bool known = part_.unknown.empty();
+    const auto told = head_count(keys_, key, known ? stack_.names->default_heads : 0);
     if (!told) refuse_unknown_count(key);
     return *told;
   }
@@ -140,8 +156,9 @@ class StackPlanner {
   /// The width of `heads` heads that share the outputs of a weight, and those of keys and values in a
   /// fused one.
   std::uint64_t head_width_of(const std::string& weight, std::uint64_t heads) const {
-    const std::uint64_t parts =
-        heads + (family_->fused() ? 2 * given_key_heads_.value_or(heads) : 0);
+    const std::uint64_t parts = family_->gated()   ? 2 * heads
+                                : family_->fused() ? heads + 2 * given_key_heads_.value_or(heads)
+                                                   : heads;
     if (outputs(weight) % parts != 0) refuse_indivisible(weight, heads);
     const std::uint64_t width = outputs(weight) / parts;
     if (inputs(weight) * width > kMostHeadElements) {
@@ -218,7 +235,7 @@ class StackPlanner {
       if (grid.heads + 2 * grid.key_heads != all) refuse_indivisible(weight, grid_.heads);
     } else {
       check_same_inputs(layer);
-      grid.heads = units(weight);
+      grid.heads = units(weight) / (family_->gated() ? 2 : 1);
       grid.key_heads = units(layer.key.weight);
     }
     check_groups(layer, grid);
@@ -265,19 +282,52 @@ class StackPlanner {
     check_vector(file_, layer.sinks, layer.query.weight, {grid.heads});
   }
 
+  /// Refuses settings whose W depends on conventions that are not known.
+  void check_certain() const {
+    const std::string found =
+        "the tensors have the names of " + std::string(family_->name) + ", but " + part_.unknown;
+    const std::string declared =
+        "; give `model_type` where the model follows one that is listed in docs/checkpoints.md";
+    if (!settings_.offset.is_none()) {
+      throw InvalidArgument(
+          "offset", "be 0, without an average, where the positions of a model are not known",
+          found + declared);
+    }
+    const auto is_plain = [](const LayerTensors& layer) {
+      return layer.query.gain.empty() && layer.key.gain.empty() && layer.query.norm_gain.empty() &&
+             layer.key.norm_gain.empty();
+    };
+    if (!settings_.fold_gains ||
+        std::all_of(stack_.layers.begin(), stack_.layers.end(), is_plain)) {
+      return;
+    }
+    throw InvalidArgument("fold_gains",
+                          "be no, for the spectrum of the stored weights, where the norms of a "
+                          "model are not known",
+                          found + declared);
+  }
+
+  double logit_scale_of(const HeadGrid& grid) const {
+    if (!part_.unknown.empty()) return 1;
+    return logit_scale(keys_, *family_, static_cast<Eigen::Index>(grid.head_width));
+  }
+
   Rotary rotary_of_layer(int layer, const HeadGrid& grid) const {
+    // At offset 0 a scaling would only change the scale.
+    if (!part_.unknown.empty()) return {stack_.names->rotary};
     return rotary_of(keys_, *family_, stack_.names->rotary,
                      static_cast<Eigen::Index>(grid.head_width), layer, settings_.offset);
   }
 
   bool folds_input_gains() const {
-    return settings_.fold_gains && !keys_.is_off(family_->pre_norm_key);
+    const auto& [key, value] = family_->pre_norm;
+    return settings_.fold_gains && is_usual(keys_, key, value);
   }
 
   bool is_normed(const LayerTensors& layer) const {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
-    return (before || !layer.input_gain.empty()) && layer.query.norm_gain.empty() &&
-           layer.key.norm_gain.empty();
+    return part_.unknown.empty() && (before || !layer.input_gain.empty()) &&
+           layer.query.norm_gain.empty() && layer.key.norm_gain.empty();
   }
 
   LayerTensors foldable(LayerTensors layer) const {
@@ -291,6 +341,7 @@ class StackPlanner {
   const Safetensors& file_;
   const ConfigKeys& keys_;
   const HeadSettings& settings_;
+  const FamilyMatch& part_;
   const std::shared_ptr<const Family> family_;
   const StackMatch& stack_;
   std::optional<int> given_heads_;
@@ -303,7 +354,7 @@ class StackPlanner {
 std::vector<FamilyMatch> match(const Safetensors& file, const Config* config,
                                const HeadSettings& settings) {
   if (settings.mapping) {
-    return {match_tensors(family_of(*settings.mapping), file.tensors(), file.name())};
+    return {match_tensors(family_of(*settings.mapping), file.tensors(), config, file.name())};
   }
   return match_families(file.tensors(), config, file.name());
 }
@@ -330,6 +381,19 @@ void check_stacks(const std::vector<FamilyMatch>& parts, const HeadSettings& set
   }
 }
 
+std::string note_of_beyond(const StackMatch& stack) {
+  const std::size_t count = stack.beyond.size();
+  return std::to_string(count) + (count == 1 ? " layer" : " layers") + " of the file beyond '" +
+         std::string(stack.names->layer_count_key) +
+         "' in config.json are left out, as the model does not run them";
+}
+
+std::string note_of_unknown(const FamilyMatch& part) {
+  return "the conventions of the model are not known: " + part.unknown +
+         "; W is W_Q W_K^T of the stored weights, and what depends on the scale of the logits "
+         "(localization, rho_mean, logit_bound) is null";
+}
+
 }  // namespace
 
 HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings) {
@@ -344,13 +408,28 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
       parts[0].family->text.embedding_projection.empty()) {
     plan.embeddings = parts[0].embeddings;
   }
+  const auto mtp = file.tensors().lower_bound("mtp.");
+  if (!settings.mapping && mtp != file.tensors().end() && mtp->first.starts_with("mtp.")) {
+    plan.notes.push_back("layers for multi-token prediction ('mtp.') are left out");
+  }
   for (const FamilyMatch& part : parts) {
+    Claims claims{settings.fold_gains, !settings.offset.is_none(), part.unknown.empty()};
     for (const StackMatch& stack : part.stacks) {
       const ConfigKeys keys(config, config_objects(*stack.names));
-      for (LayerPlan& layer : StackPlanner(file, keys, settings, part.family, stack).plan()) {
+      const ConfigKeys own = stack_keys(config, *stack.names);
+      if (!settings.mapping) check_keys(own, {*part.family, stack, 0}, {false, false, false});
+      for (LayerPlan& layer : StackPlanner(file, keys, settings, part, stack).plan()) {
+        claims.turns |= layer.rotary.logit_factor != 1;
         plan.layers.push_back(std::move(layer));
       }
+      const auto width = static_cast<std::uint64_t>(plan.layers.back().head_width);
+      if (!settings.mapping) {
+        check_keys(own, {*part.family, stack, width}, claims);
+      }
+      if (!stack.beyond.empty()) plan.notes.push_back(note_of_beyond(stack));
     }
+    check_tensors(part, file.tensors(), claims);
+    if (!part.unknown.empty()) plan.notes.push_back(note_of_unknown(part));
   }
   return plan;
 }

@@ -43,6 +43,7 @@ struct LayerPlan {
   int key_heads;  ///< divides `heads`
   Rotary rotary;
   double logit_scale;  ///< the model's over 1/sqrt(d_h), see logit_scale()
+  bool known_scale;    ///< else the scale of the logits is not known, and `logit_scale` is 1
   /// The projections read what a norm gives, whose gain is in W or in `tensors.input_gain`, and nothing
   /// normalizes queries and keys.
   bool normed;
@@ -53,13 +54,17 @@ struct HeadPlan {
   /// The table of token embeddings, by its full name; empty where no table is known, or not every part
   /// of the model reads those tokens.
   std::string embeddings;
+  /// What a reader of the heads must know of the checkpoint: layers that are left out, conventions that are not known.
+  std::vector<std::string> notes;
 };
 
 /// Layers of one stack may differ in width, as in pruned models. They have heads of one width, that of
 /// the widest layer, but for two cases: a count that `settings` give holds in every layer, and a list in
 /// config.json has a count for each layer. `key_heads` and the offset hold for every stack. Throws
-/// InvalidArgument, naming the setting ("heads", "key_heads", "offset", "length", "map_..."), when it is
-/// out of range or does not fit the weights, or "heads" and "key_heads" when neither they nor the config
+/// Of a model whose conventions are not known (FamilyMatch::unknown) W is that of the stored weights, and only with
+/// `fold_gains` off and at offset 0. Throws
+/// InvalidArgument, naming the setting ("heads", "key_heads", "fold_gains", "offset", "length", "map_..."), when it is
+/// out of range, does not fit the weights or would need a convention that is not known, or "heads" and "key_heads" when neither they nor the config
 /// give the values that the weights need; FormatError, naming the tensor (or the key of the config),
 /// when the family is unknown, a partner is missing, a weight is not a matrix of numbers, queries and
 /// keys have other inputs, a bias or gain does not fit its weight, or the config does not fit the

@@ -38,6 +38,10 @@ HeadReport report_products(const FactorsOf<Scalar>& factors, const FactorProduct
   }
   const Propagation predicted =
       propagate(kernel, report.moments.traces, std::sqrt(static_cast<double>(report.head_width)));
+  if (!factors.known_scale) {
+    report.localization = report.rho_mean = kUnknown;
+    return report;
+  }
   report.localization = predicted.localization;
   report.rho_mean = predicted.rho_mean;
   report.regime = predicted.regime;

@@ -71,7 +71,8 @@ HeadFactors in_double(ScannedHead head) {
           single.bias_key,
           std::move(single.query_input),
           std::move(single.key_input),
-          single.sink_logit};
+          single.sink_logit,
+          single.known_scale};
 }
 
 std::string ExcludedHead::text() const {
@@ -145,7 +146,8 @@ std::optional<FactorsOf<Scalar>> HeadScan::read_head(const LayerPlan& layer, int
                            key.bias,
                            std::move(query.input),
                            std::move(key.input),
-                           sink_logit};
+                           sink_logit,
+                           layer.known_scale};
 }
 
 template <class Scalar>

@@ -48,6 +48,8 @@ struct FactorsOf {
   std::optional<ProjectionInput> query_input = {}, key_input = {};
   /// Learned logit that joins the softmax of every row; NaN without one.
   double sink_logit = std::numeric_limits<double>::quiet_NaN();
+  bool known_scale =
+      true;  ///< else the model may multiply its logits by something that is not in W
 };
 using HeadFactors = FactorsOf<double>;
 
@@ -107,6 +109,8 @@ class HeadScan {
   std::uint64_t bytes_read() const noexcept { return tensors_->bytes_read(); }
 
   const std::vector<LayerPlan>& plan() const noexcept { return plan_.layers; }
+  /// See HeadPlan.
+  const std::vector<std::string>& notes() const noexcept { return plan_.notes; }
   /// The table of token embeddings, see HeadPlan.
   const std::string& embeddings() const noexcept { return plan_.embeddings; }
   /// Heads met so far whose weights are not all finite.

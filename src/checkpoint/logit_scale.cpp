@@ -4,7 +4,7 @@
 
 namespace eigenscope {
 
-double logit_scale(const ConfigKeys& keys, Eigen::Index head_width) {
+double logit_scale(const ConfigKeys& keys, const Family& family, Eigen::Index head_width) {
   constexpr double kLeast = 1e-6, kMost = 1e6;
   const auto width = static_cast<double>(head_width);
   if (const auto scale = keys.number("attention_multiplier", kLeast, kMost)) {
@@ -13,7 +13,7 @@ double logit_scale(const ConfigKeys& keys, Eigen::Index head_width) {
   if (const auto instead = keys.number("query_pre_attn_scalar", kLeast, kMost)) {
     return std::sqrt(width / *instead);
   }
-  return 1;
+  return family.unscaled ? std::sqrt(width) : 1;
 }
 
 }  // namespace eigenscope

@@ -152,17 +152,29 @@ double tokens_for(const RotaryOffset& at) {
   return at.average > 0 ? static_cast<double>(at.average) : at.offset + 1;
 }
 
-void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model,
-           const RotaryOffset& at) {
+void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model, const RotaryOffset& at,
+           RotaryUse use) {
   const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
   const std::string type = keys.text(key).value_or("default");
   for (const ScalingType& each : kScalingTypes) {
     if (each.name == type) return each.apply(rotary, {keys, model, each.name, tokens_for(at)});
   }
   if (at.is_none()) return;
-  throw InvalidArgument(
-      "offset", "be 0 unless the rotary scaling is one of " + Choices(kScalingTypes).joined(),
-      "'" + keys.path(key) + "' in " + keys.name() + " is '" + shown_name(type) + "'");
+  const std::string types = Choices(kScalingTypes).joined(), found = "'" + shown_name(type) + "'";
+  if (use == RotaryUse::text) {
+    throw FormatError(keys.path(key),
+                      "it must be one of " + types + ": found " + found + " in " + keys.name());
+  }
+  throw InvalidArgument("offset", "be 0 unless the rotary scaling is one of " + types,
+                        "'" + keys.path(key) + "' in " + keys.name() + " is " + found);
+}
+
+/// Refuses a value that is neither left out nor `kind`, "an object" or "an array".
+void check_kind(const ConfigKeys& keys, std::string_view key, const char* kind) {
+  const std::string value = keys.value(key);
+  if (value.empty() || value == kind) return;
+  refuse_item(keys.path(key), "it must be " + std::string(kind) + " in " + keys.name() +
+                                  ", but is " + shown_name(value));
 }
 
 /// Whether a layer turns its queries and keys.
@@ -170,6 +182,7 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   const auto& [chosen, value] = family.chosen;
   if (!chosen.empty() && keys.text(chosen) != value) return false;
   if (family.used.empty()) return true;
+  check_kind(keys, family.used, "an array");
   const std::string key = std::string(family.used) + "." + std::to_string(layer);
   if (const auto told = keys.number(key, 0, 1)) return *told != 0;
   return family.default_unused == 0 ||
@@ -187,26 +200,38 @@ std::optional<double> local_base(const ConfigKeys& keys, const RotaryKeys& famil
 }  // namespace
 
 Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
-                 Eigen::Index head_width, int layer, const RotaryOffset& at) {
+                 Eigen::Index head_width, int layer, const RotaryOffset& at, RotaryUse use) {
   const RotaryKeys& family = row.rotary;
   if (pairs == RotaryPairs::kNone || !is_used(keys, family, layer)) return {};
   Rotary rotary{pairs};
   const std::string kind = attention_kind(keys, row.window, layer);
+  const bool windowed = keys.has(row.window.size) || row.window.default_size > 0;
+  if (family.only_local && windowed && kind == kFullAttention) return {};
+  for (const std::string_view key : {"rope_scaling", "rope_parameters"}) {
+    check_kind(keys, key, "an object");
+  }
   // Newer files have an object for each kind of attention, older ones only a base for sliding windows.
   const std::string of_kind = "rope_parameters." + kind + ".";
   const ConfigKeys own = keys.in({of_kind});
   const ConfigKeys any = keys.in({of_kind, "rope_parameters.", ""});
   const double share = any.number(any.has(family.share) ? family.share : kShare, 0, 1)
                            .value_or(family.default_share);
-  rotary.turned = 2 * (static_cast<Index>(share * static_cast<double>(head_width)) / 2);
+  const auto told = keys.number(family.width, 0, static_cast<double>(head_width));
+  if (!family.width.empty() && !told && !at.is_none()) {
+    refuse_item(family.width, "it must be given in a config.json of the family " +
+                                  std::string(row.name) + " for an offset other than 0");
+  }
+  const double width = told.value_or(share * static_cast<double>(head_width));
+  rotary.turned = 2 * (static_cast<Index>(width) / 2);
   if (const auto local = local_base(keys, family, kind); local && !own.has(kBase)) {
     rotary.base = *local;
     return rotary;  // windows are short: nothing is scaled
   }
   rotary.base = any.number(any.has(family.base) ? family.base : kBase, 1, kLargestBase)
                     .value_or(family.default_base);
+  if (family.unscaled_local && kind == kSlidingAttention) return rotary;
   const bool has_own = own.has("rope_type");
-  scale(rotary, has_own ? own : keys.in({"rope_scaling.", "rope_parameters."}), keys, at);
+  scale(rotary, has_own ? own : keys.in({"rope_scaling.", "rope_parameters."}), keys, at, use);
   return rotary;
 }
 

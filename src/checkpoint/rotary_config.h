@@ -9,6 +9,9 @@
 
 namespace eigenscope {
 
+/// What positions are for: heads at an offset that is asked for, or text.
+enum class RotaryUse { heads, text };
+
 /// The positions of layer number `layer`, whose heads have width `head_width`. A scaling of the angles
 /// ("rope_scaling" or "rope_parameters", its "rope_type" or "type") is one of
 ///   default, mrope  none (of several axes, as text has them)
@@ -20,9 +23,10 @@ namespace eigenscope {
 ///                   length of the first training, and a factor of the logits (Ding et al., 2024,
 ///                   arXiv:2402.13753)
 /// Layers of a sliding window have a base of their own where the config or the family gives one.
-/// Throws FormatError naming the key for a value that is missing or out of range, and InvalidArgument
-/// ("offset") for a scaling of another type, unless `at` turns nothing.
+/// Throws FormatError naming the key for a value that is missing or out of range, and for a scaling of another type
+/// unless `at` turns nothing; of single heads that is an InvalidArgument ("offset").
 Rotary rotary_of(const ConfigKeys& keys, const Family& row, RotaryPairs pairs,
-                 Eigen::Index head_width, int layer, const RotaryOffset& at);
+                 Eigen::Index head_width, int layer, const RotaryOffset& at,
+                 RotaryUse use = RotaryUse::heads);
 
 }  // namespace eigenscope

@@ -49,11 +49,11 @@ constexpr std::array kSideFiles{SideFile{"tokenizer", "tokenizer.json"},
 
 /// The files that a text names, which is a path, a name or a URL. Files `beside` the weights are those of a remote
 /// checkpoint alone.
-RemoteCheckpoint open_model(const std::string& model, const std::string& config, bool look_beside,
+RemoteCheckpoint open_model(const std::string& model, const std::string& config,
                             std::set<std::string> beside) {
-  if (look_beside && config.empty()) beside.insert("config.json");
+  if (config.empty()) beside.insert("config.json");
   std::optional<RemoteCheckpoint> remote = open_remote(model, beside);
-  if (!remote) return {find_files(model, config, look_beside), {}};
+  if (!remote) return {find_files(model, config), {}};
   if (!config.empty()) remote->files.config = open_source(config);
   return std::move(*remote);
 }
@@ -149,8 +149,7 @@ bool CheckpointOptions::names(const std::string& path) const {
   return std::find(models_.begin(), models_.end(), path) != models_.end();
 }
 
-void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& path,
-                             bool look_beside) const {
+void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& path) const {
   // Text needs the tokenizer, pictures the preprocessor.
   const auto is_used = [&](const SideFile& side) {
     return side_paths_.contains(side.field) &&
@@ -160,7 +159,7 @@ void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& pat
   for (const SideFile& side : kSideFiles) {
     if (is_used(side) && side_paths_.at(side.field).empty()) beside.insert(side.name);
   }
-  RemoteCheckpoint opened = open_model(path, config_, look_beside, beside);
+  RemoteCheckpoint opened = open_model(path, config_, beside);
   CheckpointFiles& files = opened.files;
   if (!files.index) note_lone_shard(path);
   reader.files["model"] = std::move(files.model);
@@ -168,8 +167,7 @@ void CheckpointOptions::give(TypedFields::Reader& reader, const std::string& pat
   if (files.config) reader.files["config"] = {files.config};
   if (!changed_.empty()) {
     const std::string other = only_checkpoint("changed", find_checkpoints(changed_));
-    CheckpointFiles changed =
-        open_model(other, changed_config_, /*look_beside=*/true, /*beside=*/{}).files;
+    CheckpointFiles changed = open_model(other, changed_config_, /*beside=*/{}).files;
     reader.files["changed"] = std::move(changed.model);
     if (changed.index) reader.files["changed_index"] = {changed.index};
     if (changed.config) reader.files["changed_config"] = {changed.config};

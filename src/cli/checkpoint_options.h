@@ -21,9 +21,8 @@ class CheckpointOptions {
   std::vector<std::string> paths() const;
   /// Whether the path itself was typed, and not only a folder that it is in.
   bool names(const std::string& path) const;
-  /// Gives an input the files of one of them. `look_beside` false: a config.json beside the weights is
-  /// left alone. Throws FormatError for files that are missing, and as open_remote does.
-  void give(TypedFields::Reader& reader, const std::string& path, bool look_beside = true) const;
+  /// Gives an input the files of one of them. Throws FormatError for files that are missing, and as open_remote does.
+  void give(TypedFields::Reader& reader, const std::string& path) const;
   /// The same of the only one; nothing where the operation reads none.
   void give(TypedFields::Reader& reader) const;
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/head_counts.h"
 #include "cli/checkpoint_grid.h"
 #include "cli/checkpoint_options.h"
 #include "cli/commands.h"
@@ -51,8 +50,6 @@ struct HeadsCommand {
       throw InvalidArgument("layers", "be omitted with --csv, whose rows are the heads");
     }
     const std::vector<std::string> paths = checkpoints.paths();
-    HeadSettings counts;
-    if (fields.given("heads")) set_head_counts(list_items(fields.text("heads")), counts);
     // Of those in a folder one that cannot be read is left out; one that was named is refused.
     std::vector<FormatError> left_out;
     const auto read = [&](const std::string& path, const auto& act) {
@@ -69,10 +66,8 @@ struct HeadsCommand {
     std::vector<std::pair<std::string, std::unique_ptr<Job>>> jobs;
     for (const std::string& path : paths) {
       TypedFields::Reader reader(fields);
-      // A count for all stacks takes the place of the config beside the weights, which may be the file
-      // at fault.
       read(path, [&] {
-        checkpoints.give(reader, path, /*look_beside=*/!counts.heads);
+        checkpoints.give(reader, path);
         jobs.emplace_back(path, heads_operation.job(reader));
       });
     }
@@ -80,6 +75,7 @@ struct HeadsCommand {
     Json like;
     for (const auto& [path, job] : jobs) {
       if (!read(path, [&] { run_job(*job); })) continue;
+      print_notes(*job, paths.size() > 1 ? path + ": " : "");
       const Json found = json_of(*job);
       const auto take = [&](const char* list, Json& all) {
         for (Json row : found[list]) {

@@ -44,12 +44,6 @@ class Options final : public InputFields {
   std::vector<std::pair<std::string, std::string>> rivals, needed;
 };
 
-void print_notes(const Job& job) {
-  JsonResult result;
-  job.write(result);
-  for (const std::string& note : result.notes()) std::cerr << "eigenscope: " << note << '\n';
-}
-
 // What the rows of the CSV are, where the result has a list for them.
 std::string rows_of(const Operation& operation) {
   if (operation.rows == nullptr) return "";
@@ -75,6 +69,14 @@ bool is_file(const InputField& field) {
 }
 
 }  // namespace
+
+void print_notes(const Job& job, const std::string& model) {
+  JsonResult result;
+  job.write(result);
+  for (const std::string& note : result.notes()) {
+    std::cerr << "eigenscope: " << model << note << '\n';
+  }
+}
 
 std::string meaning_of(const InputField& field) {
   if (!field.meaning.text().empty()) return std::string(field.meaning.text());

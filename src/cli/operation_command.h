@@ -68,4 +68,7 @@ void add_operation(CLI::App& app, const Operation& operation);
 /// The lines of an operation's help that follow the options.
 std::string footer_of(const Operation& operation);
 
+/// Writes the notes on a job's result to standard error, each behind `model`.
+void print_notes(const Job& job, const std::string& model = "");
+
 }  // namespace eigenscope::cli

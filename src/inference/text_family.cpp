@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,16 +24,6 @@ constexpr std::array kActivations{ActivationName{{"gelu"}, Activation::gelu},
                                   ActivationName{{"quick_gelu"}, Activation::quick_gelu},
                                   ActivationName{{"relu"}, Activation::relu},
                                   ActivationName{{"silu"}, Activation::silu}};
-
-/// A value that is of the kind of `usual`: a flag, a positive integer or a text.
-std::string value_of(const ConfigKeys& keys, std::string_view key, std::string_view usual) {
-  if (usual == "true" || usual == "false") return *keys.flag(key) ? "true" : "false";
-  if (std::isdigit(static_cast<unsigned char>(usual.front())) == 0) {
-    return shown_name(*keys.text(key));
-  }
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
-  return std::to_string(*keys.integer(key, kMost));
-}
 
 const ForwardNames& names_of(const Family& family, ModelInput input) {
   return input == ModelInput::text ? family.text : family.picture;
@@ -78,10 +66,12 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
     const auto has = [&](const std::optional<std::string>& name) {
       return !name || types.empty() || types.find(" " + *name + " ") != std::string::npos;
     };
-    const bool of_type = has(type) && has(part);
+    const bool of_type = match.unknown.empty() && has(type) && has(part);
     const bool reads = !names.attention_output.empty();
     const bool known = unsupported.empty() || !names.experts.empty();
     if (reads && of_type && known && has_input(match, input)) return std::move(match);
+    // The refusal is of the part that has such input.
+    if (!found.empty() && !has_input(match, input)) continue;
     found = std::string(family.name);
     for (const auto& name : {type, part}) {
       if (name) found += ", model_type '" + shown_name(*name) + "'";
@@ -105,11 +95,9 @@ FamilyMatch family_of(ModelInput input, const Safetensors& file, const Config& c
 
 void check_usual(const ForwardNames& names, const ConfigKeys& keys) {
   for (const UsualValue& usual : names.usual) {
+    if (is_usual(keys, usual.key, usual.value)) continue;
     const std::string key(usual.key);
-    if (!keys.has(key)) continue;
-    const std::string found = value_of(keys, key, usual.value);
-    if (found == usual.value) continue;
-    throw FormatError(key, "'" + found + "' in " + keys.name() +
+    throw FormatError(key, "'" + value_like(keys, key, usual.value) + "' in " + keys.name() +
                                " is not supported; supported: " + std::string(usual.value));
   }
 }

@@ -11,6 +11,7 @@
 
 #include "checkpoint/attention_window.h"
 #include "checkpoint/config_keys.h"
+#include "checkpoint/conventions.h"
 #include "checkpoint/logit_scale.h"
 #include "checkpoint/rotary_config.h"
 #include "inference/text_family.h"
@@ -27,6 +28,7 @@ using Eigen::VectorXf;
 
 constexpr Index kAnyNumber = std::numeric_limits<Index>::max();  // of weights in memory
 constexpr double kLargestEpsilon = 1;
+constexpr double kLargestId = 1e9;  // of a token
 constexpr double kLeastCap = 1e-3, kLargestCap = 1e6;
 constexpr double kLeastScale = 1e-6, kLargestScale = 1e6;  // of the output logits
 
@@ -50,6 +52,10 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
   read_config(keys);
   check_width(keys, match_.family->width_key, full_name(attention().query_weight, 0),
               static_cast<std::uint64_t>(sides(attention().query_weight, 0)[0]));
+  check_tensors(match_, tensors_->tensors(), {},
+                names().experts.empty() ? LayerPart::whole : LayerPart::attention);
+  const auto head_width = static_cast<std::uint64_t>(rules_.front().head_width);
+  check_keys(stack_keys(&config, attention()), {*match_.family, stack(), head_width}, {});
 }
 
 void Transformer::refuse_foreign() const {
@@ -126,15 +132,20 @@ void Transformer::read_config(const ConfigKeys& keys) {
     // The shortest offset that is one: a scaling that is not known is then refused.
     LayerRules& own = rules_.emplace_back(rules);
     read_heads(keys, layer, own);
-    own.rotary = rotary_of(keys, *match_.family, attention().rotary, own.head_width, layer, {1});
+    own.rotary = rotary_of(keys, *match_.family, attention().rotary, own.head_width, layer, {1},
+                           RotaryUse::text);
     const auto window = attention_window(keys, match_.family->window, layer);
     if (!window) continue;
     own.reach = static_cast<Index>(rules.causal ? *window - 1 : *window / 2);
   }
-  query_scale_ = static_cast<float>(logit_scale(keys, rules_.front().head_width));
+  query_scale_ = static_cast<float>(logit_scale(keys, *match_.family, rules_.front().head_width));
   epsilon_ = static_cast<float>(
       keys.number(names().epsilon_key, 0, kLargestEpsilon).value_or(names().epsilon));
   tied_output_ = keys.flag("tie_word_embeddings").value_or(true);
+  first_position_ = names().first_position;
+  if (const auto id = keys.number(names().first_position_key, 0, kLargestId)) {
+    first_position_ = static_cast<Index>(*id) + 1;
+  }
   positions_ = longest_passage(keys);
   if (positions() < 1) {
     refuse_item(full_name(names().position_embedding), "it holds too few positions");
@@ -234,10 +245,14 @@ StoredLinear Transformer::linear(std::string_view pattern, int layer, Index out,
 }
 
 Norm Transformer::read_norm_of(const std::string& name, Index size) const {
+  const auto stored = [&](const std::string& own) {
+    const std::string found = stored_norm(tensors_->tensors(), own);
+    return found.empty() ? own : found;
+  };
   const bool rms = names().norm == NormKind::rms_norm;
-  VectorXf gain = read_bias(name, size);
+  VectorXf gain = read_bias(stored(name), size);
   if (match_.family->gain_plus_one) gain.array() += 1;
-  const std::string bias = bias_of(name);
+  const std::string bias = stored(bias_of(name));
   if (rms) return {names().norm, std::move(gain), {}, epsilon_};
   const bool none = names().optional_bias && !tensors_->tensors().contains(bias);
   return {names().norm, std::move(gain),
@@ -282,8 +297,7 @@ MatrixXf Transformer::embed(std::span<const int> ids, Index first) const {
   }
   if (names().scaled_embedding) tokens *= std::sqrt(static_cast<float>(width_));
   if (embeds_positions()) {
-    tokens +=
-        read_rows(full_name(names().position_embedding), names().first_position + first, length);
+    tokens += read_rows(full_name(names().position_embedding), first_position_ + first, length);
   }
   const std::string types = full_name(names().type_embedding);
   if (!names().type_embedding.empty() && tensors_->tensors().contains(types)) {

@@ -55,7 +55,7 @@ class Transformer {
   int heads() const { return rules_.front().heads; }
   /// The longest passage, in tokens: with learned positions as many as there are; with rotary ones the
   /// config's or the longest of the parameter "length", whichever is less.
-  Eigen::Index positions() const { return positions_ - names().first_position; }
+  Eigen::Index positions() const { return positions_ - first_position_; }
   /// The next token's logits l become c tanh(l/c); 0: they do not.
   float output_cap() const { return output_cap_; }
   /// Token ids are below this; 0 of a model of pictures.
@@ -145,6 +145,7 @@ class Transformer {
   float query_scale_ = 1;    // of the logits over 1/sqrt(d_h)
   bool tied_output_ = true;  // where there are no others
   Eigen::Index width_ = 0, embedding_width_ = 0, positions_ = 0, vocabulary_ = 0;
+  Eigen::Index first_position_ = 0;  // row of the position embeddings
   int layers_ = 0;
   int stored_ = 0;   // layers in the file
   int sharing_ = 1;  // layers of the model that have the weights of each of those

@@ -9,6 +9,10 @@ void describe(InputFields& f, CheckpointFiles& files) {
           ".safetensors files, the parts of a GGUF model, or files of PyTorch");
   f.file("index", files.index, "index of a sharded checkpoint, which names its files");
   f.file("config", files.config, "config.json");
+  f.text("model_type", files.model_type,
+         "model type of the Hugging Face Hub whose conventions the checkpoint has (norm gains, "
+         "rotary positions, scale), for one without a known model type",
+         "from config.json");
 }
 
 Config needed_config(const CheckpointFiles& files) {

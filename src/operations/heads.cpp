@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "checkpoint/conventions.h"
 #include "checkpoint/embedding_covariance.h"
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"
@@ -107,7 +108,7 @@ struct HeadsResult {
   std::optional<double> offset;  ///< that of rotary heads; null for an average
   int heads_read = 0;
   double bytes_read = 0;
-  std::vector<std::string> excluded;
+  std::vector<std::string> excluded, notes;
   std::optional<Eigen::Index> step;  ///< of a training run
   double qk_clip = 0;
   bool eigenvalues = true, measures = true;
@@ -170,6 +171,7 @@ void describe(ResultFields& out, const HeadsResult& result) {
            "one row per layer, without its omitted heads; empty unless requested, and until "
            "all heads are read",
            [&](ResultFields& inner, const LayerRow& row) { describe_layer(inner, result, row); });
+  for (const std::string& note : result.notes) out.note(note);
   out.integer("heads_read", result.heads_read, "heads read so far");
   out.number("bytes_read", result.bytes_read, "bytes read so far");
   out.texts("excluded", result.excluded,
@@ -186,6 +188,12 @@ class HeadsJob {
     if (in.frame == Frame::embeddings) covariance_.emplace(tensors_, heads_.scan().embeddings());
     heads_.set_settings({{!in.traces}});
     if (in.layers) heads_.score_layers();
+    const auto is_unknown = [](const LayerPlan& layer) { return !layer.known_scale; };
+    const std::vector<LayerPlan>& plan = heads_.scan().plan();
+    if (in.measures && std::any_of(plan.begin(), plan.end(), is_unknown)) {
+      throw InvalidArgument("measures", "be omitted where the scale of the logits is not known",
+                            heads_.scan().notes().back());
+    }
   }
 
   bool advance(double work) {
@@ -222,6 +230,7 @@ class HeadsJob {
     for (const LayerScore& score : heads_.layer_scores()) {
       if (scan.done()) result.layers.push_back(layer_row(score, heads_.reports()));
     }
+    result.notes = scan.notes();
     result.step = training_step(*tensors_);
     result.qk_clip = in_.qk_clip;
     if (!in_.query_key.average) result.offset = static_cast<double>(in_.query_key.offset);
@@ -262,7 +271,7 @@ class HeadsJob {
 
 struct TensorsResult {
   bool known = false, pictures = false;
-  std::vector<std::string> names;
+  std::vector<std::string> names, unknown;
 };
 
 void describe(ResultFields& out, const TensorsResult& result) {
@@ -270,6 +279,10 @@ void describe(ResultFields& out, const TensorsResult& result) {
   out.flag("pictures", result.pictures, "whether the forward pass on pictures is known (`attend`)");
   out.texts("names", result.names, {"tensor", static_cast<Eigen::Index>(result.names.size())},
             "tensor names");
+  out.texts("unknown", result.unknown,
+            {"unknown_tensor", static_cast<Eigen::Index>(result.unknown.size())},
+            "tensors of the attention, and norms beside it, that the family does not know: `heads` "
+            "refuses them");
 }
 
 TensorsResult compute_tensors(const CheckpointFiles& files) {
@@ -278,7 +291,12 @@ TensorsResult compute_tensors(const CheckpointFiles& files) {
   TensorsResult result;
   for (const auto& [name, info] : tensors->tensors()) result.names.push_back(name);
   try {
-    match_families(tensors->tensors(), config ? &*config : nullptr, tensors->name());
+    const Config* const told = config ? &*config : nullptr;
+    for (const FamilyMatch& match : match_families(tensors->tensors(), told, tensors->name())) {
+      for (std::string& name : unknown_tensors(match, tensors->tensors())) {
+        result.unknown.push_back(std::move(name));
+      }
+    }
     result.known = true;
   } catch (const FormatError&) {
     result.known = false;

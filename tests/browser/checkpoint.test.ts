@@ -528,7 +528,7 @@ test('several checkpoints are put side by side', async () => {
   expect(await page.locator('#figure-compare').isVisible()).toBe(false);
   await pickModel(page, [
     ...[1, 2, 3].map((scale) => picked(`step-${scale}.safetensors`, tiny(scale))),
-    picked('config.json', '{"n_head": 2}'),
+    picked('config.json', '{"model_type": "gpt2", "n_head": 2}'),
   ]);
   await page.locator('[data-report]', { hasText: '2 heads of step-3.safetensors' }).waitFor();
   await settled(page, 'compare');
@@ -574,7 +574,7 @@ test('shards of torch.save with their index are one checkpoint, and a missing on
   const map = { 'embed_tokens.weight': first, 'a.weight': second };
   const given = [
     picked('pytorch_model.bin.index.json', JSON.stringify({ weight_map: map })),
-    picked('config.json', '{"num_attention_heads": 2}'),
+    picked('config.json', '{"model_type": "llama", "num_attention_heads": 2}'),
     picked(first, file('torch/state_dict.bin')),
   ];
   await pickModel(page, given);

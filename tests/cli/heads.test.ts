@@ -155,7 +155,7 @@ test('of a folder of models those that cannot be read are left out with their re
   mkdirSync(parts);
   for (const part of [first, second]) cpSync(model, part, { recursive: true });
   const reason = `${second}: model.layers.0.self_attn.q_proj.weight`;
-  writeFileSync(join(second, 'config.json'), JSON.stringify({ num_attention_heads: 7 }));
+  writeFileSync(join(second, 'config.json'), JSON.stringify({ model_type: 'llama', num_attention_heads: 7 }));
   const { status, stdout, stderr } = raw('heads', parts);
   expect(status).toBe(0);
   const found = JSON.parse(stdout) as { heads: { model: string }[]; excluded: string[] };
@@ -192,7 +192,7 @@ test('a count of heads may be given for one stack', () => {
   });
   const stacks = (heads: string) => {
     const ran = raw('heads', '--heads', heads, clip, '--csv');
-    expect(ran.stderr).toBe('');
+    expect(ran.stderr).toContain("there is no config.json with a 'model_type'");
     const [header, ...rows] = ran.stdout
       .trim()
       .split('\n')
@@ -208,6 +208,51 @@ test('a count of heads may be given for one stack', () => {
   expect(run('heads', { heads: 'text=two' }, clip).stderr).toContain(
     "eigenscope: --heads must be an integer from 1 to 4096: found 'two'",
   );
+});
+
+test('without a known model type only the stored weights are read, unless one is given', () => {
+  const path = llama('untyped');
+  const { model_type: _, ...untyped } = JSON.parse(LLAMA_CONFIG);
+  writeFileSync(join(path, 'config.json'), JSON.stringify(untyped));
+  expectRefused(
+    raw('heads', path),
+    /^eigenscope: --fold-gains must be no, .*: the tensors have the names of LLaMA, but \S*config.json has no 'model_type'/,
+  );
+  expectRefused(raw('heads', path, '--fold-gains', 'no', '--offset', '2'), /^eigenscope: --offset must be 0/);
+  const ran = raw('heads', path, '--fold-gains', 'no');
+  expect(ran.stderr.split('\n')).toHaveLength(2); // said once
+  expect(ran.stderr).toContain('the conventions of the model are not known');
+  const [bare] = JSON.parse(ran.stdout).heads;
+  const [plain] = json('heads', { fold_gains: 'no' }, model).heads;
+  expect({ ...bare, model: plain.model }).toEqual({
+    ...plain,
+    ...{ localization: null, rho_mean: null, regime: 'none', signal: 'none' },
+  });
+  expectRefused(raw('heads', path, '--fold-gains', 'no', '--measures'), /^eigenscope: --measures must be omitted/);
+  const own = json('heads', { model_type: 'llama', offset: 3 }, path).heads;
+  expect(own).toEqual(json('heads', { offset: 3 }, model).heads.map((head: object) => ({ ...head, model: path })));
+  expectRefused(raw('heads', path, '--model-type', 'spiral'), /^eigenscope: --model-type must be one that/);
+  expectRefused(raw('heads', model, '--model-type', 'cohere'), /^eigenscope: --model-type must be omitted/);
+});
+
+test('an adapter beside the weights and layers beyond the configuration are named', () => {
+  const path = llama('adapted');
+  const adapter = 'model.layers.0.self_attn.q_proj.lora_A.default.weight';
+  write(join(path, 'model.safetensors'), { ...LLAMA, [adapter]: { shape: [2, 8], value: waves(5) } });
+  expectRefused(raw('heads', path), `eigenscope: ${adapter}: `, 1);
+  expect(raw('heads', path).stderr).toContain('merge the adapter into the weights');
+  expect(json('tensors', {}, path).unknown).toEqual([adapter]);
+  const more = Object.fromEntries(
+    Object.entries(LLAMA)
+      .filter(([name]) => name.includes('.layers.'))
+      .map(([name, tensor]) => [name.replace('.0.', '.1.'), tensor]),
+  );
+  write(join(path, 'model.safetensors'), { ...LLAMA, ...more });
+  expect(json('heads', {}, path).heads).toHaveLength(4);
+  writeFileSync(join(path, 'config.json'), JSON.stringify({ ...JSON.parse(LLAMA_CONFIG), num_hidden_layers: 1 }));
+  const ran = raw('heads', path);
+  expect(JSON.parse(ran.stdout).heads).toHaveLength(2);
+  expect(ran.stderr).toContain("1 layer of the file beyond 'num_hidden_layers'");
 });
 
 test('an unrecognized architecture is read by a mapping', () => {

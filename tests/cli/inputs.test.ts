@@ -41,7 +41,7 @@ describe('a stream is read as a file', () => {
     const options = ['--text', text, '--checkpoint'];
     const evaluated = bash(`"$EIGENSCOPE" evaluate --text ${text} --checkpoint <(cat ${checkpoint})`);
     expect(evaluated.stdout).toBe(raw('evaluate', ...options, checkpoint).stdout);
-    const heads = bash(`cat ${checkpoint} | "$EIGENSCOPE" heads - --heads 2`);
+    const heads = bash(`cat ${checkpoint} | "$EIGENSCOPE" heads - --heads 2 --model-type gpt2`);
     expect(heads.stderr).toBe('');
     expect(JSON.parse(heads.stdout).heads).toHaveLength(2);
   });

@@ -354,6 +354,7 @@ export class CheckpointOpener {
       if (named === 'heads') return;
     }
     if (named === 'offset') this.rotary.hidden = false;
+    if (named === 'fold_gains') this.gains.hidden = false;
     if (this.hooks.failed(error as Error)) this.options.hidden = false;
     else this.keepShown();
   }

@@ -1,0 +1,344 @@
+#include "checkpoint/conventions.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "checkpoint/attention_window.h"
+#include "io/json_events.h"
+#include "support/error.h"
+
+namespace eigenscope {
+namespace {
+
+using Tensors = std::map<std::string, TensorInfo>;
+
+/// Whether a list of words between spaces has `word`.
+bool lists(std::string_view words, std::string_view word) {
+  return !word.empty() && words.find(" " + std::string(word) + " ") != std::string_view::npos;
+}
+
+/// "attn.c_proj" of "attn.c_proj.weight" or "attn.c_proj.bias".
+std::string_view stem(std::string_view name) {
+  for (const std::string_view ending :
+       {".weight", ".bias", ".gamma", ".beta", "_weight", "_bias"}) {
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+  }
+  return name;
+}
+
+/// A pattern behind "{n}."; empty where it has none.
+std::string_view behind_layer(std::string_view pattern) {
+  constexpr std::string_view kMark = "{n}.";
+  const std::size_t mark = pattern.find(kMark);
+  return mark == std::string_view::npos ? "" : pattern.substr(mark + kMark.size());
+}
+
+/// The names of one layer that a row knows, and where its attention is.
+class KnownLayer {
+ public:
+  KnownLayer(const Family& family, const AttentionNames& names) : others_(names.others) {
+    add({names.query_weight, names.key_weight, names.query_gain, names.key_gain,
+         names.query_norm_gain, names.key_norm_gain, names.sinks});
+    for (const ForwardNames* const forward : {&family.text, &family.picture}) {
+      add({forward->value, forward->attention_output, forward->attention_output_norm,
+           forward->attention_end_norm, forward->mlp_norm, forward->mlp_output_norm,
+           forward->mlp_end_norm, forward->attention_scale, forward->mlp_scale, forward->skip,
+           forward->mlp_gate, forward->mlp_up, forward->mlp_down});
+    }
+    const std::string_view query = behind_layer(names.query_weight);
+    const std::size_t attention = query.find("att");
+    block_ =
+        query.substr(0, attention == std::string_view::npos ? 0 : query.find('.', attention) + 1);
+  }
+
+  bool has(std::string_view name) const {
+    return names_.contains(stem(name)) || lists(others_, stem(name));
+  }
+  /// Whether a name is one of the attention, or a norm beside it.
+  bool is_near(std::string_view name) const {
+    return name.starts_with(block_) ||
+           (stem(name).find('.') == std::string_view::npos && is_norm(name));
+  }
+  static bool is_norm(std::string_view name) {
+    return name.find("norm") != std::string_view::npos ||
+           name.find("Norm") != std::string_view::npos || name.starts_with("ln") ||
+           name.find(".ln") != std::string_view::npos;
+  }
+
+ private:
+  void add(std::initializer_list<std::string_view> patterns) {
+    for (const std::string_view pattern : patterns) {
+      if (const std::string_view own = behind_layer(pattern); !own.empty()) {
+        names_.insert(stem(own));
+      }
+    }
+  }
+
+  std::set<std::string_view> names_;
+  std::string_view others_;
+  std::string_view block_;  // such as "self_attn."
+};
+
+/// A tensor's name behind the number of its layer, where that is a layer of the stack.
+std::string_view within_layer(const StackMatch& stack, std::string_view before,
+                              std::string_view name) {
+  if (!name.starts_with(before)) return {};
+  name.remove_prefix(before.size());
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  constexpr std::size_t kMostDigits = 5;
+  if (digits == 0 || digits > kMostDigits || digits == std::string_view::npos ||
+      name[digits] != '.') {
+    return {};
+  }
+  const int layer = std::stoi(std::string(name.substr(0, digits)));
+  const bool own = std::any_of(stack.layers.begin(), stack.layers.end(),
+                               [&](const LayerTensors& each) { return each.layer == layer; });
+  return own ? name.substr(digits + 1) : std::string_view();
+}
+
+enum class Effect { heads, gains, turns, scale };
+
+struct Guard {
+  std::string_view key;  ///< "*" stands for anything, at its begin or end
+  Effect effect;
+  std::string_view neutral;  ///< values that change nothing, between spaces; d_h: the head width
+};
+
+constexpr std::string_view kOn = " true ", kOff = " false 0 ", kOne = " 1 ", kNone = "";
+
+constexpr std::array kGuards{
+    Guard{"*output_gate", Effect::heads, kOff},
+    Guard{"num_kv_shared_layers", Effect::heads, kOff},
+    Guard{"linear_attn_config", Effect::heads, kNone},
+    Guard{"attn_type_list", Effect::heads, kOne},
+    Guard{"*gemma_norm", Effect::gains, kOff},
+    Guard{"*zero_centered*", Effect::gains, kOff},
+    Guard{"*layernorm_1p", Effect::gains, kOff},
+    Guard{"use_qk_norm", Effect::gains, kOff},
+    Guard{"use_query_key_norm", Effect::gains, kOff},
+    Guard{"qk_layernorm", Effect::gains, kOff},
+    Guard{"do_layer_norm_before", Effect::gains, kOn},
+    Guard{"apply_residual_connection_post_layernorm", Effect::gains, kOff},
+    Guard{"rotary_dim", Effect::turns, " d_h "},
+    Guard{"rotary_pct", Effect::turns, kOne},
+    Guard{"rotary_percent*", Effect::turns, kOne},
+    Guard{"rope_pct*", Effect::turns, kOne},
+    Guard{"rope_percent*", Effect::turns, kOne},
+    Guard{"no_rope*", Effect::turns, kOne},
+    Guard{"*use_nope*", Effect::turns, kOff},
+    Guard{"rope_interleave*", Effect::turns, kOff},
+    Guard{"rotary*interleave*", Effect::turns, kOff},
+    Guard{"*alibi", Effect::turns, kOff},
+    Guard{"use_rope", Effect::turns, kOn},
+    Guard{"use_rotary*", Effect::turns, kOn},
+    Guard{"rotary", Effect::turns, kOn},
+    Guard{"use_pos_enc", Effect::turns, kOn},
+    Guard{"*multiplier*", Effect::scale, kOne},
+    Guard{"scale_attn_weights", Effect::scale, kOn},
+    Guard{"scale_attn_by_inverse_layer_idx", Effect::scale, kOff},
+    Guard{"attn_scale", Effect::scale, kOne},
+    Guard{"attention_scale", Effect::scale, kOne},
+    Guard{"softmax_scale", Effect::scale, kNone},
+    Guard{"*attn_temperature*", Effect::scale, kOff},
+    Guard{"query_scale*", Effect::scale, kOne},
+    Guard{"clip_qkv", Effect::scale, kNone},
+};
+
+/// Multipliers of something else than queries, keys and logits have one of these words.
+constexpr std::array<std::string_view, 11> kOtherMultipliers{
+    "embedding", "residual", "lm_head", "mlp",    "ffn",  "ff_",
+    "ssm",       "dim",      "out",     "logits", "depth"};
+
+/// Those that logit_scale and rotary_of read, whatever the row.
+constexpr std::string_view kReadKeys =
+    " attention_multiplier query_pre_attn_scalar partial_rotary_factor ";
+
+bool fits(std::string_view pattern, std::string_view key) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == key;
+  if (star == 0) {
+    const std::string_view rest = pattern.substr(1);
+    if (rest.ends_with('*')) {
+      return key.find(rest.substr(0, rest.size() - 1)) != std::string_view::npos;
+    }
+    return key.ends_with(rest);
+  }
+  const std::string_view before = pattern.substr(0, star), after = pattern.substr(star + 1);
+  if (!key.starts_with(before)) return false;
+  key.remove_prefix(before.size());
+  return after.empty() || fits("*" + std::string(after), key);
+}
+
+class KeyGuards {
+ public:
+  KeyGuards(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims)
+      : keys_(keys), stack_(stack), family_(stack.family), claims_(claims) {}
+
+  void check() const {
+    if (!keys_) return;
+    check_layer_types();
+    for (const std::string& key : keys_.names()) {
+      if (key == "position_embedding_type") check_positions();
+      for (const Guard& guard : kGuards) {
+        if (!fits(guard.key, key) || !is_claimed(guard.effect) || is_known(key)) continue;
+        if (!is_neutral(key, guard.neutral)) refuse(key, guard.neutral);
+      }
+    }
+  }
+
+ private:
+  bool is_claimed(Effect effect) const {
+    switch (effect) {
+      case Effect::heads:
+        return true;
+      case Effect::gains:
+        return claims_.gains;
+      case Effect::turns:
+        return claims_.turns;
+      case Effect::scale:
+        return claims_.scale;
+    }
+    return true;
+  }
+
+  bool has_norms() const {
+    return std::all_of(stack_.stack.layers.begin(), stack_.stack.layers.end(),
+                       [](const LayerTensors& layer) { return !layer.query.norm_gain.empty(); });
+  }
+
+  bool is_known(const std::string& key) const {
+    const RotaryKeys& rotary = family_.rotary;
+    for (const std::string_view own :
+         {rotary.width, rotary.share, rotary.used, rotary.chosen.key, family_.pre_norm.key}) {
+      if (key == own) return true;
+    }
+    if (fits("*multiplier*", key)) {
+      const auto names = [&](std::string_view word) { return key.find(word) != std::string::npos; };
+      if (std::any_of(kOtherMultipliers.begin(), kOtherMultipliers.end(), names)) return true;
+    }
+    const bool normed =
+        key.find("qk_") != std::string::npos || key.find("query_key_norm") != std::string::npos;
+    return lists(kReadKeys, key) || lists(family_.neutral_keys, key) || (normed && has_norms());
+  }
+
+  bool is_neutral(const std::string& key, std::string_view neutral) const {
+    const std::string value = keys_.value(key);
+    if (value == "an array") {
+      for (std::size_t i = 0; keys_.has(key + "." + std::to_string(i)); ++i) {
+        if (!is_neutral(key + "." + std::to_string(i), neutral)) return false;
+      }
+      return true;
+    }
+    if (lists(neutral, "d_h")) return number(value) == static_cast<double>(stack_.head_width);
+    if (lists(neutral, value)) return true;
+    return lists(neutral, "1") && number(value) == 1;
+  }
+
+  static std::optional<double> number(const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return end != text.c_str() && *end == '\0' ? std::optional(value) : std::nullopt;
+  }
+
+  [[noreturn]] void refuse(const std::string& key, std::string_view neutral) const {
+    std::string must;
+    if (lists(neutral, "d_h")) {
+      must = std::to_string(stack_.head_width);
+    } else if (!neutral.empty()) {
+      must = neutral.substr(1, neutral.find(' ', 1) - 1);
+    }
+    const std::string value = shown_name(keys_.value(key));
+    throw FormatError(keys_.path(key), "it must be " + (must.empty() ? std::string("null") : must) +
+                                           " or left out for the family " +
+                                           std::string(family_.name) +
+                                           ", which does not implement another value: found " +
+                                           value + " in " + keys_.name());
+  }
+
+  /// Layers whose attention is not a softmax of W_QK have other types.
+  void check_layer_types() const {
+    constexpr std::string_view kSoftmax =
+        " full_attention sliding_attention chunked_attention attention ";
+    for (const LayerTensors& layer : stack_.stack.layers) {
+      const std::string key = "layer_types." + std::to_string(layer.layer);
+      const auto type = keys_.text(key);
+      if (!type || lists(kSoftmax, *type)) continue;
+      throw FormatError(keys_.path(key),
+                        "it must be full_attention or sliding_attention for a layer with queries "
+                        "and keys: found '" +
+                            shown_name(*type) + "' in " + keys_.name());
+    }
+  }
+
+  void check_positions() const {
+    constexpr std::string_view kKey = "position_embedding_type";
+    if (!claims_.turns || is_known(std::string(kKey))) return;
+    const bool turns = lists(" rope rotary rotary_half ", keys_.value(kKey));
+    if (turns == (stack_.stack.names->rotary != RotaryPairs::kNone)) return;
+    throw FormatError(keys_.path(kKey), "it must " + std::string(turns ? "not " : "") +
+                                            "be rotary for the family " +
+                                            std::string(family_.name) + ": found '" +
+                                            shown_name(keys_.value(kKey)) + "' in " + keys_.name());
+  }
+
+  const ConfigKeys& keys_;
+  const GuardedStack& stack_;
+  const Family& family_;
+  const Claims& claims_;
+};
+
+}  // namespace
+
+std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors& tensors,
+                                         LayerPart part) {
+  std::set<std::string> found, known;
+  for (const StackMatch& stack : match.stacks) {
+    const KnownLayer layer(*match.family, *stack.names);
+    const std::string_view query = stack.names->query_weight;
+    const std::string before = match.prefix + std::string(query.substr(0, query.find("{n}")));
+    for (auto at = tensors.lower_bound(before);
+         at != tensors.end() && at->first.starts_with(before); ++at) {
+      const std::string_view name = within_layer(stack, before, at->first);
+      if (name.empty()) continue;
+      if (layer.has(name)) {
+        known.insert(at->first);
+      } else if (part == LayerPart::whole || layer.is_near(name)) {
+        found.insert(at->first);
+      }
+    }
+  }
+  // Stacks of one layer, as self and cross attention, know each other's.
+  std::vector<std::string> names;
+  std::set_difference(found.begin(), found.end(), known.begin(), known.end(),
+                      std::back_inserter(names));
+  return names;
+}
+
+void check_tensors(const FamilyMatch& match, const Tensors& tensors, const Claims& claims,
+                   LayerPart part) {
+  for (const std::string& name : unknown_tensors(match, tensors, part)) {
+    const bool norm = KnownLayer::is_norm(name), adapter = name.find("lora_") != std::string::npos;
+    if (norm && !claims.gains) continue;
+    if (match.family->exact && !adapter) continue;  // whoever maps the names answers for the others
+    std::string message = "the family " + std::string(match.family->name) +
+                          " must know every tensor of a layer that can change its " +
+                          (part == LayerPart::whole ? "tokens" : "queries and keys") +
+                          ", but does not know this one";
+    if (adapter) {
+      message += "; merge the adapter into the weights";
+    } else if (norm && part == LayerPart::attention) {
+      message += "; without folded gains all norms are left out";
+    }
+    refuse_item(name, message);
+  }
+}
+
+void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims) {
+  KeyGuards(keys, stack, claims).check();
+}
+
+}  // namespace eigenscope

@@ -1,0 +1,48 @@
+// What a checkpoint has beyond its row of the table of families: tensors of a layer, and keys of config.json, that could
+// change queries and keys and that the row does not know. They are refused rather than passed over.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "checkpoint/config_keys.h"
+#include "checkpoint/family_match.h"
+
+namespace eigenscope {
+
+/// What of a result depends on the conventions of its model, beside the weights of queries and keys.
+struct Claims {
+  bool gains = true;  ///< of the norms before and after the projections
+  bool turns = true;  ///< rotary positions at an offset other than 0
+  bool scale = true;  ///< of the logits
+};
+
+/// Which tensors of a layer its row must know.
+enum class LayerPart {
+  attention,  ///< those of the attention, and the norms that stand beside it
+  whole       ///< all
+};
+
+/// The tensors of the layers of a match that its row does not know, in the order of their names.
+std::vector<std::string> unknown_tensors(const FamilyMatch& match,
+                                         const std::map<std::string, TensorInfo>& tensors,
+                                         LayerPart part = LayerPart::attention);
+
+/// Throws FormatError naming the first of `unknown_tensors` that can change what is claimed: a norm where gains are,
+/// any other tensor always.
+void check_tensors(const FamilyMatch& match, const std::map<std::string, TensorInfo>& tensors,
+                   const Claims& claims, LayerPart part = LayerPart::attention);
+
+/// What the guards of config.json need to know of a stack.
+struct GuardedStack {
+  const Family& family;
+  const StackMatch& stack;
+  std::uint64_t head_width;
+};
+
+/// Throws FormatError naming a key of config.json that scales, gates or turns queries and keys, which the row does not
+/// know, and whose value is not the neutral one. `keys` are those of stack_keys.
+void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims);
+
+}  // namespace eigenscope
