@@ -1,0 +1,142 @@
+"""Models by their configurations and tensors: what `heads` makes of each.
+
+models.json has, for each model, its config.json, its tensors cut to a few layers, the rows that hold numbers, and either
+the moments of some heads, computed from the formulas of the original's code, or that `heads` refuses the model and a text
+of its message. Run with the standard library alone: /usr/bin/python3 -B tests/zoo/zoo_test.py [NAME...]
+"""
+
+import array
+import csv
+import io
+import json
+import math
+import os
+import random
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+COMMAND = os.environ.get("EIGENSCOPE", os.path.join(ROOT, "build", "native", "eigenscope"))
+TOLERANCE = 2e-5  # of a standard deviation of the spectrum; weights and single-precision products of BF16
+BITS = {"BF16": 16, "F16": 16, "F32": 32, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "U8": 8, "I8": 8, "I32": 32}
+BITS |= {"U32": 32, "I64": 64}
+QUANTILES = [statistics.NormalDist().inv_cdf((k + 0.5) / 64) for k in range(64)]
+
+
+def numbers_of(text):
+    """0, 1, 2 and 5 of "0-2,5"."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def of_layers(rows):
+    """Each entry of a table by name: a name with {n} stands for one in each of its layers."""
+    for name, layers, *entry in rows:
+        for layer in numbers_of(layers) if layers else [None]:
+            yield name.replace("{n}", str(layer)), entry
+
+
+def code_of(value):
+    """BF16, cut off."""
+    return struct.unpack("<I", struct.pack("<f", value))[0] >> 16
+
+
+def codes_drawn(seed, spread, around, count):
+    codes = [code_of(around + spread * x) for x in QUANTILES]
+    return array.array("H", random.Random(seed).choices(codes, k=count))
+
+
+def stored(codes, kind):
+    if kind == "BF16":
+        return codes.tobytes()
+    return b"".join(struct.pack("<I", code << 16) for code in codes)
+
+
+def write_model(model, folder):
+    """A sparse model.safetensors, in which all other numbers are 0, and config.json."""
+    tensors = {name: entry for name, entry in of_layers(model["tensors"])}
+    header, end = {}, 0
+    for name, (kind, shape) in tensors.items():
+        begin, end = end, end + math.prod(shape) * BITS[kind] // 8
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(os.path.join(folder, "config.json"), "w") as file:
+        json.dump(model["config"], file)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        data = file.tell()
+
+        def put(name, row, codes):
+            kind, shape = tensors[name]
+            width = shape[-1] * BITS[kind] // 8
+            file.seek(data + header[name]["data_offsets"][0] + row * width)
+            file.write(stored(codes, kind))
+
+        for name, (around, spread) in of_layers(model["vectors"]):
+            put(name, 0, codes_drawn(f"{model['seed']} {name}", spread, around, math.prod(tensors[name][1])))
+        for name, (first, count, spread, around) in of_layers(model["rows"]):
+            for row in range(first, first + count):
+                width = tensors[name][1][-1]
+                put(name, row, codes_drawn(f"{model['seed']} {name} {row}", spread, around, width))
+        file.truncate(data + end)
+
+
+def heads(folder, offset, *options):
+    done = subprocess.run(
+        [COMMAND, "heads", folder, "--traces", "--csv", "--offset", str(offset), *options],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    return done.returncode, list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
+
+
+class ZooTest(unittest.TestCase):
+    def check_right(self, model, folder):
+        for offset in sorted({row[3] for row in model["truth"]}) or [0]:
+            code, found, message = heads(folder, offset)
+            self.assertEqual((code, bool(found)), (0, True), message)
+            by_place = {(row["layer"], row["head"]): row for row in found if not row["stack"]}
+            by_place |= {(row["stack"], row["layer"], row["head"]): row for row in found}
+            for stack, layer, head, at, mean, variance in model["truth"]:
+                if at != offset:
+                    continue
+                place = (str(layer), str(head))
+                row = by_place[(stack, *place)] if (stack, *place) in by_place else by_place.get(place)
+                if row is None:  # the only stack with such a layer, which a model of several parts names
+                    (row,) = [own for own in found if (own["layer"], own["head"]) == place]
+                scale = max(abs(mean), math.sqrt(variance))
+                self.assertAlmostEqual(float(row["mean"]) / scale, mean / scale, delta=TOLERANCE)
+                self.assertAlmostEqual(float(row["variance_frobenius"]) / variance, 1, delta=TOLERANCE)
+
+    def check_refused(self, model, folder):
+        code, found, message = heads(folder, 0)
+        self.assertNotEqual(code, 0)
+        self.assertEqual(found, [])
+        self.assertIn(model["refused"], message)
+        self.assertGreater(len(message), 20)
+
+
+def add_tests(names):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "models.json")) as file:
+        models = json.load(file)
+    for name in names or models:
+        model = models[name]
+
+        def test(self, model=model):
+            with tempfile.TemporaryDirectory() as folder:
+                write_model(model, folder)
+                (self.check_refused if "refused" in model else self.check_right)(model, folder)
+
+        setattr(ZooTest, f"test_{name}", test)
+
+
+add_tests([name for name in sys.argv[1:] if not name.startswith("-")])
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *(name for name in sys.argv[1:] if name.startswith("-"))])
