@@ -405,8 +405,8 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
   }
   OrderedJson type = metadata.value("rope.scaling.type");
   if (type.is_null() && scaling.contains("factor")) type = "linear";  // llama.cpp's default
-  if (!type.is_string() || type == "none") return nullptr;
-  if (type == "yarn") {
+  const std::string name = type.is_string() ? type.get<std::string>() : "none";
+  if (name == "yarn") {
     // llama.cpp multiplies it by the factor that is Hugging Face's default.
     const auto factor = scaling.find("factor");
     const double stretch =
@@ -414,10 +414,10 @@ OrderedJson rotary_scaling(const std::vector<GgufPart>& parts, const ModelMetada
     if (attention != 1 && stretch >= 1)
       scaling["attention_factor"] = attention * (1 + 0.1 * std::log(stretch));
   } else if (attention != 1) {
-    metadata.refuse(attention_key, "it must be 1 beside the scaling '" +
-                                       shown_name(type.get<std::string>()) + "'");
+    metadata.refuse(attention_key, "it must be 1 beside the scaling '" + shown_name(name) + "'");
   }
-  scaling["rope_type"] = std::move(type);
+  if (name == "none") return nullptr;
+  scaling["rope_type"] = name;
   return scaling;
 }
 
