@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostHeadElements = std::uint64_t{1} << 26;
 
 const TensorInfo& checked_weight(const Safetensors& file, const std::string& name) {
   const TensorInfo& info = file.tensor(name);
-  refuse_quantized(file.tensors(), name);
+  refuse_quantized(file, name);
   const auto fail = [&](const std::string& message) { refuse_item(name, message); };
   if (info.shape.size() != 2) fail("its shape " + shape_text(info) + " is not a matrix");
   for (const std::uint64_t side : info.shape) {
@@ -31,7 +31,7 @@ const TensorInfo& checked_weight(const Safetensors& file, const std::string& nam
   }
   if (!is_decodable(info.dtype)) {
     fail("its type must be F16, BF16, F32 or F64 to be read as numbers, but it is " +
-         std::string(dtype_name(info.dtype)));
+         std::string(dtype_name(info.dtype)) + " in " + file.name());
   }
   return info;
 }

@@ -102,11 +102,6 @@ std::string quantization_in(const LinearTensors& layer) {
 
 }  // namespace
 
-std::string quantization_of(const Tensors& tensors, const std::string& weight) {
-  if (!weight.ends_with("." + std::string(kWeight))) return "";
-  return quantization_in({tensors, weight.substr(0, weight.size() - kWeight.size())});
-}
-
 std::string renamed_quantization(const Tensors& tensors) {
   for (const auto& [name, info] : tensors) {
     for (const std::string_view ending : kInstead) {
@@ -117,9 +112,12 @@ std::string renamed_quantization(const Tensors& tensors) {
   return "";
 }
 
-void refuse_quantized(const Tensors& tensors, const std::string& weight) {
-  const std::string found = quantization_of(tensors, weight);
-  if (!found.empty()) refuse_item(weight, "it must not be quantized, but has " + found);
+void refuse_quantized(const Safetensors& file, const std::string& weight) {
+  if (!weight.ends_with("." + std::string(kWeight))) return;
+  const std::string found =
+      quantization_in({file.tensors(), weight.substr(0, weight.size() - kWeight.size())});
+  if (found.empty()) return;
+  refuse_item(weight, "it must not be quantized in " + file.name() + ", but has " + found);
 }
 
 }  // namespace eigenscope

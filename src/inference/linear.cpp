@@ -109,7 +109,7 @@ Linear StoredLinear::read() const {
 
 std::array<Index, 2> matrix_shape(const Safetensors& file, const std::string& name) {
   const TensorInfo& info = file.tensor(name);
-  refuse_quantized(file.tensors(), name);
+  refuse_quantized(file, name);
   const auto too_large = [](std::uint64_t side) { return side == 0 || side > kLargestSide; };
   if (info.shape.size() != 2 || std::any_of(info.shape.begin(), info.shape.end(), too_large)) {
     throw FormatError(shown_name(name),

@@ -194,4 +194,9 @@ test.skipIf(process.getuid?.() !== 0)('a file that may not be read is not called
   for (const command of ['heads', 'generate --checkpoint', 'train --config']) {
     expect(line(command).stderr).toContain(`${path}: it cannot be read: Permission denied`);
   }
+  chmodSync(closed, 0o755);
+  chmodSync(path, 0);
+  expect(line('heads').stderr).toContain(
+    `${path}: it must be a file that can be opened for reading: Permission denied`,
+  );
 });

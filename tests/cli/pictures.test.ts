@@ -102,7 +102,11 @@ describe('eigenscope attend --image', () => {
       [write('huge.png', huge), /huge\.png: /],
       [write('large.ppm', 'P6 9000 9000 255\n'), /large\.ppm: image must have from 1 to 64000000 pixels/],
       [write('cut.ppm', 'P6 2 2 255\nabc'), /cut\.ppm: image must be .*truncated/],
-      [write('empty.png', ''), /empty\.png: it must be a PNG, JPEG or PPM/],
+      [write('empty.png', ''), /empty\.png: it must be a picture, but it is empty/],
+      [
+        write('none.jpg', Buffer.from('ffd8ff', 'hex')),
+        /none\.jpg: it must be a readable JPEG file: it has no picture/,
+      ],
       [join(folder, 'none.png'), /none\.png: /],
     ];
     for (const [image, message] of refusals) {
