@@ -50,7 +50,7 @@ std::vector<int> greedy(const std::vector<std::string>& words) {
 Json word_piece_file() {
   return Json::parse(R"({"normalizer":{"type":"BertNormalizer"},
     "pre_tokenizer":{"type":"BertPreTokenizer"},
-    "added_tokens":[{"id":0,"content":"[UNK]"},{"id":9,"content":"[CLS]"}],
+    "added_tokens":[{"id":0,"content":"[UNK]"},{"id":5,"content":"[CLS]"}],
     "post_processor":{"type":"TemplateProcessing",
       "single":[{"SpecialToken":{"id":"C"}},{"Sequence":{"id":"A"}}],
       "special_tokens":{"C":{"tokens":["[CLS]"]}}},
@@ -139,7 +139,7 @@ TEST_CASE("an added token is itself wherever it stands", "[text][sample]") {
 TEST_CASE("a word that no tokens make up is unknown as a whole", "[text]") {
   const TextTokenizer tokenizer = parsed(word_piece_file());
   CHECK(tokenizer.encode("ab abb ba c") == Ids{4, 4, 2, 0, 3});
-  CHECK(tokenizer.wrapped(Ids{1}) == Ids{9, 1});
+  CHECK(tokenizer.wrapped(Ids{1}) == Ids{5, 1});
 }
 
 TEST_CASE("byte pairs merge in the order of their ranks", "[text]") {
@@ -269,13 +269,81 @@ TEST_CASE("added tokens are found before or after normalization, with the spaces
   CHECK(tokenizer.encode("Aab") == Ids{9, 1, 3});
 }
 
+TEST_CASE("repeated entries of a file have the meaning that Hugging Face's tokenizers gives them",
+          "[text]") {
+  // The last rank of a merge, so that "lo w" comes first.
+  Json pairs = byte_pair_file();
+  pairs["model"]["merges"] = {"l o", "lo w", "o w", "l o"};
+  pairs["model"]["vocab"]["ow"] = 261;
+  CHECK(parsed(pairs).encode("low") == Ids{'l', 261});
+  // The last id of a token.
+  Json unigram = unigram_file();
+  unigram["model"]["vocab"].push_back({"ab", -3});
+  CHECK(parsed(unigram).encode("abab") == Ids{1, 8, 8});
+  // The vocabulary's id of an added token, or else the next free one.
+  Json words = word_piece_file();
+  words["added_tokens"] = {{{"id", 5}, {"content", "[UNK]"}},
+                           {{"id", 9}, {"content", "[CLS]"}},
+                           {{"id", 7}, {"content", ""}},
+                           {{"id", 2}, {"content", "[C]"}}};
+  CHECK(parsed(words).encode("[UNK] [C] a") == Ids{0, 6, 1});
+  CHECK(parsed(words).wrapped(Ids{}) == Ids{5});
+}
+
+TEST_CASE("a text grows to a bounded length, and the stage that would make more is named",
+          "[text]") {
+  const auto replace = [](const std::string& pattern, const std::string& content) {
+    return Json{{"type", "Replace"}, {"pattern", {{"String", pattern}}}, {"content", content}};
+  };
+  const auto failure = [](const char* key, const char* list, const Json& stages,
+                          const std::string& text) {
+    Json file = unigram_file();
+    file[key] = {{"type", "Sequence"}, {list, stages}};
+    return failure_of([&] { parsed(file).encode(text); });
+  };
+  check_failure(failure("normalizer", "normalizers", Json(40, replace("a", "aa")), "aaaaaaa"),
+                "normalizer 8 of 40", "tokenizer.json: normalizer 8 of 40: the text must not grow");
+  check_failure(failure("normalizer", "normalizers", Json(3, replace("a", std::string(1000, 'a'))),
+                        std::string(100000, 'a')),
+                "normalizer 1 of 3", "4001000 are allowed, found more");
+  const Json spaces{
+      {"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}, {"content", std::string(3000, ' ')}};
+  CHECK(failure("normalizer", "normalizers", Json(1, spaces), "a b c").item == "normalizer 1 of 1");
+  const Json prefix{{"type", "Prepend"}, {"prepend", std::string(2000, 'a')}};
+  CHECK(failure("normalizer", "normalizers", Json(1, prefix), "a").item == "normalizer 1 of 1");
+  const Json bytes{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  CHECK(failure("pre_tokenizer", "pretokenizers", Json(40, bytes), "é").item ==
+        "pre-tokenizer 11 of 40");
+  Json end = byte_pair_file();
+  end["model"]["byte_fallback"] = true;
+  end["model"]["end_of_word_suffix"] = std::string(1000, '<');
+  for (const char* token : {"<0x61>", "<0x3C>"}) {
+    end["model"]["vocab"][token] = end["model"]["vocab"].size();
+  }
+  CHECK(parsed(end).encode("a").size() == 1001);
+  CHECK(failure_of([&] { parsed(end).encode("a a a"); }).item == "model 1 of 1");
+}
+
+TEST_CASE("thousands of added tokens that begin alike are found in one pass", "[text]") {
+  Json file = unigram_file();
+  const std::string as(3000, 'a');
+  for (std::size_t size = 1; size <= as.size(); ++size) {
+    file["added_tokens"].push_back({{"content", as.substr(0, size) + "b"}, {"special", true}});
+  }
+  const TextTokenizer tokenizer = parsed(file);
+  CHECK(tokenizer.encode(as + "b") == Ids{8 + 2998});
+  // The longest token at the first place where one begins.
+  CHECK(tokenizer.encode("a" + as + "b").back() == 8 + 2998);
+  CHECK(tokenizer.encode(std::string(200000, 'a')).size() == 200001);
+}
+
 TEST_CASE("post-processors wrap what those before them made", "[text]") {
   Json file = word_piece_file();
   const Json inner = file["post_processor"];
   const Json outer = Json::parse(R"({"type":"BertProcessing","cls":["a",1],"sep":["c",3]})");
   file["post_processor"] = {{"type", "Sequence"},
                             {"processors", {{{"type", "ByteLevel"}}, inner, outer}}};
-  CHECK(parsed(file).wrapped(Ids{4}) == Ids{1, 9, 4, 3});
+  CHECK(parsed(file).wrapped(Ids{4}) == Ids{1, 5, 4, 3});
 }
 
 TEST_CASE("text that is not UTF-8 is refused with its byte", "[text][sample]") {
@@ -338,6 +406,10 @@ TEST_CASE("hostile tokenizers are refused by name", "[text]") {
     CHECK(words("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", table}}) ==
           "normalizer.precompiled_charsmap");
   }
+  CHECK_THAT(failure_with(word_piece_file(), "/normalizer",
+                          {{"type", "Precompiled"}, {"precompiled_charsmap", "CAAAAAAAAAA="}})
+                 .message,
+             ContainsSubstring("precompiled_charsmap: it must begin with the bytes of its trie"));
   CHECK(words("/normalizer/lowercase", "yes") == "normalizer.lowercase");
   CHECK(words("/pre_tokenizer/type", "Whitespace") == "pre_tokenizer");
   const auto split = [](const Json& pattern, const char* behavior) {
@@ -353,8 +425,6 @@ TEST_CASE("hostile tokenizers are refused by name", "[text]") {
   CHECK(words("/pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "__"}}) ==
         "pre_tokenizer.replacement");
   CHECK(words("/added_tokens/0/single_word", true) == "added_tokens[0].single_word");
-  CHECK(words("/added_tokens/0/id", 5) == "[UNK]");
-  CHECK(words("/added_tokens/0/content", "") == "added_tokens[0]");
   CHECK(words("/added_tokens", "x") == "added_tokens");
   CHECK(words("/post_processor/single", Json::array()) == "post_processor.single");
   CHECK(words("/post_processor/special_tokens/C/tokens/0", "?") ==
@@ -365,8 +435,9 @@ TEST_CASE("hostile byte pairs are refused by name", "[text]") {
   const auto pairs = [](const std::string& pointer, const Json& value) {
     return failure_with(byte_pair_file(), pointer, value).item;
   };
-  CHECK(pairs("/model/merges/1", "lo x") == "merge 1");
-  CHECK(pairs("/model/merges/1", "l o") == "merge 1");
+  CHECK(pairs("/model/merges/1", "lo x") == "model.merges[1]");
+  CHECK(pairs("/model/merges/1", "w e") == "model.merges[1]");
+  CHECK(pairs("/model/end_of_word_suffix", std::string(1001, 'a')) == "model.end_of_word_suffix");
   CHECK(pairs("/model/merges/1", "low") == "model.merges[1]");
   CHECK(pairs("/model/merges/1", Json{"l", "o", "w"}) == "model.merges[1]");
   CHECK(pairs("/model/merges", nullptr) == "model.merges");
@@ -387,7 +458,6 @@ TEST_CASE("hostile unigrams are refused by name", "[text]") {
   CHECK(unigram("/model/vocab/2", Json{"a"}) == "model.vocab[2]");
   CHECK(unigram("/model/vocab/2/1", "x") == "model.vocab[2][1]");
   CHECK(unigram("/model/vocab/2/0", std::string(1001, 'a')) == "model.vocab[2][0]");
-  CHECK(unigram("/model/vocab/2/0", "b") == "b");
   CHECK(unigram("/model/vocab", Json::array()) == "model.vocab");
   CHECK(unigram("/model/unk_id", 8) == "model.unk_id");
 }

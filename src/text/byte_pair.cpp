@@ -4,7 +4,6 @@
 #include <queue>
 #include <tuple>
 
-#include "io/json_events.h"
 #include "support/error.h"
 #include "text/unicode.h"
 
@@ -17,18 +16,8 @@ std::uint64_t pair_key(int left, int right) {
 
 }  // namespace
 
-void BytePair::add_merge(const std::string& left, const std::string& right) {
-  const std::string item = "merge " + std::to_string(merges_.size());
-  const auto id_of = [&](const std::string& token) {
-    const auto id = vocabulary_->find(token);
-    if (!id) throw FormatError(item, "'" + shown_name(token) + "' is not in the vocabulary");
-    return *id;
-  };
-  const std::uint64_t key = pair_key(id_of(left), id_of(right));
-  const Merge merge{static_cast<std::uint32_t>(merges_.size()), id_of(left + right)};
-  if (!merges_.emplace(key, merge).second) {
-    throw FormatError(item, "duplicate merge '" + shown_name(left + " " + right) + "'");
-  }
+void BytePair::add_merge(int left, int right, int merged) {
+  merges_[pair_key(left, right)] = {next_rank_++, merged};
 }
 
 const BytePair::Merge* BytePair::find_merge(int left, int right) const {

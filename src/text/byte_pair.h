@@ -27,9 +27,9 @@ class BytePair {
   BytePair(std::shared_ptr<const Vocabulary> vocabulary, Rules rules)
       : vocabulary_(std::move(vocabulary)), rules_(std::move(rules)) {}
 
-  /// The next merge in the order of their ranks. Throws FormatError naming it ("merge 3") when one of
-  /// the two or what they make is not in the vocabulary, or the pair was there already.
-  void add_merge(const std::string& left, const std::string& right);
+  /// The next merge in the order of their ranks, by the ids of both tokens and of what they make. A pair that comes
+  /// again has its last rank, as in Hugging Face's `tokenizers`.
+  void add_merge(int left, int right, int merged);
 
   /// Appends the ids of a piece. Throws InvalidArgument ("text") for a character that is not in the
   /// vocabulary where there is neither an unknown token nor all tokens of its bytes.
@@ -46,6 +46,7 @@ class BytePair {
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Rules rules_;
+  std::uint32_t next_rank_ = 0;
   std::unordered_map<std::uint64_t, Merge> merges_;  // by both ids
 };
 

@@ -8,8 +8,11 @@
 namespace eigenscope {
 namespace {
 
-[[noreturn]] void refuse(const std::string& must) {
-  throw InvalidArgument("precompiled_charsmap", must);
+constexpr std::size_t kLongestSequence = 1000;  // bytes of a sequence
+constexpr std::size_t kBytes = 4;               // the most of a character
+
+[[noreturn]] void refuse(const std::string& must, const std::string& found = "") {
+  throw InvalidArgument("it", must, found);
 }
 
 std::string decoded_base64(std::string_view text) {
@@ -51,8 +54,9 @@ CharacterMap::CharacterMap(std::string_view base64) {
   if (bytes.size() < 4) refuse("have at least 4 bytes");
   const std::size_t size = unit_at(bytes, 0);
   if (size == 0 || size % 4 != 0 || size > bytes.size() - 4) {
-    refuse("its trie must have a positive multiple of 4 bytes, at most those that follow: " +
-           std::to_string(size) + " of " + std::to_string(bytes.size() - 4));
+    refuse("begin with the bytes of its trie, a positive multiple of 4 up to the " +
+               std::to_string(bytes.size() - 4) + " that follow",
+           "found " + std::to_string(size));
   }
   auto table = std::make_shared<Table>();
   for (std::size_t at = 4; at < 4 + size; at += 4) table->units.push_back(unit_at(bytes, at));
@@ -67,6 +71,12 @@ CharacterMap::Found CharacterMap::longest(std::string_view bytes) const {
   for (std::size_t k = 0; k < bytes.size(); ++k) {
     const auto byte = static_cast<unsigned char>(bytes[k]);
     node ^= byte;
+    // A trie with a cycle would match for as long as the text is.
+    if (k == kLongestSequence) {
+      throw FormatError("precompiled_charsmap", "it must have sequences of at most " +
+                                                    std::to_string(kLongestSequence) +
+                                                    " bytes: found a longer one");
+    }
     if (byte == 0 || node >= units.size() || label(units[node]) != byte) break;
     const std::uint32_t unit = units[node];
     node ^= offset(unit);
@@ -75,7 +85,8 @@ CharacterMap::Found CharacterMap::longest(std::string_view bytes) const {
   return found;
 }
 
-std::u32string CharacterMap::operator()(std::u32string_view text) const {
+std::u32string CharacterMap::operator()(std::u32string_view text,
+                                        const std::function<void(std::size_t)>& check_size) const {
   const std::string bytes = unicode::encode(text);
   std::string out;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -91,6 +102,7 @@ std::u32string CharacterMap::operator()(std::u32string_view text) const {
     }
     if (found.place < table_->texts.size()) out += table_->texts.c_str() + found.place;
     at += found.length;
+    check_size(out.size() / kBytes);
   }
   return unicode::decode(out);
 }

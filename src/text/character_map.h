@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,11 +17,13 @@ class CharacterMap {
  public:
   /// `base64` encodes the size of a double-array trie in bytes, the trie (32-bit little-endian units
   /// of darts-clone, values are places in the following text) and texts that end with a zero byte.
-  /// Throws InvalidArgument for what is not such a table, naming what is wrong as its message.
+  /// Throws InvalidArgument ("it") for what is not such a table.
   explicit CharacterMap(std::string_view base64);
 
-  /// Throws InvalidArgument ("text") where the table replaces by what is not UTF-8.
-  std::u32string operator()(std::u32string_view text) const;
+  /// Calls `check_size` with the bytes so far, which may throw. Throws InvalidArgument ("text") where the table replaces
+  /// by what is not UTF-8, FormatError where a sequence of the table has more than 1000 bytes.
+  std::u32string operator()(std::u32string_view text,
+                            const std::function<void(std::size_t)>& check_size) const;
 
  private:
   struct Found {

@@ -1,13 +1,23 @@
 #include "text/normalizer.h"
 
 #include <algorithm>
+#include <string>
 
+#include "text/growth.h"
 #include "text/unicode.h"
 
 namespace eigenscope {
 namespace {
 
 using namespace unicode;
+
+/// The most characters that a stage may make.
+struct Limit {
+  Stage stage;
+  std::size_t most;
+
+  void check(std::size_t size) const { check_growth(stage, size, most); }
+};
 
 template <class Append>
 std::u32string mapped(std::u32string_view text, Append append) {
@@ -30,7 +40,7 @@ void append_with_chinese_apart(std::u32string& out, char32_t c) {
   }
 }
 
-std::u32string apply(const BertNormalizer& rules, std::u32string text) {
+std::u32string apply(const BertNormalizer& rules, std::u32string text, const Limit&) {
   if (rules.clean_text) text = mapped(text, append_cleaned);
   if (rules.chinese) text = mapped(text, append_with_chinese_apart);
   if (rules.strip_accents) {
@@ -40,14 +50,16 @@ std::u32string apply(const BertNormalizer& rules, std::u32string text) {
   return rules.lowercase ? mapped(text, append_lower) : text;
 }
 
-std::u32string apply(const Lowercase&, std::u32string text) { return mapped(text, append_lower); }
+std::u32string apply(const Lowercase&, std::u32string text, const Limit&) {
+  return mapped(text, append_lower);
+}
 
-std::u32string apply(const StripAccents&, std::u32string text) {
+std::u32string apply(const StripAccents&, std::u32string text, const Limit&) {
   std::erase_if(text, is_mark);
   return text;
 }
 
-std::u32string apply(const Strip& sides, std::u32string text) {
+std::u32string apply(const Strip& sides, std::u32string text, const Limit&) {
   if (sides.right) {
     const auto end = std::find_if_not(text.rbegin(), text.rend(), is_space).base();
     text.erase(end, text.end());
@@ -58,23 +70,25 @@ std::u32string apply(const Strip& sides, std::u32string text) {
   return text;
 }
 
-std::u32string apply(const Prepend& prefix, std::u32string text) {
+std::u32string apply(const Prepend& prefix, std::u32string text, const Limit& limit) {
+  limit.check(prefix.text.size() + text.size());
   return text.empty() ? text : prefix.text + text;
 }
 
-std::u32string apply(const ReplaceSpaces& rule, std::u32string text) {
+std::u32string apply(const ReplaceSpaces& rule, std::u32string text, const Limit& limit) {
   std::u32string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (!unicode::is_space(text[at])) {
       out += text[at];
     } else if (at == 0 || !unicode::is_space(text[at - 1])) {
       out += rule.content;
+      limit.check(out.size());
     }
   }
   return out;
 }
 
-std::u32string apply(const Replace& rule, std::u32string text) {
+std::u32string apply(const Replace& rule, std::u32string text, const Limit& limit) {
   std::u32string out;
   const std::size_t size = rule.pattern.size();
   for (std::size_t at = 0; at < text.size();) {
@@ -88,20 +102,29 @@ std::u32string apply(const Replace& rule, std::u32string text) {
       continue;
     }
     out += rule.content;
+    limit.check(out.size());
     at = end;
   }
   return out;
 }
 
-std::u32string apply(NormalForm form, std::u32string text) { return normalized(text, form); }
+std::u32string apply(NormalForm form, std::u32string text, const Limit&) {
+  return normalized(text, form);
+}
 
-std::u32string apply(const CharacterMap& map, std::u32string text) { return map(text); }
+std::u32string apply(const CharacterMap& map, std::u32string text, const Limit& limit) {
+  return map(text, [&](std::size_t size) { limit.check(size); });
+}
 
 }  // namespace
 
 std::u32string normalize(const std::vector<Normalizer>& normalizers, std::u32string text) {
+  Limit limit{{"normalizer", 0, normalizers.size()}, largest_growth(text.size())};
   for (const Normalizer& normalizer : normalizers) {
-    text = std::visit([&](const auto& stage) { return apply(stage, std::move(text)); }, normalizer);
+    ++limit.stage.number;
+    text = std::visit([&](const auto& stage) { return apply(stage, std::move(text), limit); },
+                      normalizer);
+    limit.check(text.size());
   }
   return text;
 }

@@ -50,7 +50,8 @@ struct ReplaceSpaces {
 using Normalizer = std::variant<BertNormalizer, Lowercase, StripAccents, Strip, Prepend, Replace,
                                 ReplaceSpaces, unicode::NormalForm, CharacterMap>;
 
-/// The text after the normalizers in their order.
+/// The text after the normalizers in their order. Throws FormatError naming the normalizer ("normalizer 2 of 3") that
+/// makes more of the text than largest_growth allows.
 std::u32string normalize(const std::vector<Normalizer>& normalizers, std::u32string text);
 
 }  // namespace eigenscope

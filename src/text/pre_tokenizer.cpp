@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "text/growth.h"
 #include "text/unicode.h"
 
 namespace eigenscope {
@@ -162,11 +163,17 @@ void append(const Split& rules, View text, bool, Pieces& pieces) {
 
 std::vector<std::u32string> pre_tokenize(const std::vector<PreTokenizer>& stages,
                                          std::u32string text, bool first) {
+  const std::size_t most = largest_growth(text.size());
+  Stage named{"pre-tokenizer", 0, stages.size()};
   Pieces pieces{std::move(text)};
   for (const PreTokenizer& stage : stages) {
+    ++named.number;
     Pieces cut;
+    std::size_t known = 0, characters = 0;  // pieces of this stage whose characters are counted
     for (std::size_t k = 0; k < pieces.size(); ++k) {
       std::visit([&](const auto& rules) { append(rules, pieces[k], first && k == 0, cut); }, stage);
+      for (; known < cut.size(); ++known) characters += cut[known].size();
+      check_growth(named, characters, most);
     }
     pieces = std::move(cut);
   }

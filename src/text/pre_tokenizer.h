@@ -47,7 +47,8 @@ struct Split {
 using PreTokenizer = std::variant<BertWords, WhitespaceSplit, Digits, ByteLevel, Metaspace, Split>;
 
 /// The pieces of a text after the pre-tokenizers in their order; without any, the text. `first` is
-/// whether the whole text begins here.
+/// whether the whole text begins here. Throws FormatError naming the pre-tokenizer ("pre-tokenizer 2 of 3") after which
+/// the pieces have more characters than largest_growth allows.
 std::vector<std::u32string> pre_tokenize(const std::vector<PreTokenizer>& stages,
                                          std::u32string text, bool first);
 

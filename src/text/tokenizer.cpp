@@ -1,29 +1,25 @@
 #include "text/tokenizer.h"
 
-#include <algorithm>
-
+#include "support/named_after.h"
+#include "text/growth.h"
 #include "text/unicode.h"
 
 namespace eigenscope {
 
+namespace {
+
 /// `plain(text, first)` for what stands between added tokens; `first` is whether the text begins there.
 template <class Plain>
-void TextTokenizer::encode_between(const AddedTokens& added, std::u32string_view text, Plain plain,
-                                   std::vector<int>& ids) {
-  const auto found_at = [&](std::size_t at) -> const AddedToken* {
-    const auto [begin, end] = std::equal_range(added.begin(), added.end(), text[at], ByFirst{});
-    const auto found = std::find_if(begin, end, [&](const AddedToken& token) {
-      return text.substr(at).starts_with(token.text);
-    });
-    return found == end ? nullptr : &*found;
-  };
+void encode_between(const AddedTokens& added, std::u32string_view text, Plain plain,
+                    std::vector<int>& ids) {
+  const std::vector<const AddedToken*> found = added.longest_at(text);
   const auto is_space_at = [&](std::size_t at) { return unicode::is_space(text[at]); };
   std::size_t start = 0;
   const auto close = [&](std::size_t end) {
     if (end > start) plain(text.substr(start, end - start), start == 0);
   };
   for (std::size_t at = 0; at < text.size();) {
-    const AddedToken* const token = found_at(at);
+    const AddedToken* const token = found[at];
     if (token == nullptr) {
       ++at;
       continue;
@@ -39,12 +35,21 @@ void TextTokenizer::encode_between(const AddedTokens& added, std::u32string_view
   close(text.size());
 }
 
+}  // namespace
+
 std::vector<int> TextTokenizer::encode(std::string_view text) const {
+  const std::u32string characters = unicode::decode(text);
+  return named_after(name_, [&] { return encode_text(characters); });
+}
+
+std::vector<int> TextTokenizer::encode_text(std::u32string_view text) const {
+  const std::size_t most = largest_growth(text.size());
   std::vector<int> ids;
   const auto encode_normalized = [&](std::u32string_view plain, bool first) {
     for (const std::u32string& piece :
          pre_tokenize(pre_tokenizers_, std::u32string(plain), first)) {
       std::visit([&](const auto& model) { model.append(piece, ids); }, model_);
+      check_growth({"model", 1, 1}, ids.size(), most);
     }
   };
   const auto encode_plain = [&](std::u32string_view plain, bool first) {
@@ -53,7 +58,7 @@ std::vector<int> TextTokenizer::encode(std::string_view text) const {
         [&](std::u32string_view part, bool begins) { encode_normalized(part, first && begins); },
         ids);
   };
-  encode_between(added_, unicode::decode(text), encode_plain, ids);
+  encode_between(added_, text, encode_plain, ids);
   return ids;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/byte_source.h"
+#include "text/added_tokens.h"
 #include "text/normalizer.h"
 #include "text/pre_tokenizer.h"
 #include "text/tokenizer_model.h"
@@ -24,20 +25,23 @@ class TextTokenizer {
   /// The largest file that is read, in bytes; vocabularies of many languages take 35 MB.
   static constexpr std::uint64_t kLargestFile = 100'000'000;
 
-  /// Parses `text`; `name` is what messages call it. Throws FormatError naming the key, token or
-  /// merge for what is malformed, and naming the stage for a normalizer, pre-tokenizer, pattern,
+  /// Parses `text`; `name` is what messages call it. Throws FormatError naming the key or
+  /// token for what is malformed, and naming the stage for a normalizer, pre-tokenizer, pattern,
   /// model or post-processor that is not supported.
   static TextTokenizer parse(std::string_view text, const std::string& name = "tokenizer.json");
 
-  /// The same for a file. Throws FormatError also when it is larger than `kLargestFile`.
+  /// The same for a file, which messages begin with. Throws FormatError also when it is larger than `kLargestFile`.
   static TextTokenizer read(ByteSource& source);
 
+  /// What messages call its file.
+  const std::string& name() const { return name_; }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   /// WordPiece, or null for another model.
   const WordPiece* word_piece() const { return std::get_if<WordPiece>(&model_); }
 
   /// The ids of a text, without the post-processor's; none for a text without words. Throws
-  /// InvalidArgument ("text") for what is not UTF-8, or has a character that no token stands for.
+  /// InvalidArgument ("text") for what is not UTF-8, or has a character that no token stands for, FormatError naming
+  /// the file and the stage that makes more of the text than largest_growth allows.
   std::vector<int> encode(std::string_view text) const;
 
   /// Tokens that the post-processors put before and after one text, such as [CLS] and [SEP].
@@ -48,22 +52,12 @@ class TextTokenizer {
 
  private:
   friend class TokenizerFile;
-  struct AddedToken {
-    std::u32string text;  // not empty
-    int id;
-    bool strips_left, strips_right;  // white space beside it belongs to it
-  };
-  struct ByFirst {
-    bool operator()(const AddedToken& a, char32_t b) const { return a.text.front() < b; }
-    bool operator()(char32_t a, const AddedToken& b) const { return a < b.text.front(); }
-  };
-  using AddedTokens = std::vector<AddedToken>;  // by the first character, then the longest first
-  template <class Plain>
-  static void encode_between(const AddedTokens& added, std::u32string_view text, Plain plain,
-                             std::vector<int>& ids);
+  TextTokenizer(std::string name, std::shared_ptr<const Vocabulary> vocabulary,
+                TokenizerModel model)
+      : name_(std::move(name)), vocabulary_(std::move(vocabulary)), model_(std::move(model)) {}
+  std::vector<int> encode_text(std::u32string_view text) const;
 
-  TextTokenizer(std::shared_ptr<const Vocabulary> vocabulary, TokenizerModel model)
-      : vocabulary_(std::move(vocabulary)), model_(std::move(model)) {}
+  std::string name_;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   TokenizerModel model_;

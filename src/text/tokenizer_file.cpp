@@ -1,9 +1,11 @@
 // Reads tokenizer.json, the format of Hugging Face's `tokenizers`.
-#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "io/file_format.h"
 #include "support/error.h"
+#include "support/named_after.h"
 #include "text/json_tree.h"
 #include "text/tokenizer.h"
 #include "text/unicode.h"
@@ -17,7 +19,7 @@ class TokenizerFile {
     if (!json.is_object()) throw FormatError(name, "it must be a JSON object");
     const JsonNode root(&json, "");
     const auto vocabulary = read_vocabulary(root);
-    TextTokenizer tokenizer(vocabulary, read_tokenizer_model(root.at("model"), vocabulary));
+    TextTokenizer tokenizer(name, vocabulary, read_tokenizer_model(root.at("model"), vocabulary));
     tokenizer.normalizers_ = read_normalizers(root.at("normalizer"));
     tokenizer.pre_tokenizers_ = read_pre_tokenizers(root.at("pre_tokenizer"));
     tokenizer.special_ = read_post_processors(root.at("post_processor"), *vocabulary);
@@ -27,34 +29,34 @@ class TokenizerFile {
 
  private:
   static void read_added_tokens(const JsonNode& list, TextTokenizer& tokenizer) {
+    std::vector<AddedToken> added, normalized_added;
     for (const JsonNode& node : list.optional_items()) {
       const JsonNode single = node.at("single_word");
       if (single.flag(false)) single.refuse("it must be false; true is not supported");
       const std::string& content = node.at("content").text();
-      TextTokenizer::AddedToken token{unicode::decode(content),
-                                      known_token(tokenizer.vocabulary(), node.at("content")),
-                                      node.at("lstrip").flag(false), node.at("rstrip").flag(false)};
+      if (content.empty()) continue;  // as Hugging Face's `tokenizers` does
+      AddedToken token{unicode::decode(content),
+                       known_token(tokenizer.vocabulary(), node.at("content")),
+                       node.at("lstrip").flag(false), node.at("rstrip").flag(false)};
       const bool normalized = node.at("normalized").flag(!node.at("special").flag(false));
       if (normalized) {
         token.text = normalize(tokenizer.normalizers_, token.text);
         if (token.text.empty()) node.refuse("its content must not be empty when normalized");
       }
-      (normalized ? tokenizer.normalized_added_ : tokenizer.added_).push_back(std::move(token));
+      (normalized ? normalized_added : added).push_back(std::move(token));
     }
-    for (auto* tokens : {&tokenizer.added_, &tokenizer.normalized_added_}) {
-      std::stable_sort(tokens->begin(), tokens->end(), [](const auto& a, const auto& b) {
-        return std::pair(a.text.front(), b.text.size()) < std::pair(b.text.front(), a.text.size());
-      });
-    }
+    tokenizer.added_ = AddedTokens(std::move(added));
+    tokenizer.normalized_added_ = AddedTokens(std::move(normalized_added));
   }
 };
 
 TextTokenizer TextTokenizer::parse(std::string_view text, const std::string& name) {
-  return TokenizerFile::read(read_json_tree(text, name), name);
+  return named_after(name, [&] { return TokenizerFile::read(read_json_tree(text, name), name); });
 }
 
 TextTokenizer TextTokenizer::read(ByteSource& source) {
-  return parse(read_json_text(source, kLargestFile, "a tokenizer"), source.name());
+  const std::string text = read_json_text(source, kLargestFile, "a tokenizer");
+  return parse(text, source.name());
 }
 
 }  // namespace eigenscope

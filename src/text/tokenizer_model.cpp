@@ -1,5 +1,7 @@
 #include "text/tokenizer_model.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,24 +16,34 @@ namespace {
 
 using VocabularyPointer = std::shared_ptr<const Vocabulary>;
 
-// Characters of a word, bytes of a unigram: a hostile file could ask for hours of search.
+// Characters of a word, bytes of a unigram, of what is put before or behind a word: a hostile file could ask for hours of search.
 constexpr std::size_t kLongest = 1000;
+
+void check_length(const JsonNode& node, std::size_t bytes) {
+  if (bytes <= kLongest) return;
+  node.refuse("it must have at most " + std::to_string(kLongest) + " bytes, but has " +
+              std::to_string(bytes));
+}
+
+/// `standard` when it is null.
+std::string short_text(const JsonNode& node, const std::string& standard) {
+  const std::string text = node.text_or(standard);
+  check_length(node, text.size());
+  return text;
+}
 
 /// The pair of a token and its score in a unigram's vocabulary.
 std::pair<std::string, double> read_scored(const JsonNode& node) {
   const std::vector<JsonNode> pair = node.items();
   if (pair.size() != 2) node.refuse("it must be a pair of a token and its score");
-  if (pair[0].text().size() > kLongest) {
-    pair[0].refuse("it must have at most " + std::to_string(kLongest) + " bytes, but has " +
-                   std::to_string(pair[0].text().size()));
-  }
+  check_length(pair[0], pair[0].text().size());
   return {pair[0].text(), pair[1].number()};
 }
 
 WordPiece read_word_piece(const JsonNode& model, VocabularyPointer vocabulary) {
   WordPiece::Rules rules;
   rules.unknown = known_token(*vocabulary, model.at("unk_token"));
-  rules.continuation = model.at("continuing_subword_prefix").text_or(rules.continuation);
+  rules.continuation = short_text(model.at("continuing_subword_prefix"), rules.continuation);
   const JsonNode longest = model.at("max_input_chars_per_word");
   if (!longest.is_null()) {
     if (longest.natural() < 1 || longest.natural() > kLongest) {
@@ -57,7 +69,7 @@ std::pair<std::string, std::string> read_merge(const JsonNode& node) {
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
-BytePair read_byte_pair(const JsonNode& model, VocabularyPointer vocabulary) {
+BytePair read_byte_pair(const JsonNode& model, const VocabularyPointer& vocabulary) {
   const JsonNode prefix = model.at("continuing_subword_prefix");
   if (!prefix.text_or("").empty()) prefix.refuse("it must be empty; prefixes are not supported");
   if (!model.at("dropout").is_null())
@@ -68,11 +80,18 @@ BytePair read_byte_pair(const JsonNode& model, VocabularyPointer vocabulary) {
   rules.fuse_unknown = model.at("fuse_unk").flag(false);
   rules.byte_fallback = model.at("byte_fallback").flag(false);
   rules.whole_first = model.at("ignore_merges").flag(false);
-  rules.end = model.at("end_of_word_suffix").text_or("");
-  BytePair pairs(std::move(vocabulary), std::move(rules));
+  rules.end = short_text(model.at("end_of_word_suffix"), "");
+  BytePair pairs(vocabulary, std::move(rules));
   for (const JsonNode& node : model.at("merges").items()) {
     const auto [left, right] = read_merge(node);
-    pairs.add_merge(left, right);
+    const auto id_of = [&](const std::string& token) {
+      const auto id = vocabulary->find(token);
+      if (!id) {
+        node.refuse("its tokens must be in the vocabulary, but '" + shown_name(token) + "' is not");
+      }
+      return *id;
+    };
+    pairs.add_merge(id_of(left), id_of(right), id_of(left + right));
   }
   return pairs;
 }
@@ -107,19 +126,24 @@ std::string model_type(const JsonNode& model) {
 std::shared_ptr<const Vocabulary> read_vocabulary(const JsonNode& root) {
   auto vocabulary = std::make_shared<Vocabulary>();
   const JsonNode vocab = root.at("model").at("vocab");
+  std::uint64_t size = 0;  // of the vocabulary, then the id of the next added token
   if (vocab.is_list()) {
-    for (const JsonNode& node : vocab.items()) {
-      vocabulary->add(read_scored(node).first, vocabulary->size());
-    }
+    for (const JsonNode& node : vocab.items()) vocabulary->add(read_scored(node).first, size++);
   } else {
     for (const auto& [token, id] : vocab.object()) {
       vocabulary->add(token, JsonNode(&id, shown_name(token)).natural());
+      ++size;
     }
   }
-  if (vocabulary->size() == 0) vocab.refuse("it must have at least one token");
+  if (size == 0) vocab.refuse("it must have at least one token");
   for (const JsonNode& added : root.at("added_tokens").optional_items()) {
-    if (added.at("content").text().empty()) added.refuse("its content must not be empty");
-    vocabulary->add(added.at("content").text(), added.at("id").natural());
+    const std::string& content = added.at("content").text();
+    if (content.empty()) continue;
+    // Whatever id the file gives it. Source: Hugging Face's `tokenizers`, AddedVocabulary::add_tokens.
+    const std::optional<int> known = vocabulary->find(content);
+    const std::uint64_t id = known ? static_cast<std::uint64_t>(*known) : size;
+    vocabulary->add(content, id);
+    size = std::max(size, id + 1);
   }
   return vocabulary;
 }
@@ -127,7 +151,7 @@ std::shared_ptr<const Vocabulary> read_vocabulary(const JsonNode& root) {
 TokenizerModel read_tokenizer_model(const JsonNode& model, VocabularyPointer vocabulary) {
   const std::string type = model_type(model);
   if (type == "WordPiece") return read_word_piece(model, std::move(vocabulary));
-  if (type == "BPE") return read_byte_pair(model, std::move(vocabulary));
+  if (type == "BPE") return read_byte_pair(model, vocabulary);
   if (type == "Unigram") return read_unigram(model, std::move(vocabulary));
   model.refuse_type("BPE, Unigram and WordPiece");
 }

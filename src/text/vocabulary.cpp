@@ -13,17 +13,12 @@ void Vocabulary::add(const std::string& token, std::uint64_t id) {
                            std::to_string(kMostTokens));
   }
   const int number = static_cast<int>(id);
-  const auto [place, is_new] = ids_.emplace(token, number);
-  if (place->second != number) {
-    refuse_item(token, "duplicate token, with id " + std::to_string(place->second) + " and id " +
-                           std::to_string(id));
-  }
-  if (!is_new) return;
-  const auto [other, id_is_new] = tokens_.emplace(number, token);
-  if (!id_is_new) {
+  const auto [place, is_new] = tokens_.emplace(number, token);
+  if (!is_new && place->second != token) {
     refuse_item(token, "its id " + std::to_string(id) + " is also that of '" +
-                           shown_name(other->second) + "'");
+                           shown_name(place->second) + "'");
   }
+  ids_[token] = number;
   longest_ = std::max(longest_, token.size());
 }
 

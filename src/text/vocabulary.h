@@ -11,13 +11,13 @@
 
 namespace eigenscope {
 
-/// A one-to-one map of tokens (byte strings) and ids, 0 to kMostTokens - 1, possibly with gaps.
+/// Tokens (byte strings) and their ids, 0 to kMostTokens - 1, possibly with gaps.
 class Vocabulary {
  public:
   static constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 20;  // the largest known: 901629
 
-  /// Throws FormatError naming the token when the id is out of range, or token or id is taken by
-  /// another; the same pair may come again.
+  /// A token that comes again has its last id, as in Hugging Face's `tokenizers`. Throws FormatError naming the token
+  /// when the id is out of range or that of another token.
   void add(const std::string& token, std::uint64_t id);
 
   std::optional<int> find(const std::string& token) const;
