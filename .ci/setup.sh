@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by ./demo and ./check, sourced with the repository as working directory: finds the tools that
+# Shared by ./demo, ./check and .ci/with, sourced with the repository as working directory: finds the tools that
 # a build needs, and installs what is missing where apt-get can.
 
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -98,12 +98,16 @@ need_for_demo() {
   need npm "npm, and Node.js 20.19 or newer" have npm
 }
 
+need_clang() { need clang "clang" have clang++; }
+need_numpy() { need python3-numpy "numpy for /usr/bin/python3" /usr/bin/python3 -c "import numpy"; }
+need_pillow() { need python3-pil "Pillow for /usr/bin/python3" /usr/bin/python3 -c "import PIL"; }
+
 need_for_check() {
   need_for_demo
   need catch2 "Catch2, 2.13 or 3" has_header catch2
-  need clang "clang" have clang++
-  need python3-numpy "numpy for /usr/bin/python3" /usr/bin/python3 -c "import numpy"
-  need python3-pil "Pillow for /usr/bin/python3" /usr/bin/python3 -c "import PIL"
+  need_clang
+  need_numpy
+  need_pillow
 }
 
 install_packages() {
@@ -239,7 +243,7 @@ ensure_catch2_source() {
     '*/extras/catch_amalgamated.*'
 }
 
-# --- Builds that both scripts need ---------------------------------------------------------------
+# --- Builds that several scripts need ---------------------------------------------------------------
 
 # configured <preset>: as it stands, or without the tests where there is no build folder yet.
 configured() { [ -e "build/$1/build.ninja" ] || cmake --preset "$1" -DBUILD_TESTING=OFF; }

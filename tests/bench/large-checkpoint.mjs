@@ -2,17 +2,17 @@
 // LLaMA against reading the bytes of the same query and key tensors in pieces of 1 MiB, in turn, each after the
 // system forgot the files; and the scan's peak memory.
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { largeFolder } from './large-folder.mjs';
 import { cellOf, writeReport } from './report.mjs';
 import { watched } from './watched.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = process.argv[2] ?? '32';
 const TURNS = 7;
-const folder = mkdtempSync(join(process.env.EIGENSCOPE_BENCH_DIR ?? tmpdir(), 'eigenscope-large-'));
+const folder = largeFolder();
 
 /** Every query and key tensor: its file, first byte and length. */
 function ranges() {

@@ -2,11 +2,11 @@
 // LLaMAs of 1.1 and 7 billion weights, by `eigenscope attend` and by the built page in Chromium in turn; their times
 // and peak memory.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
+import { largeFolder } from './large-folder.mjs';
 import { cellOf, writeReport } from './report.mjs';
 import { watched } from './watched.mjs';
 
@@ -37,7 +37,7 @@ const textOf = (passages) => 'Call me Ishmael. '.repeat(LENGTH).slice(0, LENGTH 
 
 /** A folder with the checkpoint for the time of `use`. */
 async function withCheckpoint({ size, weights }, use) {
-  const folder = mkdtempSync(join(process.env.EIGENSCOPE_BENCH_DIR ?? tmpdir(), 'eigenscope-large-'));
+  const folder = largeFolder();
   try {
     const writer = join(root, 'tests/bench/sparse-llama.mjs');
     const args = [writer, folder, '--size', size, weights, '--tokenizer'];

@@ -12,4 +12,6 @@ export interface Report {
   rows: string[][];
   notes?: string[];
 }
+export function reportOf(report: Report): string;
 export function writeReport(name: string, report: Report): void;
+export function rowsOf(text: string): Map<string, string[]>;

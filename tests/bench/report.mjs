@@ -1,5 +1,5 @@
 // What the benchmarks measured, as files that the documentation links to.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
 const folder = new URL('../../docs/performance/', import.meta.url);
@@ -17,21 +17,41 @@ export function cellOf(values, digits) {
   return values.length > 1 ? `${shown(median)} (${shown(low)} to ${shown(high)})` : shown(median);
 }
 
+/** Today's date, such as 2026-11-27. */
+export const today = () => new Date().toISOString().slice(0, 10);
+
 /**
- * Writes docs/performance/<name>.md and prints it: a table (strings, a row each) under a title, with the
- * command, the date and the machine. `notes` are paragraphs below it.
+ * A table (strings, a row each) under a title, with the command, the date and the machine. `notes` are paragraphs
+ * below it.
  */
-export function writeReport(name, { title, command, columns, rows, notes = [] }) {
+export function reportOf({ title, command, columns, rows, notes = [] }) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
-  const date = new Date().toISOString().slice(0, 10);
   const machine = `${cpus().length} cores (${cpus()[0].model.trim()}), node ${process.versions.node}`;
-  const text = [
+  return [
     `# ${title}`,
-    `Written by \`${command}\` on ${date}: ${machine}.`,
+    `Written by \`${command}\` on ${today()}: ${machine}.`,
     [line(columns), line(columns.map(() => '---')), ...rows.map(line)].join('\n'),
     ...notes,
   ].join('\n\n');
+}
+
+/** Writes docs/performance/<name>.md and prints it. */
+export function writeReport(name, report) {
+  const text = reportOf(report);
   mkdirSync(folder, { recursive: true });
   writeFileSync(new URL(`${name}.md`, folder), `${text}\n`);
   console.log(text);
+}
+
+/** The rows of a report by their first cells. */
+export function rowsOf(text) {
+  const lines = text.split('\n').filter((line) => line.startsWith('| '));
+  const cells = lines.slice(2).map((line) => line.slice(2, -2).split(' | '));
+  return new Map(cells.map((row) => [row[0], row]));
+}
+
+/** Those of docs/performance/<name>.md; none where there is no such file. */
+export function earlierRows(name) {
+  const file = new URL(`${name}.md`, folder);
+  return existsSync(file) ? rowsOf(readFileSync(file, 'utf8')) : new Map();
 }

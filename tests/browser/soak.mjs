@@ -1,4 +1,4 @@
-// `npm run soak` writes docs/performance/soak.md: minutes of random use of the built page in the system's
+// `npm run soak` prints, and with --write writes into docs/performance/soak.md: minutes of random use of the built page in the system's
 // Chromium, and the memory, workers and errors at their end. The exit status is 1 after an error of the page
 // or where more memory is held at the end than LIMIT.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -6,11 +6,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
-import { writeReport } from '../bench/report.mjs';
+import { reportOf, writeReport } from '../bench/report.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values: options } = parseArgs({
-  options: { minutes: { type: 'string', default: '5' }, seed: { type: 'string', default: '1' } },
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: '1' },
+    write: { type: 'boolean', default: false },
+  },
 });
 const minutes = numberOf('minutes', (value) => value > 0, 'a positive number');
 const seed = numberOf('seed', (value) => Number.isInteger(value) && value >= 0, 'an integer >= 0');
@@ -218,9 +222,9 @@ host.close();
 
 const MB = (value) => `${value.toFixed(0)} MB`;
 const actions = [...done.values()].reduce((a, b) => a + b, 0);
-writeReport('soak', {
+const report = {
   title: `Memory after ${minutes} minutes of random use`,
-  command: `npm run soak -- --minutes ${minutes} --seed ${seed}`,
+  command: `npm run soak -- --write --minutes ${minutes} --seed ${seed}`,
   columns: ['', 'start', 'most', 'end', 'limit at the end'],
   rows: [
     ['process of the page (PSS)', MB(start.page), MB(most.page), MB(rest.page), MB(LIMIT)],
@@ -233,5 +237,7 @@ writeReport('soak', {
       `The end is read ${REST / 1000} s after everything was paused or cancelled.`,
     ...errors.map((error) => `Error: ${error}`),
   ],
-});
+};
+if (options.write) writeReport('soak', report);
+else console.log(reportOf(report));
 if (errors.length > 0 || rest.page > LIMIT) process.exitCode = 1;
