@@ -207,7 +207,7 @@ void CheckpointGridOptions::run() const {
     try {
       json["result"] = Measurement(grid, cell).result();
     } catch (const FormatError& problem) {
-      std::cerr << "eigenscope: " << cell.checkpoint << ": " << problem.what() << '\n';
+      note(cell.checkpoint + ": " + problem.what());
       ++failed;
       continue;
     } catch (const InvalidArgument& problem) {

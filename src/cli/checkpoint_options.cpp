@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "checkpoint/numbered_part.h"
 #include "checkpoint/open_checkpoint.h"
+#include "cli/output.h"
 #include "cli/remote_checkpoint.h"
 #include "support/error.h"
 
@@ -30,8 +30,8 @@ std::string file_beside(const std::string& model, const char* name) {
 void note_lone_shard(const std::string& model) {
   const std::optional<NumberedPart> part = numbered_part(model, ".safetensors");
   if (!part || part->count < 2) return;
-  std::cerr << "eigenscope: " << model << " is one of " << part->count
-            << " parts of a model; its .safetensors.index.json or its folder opens all parts\n";
+  note(model + " is one of " + std::to_string(part->count) +
+       " parts of a model; its .safetensors.index.json or its folder opens all parts");
 }
 
 constexpr const char* kModel =

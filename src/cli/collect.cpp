@@ -57,9 +57,8 @@ struct CollectCommand {
     }
     const std::size_t missing = results.at("missing").size();
     if (missing > 0) {
-      std::cerr << "eigenscope: " << missing << " of " << missing + results.at("cells").size()
-                << " results are missing, such as " << write_json(results.at("missing").front())
-                << '\n';
+      note(std::to_string(missing) + " of " + std::to_string(missing + results.at("cells").size()) +
+           " results are missing, such as " + write_json(results.at("missing").front()));
     }
   }
 

@@ -14,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/operation_command.h"
+#include "cli/output.h"
 #include "cli/refusal.h"
 #include "operations/operations.h"
 #include "support/error.h"
@@ -23,8 +24,16 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr int kFailure = 1;
 
-int fail(const std::string& message, int status) {
-  std::cerr << "eigenscope: " << message << '\n';
+/// Of a message, some bytes of which a file may have written.
+constexpr std::size_t kLongestMessage = 4000;
+
+int fail(std::string message, int status) {
+  if (message.size() > kLongestMessage) {
+    const std::size_t left_out = message.size() - kLongestMessage;
+    message.resize(kLongestMessage);
+    message += "... (" + std::to_string(left_out) + " more bytes)";
+  }
+  eigenscope::cli::note(message);
   return status;
 }
 
@@ -43,20 +52,18 @@ std::string asked(const CLI::App& app) {
 }
 
 int fail_of_memory(const CLI::App& app) {
-  std::cerr << "eigenscope: " << eigenscope::kOutOfMemory << " (" << asked(app);
+  std::string message = std::string(eigenscope::kOutOfMemory) + " (" + asked(app);
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    std::cerr << "; this process may have " << limit.rlim_cur / 1'000'000 << " MB";
+    message += "; this process may have " + std::to_string(limit.rlim_cur / 1'000'000) + " MB";
   }
-  std::cerr << ")\n";
-  return kFailure;
+  return fail(message + ")", kFailure);
 }
 
 /// `status`, unless what was printed did not arrive.
 int finish(int status) {
   if (std::cout.flush()) return status;
-  std::cerr << "eigenscope: standard output: the result could not be written\n";
-  return kFailure;
+  return fail("standard output: the result could not be written", kFailure);
 }
 
 /// The arguments as CLI11 reads them, last first. "--name=" becomes "--name" and an empty value, for
@@ -137,7 +144,6 @@ int main(int argc, char** argv) {
   } catch (const std::length_error&) {
     return fail_of_memory(app);
   } catch (const std::exception& error) {
-    std::cerr << "eigenscope: " << asked(app) << ": internal error: " << error.what() << '\n';
-    return kFailure;
+    return fail(asked(app) + ": internal error: " + error.what(), kFailure);
   }
 }

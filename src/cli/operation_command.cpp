@@ -73,9 +73,7 @@ bool is_file(const InputField& field) {
 void print_notes(const Job& job, const std::string& model) {
   JsonResult result;
   job.write(result);
-  for (const std::string& note : result.notes()) {
-    std::cerr << "eigenscope: " << model << note << '\n';
-  }
+  for (const std::string& text : result.notes()) note(model + text);
 }
 
 std::string meaning_of(const InputField& field) {

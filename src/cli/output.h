@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/json.h"
@@ -11,9 +12,15 @@ namespace eigenscope::cli {
 
 using Json = OrderedJson;
 
+/// Writes a message of the program on standard error, without_controls.
+void note(const std::string& message);
 /// The keys of a flat object as the header of a CSV.
 void write_csv_header(std::ostream& out, const Json& row);
-/// A number or text as it stands in a CSV: quoted where it must be (RFC 4180); null as nothing.
+/// A text for a terminal: U+FFFD in place of each control character but line feeds and tabs.
+std::string without_controls(std::string_view text);
+/// A number or text as it stands in a CSV: quoted where it must be (RFC 4180); null as nothing. A text is
+/// without_controls, and one that begins with =, +, -, @ or a tab, which a spreadsheet would take for a formula, has an
+/// apostrophe before it.
 std::string csv_value(const Json& value);
 /// Objects without their arrays and objects.
 Json scalars_of(const Json& rows);

@@ -104,7 +104,8 @@ std::string folder_of(const GridCell& cell) {
 /// Measures the last state.
 void evaluate(Trainer& trainer, const RunOptions& options, FinishedRun& run) {
   if (!run.failure.empty()) {
-    std::cerr << "\reigenscope: " << folder_of(*run.cell) << ": " << run.failure << '\n';
+    std::cerr << '\r';  // over the line of progress
+    note(folder_of(*run.cell) + ": " + run.failure);
     return;
   }
   for (const std::string& name : options.interventions) {
@@ -131,8 +132,8 @@ FinishedRun make_one(const Grid& grid, const GridCell& cell,
     check_same(cell.settings, trainer.settings());
     check_validation(grid.validation, validation_of(*checkpoint));
     check_text_of(*checkpoint, *text);
-    const std::string note = folder->resume_log(trainer.steps_done(), trainer.settings());
-    if (!note.empty()) std::cerr << "eigenscope: " << note << '\n';
+    const std::string missing = folder->resume_log(trainer.steps_done(), trainer.settings());
+    if (!missing.empty()) note(missing);
   } else if (folder) {
     folder->begin_log();
   }

@@ -218,6 +218,44 @@ describe('eigenscope heads', () => {
   );
 });
 
+describe('names that a file brings', () => {
+  const scalar = { dtype: 'F32', shape: [1], data_offsets: [0, 4] };
+  const file = (name: string, ...tensors: string[]) => {
+    const at = (k: number) => ({ ...scalar, data_offsets: [4 * k, 4 * k + 4] });
+    const header = Object.fromEntries(tensors.map((tensor, k) => [tensor, at(k)]));
+    return safetensors(name, JSON.stringify(header), 4 * tensors.length);
+  };
+
+  test('are no formulas and no control characters in CSV', () => {
+    const names = ['=HYPERLINK("http://x","y")', '+1', '-1', '@a', '\ta', 'a\u009b\u007f=', 'a\u001b[2J'];
+    const { stdout } = run('tensors', {}, file('formulas.safetensors', ...names), '--csv');
+    for (const cell of [
+      `"'=HYPERLINK(""http://x"",""y"")"`,
+      "'+1",
+      "'-1",
+      "'@a",
+      "'\ta",
+      'a\ufffd\ufffd=',
+      'a\ufffd[2J',
+    ]) {
+      expect(stdout).toContain(`,${cell}\n`);
+    }
+    const [first] = parseCsv(run('spectrum', { mean: -1, width: 4 }, '--csv').stdout);
+    expect(Number(first!.re)).toBeLessThan(0);
+  });
+
+  test('are no control characters and not endless in messages', () => {
+    const path = file('controls.safetensors', 'a\u001b[2J');
+    const { stderr } = run('heads', {}, path);
+    expect(stderr).toMatch(/^eigenscope: /);
+    expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/u);
+    const long = run('heads', { config: join(folder, 'x'.repeat(100_000)) }, MINILM);
+    expect(long.status).toBeGreaterThan(0);
+    expect(long.stderr.length).toBeLessThan(5000);
+    expect(long.stderr).toContain('more bytes)');
+  });
+});
+
 describe('bad input', () => {
   const table: { name: string; range: string }[] = json('parameters');
   const range = (name: string) => table.find((p) => p.name === name)!.range;

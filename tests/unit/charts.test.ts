@@ -96,6 +96,20 @@ test('CSV keeps every digit, leaves nothing where there is none, and quotes what
   expect(lines.join('\n')).toBe('a,"b,c"\n0.3333333333333333,\n"say ""so""",1e-300\n');
 });
 
+test('names from a file are no formulas and no control characters in CSV', async () => {
+  const names = ['=HYPERLINK("http://x","y")', '+1', '-1', '@a', '\ta', 'a\u001b[2J\u009b\u007f', 'a=b'];
+  const text = await csvOf({ columns: ['head', 'number'], rows: names.map((name) => [name, -1]) }, origin).text();
+  expect(text.split('\n').slice(5, -1)).toEqual([
+    '"\'=HYPERLINK(""http://x"",""y"")",-1',
+    "'+1,-1",
+    "'-1,-1",
+    "'@a,-1",
+    "'\ta,-1",
+    'a\ufffd[2J\ufffd\ufffd,-1',
+    'a=b,-1',
+  ]);
+});
+
 test('cells of a grid are rows in CSV; JSON has axes and arrays once, floats with their own digits', async () => {
   const table = {
     columns: ['kind', 'x', 'y', 'value', 'regime', 'head'],

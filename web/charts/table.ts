@@ -32,8 +32,17 @@ interface Axis {
   at: readonly number[];
 }
 
+/**
+ * A cell of a CSV as the command line writes it: a text without control characters, and with an apostrophe before what
+ * a spreadsheet would take for a formula. A file may have named a head or a token so.
+ */
+function csvCell(cell: Cell): string {
+  if (typeof cell !== 'string') return cell === null ? '' : String(cell);
+  return cell.replace(/(?![\n\t])\p{Cc}/gu, '\ufffd').replace(/^[=+\-@\t]/, "'$&");
+}
+
 function line(cells: readonly Cell[]): string {
-  return csvFormatRow(cells.map((cell) => (cell === null ? '' : String(cell)))) + '\n';
+  return csvFormatRow(cells.map(csvCell)) + '\n';
 }
 
 /** Nine digits tell all 32-bit floats apart; more of one are not its own. */
