@@ -1,8 +1,8 @@
 // `eigenscope heads`: the operation for several checkpoints in one call.
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,8 +10,10 @@
 #include "cli/checkpoint_options.h"
 #include "cli/commands.h"
 #include "cli/json_result.h"
+#include "cli/remote_checkpoint.h"
 #include "operations/operations.h"
 #include "support/error.h"
+#include "support/named_after.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -29,17 +31,10 @@ void keep_freed_memory() {
 #endif
 }
 
-/// Does something with one of several checkpoints. Throws FormatError naming it for what its files have.
+/// named_after its path; messages about a URL name it themselves, without what must not be shown.
 template <class Do>
-auto with_one(const std::vector<std::string>& paths, const std::string& path, const Do& act) {
-  try {
-    return act();
-  } catch (const FormatError& error) {
-    const std::string_view text = error.what();
-    const bool is_named = text.starts_with(path + ":") || text.starts_with(path + "/");
-    if (paths.size() == 1 || is_named) throw;
-    throw FormatError(path, error.what());
-  }
+auto named_checkpoint(const std::string& path, const Do& act) {
+  return is_url(path) ? act() : named_after(path, act);
 }
 
 struct HeadsCommand {
@@ -51,14 +46,16 @@ struct HeadsCommand {
     }
     const std::vector<std::string> paths = checkpoints.paths();
     // Of those in a folder one that cannot be read is left out; one that was named is refused.
-    std::vector<FormatError> left_out;
+    std::vector<std::string> left_out;
+    std::exception_ptr first;
     const auto read = [&](const std::string& path, const auto& act) {
       try {
-        with_one(paths, path, act);
+        named_checkpoint(path, act);
         return true;
       } catch (const FormatError& error) {
         if (checkpoints.names(path)) throw;
-        left_out.push_back(error);
+        if (left_out.empty()) first = std::current_exception();
+        left_out.push_back(error.what());
         return false;
       }
     };
@@ -86,16 +83,15 @@ struct HeadsCommand {
       take("heads", heads);
       take("layers", layers);
       for (const Json& text : found["excluded"]) {
-        std::cerr << "eigenscope: left out " << (paths.size() > 1 ? path + " " : "")
-                  << text.get<std::string>() << '\n';
+        note("left out " + (paths.size() > 1 ? path + " " : "") + text.get<std::string>());
         excluded.push_back(text);
       }
       like = described(*job)["heads"].front();
     }
-    if (like.is_null() && !left_out.empty()) throw left_out.front();
-    for (const FormatError& error : left_out) {
-      std::cerr << "eigenscope: left out " << error.what() << '\n';
-      excluded.push_back(error.what());
+    if (like.is_null() && !left_out.empty()) std::rethrow_exception(first);
+    for (const std::string& reason : left_out) {
+      note("left out " + reason);
+      excluded.push_back(reason);
     }
     if (csv) {
       write_csv(std::cout, scalars_of(heads), scalars_of(Json::array({like})).front());

@@ -76,7 +76,7 @@ std::string refusal(const HubModel& model, const HttpAnswer& answer) {
 }
 
 std::string gated(const HubModel& model) {
-  return "it is gated: accept its terms on " + endpoint() + "/" + model.name +
+  return "it is gated: accept its terms on " + hub_address(model.name) +
          ", and set HF_TOKEN to a token of your account";
 }
 
@@ -172,10 +172,12 @@ std::string hub_status(const HubModel& model, const HttpAnswer& answer) {
   const bool has_token = !hub_token(endpoint() + "/").empty();
   if (!has_token) return gated(model);
   return plain_status(answer) + ": the account of HF_TOKEN must have access to " + model.name +
-         ", whose terms are on " + endpoint() + "/" + model.name;
+         ", whose terms are on " + hub_address(model.name);
 }
 
 std::string hub_host() { return host_of(endpoint()); }
+
+std::string hub_address(const std::string& name) { return endpoint() + "/" + name; }
 
 std::string hub_token(const std::string& url) {
   return url.starts_with(endpoint() + "/") ? variable("HF_TOKEN", "") : "";

@@ -32,6 +32,9 @@ struct HubModel {
 /// address of its page or of a file on the Hub; nothing for anything else.
 std::optional<HubModel> hub_model(const std::string& text);
 
+/// The address of the page of `owner/name`.
+std::string hub_address(const std::string& name);
+
 /// Where the files of a model are, at the commit that its revision has now.
 struct HubFolder {
   std::string url;  ///< of the folder, with a slash at the end

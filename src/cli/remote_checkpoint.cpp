@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint/shard_index.h"
 #include "cli/hub.h"
+#include "cli/output.h"
 #include "cli/remote_source.h"
 #include "support/error.h"
 #include "text/tokenizer.h"
@@ -79,8 +79,8 @@ Folder url_folder(const std::string& url) {
 }
 
 /// Names what is going to be requested.
-void note(const Folder& folder, const CheckpointFiles& files,
-          const std::vector<std::string>& whole) {
+void note_requests(const Folder& folder, const CheckpointFiles& files,
+                   const std::vector<std::string>& whole) {
   std::uint64_t bytes = 0;
   for (const File& file : files.model) bytes += file->size();
   std::string text = folder.shown + ": ";
@@ -93,18 +93,34 @@ void note(const Folder& folder, const CheckpointFiles& files,
     if (size != folder.sizes.end() && size->second > 0)
       text += " (" + size_text(size->second) + ")";
   }
-  std::cerr << "eigenscope: " << text << '\n';
+  note(text);
+}
+
+/// Throws FormatError for owner/name where a file or folder here is called like the owner: the text is a mistyped path
+/// then, not somebody's model.
+void check_no_path(const std::string& text, const HubModel& model) {
+  const std::string owner = model.name.substr(0, model.name.find('/'));
+  std::error_code error;
+  if (!std::filesystem::exists(owner, error)) return;
+  throw FormatError(text, "it must be a path that exists, for " + owner +
+                              " is here: found no such file or folder; a model of an owner of this "
+                              "name must be given by its address, " +
+                              hub_address(model.name));
 }
 
 }  // namespace
+
+bool is_url(const std::string& text) {
+  return text.starts_with("https://") || text.starts_with("http://");
+}
 
 std::optional<RemoteCheckpoint> open_remote(const std::string& model,
                                             const std::set<std::string>& beside) {
   std::error_code error;
   if (std::filesystem::exists(model, error)) return std::nullopt;
   const std::optional<HubModel> named = hub_model(model);
-  const bool is_url = model.starts_with("https://") || model.starts_with("http://");
-  if (!named && !is_url) return std::nullopt;
+  if (!named && !is_url(model)) return std::nullopt;
+  if (named && !is_url(model)) check_no_path(model, *named);
   const Folder folder = named ? hub_folder(*named) : url_folder(model);
 
   RemoteCheckpoint checkpoint;
@@ -116,7 +132,7 @@ std::optional<RemoteCheckpoint> open_remote(const std::string& model,
   for (const std::string& name : beside) {
     if (folder.may_have(name)) whole.push_back(name);
   }
-  note(folder, checkpoint.files, whole);
+  note_requests(folder, checkpoint.files, whole);
   for (const std::string& name : whole) {
     const bool is_tokenizer = name == "tokenizer.json";
     File file =

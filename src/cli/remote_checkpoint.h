@@ -16,6 +16,9 @@ struct RemoteCheckpoint {
   std::map<std::string, File> beside;  ///< other small files by name, those that the host has
 };
 
+/// Whether a text begins with http:// or https://. It may have a key or a password, which messages must not show.
+bool is_url(const std::string& text);
+
 /// The checkpoint that `model` names: `owner/name` on the Hub, also with `@revision` and `/file` (hub_model), or a URL
 /// that begins with http:// or https:// and ends with the name of a file of weights or an index, as for find_files.
 /// Nothing for a path that exists, and for a text of another form. Names host, files and sizes on standard error, then

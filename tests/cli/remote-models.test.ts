@@ -154,6 +154,29 @@ describe('a model is read by its name', () => {
   });
 });
 
+test('a mistyped path in a local folder is no model of the Hub', async () => {
+  mkdirSync(join(folder, 'a'), { recursive: true });
+  const grid = join(folder, 'mistyped.json');
+  writeFileSync(grid, JSON.stringify({ experiment: 'x', operation: 'heads', checkpoints: ['a/llama'] }));
+  const commands = [
+    ['heads', 'a/llama'],
+    ['heads', 'a/llama/model.safetensors'],
+    ['heads', '--grid', grid, '--out', join(folder, 'mistyped')],
+    ['tensors', 'a/llama@v1'],
+    ['attend', 'a/minilm', '--text', 'x'],
+    ['predict', 'a/minilm'],
+    ['head-drift', join(folder, 'llama'), '--changed', 'a/llama'],
+  ];
+  const asked = await Promise.all(commands.map((command) => ask(command, { HF_TOKEN: TOKEN })));
+  rmSync(join(folder, 'a'), { recursive: true });
+  for (const { status, stderr } of asked) {
+    expect(status).toBe(1);
+    expect(stderr).toContain('it must be a path that exists, for a is here: found no such file or folder');
+    expect(stderr).toContain(`must be given by its address, ${hub.endpoint}/a/`);
+  }
+  expect(hub.asked).toEqual([]);
+});
+
 describe('a model that cannot be read is refused in words', () => {
   const quick = { HF_HUB_DOWNLOAD_TIMEOUT: '1' };
   const weights = `/resolve/${COMMIT}/model.safetensors: `;
