@@ -4,15 +4,18 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <iostream>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "cli/output.h"
 #include "cli/text_input.h"
 #include "io/replace_file.h"
 #include "support/error.h"
@@ -22,26 +25,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kFilesOfRun{"model.safetensors", "log.csv", "log.jsonl"};
-constexpr std::array<std::string_view, 2> kFilesOfAll{"table.json", "table.csv"};
 constexpr const char* kLock = ".lock";
 
-template <std::size_t Count>
-std::optional<fs::path> first_of(const fs::path& folder,
-                                 const std::array<std::string_view, Count>& names) {
-  std::error_code error;
-  for (const std::string_view name : names) {
-    if (fs::exists(folder / name, error)) return folder / name;
-  }
-  return std::nullopt;
+/// Whether a killed process has left it while it wrote a file of a run.
+bool is_leftover(const fs::path& path) {
+  static constexpr std::string_view kWritten[] = {
+      "table.json", "table.csv",         "config.json",         "tokenizer.json",
+      "log.csv",    "model.safetensors", "weights.safetensors", "log.jsonl"};
+  const std::string name = path.filename().string();
+  return std::find(std::begin(kWritten), std::end(kWritten), replaced_name(name)) !=
+         std::end(kWritten);
 }
 
-/// A file of a run below the folder, or of all runs in it.
+void remove_leftovers(const std::string& folder) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (is_leftover(entry->path())) found.push_back(entry->path());
+  }
+  for (const fs::path& path : found) fs::remove(path, error);
+}
+
+/// What is in a folder, but for the lock of a training and what a killed one has left.
 std::optional<fs::path> found_in(const fs::path& folder) {
-  if (auto file = first_of(folder, kFilesOfAll)) return file;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (auto file = first_of(entry.path(), kFilesOfRun)) return file;
+    if (entry.path().filename() != kLock && !is_leftover(entry.path())) return entry.path();
   }
   return std::nullopt;
 }
@@ -77,9 +87,8 @@ int lock_of(const std::string& path) {
     throw InvalidArgument("out", "name a folder without another training unless --grid is given",
                           holder + " trains in " + path);
   }
-  std::cerr << "eigenscope: " << path << ": its file system has no locks ("
-            << std::generic_category().message(errno)
-            << "); a second training in this folder is not detected\n";
+  note(path + ": its file system has no locks (" + std::generic_category().message(errno) +
+       "); a second training in this folder is not detected");
   return lock;
 }
 
@@ -89,16 +98,19 @@ RunsFolder::RunsFolder(const std::string& path, bool resume) {
   make_folder(path);
   std::error_code error;
   // A folder without the lock of a training is refused before it gets one.
-  const auto runs_there = [&] { return resume ? std::nullopt : found_in(path); };
+  const auto files_there = [&] { return resume ? std::nullopt : found_in(path); };
   std::optional<fs::path> found =
-      fs::exists(fs::path(path) / kLock, error) ? std::nullopt : runs_there();
+      fs::exists(fs::path(path) / kLock, error) ? std::nullopt : files_there();
   if (!found) {
     lock_ = lock_of(path);
-    found = runs_there();
-    if (!found) return;
+    found = files_there();
+    if (!found) {
+      remove_leftovers(path);
+      return;
+    }
     ::close(lock_);
   }
-  throw InvalidArgument("out", "name a folder without training runs unless --resume is given",
+  throw InvalidArgument("out", "name a new or empty folder unless --resume is given",
                         path + " has " + found->lexically_relative(path).string());
 }
 

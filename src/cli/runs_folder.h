@@ -15,8 +15,8 @@ namespace eigenscope::cli {
 /// that has locks; where a file system has none, a note on standard error says so.
 class RunsFolder {
  public:
-  /// Makes the folder. Throws InvalidArgument ("out") when another process has the lock, and, unless it is to `resume`
-  /// runs, when a run or a table of runs is in it; FormatError when the folder cannot be made or written to.
+  /// Makes the folder and removes what killed trainings have left half written. Throws InvalidArgument ("out") when
+  /// another process has the lock, and, unless it is to `resume` runs, when anything else is in it; FormatError when the folder cannot be made or written to.
   RunsFolder(const std::string& path, bool resume);
   ~RunsFolder();
   RunsFolder(const RunsFolder&) = delete;

@@ -77,7 +77,7 @@ struct TrainCommand {
                                 "tenth of --text, which is excluded from training"));
     refuse_empty(app.add_option("--out", out,
                                 "folder for logs and checkpoints, with one folder per run; must "
-                                "have no runs without --resume or --grid"));
+                                "be new or empty without --resume or --grid"));
     refuse_empty(app.add_option("--config", config, "JSON file with values of these options"));
     refuse_empty(
         app.add_option("--intervention", interventions,
@@ -234,8 +234,8 @@ void add_train(CLI::App& app) {
       "log, its checkpoint model.safetensors with GPT-2's tensor names (for `eigenscope heads` "
       "and\n"
       "the page), config.json and, for bytes, tokenizer.json (for `eigenscope attend` and\n"
-      "`predict`). --resume continues an interrupted run bit by bit. A folder with runs is "
-      "refused\n"
+      "`predict`). --resume continues an interrupted run bit by bit. A folder that is not "
+      "empty is refused\n"
       "without --resume, and while another process trains in it. The path `-` is standard input;\n"
       "pipes are allowed. docs/cluster.md explains grids.\n" +
       footer_of(train_operation));

@@ -38,6 +38,20 @@ Steps json_step(const std::string& line) {
   return step.is_number_unsigned() ? Steps(step.get<long long>()) : std::nullopt;
 }
 
+// Whether it has the measures of the first row of the log, numbers or null where they are not finite; a newer program
+// adds some. The first row sets `names`.
+bool has_measures(const std::string& line, std::vector<std::string>& names) {
+  const Json row = read_json(line);
+  if (!row.is_object() || row.size() < 2) return false;
+  const auto is_measure = [](const Json& value) { return value.is_number() || value.is_null(); };
+  if (!std::all_of(row.begin(), row.end(), is_measure)) return false;
+  if (names.empty()) {
+    for (const auto& item : row.items()) names.push_back(item.key());
+  }
+  return std::all_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return row.contains(name); });
+}
+
 /// The rows of a log up to the step at which its run resumes.
 struct LogRows {
   std::string text;
@@ -53,6 +67,7 @@ LogRows read_rows(const std::string& path, bool csv, long long step, long long b
   std::ifstream in(path, std::ios::binary);
   LogRows rows;
   std::string header, line;
+  std::vector<std::string> names;
   for (int number = 1; std::getline(in, line) && !in.eof();
        ++number) {  // without a line end: cut short
     if (csv && number == 1) {
@@ -62,7 +77,8 @@ LogRows read_rows(const std::string& path, bool csv, long long step, long long b
       continue;
     }
     const Steps own = csv ? csv_step(line, header) : json_step(line);
-    if (!own) refuse_log(path, "line " + std::to_string(number) + " is not a row of a log");
+    if (!own || (!csv && !has_measures(line, names)))
+      refuse_log(path, "line " + std::to_string(number) + " is not a row of a log");
     if (*own > step) break;
     const long long next = rows.last ? *rows.last - *rows.last % between + between : *own;
     if (*own != next && !(*own == step && *own < next)) {
@@ -158,7 +174,26 @@ void RunFolder::begin_log() const {
                           " has rows up to step " + std::to_string(last) +
                           "; restore it, or remove the log to start at step 0");
   }
+  check_new_run();
   replace_file(log_path(), std::string());
+}
+
+// A run that was killed before its first checkpoint has a log of step 0, and perhaps the files that are written before
+// the checkpoint.
+void RunFolder::check_new_run() const {
+  std::error_code error;
+  const bool has_log = fs::exists(log_path(true), error) || fs::exists(log_path(false), error);
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
+    const fs::path name = entry.path().filename();
+    const bool is_log =
+        name == fs::path(log_path(true)).filename() || name == fs::path(log_path(false)).filename();
+    const bool is_description = name == "config.json" || name == "tokenizer.json";
+    if (is_log || (has_log && is_description)) continue;
+    throw FormatError(path_,
+                      "it must be empty to start a run at step 0, or have the checkpoint "
+                      "model.safetensors to resume it: found " +
+                          name.string());
+  }
 }
 
 std::string RunFolder::resume_log(Eigen::Index step, const TrainSettings& settings) const {

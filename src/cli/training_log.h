@@ -25,7 +25,8 @@ class RunFolder {
 
   /// The checkpoint, opened; nothing when there is none.
   std::optional<Safetensors> checkpoint() const;
-  /// The empty log of a new run. Throws FormatError where a log shows that a checkpoint is missing.
+  /// The empty log of a new run. Throws FormatError where a log shows that a checkpoint is missing, or where the folder
+  /// has files that the run would replace: weights, an export, or what is not of a run.
   void begin_log() const;
   /// The log of a run with these settings that resumes at `step`: keeps its rows up to there and drops what follows,
   /// which a kill may have cut short. Returns a note where earlier rows are missing, empty for none. Throws FormatError
@@ -42,6 +43,7 @@ class RunFolder {
   void save_step(const Trainer& trainer) const;
 
  private:
+  void check_new_run() const;
   std::string log_path() const { return log_path(csv_); }
   std::string log_path(bool csv) const { return path_ + (csv ? "/log.csv" : "/log.jsonl"); }
   std::string path_, validation_;

@@ -192,8 +192,8 @@ void CellFolder::remove_leftovers(const GridCell& cell) const {
   fs::remove(file(cell, ".partial"), error);
   for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
     const std::string name = entry.path().filename().string();
-    const bool own =
-        name.starts_with(cell.id + ".json.new-") || name.starts_with(cell.id + ".partial.new-");
+    const std::string_view replaced = replaced_name(name);
+    const bool own = replaced == cell.id + ".json" || replaced == cell.id + ".partial";
     if (own) fs::remove(entry.path(), error);
   }
 }

@@ -14,6 +14,9 @@
 namespace eigenscope {
 namespace {
 
+constexpr std::string_view kMark = ".new-";
+constexpr std::size_t kDigits = 8;
+
 [[noreturn]] void refuse_writing(const std::string& path) {
   throw FormatError(path, "it cannot be written: " + std::generic_category().message(errno));
 }
@@ -27,9 +30,9 @@ struct Beside {
 Beside create_beside(const std::string& path) {
   std::random_device random;
   for (;;) {
-    char suffix[16];
-    std::snprintf(suffix, sizeof suffix, ".new-%08x", static_cast<unsigned>(random()));
-    const std::string own = path + suffix;
+    char digits[kDigits + 1];
+    std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(random()));
+    const std::string own = path + std::string(kMark) + digits;
     const int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file >= 0) return {own, file};
     if (errno != EEXIST) refuse_writing(path);
@@ -96,6 +99,15 @@ void replace_file(const std::string& link, std::span<const std::byte> bytes) {
 
 void replace_file(const std::string& path, const std::string& text) {
   replace_file(path, std::as_bytes(std::span(text)));
+}
+
+std::string_view replaced_name(std::string_view name) {
+  const std::size_t mark = name.rfind(kMark);
+  if (mark == std::string_view::npos) return {};
+  const std::string_view digits = name.substr(mark + kMark.size());
+  const bool is_drawn = digits.size() == kDigits &&
+                        digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return is_drawn ? name.substr(0, mark) : std::string_view();
 }
 
 void make_folder(const std::string& path) {

@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { bash, expectRefused, program, run, temporaryFolder } from './eigenscope.ts';
@@ -36,7 +36,9 @@ describe('the folder of training runs', () => {
     const before = files(trained);
     expectRefused(
       train(trained, { steps: 2, ...options }),
-      `--out must name a folder without training runs unless --resume is given: ${trained} has table.csv`,
+      new RegExp(
+        `--out must name a new or empty folder unless --resume is given: ${trained} has (table.csv|none-seed1)\\n`,
+      ),
     );
     expect(files(trained)).toEqual(before);
   });
@@ -45,15 +47,44 @@ describe('the folder of training runs', () => {
     const out = fresh();
     mkdirSync(join(out, 'none-seed1'), { recursive: true });
     writeFileSync(join(out, 'none-seed1', 'log.jsonl'), '{"step":0}\n');
-    expect(train(out).stderr).toContain(`${out} has none-seed1/log.jsonl`);
+    expect(train(out).stderr).toContain(`${out} has none-seed1`);
     expect(readdirSync(out)).not.toContain('.lock');
   });
 
-  test('that has other files is taken', () => {
+  test.each([
+    ['weights.safetensors', 'none-seed1'],
+    ['export/model.safetensors', 'none-seed1'],
+    ['steps/step50/model.safetensors', 'none-seed1'],
+    ['config.json', 'none-seed1'],
+    ['../notes/readme.txt', 'notes'],
+  ])('that has only %s of a run is refused, also to start that run with --resume', (file, found) => {
     const out = fresh();
-    mkdirSync(join(out, 'notes'), { recursive: true });
-    writeFileSync(join(out, 'notes', 'readme.txt'), 'mine');
-    expect(train(out, { steps: 2 }).status).toBe(0);
+    const path = join(out, 'none-seed1', file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, 'mine');
+    expectRefused(train(out), `--out must name a new or empty folder unless --resume is given: ${out} has ${found}`);
+    const resumed = train(out, { steps: 2 }, '--resume');
+    if (found === 'notes') expect(resumed.status).toBe(0);
+    else expectRefused(resumed, `${join(out, 'none-seed1')}: it must be empty to start a run at step 0`, 1);
+    expect(readFileSync(path, 'utf8')).toBe('mine');
+  });
+
+  test('loses what a killed training left half written', () => {
+    const out = fresh();
+    const left = ['table.json', 'none-seed1/config.json', 'none-seed1/steps/step50/model.safetensors'];
+    for (const name of left) {
+      mkdirSync(dirname(join(out, name)), { recursive: true });
+      writeFileSync(join(out, `${name}.new-0123abcd`), '{');
+    }
+    const own = join(out, 'none-seed1', 'notes.new-0123abcd');
+    writeFileSync(own, 'mine');
+    expect(train(out, { steps: 2 }).status).toBe(2);
+    rmSync(own);
+    rmSync(join(out, 'none-seed1'), { recursive: true });
+    mkdirSync(join(out, 'none-seed1', 'steps', 'step50'), { recursive: true });
+    for (const name of left) writeFileSync(join(out, `${name}.new-0123abcd`), '{');
+    expect(train(out, { steps: 2 }, '--resume').stderr).toContain('it must be empty to start a run');
+    expect(readdirSync(out, { recursive: true }).filter((name) => String(name).includes('.new-'))).toEqual([]);
   });
 
   test('gets further runs with --resume', () => {
@@ -123,7 +154,7 @@ describe('the log of a run that resumes', () => {
     expect(train(out).status).toBe(0);
     const own = join(out, 'none-seed1', 'log.jsonl');
     const rows = readFileSync(own, 'utf8').trimEnd().split('\n');
-    for (const bad of ['[1', '{"step":"x"}', '{"step":-1}', '{}', 'null']) {
+    for (const bad of ['[1', '{"step":"x"}', '{"step":-1}', '{}', 'null', '{"step":10}', '{"step":10,"loss":"x"}']) {
       writeFileSync(own, join_([rows[0]!, bad, ...rows.slice(2)]));
       const ran = train(out, {}, '--resume');
       expect(ran.status, bad).toBe(1);
@@ -232,11 +263,25 @@ describe('the file of collected results', () => {
 
   test.each([
     [{ stages: [1] }, 'stages must have objects as entries'],
+    [{ baseline: { method: 'nobody' } }, 'baseline must be an axis of the grid and one of its labels (method: none): '],
+    [{ baseline: { nothing: 'none' } }, 'found nothing: none'],
     [{ stages: [{ seeds: 1, only: 1 }] }, 'only must be an object'],
     [{ stages: [{ seeds: 1, only: { method: [[]] } }] }, 'method must have numbers or texts as values'],
   ])('says what is wrong in a grid with %j', (change, message) => {
     const own = join(folder, 'wrong.json');
     writeFileSync(own, JSON.stringify({ ...source, ...change }));
-    expectRefused(run('collect', { cells }, own), `${own}: ${message}`, 1);
+    const ran = run('collect', { cells }, own);
+    expectRefused(ran, `${own}: `, 1);
+    expect(ran.stderr).toContain(message);
+  });
+
+  test('is not made of a grid that has a key twice', () => {
+    const own = join(folder, 'twice.json');
+    writeFileSync(own, JSON.stringify(source).replace('"seeds":2', '"seeds":2,"seeds":3'));
+    expectRefused(
+      run('collect', { cells }, own),
+      `${own}: grid: it must have each key of an object once: found 'seeds' twice`,
+      1,
+    );
   });
 });
