@@ -135,6 +135,19 @@ class CellMaker {
   std::set<std::string> known_;
 };
 
+// Without it no comparison would be made, and none be missed.
+void check_baseline(const Grid& grid, const std::vector<Axis>& axes) {
+  std::string labels;
+  for (const Axis& axis : axes) {
+    for (const Label& label : axis.labels) {
+      if (axis.name == grid.baseline_axis && label.name == grid.baseline_label) return;
+      labels += (labels.empty() ? "" : ", ") + axis.name + ": " + label.name;
+    }
+  }
+  refuse("baseline", "be an axis of the grid and one of its labels (" + labels + ")",
+         "found " + grid.baseline_axis + ": " + grid.baseline_label);
+}
+
 std::vector<std::string> names_of(const Json& source, const std::string& key) {
   std::vector<std::string> names;
   if (!source.contains(key)) return names;
@@ -211,6 +224,7 @@ Grid parse_grid(const std::string& json) {
     }
     grid.baseline_axis = baseline.begin().key();
     grid.baseline_label = baseline.begin().value().get<std::string>();
+    check_baseline(grid, axes);
   }
   add_stages(grid, base, axes);
   check_measures(grid);
