@@ -348,6 +348,8 @@ TEST_CASE("hostile checkpoints and those of another shape are refused by name") 
         "regularizer");
   CHECK(refusal_with(good, R"("layer_norm":"pre")", R"("layer_norm":"pro")").item == "layer_norm");
   CHECK(refusal_with(good, R"("targets":"0.125)", R"("targets":"inf  )").item == "targets");
+  CHECK_THAT(refusal_with(good, R"("targets":"0.125)", R"("targets":"inf  )").message,
+             ContainsSubstring(": targets: it must be finite numbers in the metadata: found 'inf"));
   CHECK(refusal_with(good, "training.first_moment", "training.first_momenx").item ==
         "training.first_moment");
   Bytes broken = good;

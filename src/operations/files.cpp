@@ -15,9 +15,15 @@ void describe(InputFields& f, CheckpointFiles& files) {
          "from config.json");
 }
 
+FormatError missing_beside(const CheckpointFiles& files, const std::string& field) {
+  const std::string weights = files.model.empty() ? "the weights" : files.model.front()->name();
+  return {weights, field + ".json must be beside it, or be given (--" + field +
+                       " on the command line): found neither"};
+}
+
 Config needed_config(const CheckpointFiles& files) {
   std::optional<Config> config = read_config(files);
-  if (!config) throw FormatError("config.json", "it is missing");
+  if (!config) throw missing_beside(files, "config");
   return std::move(*config);
 }
 

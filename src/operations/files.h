@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "checkpoint/checkpoint_files.h"
 #include "contract/input.h"
 #include "contract/result.h"
+#include "support/error.h"
 #include "training/training_file.h"
 
 namespace eigenscope {
@@ -18,7 +20,10 @@ namespace eigenscope {
 /// model, index, config.
 void describe(InputFields& f, CheckpointFiles& files);
 
-/// Throws FormatError naming the config.json that is missing.
+/// That a file of the name `field`.json is missing, which an operation has a field for: names the weights.
+FormatError missing_beside(const CheckpointFiles& files, const std::string& field);
+
+/// Throws FormatError for a missing config.json, naming the weights.
 Config needed_config(const CheckpointFiles& files);
 
 /// The models of training runs. Errors as for read_model.

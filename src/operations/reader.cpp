@@ -15,7 +15,7 @@ void describe(InputFields& f, ReaderInput& in) {
 
 Reader open_reader(const ReaderInput& in) {
   const Config config = needed_config(in.files);
-  if (!in.tokenizer) throw FormatError("tokenizer.json", "it is missing");
+  if (!in.tokenizer) throw missing_beside(in.files, "tokenizer");
   return {std::make_shared<const Transformer>(open_tensors(in.files), config),
           TextTokenizer::read(*in.tokenizer)};
 }
@@ -26,7 +26,7 @@ std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen
   for (const Passage& passage : passages) {
     for (const int id : passage.ids) {
       if (id < known) continue;
-      throw FormatError("tokenizer.json", "it must be that of the model, which has " +
+      throw FormatError(reader.tokenizer.name(), "it must be that of the model, which has " +
                                               std::to_string(known) + " tokens: its token '" +
                                               shown_name(reader.tokenizer.vocabulary().token(id)) +
                                               "' is number " + std::to_string(id));

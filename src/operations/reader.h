@@ -28,7 +28,7 @@ struct Reader {
 /// Throws FormatError naming the file that is missing, and as Transformer and TextTokenizer do.
 Reader open_reader(const ReaderInput& in);
 
-/// The passages of a text. Throws as cut_passages does, and FormatError ("tokenizer.json") where it gives a token that
+/// The passages of a text. Throws as cut_passages does, and FormatError naming the tokenizer's file where it gives a token that
 /// the model has no embedding for.
 std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen::Index length);
 

@@ -6,6 +6,7 @@
 
 #include "io/json_events.h"
 #include "support/error.h"
+#include "support/named_after.h"
 #include "support/parameter.h"
 #include "training/masked_tokens.h"
 #include "training/regularizers/regularizer.h"
@@ -46,9 +47,8 @@ const std::string& entry(const Safetensors& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) {
     throw FormatError(key,
-                      "the metadata must have it, as a checkpoint of `eigenscope train` does, but "
-                      "it is missing in " +
-                          file.name());
+                      "the metadata must have it, as that of a checkpoint of `eigenscope train` "
+                      "does, but it is missing");
   }
   return found->second;
 }
@@ -62,7 +62,7 @@ void read_entry(const Safetensors& file, std::string_view name, bool later, Read
   try {
     read(text);
   } catch (const InvalidArgument& error) {
-    throw FormatError(key, "in the metadata of " + file.name() + ": " + error.what());
+    throw FormatError(key, std::string("in the metadata: ") + error.what());
   }
 }
 
@@ -72,7 +72,9 @@ std::vector<double> numbers_of(const Safetensors& file, const std::string& key) 
   for (const char* at = text.c_str(); *at != '\0';) {
     char* end = nullptr;
     numbers.push_back(std::strtod(at, &end));
-    if (end == at || !std::isfinite(numbers.back())) throw FormatError(key, "it must be numbers");
+    if (end == at || !std::isfinite(numbers.back()))
+      throw FormatError(
+          key, "it must be finite numbers in the metadata: found '" + shown_name(text) + "'");
     at = *end == ' ' ? end + 1 : end;
   }
   return numbers;
@@ -195,12 +197,14 @@ std::vector<std::byte> write_model_file(const TrainingState& state, const Model<
   return write_safetensors(named_weights(model), metadata_of(state), format);
 }
 
-TrainingState read_training_header(const Safetensors& file) {
+namespace {
+
+TrainingState header_of(const Safetensors& file) {
   if (entry(file, "format") != kFormat) {
     throw FormatError("format",
                       std::string("it must be '") + kFormat +
                           "' in the metadata of a checkpoint of `eigenscope train`, but is '" +
-                          shown_name(entry(file, "format")) + "' in " + file.name());
+                          shown_name(entry(file, "format")) + "'");
   }
   TrainingState state;
   for (const NumberField& field : number_fields()) {
@@ -240,8 +244,8 @@ TrainingState read_training_header(const Safetensors& file) {
   return state;
 }
 
-TrainingState read_training_file(const Safetensors& file) {
-  TrainingState state = read_training_header(file);
+TrainingState state_of(const Safetensors& file) {
+  TrainingState state = header_of(file);
   const ParameterLayout layout(state.settings.model);
   check_shapes(file, layout);
   const auto own = make_regularizer<float>(state.settings, layout);
@@ -270,8 +274,8 @@ TrainingState read_training_file(const Safetensors& file) {
   return state;
 }
 
-TrainedModel read_model(const Safetensors& file) {
-  TrainingState state = read_training_header(file);
+TrainedModel model_of(const Safetensors& file) {
+  TrainingState state = header_of(file);
   check_shapes(file, ParameterLayout(state.settings.model));
   TrainedModel trained{state.settings, std::move(state.tokenizer),
                        Model<float>(state.settings.model)};
@@ -281,6 +285,18 @@ TrainedModel read_model(const Safetensors& file) {
         {trained.model.parameters().data() + block.offset, static_cast<std::size_t>(block.size())});
   }
   return trained;
+}
+
+}  // namespace
+
+TrainingState read_training_header(const Safetensors& file) {
+  return named_after(file.name(), [&] { return header_of(file); });
+}
+TrainingState read_training_file(const Safetensors& file) {
+  return named_after(file.name(), [&] { return state_of(file); });
+}
+TrainedModel read_model(const Safetensors& file) {
+  return named_after(file.name(), [&] { return model_of(file); });
 }
 
 std::string config_text(const ModelSettings& settings) {

@@ -388,6 +388,6 @@ test('the simulated rows of the heads, and text that a model samples itself', ()
 test('text asks for all three files', () => {
   for (const name of ['config', 'tokenizer'] as const) {
     const job = () => native.createJob('attend', { ...files, [name]: null, text: 'a', length: 9 });
-    expect(job).toThrow(`${name}.json: it is missing`);
+    expect(job).toThrow(`${name}.json must be beside it, or be given (--${name} on the command line): found neither`);
   }
 });
