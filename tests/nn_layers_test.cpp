@@ -38,7 +38,7 @@ VectorXd softmax_by_exp(const VectorXd& logits) {
 TEST_CASE("products equal Eigen's for every shape, transposed and added") {
   for (const Index rows : {1, 3, 8, 9, 17}) {
     for (const Index columns : {1, 4, 7}) {
-      for (const Index inner : {1, 5, 513}) {
+      for (const Index inner : {0, 1, 5, 513}) {
         const MatrixXd a = random_matrix(rows, inner, 1), b = random_matrix(inner, columns, 2);
         const MatrixXd at = a.transpose(), bt = b.transpose();
         MatrixXd c = random_matrix(rows, columns, 3);
@@ -50,7 +50,7 @@ TEST_CASE("products equal Eigen's for every shape, transposed and added") {
                  rows);
         CHECK((c - a * b).norm() < 1e-12 * (1 + expected.norm()));
         const Eigen::MatrixXf as = a.cast<float>(), bs = b.cast<float>();
-        Eigen::MatrixXf cs(rows, columns);
+        Eigen::MatrixXf cs = Eigen::MatrixXf::Constant(rows, columns, 7);
         multiply(rows, columns, inner, factor(as.data(), rows), factor(bs.data(), inner), cs.data(),
                  rows);
         CHECK((cs.cast<double>() - a * b).norm() < 1e-5 * (1 + expected.norm()));

@@ -73,9 +73,11 @@ class ScriptJob {
     });
   }
   val found() const {
-    ScriptResult result;
-    result.bytes("found", job_->found(), false, {});
-    return result.value()["found"];
+    return guarded([&] {
+      ScriptResult result;
+      result.bytes("found", job_->found(), false, {});
+      return val(result.value()["found"]);
+    });
   }
 
  private:

@@ -207,6 +207,15 @@ double inner_product(const double* a, const double* b, Index count) {
 
 template <class Scalar, class Sum>
 void multiply(Index inner, std::span<const Product<Scalar, Sum>> products) {
+  if (inner == 0) {  // sums without terms, which no block below would write
+    for (const Product<Scalar, Sum>& p : products) {
+      if (p.add) continue;
+      for (Index column = 0; column < p.columns; ++column) {
+        std::fill_n(p.c + column * p.leading, p.rows, Sum(0));
+      }
+    }
+    return;
+  }
 #ifdef __x86_64__
   const int bits = vector_bits();
   if (bits == 512) {
