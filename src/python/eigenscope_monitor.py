@@ -1027,7 +1027,7 @@ class AttentionProbe:
                 seen &= own > torch.finfo(own.dtype).min / 2
                 logits = logits + own
         count = seen.sum(-1)
-        valid = (count >= 2).double()
+        valid = (count >= 2).float()
         weights = torch.softmax(logits.masked_fill(~seen, -math.inf), -1).nan_to_num(0.0)
         entropy = torch.special.entr(weights).sum(-1) / count.clamp(min=2).log()
         new = [
