@@ -19,13 +19,16 @@ afterAll(() => strict.close());
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-/** Width and height of the whole page on a screen. */
+/** Width and height of the whole page on a screen, once what is in sight was drawn for it. */
 async function sizeOn(page: Page, screen: typeof PHONE): Promise<typeof PHONE> {
   await page.setViewportSize(screen);
   return page.evaluate(async () => {
-    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
-    const { scrollWidth, scrollHeight } = document.documentElement;
-    return { width: scrollWidth, height: scrollHeight };
+    const root = document.documentElement;
+    for (let height = NaN, same = 0; same < 3; height = root.scrollHeight) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      same = root.scrollHeight === height ? same + 1 : 0;
+    }
+    return { width: root.scrollWidth, height: root.scrollHeight };
   });
 }
 
