@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readFileSync } from 'node:fs';
 import { count, decade, fixed, padded, short, tick } from '../../web/charts/format';
-import { layerColour, parts } from '../../web/charts/palette';
+import { fieldRamp, layerColour, parts } from '../../web/charts/palette';
 import { linesOf, wrapped } from '../../web/charts/provenance';
 import { csvOf, jsonOf, type Table } from '../../web/charts/table';
 import { withError } from '../../web/charts/with-error';
@@ -195,4 +195,14 @@ test('the axis of the loss leaves out the first tenth of the steps, and says how
   expect(top).toBeLessThan(points[0]![1]);
   expect(aboveText(top, [...points, [210, NaN]])).toBe('above this axis: up to 8');
   expect(aboveText(top, settled(points))).toBe('');
+});
+
+test('the largest cell of a matrix stands out from an empty one, in light and in dark', () => {
+  for (const theme of ['light', 'dark']) {
+    vi.stubGlobal('document', { documentElement: { dataset: { theme } } });
+    const ramp = fieldRamp();
+    expect(contrast(ramp(0), ramp(1)), theme).toBeGreaterThan(9);
+    expect(contrast(ramp(0), ramp(0.5)), theme).toBeGreaterThan(2);
+  }
+  vi.unstubAllGlobals();
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import operations from '../../web/generated/operations.json';
 import { count } from '../../web/charts/format';
+import { placesOf } from '../../web/chapters/train/method-styles';
 import { resultsOf, type PublishedResults, type ResultsFile } from '../../web/chapters/train/published-results';
 import { claimText, isInsignificant, METHOD_NAMES, methodsOf } from '../../web/chapters/train/published-rows';
 import { differencesText, sensitivityText } from '../../web/chapters/train/rates-rows';
@@ -232,5 +233,17 @@ test('names of methods that act on some heads or steps say on how many', () => {
   for (const [method, own] of partial) {
     const part = own.target_heads ? `${own.target_heads} of ${heads} heads` : `steps 1–${own.target_steps}`;
     expect(METHOD_NAMES[method]).toContain(part);
+  }
+});
+
+test('a method has one place among the series in every figure, and no two share one', () => {
+  const [runs, rates] = [
+    ['none', 'locater-frobenius', 'locater', 'no-attention'],
+    ['none', 'frobenius-m1', 'initial-m1', 'initial-m1-half', 'warmup-clip', 'capped-growth'],
+  ].map(placesOf);
+  expect(runs.slice(0, 3)).toEqual([0, 2, 1]);
+  expect(rates.slice(0, 2)).toEqual([0, 2]);
+  for (const places of [runs, rates, placesOf(['qk-decay', 'locater-random', 'locater-covariance'])]) {
+    expect(new Set(places).size).toBe(places.length);
   }
 });

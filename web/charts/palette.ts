@@ -18,7 +18,7 @@ function rampOf(stops: string[]): Ramp {
 
 const fields = {
   light: rampOf(['#f7f9fb', '#c9dcec', '#7fb0d6', '#2f77b4', '#0c2f5e']),
-  dark: rampOf(['#10161d', '#15293e', '#1b4367', '#265f90', '#3a7ab6']), // large light areas would glare
+  dark: rampOf(['#10161d', '#16344f', '#235d8f', '#4795d1', '#a3d0f2']),
 };
 
 /** One hue, lightness alone encodes the value: safe for every kind of colour vision. */
@@ -50,7 +50,7 @@ export type Fate = 'alive' | 'rank' | 'entropy' | 'both';
 // Green, blue and orange of Okabe and Ito, pale on light paper and dim on dark.
 const fates: Record<'light' | 'dark', Record<Fate, string>> = {
   light: { alive: '#8fd3b6', rank: '#a9c9e8', entropy: '#f3c58f', both: '#c9c3cc' },
-  dark: { alive: '#1d6d52', rank: '#1e3f63', entropy: '#6b431a', both: '#3c3944' },
+  dark: { alive: '#2c8c6a', rank: '#2a5788', entropy: '#96602a', both: '#55505f' },
 };
 
 /** The colour of a fate, as hexadecimal red, green, blue. */

@@ -1,6 +1,5 @@
 import { tick } from '../../charts/format';
 import { legend, textWidth } from '../../charts/legend';
-import { series } from '../../charts/palette';
 import { chart, link, ruleX, text } from '../../charts/plot';
 import { finiteCell, type Table } from '../../charts/table';
 import { BARS } from '../../charts/with-error';
@@ -146,11 +145,11 @@ export class MethodsFigure extends PublishedFigure {
           y1: at,
           y2: at,
           x2: (row: MethodRow) => mean(row) + reach(row),
-          stroke: series[0],
+          stroke: 'var(--ink)',
           strokeWidth: 2,
           ariaDescription: 'error bars',
         }),
-        meanMark(rows, { x: mean, y: at, r: 4 }, (row) => row[name], series[0], 'mean'),
+        meanMark(rows, { x: mean, y: at, r: 4 }, (row) => row[name], 'var(--ink)', 'mean'),
         ...(room > 0
           ? [
               text(rows, {

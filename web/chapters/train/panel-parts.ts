@@ -35,9 +35,16 @@ export const HOLLOW: Entry = {
   colours: ['currentColor'],
 };
 
-/** A legend of lines in the colours and dashes of a series, and what else it has, so many pixels wide. */
-export function lineLegend(texts: readonly string[], width: number, more: readonly Entry[] = []) {
-  return legend([...texts.map(lineEntry), ...more], 0, width);
+/**
+ * A legend of lines in the colours and dashes of these places of the series, and what else it has, so many pixels wide.
+ */
+export function lineLegend(
+  texts: readonly string[],
+  width: number,
+  more: readonly Entry[] = [],
+  places: readonly number[] = [...texts.keys()],
+) {
+  return legend([...texts.map((text, i) => lineEntry(text, places[i])), ...more], 0, width);
 }
 
 /** Dots at means, hollow where a test found no difference from the baseline. */

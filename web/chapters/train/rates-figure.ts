@@ -17,6 +17,7 @@ import {
   trainedMark,
   type Panel,
 } from './panel-parts';
+import { placesOf } from './method-styles';
 import type { ChosenExperiment, PanelsDescription, Shown } from './panels-figure';
 import { partText, referenceCells, REFERENCES } from './published-results';
 import { claimText, differenceText, meansText, METHOD_NAMES, methodsOf, runsText } from './published-rows';
@@ -87,7 +88,7 @@ export const ratesFigure: PanelsDescription<Methods> = {
     return {
       columns,
       height,
-      names: lineLegend(named.map(nameOf), width, [HOLLOW]),
+      names: lineLegend(named.map(nameOf), width, [HOLLOW], placesOf(named)),
       panels: [
         panel('final loss, bits per byte', size, 'loss', named, shown),
         panel('attention entropy', size, 'entropy', named, shown),
@@ -194,18 +195,21 @@ function panel(
         strokeWidth: 1,
         ariaDescription: 'other methods',
       }),
-      ...named.flatMap((method, at) => [
-        line(own(method), {
-          x: 'rate',
-          y: mean,
-          stroke: series[at],
-          strokeWidth: 2,
-          strokeDasharray: dashes[at],
-          ariaDescription: nameOf(method),
-        }),
-        errorBars(own(method), rateOf, spread, { stroke: series[at] }),
-        meanMark(own(method), { x: 'rate', y: mean, r }, spread, series[at], `${nameOf(method)}, mean`),
-      ]),
+      ...placesOf(named).flatMap((at, i) => {
+        const method = named[i];
+        return [
+          line(own(method), {
+            x: 'rate',
+            y: mean,
+            stroke: series[at],
+            strokeWidth: 2,
+            strokeDasharray: dashes[at],
+            ariaDescription: nameOf(method),
+          }),
+          errorBars(own(method), rateOf, spread, { stroke: series[at] }),
+          meanMark(own(method), { x: 'rate', y: mean, r }, spread, series[at], `${nameOf(method)}, mean`),
+        ];
+      }),
       chosenMark(chosen, { x: 'rate', y: mean, r: 7 }),
       trainedMark(trained, { x: 'rate', y: 'value' }),
     ],

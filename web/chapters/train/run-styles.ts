@@ -1,5 +1,6 @@
 import type { Entry } from '../../charts/legend';
 import { dashes, series } from '../../charts/palette';
+import { placesOf } from './method-styles';
 import type { ShownRun } from './shown-runs';
 import { regularizers } from './state';
 
@@ -11,9 +12,15 @@ export interface RunStyle {
   dash: string;
 }
 
-/** Runs with their colours and dashes, which are those of their places. */
+/** Runs with the colours and dashes of their regularizers. */
 export function stylesOf(runs: readonly ShownRun[]): RunStyle[] {
-  return runs.map((run, place) => ({ run, name: regularizers[run.kind], colour: series[place], dash: dashes[place] }));
+  const places = placesOf(runs.map(({ kind }) => kind));
+  return runs.map((run, i) => ({
+    run,
+    name: regularizers[run.kind],
+    colour: series[places[i]],
+    dash: dashes[places[i]],
+  }));
 }
 
 /** Legend entries of the runs. */

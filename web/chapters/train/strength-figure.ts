@@ -17,6 +17,7 @@ import {
   trainedMark,
   type Panel,
 } from './panel-parts';
+import { placesOf } from './method-styles';
 import type { PanelsDescription, Shown } from './panels-figure';
 import { partText, referenceCells, REFERENCES, type PublishedResults } from './published-results';
 import { differenceText, meansText, runsText } from './published-rows';
@@ -66,7 +67,7 @@ export const strengthFigure: PanelsDescription<Strengths> = {
   title: 'Perplexity and entropy against the strength',
   rows: (results) => ({ methods: strengthsOf(results), points: strengthPoints(results) }),
   *panels(shown, width) {
-    const forms = formsOf(shown.rows.methods).map(formName);
+    const forms = formsOf(shown.rows.methods);
     const columns = width >= 1000 ? 4 : 2;
     const height = width >= 560 ? HEIGHT.wide : HEIGHT.narrow;
     const size = { width: width / columns, height };
@@ -74,7 +75,7 @@ export const strengthFigure: PanelsDescription<Strengths> = {
       panel('perplexity', biases, size, shown),
       panel('entropy', biases, size, shown),
     ]);
-    return { columns, height, names: lineLegend(forms, width, [HOLLOW]), panels };
+    return { columns, height, names: lineLegend(forms.map(formName), width, [HOLLOW], placesOf(forms)), panels };
   },
   caption: ({ rows: { points }, results: [found] }) =>
     [strengthText(points), meansText(points), referencesText(found.references, '(perplexity)')].join(' ') +
@@ -111,7 +112,7 @@ export const strengthFigure: PanelsDescription<Strengths> = {
   }),
 };
 
-/** The forms in the grid's order, so that colours stay, and last the model without attention. */
+/** The forms in the grid's order, and last the model without attention. */
 function formsOf(methods: readonly Strength[]): Form[] {
   const forms = [...new Set(methods.map(({ form }) => form))];
   return [...forms.filter((form) => form !== 'no-attention'), ...forms.filter((form) => form === 'no-attention')];
@@ -124,6 +125,7 @@ function panel(
   { rows: { methods, points: all }, results: [found], choice: { axes }, trained: [trials] }: Shown<Strengths>,
 ): Panel {
   const places = strengthPlaces(methods);
+  const forms = formsOf(methods);
   const place = ({ strength }: { strength: number | null }) => places.of(strength);
   const spread = (point: StrengthPoint) => point[value];
   const own = all.filter((point) => point.biases === biases);
@@ -161,7 +163,8 @@ function panel(
       gridY({ ticks: 4, strokeOpacity: 0.08 }),
       titleMark(`${value}, ${biases === 'with' ? '' : 'no '}biases`),
       ...(value === 'perplexity' ? referenceMarks(found.references, [ends[0] - room, top]) : []),
-      ...formsOf(methods).flatMap((form, i) => {
+      ...placesOf(forms).flatMap((i, at) => {
+        const form = forms[at];
         const points = own.filter((it) => it.form === form && mean(it) <= cut);
         const beyond = own.filter((it) => it.form === form && mean(it) > cut);
         // Without a strength, a method is a line to compare the others with.
