@@ -9,6 +9,7 @@ const USED: Readonly<Record<string, readonly string[]>> = {
   'd3-delaunay': [],
   'd3-geo': ['geoPath', 'geoTransform'],
   'd3-random': [],
+  'd3-shape': ['area', 'curveLinear', 'line', 'symbolCircle', 'symbolDiamond', 'symbolTimes', 'symbolTriangle'],
   'd3-time-format': [],
 };
 const PREFIX = '\0lean-plot:';
@@ -27,7 +28,7 @@ function moduleOf(name: string, path: string, exported: readonly string[]): stri
 }
 
 /**
- * Leaves projections of maps, triangulations, random numbers and dates out of the page: Observable Plot refers to them,
+ * Leaves projections of maps, triangulations, random numbers, dates, and most curves and symbols out of the page: Observable Plot refers to them,
  * and no figure uses them.
  */
 export function leanPlot(): Plugin {
