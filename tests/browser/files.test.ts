@@ -99,6 +99,15 @@ const PRUNED = safetensorsOf(
 );
 const CONFIG = JSON.stringify({ model_type: 'llama', num_attention_heads: HEADS, hidden_size: MODEL });
 
+test('names of files as long as they may be make no view wider than its screen', async () => {
+  const { page } = await visit(browser, `${host.address}#model`, { viewport: { width: 390, height: 844 } });
+  await pickModel(page, [picked(`${'x'.repeat(180)}.safetensors`, PRUNED), picked('config.json', CONFIG)]);
+  await page.locator('[data-report]', { hasText: '8 heads' }).waitFor();
+  await expect.poll(() => page.locator('[data-table-status]').textContent()).toContain('xxx');
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  expect(await width()).toBe(390);
+});
+
 test('a head whose queries are zero is read with variance 0, and counted where it has no place', async () => {
   const { page, errors } = await visit(browser, `${host.address}#model`);
   await pickModel(page, [picked('pruned.safetensors', PRUNED), picked('config.json', CONFIG)]);
@@ -171,6 +180,7 @@ const FOLDERS: [Record<string, string>, RegExp][] = [
   [{ 'weights.pt': TORCH }, /weights\.pt: it must end with the directory of a ZIP archive/],
   [{ 'pytorch_model.bin': TORCH }, /pytorch_model\.bin: it must end with the directory of a ZIP archive/],
   [{ 'config.json': '{}' }, /No \.safetensors, \.gguf or PyTorch file was found beside the JSON/],
+  [{ 'optimizer.pt': TORCH }, /Training state is not opened: folder\/optimizer\.pt/],
 ];
 
 test('a dropped folder without weights that can be read is told what is wrong, and replaces nothing', async () => {
@@ -189,6 +199,27 @@ test('a dropped folder without weights that can be read is told what is wrong, a
   // What could not be read has replaced nothing: the controls are those of the checkpoint that is open.
   await page.locator('input[name="field-model-frame"][value="embeddings"]').check();
   await report.filter({ hasText: 'with the covariance of the token embeddings' }).waitFor();
+  expect(errors).toEqual([]);
+});
+
+test('of several models those that can be read open, and the others are listed with their reasons', async () => {
+  const { page, errors } = await visit(browser, `${host.address}#model`);
+  await pickModel(page, [
+    picked('config.json', CONFIG),
+    picked('one.safetensors', PRUNED),
+    picked('unet.pt', TORCH),
+    picked('two.safetensors', PRUNED),
+    picked('other.safetensors', safetensors(`{"x":${tensor('F32', '[8,8]', 0, 256)}}`, 256)),
+    picked('optimizer.pt', TORCH),
+  ]);
+  const report = page.locator('[data-report]', { hasText: '8 heads of two.safetensors' });
+  await report.waitFor();
+  expect(await report.textContent()).toContain('8 heads of one.safetensors');
+  expect(await report.textContent()).toContain('Training state is not opened: optimizer.pt.');
+  const problem = await page.locator('[data-problem]').textContent();
+  expect(problem).toMatch(/^Not opened: other\.safetensors: .* unet\.pt: it must end with the directory of a ZIP/);
+  // The form for names of tensors is that of a model which is not open.
+  expect(await page.locator('[data-map-form]').isVisible()).toBe(false);
   expect(errors).toEqual([]);
 });
 

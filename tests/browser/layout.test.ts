@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { viewNames } from '../../web/chapters/views';
 import { FIGURES } from '../../web/ui/registry';
-import { blocks, browser, host, openBrowser, showView, visit } from './browser';
+import { blocks, browser, go, host, openBrowser, showView, visit } from './browser';
 
 openBrowser();
 
@@ -46,6 +46,14 @@ test('at most twelve figures are in sight, the others one click away', async () 
     inSight += await page.locator(`#${view} .figure:visible`).count();
   }
   expect(inSight).toBeLessThanOrEqual(12);
+  // One that a link unfolds has its title in sight, below the bar.
+  await go(page, 'train?figure=trainability');
+  const line = page.locator('details.folded:has(#figure-trainability) > summary');
+  const bar = page.locator('.masthead');
+  await expect
+    .poll(async () => (await line.boundingBox())!.y - (await bar.boundingBox())!.height)
+    .toBeGreaterThanOrEqual(0);
+  expect((await line.boundingBox())!.y).toBeLessThan(200);
 });
 
 describe.each([

@@ -216,8 +216,8 @@ test('a file field is cut off by its label, beyond which some browsers lay it ou
   const { page } = await visit(browser, `${host.address}#model`);
   const labels = await page.locator('label:has(input[type="file"])').evaluateAll((all) =>
     all.map((it) => {
-      const { overflowX, position } = getComputedStyle(it);
-      return `${overflowX} ${position}`;
+      const { display, overflowX, position } = getComputedStyle(it);
+      return `${overflowX} ${position}${display === 'inline' ? ' but inline' : ''}`;
     }),
   );
   expect(labels.length).toBeGreaterThan(3);

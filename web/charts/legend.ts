@@ -102,6 +102,15 @@ function halves(text: string): [string, string] {
   return at > 0 ? [text.slice(0, at), text.slice(at + 1)] : [text, ''];
 }
 
+/** A text with its middle left out, such as that of a long file name, where it takes more than so many pixels. */
+function fitted(text: string, room: number): string {
+  const around = (kept: number) =>
+    `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(text.length - Math.floor(kept / 2))}`;
+  let kept = text.length;
+  while (kept > 2 && textWidth(kept < text.length ? around(kept) : text) > room) kept--;
+  return kept < text.length ? around(kept) : text;
+}
+
 /** Entries laid out in rows from `top` on: the picture and the height it takes. */
 export function legend(entries: Entry[], left: number, right: number, top = 0) {
   const group = element('g', { 'aria-hidden': 'true', 'font-size': 12, fill: 'currentColor', 'text-anchor': 'start' });
@@ -116,9 +125,10 @@ export function legend(entries: Entry[], left: number, right: number, top = 0) {
     const place = element('g', { transform: `translate(${x}, ${top + 10 + row * ROW})` });
     place.append(swatch(entry));
     const [text, rest] = x + width > right ? halves(entry.text) : [entry.text, ''];
-    place.append(element('text', { x: SWATCH, dy: '0.32em' }, text));
+    const room = right - x - SWATCH;
+    place.append(element('text', { x: SWATCH, dy: '0.32em' }, fitted(text, room)));
     if (rest) {
-      place.append(element('text', { x: SWATCH, y: ROW, dy: '0.32em' }, rest));
+      place.append(element('text', { x: SWATCH, y: ROW, dy: '0.32em' }, fitted(rest, room)));
       row++;
     }
     group.append(place);

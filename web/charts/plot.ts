@@ -1,4 +1,5 @@
 import { plot, type Markish, type PlotOptions, type Scale } from '@observablehq/plot';
+import { tick } from './format';
 import { legend, type Entry } from './legend';
 import { element } from './picture';
 import { subscriptParts } from './subscript';
@@ -50,12 +51,17 @@ function lower(text: SVGTextElement): void {
   text.replaceChildren(...spans);
 }
 
+/** Ticks of an axis that asks for no other format; names stay as they are. */
+const tickFormat = (value: unknown) => (typeof value === 'number' ? tick(value) : String(value));
+
 /** Draws a chart with the page's type and colours. `label` is what a screen reader says of it. */
 export function chart(options: PlotOptions & { label: string }): Chart {
-  const { label, ...rest } = options;
+  const { label, x, y, ...rest } = options;
   const made = plot({
     style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },
     ...rest,
+    x: { tickFormat, ...x },
+    y: { tickFormat, ...y },
   });
   const svg = made as unknown as SVGSVGElement;
   // Its rules are those of figures.css, and of standalone() for files: a sheet with each drawing would have the styles

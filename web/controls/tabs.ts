@@ -29,9 +29,10 @@ export function followViews(state: PageState): void {
       tab.tabIndex = name === view ? 0 : -1;
       panels.get(name)?.toggleAttribute('hidden', name !== view);
     }
-    const target = place ? document.getElementById(place) : null;
-    const folded = target?.closest('details');
+    const named = place ? document.getElementById(place) : null;
+    const folded = named?.closest('details');
     if (folded) folded.open = true;
+    const target = folded ?? named; // its title is the line that unfolds it
     if (other) scrollTo({ top: target ? 0 : (left.get(view) ?? 0), behavior: 'instant' });
     if (target && !isInSight(target)) target.scrollIntoView({ behavior: 'instant' });
   };

@@ -30,6 +30,8 @@ export class Frame {
   top: number;
   /** Pixels at the foot of the screen that controls cover. */
   private foot: number;
+  /** The height of its picture depends on its place. */
+  private isInSight = false;
   /** Its number and name: "Figure 1. Localization". */
   get title(): string {
     return child(this.root, '.figure-head h2').textContent.replace(/\s+/g, ' ').trim();
@@ -87,13 +89,13 @@ export class Frame {
     return menu;
   }
 
-  /** Calls back when the place has another width than before. */
+  /** Calls back when the place has another width than before, or another height is left for a picture in sight. */
   onResize(listener: () => void): void {
     const sizes = new ResizeObserver(() => {
       // Kept, not asked for at every drawing: asking makes the browser lay out the whole page.
-      const { width } = this;
+      const { width, top, foot } = this;
       this.measure();
-      if (this.width !== width) listener();
+      if (this.width !== width || (this.isInSight && (this.top !== top || this.foot !== foot))) listener();
     });
     sizes.observe(this.chart);
     sizes.observe(document.body); // what is above the place has another height
@@ -122,6 +124,7 @@ export class Frame {
    * the legend's pixels.
    */
   heightInSight(shape: Shape, legend: number): number {
+    this.isInSight = true;
     const room = Math.floor(innerHeight - this.top - this.foot - legend - DESCENT);
     return Math.max(shape.least, Math.min(room, this.height(shape)));
   }

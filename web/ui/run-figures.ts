@@ -43,6 +43,7 @@ export function runFigures<Id extends FigureId, S extends Values>(
 function followSight(figures: FramedFigure[]): Signal<ReadonlySet<string>> {
   const changed = new Signal<ReadonlySet<string>>();
   const seen = new Set<FramedFigure>();
+  let isKnown = false;
   const sight = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {
@@ -50,8 +51,13 @@ function followSight(figures: FramedFigure[]): Signal<ReadonlySet<string>> {
         if (figure && isIntersecting) seen.add(figure);
         else if (figure) seen.delete(figure);
       }
-      const names = [...seen].flatMap(({ inputs, repaintOn, beside }) => beside ?? [...inputs, ...repaintOn]);
-      if (seen.size > 0) changed.send(new Set(names)); // between figures the last ones count
+      // Between figures the last ones count, before all of them the first that is unfolded.
+      if (seen.size === 0 && isKnown) return;
+      const first = figures.find(({ frame }) => !frame.root.closest('details:not([open])'));
+      const shown = seen.size > 0 ? [...seen] : first ? [first] : [];
+      isKnown = true;
+      const names = shown.flatMap(({ inputs, repaintOn, beside }) => beside ?? [...inputs, ...repaintOn]);
+      changed.send(new Set(names));
     },
     { rootMargin: BAND },
   );

@@ -1,5 +1,6 @@
 import { short } from '../../charts/format';
 import { Handle } from '../../charts/handle';
+import { textWidth } from '../../charts/legend';
 import { MarkTip, type Mark } from '../../charts/mark-tip';
 import { layerColour } from '../../charts/palette';
 import { element } from '../../charts/picture';
@@ -14,6 +15,8 @@ import type { Store } from './state';
 
 /** Eigenvalues up to this are linear on the axis, larger ones logarithmic. */
 const LINEAR = 0.1;
+/** Pixels beside the axis, and between two labels of it. */
+const [SIDE, LABEL_GAP] = [10, 8];
 /** The axis reaches at least so far to either side: the handles then move, not the axis under them. */
 const REACH = 30;
 /** Standard deviations that the axis has room for. */
@@ -91,14 +94,14 @@ export class SpectrumPanel {
   draw(point: Point, { x, y, width, height }: Box): SVGSVGElement {
     this.range = this.axisFor(point);
     const decades = [0.1, 1, 10, 100, 1000, 1e4].filter((it) => it < this.range);
-    const few = width < 420 ? decades.filter((it) => it > LINEAR) : decades;
+    const few = apart(decades, this.range, width / 2 - SIDE);
     const ticks = [...few.map((it) => -it), 0, ...few];
     this.own = chart({
       label: 'eigenspectrum',
       width,
       height,
-      marginLeft: 10,
-      marginRight: 10,
+      marginLeft: SIDE,
+      marginRight: SIDE,
       marginTop: 26,
       marginBottom: 40,
       x: {
@@ -317,4 +320,17 @@ function variancesOf(it: { variance: number; variance_modulus: number; variance_
     `variance ${short(it.variance)} (trace), ${short(it.variance_modulus)} (modulus), ` +
     `${short(it.variance_frobenius)} (Frobenius)`
   );
+}
+
+/** Ticks above 0 whose labels have room on half the axis, of so many pixels: the outermost first. */
+function apart(ticks: readonly number[], range: number, half: number): number[] {
+  const place = (it: number) => (half * Math.log1p(it / LINEAR)) / Math.log1p(range / LINEAR);
+  const room = (a: number, b: number) => (textWidth(short(-a)) + textWidth(short(-b))) / 2 + LABEL_GAP;
+  const kept: number[] = [];
+  for (const it of [...ticks].reverse()) {
+    const [outer] = kept;
+    const isFree = (other: number) => Math.abs(place(other) - place(it)) >= room(other, it);
+    if (isFree(0) && (outer === undefined || isFree(outer))) kept.unshift(it);
+  }
+  return kept;
 }

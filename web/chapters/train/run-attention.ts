@@ -20,6 +20,9 @@ interface Result {
   output: Output<'run-attention'>;
 }
 
+/** Pixels of a row with a letter, and of the picture's side beside its cells. */
+const [LETTER, AROUND] = [13, 60];
+
 /** What a head of a run attends to in a text, as it learns. */
 export class RunAttentionFigure implements Figure {
   readonly id = 'run-attention';
@@ -106,7 +109,7 @@ export class RunAttentionFigure implements Figure {
     const colours = stripOf((t) => fieldRamp()(Math.sqrt(t)));
     const key = legend([{ text: 'weight 0 to 1 (square root scale)', kind: 'strip', colours }], 0, frame.width);
     const tokens = result.output.tokens.map(({ token }) => tokenText(token));
-    const fits = length * 8 < side && tokens.every((token) => token.length < 3);
+    const fits = length * LETTER < side - AROUND && tokens.every((token) => token.length < 3);
     const labels = {
       label: 'attention weights',
       x: 'key →',

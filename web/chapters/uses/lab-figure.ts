@@ -48,8 +48,14 @@ export function askedState({ state, quality }: FigureContext, quick: Quick): Rea
   return { ...state, ...Object.fromEntries(names.map((name) => [name, Math.min(quick[name]!, state[name])])) };
 }
 
+/** Whether an answer has a number in each of its rows: those of training runs come one run after the other. */
+function isInEveryRow(output: object): boolean {
+  const rows = 'rows' in output ? (output.rows as object[]) : [];
+  return rows.every((row) => !('trainings' in row) || row.trainings !== 0);
+}
+
 /** A lab: two charts side by side, with the sentence that its numbers fill. */
-export abstract class LabFigure<Output> implements Figure {
+export abstract class LabFigure<Output extends object> implements Figure {
   abstract readonly inputs: readonly (keyof State & string)[];
   readonly repaintOn: readonly (keyof State & string)[] = [];
   /** The title of another answer than the build's, whose finding is the title on the page. */
@@ -108,6 +114,7 @@ export abstract class LabFigure<Output> implements Figure {
     }
     this.claim.classList.add(BEFORE);
     const whole = await this.answer(context, (output, progress) => {
+      if (!isInEveryRow(output)) return; // the answer before stays until there is one to put in its place
       take(output);
       context.show(progress);
     });

@@ -31,7 +31,7 @@ function curves(output: AgentOutput, rows: readonly AgentRow[], x: 'distractors'
       ariaDescription: 'most frequent action',
     }),
     ...POLICIES.flatMap((policy, i) => {
-      const own = rows.filter((row) => row.policy === policy && row.trainings > 0);
+      const own = rows.filter((row) => row.policy === policy);
       const look = { stroke: series[i], dash: dashes[i], name: `accuracy over ${x}, ${policy}` };
       return curveMarks(own, { x, y: 'accuracy', ...look });
     }),

@@ -23,8 +23,7 @@ const PRIORS = Object.keys(LABELS) as PriorRow['prior'][];
 export const PRIOR_LINES: Entry[] = Object.values(LABELS).map(lineEntry);
 export const PRIOR_DOTS: Entry[] = [dashedEntry('W = m I'), ...Object.values(LABELS).map(ringEntry)];
 
-const known = (rows: readonly PriorRow[], prior: string) =>
-  rows.filter((row) => row.prior === prior && row.trainings > 0);
+const known = (rows: readonly PriorRow[], prior: string) => rows.filter((row) => row.prior === prior);
 
 /** Accuracy over the number of training examples. */
 export function accuracyMarks({ rows }: PriorOutput): Markish[] {

@@ -41,7 +41,7 @@ function marksOf(
 ): Markish[] {
   return priors.flatMap((prior) => {
     const i = PRIORS.indexOf(prior);
-    const own = rows.filter((row) => row.prior === prior && row.trainings > 0);
+    const own = rows.filter((row) => row.prior === prior);
     return curveMarks(own, { x: 'bytes', y, stroke: series[i], dash: dashes[i], name: `${y}, ${prior}` });
   });
 }
