@@ -122,7 +122,7 @@ async function pointAt(page: Page, id: FigureId, mark: string): Promise<void> {
 
 const CIRCLES: [FigureId, string, RegExp][] = [
   ['lead', 'simulation, mean 0.25', /^m = 0\.25, v = \S+: localization index L 0\.\d+ ± \S+, .+ simulated seq/],
-  ['row-entropy', 'simulation, 8 keys', /^T = 8, s \S+: row entropy 0\.\d+/],
+  ['row-entropy', 'simulation, 8 keys', /^T = 8, s \S+: attention entropy 0\.\d+/],
   ['softmax-row', 'attention weight, clipped', /^key \d+: weight, \w+: 0/],
   ['depth', 'variance 0.1', /^v = 0\.1, layer \d+: \w+ \w+ \S+( ± \S+)?, 2 stacks$/],
   ['token-metric', 'heads of the sample', /layer \d, head \d+: W (alone|weighted by C): .+ \S+, .+ \S+$/],

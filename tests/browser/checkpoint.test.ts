@@ -163,7 +163,7 @@ test('heads are measured on opening, and those that stand out are one click away
   const sinks = (await column(page, 'Sink, text')).map(number);
   const chosen = () =>
     page.locator('[data-head-table] tbody tr').evaluateAll((list) => list.findIndex((it) => it.ariaCurrent === 'true'));
-  await expect.poll(() => pick('Sharpest').textContent()).toMatch(/^Sharpest: \w/); // and what that head attends to
+  await expect.poll(() => pick('Sharpest').textContent()).toMatch(/^Sharpest: layer \d, head \d$/);
   await pick('Sharpest').click();
   await expect.poll(async () => entropies[await chosen()]).toBe(Math.min(...entropies));
   await pick('Most uniform').click();
@@ -206,6 +206,11 @@ test('a link about a text or model that is not at hand says so, and keeps the pi
   expect(box?.y).toBeLessThan(700); // no empty place above it
   await page.locator('[data-head-select]').selectOption('2.3'); // of the sample
   await notice.waitFor();
+  // Copied where the sample's weights were loaded: here the sentence waits for them.
+  await go(page, 'model?model=all-MiniLM-L6-v2&head=file:3.1&reading=Whales+sleep');
+  await notice.waitFor();
+  expect(await figure.locator('.chart > svg').count()).toBe(1);
+  expect(await page.locator('[data-head-words]').textContent()).not.toContain('not the model that is open');
 });
 
 test('the link names the model that is open, and the page one that is another', async () => {
@@ -628,10 +633,10 @@ test('a change of the options reads the heads again, as the command line does', 
   };
   expect(await page.locator('[data-scan-options]').isVisible()).toBe(false);
   await openLlama(page);
-  await report('No gains folded; rotary heads at offset 0.');
+  await report('Without norm gains; rotary heads at offset 0.');
   await expectMeans({ fold_gains: 'no' });
   await page.locator('[data-control="fold_gains"] label', { hasText: 'folded' }).click();
-  await report('Gains folded: input_layernorm; rotary');
+  await report('Norm gains included: input_layernorm; rotary');
   await enter(page.locator('#field-model-offset'), '3');
   await report('rotary heads at offset 3.');
   await page.waitForFunction(() => location.hash === '#model?offset=3&model=model.safetensors');
@@ -788,7 +793,7 @@ test('a checkpoint is read from another host by ranges, and only when asked', as
   await page.locator('[data-no-text]', { hasText: 'tokenizer.json is not among' }).waitFor();
   const whole = other.asked.filter((it) => /^GET .*\.safetensors$/.test(it));
   expect(whole).toEqual([]); // weights by ranges alone
-  await page.locator('[data-report]', { hasText: 'Gains folded: input_layernorm' }).waitFor();
+  await page.locator('[data-report]', { hasText: 'Norm gains included: input_layernorm' }).waitFor();
   await read(`${other.address}absent.safetensors`);
   await problem('answers 404 for absent.safetensors');
   other.close();

@@ -94,7 +94,7 @@ test('where the claim fails the axis is that of the lines, the rise is shaded, t
   });
   await choose(page, 'Small variance');
   await expect.poll(() => title(page)).toBe('Figure 1. Localization falls with the variance');
-  await choose(page, 'Uniform and dead');
+  await choose(page, 'Almost no position passes');
   await expect.poll(() => title(page)).toBe('Figure 1. Mean of ρ over the keys against the variance');
   expect(errors).toEqual([]);
 });
@@ -110,11 +110,11 @@ test('a dot says both its numbers; legends have the shapes of the marks and the 
   await tip.waitFor();
   const [head, measured] = (await tip.textContent())!.split('; ');
   expect(head).toMatch(
-    /^all-MiniLM-L6-v2, layer \d, head \d+: W alone, Frobenius variance [\d.]+, predicted localization index L [\d.]+$/,
+    /^all-MiniLM-L6-v2, layer \d, head \d+: weights only, Frobenius variance [\d.]+, predicted localization index L [\d.]+$/,
   );
-  expect(measured).toMatch(/^measured row entropy [\d.]+$/);
+  expect(measured).toMatch(/^measured attention entropy [\d.]+$/);
   const legend = page.locator('#figure-lead svg g[aria-hidden="true"] > g', {
-    hasText: 'predicted: heads of all-MiniLM-L6-v2, layers 0–5',
+    hasText: '72 heads of all-MiniLM-L6-v2, layers 0–5; predicted from weights only',
   });
   await expect.poll(() => legend.locator('circle').count()).toBe(3);
   const key = page.locator('[data-heads-key] svg');

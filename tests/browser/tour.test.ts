@@ -32,7 +32,7 @@ function stripes(cells: number[]): number {
 test('dragging the spectrum moves matrix, index and reading', async () => {
   const { page, errors } = await visit(browser, host.address, LAPTOP);
   const before = { cells: await matrix(page), reading: await reading(page) };
-  expect(before.reading).toMatch(/^L = 0\.253m = 0\.25, v = 1, row entropy 0\.1\d+$/);
+  expect(before.reading).toMatch(/^L = 0\.253m = 0\.25, v = 1, attention entropy 0\.1\d+$/);
   const dot = lead(page).locator('[data-mark="present point"]');
   const x = Number(await dot.getAttribute('cx'));
   const handle = page.getByRole('slider', { name: 'Standard deviation of the eigenspectrum' });

@@ -27,9 +27,9 @@ test('localized heads, means near zero and the largest bound are counted and nam
     head(2, { xi: -2.1, signal: 'localized', logit_bound: null }),
   ];
   const said = diagnosisOf(heads, found(null));
-  expect(said).toContain('At T = 24 the theory predicts from the traces of W alone that 2 of 3 heads localize.');
+  expect(said).toContain('At T = 24 the theory predicts from the weights alone that 2 of 3 heads localize.');
   expect(said).toContain('2 heads have a mean near zero');
-  expect(said).toContain('1 of these is predicted to localize');
+  expect(said).toContain(', 1 of which is predicted to localize.');
   expect(said).toContain('The logits of layer 1, head 0 have the largest bound, 30.');
   expect(said).not.toContain('level');
 });

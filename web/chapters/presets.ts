@@ -100,7 +100,7 @@ export function presetsHtml(id: FigureId): string {
   const hint = first
     ? `A tour of ${steps.length} steps: <a class="next" href="${hrefOf(view, first.state, id)}">` +
       `start with ${first.name.toLowerCase()}</a>, ` +
-      'or drag the lower handle of the spectrum: squeezed, $L$ rises; widened, it falls.'
+      'or drag the lower handle of the spectrum. Squeeze the eigenvalues together: $L$ rises.'
     : 'Choose a preset for its finding.';
   return `<div class="presets${first ? ' tour' : ''}">
     <ul aria-label="${first ? 'Tour and presets' : 'Presets'} of ${referTo(id)}">${links.join('')}</ul>

@@ -10,7 +10,7 @@ export const covarianceNames: Record<Covariance, string> = {
 
 /** Whose spectrum places a head: that of W, or of W in the metric of the tokens. */
 export const spectrumNames: Record<Covariance, string> = {
-  identity: 'W alone',
+  identity: 'weights only',
   embeddings: 'W in the metric of the token embeddings',
   layer: 'W in the metric of the layer’s tokens',
   random: 'W in the metric of random tokens',

@@ -97,7 +97,7 @@ export function claimText(curves: readonly Curve[], mean: number, threshold: num
   const open = larger.find((end) => !keepsBoth(end));
   if (open) return unsure(open);
   return (
-    `${CLAIM} is not put to the test in this stack: ${told(small)} prevents both, but so do ` +
+    `${CLAIM} cannot be tested in this stack: ${told(small)} prevents both, but so do ` +
     `the larger variances shown (${where}).`
   );
 }

@@ -124,7 +124,7 @@ export class DepthFigure implements Figure {
 
   private describe(): string {
     const { known } = this.curves;
-    const shown = `${AXES[this.store.state.rank]} and row entropy`;
+    const shown = `${AXES[this.store.state.rank]} and attention entropy`;
     return `${shown} over ${depthOf(known)} layers. ${this.caption()}`;
   }
 }

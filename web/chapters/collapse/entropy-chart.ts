@@ -41,7 +41,7 @@ export function entropyChart(
   state: Readonly<State>,
   size: { width: number; height: (legend: number) => number },
 ): readonly [Mark[], Chart] {
-  const label = 'row entropy H / log of the number of keys';
+  const label = 'attention entropy, 0 to 1';
   const y = { domain: RANGE, label, ticks: 6, tickFormat: tick };
   const mean: Entry = { text: 'mean of the rows', kind: 'ring', colours: ['var(--ink)'] };
   const others = extremesOf(state).map(({ name, symbol }): Entry => ({
@@ -58,7 +58,7 @@ export function entropyChart(
   };
   const { known } = curves;
   const drawn = depthChart(known, { label, ...size, y, entries: [mean, ...others] }, known.map(marks));
-  const lines = [{ measure: meanOf(state), name: 'mean row entropy' }, ...extremesOf(state)];
+  const lines = [{ measure: meanOf(state), name: 'mean attention entropy' }, ...extremesOf(state)];
   const tips = known.flatMap((curve) =>
     lines.flatMap(({ measure, name }) => tipsOf(curve, pointsOf(curve, measure), name)),
   );

@@ -131,9 +131,9 @@ export const collapsePresets: readonly Preset<State, Layers>[] = [
   {
     id: 'away',
     figure: 'depth',
-    name: 'Values that push away',
+    name: 'Values = −identity',
     text:
-      'With a skip connection, values that push away from the average keep every stack at residual ' +
+      'With a skip connection, values equal to minus the identity keep every stack at residual ' +
       '{away.residual.160}. <em>The claim of Wu et al. (2024) holds.</em>',
     state: { ...INDEPENDENT, depth: 160, layer_norm: 'post', norm: 'rms-norm', values: 'negative' },
     claim: ({ away }) => away.residual[160] > 0.9,

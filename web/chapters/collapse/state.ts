@@ -92,7 +92,7 @@ const controls = {
   shade: choice(
     'Colours',
     { regions: 'collapse type', residual: 'residual', entropy: 'entropy' },
-    'Type of collapse at each mean and variance, or residual or row entropy after the last layer',
+    'Type of collapse at each mean and variance, or residual or attention entropy after the last layer',
   ),
   collapse_threshold: ownNumber(COLLAPSE_THRESHOLD, 'Collapse threshold', linear(0, 1), {
     help: 'Residual and entropy below which a stack counts as collapsed',

@@ -94,7 +94,7 @@ export class AttentionPanel {
     }
     const rule = { stroke: 'currentColor', 'stroke-opacity': 0.3 };
     const text = { fill: 'currentColor', y: top - 5, x: left };
-    const title = narrow ? 'ρ of each key' : 'ρ: probability that the key passes the signal (gives L)';
+    const title = narrow ? 'ρ of each position' : 'ρ: probability that a position passes the gradient';
     whole.append(
       partOf(svg),
       element('text', text, title),
@@ -196,7 +196,7 @@ export class AttentionPanel {
     const rows = Array.from(bar ? attention.entropy : [], (value, row) => ({
       x: bar!(value),
       y: (query(row) + query(row + 1)) / 2,
-      text: `query ${row + 1}: row entropy ${short(value)}`,
+      text: `query ${row + 1}: attention entropy ${short(value)}`,
     }));
     return [...strips.flat(), ...rows];
   }

@@ -6,7 +6,7 @@ import { CORRELATIONS } from './correlation-rows';
 
 /** What the columns of measured attention are called. */
 const MEASURED: Partial<Record<keyof HeadMeasures, string>> = {
-  entropy: 'row entropy',
+  entropy: 'attention entropy',
   localization: 'localization over positions',
   self_weight: 'excess of the weight on oneself',
 };

@@ -44,7 +44,7 @@ export class HeadSpots {
     const place = `${spectrumNames[sigma]}, ${spreadNames[spread]} ${short(x)}`;
     const { entropy } = head.measured ?? {};
     if (dots === 'measured') return `${place}, measured ${AXES[measure]} ${short(y)}`;
-    const other = entropy === undefined ? '' : `; measured row entropy ${short(entropy)}`;
+    const other = entropy === undefined ? '' : `; measured attention entropy ${short(entropy)}`;
     return `${place}, predicted ${AXES[measure]} ${short(y)}${other}`;
   }
 

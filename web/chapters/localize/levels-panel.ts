@@ -18,7 +18,7 @@ export const LAST_LEVEL = sample.summary.length - 1;
 const MOVING = 550;
 const REDUCED = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Predicted against measured row entropy of the sample's heads, at one level of the predictors. */
+/** Predicted against measured attention entropy of the sample's heads, at one level of the predictors. */
 export class LevelsPanel {
   private pointer: HeadPointer;
   private own: Chart | null = null;
@@ -39,7 +39,7 @@ export class LevelsPanel {
       area,
       registry,
       store,
-      ({ x, y }) => `row entropy: measured ${short(x)}, predicted ${short(y)}`,
+      ({ x, y }) => `attention entropy: measured ${short(x)}, predicted ${short(y)}`,
     );
   }
 
@@ -50,14 +50,14 @@ export class LevelsPanel {
     const side = Math.min(box.width, box.height - key.height + 30);
     const axis = { domain: [0, 1], tickFormat: tick, ticks: 5 };
     this.own = chart({
-      label: 'predicted against measured row entropy',
+      label: 'predicted against measured attention entropy',
       width: side,
       height: box.height,
       marginTop: key.height + 16,
       marginLeft: 44,
       marginRight: 12,
       marginBottom: 40,
-      x: { ...axis, label: 'measured row entropy →', labelAnchor: 'center' },
+      x: { ...axis, label: 'measured attention entropy →', labelAnchor: 'center' },
       y: { ...axis, label: null },
       marks: [
         gridX({ strokeOpacity: 0.08 }),
@@ -81,7 +81,7 @@ export class LevelsPanel {
       element('circle', { r: 4, fill: layerColour(layer, count), stroke: 'var(--paper)', 'stroke-width': 0.75 }),
     );
     group.append(...this.dots);
-    const axisName = element('text', { ...text, y: 58 }, '↑ predicted row entropy');
+    const axisName = element('text', { ...text, y: 58 }, '↑ predicted attention entropy');
     this.own.svg.append(this.heading, this.reading, axisName, group);
     if (this.shown.length === 0) this.shown = this.target();
     this.put();

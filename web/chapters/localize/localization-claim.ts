@@ -8,7 +8,7 @@ import type { Lines } from './localization-questions';
 export const AXES: Record<Measure, string> = {
   localization: 'localization index L',
   rho_mean: 'mean of ρ over the keys',
-  entropy: 'row entropy H / log T',
+  entropy: 'attention entropy, 0 to 1',
   participation: 'participation ratio',
   sensitivity_localization: 'localization of the softmax’s sensitivity',
 };

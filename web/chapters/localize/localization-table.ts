@@ -16,7 +16,7 @@ export interface Shown {
   /** Heads of the variance panel, and what their places are made of. */
   spots: readonly HeadSpot[];
   dots: Origin;
-  /** Heads of the panel of levels: id, measured and predicted row entropy; none where it is not shown. */
+  /** Heads of the panel of levels: id, measured and predicted attention entropy; none where it is not shown. */
   levels: readonly [head: string, measured: number, predicted: number][];
   /** Eigenvalues of the ensemble and of the head that is shown: kind, real and imaginary part. */
   eigenvalues: readonly [kind: string, re: number, im: number][];

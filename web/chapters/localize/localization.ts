@@ -220,7 +220,7 @@ export class LocalizationFigure implements Figure {
     const { curves } = this.answers;
     const now =
       `Eigenspectrum with mean ${short(mean)} and variance ${short(variance)}; attention among ` +
-      `${attention.length} tokens, mean row entropy ${short(meanEntropy(attention))}; ` +
+      `${attention.length} tokens, mean attention entropy ${short(meanEntropy(attention))}; ` +
       `L = ${short(theory.localization)}.`;
     if (state.plot === 'heads') return `${now} ${this.levels.caption()}`;
     const means = meansOf(state).map(short).join(', ');

@@ -26,7 +26,7 @@ export function pointText({ theory, attention }: Point, keys: Simulated | null, 
     keys && simulated(keys, wanted),
     normality(theory),
     entropy.length > 1 &&
-      `Matrix: ${length} by ${length} weights, mean row entropy ` +
+      `Matrix: ${length} by ${length} weights, mean attention entropy ` +
         `${short(meanEntropy(attention))}, largest weight ${short(largest)}.`,
   ];
   return sentences.filter(Boolean).join(' ');
@@ -44,6 +44,6 @@ export function readingOf({ mean, variance, theory, attention }: Point): { index
   const entropy = short(meanEntropy(attention));
   return {
     index: `L = ${short(theory.localization)}`,
-    rest: `m = ${short(mean)}, v = ${short(variance)}, row entropy ${entropy}`,
+    rest: `m = ${short(mean)}, v = ${short(variance)}, attention entropy ${entropy}`,
   };
 }

@@ -36,8 +36,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
     step: 2,
     name: 'Large variance',
     text:
-      'The band breaks into vertical stripes: each row attends to one key (mean entropy {small.entropy} → ' +
-      '{large.entropy}). <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal ' +
+      'The band breaks into vertical stripes: each row attends to one key. <b>$L$ = {large.localization}</b>: positions become alike because each passes the signal ' +
       'rarely (mean of $\\rho$ {large.rho_mean}).',
     state: { variance: 30 },
     claim: ({ small, large }) =>
@@ -71,7 +70,7 @@ export const localizePresets: readonly Preset<State, Localized>[] = [
   {
     id: 'dead',
     figure: 'lead',
-    name: 'Uniform and dead',
+    name: 'Almost no position passes',
     text:
       'Every position is equally unlikely to carry the signal: the mean of $\\rho$ is {dead.rho_mean} and falls as ' +
       '$1/\\sqrt{v}$, while $L$ stays at {dead.localization}, the same on every line.',

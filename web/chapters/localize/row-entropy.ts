@@ -45,7 +45,7 @@ export class RowEntropyFigure implements Figure {
     private store: Store,
     private registry: HeadRegistry,
   ) {
-    const say = ({ x, y }: Spot) => `s ${short(x)}, measured row entropy ${short(y)}`;
+    const say = ({ x, y }: Spot) => `s ${short(x)}, measured attention entropy ${short(y)}`;
     this.pointer = new HeadPointer(this.frame.chart, registry, store, say);
     this.tip = new MarkTip(this.frame.chart, () => registry.hovered !== '');
   }
@@ -84,7 +84,7 @@ export class RowEntropyFigure implements Figure {
         label: 'standard deviation s of the logits, over λ →',
         tickFormat: (value: number) => decade(value) || short(value),
       },
-      y: { domain: [0, 1], label: 'row entropy H / log T', tickFormat: tick, ticks: 6 },
+      y: { domain: [0, 1], label: 'attention entropy, 0 to 1', tickFormat: tick, ticks: 6 },
       marks: [
         gridX(TICKS, { strokeOpacity: 0.08 }),
         gridY({ strokeOpacity: 0.08 }),
@@ -185,7 +185,7 @@ export class RowEntropyFigure implements Figure {
 function marksOf(row: Row): Mark[] {
   const { length, logit_std: x, theory_entropy, limit_entropy, entropy, entropy_error } = row;
   const at = (name: string, y: number | null, text = short(y), radius = 0) =>
-    y === null ? [] : [{ x, y, text: `T = ${length}, s ${short(x)}: row entropy ${text}, ${name}`, radius }];
+    y === null ? [] : [{ x, y, text: `T = ${length}, s ${short(x)}: attention entropy ${text}, ${name}`, radius }];
   return [
     ...at('theory', theory_entropy),
     ...at('random energy model', limit_entropy),

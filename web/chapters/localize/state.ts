@@ -7,7 +7,7 @@ import type * as Figures from '../../ui/figure';
 import { settingText } from '../shared/setting-text';
 
 const COVARIANCES: Record<Covariance, string> = {
-  identity: 'W alone',
+  identity: 'weights only',
   embeddings: 'token embeddings',
   layer: 'layer, on text',
   random: 'layer, random',
@@ -22,13 +22,13 @@ const controls = {
   variance: { ...settingControls.variance, default: 1 }, // where less and more of it both show
   ...queryControls,
   plot: choice(
-    'Third panel',
+    'Compare with',
     { variance: 'variance', heads: 'trained heads' },
-    'A measure of localization against the variance, or predicted against measured row entropy of trained heads',
+    'A measure of localization against the variance, or predicted against measured attention entropy of trained heads',
   ),
   dots: {
     ...choice(
-      'Dots',
+      'Heads',
       ORIGINS,
       'Dots of trained heads: predicted by the theory from their spectrum (hollow), or measured on text (full)',
     ),

@@ -28,9 +28,12 @@ function fromWeights(heads: readonly Named[], { state: { length } }: Found): str
   const localized = (list: readonly Named[]) => list.filter(({ signal }) => signal === 'localized').length;
   const centred = heads.filter(hasNoMean);
   const number = localized(centred);
-  const ofThese = centred.length === 0 ? '' : `; ${count(number)} of these ${areOrIs(number)} predicted to localize`;
+  const ofThese =
+    centred.length === 0
+      ? ''
+      : `, ${number === 0 ? 'none' : count(number)} of which ${areOrIs(number)} predicted to localize`;
   return (
-    `At T = ${length} the theory predicts from the traces of W alone that ${count(localized(heads))} of ` +
+    `At T = ${length} the theory predicts from the weights alone that ${count(localized(heads))} of ` +
     `${count(heads.length)} heads localize. ` +
     `${count(centred.length)} ${centred.length === 1 ? 'head has' : 'heads have'} a mean near zero ` +
     `(|tr W| ≤ ${DEVIATIONS}‖W‖/√d, as in a random matrix)${ofThese}.`

@@ -1,7 +1,7 @@
 import { child, html } from '../../ui/dom';
 import { draw } from '../../ui/queue';
 import { placeOf } from '../../heads/brush';
-import type { PlacedHead } from '../../heads/registry';
+import { placeName, type PlacedHead } from '../../heads/registry';
 import type { Checkpoints } from './checkpoints';
 import { columnOf, type Found } from './columns';
 import { EXAMPLES, type Example } from './examples';
@@ -115,9 +115,9 @@ export class Picks {
       const best = this.best(value);
       button.hidden = !best && !readsText;
       button.disabled = !best;
-      button.title = best ? help : `${help}: being measured`;
       const does = best && briefOf(onText(best, this.found), this.measurements.patternOf(best));
-      button.textContent = does ? `${name}: ${does}` : name;
+      button.title = best ? [help, does].filter(Boolean).join(': ') : `${help}: being measured`;
+      button.textContent = best ? `${name}: ${placeName(best)}` : name;
       button.setAttribute('aria-pressed', String(best !== null && best.id === head));
     });
   };

@@ -94,7 +94,7 @@ export function reportOf(
 /** Which W the numbers are of. */
 function framingOf(heads: Head[], state: Readonly<State>): string {
   const gains = [...new Set(heads.flatMap(({ folded }) => (folded ? folded.split(' ') : [])))];
-  const parts = [gains.length > 0 ? `Gains folded: ${gains.join(', ')}` : 'No gains folded'];
+  const parts = [gains.length > 0 ? `Norm gains included: ${gains.join(', ')}` : 'Without norm gains'];
   if (heads.some(({ rotary }) => rotary)) {
     const { offset_kind, offset, length } = state;
     parts.push(

@@ -45,7 +45,7 @@ const ROWS = [
 type Row = (typeof ROWS)[number];
 
 type Metric = Row['metrics'][number];
-const TITLES = { bare: 'W alone', weighted: 'W weighted by C', mean_field: 'mean-field tokens' };
+const TITLES = { bare: 'weights only', weighted: 'W weighted by C', mean_field: 'mean-field tokens' };
 
 /** The field of a prediction that has a quantity in a metric; every metric of a row has its quantity. */
 const fieldOf = ({ quantity }: Row, metric: Metric) => `${metric}_${quantity}` as 'bare_spread';
