@@ -33,7 +33,7 @@ const choose = (page: Page, name: string) => page.getByRole('link', { name, exac
 test('the opening defines the index, and the first figure’s axis is on the first screen', async () => {
   const { page } = await visit(browser, host.address, LAPTOP);
   const opening = (await page.locator('#localize .lede').innerText()).replace(/\s+/g, ' ');
-  expect(opening).toMatch(/index .* is 0 if all positions pass the signal .*, and near 1 if one position does/);
+  expect(opening).toMatch(/index .* is 0 if all .* are equal, and near 1 if one position passes/);
   await page.evaluate(() => scrollTo(0, 0));
   const box = await page.locator('#figure-lead .chart > svg').boundingBox();
   expect(box!.y + box!.height).toBeLessThanOrEqual(800 - 50); // above the bar of controls
