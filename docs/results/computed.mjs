@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { printed } from '../../.ci/eigenscope.mjs';
+import { layerInterval, rankCorrelation } from './layer-bootstrap.mjs';
 import { isLong, keptNumber } from './long-calls.mjs';
 import { table, written } from './tables.mjs';
 
@@ -34,50 +35,24 @@ function numberIn(command, options, path) {
 
 /** Passages of the book on which MiniLM's heads are measured, of so many tokens: their options. */
 const passagesOf = (length) => ['--length', String(length), '--passages', '12'];
-/** Spectra of MiniLM's heads by the covariance of the tokens: titles and the rows of a command. */
+/** Spectra of MiniLM's heads by the covariance of the tokens: the rows of a command. */
 const SPECTRA = {
-  identity: ['identity', (length) => printed(['heads', MINILM, '--length', length])],
-  embeddings: ['token embeddings', (length) => printed(['heads', MINILM, '--length', length, '--frame', 'embeddings'])],
-  layer: [
-    'measured in each layer',
-    (length) => printed(['layer-spectra', MINILM, '--file', BOOK, ...passagesOf(length)]),
-  ],
-  random: ['of random tokens in each layer', (length) => printed(['layer-spectra', MINILM, ...passagesOf(length)])],
+  identity: (length) => printed(['heads', MINILM, '--length', length]),
+  layer: (length) => printed(['layer-spectra', MINILM, '--file', BOOK, ...passagesOf(length)]),
 };
-/** What of the theory is ranked against what is measured. */
-const RANKED = [
-  ['localization index', 'localization over positions', 'localization', 'localization'],
-  ['localization index', 'row entropy', 'localization', 'entropy'],
-  ['modulus variance', 'row entropy', 'variance_modulus', 'entropy'],
-  ['Frobenius variance', 'row entropy', 'variance_frobenius', 'entropy'],
-  ['trace variance', 'row entropy', 'variance', 'entropy'],
-  ['mean', 'row entropy', 'mean', 'entropy'],
-  ['modulus of the mean', 'row entropy', 'mean_modulus', 'entropy'],
-  ['tr(W Sigma)', 'self-attention excess', 'xi', 'self_weight'],
-];
 
-/** Rank correlation over MiniLM's heads of a quantity of the theory with what is measured on the book. */
-function theoryRank(spectrum, quantity, measured, length = '128') {
-  const [, rows] = SPECTRA[spectrum];
-  const of = (row) => (quantity === 'mean_modulus' ? Math.abs(row.mean) : row[quantity]);
-  const a = rows(length).heads.map(of);
-  const b = printed(['attend', MINILM, '--file', BOOK, ...passagesOf(length)]).heads.map((row) => row[measured]);
-  return printed(['rank-correlation', `--a=${a.join()}`, `--b=${b.join()}`]).rank_correlation;
+/** Over MiniLM's heads: a quantity of the theory, what is measured on the book, and the layers. */
+function theoryAndMeasured(spectrum, quantity, measured, length = '128') {
+  const theory = SPECTRA[spectrum](length).heads;
+  const attention = printed(['attend', MINILM, '--file', BOOK, ...passagesOf(length)]).heads;
+  return [theory.map((row) => row[quantity]), attention.map((row) => row[measured]), theory.map(({ layer }) => layer)];
 }
 
-/** By the names of their markers: the predictor levels as the program declares them, theory against measurement. */
+/** By the name of its marker: the predictor levels as the program declares them. */
 export function tables() {
   const { name } = output('schema', '').properties.predict.properties.result.properties;
   const rows = Object.entries(name.items['x-labels']);
-  const spectra = Object.entries(SPECTRA);
   return {
-    'theory and measured attention': table(
-      ['theory', 'measured', ...spectra.map(([, [title]]) => title)],
-      RANKED.map(([theory, attention, ...names]) => [
-        ...[theory, attention],
-        ...spectra.map(([name]) => written(theoryRank(name, ...names), 2)),
-      ]),
-    ),
     'predictor levels': table(
       ['level', 'statistics'],
       rows.map(([level, adds], number) => [`${number} ${level}`, adds]),
@@ -159,7 +134,12 @@ export const numbers = {
     return String(ofMiniLM('heads').filter(isBelow).length);
   },
   /** Rank correlation over MiniLM's heads of a quantity of the theory, by a covariance, with what is measured; the length last. */
-  'theory-rank': (...names) => written(theoryRank(...names), 2),
+  'theory-rank': (...names) => written(rankCorrelation(...theoryAndMeasured(...names)), 2),
+  /** Its 95% interval by bootstrap over whole layers. */
+  'theory-rank-interval': (...names) =>
+    layerInterval(...theoryAndMeasured(...names))
+      .map((it) => written(it, 2))
+      .join(' to '),
   limit: (c) => written(limitOf(Number(c)), 4),
   computed: (command, options, path, digits) => written(numberOf(command, options, path), Number(digits)),
   /** Such a number in percent of the same with other options. */
