@@ -320,11 +320,11 @@ write('preset-values.json', rounded(presetValues, 10));
 
 const domain = questions.domainOf(state, heads);
 const means = meansOf(state);
-const sweep = (variances, samples) =>
+const sweep = (variances, samples, own = means, process = state.tokens) =>
   eigenscope(
     'sweep',
     '--means',
-    means.join(),
+    own.join(),
     '--variances',
     variances.join(),
     '--samples',
@@ -339,10 +339,19 @@ const sweep = (variances, samples) =>
     state.temperature,
     '--seed',
     state.seed,
-    ...tokens,
+    '--length',
+    state.length,
+    '--tokens',
+    process,
+    '--correlation',
+    state.correlation,
   ).rows;
 const variances = questions.lineVariances(domain, questions.FINE);
-const value = sweep(variances, 2).map((row) => row.theory_localization);
+const theory = (...setting) => sweep(variances, 2, ...setting).map((row) => row.theory_localization);
+const value = theory();
+const others = questions
+  .otherTokens(state)
+  .map((process) => ({ tokens: process, value: rounded(theory(means.slice(0, 1), process), 6) }));
 const points = sweep(questions.sweepVariances(domain), FIRST_SAMPLES);
 const spectrum = ['--ensemble', state.ensemble, '--width', state.width, '--seed', state.seed];
 const at = ['--mean', state.mean, '--variance', state.variance];
@@ -363,5 +372,6 @@ write('first.json', {
   means,
   variances: rounded(variances, 10),
   value: rounded(value, 6),
+  others,
   points: rounded(points, 6),
 });

@@ -46,7 +46,7 @@ test('the opening defines the index, and the first figure’s axis is on the fir
 
 test('where the claim fails the axis is that of the lines, the rise is shaded, the title says so', async () => {
   const { page, errors } = await visit(browser, host.address, LAPTOP);
-  expect(await title(page)).toBe('Figure 1. Localization falls with the variance');
+  expect(await title(page)).toBe('Figure 1. Localization of random-walk tokens falls with the variance');
   const areas = page.locator('#figure-lead [data-mark="the index rises"] rect');
   expect(await areas.count()).toBe(0);
   await choose(page, 'Mean near zero');
@@ -93,7 +93,7 @@ test('where the claim fails the axis is that of the lines, the rise is shaded, t
     expect(isShaded(middle), `step ${i}`).toBe(value > values[i - 1]!);
   });
   await choose(page, 'Small variance');
-  await expect.poll(() => title(page)).toBe('Figure 1. Localization falls with the variance');
+  await expect.poll(() => title(page)).toBe('Figure 1. Localization of random-walk tokens falls with the variance');
   await choose(page, 'Almost no position passes');
   await expect.poll(() => title(page)).toBe('Figure 1. Mean of ρ over the keys against the variance');
   expect(errors).toEqual([]);

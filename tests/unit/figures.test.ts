@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import {
   domainOf,
   lineVariances,
+  otherTokens,
   sweepVariances,
   valueOn,
   type Lines,
 } from '../../web/chapters/localize/localization-questions';
-import { othersText, risesOf } from '../../web/chapters/localize/localization-claim';
+import { othersText, otherTokensText, risesOf, titleOf } from '../../web/chapters/localize/localization-claim';
 import { borders } from '../../web/charts/borders';
 import { cellsAround, labelPlaces } from '../../web/charts/regions';
 import { distinct, type Spot } from '../../web/heads/head-dots';
@@ -30,6 +31,30 @@ test('the lead figure names the lines on which the index rises, and shades those
   expect(risesOf(first)).toEqual([[1, 10]]);
   expect(othersText(first)).toBe('L rises, against the claim, for m = 0.1 from v = 10 to 100; only m = 0.5 is shaded.');
   expect(othersText({ ...lines, measure: 'entropy' })).toBe('');
+});
+
+test('the lead figure tells of which tokens its claim holds, and compares the others', () => {
+  expect(otherTokens({ tokens: 'random-walk' })).toEqual(['normalized-walk', 'ar1']);
+  expect(otherTokens({ tokens: 'ar1' })).toEqual(['random-walk', 'normalized-walk']);
+  const lines = {
+    measure: 'localization',
+    means: [0.25],
+    variances: [1, 10],
+    value: Float64Array.of(0.5, 0.1),
+    tokens: 'random-walk',
+    others: [
+      { tokens: 'normalized-walk', value: Float64Array.of(0.01, 0.027) },
+      { tokens: 'ar1', value: Float64Array.of(0.003, NaN) },
+    ],
+  } as unknown as Lines;
+  expect(otherTokensText(lines)).toBe(
+    'With other tokens L is at most 0.027 (normalized random walk) and 0.003 (stationary AR(1)) at m = 0.25.',
+  );
+  expect(otherTokensText({ ...lines, measure: 'entropy' })).toBe('');
+  expect(titleOf(lines)).toBe('Localization of random-walk tokens falls with the variance');
+  const normalized = { ...lines, tokens: 'normalized-walk' as const };
+  expect(titleOf(normalized)).toBe('Localization falls with the variance');
+  expect(titleOf({ ...normalized, value: Float64Array.of(0.004, 0.001) })).toBe('Here attention does not localize');
 });
 
 describe('the variances of the lead figure', () => {

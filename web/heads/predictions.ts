@@ -7,9 +7,13 @@ import { queryOf, type QueryState, type SettingState } from '../state/setting';
 
 type AskedState = SettingState & QueryState & { measure: Measure; sigma: Covariance };
 
-/** Asks what the theory predicts of every head at the page's length and tokens. */
-export async function askPredictions(context: FigureContext<AskedState>, registry: HeadRegistry): Promise<void> {
-  const { length, tokens, correlation, measure, sigma, seed } = context.state;
+/** A measure that the theory predicts of every head, by the head's id, at the page's length and tokens. */
+export async function askTheory(
+  context: FigureContext<AskedState>,
+  registry: HeadRegistry,
+  measure: Measure,
+): Promise<Map<string, number>> {
+  const { length, tokens, correlation, sigma, seed } = context.state;
   const heads = traced(registry.heads('shown'), sigma); // hidden ones too: they may be shown again
   const traces = {
     xi: heads.map(({ traces }) => traces.xi),
@@ -22,6 +26,11 @@ export async function askPredictions(context: FigureContext<AskedState>, registr
   const common = { length, tokens, correlation, measure, seed, samples, ...query };
   const { value } =
     heads.length > 0 ? await context.run('head-theory', { ...common, ...traces }) : { value: [] as number[] };
-  const found = new Map(heads.map(({ head }, i) => [head.id, value[i]]));
-  registry.predict({ measure, covariance: sigma, value: found });
+  return new Map(heads.map(({ head }, i) => [head.id, value[i]]));
+}
+
+/** Asks what the theory predicts of every head of the page's measure. */
+export async function askPredictions(context: FigureContext<AskedState>, registry: HeadRegistry): Promise<void> {
+  const { measure, sigma } = context.state;
+  registry.predict({ measure, covariance: sigma, value: await askTheory(context, registry, measure) });
 }

@@ -5,6 +5,7 @@ import type { Chapter, Page } from '../shared/page';
 import { HeadButtons } from './head-buttons';
 import type { LocalizationFigure } from './localization';
 import { LevelPlayer } from './level-player';
+import { MeasuredIndexFigure } from './measured-index';
 import { PhaseMapFigure } from './phase-map';
 import { RowEntropyFigure } from './row-entropy';
 import { SelfAttentionFigure } from './self-attention';
@@ -20,6 +21,7 @@ export function startLocalize({ pool, heads }: Page, store: Store, lead: Localiz
       'phase-map': new PhaseMapFigure(store, heads),
       'softmax-row': new SoftmaxRowFigure(store),
       'row-entropy': new RowEntropyFigure(store, heads),
+      'measured-index': new MeasuredIndexFigure(store, heads),
       'self-attention': new SelfAttentionFigure(store, heads),
     },
     store,
@@ -28,12 +30,12 @@ export function startLocalize({ pool, heads }: Page, store: Store, lead: Localiz
   );
   controls.showOnlyFor(figures.inSight);
   const { lead: onLead, 'phase-map': onMap } = figures.runners;
-  const { 'row-entropy': onEntropy, 'self-attention': onSelf } = figures.runners;
+  const { 'row-entropy': onEntropy, 'self-attention': onSelf, 'measured-index': onIndex } = figures.runners;
   heads.changed.subscribe(() => {
     lead.headsChanged();
     [onLead, onMap, onEntropy].forEach((runner) => runner.repaint());
   });
-  heads.added.subscribe(() => [onLead, onMap, onSelf].forEach((runner) => runner.request('full')));
+  heads.added.subscribe(() => [onLead, onMap, onSelf, onIndex].forEach((runner) => runner.request('full')));
   new LevelPlayer(store);
   const grid = new HeadButtons(store, heads);
   return {

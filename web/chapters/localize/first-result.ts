@@ -1,6 +1,6 @@
 import first from '../../generated/first.json';
 import sample from '../../generated/sample.json';
-import type { Regime, Signal, SweepPoint } from '../../engine/protocol';
+import type { Regime, Signal, SweepPoint, TokenProcess } from '../../engine/protocol';
 import { withConjugates } from '../../heads/conjugates';
 import type { HeadRegistry, KnownHead } from '../../heads/registry';
 import { tracesFrom } from '../../heads/traces';
@@ -32,7 +32,8 @@ export function firstResult(state: Readonly<State>, registry: HeadRegistry): Fir
   const plain = localizeView.defaults;
   const asked = [...SETTING, ...QUERY, ...MASKING, 'samples', 'measure', 'sigma'] as const;
   if (asked.some((name) => state[name] !== plain[name])) return null;
-  const { domain, means, variances, value } = first;
+  const { domain, means, variances, value, others } = first;
+  const numbers = (list: readonly (number | null)[]) => Float64Array.from(list, (it) => it ?? NaN);
   const heads = registry.heads('shown');
   registry.predict({
     measure: 'localization',
@@ -43,8 +44,10 @@ export function firstResult(state: Readonly<State>, registry: HeadRegistry): Fir
     means,
     variances,
     measure: 'localization' as const,
-    value: Float64Array.from(value, (it) => it ?? NaN),
+    value: numbers(value),
     error: new Float64Array(value.length),
+    tokens: state.tokens,
+    others: others.map((it) => ({ tokens: it.tokens as TokenProcess, value: numbers(it.value) })),
   };
   const curves = {
     lines,

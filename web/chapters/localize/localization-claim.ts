@@ -1,5 +1,6 @@
 import { count, short } from '../../charts/format';
 import type { Measure } from '../../engine/protocol';
+import { settingControls } from '../../state/setting';
 import { entryOf } from '../../ui/registry';
 import { fewest, type Curves } from './localization-answers';
 import type { Lines } from './localization-questions';
@@ -12,6 +13,9 @@ export const AXES: Record<Measure, string> = {
   participation: 'participation ratio',
   sensitivity_localization: 'localization of the softmax’s sensitivity',
 };
+
+/** The token process of the figure's own title: the paper's. */
+const USUAL_TOKENS = settingControls.tokens.default;
 
 /** Changes of the index below this are not called a rise or a fall. */
 const VISIBLE = 0.01;
@@ -62,11 +66,24 @@ export function endsText({ value, variances }: Lines): string {
   return `At the first mean it is ${short(value[0])} at variance ${low} and ${short(value[last])} at ${high}.`;
 }
 
+/** How large the index of the first mean gets with each of the other token processes, in a sentence; '' for other measures. */
+export function otherTokensText({ measure, means, others }: Lines): string {
+  if (measure !== 'localization' || others.length === 0) return '';
+  const largest = others.map(({ tokens, value }) => {
+    return `${short(Math.max(...[...value].filter(Number.isFinite)))} (${settingControls.tokens.choices[tokens]})`;
+  });
+  return `With other tokens L is at most ${largest.join(' and ')} at m = ${short(means[0])}.`;
+}
+
 /** What the figure is called: the index falls, as the paper says, or it does not. */
 export function titleOf(lines: Lines): string {
   if (lines.measure !== 'localization') {
     const axis = AXES[lines.measure];
     return `${axis[0].toUpperCase()}${axis.slice(1)} against the variance`;
   }
-  return fails(lines) ? 'Here localization rises with the variance' : entryOf('lead').title;
+  if (fails(lines)) return 'Here localization rises with the variance';
+  if (lines.tokens === USUAL_TOKENS) return entryOf('lead').title;
+  const known = [...lines.value.slice(0, lines.variances.length)].filter(Number.isFinite);
+  const falls = known[0] - (known.at(-1) ?? NaN) >= VISIBLE;
+  return falls ? 'Localization falls with the variance' : 'Here attention does not localize';
 }

@@ -7,7 +7,8 @@ import { dot, line, rect, ruleX } from '../../charts/plot';
 import { BARS, withError } from '../../charts/with-error';
 import type { Measure, SweepPoint } from '../../engine/protocol';
 import { AXES } from './localization-claim';
-import type { Lines } from './localization-questions';
+import { settingControls } from '../../state/setting';
+import type { Lines, OtherLine } from './localization-questions';
 
 /** Pixels of a circle. */
 const RADIUS = 3.5;
@@ -17,6 +18,36 @@ const SHADE = 'var(--series-4)';
 /** Legend entries of the lines, by their means. */
 export function lineEntries(means: number[]): Entry[] {
   return means.map((mean, i) => lineEntry(`m = ${short(mean)}`, i));
+}
+
+/** How the lines of other token processes look, in their order. */
+const OTHER_DASHES = ['1 3', '8 3 1 3'];
+const otherText = ({ means }: Lines, { tokens }: OtherLine) =>
+  `${settingControls.tokens.choices[tokens]}, m = ${short(means[0])}`;
+
+/** Legend entries of the other token processes. */
+export function otherEntries(lines: Lines): Entry[] {
+  return lines.others.map((other, i) => ({
+    text: otherText(lines, other),
+    kind: 'line',
+    colours: ['var(--ink)'],
+    dash: OTHER_DASHES[i],
+  }));
+}
+
+/** The theory at the first mean with other token processes. */
+export function otherMarks(lines: Lines): Markish[] {
+  return lines.others.map((other, i) =>
+    line(
+      lines.variances.map((v, at) => [v, other.value[at]] as [number, number]),
+      {
+        stroke: 'var(--ink)',
+        strokeWidth: 1.75,
+        strokeDasharray: OTHER_DASHES[i],
+        ariaDescription: `theory, ${otherText(lines, other)}`,
+      },
+    ),
+  );
 }
 
 /** The theory's lines, the first the strongest. */
@@ -51,7 +82,8 @@ export function pointMarks(points: SweepPoint[], { means, measure }: Lines, fres
 }
 
 /** What the theory's lines and the simulated points say. */
-export function tipsOf({ means, variances, value, measure }: Lines, points: SweepPoint[]): Mark[] {
+export function tipsOf(all: Lines, points: SweepPoint[]): Mark[] {
+  const { means, variances, value, measure, others } = all;
   const name = (mean: number, variance: number) => `m = ${short(mean)}, v = ${short(variance)}: ${AXES[measure]}`;
   const lines = means.flatMap((mean, row) =>
     variances.map((x, i) => {
@@ -66,7 +98,13 @@ export function tipsOf({ means, variances, value, measure }: Lines, points: Swee
     const text = `${name(mean, x)} ${withError(y, error)}, ${count(samples)} simulated sequences`;
     return { x, y, text, radius: RADIUS };
   });
-  return [...lines, ...circles];
+  const beside = others.flatMap((other) =>
+    variances.map((x, i) => {
+      const y = other.value[i];
+      return { x, y, text: `${otherText(all, other)}, v = ${short(x)}: ${AXES[measure]} ${short(y)} in theory` };
+    }),
+  );
+  return [...lines, ...beside, ...circles];
 }
 
 /** Shades the parts of the axis, as ranges of variances, in which the index of the first line rises. */

@@ -1,7 +1,7 @@
-import type { Measure, Output, SweepPoint } from '../../engine/protocol';
+import type { Measure, Output, SweepPoint, TokenProcess } from '../../engine/protocol';
 import type { HeadTraces } from '../../heads/traces';
 import { limitsOf } from '../../state/control';
-import { lastVariance, meansOf, gridSettingOf, queryOf, widthOf } from '../../state/setting';
+import { gridSettingOf, lastVariance, meansOf, queryOf, tokenProcesses, widthOf } from '../../state/setting';
 import type { Spread } from '../../state/heads';
 import { partsOf, runParts } from '../../ui/parts';
 import type { FigureContext, State } from './state';
@@ -11,6 +11,20 @@ export interface Lines extends Pick<Output<'lines'>, 'value' | 'error'> {
   measure: Measure;
   means: number[];
   variances: number[];
+  tokens: TokenProcess;
+  /** The first mean with the other token processes, by variance. */
+  others: OtherLine[];
+}
+
+/** The measure with another token process. */
+export interface OtherLine {
+  tokens: TokenProcess;
+  value: Float64Array;
+}
+
+/** The token processes beside the chosen one, which the lead figure compares with it. */
+export function otherTokens({ tokens }: Pick<State, 'tokens'>): TokenProcess[] {
+  return (Object.keys(tokenProcesses) as TokenProcess[]).filter((name) => name !== tokens);
 }
 
 /**
@@ -55,8 +69,15 @@ export async function askLines(context: FigureContext, domain: readonly [number,
   const samples = quality === 'quick' ? 100 : 2000;
   const query = queryOf(state);
   const input = { ...gridSettingOf(state), ...query, samples, means, variances, measure };
-  const { value, error } = await context.run('lines', input);
-  return { value, error, means, variances, measure };
+  const other = async (tokens: TokenProcess) => {
+    const { value } = await context.run('lines', { ...input, means: means.slice(0, 1), tokens });
+    return { tokens, value };
+  };
+  const [{ value, error }, ...others] = await Promise.all([
+    context.run('lines', input),
+    ...otherTokens(state).map(other),
+  ]);
+  return { value, error, means, variances, measure, tokens: state.tokens, others };
 }
 
 /** Two simulated points a decade, at round places that stay when the domain moves. */

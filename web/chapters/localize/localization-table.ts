@@ -73,12 +73,15 @@ export function localizationTable(shown: Shown): Table {
 }
 
 function curveRows({ curves: { lines, points } }: Shown): Named[] {
-  const { measure, means, variances, value, error } = lines;
+  const { measure, means, variances, value, error, others } = lines;
   const theory = means.flatMap((mean, line) =>
     variances.map((variance, i) => {
       const at = line * variances.length + i;
       return { kind: 'theory', mean, variance, [measure]: value[at], standard_error: error[at] };
     }),
+  );
+  const beside = others.flatMap(({ tokens, value }) =>
+    variances.map((variance, i) => ({ kind: `theory ${tokens}`, mean: means[0], variance, [measure]: value[i] })),
   );
   const simulated = points
     .filter((it) => it[measure] !== null)
@@ -87,7 +90,7 @@ function curveRows({ curves: { lines, points } }: Shown): Named[] {
       const { mean, variance, samples } = it;
       return { kind: 'simulation', mean, variance, ...numbers, samples };
     });
-  return [...theory, ...simulated];
+  return [...theory, ...beside, ...simulated];
 }
 
 function headRows({ curves: { lines }, spots, dots, levels }: Shown): Named[] {

@@ -8,7 +8,7 @@ import { Frame, type Shape } from '../../ui/frame';
 import { AttentionPanel } from './attention-panel';
 import { HeadSpots, type HeadSpot } from './head-spots';
 import { LocalizationAnswers, type Curves, type FirstResult } from './localization-answers';
-import { AXES, endsText, othersText, pointsText, titleOf } from './localization-claim';
+import { AXES, endsText, otherTokensText, othersText, pointsText, titleOf } from './localization-claim';
 import { localizationTable } from './localization-table';
 import { LevelsPanel } from './levels-panel';
 import { isSameLayout, layoutOf, PANELS, type Layout, type PanelName } from './panel';
@@ -202,6 +202,7 @@ export class LocalizationFigure implements Figure {
       this.spectrum.caption(point),
       refused && `Points left out: ${refused.refused}.`,
       othersText(lines),
+      otherTokensText(lines),
       this.outside(curves.domain),
     ];
     return sentences.filter(Boolean).join(' ');

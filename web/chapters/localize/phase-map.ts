@@ -10,7 +10,7 @@ import type { Output, Theory } from '../../engine/protocol';
 import { brushed } from '../../heads/brush';
 import type { HeadRegistry } from '../../heads/registry';
 import { covarianceNames, traced, untraced } from '../../heads/traces';
-import { SETTING, settingOf, widthOf } from '../../state/setting';
+import { SETTING, settingOf, tokenProcesses, widthOf } from '../../state/setting';
 import { Frame } from '../../ui/frame';
 import { HeadPointer, distinct, headMarks, modelEntries, type Spot } from '../../heads/head-dots';
 import {
@@ -30,7 +30,15 @@ import {
   type Range,
 } from '../shared/map-field';
 import { contourPoints, levelEntry, levelMarks, levelPoints } from '../shared/map-levels';
-import { rankMark, WIDTH_LIMIT, widthMark } from '../shared/map-limits';
+import {
+  HALF_WAY,
+  HALF_WAY_LINE,
+  halfWayMark,
+  halfWaySlope,
+  rankMark,
+  WIDTH_LIMIT,
+  widthMark,
+} from '../shared/map-limits';
 import { allowed } from '../../state/control';
 import type { Figure, FigureContext, State, Store } from './state';
 
@@ -220,7 +228,13 @@ export class PhaseMapFigure implements Figure {
 
   private entries() {
     const registry = this.registry.shown(this.store.state.sample);
-    return [stripEntry(this.result as Result), levelEntry, WIDTH_LIMIT, ...modelEntries(registry, this.spots())];
+    return [
+      stripEntry(this.result as Result),
+      levelEntry,
+      WIDTH_LIMIT,
+      ...(this.isWalk() ? [HALF_WAY_LINE] : []),
+      ...modelEntries(registry, this.spots()),
+    ];
   }
 
   /**
@@ -230,7 +244,25 @@ export class PhaseMapFigure implements Figure {
   private reachMarks(): Markish[] {
     const { domain } = this.result as Result;
     const rank = this.floorWidth();
-    return [widthMark(domain, widthOf(this.store.state)), ...(rank ? [rankMark(domain, rank)] : [])];
+    const width = widthOf(this.store.state);
+    return [
+      widthMark(domain, width),
+      ...(this.isWalk() ? [halfWayMark(domain, width)] : []),
+      ...(rank ? [rankMark(domain, rank)] : []),
+    ];
+  }
+
+  /** Whether the tokens are a walk, for which the line of half the fall holds. */
+  private isWalk(): boolean {
+    return !tokenProcesses[this.store.state.tokens].correlation;
+  }
+
+  /** How many heads lie where the variance is small against the mean, in a sentence. */
+  private halfWayText(spots: readonly Spot[]): string {
+    if (!this.isWalk() || spots.length === 0) return '';
+    const slope = halfWaySlope(widthOf(this.store.state));
+    const below = spots.filter(({ x, y }) => y < slope * Math.abs(x)).length;
+    return `${below} of ${spots.length} heads lie below the line v = ${HALF_WAY} d m².`;
   }
 
   /** The rank of the heads that are shown, where they have one; 0 where they differ or none is shown. */
@@ -313,6 +345,7 @@ export class PhaseMapFigure implements Figure {
     return [
       `Current point: ξ/λ = ${short(x)}, √η_F/λ = ${short(y)}, ${signalNames[theory.signal]}, ` +
         `L = ${short(theory.localization)}, mean of ρ ${short(theory.rho_mean)}.${slice}${dots}`,
+      this.halfWayText(this.spots()),
       untraced(heads, sigma),
     ]
       .filter(Boolean)

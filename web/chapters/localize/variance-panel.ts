@@ -12,7 +12,16 @@ import { spectrumNames } from '../../heads/traces';
 import { sliderOf } from '../../state/control';
 import { settingControls } from '../../state/setting';
 import { AXES, fails, risesOf } from './localization-claim';
-import { lineEntries, lineMarks, pointMarks, tipsOf, riseEntry, riseMark } from './localization-marks';
+import {
+  lineEntries,
+  lineMarks,
+  otherEntries,
+  otherMarks,
+  pointMarks,
+  riseEntry,
+  riseMark,
+  tipsOf,
+} from './localization-marks';
 import type { Curves } from './localization-answers';
 import { valueOn } from './localization-questions';
 import type { HeadSpots, HeadSpot } from './head-spots';
@@ -75,7 +84,7 @@ export class VariancePanel {
       (point) => point.refused === '' && point[lines.measure] !== null && inside(point.variance),
     );
     const shown = this.registry.shown(state.sample);
-    const entries = [...lineEntries(lines.means)];
+    const entries = [...lineEntries(lines.means), ...otherEntries(lines)];
     if (known.length > 0) entries.push({ text: 'simulation', kind: 'ring', colours: [series[0]] });
     if (spots.length > 0) entries.push(...modelEntries(shown, spots, dots, spectrumNames[state.sigma]));
     if (rises.length > 0) entries.push(riseEntry(lines));
@@ -103,6 +112,7 @@ export class VariancePanel {
         gridY({ strokeOpacity: 0.08 }),
         () => key.render(),
         riseMark(rises, top),
+        ...otherMarks(lines),
         ...lineMarks(lines),
         ...pointMarks(known, lines, fresh),
         ...headMarks(spots, state.head, brushed(state), dots),
@@ -201,7 +211,8 @@ export function topOf({ lines, points }: Curves, heads: readonly number[]): numb
   if (SHARES.includes(lines.measure)) return 1;
   const ends = points.map((point) => point[lines.measure] ?? 0);
   const closer = fails(lines);
-  const known = [...lines.value, ...ends, ...(closer ? [] : heads)].filter(Number.isFinite);
+  const beside = lines.others.flatMap(({ value }) => [...value]);
+  const known = [...lines.value, ...beside, ...ends, ...(closer ? [] : heads)].filter(Number.isFinite);
   const step = closer ? 50 : 10;
   const most = Math.max(0, ...known);
   return Math.min(1, Math.max(1 / step, Math.ceil(1.05 * step * most) / step));

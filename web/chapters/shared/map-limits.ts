@@ -28,6 +28,27 @@ export function widthMark(domain: Domain, width: number): Markish {
   return line(limitOf(domain, width), { ...look, ariaDescription });
 }
 
+/** Variance over d m^2 at which L of both walks is about half way from its value at zero variance to its limit. */
+export const HALF_WAY = 0.2;
+
+/** The line of that variance, as a legend has it. */
+export const HALF_WAY_LINE: Entry = {
+  text: `v = ${HALF_WAY} d m²: L half way to its limit`,
+  kind: 'line',
+  colours: ['var(--ink)'],
+  dash: '8 4',
+};
+
+/** sqrt(eta_F)/lambda on that line at |xi|/lambda = 1, of matrices of a width: eta_F = d (v + m^2), xi = d m. */
+export const halfWaySlope = (width: number): number => Math.sqrt(HALF_WAY + 1 / width);
+
+/** The line of that variance. */
+export function halfWayMark(domain: Domain, width: number): Markish {
+  const { text: ariaDescription, dash: strokeDasharray } = HALF_WAY_LINE;
+  const look = { stroke: 'var(--ink)', strokeOpacity: 0.6, strokeDasharray, clip: true as const };
+  return line(limitOf(domain, halfWaySlope(width) ** -2), { ...look, ariaDescription });
+}
+
 /** The limit of the matrices of the heads' rank. */
 export function rankMark(domain: Domain, rank: number): Markish {
   return floorMark(limitOf(domain, rank).filter(([, y]) => y <= domain.y[1]));
