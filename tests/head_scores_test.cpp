@@ -88,6 +88,7 @@ TEST_CASE("MiniLM's heads and layers have numpy's scores and bounds of the logit
   std::size_t at = 0;
   while (!scan.done()) {
     for (const ScannedHead& head : scan.advance(1)) {
+      while (layers.has_tiles()) layers.score_tile();
       layers.add(head);
       const HeadReport report = report_head(head, kernel, {});
       const nlohmann::json& row = expected.at("heads").at(at++);
@@ -99,7 +100,9 @@ TEST_CASE("MiniLM's heads and layers have numpy's scores and bounds of the logit
     }
   }
   CHECK(at == 72);
-  const std::vector<LayerScore> scores = layers.result();
+  layers.finish();
+  while (layers.has_tiles()) layers.score_tile();
+  const std::vector<LayerScore>& scores = layers.scores();
   REQUIRE(scores.size() == 6);
   for (std::size_t layer = 0; layer < scores.size(); ++layer) {
     const nlohmann::json& row = expected.at("layers").at(layer);
@@ -167,7 +170,14 @@ TEST_CASE("directionality is 1 for outlying columns, -1 for outlying rows, 0 for
   const MatrixXd w = query * key.transpose();
   const double dense = directionality(w.rowwise().norm(), w.colwise().norm().transpose());
   CHECK(dense > 0.5);
-  CHECK_THAT(directionality_of_factors(query, key), WithinAbs(dense, 1e-12));
-  CHECK_THAT(directionality_of_factors(key, query),
-             WithinAbs(-directionality_of_factors(query, key), 1e-12));
+  const double found = directionality_of_factors(query, key, products_of_factors(query, key));
+  CHECK_THAT(found, WithinAbs(dense, 1e-12));
+  CHECK_THAT(directionality_of_factors(key, query, products_of_factors(key, query)),
+             WithinAbs(-found, 1e-12));
+  // In single precision, at any scale.
+  for (const float scale : {1e-30f, 1.0f, 1e15f}) {
+    const Eigen::MatrixXf single = scale * query.cast<float>(), other = key.cast<float>();
+    CHECK_THAT(directionality_of_factors(single, other, products_of_factors(single, other)),
+               WithinAbs(dense, 1e-5));
+  }
 }

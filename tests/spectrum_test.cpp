@@ -1,8 +1,10 @@
+#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <vector>
 
 #include "catch.h"
@@ -90,7 +92,8 @@ TEST_CASE("products in single precision stay within the bound of sums over 512")
       const MatrixXd norms = wide_key.colwise().norm().transpose() * wide_query.colwise().norm();
       CHECK((single.core - wide.core).cwiseQuotient(norms).cwiseAbs().maxCoeff() < seen);
       const double norm = wide_query.norm() * wide_key.norm();
-      CHECK((single.gram - wide.gram).norm() < 2 * seen * norm * norm);
+      CHECK((single.query - wide.query).norm() < seen * wide_query.squaredNorm());
+      CHECK((single.key - wide.key).norm() < seen * wide_key.squaredNorm());
       const Traces a = moments_of_products(single).traces, b = moments_of_products(wide).traces;
       CHECK_THAT(a.xi, WithinAbs(b.xi, seen * norm));
       CHECK_THAT(a.eta_s, WithinAbs(b.eta_s, 2 * seen * norm * norm));
@@ -108,7 +111,8 @@ TEST_CASE("products whose squares leave the range of floats are formed in double
     const FactorProducts wide =
         products_of_factors(MatrixXd(query.cast<double>()), MatrixXd(key.cast<double>()));
     CHECK((found.core / scale - wide.core).norm() < 1e-12 * wide.core.norm());
-    CHECK((found.gram / scale / scale - wide.gram).norm() < 1e-12 * wide.gram.norm());
+    CHECK((found.query / scale / scale - wide.query).norm() < 1e-12 * wide.query.norm());
+    CHECK((found.key - wide.key).norm() < 1e-12 * wide.key.norm());
   }
 }
 
@@ -132,6 +136,34 @@ TEST_CASE("a rotation has imaginary eigenvalues and a negative trace variance") 
   sort_for_display(mu);
   CHECK(std::abs(mu[0] - std::complex<double>(0, 1)) < 1e-15);
   CHECK(variance_modulus(mu, 2) == Approx(1));
+}
+
+TEST_CASE("eigenvalues are those of matrices with known ones, at any scale") {
+  // Cyclic permutations, for which the usual shifts do not converge: the roots of unity.
+  for (const int n : {3, 5, 33}) {
+    MatrixXd cyclic = MatrixXd::Zero(n, n);
+    for (int i = 0; i < n; ++i) cyclic((i + 1) % n, i) = 1;
+    VectorXcd roots(n);
+    for (int i = 0; i < n; ++i) roots[i] = std::polar(1.0, 2 * std::numbers::pi * i / n);
+    CHECK(distance(eigenvalues_of_matrix(cyclic), roots) < 1e-13);
+  }
+  // Nilpotent, zero and of low rank.
+  const MatrixXd shift = MatrixXd::Identity(40, 41).rightCols(40);
+  CHECK(eigenvalues_of_matrix(shift).norm() == 0);
+  CHECK(eigenvalues_of_matrix(MatrixXd::Zero(5, 5)).norm() == 0);
+  const MatrixXd low = random_matrix(30, 4, 1) * random_matrix(4, 30, 2);
+  CHECK((eigenvalues_of_matrix(low).array().abs() > 1e-10).count() == 4);
+  // Eigen's, which computes the whole Schur form; symmetric and antisymmetric ones too.
+  for (const int n : {2, 3, 17, 64, 130}) {
+    const MatrixXd any = random_matrix(n, n, 5);
+    for (const MatrixXd& a :
+         {any, MatrixXd(any + any.transpose()), MatrixXd(any - any.transpose())}) {
+      const VectorXcd expected = Eigen::EigenSolver<MatrixXd>(a, false).eigenvalues();
+      for (const double scale : {1.0, 1e-200, 1e200}) {
+        CHECK(distance(eigenvalues_of_matrix(scale * a) / scale, expected) < 1e-12 * a.norm());
+      }
+    }
+  }
 }
 
 TEST_CASE("eigenvalues reproduce the power sums, at padded and unpadded sizes") {

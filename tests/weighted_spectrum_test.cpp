@@ -71,8 +71,8 @@ TEST_CASE("components are the fewest that hold nine tenths of the squares", "[sp
   const auto turned =
       weighted_spectrum(products_of_factors(MatrixXd(turn), MatrixXd::Identity(2, 2)));
   CHECK(std::abs(symmetric_share(turned.traces)) < 1e-12);
-  FactorProducts broken{2, turn, turn};
-  broken.gram(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  FactorProducts broken{2, turn, turn, turn};
+  broken.key(0, 0) = std::numeric_limits<double>::quiet_NaN();
   CHECK(failure_of([&] { weighted_spectrum(broken); }).item == "matrix");
 }
 

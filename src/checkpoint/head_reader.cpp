@@ -23,22 +23,26 @@ HeadReader::HeadReader(HeadScan scan, CentredKernel kernel)
     : scan_(std::move(scan)), kernel_(std::move(kernel)), settings_(1) {}
 
 bool HeadReader::advance(double work) {
-  // The heads of a layer have one size: so many multiply-adds for its moments and eigenvalues.
-  for (double left = work; left >= 0 && !scan_.done();) {
-    for (ScannedHead& head : scan_.advance(1)) {
-      const auto [d, d_h] = size_of(head);
-      left -= 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
-      if (layer_scores_) {
-        layer_scores_->add(head);
-        left -= d * d * d_h;
-      }
-      running_.add(
-          [this, own = std::move(head)] { return report_head(own, kernel_, settings_of(own)); });
-    }
+  for (double left = work; left >= 0 && !done();) {
+    left -= has_tiles() ? layer_scores_->score_tile() : read_head();
   }
   if (scan_.done()) running_.finish();
   for (HeadReport& report : running_.take()) reports_.push_back(std::move(report));
-  return scan_.done();
+  return done();
+}
+
+double HeadReader::read_head() {
+  double work = 0;
+  for (ScannedHead& head : scan_.advance(1)) {
+    // So many for its moments and eigenvalues.
+    const auto [d, d_h] = size_of(head);
+    work += 4 * d * d_h * d_h + 25 * d_h * d_h * d_h;
+    if (layer_scores_) layer_scores_->add(head);
+    running_.add(
+        [this, own = std::move(head)] { return report_head(own, kernel_, settings_of(own)); });
+  }
+  if (layer_scores_ && scan_.done()) layer_scores_->finish();
+  return work;
 }
 
 const ReportSettings& HeadReader::settings_of(const ScannedHead& head) const {

@@ -20,21 +20,25 @@ class HeadReader {
   void set_settings(std::vector<ReportSettings> settings) { settings_ = std::move(settings); }
   /// Scores layers too, before the first head is read.
   void score_layers() { layer_scores_.emplace(); }
-  /// Reads heads of about `work` multiply-adds; true when all are read. Throws as HeadScan::advance and
+  /// Reads heads of about `work` multiply-adds; true when all are read and scored. Throws as HeadScan::advance and
   /// report_head do.
   bool advance(double work);
 
+  bool done() const { return scan_.done() && !has_tiles(); }
   const HeadScan& scan() const { return scan_; }
   double progress() const { return static_cast<double>(scan_.heads_read()) / scan_.total_heads(); }
   /// Those that are ready, in the order of the checkpoint.
   const std::vector<HeadReport>& reports() const { return reports_; }
-  /// Those of all layers once all heads are read; empty unless they were asked for.
+  /// Those of all layers when the job is done; empty unless they were asked for.
   std::vector<LayerScore> layer_scores() const {
-    return layer_scores_ ? layer_scores_->result() : std::vector<LayerScore>();
+    return layer_scores_ ? layer_scores_->scores() : std::vector<LayerScore>();
   }
 
  private:
   const ReportSettings& settings_of(const ScannedHead& head) const;
+  bool has_tiles() const { return layer_scores_ && layer_scores_->has_tiles(); }
+  /// Reads a head and starts its report; returns the multiply-adds.
+  double read_head();
 
   HeadScan scan_;
   CentredKernel kernel_;

@@ -1,34 +1,141 @@
 #include "checkpoint/layer_scores.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "spectrum/directionality.h"
 #include "support/gemm.h"
 
 namespace eigenscope {
 namespace {
 
-void score(const Eigen::MatrixXd& matrix, LayerScore& layer) {
-  const double all = matrix.squaredNorm();
-  layer.symmetry = matrix.cwiseProduct(matrix.transpose()).sum() / all;
-  layer.directionality = directionality(matrix.rowwise().norm(), matrix.colwise().norm());
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index kTile = 512;  // two of them in double stay in the second-level cache
+
+Index width_of(const ScannedHead& head) {
+  return std::visit([](const auto& own) { return own.query.rows(); }, head);
+}
+
+Index head_width_of(const ScannedHead& head) {
+  return std::visit([](const auto& own) { return own.query.cols(); }, head);
+}
+
+/// The part of W with rows from `row` and columns from `column` on.
+MatrixXd tile_of(const std::vector<ScannedHead>& heads, Index row, Index column) {
+  const Index d = width_of(heads.front());
+  MatrixXd tile = MatrixXd::Zero(std::min(kTile, d - row), std::min(kTile, d - column));
+  for (const ScannedHead& head : heads) {
+    std::visit(
+        [&]<class Scalar>(const FactorsOf<Scalar>& own) {
+          const Product<Scalar, double> product{tile.rows(),
+                                                tile.cols(),
+                                                factor(own.query.data() + row, d),
+                                                factor(own.key.data() + column, d).transposed(),
+                                                tile.data(),
+                                                tile.rows(),
+                                                /*add=*/true};
+          multiply<Scalar, double>(own.query.cols(), {&product, 1});
+        },
+        head);
+  }
+  return tile;
+}
+
+/// Adds the queries of a head to those of `sum` if both have the same keys.
+bool add_shared(ScannedHead& sum, const ScannedHead& head) {
+  return std::visit(
+      [&]<class Scalar>(FactorsOf<Scalar>& own) {
+        const auto* const other = std::get_if<FactorsOf<Scalar>>(&head);
+        if (other == nullptr || own.key.cols() != other->key.cols() || own.key != other->key) {
+          return false;
+        }
+        own.query += other->query;
+        return true;
+      },
+      sum);
 }
 
 }  // namespace
 
-void LayerScores::add(const ScannedHead& head) {
-  const HeadFactors own = in_double(head);
-  if (scores_.empty() || scores_.back().layer != own.layer || scores_.back().stack != own.stack) {
-    if (!scores_.empty()) score(sum_, scores_.back());
-    scores_.push_back({own.stack, own.layer});
-    sum_ = Eigen::MatrixXd::Zero(own.query.rows(), own.query.rows());
+void LayerScores::add(ScannedHead head) {
+  const auto [stack, layer] = std::visit(
+      [](const auto& own) { return std::pair(own.stack, own.layer); }, std::as_const(head));
+  if (layer_ == nullptr || layer_->score.layer != layer || layer_->score.stack != stack) {
+    end_layer();
+    layer_ = std::make_shared<Layer>();
+    layer_->score = {stack, layer};
   }
-  sum_ += times(own.query, own.key.transpose());
-  ++scores_.back().heads;
+  ++layer_->score.heads;
+  if (layer_->heads.empty() || !add_shared(layer_->heads.back(), head)) {
+    layer_->heads.push_back(std::move(head));
+  }
 }
 
-std::vector<LayerScore> LayerScores::result() const {
-  std::vector<LayerScore> scores = scores_;
-  if (!scores.empty()) score(sum_, scores.back());
-  return scores;
+void LayerScores::finish() { end_layer(); }
+
+void LayerScores::end_layer() {
+  if (layer_ == nullptr) return;
+  const Index d = width_of(layer_->heads.front());
+  layer_->row_squares = layer_->column_squares = VectorXd::Zero(d);
+  tiles_.clear();
+  tile_ = 0;
+  for (Index row = 0; row < d; row += kTile) {
+    for (Index column = row; column < d; column += kTile) tiles_.push_back({layer_, row, column});
+  }
+  layer_ = nullptr;
+}
+
+LayerScores::TileSums LayerScores::sums_of(const Tile& tile) {
+  const std::vector<ScannedHead>& heads = tile.layer->heads;
+  const Index d = width_of(heads.front());
+  TileSums sums{tile, VectorXd::Zero(d), VectorXd::Zero(d)};
+  const MatrixXd upper = tile_of(heads, tile.row, tile.column);
+  const auto add = [&](const MatrixXd& part, Index row, Index column) {
+    sums.row_squares.segment(row, part.rows()) += part.rowwise().squaredNorm();
+    sums.column_squares.segment(column, part.cols()) += part.colwise().squaredNorm();
+  };
+  add(upper, tile.row, tile.column);
+  if (tile.row == tile.column) {
+    sums.crossed = upper.cwiseProduct(upper.transpose()).sum();
+    return sums;
+  }
+  const MatrixXd lower = tile_of(heads, tile.column, tile.row);
+  add(lower, tile.column, tile.row);
+  sums.crossed = 2 * upper.cwiseProduct(lower.transpose()).sum();
+  return sums;
+}
+
+double LayerScores::score_tile() {
+  const Tile tile = tiles_[tile_++];
+  running_.add([tile] { return sums_of(tile); });
+  if (!has_tiles()) {
+    tiles_.clear();
+    tile_ = 0;
+    running_.finish();
+    take_sums();
+  }
+  double inner = 0;
+  for (const ScannedHead& head : tile.layer->heads) {
+    inner += static_cast<double>(head_width_of(head));
+  }
+  return 2 * static_cast<double>(kTile * kTile) * inner;
+}
+
+void LayerScores::take_sums() {
+  std::shared_ptr<Layer> layer;
+  for (const TileSums& sums : running_.take()) {
+    layer = sums.of.layer;
+    layer->row_squares += sums.row_squares;
+    layer->column_squares += sums.column_squares;
+    layer->crossed += sums.crossed;
+  }
+  layer->score.symmetry = layer->crossed / layer->row_squares.sum();
+  layer->score.directionality =
+      directionality(layer->row_squares.cwiseSqrt(), layer->column_squares.cwiseSqrt());
+  scores_.push_back(layer->score);
 }
 
 }  // namespace eigenscope

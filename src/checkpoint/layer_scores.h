@@ -2,10 +2,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "checkpoint/heads.h"
+#include "support/in_order.h"
 
 namespace eigenscope {
 
@@ -19,17 +21,50 @@ struct LayerScore {
   double directionality = 0;  ///< see directionality()
 };
 
-/// Sums the heads of one layer after another in a d x d matrix, O(d^2 d_h) each.
+/// Forms the d x d matrix of a layer tile by tile, O(d^2 d_h) for each key head, and keeps sums of squares alone.
+/// Products are in the precision of the heads.
 class LayerScores {
  public:
+  /// The factors of a layer's heads: W is the sum of query key^T over them.
+  struct Layer {
+    LayerScore score;
+    std::vector<ScannedHead> heads;  ///< queries that share their keys are added up
+    Eigen::VectorXd row_squares, column_squares;
+    double crossed = 0;  ///< sum of W_ij W_ji
+  };
+
   /// Heads come layer by layer, as HeadScan yields them.
-  void add(const ScannedHead& head);
-  /// Those of all layers, the last one included.
-  std::vector<LayerScore> result() const;
+  void add(ScannedHead head);
+  /// No head follows.
+  void finish();
+  /// Whether tiles of complete layers wait.
+  bool has_tiles() const { return tile_ < tiles_.size(); }
+  /// Computes the next tile, beside others where there are processors; returns its multiply-adds.
+  double score_tile();
+  /// Those of all layers, after finish() and without waiting tiles.
+  const std::vector<LayerScore>& scores() const { return scores_; }
 
  private:
-  std::vector<LayerScore> scores_;  // the last one has no scores yet
-  Eigen::MatrixXd sum_;             // of the last one
+  /// Rows and columns `row` x `column` of W in units of tiles, and its mirror image.
+  struct Tile {
+    std::shared_ptr<Layer> layer;
+    Eigen::Index row, column;
+  };
+  struct TileSums {
+    Tile of;
+    Eigen::VectorXd row_squares, column_squares;  ///< of all of W's rows
+    double crossed = 0;
+  };
+
+  static TileSums sums_of(const Tile& tile);
+  void end_layer();
+  void take_sums();
+
+  std::shared_ptr<Layer> layer_;  // that of the heads which come; null before the first
+  std::vector<Tile> tiles_;
+  std::size_t tile_ = 0;  // the next one
+  std::vector<LayerScore> scores_;
+  InOrder<TileSums> running_;  // last: its tasks use the layers
 };
 
 }  // namespace eigenscope

@@ -12,6 +12,7 @@ namespace eigenscope {
 /// A rotary head is bounded at its offset. `spectral_norm` is sigma_max(W), or NaN where it is not known. NaN where
 /// `head` does not have both inputs, or their biases or gains are not finite. Costs O(d d_h), or O(d d_h^2 + d_h^3)
 /// where the gain is not in W or `spectral_norm` is NaN.
-double logit_bound(const HeadFactors& head, double spectral_norm);
+template <class Scalar>
+double logit_bound(const FactorsOf<Scalar>& head, double spectral_norm);
 
 }  // namespace eigenscope

@@ -202,7 +202,7 @@ class HeadsJob {
       if (covariance_->done()) heads_.set_settings({{!in_.traces, covariance_->covariance()}});
       return false;
     }
-    if (!heads_.scan().done()) return heads_.advance(work) && !in_.measures;
+    if (!heads_.done()) return heads_.advance(work) && !in_.measures;
     if (!rows_) start_rows();
     return advance_by_work(*rows_, work);
   }
@@ -224,11 +224,11 @@ class HeadsJob {
     const HeadScan& scan = heads_.scan();
     result.model = tensors_->name();
     // All at the end: a partial result is copied, and a large checkpoint has thousands.
-    for (std::size_t i = 0; scan.done() && i < heads_.reports().size(); ++i) {
+    for (std::size_t i = 0; heads_.done() && i < heads_.reports().size(); ++i) {
       result.rows.push_back({heads_.reports()[i], rows_ ? rows_->estimate(i) : RowEstimate{}});
     }
     for (const LayerScore& score : heads_.layer_scores()) {
-      if (scan.done()) result.layers.push_back(layer_row(score, heads_.reports()));
+      if (heads_.done()) result.layers.push_back(layer_row(score, heads_.reports()));
     }
     result.notes = scan.notes();
     result.step = training_step(*tensors_);

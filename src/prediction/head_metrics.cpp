@@ -38,8 +38,8 @@ Moments content_moments(const std::vector<MatrixXd>& passages, const SinkKeys& s
 /// `covariance` of queries above keys: its blocks are W_Q^T C W_Q, W_K^T C W_Q and W_K^T C W_K.
 FactorProducts products_of(const MatrixXd& covariance) {
   const Index n = covariance.rows() / 2;
-  return {n, covariance.bottomLeftCorner(n, n),
-          times(covariance.topLeftCorner(n, n), covariance.bottomRightCorner(n, n))};
+  return {n, covariance.bottomLeftCorner(n, n), covariance.topLeftCorner(n, n),
+          covariance.bottomRightCorner(n, n)};
 }
 
 double largest_norm(const std::vector<MatrixXd>& passages) {
@@ -82,9 +82,9 @@ HeadInMetric head_in_metric(const HeadStates& states, const SinkKeys& sinks, dou
 
   const MatrixXd by_position = smoothed_by_position(means, sinks);
   for (MatrixXd& passage : passages) passage -= by_position;
-  const FactorProducts left = products_of(content_moments(passages, sinks).covariance());
-  head.trace_content = left.core.trace();
-  head.spread_content = std::sqrt(std::max(0.0, left.gram.trace()));
+  const Traces traces = products_of(content_moments(passages, sinks).covariance()).traces();
+  head.trace_content = traces.xi;
+  head.spread_content = std::sqrt(std::max(0.0, traces.eta_f));
   return head;
 }
 

@@ -26,7 +26,7 @@ FactorProducts products_of(const HeadProjections& head) {
       products_of_factors(MatrixXd(head.query.transpose()), MatrixXd(head.key.transpose()));
   const auto width = static_cast<double>(head.query.rows());
   products.core /= std::sqrt(width);
-  products.gram /= width;
+  products.query /= width;
   return products;
 }
 

@@ -17,10 +17,34 @@ double excess(const Eigen::VectorXd& norms) {
   return (norms.array() - (mean + kDeviations * deviation)).max(0).sum();
 }
 
-/// Norms of the rows of `left` `right`^T.
-Eigen::VectorXd row_norms(const Eigen::MatrixXd& left, const Eigen::MatrixXd& right) {
-  const Eigen::MatrixXd seen = times(left, transposed_times(right, right));
-  return left.cwiseProduct(seen).rowwise().sum().cwiseMax(0).cwiseSqrt();
+template <class Scalar>
+using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
+
+/// Norms of the rows x of `left` times another factor, from the other's `gram` G (d_h x d_h): squared they are x^T G x, and x^T U x for the triangle U of G with all entries above its diagonal twice, which is
+/// half the work.
+template <class Scalar>
+Eigen::VectorXd row_norms(const Matrix<Scalar>& left, const Eigen::MatrixXd& gram) {
+  const double largest = gram.diagonal().maxCoeff();  // of all entries
+  if (!(largest > 0)) return Eigen::VectorXd::Zero(left.rows());
+  Eigen::MatrixXd triangle = gram.triangularView<Eigen::StrictlyUpper>();
+  triangle *= 2 / largest;
+  triangle.diagonal() = gram.diagonal() / largest;
+  const Matrix<Scalar> half = triangle.cast<Scalar>();
+  Matrix<Scalar> seen(left.rows(), left.cols());
+  multiply_upper(left.rows(), left.cols(), left.cols(), factor(left.data(), left.rows()),
+                 factor(half.data(), half.rows()), seen.data(), seen.rows());
+  Eigen::VectorXd squares = Eigen::VectorXd::Zero(left.rows());
+  for (Eigen::Index k = 0; k < left.cols(); ++k) {
+    squares +=
+        left.col(k).template cast<double>().cwiseProduct(seen.col(k).template cast<double>());
+  }
+  return std::sqrt(largest) * squares.cwiseMax(0).cwiseSqrt();
+}
+
+template <class Scalar>
+double of_factors(const Matrix<Scalar>& query, const Matrix<Scalar>& key,
+                  const FactorProducts& products) {
+  return directionality(row_norms(query, products.key), row_norms(key, products.query));
 }
 
 }  // namespace
@@ -32,8 +56,14 @@ double directionality(const Eigen::VectorXd& rows, const Eigen::VectorXd& column
   return all == 0 ? 0 : (of_columns - of_rows) / all;
 }
 
-double directionality_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
-  return directionality(row_norms(query, key), row_norms(key, query));
+double directionality_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
+                                 const FactorProducts& products) {
+  return of_factors(query, key, products);
+}
+
+double directionality_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key,
+                                 const FactorProducts& products) {
+  return of_factors(query, key, products);
 }
 
 }  // namespace eigenscope

@@ -47,22 +47,13 @@ void check_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
   check_finite("key", key);
 }
 
-// The products of columns, d_h x d_h each.
-struct ColumnProducts {
-  Eigen::MatrixXd query, core, key;
-
-  FactorProducts finished(Eigen::Index width) && {
-    return {width, std::move(core), times(query, key)};
-  }
-};
-
 // `seen` are the factors after the covariance.
 template <class Scalar>
-ColumnProducts products_of(const Matrix<Scalar>& query, const Matrix<Scalar>& key,
+FactorProducts products_of(const Matrix<Scalar>& query, const Matrix<Scalar>& key,
                            const Matrix<Scalar>& seen_query, const Matrix<Scalar>& seen_key) {
   const Eigen::Index d = query.rows(), n = query.cols();
   const auto square = [n] { return Eigen::MatrixXd(n, n); };
-  ColumnProducts found{square(), square(), square()};
+  FactorProducts found{d, square(), square(), square()};
   const auto product = [d, n](const Matrix<Scalar>& a, const Matrix<Scalar>& b, Eigen::MatrixXd& c,
                               Entries wanted) {
     return Product<Scalar, double>{
@@ -92,12 +83,12 @@ void check_traces(const Traces& traces) {
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key) {
   check_factors(query, key);
-  return products_of(query, key, query, key).finished(query.rows());
+  return products_of(query, key, query, key);
 }
 
 FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key) {
   check_shapes(query, key);
-  ColumnProducts found = products_of(query, key, query, key);
+  FactorProducts found = products_of(query, key, query, key);
   // Below, what squares lose under the smallest float could be seen. An entry that is not finite shows
   // in the sum of its squares too.
   constexpr double kLeast = 1e-24;
@@ -105,7 +96,7 @@ FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::Ma
     if (trace >= kLeast && std::isfinite(trace)) continue;
     return products_of_factors(Eigen::MatrixXd(query.cast<double>()), key.cast<double>());
   }
-  return std::move(found).finished(query.rows());
+  return found;
 }
 
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
@@ -117,18 +108,18 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
   }
   // Symmetric, so its own transpose.
   return products_of(query, key, transposed_times(covariance, query),
-                     transposed_times(covariance, key))
-      .finished(query.rows());
+                     transposed_times(covariance, key));
+}
+
+Traces FactorProducts::traces() const {
+  return {core.trace(), trace_of_product(core, core), trace_of_product(query, key)};
 }
 
 SpectralMoments moments_of_products(const FactorProducts& products) {
   const Eigen::MatrixXd square = times(products.core, products.core);
-  SpectralMoments moments;
-  moments.width = products.width;
-  moments.traces = {products.core.trace(), square.trace(), products.gram.trace()};
-  moments.quartic_s = trace_of_product(square, square);
-  moments.quartic_f = trace_of_product(products.gram, products.gram);
-  return moments;
+  const Eigen::MatrixXd gram = times(products.query, products.key);
+  return {products.width, products.traces(), trace_of_product(square, square),
+          trace_of_product(gram, gram)};
 }
 
 SpectralMoments moments_of_matrix(const Eigen::MatrixXd& matrix) {

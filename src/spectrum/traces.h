@@ -50,8 +50,12 @@ struct FactorProducts {
   /// M = key^T query: its eigenvalues are those of W that need not be zero (the other d - d_h are 0),
   /// so tr(W) = tr(M) and tr(W^2) = tr(M^2).
   Eigen::MatrixXd core;
-  /// (query^T query)(key^T key), whose trace is ||W||_F^2.
-  Eigen::MatrixXd gram;
+  /// query^T query and key^T key, symmetric: the trace of their product is ||W||_F^2, and its eigenvalues are the
+  /// squares of the singular values of W that need not be zero.
+  Eigen::MatrixXd query, key;
+
+  /// O(d_h^2).
+  Traces traces() const;
 };
 
 /// `query` and `key` are d x d_h. Throws InvalidArgument ("query", "key") when the shapes differ, are
@@ -64,12 +68,13 @@ FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::Ma
 /// it is done in double.
 FactorProducts products_of_factors(const Eigen::MatrixXf& query, const Eigen::MatrixXf& key);
 
-/// The same of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative): the
-/// core is key^T Sigma query, the gram (query^T Sigma query)(key^T Sigma key), so that the traces are
-/// xi, eta_S and eta_F in that frame. In O(d^2 d_h). Throws also "covariance" for another shape.
+/// The same of W Sigma for a covariance Sigma of the tokens (d x d, symmetric, not negative): the products are
+/// key^T Sigma query, query^T Sigma query and key^T Sigma key, so that the traces are xi, eta_S and eta_F in
+/// that frame. In O(d^2 d_h). Throws also "covariance" for another shape.
 FactorProducts products_of_factors(const Eigen::MatrixXd& query, const Eigen::MatrixXd& key,
                                    const Eigen::MatrixXd& covariance);
 
+/// In O(d_h^3).
 SpectralMoments moments_of_products(const FactorProducts& products);
 
 /// Moments of a d x d matrix, in O(d^3). Throws InvalidArgument ("matrix") as above.

@@ -36,7 +36,7 @@ double weight_distance(const QueryKeyFactors& before, const QueryKeyFactors& aft
   const FactorProducts change =
       products_of_factors(beside(after.query, -before.query), beside(after.key, before.key));
   const FactorProducts whole = products_of_factors(before.query, before.key);
-  return ratio(std::sqrt(std::max(0.0, change.gram.trace())), std::sqrt(whole.gram.trace()));
+  return ratio(std::sqrt(std::max(0.0, change.traces().eta_f)), std::sqrt(whole.traces().eta_f));
 }
 
 double spectrum_distance(const VectorXd& before, const VectorXd& after) {
