@@ -447,6 +447,14 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   check(llama("SmolLM3", "smollm3"));
   check(llama("Llama 4", "llama4_text"));
   check(llama("Cohere", "cohere"));
+  check({"llama2.c",
+         R"({"model_type":"llama2.c","dim":8,"n_heads":2,"n_kv_heads":1})",
+         HeadLayout::kSeparate,
+         {{.query = "_orig_mod.layers.{n}.attention.wq.weight",
+           .key = "_orig_mod.layers.{n}.attention.wk.weight",
+           .gain = "_orig_mod.layers.{n}.attention_norm.weight",
+           .key_heads = 1,
+           .rotary = true}}});
   Model hybrid = llama("Jamba", "jamba");
   hybrid.stacks[0].rotary = false;
   hybrid.others = {"model.layers.2.mamba.A_log"};

@@ -622,6 +622,22 @@ constexpr Family gpt_neo() {
                                      "attn.attention.out_proj ln_2 "}}}};
 }
 
+// The names of the original LLaMA, whose descendants have other rotary bases.
+constexpr Family llama2_c() {
+  return {.name = "llama2.c",
+          .model_types = " llama2.c ",
+          .width_key = "dim",
+          .embeddings = "tok_embeddings.weight",
+          .attentions = {{{.query_weight = "layers.{n}.attention.wq.weight",
+                           .key_weight = "layers.{n}.attention.wk.weight",
+                           .query_gain = "layers.{n}.attention_norm.weight",
+                           .head_count_key = "n_heads",
+                           .key_head_count_key = "n_kv_heads",
+                           .layer_count_key = "n_layers",
+                           .rotary = RotaryPairs::kNeighbours,
+                           .others = " attention.wv attention.wo ffn_norm "}}}};
+}
+
 constexpr Family dinov2() {
   Family row = vit();
   row.name = "DINOv2";
@@ -701,6 +717,7 @@ constexpr std::array kFamilies{
     nano_gpt(),
     gpt_j(),
     gpt_neo(),
+    llama2_c(),
     Family{
         .name = "GPT-NeoX",  // and Pythia
         .model_types = " gpt_neox ",
