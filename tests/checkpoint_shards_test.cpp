@@ -189,7 +189,7 @@ TEST_CASE("a folder with one file of torch.save is opened, whatever its name") {
   const Bytes saved = test_file("torch/nested.pt");
   const std::string path = folder.path() + "/run";
   folder.write("run/ckpt.pt", saved);
-  for (const char* const state : {"optimizer.pt", "scheduler.pt", "rng_state_0.pth", "scaler.pt",
+  for (const char* const state : {"optimizer.pt", "lr_scheduler.pt", "rng_state_0.pth", "scaler.pt",
                                   "zero_pp_rank_0_mp_rank_00_optim_states.pt"}) {
     folder.write(std::string("run/") + state, saved);
   }

@@ -28,8 +28,10 @@ constexpr std::string_view kTorch = "pytorch_model.bin";
 constexpr std::string_view kTorchIndex = "pytorch_model.bin.index.json";
 constexpr std::array kTorchEndings{".pt"sv, ".pth"sv, ".ckpt"sv};
 /// Beginnings of names under which Trainer, Accelerate, DeepSpeed and others save what is no model.
-constexpr std::array kTrainingState{"optimizer"sv, "scheduler"sv, "scaler"sv, "rng_state"sv,
-                                    "training_args"sv};
+constexpr std::array kTrainingState{"optimizer"sv,    "optim"sv,         "scheduler"sv,
+                                    "lr_scheduler"sv, "scaler"sv,        "grad_scaler"sv,
+                                    "rng_state"sv,    "random_states"sv, "training_args"sv,
+                                    "sampler"sv,      "dl_state_dict"sv};
 constexpr std::string_view kShardedOptimizer = "optim_states";  // of DeepSpeed, inside the name
 constexpr std::size_t kShownFiles = 5;
 
@@ -52,9 +54,12 @@ std::vector<std::string> files_ending(const fs::path& folder, std::string_view e
 }
 
 bool is_training_state(std::string_view name) {
+  constexpr std::string_view kAfter = "-_.0123456789";
   return name.find(kShardedOptimizer) != std::string_view::npos ||
-         std::any_of(kTrainingState.begin(), kTrainingState.end(),
-                     [&](std::string_view state) { return name.starts_with(state); });
+         std::any_of(kTrainingState.begin(), kTrainingState.end(), [&](std::string_view state) {
+           return name.starts_with(state) && name.size() > state.size() &&
+                  kAfter.find(name[state.size()]) != std::string_view::npos;
+         });
 }
 
 /// Those that torch.save may have written for a model, whatever their names.
