@@ -140,7 +140,8 @@ export function commandsOf(schema) {
   return (
     '# Commands\n\n' +
     'The options of every command, as `eigenscope COMMAND --help` explains them. `eigenscope schema` has\n' +
-    'the fields of results. Results are JSON; with `--csv` they are one table. A command that computes is\n' +
+    'the fields of results. Results are JSON; with `--csv` they are one table, in which a text that a\n' +
+    'spreadsheet would take for a formula has an apostrophe before it. A command that computes is\n' +
     'also a job of the page, with the same result unless the text before its options names another; its\n' +
     'input fields have the names of the options, with underscores. `npm run commands` writes this file.\n\n' +
     parts.join('\n')

@@ -224,10 +224,10 @@ Grid parse_grid(const std::string& json) {
     }
     grid.baseline_axis = baseline.begin().key();
     grid.baseline_label = baseline.begin().value().get<std::string>();
-    check_baseline(grid, axes);
   }
   add_stages(grid, base, axes);
   check_measures(grid);
+  if (!grid.baseline_axis.empty()) check_baseline(grid, axes);
   return grid;
 }
 

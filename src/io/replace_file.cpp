@@ -105,7 +105,8 @@ std::string_view replaced_name(std::string_view name) {
   const std::size_t mark = name.rfind(kMark);
   if (mark == std::string_view::npos) return {};
   const std::string_view digits = name.substr(mark + kMark.size());
-  const bool is_drawn = digits.size() == kDigits &&
+  // Earlier versions drew fewer digits.
+  const bool is_drawn = !digits.empty() && digits.size() <= kDigits &&
                         digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   return is_drawn ? name.substr(0, mark) : std::string_view();
 }

@@ -85,7 +85,7 @@ describe('the checkpoint of a training run', () => {
     expect(refused(empty)).toContain(`${empty}: it must have the weights of a model, but it is empty`);
     expect(refused(out)).toContain('--checkpoint must name one checkpoint: the folder has 2, such as');
     expect(refused('')).toContain('--checkpoint must be a path or a name: found an empty text');
-    expect(refused(MINILM)).toContain("of a checkpoint of `eigenscope train`, but is 'pt' in ");
+    expect(refused(MINILM)).toContain("of a checkpoint of `eigenscope train`, but is 'pt'\n");
     const bare = join(folder, 'bare');
     mkdirSync(bare, { recursive: true });
     expect(refused(bare)).toContain(
