@@ -233,7 +233,11 @@ test('numbers that overflow are said, and those before are drawn', async () => {
 });
 
 test('a stack without layers shows its input', async () => {
-  const { page } = await open(blocks('depth=0&stacks=2'));
+  const { page } = await open(blocks('depth=1&stacks=2'));
+  await settled(page, 'depth');
+  const layers = page.locator('#figure-depth [data-mark="x-axis tick label"]').first();
+  expect(await layers.locator('text').allTextContents()).toEqual(['0', '1']);
+  await go(page, blocks('depth=0&stacks=2'));
   await settled(page, 'depth');
   expect((await csv(page, 'depth')).length).toBe(3);
   await settled(page, 'cosines');

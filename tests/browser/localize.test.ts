@@ -42,6 +42,13 @@ test('the opening defines the index, and the first figure’s axis is on the fir
   await page.locator('#figure-lead [data-mark="the index rises"] rect').first().waitFor();
   const bottom = () => page.locator('#figure-lead .chart > svg').evaluate((it) => it.getBoundingClientRect().bottom);
   await expect.poll(bottom).toBeLessThanOrEqual(800 - 50);
+  // What a notice takes above the picture, the picture leaves; and takes back.
+  const height = () => page.locator('#figure-lead .chart > svg').evaluate((it) => it.getBoundingClientRect().height);
+  const free = await height();
+  await go(page, 'localize?mean=0.004&variance=0.0001&colour=red');
+  await expect.poll(height).toBeLessThan(free);
+  await page.locator('[data-link-notice] button').click();
+  await expect.poll(height).toBe(free);
 });
 
 test('where the claim fails the axis is that of the lines, the rise is shaded, the title says so', async () => {

@@ -71,6 +71,11 @@ test('every lab has a card with a picture and a finding, which leads to its figu
   }
   const shown = () => page.locator('#uses .figure:visible').evaluateAll((all) => all.map(({ id }) => id));
   expect(await shown()).toEqual(['figure-position-meaning']);
+  // The panel has the controls of this lab alone, before it is scrolled to.
+  const controls = page.locator('#uses .panel [data-control]:not([hidden])');
+  const names = () => controls.evaluateAll((all) => all.map((it) => (it as HTMLElement).dataset.control));
+  await expect.poll(names).toEqual(expect.not.arrayContaining(['prior_weight', 'trainings']));
+  expect(await names()).toContain('seed');
   await cards.nth(1).click();
   await expect
     .poll(() => page.evaluate(() => document.querySelector('#figure-latent-posterior')!.getBoundingClientRect().top))

@@ -198,6 +198,9 @@ test('paper has all views with their charts drawn, and no heading parts from its
       expect(await figure.evaluate((it) => getComputedStyle(it).breakInside)).toBe('avoid');
     }
   }
+  expect(await page.locator('.lab-picture:visible').count()).toBe(0); // the figures follow
+  const line = page.locator('details.folded').first(); // the title of a folded figure stays with it
+  expect(await line.evaluate((it) => getComputedStyle(it).breakInside)).toBe('avoid');
   const wide = await page
     .locator('table, .formula, pre')
     .evaluateAll((all) => all.filter((it) => it.scrollWidth > 660).map((it) => it.outerHTML.slice(0, 200)));
