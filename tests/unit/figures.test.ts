@@ -16,6 +16,7 @@ import { viewNames } from '../../web/chapters/views';
 import { FIGURES, referTo } from '../../web/ui/registry';
 import { localizeView } from '../../web/chapters/localize/state';
 import { limitsOf } from '../../web/state/control';
+import { isInEveryRow } from '../../web/chapters/uses/lab-figure';
 
 test('the lead figure names the lines on which the index rises, and shades those of the first', () => {
   const lines = {
@@ -238,4 +239,15 @@ test('heads of the sample are left out where the same heads of the opened checkp
   const file = [spot('file', 0, 1.00001), spot('file', 1, 1.1)];
   expect(distinct(sample)).toEqual(sample);
   expect(distinct([...sample, ...file])).toEqual([sample[1], sample[2], ...file]);
+});
+
+test('a lab shows a new answer once each of its rows has a training run', () => {
+  const rows = (...trainings: number[]) => ({ rows: trainings.map((it) => ({ trainings: it, loss: 1 })) });
+  expect([rows(1, 0), rows(0, 0), rows(1, 1), { rows: [{ loss: 1 }] }, {}].map(isInEveryRow)).toEqual([
+    false,
+    false,
+    true,
+    true,
+    true,
+  ]);
 });

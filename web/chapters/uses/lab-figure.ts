@@ -49,7 +49,7 @@ export function askedState({ state, quality }: FigureContext, quick: Quick): Rea
 }
 
 /** Whether an answer has a number in each of its rows: those of training runs come one run after the other. */
-function isInEveryRow(output: object): boolean {
+export function isInEveryRow(output: object): boolean {
   const rows = 'rows' in output ? (output.rows as object[]) : [];
   return rows.every((row) => !('trainings' in row) || row.trainings !== 0);
 }
