@@ -119,6 +119,25 @@ TEST_CASE("linear attention reads linear functions better than softmax attention
   CHECK(curved.linear_error.value > 3 * curved.best_error);
 }
 
+TEST_CASE("the error over that of the posterior has the jackknife's error, and its slope") {
+  ValueSettings settings;
+  settings.harmonics = 1;
+  settings.lengths = {16, 256};
+  settings.repeats = 6;
+  const LatentValues lab = all_values(settings);
+  const std::vector<ValueLength> lengths = lab.lengths();
+  for (const ValueLength& row : lengths) {
+    CHECK(row.ratio.value == Approx(row.best_error / row.posterior_error.value).epsilon(1e-12));
+    CHECK(row.ratio.error > 0);
+    CHECK(row.ratio.error < row.ratio.value);
+  }
+  const LatentValues::Slopes slopes = lab.slopes();
+  CHECK(slopes.ratio.value == Approx(slopes.error.value - slopes.posterior.value).epsilon(1e-12));
+  CHECK(slopes.ratio.value ==
+        Approx(std::log(lengths[1].ratio.value / lengths[0].ratio.value) / std::log(16.0)));
+  CHECK(slopes.ratio.error > 0);
+}
+
 TEST_CASE("variance of the spectrum on the relevant angle lowers the error") {
   ValueSettings settings;
   settings.angles = 4;

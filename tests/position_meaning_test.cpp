@@ -106,6 +106,33 @@ TEST_CASE("L-BFGS finds the minimum of a quadratic and of Rosenbrock's function"
   while (!second.advance()) continue;
   CHECK(second.at()[0] == Approx(1).epsilon(1e-7));
   CHECK(second.at()[1] == Approx(1).epsilon(1e-7));
+  Lbfgs third(quadratic, VectorXd::Zero(20),
+              {.gradient = 1e-9, .iterations = 20000, .descent = Descent::gradient});
+  while (!third.advance()) continue;
+  CHECK(third.converged());
+  CHECK(third.iterations() > 3 * first.iterations());
+  CHECK((third.at() - VectorXd::Ones(20)).norm() < 1e-7);
+}
+
+TEST_CASE("a random start of larger norm ends by meaning more often, by both minimizers") {
+  PositionSettings settings;
+  settings.width = 60;
+  settings.samples_over_width = {2};
+  settings.datasets = 24;
+  for (const Descent minimizer : {Descent::lbfgs, Descent::gradient}) {
+    settings.minimizer = minimizer;
+    const auto share = [&](double norm) {
+      settings.start_norm = norm;
+      PositionMeaning lab(settings);
+      while (!lab.advance(1e9)) continue;
+      const std::vector<PositionRow> rows = lab.rows();
+      const Share found =
+          rows.front().minima[static_cast<int>(MinimumStart::random)].semantic_share;
+      CHECK((found.low < found.value && found.value < found.high));
+      return found.value;
+    };
+    CHECK(share(1) > share(0.2) + 0.15);
+  }
 }
 
 TEST_CASE("the test error is that of fresh samples") {

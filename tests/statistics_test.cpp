@@ -8,10 +8,12 @@
 #include "catch.h"
 #include "statistics/bootstrap.h"
 #include "statistics/drift.h"
+#include "statistics/holm.h"
 #include "statistics/jackknife.h"
 #include "statistics/paired_test.h"
 #include "statistics/permuted_correlation.h"
 #include "statistics/rank_correlation.h"
+#include "statistics/share.h"
 #include "support/error.h"
 #include "test_matrices.h"
 
@@ -29,6 +31,27 @@ TEST_CASE("Student's law has its tabulated quantiles") {
   // Far out, by the closed forms of 1 and 2 degrees: 2/pi atan(1/t) and 1 - t/sqrt(t^2 + 2).
   CHECK_THAT(student_two_sided(1e12, 1), WithinRel(2 / std::acos(-1.0) * 1e-12, 1e-12));
   CHECK_THAT(student_two_sided(1e9, 2), WithinRel(1e-18, 1e-12));
+}
+
+TEST_CASE("Holm's method multiplies the smallest p by the number of tests, and keeps the order") {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> found = holm({0.04, none, 0.01, 0.03, 0.9});
+  CHECK_THAT(found[2], WithinAbs(0.04, 1e-15));
+  CHECK_THAT(found[3], WithinAbs(0.09, 1e-15));
+  CHECK_THAT(found[0], WithinAbs(0.09, 1e-15));  // 2 * 0.04 is less than the one before
+  CHECK(found[4] == 0.9);
+  CHECK(std::isnan(found[1]));
+}
+
+TEST_CASE("a share has Wilson's interval") {
+  // (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2))/(1 + z^2/n) at 2 of 8.
+  const Share some = share_of(2, 8);
+  CHECK(some.value == 0.25);
+  CHECK_THAT(some.low, WithinAbs(0.0715, 1e-4));
+  CHECK_THAT(some.high, WithinAbs(0.5907, 1e-4));
+  CHECK_THAT(share_of(0, 10).low, WithinAbs(0, 1e-12));
+  CHECK_THAT(share_of(0, 10).high, WithinAbs(0.2775, 1e-4));
+  CHECK(std::isnan(share_of(0, 0).value));
 }
 
 TEST_CASE("a paired test looks at differences alone") {

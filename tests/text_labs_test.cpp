@@ -79,7 +79,13 @@ TEST_CASE("Attention sinks of MiniLM have the numbers of an independent script",
     }
   }
   CHECK(compared == expected.at("rows").size());
-  CHECK(compared + 1 == kSinkChangeNames.size());  // all but the random direction
+  CHECK(compared + 2 == kSinkChangeNames.size());  // all but the random direction and value
+  // The size of the first value matters, not its content.
+  const auto change_by = [&](SinkChange change) {
+    return lab.rows()[static_cast<std::size_t>(change)].output_change.value;
+  };
+  CHECK(change_by(SinkChange::random_value) > 0.3 * change_by(SinkChange::mean_value));
+  CHECK(change_by(SinkChange::random_value) > 10 * change_by(SinkChange::zero_value));
 
   const std::vector<SinkHead> heads = lab.heads();
   REQUIRE(heads.size() == expected.at("heads").size());
@@ -146,7 +152,18 @@ TEST_CASE("What attention explains in MiniLM has the numbers of an independent s
   CHECK(equal > 3 * heads.size() - 6);
   const std::vector<ExplanationRow> rows = lab.rows();
   REQUIRE(rows.size() == kExplanationNames.size());
-  const auto row = [&](Explanation it) { return rows[static_cast<std::size_t>(it)].dropped.value; };
+  const auto agreement = [&](Explanation it, Removal removal) {
+    return rows[static_cast<std::size_t>(it)].agreement[static_cast<std::size_t>(removal)];
+  };
+  const auto row = [&](Explanation it) { return agreement(it, Removal::dropped).whole.value; };
+  for (const Removal removal : {Removal::dropped, Removal::masked}) {
+    const double frequency = agreement(Explanation::frequency, removal).whole.value;
+    const ExplanationAgreement all = agreement(Explanation::all, removal);
+    CHECK_THAT(all.gain.value, WithinAbs(all.whole.value - frequency, 1e-12));
+    CHECK(std::abs(all.partial.value) <= 1);
+  }
+  CHECK(agreement(Explanation::all, Removal::masked).gain.value !=
+        agreement(Explanation::all, Removal::dropped).gain.value);
   CHECK_THAT(row(Explanation::last_layer_norm),
              WithinAbs(expected.at("last_layer_norm").get<double>(), 1e-9));
   CHECK_THAT(row(Explanation::all), WithinAbs(expected.at("all").get<double>(), 1e-9));
@@ -197,11 +214,12 @@ TEST_CASE("A causal model has its sinks and explanations without special tokens"
   CHECK(explanation.nulls().size() == 2);  // nothing is masked
   CHECK(std::isnan(explanation.agreement().value));
   for (const ExplanationRow& found : explanation.rows()) {
-    CHECK(std::abs(found.dropped.value) <= 1);
-    CHECK(std::isnan(found.masked.value));
+    CHECK(std::abs(found.agreement[0].whole.value) <= 1);
+    CHECK(std::isnan(found.agreement[1].whole.value));
+    CHECK(std::isnan(found.agreement[1].gain.value));
   }
   // A token later in the passage has fewer queries that it can change.
-  CHECK(explanation.rows().back().dropped.value < 0);
+  CHECK(explanation.rows().back().agreement[0].whole.value < 0);
 }
 
 TEST_CASE("Labs on text refuse passages without room for content", "[labs]") {

@@ -255,11 +255,13 @@ std::vector<ExplanationRow> AttentionExplanation::rows() const {
     const auto explanation = static_cast<Explanation>(k);
     ExplanationRow& row = rows.emplace_back();
     row.explanation = explanation;
-    row.dropped = correlation_of(explanation, Removal::dropped, whole);
-    row.masked = correlation_of(explanation, Removal::masked, whole);
-    if (explanation == Explanation::frequency) continue;
-    row.dropped_partial = correlation_of(explanation, Removal::dropped, partial);
-    row.dropped_gain = correlation_of(explanation, Removal::dropped, gain);
+    for (const Removal removal : {Removal::dropped, Removal::masked}) {
+      ExplanationAgreement& found = row.agreement[static_cast<std::size_t>(removal)];
+      found.whole = correlation_of(explanation, removal, whole);
+      if (explanation == Explanation::frequency) continue;
+      found.partial = correlation_of(explanation, removal, partial);
+      found.gain = correlation_of(explanation, removal, gain);
+    }
   }
   return rows;
 }

@@ -47,11 +47,15 @@ inline constexpr std::array kExplanationNames{Choice{"best", "best head"},
                                               Choice{"position", "position"}};
 
 /// Rank correlation with what a removal changes, within passages, mean over passages.
+struct ExplanationAgreement {
+  Estimate whole;
+  Estimate partial;  ///< the same at a fixed frequency
+  Estimate gain;     ///< `whole` minus that of the frequency
+};
+
 struct ExplanationRow {
   Explanation explanation = Explanation::best;
-  Estimate dropped, masked;
-  Estimate dropped_partial;  ///< the same of `dropped` at a fixed frequency
-  Estimate dropped_gain;     ///< `dropped` minus that of the frequency
+  std::array<ExplanationAgreement, kRemovalNames.size()> agreement;  ///< by Removal
 };
 
 struct ExplanationHead {

@@ -21,7 +21,8 @@ using Eigen::MatrixXd;
 using Eigen::MatrixXf;
 using Eigen::VectorXd;
 
-constexpr std::uint64_t kSinkStream = 0x73696e6b00000000;  // "sink", with room for layers
+constexpr std::uint64_t kSinkStream = 0x73696e6b00000000;   // "sink", with room for layers
+constexpr std::uint64_t kValueStream = 0x76616c7500000000;  // "valu", with room for passages
 
 // Calls visit(head, its columns of d_h rows) for the keys of each key head.
 template <class Tokens, class Visit>
@@ -102,6 +103,18 @@ void AttentionSinks::find_directions() {
   directions_.colwise().normalize();
 }
 
+void AttentionSinks::randomize_first_value(HeadTokens& tokens, Index passage) const {
+  const Index width = pass_.model().rules(pass_.layer()).head_width;
+  const Index heads = tokens.values.rows() / width;
+  const std::uint64_t stream =
+      kValueStream + static_cast<std::uint64_t>(pass_.layer() * count_ + passage);
+  const MatrixXf random = normal_matrix(width, heads, settings_.seed, stream);
+  each_head(tokens.values, width, [&](Index head, auto own) {
+    const float norm = own.middleCols(content_.first, content_.count).rowwise().mean().norm();
+    own.col(0) = random.col(head).normalized() * norm;
+  });
+}
+
 AttentionEdit AttentionSinks::edit_for(SinkChange change, Index passage) {
   switch (change) {
     case SinkChange::none:
@@ -122,6 +135,10 @@ AttentionEdit AttentionSinks::edit_for(SinkChange change, Index passage) {
       return {.tokens = [this](HeadTokens& tokens) {
         tokens.values.col(0) =
             tokens.values.middleCols(content_.first, content_.count).rowwise().mean();
+      }};
+    case SinkChange::random_value:
+      return {.tokens = [this, passage](HeadTokens& tokens) {
+        randomize_first_value(tokens, passage);
       }};
     case SinkChange::zero_other:
       return {.tokens = [this](HeadTokens& tokens) { tokens.values.col(middle()).setZero(); }};

@@ -31,7 +31,8 @@ enum class SinkChange {
   dropped_other,  ///< control: no other token sees the key of the other token
   zero_value,     ///< the first value is 0
   mean_value,     ///< the first value is the mean of the content tokens' values
-  zero_other,     ///< control: the value of the other token is 0
+  random_value,  ///< control: the first value is a random one of the norm of that mean, head by head
+  zero_other,    ///< control: the value of the other token is 0
 };
 inline constexpr std::array kSinkChangeNames{Choice{"none", "as trained"},
                                              Choice{"direction", "sink direction removed"},
@@ -40,6 +41,7 @@ inline constexpr std::array kSinkChangeNames{Choice{"none", "as trained"},
                                              Choice{"dropped-other", "another key dropped"},
                                              Choice{"zero-value", "first value 0"},
                                              Choice{"mean-value", "first value average"},
+                                             Choice{"random-value", "first value random"},
                                              Choice{"zero-other", "another value 0"}};
 
 /// A change of all heads, over heads and passages.
@@ -139,6 +141,8 @@ class AttentionSinks {
   void begin_layer();
   void find_directions();
   AttentionEdit edit_for(SinkChange change, Index passage);
+  /// Per layer, passage and head: a random value of the norm of the mean value of the content.
+  void randomize_first_value(HeadTokens& tokens, Index passage) const;
   /// Do the next step and return its multiply-adds.
   double run_next();
   double run_for_directions();

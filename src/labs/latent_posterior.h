@@ -107,6 +107,7 @@ struct ValueLength {
   double best_temperature = 0, best_error = 0;
   Estimate posterior_error;  ///< of the exact posterior mean
   Estimate linear_error;     ///< of linear attention, weights 2 D q.k / T
+  Estimate ratio;  ///< best_error over posterior_error, with the jackknife's error over the draws
 };
 
 class LatentValues {
@@ -124,6 +125,7 @@ class LatentValues {
   /// the first or last one tried.
   struct Slopes {
     Estimate temperature, error, posterior;
+    Estimate ratio;  ///< of `error` over that of the posterior
   };
   Slopes slopes() const;
   Eigen::Index done() const { return done_; }
@@ -139,7 +141,11 @@ class LatentValues {
   };
 
   Draw draw(std::size_t length) const;
+  /// Each of the numbers that value(draw to leave out; -1 for none) gives, with its jackknife error.
+  template <std::size_t N, class Value>
+  std::array<Estimate, N> jackknifed(const Value& value) const;
   Best best(std::size_t length, Eigen::Index without) const;
+  double posterior_error(std::size_t length, Eigen::Index without) const;
   /// Mean of value(draw) over the draws but one; -1 for all.
   template <class Value>
   double mean_without(std::size_t length, Eigen::Index without, const Value& value) const;

@@ -189,6 +189,26 @@ LatentValues::Best LatentValues::best(std::size_t length, Index without) const {
   return {temperatures_[k] * std::exp(shift * step), *least, true};
 }
 
+template <std::size_t N, class Value>
+std::array<Estimate, N> LatentValues::jackknifed(const Value& value) const {
+  const auto n = static_cast<double>(done_);
+  const std::array<double, N> all = value(-1);
+  std::array<double, N> sum{}, square{};
+  for (Index r = 0; r < done_; ++r) {
+    const std::array<double, N> part = value(r);
+    for (std::size_t m = 0; m < N; ++m) {
+      sum[m] += part[m];
+      square[m] += part[m] * part[m];
+    }
+  }
+  std::array<Estimate, N> found;
+  for (std::size_t m = 0; m < N; ++m) {
+    const double mean = sum[m] / n;
+    found[m] = {all[m], std::sqrt((n - 1) * std::max(0.0, square[m] / n - mean * mean))};
+  }
+  return found;
+}
+
 std::vector<ValueLength> LatentValues::lengths() const {
   std::vector<ValueLength> found;
   for (std::size_t i = 0; i < draws_.size(); ++i) {
@@ -196,17 +216,27 @@ std::vector<ValueLength> LatentValues::lengths() const {
       return estimate_over(draws_[i].size(), [&](std::size_t r) { return draws_[i][r].*error; });
     };
     const Best least = done_ > 0 ? best(i, -1) : Best{kUndefined, kUndefined, false};
+    Estimate ratio;
+    if (done_ > 1) {
+      ratio = jackknifed<1>([&](Index left_out) {
+        return std::array{best(i, left_out).error / posterior_error(i, left_out)};
+      })[0];
+    }
     found.push_back({static_cast<Index>(settings_.lengths[i]), least.temperature, least.error,
-                     over(&Draw::posterior), over(&Draw::linear)});
+                     over(&Draw::posterior), over(&Draw::linear), ratio});
   }
   return found;
+}
+
+double LatentValues::posterior_error(std::size_t length, Index without) const {
+  return mean_without(length, without, [](const Draw& draw) { return draw.posterior; });
 }
 
 LatentValues::Slopes LatentValues::slopes() const {
   if (draws_.size() < 2 || done_ < 2) return {};
   std::vector<double> logs;
   for (const double length : settings_.lengths) logs.push_back(std::log(length));
-  const auto without = [&](Index left_out) {
+  const auto slopes = jackknifed<4>([&](Index left_out) {
     std::vector<double> temperature, error, posterior;
     bool inside = true;
     for (std::size_t i = 0; i < draws_.size(); ++i) {
@@ -214,27 +244,13 @@ LatentValues::Slopes LatentValues::slopes() const {
       inside = inside && least.inside;
       temperature.push_back(std::log(least.temperature));
       error.push_back(std::log(least.error));
-      posterior.push_back(
-          std::log(mean_without(i, left_out, [](const Draw& draw) { return draw.posterior; })));
+      posterior.push_back(std::log(posterior_error(i, left_out)));
     }
-    return std::array<double, 3>{inside ? slope_of(logs, temperature) : kUndefined,
-                                 slope_of(logs, error), slope_of(logs, posterior)};
-  };
-  const auto n = static_cast<double>(done_);
-  const std::array<double, 3> all = without(-1);
-  std::array<double, 3> sum{}, square{};
-  for (Index r = 0; r < done_; ++r) {
-    const std::array<double, 3> part = without(r);
-    for (std::size_t m = 0; m < 3; ++m) {
-      sum[m] += part[m];
-      square[m] += part[m] * part[m];
-    }
-  }
-  const auto estimate = [&](std::size_t m) {
-    const double mean = sum[m] / n;
-    return Estimate{all[m], std::sqrt((n - 1) * std::max(0.0, square[m] / n - mean * mean))};
-  };
-  return {estimate(0), estimate(1), estimate(2)};
+    const double falls = slope_of(logs, error), limit = slope_of(logs, posterior);
+    return std::array{inside ? slope_of(logs, temperature) : kUndefined, falls, limit,
+                      falls - limit};
+  });
+  return {slopes[0], slopes[1], slopes[2], slopes[3]};
 }
 
 }  // namespace eigenscope

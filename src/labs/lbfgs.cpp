@@ -64,6 +64,7 @@ bool Lbfgs::advance() {
     slope = inner(along, gradient_);
   }
   double length = pairs_.empty() ? std::min(1.0, 1 / std::sqrt(-slope)) : 1;
+  if (length_ > 0) length = 2 * length_;
   VectorXd next(at_.size()), next_gradient(at_.size());
   for (;; length /= 2) {
     if (length < kShortest) return true;  // rounding hides any descent that is left
@@ -73,6 +74,12 @@ bool Lbfgs::advance() {
     if (!(value <= value_ + kArmijo * length * slope)) continue;
     value_ = value;
     break;
+  }
+  if (limits_.descent == Descent::gradient) {
+    length_ = length;
+    at_.swap(next);
+    gradient_.swap(next_gradient);
+    return converged() || iterations_ >= limits_.iterations;
   }
   Pair pair{next - at_, next_gradient - gradient_, 0};
   pair.product = inner(pair.step, pair.change);

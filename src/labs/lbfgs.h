@@ -1,13 +1,20 @@
-// Minimization of a smooth function by limited-memory BFGS, one iteration at a time.
+// Minimization of a smooth function by limited-memory BFGS or gradient descent, one iteration at a time.
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <deque>
 #include <functional>
 
+#include "support/choice.h"
+
 namespace eigenscope {
 
-/// L-BFGS (Nocedal, 1980) with backtracking to Armijo's condition. Sums run in fixed lanes, so the path is the
+enum class Descent { lbfgs, gradient };
+inline constexpr std::array kDescentNames{Choice{"l-bfgs", "L-BFGS"},
+                                          Choice{"gradient-descent", "gradient descent"}};
+
+/// L-BFGS (Nocedal, 1980), or descent along the gradient, with backtracking to Armijo's condition. Sums run in fixed lanes, so the path is the
 /// same to the last bit natively and in WASM where the function's values are.
 class Lbfgs {
  public:
@@ -18,6 +25,7 @@ class Lbfgs {
     double gradient =
         1e-6;  ///< root mean square of the gradient's entries at which it has converged
     int iterations = 500;
+    Descent descent = Descent::lbfgs;
   };
 
   Lbfgs(Function function, Eigen::VectorXd start, Limits limits);
@@ -48,6 +56,7 @@ class Lbfgs {
   Eigen::VectorXd at_, gradient_;
   double value_ = 0;
   std::deque<Pair> pairs_;
+  double length_ = 0;  // of the last step of gradient descent, over the gradient
   int iterations_ = 0, evaluations_ = 0;
 };
 

@@ -18,10 +18,9 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 /// Root mean square of the gradient at which a minimization ends: the losses differ by 1e-3 and more.
-constexpr Lbfgs::Limits kLimits{.gradient = 1e-6, .iterations = 400};
-/// Norm over sqrt(d) of the starts: near the minima. From a norm of 1 along p one of six sets ends in a higher
-/// minimum than from a random start.
-constexpr double kStartNorm = 0.3;
+constexpr double kGradient = 1e-6;
+/// Most iterations of a minimization. Gradient descent, which has no curvature to go by, needs many times more.
+constexpr int kQuasiNewtonIterations = 400, kDescentIterations = 20000;
 /// Multiply-adds of an iteration of the saddle-point equations, about.
 constexpr double kTheoryWork = 2e6;
 /// Guesses from which the equations find the positional and the semantic minimum.
@@ -124,6 +123,7 @@ PositionMeaning::PositionMeaning(const PositionSettings& settings) : settings_(s
   checked(kTokenStd, settings.token_std);
   checked(kRidge, settings.ridge);
   checked(kDatasets, static_cast<double>(settings.datasets));
+  checked(kStartNorm, settings.start_norm);
   const std::vector<double>& points = settings_.samples_over_width;
   check_ascending(kSamplesOverWidth, points);
   minima_.resize(points.size());
@@ -151,19 +151,24 @@ void PositionMeaning::begin_minimum() {
   VectorXd start;
   switch (static_cast<MinimumStart>(done_ % kMinimumStarts)) {
     case MinimumStart::position:
-      start = VectorXd::Constant(settings_.width, kStartNorm);
+      start = VectorXd::Constant(settings_.width, settings_.start_norm);
       break;
     case MinimumStart::meaning:
-      start = kStartNorm * data_->meaning();
+      start = settings_.start_norm * data_->meaning();
       break;
     case MinimumStart::random:
-      start =
-          normals(settings_.seed, stream_of(dataset, kStartStream), settings_.width, kStartNorm);
+      start = normals(settings_.seed, stream_of(dataset, kStartStream), settings_.width,
+                      settings_.start_norm);
   }
   const auto loss = [this, count = pairs(point)](const VectorXd& w, VectorXd& gradient) {
     return data_->loss(count, w, gradient);
   };
-  minimizer_.emplace(loss, std::move(start), kLimits);
+  const bool descends = settings_.minimizer == Descent::gradient;
+  minimizer_.emplace(
+      loss, std::move(start),
+      Lbfgs::Limits{.gradient = kGradient,
+                    .iterations = descends ? kDescentIterations : kQuasiNewtonIterations,
+                    .descent = settings_.minimizer});
 }
 
 double PositionMeaning::step_minimum() {
@@ -235,9 +240,11 @@ std::vector<PositionRow> PositionMeaning::rows() const {
       means.test_error = estimate_over(sets, [&](std::size_t s) { return at(s).test_error; });
       const auto is_semantic = [&](std::size_t s) {
         const Overlaps& o = at(s).overlaps;
-        return std::abs(o.meaning) > std::abs(o.position) ? 1.0 : 0.0;
+        return std::abs(o.meaning) > std::abs(o.position);
       };
-      means.semantic_share = estimate_over(sets, is_semantic).value;
+      double semantic = 0;
+      for (std::size_t s = 0; s < sets; ++s) semantic += is_semantic(s);
+      means.semantic_share = share_of(semantic, static_cast<double>(sets));
     }
     const auto above_semantic = [&](MinimumStart start) {
       return estimate_over(sets, [&, at = static_cast<std::size_t>(start)](std::size_t s) {

@@ -12,6 +12,7 @@
 #include "labs/lbfgs.h"
 #include "labs/position_theory.h"
 #include "statistics/estimate.h"
+#include "statistics/share.h"
 #include "support/parameter.h"
 
 namespace eigenscope {
@@ -30,11 +31,17 @@ inline constexpr Parameter kRidge{"ridge", reals(1e-6, 10), 0.01,
 inline constexpr Parameter kDatasets{"datasets", integers(2, 1000), 8,
                                      "training sets, each with a teacher of its own"};
 
+inline constexpr Parameter kStartNorm{
+    "start_norm", reals(0.01, 3), 0.3,
+    "norm of the start of a minimization over the square root of the width"};
+
 struct PositionSettings {
   Eigen::Index width = 200;
   double teacher_position = 0.3, token_std = 0.5, ridge = 0.01;
   std::vector<double> samples_over_width{0.5, 0.75, 1, 1.25, 1.5, 1.75, 2};  ///< ascending
   Eigen::Index datasets = 8;
+  double start_norm = 0.3;
+  Descent minimizer = Descent::lbfgs;
   std::uint64_t seed = 1;
 };
 
@@ -70,7 +77,7 @@ struct MinimumMeans {
   Estimate loss;               ///< training loss over the width
   Estimate position, meaning;  ///< |w . p|/sqrt(d) and |w . q|/d
   Estimate test_error;
-  double semantic_share = 0;  ///< sets whose minimum is closer to q than to p
+  Share semantic_share;  ///< of sets whose minimum overlaps more with q than with p
 };
 
 /// One number of samples.

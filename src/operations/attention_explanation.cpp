@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "operations/operations.h"
@@ -40,17 +41,22 @@ void describe_explanation(ResultFields& out, const ExplanationRow& row) {
   out.choice("explanation", static_cast<std::size_t>(row.explanation), kExplanationNames,
              "what orders the tokens of a passage: attention that the other tokens give to a "
              "token, the same times the norm of its projected value, or a baseline");
-  describe(out, "dropped", row.dropped,
-           "rank correlation with the change of the other tokens' mean output when the token's "
-           "key is dropped, mean over passages");
-  out.nullable("dropped_bits", copula_information(row.dropped.value),
-               "mutual information of a Gaussian copula with this rank correlation, bits");
-  describe(out, "dropped_partial", row.dropped_partial,
-           "the correlation at a fixed frequency of the token");
-  describe(out, "dropped_gain", row.dropped_gain, "`dropped` minus that of the frequency");
-  describe(out, "masked", row.masked,
-           "rank correlation with the change when the mask token replaces the token");
-  out.nullable("masked_bits", copula_information(row.masked.value), "information, likewise");
+  const auto describe_agreement = [&](Removal removal, Help whole) {
+    const auto at = static_cast<std::size_t>(removal);
+    const ExplanationAgreement& found = row.agreement[at];
+    const std::string name(kRemovalNames[at].name);
+    describe(out, name.c_str(), found.whole, whole);
+    out.nullable((name + "_bits").c_str(), copula_information(found.whole.value),
+                 "mutual information of a Gaussian copula with this rank correlation, bits");
+    describe(out, (name + "_partial").c_str(), found.partial,
+             "the correlation at a fixed frequency of the token");
+    describe(out, (name + "_gain").c_str(), found.gain,
+             "the correlation minus that of the frequency");
+  };
+  describe_agreement(Removal::dropped,
+                     "rank correlation with the change of the other tokens' mean output when the "
+                     "token's key is dropped, mean over passages");
+  describe_agreement(Removal::masked, "the same when the mask token replaces the token");
 }
 
 void describe_explaining_head(ResultFields& out, const ExplanationHead& head) {
@@ -86,7 +92,7 @@ void describe_trait(ResultFields& out, const TraitCorrelation& it) {
   out.choice("trait", static_cast<std::size_t>(it.property), kHeadTraitNames, "property of a head");
   out.nullable("correlation", it.found.value.value,
                "its rank correlation over heads with `attention_dropped`");
-  describe_null(out, it.found);
+  describe_null(out, it);
 }
 
 void describe(ResultFields& out, const AttentionExplanationResult& result) {

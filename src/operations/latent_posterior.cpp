@@ -85,6 +85,8 @@ void describe_value_length(ResultFields& out, const ValueLength& row) {
   describe(out, "posterior_error", row.posterior_error, "error of the exact posterior mean");
   describe(out, "linear_error", row.linear_error,
            "error of linear attention, whose weights are 2 D q.k / T");
+  describe(out, "ratio", row.ratio,
+           "`best_error` over `posterior_error`; its error by the jackknife over draws");
 }
 
 void describe(ResultFields& out, const LatentValuesResult& result) {
@@ -97,6 +99,7 @@ void describe(ResultFields& out, const LatentValuesResult& result) {
   describe(out, "error_slope", result.slopes.error, "slope of the logarithm of `best_error`");
   describe(out, "posterior_slope", result.slopes.posterior,
            "slope of the logarithm of `posterior_error`");
+  describe(out, "ratio_slope", result.slopes.ratio, "slope of the logarithm of `ratio`");
   out.integer("repeats", result.repeats, "draws of keys so far");
 }
 

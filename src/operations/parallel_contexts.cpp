@@ -73,7 +73,7 @@ void describe_head_property(ResultFields& out, const HeadCorrelation& it) {
   describe(out, "correlation", it.found.value,
            "its rank correlation with the added entropy over the heads of a model, mean over "
            "models");
-  describe_null(out, it.found);
+  describe_null(out, it);
 }
 
 void describe(ResultFields& out, const ParallelContextsResult& result) {

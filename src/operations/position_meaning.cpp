@@ -20,6 +20,9 @@ void describe(InputFields& f, PositionMeaningInput& s) {
   f.number(kTokenWidth, s.width);
   f.number(kRidge, s.ridge);
   f.number(kDatasets, s.datasets);
+  f.number(kStartNorm, s.start_norm);
+  f.choice("minimizer", s.minimizer, kDescentNames,
+           "how the training loss is minimized; gradient descent backtracks, as L-BFGS does");
   f.number("seed", s.seed);
 }
 
@@ -53,8 +56,12 @@ void describe_position_row(ResultFields& out, const PositionRow& row) {
     describe(out, (start + "_meaning_overlap").c_str(), means.meaning, "|w.q|/d");
     describe(out, (start + "_test_error").c_str(), means.test_error,
              "expected squared error of a fresh sample over 2d");
-    out.nullable((start + "_semantic_share").c_str(), means.semantic_share,
+    out.nullable((start + "_semantic_share").c_str(), means.semantic_share.value,
                  "share of training sets whose minimum overlaps more with q than with p");
+    out.nullable((start + "_semantic_low").c_str(), means.semantic_share.low,
+                 "lower end of its 95% interval (Wilson)");
+    out.nullable((start + "_semantic_high").c_str(), means.semantic_share.high,
+                 "upper end of its 95% interval");
   }
   const auto shown = [](const std::optional<Overlaps>& overlaps, double Overlaps::*member) {
     return overlaps ? std::abs((*overlaps).*member) : std::nan("");

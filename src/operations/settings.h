@@ -9,6 +9,7 @@
 #include "contract/result.h"
 #include "simulation/row_statistics.h"
 #include "spectrum/ensemble.h"
+#include "statistics/holm.h"
 #include "statistics/permuted_correlation.h"
 #include "support/vector_of.h"
 #include "tokens/kernel.h"
@@ -75,18 +76,28 @@ template <class Property>
 struct PropertyCorrelation {
   Property property;
   PermutedCorrelation found;
+  double p_holm;  ///< p by Holm's method over all properties
 };
 /// Those of all properties, in their order.
 template <class Property, class Correlations>
 std::vector<PropertyCorrelation<Property>> by_property(const Correlations& all) {
+  std::vector<double> p;
+  for (const PermutedCorrelation& found : all) p.push_back(found.p);
+  const std::vector<double> corrected = holm(p);
   std::vector<PropertyCorrelation<Property>> list;
   for (const PermutedCorrelation& found : all) {
-    list.push_back({static_cast<Property>(list.size()), found});
+    list.push_back({static_cast<Property>(list.size()), found, corrected[list.size()]});
   }
   return list;
 }
 /// null_low, null_high and p, each name after `prefix`.
 void describe_null(ResultFields& out, const PermutedCorrelation& found, const char* prefix = "");
+/// The same of a property, with p_holm.
+template <class Property>
+void describe_null(ResultFields& out, const PropertyCorrelation<Property>& it) {
+  describe_null(out, it.found);
+  out.nullable("p_holm", it.p_holm, "p by Holm's method over all properties");
+}
 /// entropy, participation and sensitivity_localization with their errors, each name after `prefix`.
 void describe_softmax(ResultFields& out, const RowEstimate& estimate, const char* prefix = "");
 
