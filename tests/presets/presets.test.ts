@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { localizeFacts } from '../../web/chapters/localize/facts.ts';
 import { pathsIn, PRESETS, valueText, written } from '../../web/chapters/presets.ts';
 import { withError } from '../../web/charts/with-error.ts';
+import { stampOf } from '../../web/chapters/uses/lab.ts';
+import { LABS } from '../../web/chapters/uses/labs.ts';
 import type { Fact, Preset } from '../../web/chapters/shared/preset.ts';
 import levels from '../../web/generated/sample-levels.json' with { type: 'json' };
 import values from '../../web/generated/preset-values.json' with { type: 'json' };
@@ -65,6 +67,20 @@ function pathsInProse(view: ViewName): string[] {
   const html = readFileSync(`web/chapters/${view}/view.html`, 'utf8');
   return [...html.matchAll(/\{\{value\s+([\w.-]+)\s*\}\}/g)].map(([, path]) => path!);
 }
+
+test('the stamp of a lab follows from its numbers', () => {
+  const at = (source: 'holds' | 'fails', least: number) => ({
+    id: source,
+    name: source,
+    text: '',
+    source,
+    claim: ({ own }: Record<string, number>) => own! > least,
+  });
+  const stamp = (own: number) => stampOf([at('holds', 1), at('fails', 2)], { own });
+  expect([0, 1.5, 3].map(stamp)).toEqual(['open', 'holds', 'half']);
+  expect(stampOf([at('fails', 2)], { own: 3 })).toBe('fails');
+  for (const { presets } of LABS) expect(stampOf(presets, values.uses)).not.toBe('open');
+});
 
 test('a number with an error is shown with two standard errors', () => {
   const { sparse, sparse_error } = values.uses.penalty.most;
@@ -140,6 +156,8 @@ describe.each([
             crossing: NaN,
             meaning: NaN,
             few: {},
+            few_gain: {},
+            gain: {},
             some: {},
             many: {},
             weight: {},

@@ -7,6 +7,7 @@ import { entryOf, referTo, type FigureId } from '../ui/registry';
 import { collapsePresets } from './collapse/presets';
 import { localizePresets } from './localize/presets';
 import type { Preset } from './shared/preset';
+import { stampOf, type Stamp } from './uses/lab';
 import { LABS } from './uses/labs';
 import { VIEWS, type ViewName } from './views';
 
@@ -45,6 +46,16 @@ export function valueText(path: string): string {
   const error = found(`${path}_error`);
   const unbroken = (text: string) => text.replaceAll(' ', '\u00a0');
   return typeof error === 'number' ? unbroken(withError(value, error)) : written(value);
+}
+
+const STAMPS: Record<Stamp, string> = { holds: 'holds', half: 'half holds', fails: 'fails', open: 'open' };
+
+/** What the numbers of a lab say of its source's claim, as HTML; '' for a figure that is no lab. */
+export function stampHtml(id: FigureId): string {
+  const lab = LABS.find(({ figure }) => figure === id);
+  if (!lab) return '';
+  const stamp = stampOf(lab.presets, values.uses as Record<string, unknown>);
+  return `<span class="stamp" data-stamp="${stamp}">Source’s claim: <b>${STAMPS[stamp]}</b></span>`;
 }
 
 /** Where the tour of a chapter ends: a place of the page and what the link to it says. */

@@ -86,10 +86,11 @@ export function withControls(html: string): string {
 }
 
 /** The link to a figure from the cards of its chapter, with a small picture of it. */
-function cardOf({ entryOf }: Tables, id: Registry.FigureId, text: string): string {
+function cardOf({ entryOf, stampHtml }: Tables, id: Registry.FigureId, text: string): string {
   return `<li><a href="#figure-${id}">
     <span class="lab-picture" data-card="${id}" aria-hidden="true"></span>
     <b>${entryOf(id).title}</b>
+    ${stampHtml(id)}
     <span>${text.trim()}</span>
   </a></li>`;
 }
@@ -108,6 +109,7 @@ function figureOf(tables: Tables, id: Registry.FigureId, title: string, look: st
   const figure = `<figure id="figure-${id}" class="figure" aria-labelledby="title-${id}">
     <div class="figure-head">
       <h2 id="title-${id}">${number} ${title}</h2>
+      ${tables.stampHtml(id)}
       ${tools === undefined ? '' : `<div class="tools">${tools}</div>`}
     </div>
     ${tables.presetsHtml(id)}

@@ -15,7 +15,20 @@ export type Ask = <N extends JobName>(name: N, input: Settings<N>) => Promise<Ou
 
 /** A preset of the lab's figure; without a state it shows the chapter's own. */
 export type LabPreset<Measured> = Omit<Preset<State, Record<string, Measured>>, 'figure' | 'state'> &
-  Partial<Pick<Preset<State>, 'state'>>;
+  Partial<Pick<Preset<State>, 'state'>> & {
+    /** What its claim, where the numbers bear it out, says of the source's: none for a claim of ours alone. */
+    source?: 'holds' | 'fails';
+  };
+
+/** What the numbers of a lab say of its source's claim. */
+export type Stamp = 'holds' | 'half' | 'fails' | 'open';
+
+/** From the numbers of the presets: half where the claim holds in one of their states and fails in another. */
+export function stampOf<Measured>(presets: readonly LabPreset<Measured>[], values: Record<string, Measured>): Stamp {
+  const found = new Set(presets.flatMap(({ source, claim }) => (source && claim(values) ? [source] : [])));
+  if (found.size === 2) return 'half';
+  return [...found][0] ?? 'open';
+}
 
 /** A lab as the build computes it: what it finds in a state, and the sentences about it. */
 export interface Lab<Found = unknown, Measured = unknown> {

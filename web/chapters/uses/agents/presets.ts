@@ -44,10 +44,12 @@ export const agentPresets: readonly LabPreset<AgentMeasured>[] = [
     id: 'penalty',
     name: 'A penalty instead',
     text:
-      '<b>Attention is not needed</b> to ignore 32 irrelevant features: the accuracy is {penalty.most.plain} with ' +
-      'a perceptron, {penalty.most.attention} with self-attention, and {penalty.most.sparse} with an L1 penalty on ' +
-      'the perceptron.',
-    claim: ({ penalty: { most } }) => most.attention > most.plain && most.sparse > most.attention + 0.02,
+      '<b>The claim of Bramlage and Cortese holds</b> with 32 irrelevant features: self-attention adds ' +
+      '{penalty.gain.attention} to the accuracy of the perceptron, {penalty.most.plain}. An L1 penalty, whose weight ' +
+      'alone was tuned, adds {penalty.gain.sparse}.',
+    source: 'holds',
+    claim: ({ penalty: { gain, most } }) =>
+      gain.attention > 2 * gain.attention_error && most.sparse > most.attention + 0.02,
   },
   {
     id: 'loud',
@@ -56,6 +58,7 @@ export const agentPresets: readonly LabPreset<AgentMeasured>[] = [
       '<b>The claim of Bramlage and Cortese fails.</b> At three times their scale in training, 32 distractors ' +
       'leave self-attention an accuracy of {loud.loud.attention}, the perceptron {loud.loud.plain}, and the ' +
       'perceptron with an L1 penalty {loud.loud.sparse}.',
+    source: 'fails',
     claim: ({ loud: { loud } }) => loud.attention < loud.plain - 0.05 && loud.sparse > loud.plain + 0.1,
   },
   {

@@ -24,12 +24,13 @@ export function claimText(output: ContextOutput): string {
 export function correlationText({ passages, properties }: ContextOutput): string {
   const most = passages.find(({ blocks }) => blocks === 8);
   const parts = properties.map(
-    ({ property, correlation, p }) => `${property} ${twoDigits(correlation)} (p = ${twoDigits(p)})`,
+    ({ property, correlation, p_holm }) => `${property} ${twoDigits(correlation)} (p = ${twoDigits(p_holm)})`,
   );
   if (!most) return '';
   return (
     `Rank correlation over passages of added entropy with added loss: ${twoDigits(most.correlation)} (95% of ` +
     `permutations ${twoDigits(most.null_low)} to ${twoDigits(most.null_high)}). Over heads, of added entropy with the ` +
-    `eigenspectrum’s mean or variance, or the entropy before: ${parts.join(', ')}.`
+    `eigenspectrum’s mean or variance, or the entropy before: ${parts.join(', ')}; p by Holm’s method over ` +
+    `${parts.length}.`
   );
 }

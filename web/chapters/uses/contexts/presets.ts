@@ -32,8 +32,9 @@ export const contextPresets: readonly LabPreset<ContextMeasured>[] = [
     id: 'parallel',
     name: 'Positions reset',
     text:
-      'Eight blocks whose positions begin at 0 add {parallel.reset_entropy} nats of entropy to the attention of ' +
+      '<b>The claim of Zhang et al. holds with reset positions:</b> eight blocks add {parallel.reset_entropy} nats of entropy to the attention of ' +
       'the last block and {parallel.reset} bits per byte to its loss.',
+    source: 'holds',
     claim: ({ parallel }) => parallel.reset_entropy > 0.2 && parallel.reset > 0.1,
   },
   {
@@ -42,6 +43,7 @@ export const contextPresets: readonly LabPreset<ContextMeasured>[] = [
     text:
       '<b>The claim of Zhang et al. fails.</b> With the positions of the text the same eight blocks add ' +
       '{positions.kept} bits per byte.',
+    source: 'fails',
     claim: ({ positions }) => Math.abs(positions.kept) < 2 * positions.kept_error && positions.kept < 0.01,
   },
   {

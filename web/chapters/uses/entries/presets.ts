@@ -38,14 +38,16 @@ export const entryPresets: readonly LabPreset<EntryMeasured>[] = [
       'Models of masked tokens lose {droppable.ablated} bits per byte without the diagonal and ' +
       '{droppable.next_ablated} without the two neighbours; trained without them {droppable.trained} and ' +
       '{droppable.next_trained}.',
+    source: 'holds',
     claim: ({ droppable: it }) => it.ablated < 0.1 * it.next_ablated && it.trained < 0.1 * it.next_trained,
   },
   {
     id: 'least',
     name: 'Distances from 4 on',
     text:
-      '<b>The diagonal is not the least important.</b> Distances from 4 on cost at most {least.most_beyond} bits ' +
+      '<b>The claim of Shi et al. fails: the diagonal is not the least important.</b> Distances from 4 on cost at most {least.most_beyond} bits ' +
       'each, the diagonal {least.ablated}.',
+    source: 'fails',
     claim: ({ least: it }) => it.most_beyond < it.ablated - 2 * it.ablated_error,
   },
   {

@@ -22,16 +22,19 @@ export function detailText(output: ExplanationOutput, removal: Removal): string 
   const best = explanationRow(output, 'best');
   const own = nulls.find((it) => it.removal === removal && it.explained_by === 'attention');
   if (!own || !best) return '';
-  const parts = traits.map(({ trait, correlation, p }) => `${trait} ${twoDigits(correlation)} (p = ${twoDigits(p)})`);
+  const parts = traits.map(
+    ({ trait, correlation, p_holm }) => `${trait} ${twoDigits(correlation)} (p = ${twoDigits(p_holm)})`,
+  );
   const agree =
     agreement === null
       ? ''
       : ` Both ways to remove a token agree with a rank correlation of ${fieldWithError(output, 'agreement')}.`;
   return (
     `${own.above} of ${heads.length} heads are above the 95th percentile of the largest correlation by chance ` +
-    `(${twoDigits(own.limit)}), ${own.below} below minus that. With dropped keys the best head has ` +
-    `${fieldWithError(best, 'dropped_gain')} more than token frequency, and at a fixed frequency ` +
-    `${fieldWithError(best, 'dropped_partial')}. Rank ` +
-    `correlation over heads of this agreement with row properties: ${parts.join(', ')}.${agree}`
+    `(${twoDigits(own.limit)}), ${own.below} below minus that. The best head has ` +
+    `${fieldWithError(best, `${removal}_gain`)} more than token frequency, and at a fixed frequency ` +
+    `${fieldWithError(best, `${removal}_partial`)}. Rank ` +
+    `correlation over heads of the agreement with dropped keys with row properties: ${parts.join(', ')} (p by Holm’s ` +
+    `method over ${parts.length}).${agree}`
   );
 }

@@ -18,9 +18,14 @@ export function explanationMeasured(output: ExplanationOutput) {
     dropped: at('dropped'),
     masked: at('masked'),
     ...estimate('agreement', output, 'agreement'),
-    // Over token frequency, with dropped keys.
-    ...estimate('best_gain', best, 'dropped_gain'),
-    ...estimate('last_layer_norm_gain', layer, 'dropped_gain'),
+    // Over token frequency, with dropped keys and with the mask token.
+    gain: {
+      ...estimate('best', best, 'dropped_gain'),
+      ...estimate('last_layer_norm', layer, 'dropped_gain'),
+      ...estimate('best_masked', best, 'masked_gain'),
+      ...estimate('all_masked', explanationRow(output, 'all'), 'masked_gain'),
+      ...estimate('last_layer_norm_masked', layer, 'masked_gain'),
+    },
     // Heads above chance, of all.
     above: own?.above ?? NaN,
     all: heads.length,
@@ -34,28 +39,27 @@ export const explanationPresets: readonly LabPreset<ExplanationMeasured>[] = [
     name: 'Heads against frequency',
     text:
       'Attention agrees with the loss of a token beyond chance in {heads.above} of {heads.all} heads, but the best ' +
-      'head has {heads.dropped.best}, {heads.best_gain} more than token frequency.',
-    claim: ({ heads }) => heads.above > heads.all / 4 && Math.abs(heads.best_gain) < 2 * heads.best_gain_error,
+      'head has {heads.dropped.best}, {heads.gain.best} more than token frequency.',
+    claim: ({ heads }) => heads.above > heads.all / 4 && Math.abs(heads.gain.best) < 2 * heads.gain.best_error,
   },
   {
     id: 'norm',
     name: 'Times the norm',
     text:
-      '<b>The claim of Wen et al. holds for the last layer:</b> its attention times the norm of the values has ' +
-      '{norm.dropped.last_layer_norm} ({norm.dropped.last_layer_bits} bits), {norm.last_layer_norm_gain} more than ' +
-      'token frequency.',
+      'For a dropped key attention of the last layer times the norm of the values has {norm.dropped.last_layer_norm} ' +
+      '({norm.dropped.last_layer_bits} bits), {norm.gain.last_layer_norm} more than token frequency. To first order ' +
+      'this is arithmetic: dropping a key takes its weight times its value from the output.',
     state: { agreement_scale: 'information' },
-    claim: ({ norm }) => norm.last_layer_norm_gain > 3 * norm.last_layer_norm_gain_error,
+    claim: ({ norm }) => norm.gain.last_layer_norm > 3 * norm.gain.last_layer_norm_error,
   },
   {
     id: 'masked',
     name: 'Mask token',
     text:
-      '<b>The claim of Wen et al. fails:</b> for a token replaced by [MASK], attention times norm of the last layer ' +
-      'has {masked.masked.last_layer_norm} instead of {masked.dropped.last_layer_norm}; both removals agree at ' +
-      '{masked.agreement} only.',
+      '<b>The claim of Wen et al. holds for a token replaced by [MASK]:</b> mean attention of all heads, without ' +
+      'norms, has {masked.gain.all_masked} more than token frequency. Both removals agree at {masked.agreement} only.',
     state: { removal: 'masked' },
-    claim: ({ masked }) =>
-      masked.masked.last_layer_norm < masked.dropped.last_layer_norm - 0.15 && masked.agreement < 0.8,
+    source: 'holds',
+    claim: ({ masked }) => masked.gain.all_masked > 2 * masked.gain.all_masked_error && masked.agreement < 0.8,
   },
 ];

@@ -17,8 +17,7 @@ function classText(classes: ClassOutput): string {
 function valueText(values: ValueOutput): string {
   const { lengths, temperature_slope } = values;
   const last = lengths[lengths.length - 1];
-  const ratio = ({ best_error, posterior_error }: (typeof lengths)[number]) =>
-    (best_error ?? NaN) / (posterior_error ?? NaN);
+  const ratio = (row: (typeof lengths)[number]) => fieldWithError(row, 'ratio');
   const powers =
     temperature_slope === null
       ? 'Right: no temperature inside the range is best at every number of keys.'
@@ -27,9 +26,9 @@ function valueText(values: ValueOutput): string {
         `its error as ${fieldWithError(values, 'error_slope')}.`;
   const linear = (last.linear_error ?? NaN) < (last.best_error ?? NaN);
   return (
-    `${powers} The least error is ${short(ratio(lengths[0]))} times that of the exact posterior at T = ` +
+    `${powers} The least error is ${ratio(lengths[0])} times that of the exact posterior at T = ` +
     `${lengths[0].length} and ` +
-    `${short(ratio(last))} times at ${last.length}, where linear attention is ${linear ? 'better' : 'worse'} ` +
+    `${ratio(last)} times at ${last.length}, where linear attention is ${linear ? 'better' : 'worse'} ` +
     `(${short(last.linear_error)} against ${short(last.best_error)}).`
   );
 }

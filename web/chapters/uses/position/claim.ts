@@ -19,10 +19,12 @@ export function claimText({ rows, crossing, crossing_error, crossed, theory_cros
     theory_crossing === null
       ? `The theory for large d has none in ${range}.`
       : `The theory for large d gives ${short(theory_crossing)}.`;
+  const { random_semantic_share: share, random_semantic_low: low, random_semantic_high: high } = last;
   const random =
-    last.random_semantic_share === null
+    share === null || low === null || high === null
       ? ''
-      : `From a random start ${percent(last.random_semantic_share)} of the sets end by meaning at n/d = ${most}.`;
+      : `From a random start ${percent(share)} of the sets (95% interval ${percent(low)} to ${percent(high)}) end by ` +
+        `meaning at n/d = ${most}.`;
   return [own, limit, random].filter(Boolean).join(' ');
 }
 

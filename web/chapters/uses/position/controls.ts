@@ -1,4 +1,4 @@
-import { integers, linear, log, number } from '../../../state/control';
+import { choiceOf, integers, linear, log, number } from '../../../state/control';
 
 /** The controls of the lab `position-meaning`. */
 export const positionControls = {
@@ -14,6 +14,11 @@ export const positionControls = {
     sign: '<i>d</i>',
     help: 'Number of entries <i>d</i> of a token; the theory is the limit of large <i>d</i>',
   }),
+  start_norm: number('start_norm', 'Norm of the start', log(0.1, 1.5), {
+    sign: '<i>s</i>',
+    help: 'Norm of the start of a minimization over the square root of the width',
+  }),
+  minimizer: choiceOf('position-meaning', 'minimizer', 'Minimizer', { help: 'How the training loss is minimized' }),
   datasets: number('datasets', 'Training sets', integers(2, 32), {
     sign: '<i>N</i>',
     help: 'Number of training sets, each with a teacher of its own, behind each point',

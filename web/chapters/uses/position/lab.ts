@@ -5,6 +5,8 @@ export const positionQuestion = new Question('position-meaning', [
   'teacher_position',
   'token_std',
   'token_width',
+  'start_norm',
+  'minimizer',
   'datasets',
   'seed',
 ]);

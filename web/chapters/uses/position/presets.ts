@@ -2,6 +2,8 @@ import { estimate } from '../../../charts/with-error';
 import type { LabPreset } from '../lab';
 import type { PositionOutput } from './marks';
 
+const percent = (share: number | null) => Math.round(100 * (share ?? NaN));
+
 /** Of each preset's state, by `eigenscope position-meaning`. */
 export function positionMeasured(output: PositionOutput) {
   const { crossing, crossing_error, theory_crossing, rows } = output;
@@ -14,6 +16,10 @@ export function positionMeasured(output: PositionOutput) {
     ...estimate('difference', last, 'difference'),
     ...estimate('random_difference', last, 'random_difference'),
     random_share: last.random_semantic_share ?? NaN,
+    // In percent, with its 95% interval.
+    random_percent: percent(last.random_semantic_share),
+    random_low: percent(last.random_semantic_low),
+    random_high: percent(last.random_semantic_high),
     // Overlap with q of the semantic start, most samples.
     ...estimate('meaning', last, 'meaning_meaning_overlap'),
   };
@@ -27,12 +33,12 @@ export const positionPresets: readonly LabPreset<PositionMeasured>[] = [
     text:
       'With few samples the lowest loss is that of attention by position; above $n/d$ = {transition.crossing} ' +
       '(theory {transition.theory_crossing}) it is that of attention by meaning.',
-    claim: ({ transition: { crossing, crossing_error, theory_crossing, difference, random_share } }) =>
+    source: 'holds',
+    claim: ({ transition: { crossing, crossing_error, theory_crossing, difference } }) =>
       crossing !== null &&
       theory_crossing !== null &&
       Math.abs(crossing - theory_crossing) < 3 * (crossing_error ?? NaN) &&
-      difference > 0 &&
-      random_share < 0.5,
+      difference > 0,
   },
   {
     id: 'weak',
@@ -41,17 +47,25 @@ export const positionPresets: readonly LabPreset<PositionMeasured>[] = [
       '<b>The claim of Cui et al. fails.</b> At token scale 0.3 both starts end in one minimum, by position, at ' +
       'every $n/d$ shown: the overlap with $q$ at $n/d$ = 2 is {weak.meaning}.',
     state: { token_std: 0.3 },
+    source: 'fails',
     claim: ({ weak: { crossing, meaning } }) => crossing === null && meaning < 0.1,
   },
   {
-    id: 'random',
-    name: 'Random start',
+    id: 'near',
+    name: 'Small random start',
     text:
-      '<b>The lowest minimum has the transition, training does not.</b> With a teacher that attends by position a ' +
-      'little more ($\\omega$ = 0.4), a random start at $n/d$ = 2 ends about where the start by position does: ' +
-      '{random.random_difference} above the loss of the start by meaning, that by position {random.difference}.',
-    state: { teacher_position: 0.4 },
-    claim: ({ random: { difference, random_difference, random_share } }) =>
-      difference > 0 && random_difference > 0.5 * difference && random_share < 0.5,
+      'The lowest loss does not decide where training ends. From random starts of norm 0.1 {near.random_percent}% of ' +
+      '32 training sets end by meaning at $n/d$ = 2 (95% interval {near.random_low} to {near.random_high}%).',
+    state: { start_norm: 0.1, datasets: 32 },
+    claim: ({ near, wide }) => near.random_high < wide.random_low,
+  },
+  {
+    id: 'wide',
+    name: 'Large random start',
+    text:
+      '<b>The norm of the start decides.</b> From random starts of norm 1 {wide.random_percent}% of 32 training sets end ' +
+      'by meaning ({wide.random_low} to {wide.random_high}%), from norm 0.1 {near.random_percent}%.',
+    state: { start_norm: 1, datasets: 32 },
+    claim: ({ near, wide }) => near.random_high < wide.random_low,
   },
 ];

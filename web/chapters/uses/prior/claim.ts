@@ -20,8 +20,9 @@ export function claimText(output: PriorOutput): string {
   const none = rowOf(output, 'none', FEW);
   return (
     `With ${FEW} examples the prior on the target adds ${gain('correct', FEW)} to the accuracy of ` +
-    `${fieldWithError(none, 'accuracy')}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +
-    `and a uniform prior, without information on the target, ${gain('uniform', SOME)}. ` +
+    `${fieldWithError(none, 'accuracy')}, a uniform prior, without information on the target, ` +
+    `${gain('uniform', FEW)}. With ${SOME} examples it adds ${gain('correct', SOME)}, ` +
+    `the uniform prior ${gain('uniform', SOME)}. ` +
     `With ${MANY} examples the prior on the target adds ${gain('correct', MANY)}, one on a wrong object ` +
     `${gain('wrong', MANY)}.`
   );

@@ -43,6 +43,7 @@ export const retrievalPresets: readonly LabPreset<RetrievalMeasured>[] = [
     text:
       '<b>The claim of Xu et al. fails.</b> In {diffuse.worse} of {diffuse.heads} heads of models trained with ' +
       'softmax, the key with the largest logit is a worse substitute than uniform weights.',
+    source: 'fails',
     claim: ({ diffuse }) => diffuse.worse > diffuse.heads / 2,
   },
   {

@@ -21,6 +21,7 @@ export const LEAST = 1e-4;
 const NAMES = {
   'zero-value': 'first value set to 0',
   'mean-value': 'first value set to the average',
+  'random-value': 'control: random first value of that norm',
   dropped: 'first key dropped',
   direction: 'sink direction removed',
   'zero-other': 'control: another value set to 0',

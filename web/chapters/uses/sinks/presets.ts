@@ -21,6 +21,7 @@ export function sinkMeasured(output: SinkOutput) {
     ...changed('zero_value', 'zero-value'),
     ...changed('zero_other', 'zero-other'),
     ...changed('mean_value', 'mean-value'),
+    ...changed('random_value', 'random-value'),
     ...changed('dropped', 'dropped'),
     ...changed('direction', 'direction'),
     ...changed('random', 'random'),
@@ -42,12 +43,14 @@ export const sinkPresets: readonly LabPreset<SinkMeasured>[] = [
     id: 'waiver',
     name: 'A waiver',
     text:
-      '<b>The claim of Yan et al. holds.</b> A first value of 0 changes the output by {waiver.zero_value}, an ' +
-      'average first value by {waiver.mean_value} and a dropped first key by {waiver.dropped}: the sink absorbs ' +
-      'attention by its small value.',
+      '<b>The claim of Yan et al. holds.</b> A first value of 0 changes the output by {waiver.zero_value}, the mean ' +
+      'value of the content by {waiver.mean_value}, a random value of its norm by {waiver.random_value} and a dropped ' +
+      'first key by {waiver.dropped}: the size of the value matters more than its content.',
+    source: 'holds',
     claim: ({ waiver }) =>
       waiver.zero_value < waiver.mean_value / 10 &&
       waiver.zero_value < waiver.dropped / 10 &&
+      waiver.random_value > waiver.mean_value / 2 &&
       waiver.value_correlation < -0.5,
   },
   {
@@ -58,6 +61,7 @@ export const sinkPresets: readonly LabPreset<SinkMeasured>[] = [
       'from others along its value with a cosine of {tag.tag_cosine}, and against the mean value of the content with ' +
       '{tag.missing_cosine}.',
     state: { sink_chart: 'tags' },
+    source: 'fails',
     claim: ({ tag }) => tag.tag_cosine < 0.5 * tag.missing_cosine && tag.tag_share < tag.other_share,
   },
   {

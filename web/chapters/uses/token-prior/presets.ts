@@ -34,6 +34,7 @@ export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
       '{bias.head} on the previous token.',
     claim: ({ bias: it }) =>
       it.few > -0.05 && it.few > -2 * it.few_error && it.many > -0.05 && it.many > -2 * it.many_error && it.head > 0.6,
+    source: 'fails',
   },
   {
     id: 'vectors',
@@ -41,10 +42,15 @@ export const tokenPriorPresets: readonly LabPreset<TokenPriorMeasured>[] = [
     text:
       'With learned position vectors no head finds the previous token in 200 steps (largest weight {vectors.head}): a ' +
       'weak prior on it adds {vectors.few} bits with 2,000 training bytes and {vectors.many} ' +
-      'with 128,000.',
+      'with 128,000. The same prior on the token 16 before adds {vectors.far}: its place matters.',
     state: { positions: 'learned', prior_weight: 0.1 },
+    source: 'holds',
     claim: ({ vectors: it }) =>
-      it.few < -2 * it.few_error && it.many < -2 * it.many_error && it.head < 0.3 && it.prior > 0.5,
+      it.few < -2 * it.few_error &&
+      it.many < -2 * it.many_error &&
+      it.head < 0.3 &&
+      it.prior > 0.5 &&
+      it.far > 2 * it.far_error,
   },
   {
     id: 'heavy',
