@@ -3,12 +3,13 @@ import type { Plugin } from 'vite';
 
 /**
  * Packages of which Observable Plot imports more than the page's figures use, and the names that they use. Only what a
- * figure has to ask for may be left out: a colour scheme may not, as each scale of colours has one, empty ones too.
+ * figure has to ask for may be left out: the schemes that scales of colours have unasked may not, as empty ones have them too.
  */
 const USED: Readonly<Record<string, readonly string[]>> = {
   'd3-delaunay': [],
   'd3-geo': ['geoPath', 'geoTransform'],
   'd3-random': [],
+  'd3-scale-chromatic': ['interpolateTurbo', 'schemeObservable10'],
   'd3-shape': ['area', 'curveLinear', 'line', 'symbolCircle', 'symbolDiamond', 'symbolTimes', 'symbolTriangle'],
   'd3-time-format': [],
 };
@@ -28,7 +29,7 @@ function moduleOf(name: string, path: string, exported: readonly string[]): stri
 }
 
 /**
- * Leaves projections of maps, triangulations, random numbers, dates, and most curves and symbols out of the page: Observable Plot refers to them,
+ * Leaves projections of maps, triangulations, random numbers, dates, and most curves, symbols and schemes of colours out of the page: Observable Plot refers to them,
  * and no figure uses them.
  */
 export function leanPlot(): Plugin {
