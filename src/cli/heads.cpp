@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/head_counts.h"
 #include "cli/checkpoint_grid.h"
 #include "cli/checkpoint_options.h"
 #include "cli/commands.h"
@@ -45,6 +46,9 @@ struct HeadsCommand {
       throw InvalidArgument("layers", "be omitted with --csv, whose rows are the heads");
     }
     const std::vector<std::string> paths = checkpoints.paths();
+    if (HeadSettings counts; fields.given("heads")) {  // an empty text is refused too
+      set_head_counts(list_items(fields.text("heads")), counts);
+    }
     // Of those in a folder one that cannot be read is left out; one that was named is refused.
     std::vector<std::string> left_out;
     std::exception_ptr first;

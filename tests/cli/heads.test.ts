@@ -59,7 +59,7 @@ test('a file name that is not UTF-8 leaves the JSON whole', () => {
   const path = Buffer.concat([Buffer.from(`${parent}/`), Buffer.from([0x66, 0xff])]);
   mkdirSync(path, { recursive: true });
   writeFileSync(Buffer.concat([path, Buffer.from('/model.safetensors')]), safetensorsOf(LLAMA));
-  const { heads } = json('heads', { heads: 2, key_heads: 1 }, parent);
+  const { heads } = json('heads', { heads: 2, key_heads: 1, model_type: 'llama' }, parent);
   expect(heads.map((head: { model: string }) => head.model)).toEqual([`${parent}/f\ufffd`, `${parent}/f\ufffd`]);
 });
 
