@@ -399,10 +399,10 @@ def cost_at(path, share):
     return min(costs, default=math.nan)
 
 
-def equal_deviation(results, paths, baseline, variance, shares, tests, tested):
+def equal_deviation(results, paths, baseline, variance, shares, tests, tested, pilot=None):
     """Costs at equal deviation of the logits: for each path and each share of the baseline's deviation the mean over
     seeds of cost_at with its 95% interval; then for each pair of `tests` at the share `tested` the paired difference of
-    the costs, with p corrected by Holm's method over the tests with at least two pairs."""
+    the costs without the seed `pilot`, with p corrected by Holm's method over the tests with at least two pairs."""
     costs = {
         name: {share: {seed: cost_at(path, share) for seed, path in own.items()} for share in shares}
         for name, own in paths_at_deviation(results, paths, baseline, variance).items()
@@ -421,7 +421,9 @@ def equal_deviation(results, paths, baseline, variance, shares, tests, tested):
     compared = []
     for first, second in tests:
         own, other = costs[first][tested], costs[second][tested]
-        seeds = [s for s in own if math.isfinite(own[s]) and math.isfinite(other.get(s, math.nan))]
+        seeds = [
+            s for s in own if s != pilot and math.isfinite(own[s]) and math.isfinite(other.get(s, math.nan))
+        ]
         pairs = [own[s] for s in seeds], [other[s] for s in seeds]
         difference, p = stats.paired_t(*pairs)
         low, high = stats.paired_interval(*pairs)

