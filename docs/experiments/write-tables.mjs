@@ -4,6 +4,7 @@
 //   npm run experiments -- --cells cells    from those in cells/EXPERIMENT, of the experiments that are there
 //   npm run experiments -- --long           computes the numbers of docs/results/long-calls.json anew too (3 minutes);
 //                                           with --check it compares them with the file
+//   npm run experiments -- --lacking        computes those of them that the file does not have
 //   npm run experiments -- --check          writes nothing; fails where a file is not as it would be written
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,8 +13,13 @@ import { parseArgs } from 'node:util';
 import { withNumbers, withTables } from '../results/tables.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { cells, check, long } = parseArgs({
-  options: { cells: { type: 'string' }, check: { type: 'boolean' }, long: { type: 'boolean' } },
+const { cells, check, long, lacking } = parseArgs({
+  options: {
+    cells: { type: 'string' },
+    check: { type: 'boolean' },
+    long: { type: 'boolean' },
+    lacking: { type: 'boolean' },
+  },
 }).values;
 if (cells && check) throw new Error('--check is not allowed beside --cells');
 const options = [...(cells ? ['--cells', cells] : []), ...(check ? ['--check'] : [])];
@@ -34,7 +40,7 @@ const headSurgery = await import('../results/head-surgery.mjs');
 const biasRate = await import('../results/bias-rate.mjs');
 const computed = await import('../results/computed.mjs');
 const { computeLongCalls, keepLongCalls } = await import('../results/long-calls.mjs');
-if (long) computeLongCalls();
+if (long || lacking) computeLongCalls(long ? 'all' : 'lacking');
 
 const made = {
   ...experiments.tables(),
