@@ -54,8 +54,9 @@ export const positionPresets: readonly LabPreset<PositionMeasured>[] = [
     id: 'near',
     name: 'Small random start',
     text:
-      'The lowest loss does not decide where training ends. From random starts of norm 0.1 {near.random_percent}% of ' +
-      '32 training sets end by meaning at $n/d$ = 2 (95% interval {near.random_low} to {near.random_high}%).',
+      'The lowest loss does not decide where training ends. Of 32 training sets ' +
+      '{near.random_percent}% end by meaning at $n/d$ = 2 from random starts of norm 0.1 (95% interval ' +
+      '{near.random_low} to {near.random_high}%).',
     state: { start_norm: 0.1, datasets: 32 },
     claim: ({ near, wide }) => near.random_high < wide.random_low,
   },
@@ -63,8 +64,8 @@ export const positionPresets: readonly LabPreset<PositionMeasured>[] = [
     id: 'wide',
     name: 'Large random start',
     text:
-      '<b>The norm of the start decides.</b> From random starts of norm 1 {wide.random_percent}% of 32 training sets end ' +
-      'by meaning ({wide.random_low} to {wide.random_high}%), from norm 0.1 {near.random_percent}%.',
+      '<b>The norm of the start decides.</b> Of 32 training sets {wide.random_percent}% end by meaning from random starts ' +
+      'of norm 1 ({wide.random_low} to {wide.random_high}%), {near.random_percent}% from starts of norm 0.1.',
     state: { start_norm: 1, datasets: 32 },
     claim: ({ near, wide }) => near.random_high < wide.random_low,
   },
