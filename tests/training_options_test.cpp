@@ -471,9 +471,11 @@ TEST_CASE("a temperature of attention is one of W_Q and b_Q in start, steps and 
         const Index at = own.fused + j * fused + i;
         const float part = i < d ? 0.25f : 1.0f;
         CHECK(before[at] == part * start[at]);
-        // The first step of Adam is the rate in the direction of the gradient's sign; the decay is the setting's.
-        const float step = after[at] - before[at] * (1 - rate * 0.5f);
-        CHECK_THAT(std::abs(step), WithinRel(part * rate, 0.02f));
+        // The first step of Adam is the rate in the direction of the gradient's sign, or a little less where the
+        // gradient is not much larger than epsilon; the decay is the setting's.
+        const float step = std::abs(after[at] - before[at] * (1 - rate * 0.5f));
+        CHECK(step < 1.001f * part * rate);
+        CHECK(step > 0.95f * part * rate);
       }
     }
     for (Index i = 0; i < d; ++i) {
