@@ -178,6 +178,26 @@ TEST_CASE("gains of Gemma are stored whole in GGUF", "[gguf]") {
   CHECK(tensors->tensors().contains("model.layers.0.post_attention_layernorm.weight"));
 }
 
+TEST_CASE("logits of Gemma with 27 billion weights are scaled by the width over the heads",
+          "[gguf]") {
+  const auto scale = [](const std::string& architecture, std::uint32_t layers) {
+    GgufWriter writer;
+    writer.text("general.architecture", architecture);
+    for (const auto& [key, value] : {std::pair("block_count", layers),
+                                     {"embedding_length", 4608u},
+                                     {"attention.head_count", 32u},
+                                     {"attention.key_length", 128u}}) {
+      writer.integer(architecture + "." + key, value);
+    }
+    writer.tensor("blk.0.attn_norm.weight", {4}, 0, encode("F32", {1, 1, 1, 1}));
+    return read_config(files_of(writer))->number("query_pre_attn_scalar", 1, 1e6);
+  };
+  CHECK(scale("gemma2", 46) == 144.0);
+  CHECK(scale("gemma2", 42) == std::nullopt);
+  CHECK(scale("gemma3", 62) == 144.0);
+  CHECK(scale("llama", 46) == std::nullopt);
+}
+
 TEST_CASE("divisors of rotary angles in GGUF are read as a scaling", "[gguf]") {
   GgufWriter writer = llama_gguf();
   writer.tensor("rope_freqs.weight", {2}, 0, encode("F32", {1, 8}));

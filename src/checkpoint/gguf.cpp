@@ -75,6 +75,9 @@ struct Converted : Choice {
   bool neighbours = false;
   /// The gain 1 + g of a norm is stored as it is, by Hugging Face as g.
   bool whole_gains = false;
+  /// Files do not say that logits are divided by the root of width over heads, not of the head width: llama.cpp knows
+  /// the model, of 27 billion weights, by so many layers. 0: none is.
+  int wide_scale_layers = 0;
 };
 
 constexpr std::array kConverted{
@@ -82,8 +85,8 @@ constexpr std::array kConverted{
     Converted{{"qwen2"}, "qwen2", {}, kDecoder},
     Converted{{"qwen3"}, "qwen3", {}, kDecoder},
     Converted{{"gemma"}, "gemma", {}, kDecoder, false, true},
-    Converted{{"gemma2"}, "gemma2", kFourNorms, kDecoder, false, true},
-    Converted{{"gemma3"}, "gemma3_text", kFourNorms, kDecoder, false, true},
+    Converted{{"gemma2"}, "gemma2", kFourNorms, kDecoder, false, true, 46},
+    Converted{{"gemma3"}, "gemma3_text", kFourNorms, kDecoder, false, true, 62},
     Converted{{"olmo2"}, "olmo2", kFourNorms, kDecoder},
     Converted{{"phi3"}, "phi3", kFusedGate, kDecoder},
     Converted{{"bert"}, "bert", {}, kEncoder},
@@ -459,6 +462,10 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   if (conversion != nullptr) {
     OrderedJson scaling = rotary_scaling(parts, metadata);
     if (!scaling.is_null()) config["rope_scaling"] = std::move(scaling);
+    if (conversion->wide_scale_layers > 0 && heads > 0 &&
+        metadata.number("block_count", 0) == conversion->wide_scale_layers) {
+      config["query_pre_attn_scalar"] = metadata.number("embedding_length", 0) / heads;
+    }
   }
   config["tie_word_embeddings"] =
       std::none_of(parts.begin(), parts.end(), [](const GgufPart& part) {
