@@ -28,7 +28,7 @@ const otherText = ({ means }: Lines, { tokens }: OtherLine) =>
 /** Legend entries of the other token processes. */
 export function otherEntries(lines: Lines): Entry[] {
   return lines.others.map((other, i) => ({
-    text: otherText(lines, other),
+    text: settingControls.tokens.choices[other.tokens],
     kind: 'line',
     colours: ['var(--ink)'],
     dash: OTHER_DASHES[i],
