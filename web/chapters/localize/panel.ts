@@ -32,7 +32,7 @@ export function isSameLayout(a: Layout, b: Layout): boolean {
 const NARROW = 720;
 /** Height on a narrow screen: of the first two panels, and of the third. */
 const UPPER = 232;
-const LOWER = 268;
+const LOWER = 312;
 /** Share of the width that the third panel has; the other two have equal parts of the rest. */
 const SHARE = 0.41;
 const GAP = 18;
