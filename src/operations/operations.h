@@ -42,6 +42,7 @@
   row(hard_retrieval)              \
   row(parallel_contexts)           \
   row(attention_sinks)             \
+  row(head_surgery)                \
   row(attention_explanation)       \
   row(attention_entries)
 

@@ -333,6 +333,21 @@ test('the labs on a checkpoint and a text', { timeout: 60_000 }, () => {
   );
 });
 
+test('surgery on the heads of a checkpoint', { timeout: 180_000 }, () => {
+  const asked = { length: 40, passages: 2, queries: 8, draws: 1, seed: 5 };
+  const terminal = json('head-surgery', { ...asked, file: prose }, MINILM);
+  const given = { ...files, ...asked, file: new Uint8Array(text) };
+  const { rows } = finish(native, 'head-surgery', given);
+  expect(rows).toHaveLength(72 * 50);
+  const names = ['surgery', 'dose', 'draw'] as const;
+  names.forEach((name) =>
+    expect(rows.map((it) => it[name])).toEqual(terminal.rows.map((it: (typeof rows)[0]) => it[name])),
+  );
+  // The inverse of the keys' covariance enlarges rounding.
+  expectAlike(rows, terminal.rows, 5e-2);
+  expect(() => finish(native, 'head-surgery', { ...given, length: 12 })).toThrow(/keys span the 32 dimensions/);
+});
+
 test('the spectra of the heads in each metric, and another text as a null', { timeout: 180_000 }, () => {
   const asked = { length: 24, passages: 2, queries: 8, resamples: 20, seed: 5, spectra: true };
   const { spectra: _, ...options } = asked;

@@ -1,0 +1,134 @@
+// Surgery on the spectrum of a trained head: does its attention move as the law of its logits predicts?
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "inference/forward_pass.h"
+#include "prediction/drawn_rows.h"
+#include "propagation/propagation.h"
+#include "support/choice.h"
+#include "support/parameter.h"
+
+namespace eigenscope {
+
+inline constexpr Parameter kSurgeryDraws{"draws", integers(1, 100), 3,
+                                         "random perturbations of each head and dose"};
+
+/// With A = C^(1/2) W C^(1/2), C the covariance of the content tokens and W = W_QK/sqrt(d_h), P is the projector on
+/// the right space of A, of rank and trace d_h. All but `sink` keep the mean query of the content.
+enum class Surgery {
+  none,
+  mean,         ///< A becomes alpha (A + a P) of the norm ||A||_F, a = dose ||A||_F / sqrt(d_h)
+  shrink,       ///< A becomes (1 - dose) A + dose m P, m = tr(A)/d_h
+  bare_mean,    ///< control: mean with C = I
+  bare_shrink,  ///< control: shrink with C = I
+  random_mean,  ///< null: A + D, D random of the right space of A, trace 0 and the norm of mean's change
+  random_shrink,  ///< null: the same with the norm of shrink's change
+  sink,  ///< control: queries lose a share, the dose, of their part along the sinks' mean key minus the content's
+};
+inline constexpr std::array kSurgeryNames{
+    Choice{"none", "as trained"},
+    Choice{"mean", "mean added at fixed norm"},
+    Choice{"shrink", "variance shrunk at fixed mean"},
+    Choice{"bare-mean", "mean added, C = I"},
+    Choice{"bare-shrink", "variance shrunk, C = I"},
+    Choice{"random-mean", "random, as large as mean"},
+    Choice{"random-shrink", "random, as large as shrink"},
+    Choice{"sink", "sink direction removed from the queries"}};
+inline constexpr std::array kMeanDoses{-1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0};
+inline constexpr std::array kShrinkDoses{-0.5, -0.25, 0.25, 0.5, 0.75, 0.9, 1.0};
+
+/// The queries of a head after surgery: own q + key k + random y + shift, q over sqrt(d_h), k its key, y random
+/// features of the token (SpectrumSurgery); a change of W_Q and b_Q alone.
+struct QueryEdit {
+  Surgery surgery = Surgery::none;
+  double dose = 0;
+  int draw = 0;  ///< of the random perturbations, from 0
+  Eigen::MatrixXd own, key, random;
+  Eigen::VectorXd shift;
+
+  Eigen::MatrixXd queries(const Eigen::MatrixXd& q, const Eigen::MatrixXd& k,
+                          const Eigen::MatrixXd& y) const;
+};
+
+/// What the edits of a head need of its content tokens.
+struct SurgeryFrame {
+  Eigen::VectorXd query_mean, key_mean;
+  Eigen::MatrixXd key_covariance;  ///< M = W_K^T C W_K
+  double trace = 0, norm = 0;      ///< tr(A), ||A||_F
+  Eigen::MatrixXd bare_keys;       ///< W_K^T W_K, the gain of a pre-norm folded in
+  double bare_trace = 0, bare_norm = 0;
+  Eigen::VectorXd sink;  ///< the sinks' mean key minus the content's
+  /// By draw of the random features y, whose mean over the content is 0: their covariance, and that with the keys
+  /// (rows: y).
+  std::vector<Eigen::MatrixXd> features, features_keys;
+};
+/// All edits at all doses, the first of which is none. Throws InvalidArgument ("passages") where the content's keys do
+/// not span d_h dimensions.
+std::vector<QueryEdit> surgery_edits(const SurgeryFrame& frame);
+
+/// A head after an edit.
+struct SurgeryRow {
+  int layer = 0, head = 0;
+  Surgery surgery = Surgery::none;
+  double dose = 0;
+  int draw = 0;
+  double size = 0;  ///< norm of the change of A over ||A||_F
+  HeadMeasures predicted, measured;
+  double theory_localization = 0;  ///< of the traces of A, for the walk of level 0
+};
+
+struct SurgerySettings {
+  Eigen::Index queries = 512;  ///< of which rows are predicted, see PredictionSettings
+  Eigen::Index draws = 3;
+  std::uint64_t seed = 1;
+};
+
+/// Edits each head by itself, on the layer's inputs as they are in the trained model: the statistics give C, the edits
+/// and the predictions of level `neighbours`; the edited head runs on the measured passages. The random features of a
+/// token x are N^T (x - mu), N normal (d x d_h), mu the mean content token: those of a random W_Q.
+class SpectrumSurgery {
+ public:
+  /// Passages have one length. Throws FormatError for a model with rotary positions or norms of queries or keys, and as
+  /// ForwardPass does; InvalidArgument as DrawnRows does and ("draws").
+  SpectrumSurgery(std::shared_ptr<const Transformer> model, std::vector<Passage> statistics,
+                  std::vector<Passage> measured, const SurgerySettings& settings);
+  /// Does about `work` multiply-adds more; true when done. Throws as ForwardPass::advance and surgery_edits do.
+  bool advance(double work);
+  Eigen::Index steps_done() const;
+  Eigen::Index steps_wanted() const;
+  /// Of the heads that are done.
+  const std::vector<SurgeryRow>& rows() const { return rows_; }
+
+ private:
+  using Index = Eigen::Index;
+
+  bool done() const;
+  double collect();
+  void enter_layer();
+  double operate();
+  SurgeryFrame frame_of(const HeadStates& own, const std::vector<std::vector<Eigen::MatrixXd>>& y);
+  HeadMeasures predict(const HeadStates& edited) const;
+
+  SurgerySettings settings_;
+  std::size_t statistics_;  // passages of the statistics, the first ones
+  ForwardPass pass_;
+  DrawnRows drawn_;
+  RotaryTurns turns_;
+  CentredKernel kernel_;
+  SinkKeys sinks_;
+  // Of the present layer:
+  int layer_ = 0, head_ = 0;
+  std::size_t collected_ = 0;  // passages of which states_ are there
+  LayerWeights weights_;
+  std::vector<Eigen::MatrixXf> states_;  // by passage, d x T
+  Eigen::VectorXd mean_;                 // of the content tokens of the statistics
+  Eigen::VectorXd correlations_;         // of the states of the statistics
+  std::vector<SurgeryRow> rows_;
+};
+
+}  // namespace eigenscope
