@@ -221,10 +221,10 @@ export const numbers = {
     const { low, high } = surgeryNamed(model, surgery).measures.find((it) => it.measure === measure).slope;
     return `${written(low, 2)} to ${written(high, 2)}`;
   },
-  'surgery-theory': (model, surgery) => written(surgeryNamed(model, surgery).theory.value, 2),
+  'surgery-theory': (model, surgery) => written(surgeryNamed(model, surgery).theory.value, 3),
   'surgery-theory-interval': (model, surgery) => {
     const { low, high } = surgeryNamed(model, surgery).theory;
-    return `${written(low, 2)} to ${written(high, 2)}`;
+    return `${written(low, 3)} to ${written(high, 3)}`;
   },
   /** Mean change of the entropy at a dose: `measured`, `null` or `difference`. */
   'surgery-change': (model, surgery, dose, of) =>
