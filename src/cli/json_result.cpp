@@ -106,6 +106,12 @@ void ArrayColumns::texts(const char* name, std::span<const std::string> values, 
   if (prefixes_.empty()) add(name, {&dimension, 1}, {values.begin(), values.end()});
 }
 
+bool ArrayColumns::Column::has_dimensions(const std::vector<Dimension>& other) const {
+  return std::equal(
+      shape.begin(), shape.end(), other.begin(), other.end(),
+      [](const Dimension& a, const Dimension& b) { return std::string_view(a.name) == b.name; });
+}
+
 bool ArrayColumns::names(const Dimension& dimension) const {
   return std::any_of(columns_.begin(), columns_.end(),
                      [&](const Column& column) { return column.name == dimension.name; });
@@ -136,8 +142,9 @@ void ArrayColumns::write(std::ostream& out) const {
   };
   std::vector<const Column*> shown;
   for (const Column& column : columns_) {
-    const bool whole = column.shape.size() == shape.size();
-    if (whole || place_of(column.shape.front().name) < shape.size()) shown.push_back(&column);
+    if (column.has_dimensions(shape) || place_of(column.shape.front().name) < shape.size()) {
+      shown.push_back(&column);
+    }
   }
   bool header = false;
   for (std::size_t row = 0; row < size_of(shape); ++row) {
@@ -153,7 +160,7 @@ void ArrayColumns::write(std::ostream& out) const {
       }
     }
     for (const Column* column : shown) {
-      const bool whole = column->shape.size() == shape.size();
+      const bool whole = column->has_dimensions(shape);
       json[column->name] =
           column->values[whole ? row : place[place_of(column->shape.front().name)]];
     }

@@ -82,6 +82,9 @@ class ArrayColumns final : public ResultFields {
     std::string name;
     std::vector<Dimension> shape;
     std::vector<Json> values;
+
+    /// Whether its entries have the places of an array of that shape.
+    bool has_dimensions(const std::vector<Dimension>& other) const;
   };
   bool names(const Dimension& dimension) const;
   void add(const std::string& name, std::span<const Dimension> shape, std::vector<Json> values);

@@ -239,9 +239,11 @@ test('an adapter beside the weights and layers beyond the configuration are name
   const path = llama('adapted');
   const adapter = 'model.layers.0.self_attn.q_proj.lora_A.default.weight';
   write(join(path, 'model.safetensors'), { ...LLAMA, [adapter]: { shape: [2, 8], value: waves(5) } });
-  expectRefused(raw('heads', path), `eigenscope: ${adapter}: `, 1);
+  expectRefused(raw('heads', path), `eigenscope: ${path}: ${adapter}: `, 1);
   expect(raw('heads', path).stderr).toContain('merge the adapter into the weights');
   expect(json('tensors', {}, path).unknown).toEqual([adapter]);
+  const listed = raw('tensors', path, '--csv').stdout.trim().split('\n');
+  expect(listed.length).toBe(1 + json('tensors', {}, path).names.length);
   const more = Object.fromEntries(
     Object.entries(LLAMA)
       .filter(([name]) => name.includes('.layers.'))
