@@ -1,6 +1,6 @@
-// `npm run bench:large` writes docs/performance/large-checkpoint.md: the scan of a checkpoint in the shape of a 7B
-// LLaMA against reading the bytes of the same query and key tensors in pieces of 1 MiB, in turn, each after the
-// system forgot the files; and the scan's peak memory.
+// `npm run bench:large` writes docs/performance/large-checkpoint.md: scans of a checkpoint in the shape of a 7B LLaMA
+// (all columns, which people type; the traces alone; with scores of layers) against reading the bytes of the same query
+// and key tensors in pieces of 1 MiB, in turn; and their peak memory. Ends with status 1 where a scan misses its target.
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,12 @@ import { watched } from './watched.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const LAYERS = process.argv[2] ?? '32';
-const TURNS = 7;
+/** What is measured: the most seconds with all layers on 2 cores, from files that the system remembers. */
+const SCANS = [
+  { name: 'all columns', options: ['--csv'], turns: 5, most: 7 },
+  { name: '`--traces`', options: ['--traces', '--csv'], turns: 5, most: 4 },
+  { name: '`--layers`', options: ['--layers'], turns: 3, most: 45 },
+];
 const folder = largeFolder();
 
 /** Every query and key tensor: its file, first byte and length. */
@@ -56,49 +61,53 @@ function secondsToRead(list) {
   return (performance.now() - start) / 1000;
 }
 
-/** Seconds of the scan, its peak memory in MB and its rows. */
-async function scan() {
-  const { text, ...spent } = await watched(`${root}build/native/eigenscope`, ['heads', folder, '--traces', '--csv']);
-  return { ...spent, rows: text.trim().split('\n').length - 1 };
+/** Seconds of a scan, its peak memory in MB and its heads. */
+async function scan(options) {
+  const { text, ...spent } = await watched(`${root}build/native/eigenscope`, ['heads', folder, ...options]);
+  const heads = options.includes('--csv') ? text.trim().split('\n').length - 1 : JSON.parse(text).heads.length;
+  return { ...spent, heads };
 }
 
-try {
-  const writer = fileURLToPath(new URL('sparse-llama.mjs', import.meta.url));
-  spawnSync('node', [writer, folder, '--dense', '--layers', LAYERS], { stdio: 'inherit' });
-  const list = ranges();
-  const paths = [...new Set(list.map(({ path }) => path))];
-  const bytes = list.reduce((sum, range) => sum + range.bytes, 0);
-  const rows = [];
-  let heads = 0;
+const writer = fileURLToPath(new URL('sparse-llama.mjs', import.meta.url));
+spawnSync('node', [writer, folder, '--dense', '--layers', LAYERS], { stdio: 'inherit' });
+const list = ranges();
+const paths = [...new Set(list.map(({ path }) => path))];
+const bytes = list.reduce((sum, range) => sum + range.bytes, 0);
+const rows = [];
+const missed = [];
+let heads = 0;
+for (const { name, options, turns: count, most } of SCANS) {
   for (const kind of ['disk', 'cache']) {
     const turns = [];
-    for (let turn = 0; turn < TURNS; ++turn) {
+    for (let turn = 0; turn < count; ++turn) {
       if (kind === 'disk') forget(paths);
       const reading = secondsToRead(list);
       if (kind === 'disk') forget(paths);
-      const { seconds, memory, rows: scanned } = await scan();
-      turns.push({ reading, seconds, memory });
-      heads = scanned;
+      turns.push({ reading, ...(await scan(options)) });
     }
     const cell = (value, digits) => cellOf(turns.map(value), digits);
     rows.push([
+      name,
       kind,
       cell(({ reading }) => reading, 1),
       cell(({ seconds }) => seconds, 1),
       cell(({ reading, seconds }) => reading / seconds, 2),
       cell(({ memory }) => memory, 0),
     ]);
+    heads = turns[0].heads;
+    const median = turns.map(({ seconds }) => seconds).sort((a, b) => a - b)[count >> 1];
+    if (kind === 'cache' && median > most) missed.push(`${name}: at most ${most} s, found ${median.toFixed(1)} s`);
   }
-  writeReport('large-checkpoint', {
-    title: 'Scan of a checkpoint with the shapes of a 7B LLaMA',
-    command: 'npm run bench:large',
-    columns: ['from', 'plain reading, s', 'scan, s', 'plain reading over scan', 'peak memory, MB'],
-    rows,
-    notes: [
-      `${heads} heads, ${(bytes / 1e9).toFixed(2)} GB of query and key weights in BF16; medians and ` +
-        `ranges of ${TURNS} turns. Plain reading is of the same bytes in pieces of 1 MiB.`,
-    ],
-  });
-} finally {
-  rmSync(folder, { recursive: true });
 }
+writeReport('large-checkpoint', {
+  title: 'Scan of a checkpoint with the shapes of a 7B LLaMA',
+  command: 'npm run bench:large',
+  columns: ['scan', 'from', 'plain reading, s', 'scan, s', 'plain reading over scan', 'peak memory, MB'],
+  rows,
+  notes: [
+    `${heads} heads, ${(bytes / 1e9).toFixed(2)} GB of query and key weights in BF16; medians and ranges of ` +
+      `${SCANS.map(({ turns }) => turns).join(', ')} turns. Plain reading is of the same bytes in pieces of 1 MiB.`,
+  ],
+});
+for (const message of missed) console.error(message);
+process.exitCode = missed.length > 0 ? 1 : 0;
