@@ -381,6 +381,7 @@ TEST_CASE("the parts of a GGUF model are read together, and one that is missing 
   CHECK(tensors->tensors().contains("lm_head.weight"));
   const std::optional<Config> config = read_config(files);
   CHECK(config->positive_integer("num_attention_heads", 100) == 1);
+  CHECK(config->positive_integer("num_key_value_heads", 100) == 1);  // left out
 
   const auto failure = [](std::vector<std::shared_ptr<ByteSource>> given) {
     return failure_of([&] { open_tensors({std::move(given), nullptr, nullptr}); }).message;

@@ -454,6 +454,10 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     OrderedJson given = metadata.value(std::string(from));
     if (!given.is_null()) config[std::string(to)] = std::move(given);
   }
+  // llama.cpp's default, by which the rows of rotary keys were put in Hugging Face's order.
+  if (config.contains("num_attention_heads") && !config.contains("num_key_value_heads")) {
+    config["num_key_value_heads"] = config["num_attention_heads"];
+  }
   const double turned = metadata.number("rope.dimension_count", 0);
   const double heads = metadata.number("attention.head_count", 0);
   double width = metadata.number("attention.key_length", 0);
