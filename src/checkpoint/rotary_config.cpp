@@ -155,6 +155,10 @@ double tokens_for(const RotaryOffset& at) {
 void scale(Rotary& rotary, const ConfigKeys& keys, const ConfigKeys& model, const RotaryOffset& at,
            RotaryUse use) {
   const std::string_view key = keys.has("rope_type") ? "rope_type" : "type";
+  if (keys.has("factor") && !keys.has(key)) {
+    refuse_item(keys.path("rope_type"),
+                "it must be given beside '" + keys.path("factor") + "' in " + keys.name());
+  }
   const std::string type = keys.text(key).value_or("default");
   for (const ScalingType& each : kScalingTypes) {
     if (each.name == type) return each.apply(rotary, {keys, model, each.name, tokens_for(at)});
