@@ -944,6 +944,7 @@ TEST_CASE("grouped keys that do not fit are refused by name") {
   };
   const std::string key = "model.layers.0.self_attn.k_proj.weight";
   CHECK(failure(R"({"num_attention_heads":2,"num_key_value_heads":2})").item == key);
+  CHECK(failure(R"({"num_attention_heads":2,"num_key_value_heads":2})", {.heads = 2}).item == key);
   CHECK(failure(R"({"num_attention_heads":1})").item == key);
   CHECK(failure(R"({"num_attention_heads":2,"head_dim":3})").item ==
         "model.layers.0.self_attn.q_proj.weight");

@@ -173,7 +173,7 @@ class StackPlanner {
     if (settings_.key_heads) {
       const double given = checked("key_heads", *settings_.key_heads);
       if (given > 0) given_key_heads_ = static_cast<std::uint64_t>(given);
-    } else if (!given_heads_) {
+    } else {
       given_key_heads_ =
           head_count(keys_, key_of_layer(stack_.names->key_head_count_key, layer), 0);
     }
