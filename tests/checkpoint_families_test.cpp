@@ -274,6 +274,8 @@ void check_guards(const Model& model) {
     const std::string odd = "x" + std::to_string(std::lround(number(seed, 1, 2, 3)) + 8) + "_";
     for (const Stack& stack : model.stacks) {
       for (const std::string& name : {beside_attention(stack.query, odd + "norm.weight"),
+                                      beside_attention(stack.query, odd + "ln.weight"),
+                                      beside_attention(stack.query, odd + "scale"),
                                       in_attention(stack.query, odd + "norm.weight"),
                                       in_attention(stack.query, odd + "scale"),
                                       in_attention(stack.query, "q_" + odd + "conv1d.weight"),

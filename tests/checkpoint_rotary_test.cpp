@@ -229,6 +229,10 @@ TEST_CASE("lists and objects of config.json that are none are refused by name") 
     check_failure(failure_of([&] { rotary_under("\"" + key + R"(":[1,2])"); }), key,
                   "must be an object", "an array");
   }
+  check_failure(failure_of([] { rotary_under(R"("layer_types":"x")"); }), "layer_types",
+                "must be an array");
+  check_failure(failure_of([] { rotary_under(R"("rope_scaling":{"factor":4})"); }),
+                "rope_scaling.rope_type", "must be given beside 'rope_scaling.factor'");
 }
 
 TEST_CASE("layers of a sliding window have a base of their own") {

@@ -58,10 +58,9 @@ class KnownLayer {
   bool has(std::string_view name) const {
     return names_.contains(stem(name)) || lists(others_, stem(name));
   }
-  /// Whether a name is one of the attention, or a norm beside it.
+  /// Whether a name is one of the attention, or beside it, as a norm or a scale of the layer is.
   bool is_near(std::string_view name) const {
-    return name.starts_with(block_) ||
-           (stem(name).find('.') == std::string_view::npos && is_norm(name));
+    return name.starts_with(block_) || stem(name).find('.') == std::string_view::npos;
   }
   static bool is_norm(std::string_view name) {
     return name.find("norm") != std::string_view::npos ||
@@ -115,6 +114,7 @@ constexpr std::array kGuards{
     Guard{"num_kv_shared_layers", Effect::heads, kOff},
     Guard{"linear_attn_config", Effect::heads, kNone},
     Guard{"attn_type_list", Effect::heads, kOne},
+    Guard{"inner_group_num", Effect::heads, kOne},
     Guard{"*gemma_norm", Effect::gains, kOff},
     Guard{"*zero_centered*", Effect::gains, kOff},
     Guard{"*layernorm_1p", Effect::gains, kOff},
@@ -263,6 +263,11 @@ class KeyGuards {
   void check_layer_types() const {
     constexpr std::string_view kSoftmax =
         " full_attention sliding_attention chunked_attention attention ";
+    const std::string all = keys_.value("layer_types");
+    if (!all.empty() && all != "an array") {
+      throw FormatError(keys_.path("layer_types"),
+                        "it must be an array in " + keys_.name() + ", but is " + shown_name(all));
+    }
     for (const LayerTensors& layer : stack_.stack.layers) {
       const std::string key = "layer_types." + std::to_string(layer.layer);
       const auto type = keys_.text(key);
@@ -291,6 +296,21 @@ class KeyGuards {
   const Claims& claims_;
 };
 
+/// Adds the adapters of queries and keys, whatever the prefix before the names of their layers.
+void add_adapters(const FamilyMatch& match, const Tensors& tensors, std::set<std::string>& found) {
+  for (const auto& [name, info] : tensors) {
+    if (name.find("lora_") == std::string::npos) continue;
+    const auto adapts = [&, &tensor = name](const std::string& weight) {
+      return tensor.find(stem(weight).substr(match.prefix.size())) != std::string::npos;
+    };
+    for (const StackMatch& stack : match.stacks) {
+      for (const LayerTensors& layer : stack.layers) {
+        if (adapts(layer.query.weight) || adapts(layer.key.weight)) found.insert(name);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors& tensors,
@@ -311,6 +331,7 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors
       }
     }
   }
+  add_adapters(match, tensors, found);
   // Stacks of one layer, as self and cross attention, know each other's.
   std::vector<std::string> names;
   std::set_difference(found.begin(), found.end(), known.begin(), known.end(),

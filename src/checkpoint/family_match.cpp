@@ -127,7 +127,8 @@ LayerTensors layer_tensors(const Family& family, const AttentionNames& names,
   if (!has_query || !tensors.contains(found.key.weight)) {
     const std::string& missing = has_query ? found.key.weight : found.query.weight;
     const std::string& partner = has_query ? found.query.weight : found.key.weight;
-    const std::string unsupported = unsupported_parts(tensors);
+    std::string unsupported = unmerged_adapter(tensors);
+    if (unsupported.empty()) unsupported = unsupported_parts(tensors);
     refuse_item(missing, "it is missing, though " + shown_name(partner) + " is there" +
                              (unsupported.empty() ? "" : "; unsupported: " + unsupported));
   }

@@ -244,6 +244,9 @@ test('an adapter beside the weights and layers beyond the configuration are name
   expect(json('tensors', {}, path).unknown).toEqual([adapter]);
   const listed = raw('tensors', path, '--csv').stdout.trim().split('\n');
   expect(listed.length).toBe(1 + json('tensors', {}, path).names.length);
+  const apart = `base_model.model.${adapter}`; // as peft names it
+  write(join(path, 'model.safetensors'), { ...LLAMA, [apart]: { shape: [2, 8], value: waves(5) } });
+  expectRefused(raw('heads', path), `eigenscope: ${path}: ${apart}: `, 1);
   const more = Object.fromEntries(
     Object.entries(LLAMA)
       .filter(([name]) => name.includes('.layers.'))
