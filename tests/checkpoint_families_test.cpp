@@ -614,6 +614,28 @@ TEST_CASE("of a model type that no row lists only the stored weights are read") 
   CHECK(failure_of([&] { HeadScan(open(write(clip, "F32")), &other, {}); }).item == "heads");
 }
 
+TEST_CASE("a known type of the whole or of another part does not vouch for an unknown one") {
+  const auto file = open(write(llama("LLaMA", "llama"), "F32"));
+  const std::string counts = R"("num_attention_heads":2,"num_key_value_heads":1)";
+  for (const std::string& text :
+       {R"({"model_type":"llava","text_config":{"model_type":"new",)" + counts + "}}",
+        R"({"model_type":"new","vision_config":{"model_type":"qwen2_5_vl"},)" + counts + "}"}) {
+    const Config config = Config::parse(text);
+    check_failure(failure_of([&] { HeadScan(file, &config); }), "fold_gains", "'new'");
+  }
+  // timm's variants with norms after their branches, or with rotary positions.
+  const Model vit{"ViT (timm)",
+                  "{}",
+                  HeadLayout::kFused,
+                  {{.query = "blocks.{n}.attn.qkv.weight", .gain = "blocks.{n}.norm1.weight"}}};
+  for (const std::string name : {"vit_base_patch16_rpn_224", "vit_base_patch16_rope_224"}) {
+    const Config config =
+        Config::parse(R"({"architecture":")" + name + R"(","num_features":8,"num_heads":2})");
+    check_failure(failure_of([&] { HeadScan(open(write(vit, "F32")), &config); }), "fold_gains",
+                  name);
+  }
+}
+
 TEST_CASE("layers from the configuration's count on are left out, and noted") {
   Model model = llama("LLaMA", "llama", R"(,"num_hidden_layers":1)");
   const Config one = Config::parse(model.config);

@@ -199,6 +199,7 @@ bool fits(const Family& family, const Tensors& tensors) {
 
 constexpr std::array<const char*, 3> kTypePaths{"model_type", "text_config.model_type",
                                                 "vision_config.model_type"};
+constexpr std::array<std::string_view, 3> kTimmVariants{"_rpn", "_rope", "relpos"};
 
 /// Those of the model and of its parts. A config.json of timm has an architecture such as "vit_base_patch16_224".
 std::vector<std::string> model_types(const Config* config) {
@@ -208,7 +209,11 @@ std::vector<std::string> model_types(const Config* config) {
     if (auto type = config->text(path)) types.push_back(std::move(*type));
   }
   if (const std::string timm = config->value("architecture"); types.empty() && !timm.empty()) {
-    types.push_back(timm.substr(0, timm.find('_')));
+    // Some variants of "vit" have norms after their branches, rotary positions or biases of the relative position.
+    const bool variant =
+        std::any_of(kTimmVariants.begin(), kTimmVariants.end(),
+                    [&](std::string_view word) { return timm.find(word) != std::string::npos; });
+    types.push_back(variant ? timm : timm.substr(0, timm.find('_')));
   }
   return types;
 }
@@ -222,6 +227,24 @@ bool is_of_type(const Family& family, const std::vector<std::string>& model_type
   return family.others == Others::everything ||
          std::any_of(model_types.begin(), model_types.end(),
                      [&](const std::string& type) { return has_type(family, type); });
+}
+
+/// Whether a row has the conventions of the part that a match is of, by the types of that part and of the whole.
+bool is_known(const FamilyMatch& match, const Config* config) {
+  const Family& family = *match.family;
+  if (family.others == Others::everything) return true;
+  const bool pictures = match.stacks.front().names->config == "vision_config" ||
+                        (family.reads_pictures() && !family.reads_text());
+  std::vector<std::string> types = model_types(config);
+  if (config != nullptr) {
+    const auto own = config->text(pictures ? kTypePaths[2] : kTypePaths[1]);
+    if (own && !is_known_type(*own)) return false;
+    if (const auto other = config->text(pictures ? kTypePaths[1] : kTypePaths[2]);
+        other && own != other && config->text(kTypePaths[0]) != other) {
+      std::erase(types, *other);
+    }
+  }
+  return is_of_type(family, types);
 }
 
 /// The first row of one of the types; where there is none, the first that takes the names of others.
@@ -246,6 +269,9 @@ std::string told_type(const Config* config) {
     if (type.empty()) continue;
     told +=
         (told.empty() ? "" : ", ") + ("'" + std::string(path)) + "' is '" + shown_name(type) + "'";
+  }
+  if (const std::string timm = config->value("architecture"); told.empty() && !timm.empty()) {
+    told = "'architecture' is '" + shown_name(timm) + "'";
   }
   return told.empty() ? config->name() + " has no 'model_type'" : told + " in " + config->name();
 }
@@ -373,7 +399,7 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
   while (const Family* const family = choose(left, types)) {
     // The table outlives every pointer to it.
     found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, config, file));
-    if (!is_of_type(*family, types)) found.back().unknown = told_type(config);
+    if (!is_known(found.back(), config)) found.back().unknown = told_type(config);
     remove_weights(found.back(), left);
   }
   if (found.empty()) fail_unknown(tensors, types, file);
