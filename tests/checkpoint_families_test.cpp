@@ -636,6 +636,18 @@ TEST_CASE("a known type of the whole or of another part does not vouch for an un
   }
 }
 
+TEST_CASE("query-key norms without gains leave no bound of the logits") {
+  const auto file = open(write(llama("Llama 4", "llama4_text"), "F32"));
+  for (const std::string more : {"", R"(,"use_qk_norm":true)", R"(,"use_qk_norm":false)"}) {
+    CAPTURE(more);
+    const Config config =
+        Config::parse(two_heads("llama4_text", R"(,"num_key_value_heads":1)" + more));
+    HeadScan scan(file, &config);
+    CHECK(in_double(scan.advance().front()).query_input.has_value() ==
+          (more.find("false") != std::string::npos));
+  }
+}
+
 TEST_CASE("layers from the configuration's count on are left out, and noted") {
   Model model = llama("LLaMA", "llama", R"(,"num_hidden_layers":1)");
   const Config one = Config::parse(model.config);

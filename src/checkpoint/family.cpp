@@ -281,6 +281,7 @@ constexpr Family llama4() {
   Family row = llama_heads("Llama 4", " llama4 llama4_text ");
   row.rotary = {.default_base = 5e5, .used = "no_rope_layers", .default_unused = 4};
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
+  row.bare_norms_key = "use_qk_norm";
   row.neutral_keys =
       " no_rope_layer_interval use_qk_norm attn_scale attn_temperature_tuning floor_scale ";
   return row;

@@ -175,6 +175,8 @@ struct Family {
   UsualValue pre_norm = {};    ///< with another value of the key the norms come after
   bool gain_plus_one = false;  ///< a gain g is stored as g - 1
   bool unscaled = false;       ///< logits are not divided by sqrt(d_h)
+  /// A switch of config.json, on where it is left out: queries and keys have norms without gains.
+  std::string_view bare_norms_key = {};
   /// Keys of config.json that scale, gate or turn (see conventions.h) and change nothing here, between spaces.
   std::string_view neutral_keys = {};
   bool exact = false;  ///< no prefix comes before the names

@@ -326,8 +326,10 @@ class StackPlanner {
 
   bool is_normed(const LayerTensors& layer) const {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
+    const std::string_view bare = family_->bare_norms_key;
     return part_.unknown.empty() && (before || !layer.input_gain.empty()) &&
-           layer.query.norm_gain.empty() && layer.key.norm_gain.empty();
+           layer.query.norm_gain.empty() && layer.key.norm_gain.empty() &&
+           (bare.empty() || keys_.is_off(bare));
   }
 
   LayerTensors foldable(LayerTensors layer) const {
