@@ -636,6 +636,22 @@ TEST_CASE("a known type of the whole or of another part does not vouch for an un
   }
 }
 
+TEST_CASE("a norm that some layers lack is refused by name") {
+  SafetensorsWriter writer;
+  for (const std::string layer : {"model.layers.0.", "model.layers.1."}) {
+    for (const std::string what : {"q_proj", "k_proj"}) {
+      writer.add(layer + "self_attn." + what + ".weight", "F32", {4, 8},
+                 std::vector<double>(32, 1.0));
+    }
+  }
+  writer.add("model.layers.0.input_layernorm.weight", "F32", {8}, std::vector<double>(8, 1.0));
+  const auto file = open(writer.bytes());
+  const Config config = Config::parse(two_heads("llama"));
+  check_failure(failure_of([&] { HeadScan(file, &config); }),
+                "model.layers.1.input_layernorm.weight", "it is missing");
+  CHECK_NOTHROW(HeadScan(file, &config, {.fold_gains = false}));
+}
+
 TEST_CASE("query-key norms without gains leave no bound of the logits") {
   const auto file = open(write(llama("Llama 4", "llama4_text"), "F32"));
   for (const std::string more : {"", R"(,"use_qk_norm":true)", R"(,"use_qk_norm":false)"}) {

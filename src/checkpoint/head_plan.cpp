@@ -75,6 +75,7 @@ class StackPlanner {
       check_width(keys_, family_->width_key, first, inputs(first));
     }
     if (!part_.unknown.empty()) check_certain();
+    check_gains();
     std::vector<LayerPlan> plan;
     for (const LayerTensors& layer : stack_.layers) {
       const HeadGrid grid = grid_of(layer);
@@ -305,6 +306,19 @@ class StackPlanner {
                           "be no, for the spectrum of the stored weights, where the norms of a "
                           "model are not known",
                           found + declared);
+  }
+
+  /// Refuses a norm that some layers lack, as a file with a damaged name does.
+  void check_gains() const {
+    if (!settings_.fold_gains) return;
+    const auto is_bare = [](const LayerTensors& layer) { return layer.query.gain.empty(); };
+    auto first = stack_.layers.begin();
+    const auto end = stack_.layers.end();
+    if (family_->text.bare_first && first->layer == 0) ++first;
+    const auto bare = std::find_if(first, end, is_bare);
+    if (bare == end || std::all_of(first, end, is_bare)) return;
+    refuse_item(full_name(part_.prefix, stack_.names->query_gain, bare->layer),
+                "it is missing, though other layers have it");
   }
 
   double logit_scale_of(const HeadGrid& grid) const {
