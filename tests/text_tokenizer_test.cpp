@@ -427,6 +427,8 @@ TEST_CASE("hostile tokenizers are refused by name", "[text]") {
   CHECK(words("/added_tokens/0/single_word", true) == "added_tokens[0].single_word");
   CHECK(words("/added_tokens", "x") == "added_tokens");
   CHECK(words("/post_processor/single", Json::array()) == "post_processor.single");
+  CHECK(words("/post_processor/special_tokens/C/tokens", std::vector<std::string>(1001, "[CLS]")) ==
+        "post_processor.single");
   CHECK(words("/post_processor/special_tokens/C/tokens/0", "?") ==
         "post_processor.special_tokens.C.tokens[0]");
 }

@@ -149,6 +149,7 @@ PreTokenizer read_pre_tokenizer(const JsonNode& node) {
 }
 
 SpecialTokens read_template(const JsonNode& node, const Vocabulary& vocabulary) {
+  constexpr std::size_t kMostSpecial = 1000;
   SpecialTokens special;
   int sequences = 0;
   for (const JsonNode& item : node.at("single").items()) {
@@ -158,6 +159,9 @@ SpecialTokens read_template(const JsonNode& node, const Vocabulary& vocabulary) 
     }
     const std::string name = item.at("SpecialToken").at("id").text();
     for (const JsonNode& token : node.at("special_tokens").at(name).at("tokens").items()) {
+      if (special.before.size() + special.after.size() == kMostSpecial) {
+        node.at("single").refuse("it must add at most " + std::to_string(kMostSpecial) + " tokens");
+      }
       (sequences == 0 ? special.before : special.after).push_back(known_token(vocabulary, token));
     }
   }
