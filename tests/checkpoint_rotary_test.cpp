@@ -214,6 +214,8 @@ TEST_CASE("a model type decides which pairs turn, and in which layers") {
   }
   CHECK(typed("exaone4")[1].pairs == RotaryPairs::kHalves);  // a model without windows
   CHECK(typed("granitemoehybrid")[0].pairs == RotaryPairs::kNone);
+  CHECK(typed("smollm3")[1].pairs == RotaryPairs::kHalves);
+  CHECK(typed("smollm3", R"(,"no_rope_layer_interval":2)")[1].pairs == RotaryPairs::kNone);
   const std::string rope = R"(,"position_embedding_type":"rope")";
   CHECK(typed("granitemoehybrid", rope)[0].pairs == RotaryPairs::kHalves);
   const auto olmo = typed("olmo3", windows + "," + kYarn);

@@ -212,8 +212,8 @@ class KeyGuards {
 
   bool is_known(const std::string& key) const {
     const RotaryKeys& rotary = family_.rotary;
-    for (const std::string_view own :
-         {rotary.width, rotary.share, rotary.used, rotary.chosen.key, family_.pre_norm.key}) {
+    for (const std::string_view own : {rotary.width, rotary.share, rotary.used, rotary.interval,
+                                       rotary.chosen.key, family_.pre_norm.key}) {
       if (key == own) return true;
     }
     if (fits("*multiplier*", key)) {

@@ -259,8 +259,10 @@ constexpr Family gemma3() {
 // Each fourth layer has no positions.
 constexpr Family smollm3() {
   Family row = variant(llama(), "SmolLM3", " smollm3 ");
-  row.rotary = {.default_base = 2e6, .used = "no_rope_layers", .default_unused = 4};
-  row.neutral_keys = " no_rope_layer_interval ";  // of which that list is made
+  row.rotary = {.default_base = 2e6,
+                .used = "no_rope_layers",
+                .interval = "no_rope_layer_interval",
+                .default_unused = 4};
   return row;
 }
 
@@ -279,11 +281,13 @@ constexpr Family gpt_oss() {
 // gain.
 constexpr Family llama4() {
   Family row = llama_heads("Llama 4", " llama4 llama4_text ");
-  row.rotary = {.default_base = 5e5, .used = "no_rope_layers", .default_unused = 4};
+  row.rotary = {.default_base = 5e5,
+                .used = "no_rope_layers",
+                .interval = "no_rope_layer_interval",
+                .default_unused = 4};
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.bare_norms_key = "use_qk_norm";
-  row.neutral_keys =
-      " no_rope_layer_interval use_qk_norm attn_scale attn_temperature_tuning floor_scale ";
+  row.neutral_keys = " use_qk_norm attn_scale attn_temperature_tuning floor_scale ";
   return row;
 }
 

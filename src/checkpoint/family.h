@@ -65,8 +65,9 @@ struct RotaryKeys {
   double default_base = 10000;
   std::string_view local_base = "rope_local_base_freq";
   double default_local_base = 0;  ///< in layers of a sliding window; 0: as in the others
-  /// A list with 0 for each layer that turns nothing, and without it each so many-eth one; 0: none.
-  std::string_view used = {};
+  /// A list with 0 for each layer that turns nothing, and without it each so many-eth one, by the key `interval` or a
+  /// default; 0: none.
+  std::string_view used = {}, interval = {};
   std::uint64_t default_unused = 0;
   /// Where some layers have a sliding window, those without one turn nothing.
   bool only_local = false;

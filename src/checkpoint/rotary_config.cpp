@@ -21,6 +21,7 @@ using Eigen::Index;
 constexpr double kLargestBase = 1e12;
 constexpr double kLargestFactor = 1e6;
 constexpr double kLargestLength = 1e9;
+constexpr std::uint64_t kMostLayers = std::uint64_t{1} << 20;
 constexpr std::string_view kBase = "rope_theta";  // where newer files keep it, whatever the family
 constexpr std::string_view kShare = "partial_rotary_factor";
 
@@ -189,8 +190,8 @@ bool is_used(const ConfigKeys& keys, const RotaryKeys& family, int layer) {
   check_kind(keys, family.used, "an array");
   const std::string key = std::string(family.used) + "." + std::to_string(layer);
   if (const auto told = keys.number(key, 0, 1)) return *told != 0;
-  return family.default_unused == 0 ||
-         (static_cast<std::uint64_t>(layer) + 1) % family.default_unused != 0;
+  const auto every = keys.integer(family.interval, kMostLayers).value_or(family.default_unused);
+  return every == 0 || (static_cast<std::uint64_t>(layer) + 1) % every != 0;
 }
 
 /// The base of layers of a sliding window, where it is another.
