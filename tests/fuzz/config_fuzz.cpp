@@ -34,7 +34,7 @@ void ask(const Config& config, const std::string& key) {
 void turn(const Config& config, const Family& family, const RotaryOffset& at) {
   const ConfigKeys keys(&config, {"", "text_config."});
   try {
-    const double factor = logit_scale(keys, 16);
+    const double factor = logit_scale(keys, family, 16);
     if (!(factor > 0 && std::isfinite(factor))) std::abort();
     const Rotary rotary = rotary_of(keys, family, RotaryPairs::kHalves, 16, 5, at);
     if (!std::isfinite(rotary.logit_factor)) std::abort();
