@@ -614,6 +614,40 @@ TEST_CASE("of a model type that no row lists only the stored weights are read") 
   CHECK(failure_of([&] { HeadScan(open(write(clip, "F32")), &other, {}); }).item == "heads");
 }
 
+TEST_CASE("the order in a fused tensor is not guessed for a model type that no row lists") {
+  const auto fused = [](HeadLayout layout, const std::string& query) {
+    return Model{"", "", layout, {{.query = query}}};
+  };
+  struct Names {
+    Model model;
+    bool by_shape;  // read where no model type is given
+  };
+  Model nano = fused(HeadLayout::kFused, "transformer.h.{n}.attn.c_attn.weight");
+  nano.others = {"transformer.wpe.weight"};
+  for (const Names& names :
+       {Names{fused(HeadLayout::kConv1D, "h.{n}.attn.c_attn.weight"), true}, Names{nano, true},
+        Names{fused(HeadLayout::kInterleaved, "layers.{n}.attention.query_key_value.weight"),
+              false},
+        Names{fused(HeadLayout::kFused, "model.layers.{n}.self_attn.qkv_proj.weight"), false},
+        Names{fused(HeadLayout::kFused, "layers.{n}.attn.Wqkv.weight"), false},
+        Names{fused(HeadLayout::kFused, "blocks.{n}.attn.qkv.weight"), false}}) {
+    const std::string query = names.model.stacks[0].query;
+    CAPTURE(query);
+    const auto file = open(write(names.model, "F32"));
+    const Config typed = Config::parse(R"({"model_type":"new"})");
+    const HeadSettings plain{.heads = 2, .fold_gains = false};
+    check_failure(failure_of([&] { HeadScan(file, &typed, plain); }), at_layer(query, 0), "'new'",
+                  "--model-type", "--map-query with --map-layout");
+    const Failure untyped = failure_of([&] { HeadScan(file, nullptr, plain); });
+    CHECK(untyped.item == (names.by_shape ? "" : at_layer(query, 0)));
+    HeadSettings mapped = plain;
+    mapped.mapping = Mapping{query, "", "", names.model.layout};
+    HeadScan scan(file, &typed, mapped);
+    for (const HeadFactors& head : read_all(scan))
+      check_head(head, names.model.stacks[0], 0, false);
+  }
+}
+
 TEST_CASE("a known type of the whole or of another part does not vouch for an unknown one") {
   const auto file = open(write(llama("LLaMA", "llama"), "F32"));
   const std::string counts = R"("num_attention_heads":2,"num_key_value_heads":1)";
@@ -631,8 +665,8 @@ TEST_CASE("a known type of the whole or of another part does not vouch for an un
   for (const std::string name : {"vit_base_patch16_rpn_224", "vit_base_patch16_rope_224"}) {
     const Config config =
         Config::parse(R"({"architecture":")" + name + R"(","num_features":8,"num_heads":2})");
-    check_failure(failure_of([&] { HeadScan(open(write(vit, "F32")), &config); }), "fold_gains",
-                  name);
+    check_failure(failure_of([&] { HeadScan(open(write(vit, "F32")), &config); }),
+                  "blocks.0.attn.qkv.weight", name);
   }
 }
 

@@ -535,6 +535,7 @@ constexpr Family gpt2() {
           .model_types = " gpt2 ",
           .others = Others::names,
           .layout = HeadLayout::kConv1D,
+          .layout_by_shape = true,
           .width_key = "n_embd",
           .pre_norm = {"layer_norm", "pre"},
           .rotary = {.chosen = {"positions", "rotary"}},

@@ -171,6 +171,8 @@ struct Family {
   std::string_view required = {};  ///< a tensor that other families with these names do not have
   std::string_view absent = {};    ///< a tensor of others with these names
   HeadLayout layout = HeadLayout::kSeparate;
+  /// Without a model type the names and the shape of fused projections tell their layout.
+  bool layout_by_shape = false;
   std::string_view width_key = "hidden_size";    ///< in config.json
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
   UsualValue pre_norm = {};    ///< with another value of the key the norms come after

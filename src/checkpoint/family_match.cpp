@@ -400,6 +400,7 @@ std::vector<FamilyMatch> match_families(const Tensors& tensors, const Config* co
     // The table outlives every pointer to it.
     found.push_back(match_tensors({std::shared_ptr<void>(), family}, left, config, file));
     if (!is_known(found.back(), config)) found.back().unknown = told_type(config);
+    found.back().typed = !types.empty();
     remove_weights(found.back(), left);
   }
   if (found.empty()) fail_unknown(tensors, types, file);

@@ -49,6 +49,8 @@ struct FamilyMatch {
   /// Why the conventions of the family may not be those of the model, such as "'model_type' in config.json is 'new'",
   /// which the row does not list; empty where they are.
   std::string unknown = {};
+  /// Whether config.json has a model type, be it known or not.
+  bool typed = false;
 };
 
 /// A name of the table of families with the number of a layer in it, behind a prefix.

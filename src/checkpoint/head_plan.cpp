@@ -65,6 +65,7 @@ class StackPlanner {
   }
 
   std::vector<LayerPlan> plan() {
+    check_layout();
     const LayerTensors& widest = *std::max_element(
         stack_.layers.begin(), stack_.layers.end(), [&](const auto& a, const auto& b) {
           return outputs(a.query.weight) < outputs(b.query.weight);
@@ -281,6 +282,18 @@ class StackPlanner {
     check(layer.key, grid.key_heads);
     check_vector(file_, layer.input_gain, layer.query.weight, {inputs(layer.query.weight)});
     check_vector(file_, layer.sinks, layer.query.weight, {grid.heads});
+  }
+
+  /// Refuses one tensor of queries and keys whose rows may be in another order.
+  void check_layout() const {
+    if (part_.unknown.empty() || !family_->fused()) return;
+    if (family_->layout_by_shape && !part_.typed) return;
+    refuse_item(stack_.layers.front().query.weight,
+                "the order of queries, keys and values in one tensor must be known: it has the "
+                "name of " +
+                    std::string(family_->name) + ", but " + part_.unknown +
+                    "; give --model-type where the model follows one that is listed in "
+                    "docs/checkpoints.md, or --map-query with --map-layout");
   }
 
   /// Refuses settings whose W depends on conventions that are not known.

@@ -717,8 +717,10 @@ test('key heads that no file gives are asked for, and kept in the link', async (
   const keyHeads = page.locator('#field-model-map_key_heads');
   const refused = (text: string) => page.locator('#error-model-map_key_heads', { hasText: text }).waitFor();
   write('model.layers.0.self_attn.qkv_proj.weight');
+  const config = join(folder, 'config.json');
+  writeFileSync(config, '{"model_type": "phi3"}');
   expect(await keyHeads.isVisible()).toBe(false);
-  await pickModel(page, file);
+  await pickModel(page, [file, config]);
   await enter(heads, '4');
   await refused('Key heads must be given for grouped keys, an integer from 0 to 4096');
   await enter(keyHeads, 'two');
