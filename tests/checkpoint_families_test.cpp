@@ -291,7 +291,11 @@ void check_guards(const Model& model) {
   };
   for (const Key& key :
        {Key{"x_multiplier", "2"}, Key{"attn_output_gate", "true"}, Key{"clip_qkv", "8.0"},
-        Key{"no_rope_interval", "4"}, Key{"use_gemma_norm", "true"}, Key{"alibi", "true"}}) {
+        Key{"no_rope_interval", "4"}, Key{"use_gemma_norm", "true"}, Key{"alibi", "true"},
+        Key{"use_attn_gate", "true"}, Key{"gated_attention", "true"},
+        Key{"attention_type", "\"linear\""}, Key{"add_unit_offset", "true"},
+        Key{"rotary_emb_fraction", "0.5"}, Key{"rope_ratio", "2"}, Key{"nope_layers", "[0]"},
+        Key{"position_encoding", "\"alibi\""}, Key{"floor_scale", "2"}}) {
     Model changed = model;
     changed.config = with_key(model.config, "\"" + key.name + "\":" + key.value);
     const Config config = Config::parse(changed.config);
@@ -667,6 +671,43 @@ TEST_CASE("a known type of the whole or of another part does not vouch for an un
         Config::parse(R"({"architecture":")" + name + R"(","num_features":8,"num_heads":2})");
     check_failure(failure_of([&] { HeadScan(open(write(vit, "F32")), &config); }),
                   "blocks.0.attn.qkv.weight", name);
+  }
+}
+
+TEST_CASE("keys of the configuration that change nothing are read, and others refused by row") {
+  struct Key {
+    std::string name, value, item;  // no item: read
+  };
+  const auto check_key = [](const Model& model, const Key& key) {
+    const Config config =
+        Config::parse(with_key(model.config, "\"" + key.name + "\":" + key.value));
+    CAPTURE(model.family, key.name, key.value);
+    const HeadSettings turned{.offset = {1}};
+    CHECK(failure_of([&] { HeadScan(open(write(model, "F32")), &config, turned); }).item ==
+          key.item);
+  };
+  for (const Key& key :
+       {Key{"qk_norm", "false"}, Key{"qk_norm", "true", "qk_norm"}, Key{"use_attn_gate", "false"},
+        Key{"attention_type", "\"full\""}, Key{"nope_layers", "[]"}, Key{"rope_ratio", "1.0"},
+        Key{"add_unit_offset", "false"}, Key{"rotary_emb_fraction", "1.0"},
+        Key{"position_encoding", "\"rope\""}, Key{"floor_scale", "8192.0"}, Key{"use_rope", "true"},
+        Key{"use_rope", "false", "use_rope"},
+        Key{"layers_block_type", R"(["attention","attention"])"},
+        Key{"layers_block_type", R"(["attention","mamba"])", "layers_block_type.1"}}) {
+    check_key(llama("LLaMA", "llama"), key);
+  }
+  const Model bert{"BERT",
+                   two_heads("bert"),
+                   HeadLayout::kSeparate,
+                   {{.query = "encoder.layer.{n}.attention.self.query.weight",
+                     .key = "encoder.layer.{n}.attention.self.key.weight"}}};
+  for (const Key& key : {Key{"use_rope", "true", "use_rope"}, Key{"use_rope", "false"},
+                         Key{"rotary_pct", "1.0", "rotary_pct"}, Key{"rotary_emb_fraction", "0.0"},
+                         Key{"position_encoding", "\"rotary\"", "position_encoding"}}) {
+    check_key(bert, key);
+  }
+  for (const std::string scale : {"2", "1"}) {
+    check_key(llama("Llama 4", "llama4_text"), {"floor_scale", scale, "floor_scale"});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 #include "checkpoint/attention_window.h"
@@ -104,13 +105,20 @@ enum class Effect { heads, gains, turns, scale };
 struct Guard {
   std::string_view key;  ///< "*" stands for anything, at its begin or end
   Effect effect;
-  std::string_view neutral;  ///< values that change nothing, between spaces; d_h: the head width
+  /// Values that change nothing, between spaces; d_h: the head width; rotary: true where the row turns and else
+  /// false; share: 1 where it turns and else 0.
+  std::string_view neutral;
 };
 
-constexpr std::string_view kOn = " true ", kOff = " false 0 ", kOne = " 1 ", kNone = "";
+constexpr std::string_view kOn = " true ", kOff = " false 0 ", kOne = " 1 ", kZero = " 0 false ",
+                           kNone = "";
+constexpr std::string_view kRotary = " rotary ", kShare = " share ";
 
 constexpr std::array kGuards{
     Guard{"*output_gate", Effect::heads, kOff},
+    Guard{"*attn_gate*", Effect::heads, kOff},
+    Guard{"*gated_attention*", Effect::heads, kOff},
+    Guard{"attention_type", Effect::heads, " softmax full full_attention original_full "},
     Guard{"num_kv_shared_layers", Effect::heads, kOff},
     Guard{"linear_attn_config", Effect::heads, kNone},
     Guard{"attn_type_list", Effect::heads, kOne},
@@ -118,24 +126,29 @@ constexpr std::array kGuards{
     Guard{"*gemma_norm", Effect::gains, kOff},
     Guard{"*zero_centered*", Effect::gains, kOff},
     Guard{"*layernorm_1p", Effect::gains, kOff},
+    Guard{"*unit_offset*", Effect::gains, kOff},
+    Guard{"qk_norm", Effect::gains, kOff},
     Guard{"use_qk_norm", Effect::gains, kOff},
     Guard{"use_query_key_norm", Effect::gains, kOff},
     Guard{"qk_layernorm", Effect::gains, kOff},
     Guard{"do_layer_norm_before", Effect::gains, kOn},
     Guard{"apply_residual_connection_post_layernorm", Effect::gains, kOff},
     Guard{"rotary_dim", Effect::turns, " d_h "},
-    Guard{"rotary_pct", Effect::turns, kOne},
-    Guard{"rotary_percent*", Effect::turns, kOne},
-    Guard{"rope_pct*", Effect::turns, kOne},
-    Guard{"rope_percent*", Effect::turns, kOne},
+    Guard{"rotary_pct", Effect::turns, kShare},
+    Guard{"rotary_percent*", Effect::turns, kShare},
+    Guard{"rotary_emb_fraction", Effect::turns, kShare},
+    Guard{"rope_pct*", Effect::turns, kShare},
+    Guard{"rope_percent*", Effect::turns, kShare},
+    Guard{"rope_ratio", Effect::turns, kOne},
     Guard{"no_rope*", Effect::turns, kOne},
+    Guard{"*nope_layer*", Effect::turns, " false "},
     Guard{"*use_nope*", Effect::turns, kOff},
     Guard{"rope_interleave*", Effect::turns, kOff},
     Guard{"rotary*interleave*", Effect::turns, kOff},
     Guard{"*alibi", Effect::turns, kOff},
-    Guard{"use_rope", Effect::turns, kOn},
-    Guard{"use_rotary*", Effect::turns, kOn},
-    Guard{"rotary", Effect::turns, kOn},
+    Guard{"use_rope", Effect::turns, kRotary},
+    Guard{"use_rotary*", Effect::turns, kRotary},
+    Guard{"rotary", Effect::turns, kRotary},
     Guard{"use_pos_enc", Effect::turns, kOn},
     Guard{"*multiplier*", Effect::scale, kOne},
     Guard{"scale_attn_weights", Effect::scale, kOn},
@@ -144,6 +157,7 @@ constexpr std::array kGuards{
     Guard{"attention_scale", Effect::scale, kOne},
     Guard{"softmax_scale", Effect::scale, kNone},
     Guard{"*attn_temperature*", Effect::scale, kOff},
+    Guard{"floor_scale", Effect::scale, " 8192 "},  // no passage is as long
     Guard{"query_scale*", Effect::scale, kOne},
     Guard{"clip_qkv", Effect::scale, kNone},
 };
@@ -152,6 +166,9 @@ constexpr std::array kGuards{
 constexpr std::array<std::string_view, 11> kOtherMultipliers{
     "embedding", "residual", "lm_head", "mlp",    "ffn",  "ff_",
     "ssm",       "dim",      "out",     "logits", "depth"};
+
+constexpr std::string_view kPositionKeys =
+    " position_embedding_type position_encoding position_encoding_type ";
 
 /// Those that logit_scale and rotary_of read, whatever the row.
 constexpr std::string_view kReadKeys =
@@ -180,12 +197,13 @@ class KeyGuards {
 
   void check() const {
     if (!keys_) return;
-    check_layer_types();
+    for (const char* const list : {"layer_types", "layers_block_type"}) check_layer_types(list);
     for (const std::string& key : keys_.names()) {
-      if (key == "position_embedding_type") check_positions();
+      if (lists(kPositionKeys, key)) check_positions(key);
       for (const Guard& guard : kGuards) {
         if (!fits(guard.key, key) || !is_claimed(guard.effect) || is_known(key)) continue;
-        if (!is_neutral(key, guard.neutral)) refuse(key, guard.neutral);
+        const std::string_view neutral = neutral_of(guard);
+        if (!is_neutral(key, neutral)) refuse(key, neutral);
       }
     }
   }
@@ -203,6 +221,18 @@ class KeyGuards {
         return claims_.scale;
     }
     return true;
+  }
+
+  bool turns() const {
+    const auto& [key, value] = family_.rotary.chosen;
+    return stack_.stack.names->rotary != RotaryPairs::kNone &&
+           (key.empty() || keys_.value(key) == value);
+  }
+
+  std::string_view neutral_of(const Guard& guard) const {
+    if (guard.neutral == kRotary) return turns() ? kOn : kOff;
+    if (guard.neutral == kShare) return turns() ? kOne : kZero;
+    return guard.neutral;
   }
 
   bool has_norms() const {
@@ -235,7 +265,13 @@ class KeyGuards {
     }
     if (lists(neutral, "d_h")) return number(value) == static_cast<double>(stack_.head_width);
     if (lists(neutral, value)) return true;
-    return lists(neutral, "1") && number(value) == 1;
+    const auto given = number(value);
+    if (!given) return false;
+    std::istringstream words{std::string(neutral)};
+    for (std::string word; words >> word;) {
+      if (number(word) == given) return true;
+    }
+    return false;
   }
 
   static std::optional<double> number(const std::string& text) {
@@ -260,16 +296,16 @@ class KeyGuards {
   }
 
   /// Layers whose attention is not a softmax of W_QK have other types.
-  void check_layer_types() const {
+  void check_layer_types(const std::string& list) const {
     constexpr std::string_view kSoftmax =
         " full_attention sliding_attention chunked_attention attention ";
-    const std::string all = keys_.value("layer_types");
+    const std::string all = keys_.value(list);
     if (!all.empty() && all != "an array") {
-      throw FormatError(keys_.path("layer_types"),
+      throw FormatError(keys_.path(list),
                         "it must be an array in " + keys_.name() + ", but is " + shown_name(all));
     }
     for (const LayerTensors& layer : stack_.stack.layers) {
-      const std::string key = "layer_types." + std::to_string(layer.layer);
+      const std::string key = list + "." + std::to_string(layer.layer);
       const auto type = keys_.text(key);
       if (!type || lists(kSoftmax, *type)) continue;
       throw FormatError(keys_.path(key),
@@ -279,15 +315,16 @@ class KeyGuards {
     }
   }
 
-  void check_positions() const {
-    constexpr std::string_view kKey = "position_embedding_type";
-    if (!claims_.turns || is_known(std::string(kKey))) return;
-    const bool turns = lists(" rope rotary rotary_half ", keys_.value(kKey));
-    if (turns == (stack_.stack.names->rotary != RotaryPairs::kNone)) return;
-    throw FormatError(keys_.path(kKey), "it must " + std::string(turns ? "not " : "") +
-                                            "be rotary for the family " +
-                                            std::string(family_.name) + ": found '" +
-                                            shown_name(keys_.value(kKey)) + "' in " + keys_.name());
+  void check_positions(const std::string& key) const {
+    if (!claims_.turns || is_known(key)) return;
+    const std::string value = keys_.value(key);
+    const bool rotary = lists(" rope rotary rotary_half ", value);
+    if (rotary == turns() && value != "alibi") return;
+    throw FormatError(keys_.path(key), "it must " + std::string(turns() ? "" : "not ") +
+                                           "be rotary" + (turns() ? "" : " or alibi") +
+                                           " for the family " + std::string(family_.name) +
+                                           ": found '" + shown_name(value) + "' in " +
+                                           keys_.name());
   }
 
   const ConfigKeys& keys_;

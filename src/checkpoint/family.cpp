@@ -287,7 +287,7 @@ constexpr Family llama4() {
                 .default_unused = 4};
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   row.bare_norms_key = "use_qk_norm";
-  row.neutral_keys = " use_qk_norm attn_scale attn_temperature_tuning floor_scale ";
+  row.neutral_keys = " use_qk_norm attn_scale attn_temperature_tuning ";
   return row;
 }
 
