@@ -1,5 +1,6 @@
 // LLaMA-like models on text: forward passes against an independent script and against training's own,
 // predictions with rotary positions against the logits of plain formulas.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -9,6 +10,8 @@
 
 #include "advance_layer.h"
 #include "catch.h"
+#include "checkpoint/attention_window.h"
+#include "checkpoint/family.h"
 #include "checkpoint_failure.h"
 #include "inference/forward_pass.h"
 #include "inference/head_measures.h"
@@ -129,10 +132,17 @@ TEST_CASE("what a LLaMA-like forward pass cannot read is refused by name", "[rot
   CHECK_THAT(failure("rope_scaling", {{"rope_type", "other"}}).message,
              ContainsSubstring("rope_scaling.rope_type"));
   CHECK(failure("rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}).kind == "none");
-  CHECK(failure("sliding_window", 2).kind == "none");
-  CHECK(failure("sliding_window", 0).item == "sliding_window");
   CHECK(failure("layer_types", {"chunked_attention"}).item == "layer_types.0");
-  CHECK(failure("layer_types", {"sliding_attention"}).item == "sliding_window");
+  Json windowed = expected().at("config");
+  windowed["model_type"] = "mistral";
+  const auto window_failure = [&](const char* key, const Json& value) {
+    Json config = windowed;
+    config[key] = value;
+    return failure_of([&] { model_of(config); });
+  };
+  CHECK(window_failure("sliding_window", 2).kind == "none");
+  CHECK(window_failure("sliding_window", 0).item == "sliding_window");
+  CHECK(window_failure("layer_types", {"sliding_attention"}).item == "sliding_window");
   CHECK(failure("max_position_embeddings", 2).item == "length");
   CHECK(failure("hidden_act", "silu", "gate_proj").item == "model.layers.0.mlp.gate_proj.weight");
   CHECK(failure("hidden_act", "silu", "bias").kind == "none");
@@ -264,8 +274,39 @@ TEST_CASE("laws of logits with rotary positions are those of turned keys", "[rot
   }
 }
 
+TEST_CASE("a model type decides whether and in which layers its windows are read", "[rotary]") {
+  // Tokens of the windows of layers 27 and 28, and 0 for none.
+  const auto windows = [](const std::string& text) {
+    const Config config = Config::parse(text);
+    const auto row = std::find_if(families().begin(), families().end(),
+                                  [](const Family& family) { return family.name == "LLaMA"; });
+    const ConfigKeys keys(&config, {"", "text_config."});
+    std::vector<std::uint64_t> found;
+    for (const int layer : {27, 28}) {
+      found.push_back(attention_window(keys, row->window, layer).value_or(0));
+    }
+    return found;
+  };
+  using Windows = std::vector<std::uint64_t>;
+  const auto of = [](const std::string& type, const std::string& more = "") {
+    return R"({"model_type":")" + type + R"(","sliding_window":3)" + more + "}";
+  };
+  CHECK(windows(of("llama")) == Windows{0, 0});
+  CHECK(windows(of("mistral")) == Windows{3, 3});
+  for (const std::string type : {"qwen2", "qwen3"}) {
+    CHECK(windows(of(type)) == Windows{0, 0});
+    CHECK(windows(of(type, R"(,"max_window_layers":0)")) == Windows{0, 0});
+    const std::string on = R"(,"use_sliding_window":true)";
+    CHECK(windows(of(type, on)) == Windows{0, 3});
+    CHECK(windows(of(type, on + R"(,"max_window_layers":0)")) == Windows{3, 3});
+  }
+  CHECK(windows(of("llava", R"(,"text_config":{"model_type":"mistral"})")) == Windows{3, 3});
+  CHECK(windows(of("llava", R"(,"text_config":{"model_type":"llama"})")) == Windows{0, 0});
+}
+
 TEST_CASE("real keys of one passage give the logits that the model has there", "[rotary]") {
   Json config = expected().at("config");
+  config["model_type"] = "mistral";
   config["sliding_window"] = 3;
   const auto model = model_of(config);
   const auto ids = expected().at("ids").get<std::vector<int>>();

@@ -35,6 +35,7 @@ std::shared_ptr<const Transformer> llama(float scale) {
   initialize(model, {}, 3);
   model.parameters() *= scale;
   auto config = nlohmann::json::parse(export_config(settings, TensorFormat::f32));
+  config["model_type"] = "mistral";  // which reads windows
   config["layer_types"] =
       std::vector<std::string>(config.at("num_hidden_layers").get<std::size_t>(), "full_attention");
   config["layer_types"].back() = "sliding_attention";

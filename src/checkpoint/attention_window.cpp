@@ -9,6 +9,12 @@ namespace {
 constexpr std::uint64_t kMostLayers = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLargestWindow = std::uint64_t{1} << 30;
 
+/// Whether a list of words between spaces has the type of the text's model.
+bool has_type(std::string_view types, const ConfigKeys& keys) {
+  const auto type = keys.in({"text_config.", ""}).text("model_type");
+  return type && types.find(" " + *type + " ") != std::string_view::npos;
+}
+
 std::string layer_type_key(int layer) { return "layer_types." + std::to_string(layer); }
 
 }  // namespace
@@ -20,8 +26,12 @@ std::string attention_kind(const ConfigKeys& keys, const WindowKeys& family, int
     return std::string(full ? kFullAttention : kSlidingAttention);
   };
   // Qwen's first layers have no window.
-  if (const auto full = keys.number("max_window_layers", 0, static_cast<double>(kMostLayers))) {
-    return kind(static_cast<double>(number) < *full);
+  const auto most = static_cast<double>(kMostLayers);
+  if (const auto before = keys.number("max_window_layers", 0, most)) {
+    return kind(static_cast<double>(number) < *before);
+  }
+  if (family.default_before > 0 && has_type(family.switched, keys)) {
+    return kind(number < family.default_before);
   }
   const auto pattern = keys.integer(family.pattern, kMostLayers).value_or(family.default_pattern);
   return pattern == 0 ? "" : kind((number + (family.first_full ? 0 : 1)) % pattern == 0);
@@ -37,6 +47,8 @@ std::optional<std::uint64_t> attention_window(const ConfigKeys& keys, const Wind
                           std::string(kSlidingAttention));
   }
   if (kind == kFullAttention || keys.is_off("use_sliding_window")) return std::nullopt;
+  if (family.default_size == 0 && !has_type(family.model_types, keys)) return std::nullopt;
+  if (has_type(family.switched, keys) && !keys.has("use_sliding_window")) return std::nullopt;
   if (const auto size = keys.integer(family.size, kLargestWindow)) return size;
   if (family.default_size > 0) return family.default_size;
   if (kind.empty()) return std::nullopt;

@@ -145,6 +145,9 @@ constexpr Family llama() {
               "starcoder2 internlm3 "
               "mimo glm4_moe nemotron-nas PanguEmbedded ",
           .others = Others::names,
+          .window = {.model_types = " mistral qwen2 qwen3 ",
+                     .switched = " qwen2 qwen3 ",
+                     .default_before = 28},
           .embeddings = "embed_tokens.weight",
           .attentions = {{{.query_weight = "layers.{n}.self_attn.q_proj.weight",
                            .key_weight = "layers.{n}.self_attn.k_proj.weight",
@@ -179,6 +182,7 @@ constexpr Family llama_heads(std::string_view name, std::string_view model_types
 
 constexpr Family phi3() {
   Family row = variant(llama(), "Phi-3", " phi3 ");
+  row.window = {.model_types = " phi3 "};
   row.others = Others::names;
   row.layout = HeadLayout::kFused;
   row.attentions[0].query_weight = "layers.{n}.self_attn.qkv_proj.weight";
@@ -259,6 +263,7 @@ constexpr Family gemma3() {
 // Each fourth layer has no positions.
 constexpr Family smollm3() {
   Family row = variant(llama(), "SmolLM3", " smollm3 ");
+  row.window = {.model_types = " smollm3 ", .switched = " smollm3 "};
   row.rotary = {.default_base = 2e6,
                 .used = "no_rope_layers",
                 .interval = "no_rope_layer_interval",

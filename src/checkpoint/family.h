@@ -82,6 +82,11 @@ struct WindowKeys {
   std::string_view pattern = "sliding_window_pattern";  ///< each so many-eth layer has no window
   std::uint64_t default_pattern = 0;                    ///< 0: all layers have one
   bool first_full = false;  ///< the first of each so many layers has no window, not the last
+  /// Model types of the row that read the size, between spaces, and those of them that read it only where the switch
+  /// "use_sliding_window" is on. With a default size all types read it.
+  std::string_view model_types = {}, switched = {};
+  /// Of the switched types the layers before the first with a window, where "max_window_layers" does not say.
+  std::uint64_t default_before = 0;
 };
 
 /// The forward pass of a family's first stack on text, or of its last one on pictures, beside its queries, keys and
