@@ -113,13 +113,25 @@ class RotaryCircuitsJob {
     // Weights at offset 0; angles that hold up to the largest distance.
     HeadSettings farthest = settings;
     farthest.offset.offset = static_cast<double>(length_ - 1);
-    for (const LayerPlan& layer : plan_heads(*tensors_, known, farthest).layers) {
+    for (const LayerPlan& layer : layers_at(known, farthest)) {
       if (layer.rotary.pairs != RotaryPairs::kNone) {
         rotary_[{layer.stack, layer.tensors.layer}] = layer.rotary;
       }
     }
     if (rotary_.empty()) throw FormatError(tensors_->name(), "no head has rotary positions");
     return {tensors_, known, settings};
+  }
+
+  std::vector<LayerPlan> layers_at(const Config* config, const HeadSettings& farthest) const {
+    try {
+      return plan_heads(*tensors_, config, farthest).layers;
+    } catch (const InvalidArgument& error) {
+      // There is no offset to give: what the model lacks is named instead.
+      if (error.field() != "offset") throw;
+      const std::string said = error.what();
+      throw InvalidArgument("model", "have rotary positions that are known at distances above 0",
+                            said.substr(said.find(": ") + 2));
+    }
   }
 
   std::shared_ptr<const Safetensors> tensors_;

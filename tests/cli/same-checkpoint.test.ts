@@ -110,6 +110,11 @@ test('rotary circuits, of a safetensors file and of its GGUF, whose rows are in 
     expect([head.width, head.head_width]).toEqual([terminal[i].width, terminal[i].head_width]);
   });
   expectRefused(raw('rotary-circuits', MINILM), 'no head has rotary positions', 1);
+  const unknown = join(folder, 'unknown-type.json');
+  writeFileSync(unknown, LLAMA_CONFIG.replace('"llama"', '"new"'));
+  const lacking =
+    "have rotary positions that are known at distances above 0: the tensors have the names of LLaMA, but 'model_type' is 'new'";
+  expectRefused(raw('rotary-circuits', '--config', unknown, weights), lacking);
   // The scan turns queries itself.
   for (const distance of [1, 4]) {
     const scanned = json('heads', { offset: distance, config }, weights).heads;
