@@ -1063,6 +1063,39 @@ TEST_CASE("a mapping by the user is read, and errors in it are reported") {
                 "'k.{n}.qkv.weight'");
 }
 
+TEST_CASE("a mapping answers for names, not for what config.json says of its numbers") {
+  const Model model = llama("LLaMA", "llama");
+  const auto file = open(write(model, "F32"));
+  HeadSettings settings{.heads = 2, .key_heads = 1};
+  settings.mapping = Mapping{model.stacks[0].query, model.stacks[0].key, model.stacks[0].gain};
+  HeadSettings bare = settings;
+  bare.mapping->gain = {};
+  const auto item = [&](const std::string& text, const HeadSettings& used) {
+    const Config config = Config::parse(text);
+    return failure_of([&] { HeadScan(file, &config, used); }).item;
+  };
+  CHECK(item(R"({"model_type":"llama"})", settings).empty());
+  CHECK(item(R"({"model_type":"gemma"})", settings) == "map_gain");
+  CHECK(item(R"({"model_type":"gemma"})", bare).empty());
+  CHECK(item(R"({"text_config":{"model_type":"gemma3_text"}})", settings) == "map_gain");
+  CHECK(item(R"({"model_type":"gpt_neo"})", bare) == "map_query");
+  for (const HeadSettings& used : {settings, bare}) {
+    CHECK(item(R"({"attn_output_gate":true})", used) == "attn_output_gate");
+    CHECK(item(R"({"key_multiplier":2})", used) == "key_multiplier");
+    CHECK(item(R"({"embedding_multiplier":2})", used).empty());
+  }
+  CHECK(item(R"({"use_gemma_norm":true})", settings) == "use_gemma_norm");
+  CHECK(item(R"({"use_gemma_norm":true})", bare).empty());
+  // A norm of queries or keys that the mapping does not name bounds the logits otherwise.
+  for (const std::string norm : {"", "self_attn.q_norm", "self_attn.k_layernorm", "key_norm"}) {
+    CAPTURE(norm);
+    Model other = model;
+    if (!norm.empty()) other.others = {"model.layers.0." + norm + ".weight"};
+    HeadScan scan(open(write(other, "F32")), nullptr, settings);
+    CHECK(in_double(scan.advance().front()).query_input.has_value() == norm.empty());
+  }
+}
+
 TEST_CASE("grouped keys that do not fit are refused by name") {
   const auto file = open(write(llama("LLaMA", "llama"), "F32"));
   const auto failure = [&](const std::string& config, HeadSettings settings = {}) {

@@ -31,6 +31,10 @@ std::string_view stem(std::string_view name) {
   return name;
 }
 
+/// One of them is a word of the name of a norm of queries or keys, such as "q_norm" or "query_layernorm".
+constexpr std::array<std::string_view, 9> kHeadNormWords{"q",   "k",     "qk",    "qkv",    "query",
+                                                         "key", "qnorm", "knorm", "queries"};
+
 /// A pattern behind "{n}."; empty where it has none.
 std::string_view behind_layer(std::string_view pattern) {
   constexpr std::string_view kMark = "{n}.";
@@ -374,6 +378,19 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match, const Tensors
   std::set_difference(found.begin(), found.end(), known.begin(), known.end(),
                       std::back_inserter(names));
   return names;
+}
+
+bool has_unknown_head_norm(const FamilyMatch& match, const Tensors& tensors) {
+  const std::vector<std::string> names = unknown_tensors(match, tensors);
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    if (!KnownLayer::is_norm(name)) return false;
+    std::string words(name);
+    std::replace_if(
+        words.begin(), words.end(), [](char c) { return c == '.' || c == '_'; }, ' ');
+    words = " " + words + " ";
+    return std::any_of(kHeadNormWords.begin(), kHeadNormWords.end(),
+                       [&](std::string_view word) { return lists(words, word); });
+  });
 }
 
 void check_tensors(const FamilyMatch& match, const Tensors& tensors, const Claims& claims,

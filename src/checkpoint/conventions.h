@@ -34,6 +34,10 @@ std::vector<std::string> unknown_tensors(const FamilyMatch& match,
 void check_tensors(const FamilyMatch& match, const std::map<std::string, TensorInfo>& tensors,
                    const Claims& claims, LayerPart part = LayerPart::attention);
 
+/// Whether a layer of a match has a norm of queries or keys that the row does not name.
+bool has_unknown_head_norm(const FamilyMatch& match,
+                           const std::map<std::string, TensorInfo>& tensors);
+
 /// What the guards of config.json need to know of a stack.
 struct GuardedStack {
   const Family& family;

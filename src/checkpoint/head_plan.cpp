@@ -62,6 +62,7 @@ class StackPlanner {
         stack_(stack) {
     const auto own = settings.stack_heads.find(stack.name);
     given_heads_ = own == settings.stack_heads.end() ? settings.heads : own->second;
+    unknown_norms_ = settings.mapping && has_unknown_head_norm(part, file.tensors());
   }
 
   std::vector<LayerPlan> plan() {
@@ -355,7 +356,7 @@ class StackPlanner {
     const bool before = folds_input_gains() && !layer.query.gain.empty() && !layer.key.gain.empty();
     const std::string_view bare = family_->bare_norms_key;
     return part_.unknown.empty() && (before || !layer.input_gain.empty()) &&
-           layer.query.norm_gain.empty() && layer.key.norm_gain.empty() &&
+           layer.query.norm_gain.empty() && layer.key.norm_gain.empty() && !unknown_norms_ &&
            (bare.empty() || keys_.is_off(bare));
   }
 
@@ -374,15 +375,39 @@ class StackPlanner {
   const std::shared_ptr<const Family> family_;
   const StackMatch& stack_;
   std::optional<int> given_heads_;
+  bool unknown_norms_ = false;  // of queries or keys, which a mapping does not name
   bool each_layer_ =
       false;       // each layer has a count of heads of its own, else one head width for all
   HeadGrid grid_;  // of the widest layer; key_heads is not set
   std::optional<std::uint64_t> given_key_heads_;
 };
 
+/// Refuses a mapping whose gain or scale is not as in the rows of the model type.
+void check_mapping(const Mapping& mapping, const Config* config, bool fold_gains) {
+  if (config == nullptr) return;
+  for (const char* const key : {"model_type", "text_config.model_type"}) {
+    const auto type = config->text(key);
+    if (!type) continue;
+    for (const Family& family : families()) {
+      if (family.model_types.find(" " + *type + " ") == std::string_view::npos) continue;
+      const std::string found =
+          "'" + std::string(key) + "' in " + config->name() + " is '" + shown_name(*type) + "'";
+      if (family.gain_plus_one && fold_gains && !mapping.gain.empty()) {
+        throw InvalidArgument("map_gain", "be omitted for a model that stores a gain g as g - 1",
+                              found);
+      }
+      if (family.unscaled) {
+        throw InvalidArgument(
+            "map_query", "be omitted for a model whose logits are not divided by sqrt(d_h)", found);
+      }
+    }
+  }
+}
+
 std::vector<FamilyMatch> match(const Safetensors& file, const Config* config,
                                const HeadSettings& settings) {
   if (settings.mapping) {
+    check_mapping(*settings.mapping, config, settings.fold_gains);
     return {match_tensors(family_of(*settings.mapping), file.tensors(), config, file.name())};
   }
   return match_families(file.tensors(), config, file.name());
@@ -442,19 +467,19 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
     plan.notes.push_back("layers for multi-token prediction ('mtp.') are left out");
   }
   for (const FamilyMatch& part : parts) {
-    Claims claims{settings.fold_gains, !settings.offset.is_none(), part.unknown.empty()};
+    const bool gains =
+        settings.fold_gains && (!settings.mapping || !settings.mapping->gain.empty());
+    Claims claims{gains, !settings.offset.is_none(), part.unknown.empty()};
     for (const StackMatch& stack : part.stacks) {
       const ConfigKeys keys(config, config_objects(*stack.names));
       const ConfigKeys own = stack_keys(config, *stack.names);
-      if (!settings.mapping) check_keys(own, {*part.family, stack, 0}, {false, false, false});
+      check_keys(own, {*part.family, stack, 0}, {false, false, false});
       for (LayerPlan& layer : StackPlanner(file, keys, settings, part, stack).plan()) {
         claims.turns |= layer.rotary.logit_factor != 1;
         plan.layers.push_back(std::move(layer));
       }
       const auto width = static_cast<std::uint64_t>(plan.layers.back().head_width);
-      if (!settings.mapping) {
-        check_keys(own, {*part.family, stack, width}, claims);
-      }
+      check_keys(own, {*part.family, stack, width}, claims);
       if (!stack.beyond.empty()) plan.notes.push_back(note_of_beyond(stack));
     }
     check_tensors(part, file.tensors(), claims);
