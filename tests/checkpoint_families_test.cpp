@@ -291,11 +291,12 @@ void check_guards(const Model& model) {
   };
   for (const Key& key :
        {Key{"x_multiplier", "2"}, Key{"attn_output_gate", "true"}, Key{"clip_qkv", "8.0"},
-        Key{"no_rope_interval", "4"}, Key{"use_gemma_norm", "true"}, Key{"alibi", "true"},
-        Key{"use_attn_gate", "true"}, Key{"gated_attention", "true"},
-        Key{"attention_type", "\"linear\""}, Key{"add_unit_offset", "true"},
-        Key{"rotary_emb_fraction", "0.5"}, Key{"rope_ratio", "2"}, Key{"nope_layers", "[0]"},
-        Key{"position_encoding", "\"alibi\""}, Key{"floor_scale", "2"}}) {
+        Key{"attn_logit_softcap", "8.0"}, Key{"no_rope_interval", "4"},
+        Key{"use_gemma_norm", "true"}, Key{"alibi", "true"}, Key{"use_attn_gate", "true"},
+        Key{"gated_attention", "true"}, Key{"attention_type", "\"linear\""},
+        Key{"add_unit_offset", "true"}, Key{"rotary_emb_fraction", "0.5"}, Key{"rope_ratio", "2"},
+        Key{"nope_layers", "[0]"}, Key{"position_encoding", "\"alibi\""},
+        Key{"floor_scale", "2"}}) {
     Model changed = model;
     changed.config = with_key(model.config, "\"" + key.name + "\":" + key.value);
     const Config config = Config::parse(changed.config);

@@ -323,6 +323,46 @@ TEST_CASE("the attention factor of a GGUF scaling multiplies yarn's own", "[gguf
         "llama.rope.scaling.attn_factor: it must be 1 beside the scaling 'linear' in model.gguf");
 }
 
+TEST_CASE("a GGUF key of the attention that is not read is refused unless its value is 0",
+          "[gguf]") {
+  const auto failure = [](const GgufWriter& writer) {
+    const CheckpointFiles files = files_of(writer);
+    const std::optional<Config> config = read_config(files);
+    return failure_of([&] { HeadScan(open_tensors(files), &*config); });
+  };
+  for (const std::string key : {"attention.clamp_kqv", "attention.max_alibi_bias",
+                                "attention.temperature_scale", "attention.sliding_window_pattern",
+                                "rope.freq_base_swa", "rope.other", "no_rope_layer_step"}) {
+    CAPTURE(key);
+    check_failure(failure(llama_gguf().number("llama." + key, 8)), "llama." + key,
+                  "it must be 0, false or left out in model.gguf");
+    CHECK(failure(llama_gguf().number("llama." + key, 0)).kind == "none");
+  }
+  for (const std::string key :
+       {"attention.value_length", "attention.causal", "rope.scaling.finetuned",
+        "expert_weights_scale", "final_logit_softcapping", "vocab_size"}) {
+    CAPTURE(key);
+    CHECK(failure(llama_gguf().number("llama." + key, 1)).kind == "none");
+  }
+  CHECK(failure(llama_gguf().number("llama.attn_logit_softcapping", 50)).item ==
+        "attn_logit_softcapping");
+}
+
+TEST_CASE("the windows of a GGUF model have their own keys", "[gguf]") {
+  const auto config_of = [](const GgufWriter& writer) { return *read_config(files_of(writer)); };
+  GgufWriter gemma;
+  gemma.text("general.architecture", "gemma3").tensor("a", {1}, 0, Bytes(4));
+  gemma.integer("gemma3.attention.sliding_window_pattern", 3)
+      .number("gemma3.rope.freq_base_swa", 500);
+  const Config config = config_of(gemma);
+  CHECK(config.positive_integer("sliding_window_pattern", 9) == 3u);
+  CHECK(config.number("rope_local_base_freq", 1, 1e6) == 500);
+  // llama.cpp writes 0 for a model without windows.
+  CHECK(config_of(llama_gguf().integer("llama.attention.sliding_window", 4)).has("sliding_window"));
+  CHECK_FALSE(
+      config_of(llama_gguf().integer("llama.attention.sliding_window", 0)).has("sliding_window"));
+}
+
 TEST_CASE("GGUF rows whose order depends on missing metadata are refused", "[gguf]") {
   GgufWriter writer;
   writer.text("general.architecture", "llama").tensor("blk.0.attn_q.weight", {4, 4}, 0, Bytes(64));

@@ -164,6 +164,7 @@ constexpr std::array kGuards{
     Guard{"floor_scale", Effect::scale, " 8192 "},  // no passage is as long
     Guard{"query_scale*", Effect::scale, kOne},
     Guard{"clip_qkv", Effect::scale, kNone},
+    Guard{"attn_logit_softcap*", Effect::scale, kNone},
 };
 
 /// Multipliers of something else than queries, keys and logits have one of these words.
@@ -201,6 +202,7 @@ class KeyGuards {
 
   void check() const {
     if (!keys_) return;
+    check_read();
     for (const char* const list : {"layer_types", "layers_block_type"}) check_layer_types(list);
     for (const std::string& key : keys_.names()) {
       if (lists(kPositionKeys, key)) check_positions(key);
@@ -246,8 +248,9 @@ class KeyGuards {
 
   bool is_known(const std::string& key) const {
     const RotaryKeys& rotary = family_.rotary;
-    for (const std::string_view own : {rotary.width, rotary.share, rotary.used, rotary.interval,
-                                       rotary.chosen.key, family_.pre_norm.key}) {
+    for (const std::string_view own :
+         {rotary.width, rotary.share, rotary.used, rotary.interval, rotary.chosen.key,
+          family_.pre_norm.key, family_.text.attention_cap_key}) {
       if (key == own) return true;
     }
     if (fits("*multiplier*", key)) {
@@ -297,6 +300,14 @@ class KeyGuards {
                                            std::string(family_.name) +
                                            ", which does not implement another value: found " +
                                            value + " in " + keys_.name());
+  }
+
+  void check_read() const {
+    const auto unread = keys_.text(std::string(kUnreadKeys) + ".0");
+    if (!unread) return;
+    throw FormatError(*unread, "it must be 0, false or left out in " + keys_.name() +
+                                   " for the family " + std::string(family_.name) +
+                                   ", which does not implement another value");
   }
 
   /// Layers whose attention is not a softmax of W_QK have other types.

@@ -45,8 +45,11 @@ struct GuardedStack {
   std::uint64_t head_width;
 };
 
+/// The list in a config.json made of other metadata of the keys there that change the attention and are not read.
+inline constexpr std::string_view kUnreadKeys = "unread_keys";
+
 /// Throws FormatError naming a key of config.json that scales, gates or turns queries and keys, which the row does not
-/// know, and whose value is not the neutral one. `keys` are those of stack_keys.
+/// know, and whose value is not the neutral one, or the first of `kUnreadKeys`. `keys` are those of stack_keys.
 void check_keys(const ConfigKeys& keys, const GuardedStack& stack, const Claims& claims);
 
 }  // namespace eigenscope

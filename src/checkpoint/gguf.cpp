@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/conventions.h"
 #include "checkpoint/gguf_blocks.h"
 #include "checkpoint/gguf_parts.h"
 #include "checkpoint/safetensors_view.h"
@@ -314,7 +315,14 @@ constexpr std::array kKeys{
     Renamed{"attention.sliding_window", "sliding_window"},
     Renamed{"attention.scale", "attention_multiplier"},
     Renamed{"attn_logit_softcapping", "attn_logit_softcapping"},
+    Renamed{"final_logit_softcapping", "final_logit_softcapping"},
     Renamed{"rope.freq_base", "rope_theta"},
+};
+
+/// Those of an architecture whose layers with a sliding window have another base.
+constexpr std::array kWindowKeys{
+    Renamed{"attention.sliding_window_pattern", "sliding_window_pattern"},
+    Renamed{"rope.freq_base_swa", "rope_local_base_freq"},
 };
 
 /// Those of `rope.scaling.` and of the config's object.
@@ -324,6 +332,16 @@ constexpr std::array kScalingKeys{
     Renamed{"yarn_beta_fast", "beta_fast"},
     Renamed{"yarn_beta_slow", "beta_slow"},
 };
+
+/// Keys of which config.json has no other word: read here, or of no effect on what is read.
+constexpr std::array<std::string_view, 9> kOtherKeys{
+    "attention.causal",         "attention.group_norm_epsilon", "attention.group_norm_groups",
+    "attention.value_length",   "rope.dimension_count",         "rope.scale_linear",
+    "rope.scaling.attn_factor", "rope.scaling.finetuned",       "rope.scaling.type"};
+
+/// Words in keys that scale, bound, turn or restrict attention.
+constexpr std::array<std::string_view, 6> kAttentionWords{"attn",    "clamp",  "no_rope",
+                                                          "softcap", "window", "scale"};
 
 bool is_finite(const OrderedJson& value) {
   if (value.is_array()) return std::all_of(value.begin(), value.end(), is_finite);
@@ -346,6 +364,15 @@ class ModelMetadata {
     }
     return found;
   }
+  /// Behind the architecture's name.
+  std::vector<std::string> keys() const {
+    std::vector<std::string> found;
+    for (const auto& [key, value] : metadata_.items()) {
+      if (key.starts_with(prefix_)) found.push_back(key.substr(prefix_.size()));
+    }
+    return found;
+  }
+  const std::string& prefix() const { return prefix_; }
   double number(const std::string& key, double usual) const {
     const OrderedJson found = value(key);
     return found.is_number() ? found.get<double>() : usual;
@@ -359,6 +386,55 @@ class ModelMetadata {
   const std::string& file_;
   const std::string prefix_;
 };
+
+bool is_zero(const OrderedJson& value) {
+  if (value.is_array()) return std::all_of(value.begin(), value.end(), is_zero);
+  return value == OrderedJson(false) || (value.is_number() && value.get<double>() == 0);
+}
+
+bool has_window_base(const Converted& conversion) { return conversion.model_type == "gemma3_text"; }
+
+/// Whether a key is read, or cannot change the attention.
+bool is_read(std::string_view key, const Converted& conversion) {
+  const bool of_attention = key.starts_with("attention.") || key.starts_with("rope.");
+  const auto in_key = [&](std::string_view word) { return key.find(word) != std::string::npos; };
+  const bool named = std::any_of(kAttentionWords.begin(), kAttentionWords.end(), in_key);
+  if (!of_attention && (!named || key.starts_with("expert"))) return true;
+  constexpr std::string_view kScaling = "rope.scaling.";
+  if (key.starts_with(kScaling) && find(kScalingKeys, key.substr(kScaling.size())) != nullptr) {
+    return true;
+  }
+  return find(kKeys, key) != nullptr ||
+         (has_window_base(conversion) && find(kWindowKeys, key) != nullptr) ||
+         std::find(kOtherKeys.begin(), kOtherKeys.end(), key) != kOtherKeys.end();
+}
+
+/// Keys of the attention that no one reads and whose value is not 0 or false, for conventions.h to refuse.
+OrderedJson unread_keys(const ModelMetadata& metadata, const Converted& conversion) {
+  OrderedJson unread = OrderedJson::array();
+  for (const std::string& key : metadata.keys()) {
+    if (is_read(key, conversion)) continue;
+    const OrderedJson value = metadata.value(key);
+    if (!is_zero(value)) unread.push_back(metadata.prefix() + key);
+  }
+  return unread;
+}
+
+/// Which layers have a sliding window, as config.json has it: each so many-eth has none, or a list.
+void add_window_keys(const ModelMetadata& metadata, OrderedJson& config) {
+  for (const auto& [from, to] : kWindowKeys) {
+    OrderedJson given = metadata.value(std::string(from));
+    if (given.is_array()) {
+      OrderedJson types = OrderedJson::array();
+      for (const OrderedJson& windowed : given) {
+        types.push_back(is_zero(windowed) ? "full_attention" : "sliding_attention");
+      }
+      config["layer_types"] = std::move(types);
+    } else if (!given.is_null()) {
+      config[std::string(to)] = std::move(given);
+    }
+  }
+}
 
 /// Divisors of the angles, for which longrope has a place; null where the model has none.
 OrderedJson factors_in(const std::vector<GgufPart>& parts, std::string_view name) {
@@ -454,6 +530,11 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     OrderedJson given = metadata.value(std::string(from));
     if (!given.is_null()) config[std::string(to)] = std::move(given);
   }
+  // llama.cpp's word for none.
+  if (const auto window = config.find("sliding_window");
+      window != config.end() && is_zero(*window)) {
+    config.erase("sliding_window");
+  }
   // llama.cpp's default, by which the rows of rotary keys were put in Hugging Face's order.
   if (config.contains("num_attention_heads") && !config.contains("num_key_value_heads")) {
     config["num_key_value_heads"] = config["num_attention_heads"];
@@ -466,6 +547,9 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
   if (conversion != nullptr) {
     OrderedJson scaling = rotary_scaling(parts, metadata);
     if (!scaling.is_null()) config["rope_scaling"] = std::move(scaling);
+    if (has_window_base(*conversion)) add_window_keys(metadata, config);
+    OrderedJson unread = unread_keys(metadata, *conversion);
+    if (!unread.empty()) config[std::string(kUnreadKeys)] = std::move(unread);
     if (conversion->wide_scale_layers > 0 && heads > 0 &&
         metadata.number("block_count", 0) == conversion->wide_scale_layers) {
       config["query_pre_attn_scalar"] = metadata.number("embedding_length", 0) / heads;
