@@ -100,6 +100,13 @@ TEST_CASE("scalings that leave the angles, or slow all of them down") {
   check_angles(rotary_under(R"("rope_scaling":)" + linear)[0], over(2.5, plain(10000)));
   check_angles(rotary_under(R"("text_config":{"rope_theta":500,"rope_scaling":)" + linear + "}")[0],
                over(2.5, plain(500)));
+  // A model of several parts reads its text's own keys; those around them are only defaults.
+  check_angles(rotary_under(R"("rope_theta":7,"rope_scaling":{"rope_type":"linear","factor":9},)"
+                            R"("text_config":{"rope_theta":500,"rope_scaling":)" +
+                            linear + "}")[0],
+               over(2.5, plain(500)));
+  check_angles(rotary_under(R"("rope_theta":500,"text_config":{"rope_scaling":)" + linear + "}")[0],
+               over(2.5, plain(500)));
   check_angles(rotary_under(R"("rope_parameters":{"rope_theta":500,"rope_type":"linear",)"
                             R"("factor":2.5})")[0],
                over(2.5, plain(500)));

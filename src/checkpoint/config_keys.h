@@ -61,9 +61,9 @@ std::string value_like(const ConfigKeys& keys, std::string_view key, std::string
 /// Whether `key` has the value `usual`, or is not there.
 bool is_usual(const ConfigKeys& keys, std::string_view key, std::string_view usual);
 
-/// The objects of config.json that describe a stack. What describes the text of a model of several parts is
-/// under "text_config".
-std::vector<std::string> config_objects(const AttentionNames& stack);
+/// A config.json seen from the object of a stack, which is "text_config" for the text of a model of several parts, and
+/// then from the outermost one: the model reads a part's own keys, so that others are only their defaults.
+ConfigKeys part_keys(const Config* config, const AttentionNames& stack);
 
 /// A config.json seen from the object of a stack alone, where it has one.
 ConfigKeys stack_keys(const Config* config, const AttentionNames& stack);

@@ -471,7 +471,7 @@ HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSet
         settings.fold_gains && (!settings.mapping || !settings.mapping->gain.empty());
     Claims claims{gains, !settings.offset.is_none(), part.unknown.empty()};
     for (const StackMatch& stack : part.stacks) {
-      const ConfigKeys keys(config, config_objects(*stack.names));
+      const ConfigKeys keys = part_keys(config, *stack.names);
       const ConfigKeys own = stack_keys(config, *stack.names);
       check_keys(own, {*part.family, stack, 0}, {false, false, false});
       for (LayerPlan& layer : StackPlanner(file, keys, settings, part, stack).plan()) {

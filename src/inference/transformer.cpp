@@ -47,7 +47,7 @@ Transformer::Transformer(std::shared_ptr<const Safetensors> tensors, const Confi
       refuse_item(full_name(attention().query_weight, stored_ - 1), "it is missing");
     }
   }
-  const ConfigKeys keys(&config, config_objects(attention()));
+  const ConfigKeys keys = part_keys(&config, attention());
   read_layers(keys);
   read_config(keys);
   check_width(keys, match_.family->width_key, full_name(attention().query_weight, 0),

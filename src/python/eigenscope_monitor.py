@@ -342,7 +342,7 @@ class _Keys:
 
     def __init__(self, config, attention):
         inner = config.get(attention.config or "text_config") or {}
-        self.parts = (inner, config) if attention.config else (config, inner)
+        self.parts = (inner, config)
 
     def get(self, key, default=None):
         for part in self.parts:

@@ -32,7 +32,7 @@ void ask(const Config& config, const std::string& key) {
 }
 
 void turn(const Config& config, const Family& family, const RotaryOffset& at) {
-  const ConfigKeys keys(&config, {"", "text_config."});
+  const ConfigKeys keys = part_keys(&config, family.attentions.front());
   try {
     const double factor = logit_scale(keys, family, 16);
     if (!(factor > 0 && std::isfinite(factor))) std::abort();

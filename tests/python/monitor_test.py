@@ -160,6 +160,11 @@ class Refusals(unittest.TestCase):
             self.assertEqual(open_gains, monitor.head_spectra(self.arrays, self.config, fold_gains=False))
         self.refused("model_type must be .* found like='new'", {"model_type": "x"}, like="new", gains="plain")
 
+    def test_the_own_keys_of_a_part_precede_those_of_the_whole(self):
+        whole = {"num_attention_heads": 1, "text_config": {"num_attention_heads": self.config["num_attention_heads"]}}
+        found = monitor.head_spectra(self.arrays, {**self.config, **whole})
+        self.assertEqual(found, monitor.head_spectra(self.arrays, self.config))
+
     def test_what_contradicts_the_table(self):
         self.refused("gains must be omitted or 'plain' for 'llama': found 'plus_one'", gains="plus_one")
         self.refused("gains must be omitted or 'plus_one' for 'gemma'", {"model_type": "gemma"}, gains="plain")
