@@ -448,9 +448,11 @@ TEST_CASE("decoders with fused projections: GPT-2, GPT-NeoX, Phi-3 and the first
 }
 
 TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gemma, gpt-oss, Phi") {
-  for (const std::string type : {"llama", "mistral", "qwen2", "mixtral", "granite"}) {
+  for (const std::string type : {"llama", "mistral", "qwen2"}) {
     check(llama("LLaMA", type));
   }
+  const std::string divided = R"(,"attention_multiplier":0.5)";  // by sqrt(d_h)
+  check(llama("Granite", "granite", divided));
   check(llama("SmolLM3", "smollm3"));
   check(llama("Llama 4", "llama4_text"));
   check(llama("Cohere", "cohere"));
@@ -490,14 +492,16 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   for (const auto& [family, type] :
        {std::pair{"Cohere 2", "cohere2"}, std::pair{"StableLM", "stablelm"},
         std::pair{"Trinity", "afmoe"}, std::pair{"GLM-4", "glm4"},
-        std::pair{"ERNIE 4.5", "ernie4_5"}}) {
+        std::pair{"ERNIE 4.5", "ernie4_5"}, std::pair{"Mixtral", "mixtral"},
+        std::pair{"GLM-4.5", "glm4_moe"}}) {
     check(llama(family, type));
   }
   check(llama("MiniMax M2", "minimax_m2", R"(,"rotary_dim":2)"));
   Model nemotron = llama("Nemotron", "nemotron");
   nemotron.stacks[0].gain_plus_one = true;
   check(nemotron);
-  Model nope = llama("Granite 4", "granitemoehybrid", R"(,"position_embedding_type":"nope")");
+  Model nope =
+      llama("Granite 4", "granitemoehybrid", divided + R"(,"position_embedding_type":"nope")");
   nope.stacks[0].rotary = false;
   check(nope);
   Model apertus = llama("Apertus", "apertus");

@@ -178,6 +178,12 @@ TEST_CASE("a model's own scale of its logits is in W") {
   check_factor(R"(,"query_pre_attn_scalar":144)", 1.0 / 3);
   check_factor(R"(,"text_config":{"query_pre_attn_scalar":64.0})", 0.5);
   check_factor(R"(,"attention_multiplier":0.0625)", 0.25);
+  const auto granite = [&](const std::string& keys) {
+    return query(R"(,"model_type":"granite")" + keys);
+  };
+  CHECK((granite("") - 4 * plain_query).norm() < 1e-12 * plain_query.norm());
+  CHECK((granite(R"(,"attention_multiplier":0.0625)") - 0.25 * plain_query).norm() <
+        1e-12 * plain_query.norm());
   for (const std::string value : {"0", "-1", "1e7", R"("8")"}) {
     for (const std::string key : {"query_pre_attn_scalar", "attention_multiplier"}) {
       CHECK(failure_of([&] { query(",\"" + key + "\":" + value); }).item == key);
@@ -207,6 +213,9 @@ TEST_CASE("a model type decides which pairs turn, and in which layers") {
   }
   CHECK(typed("llama")[0].pairs == RotaryPairs::kHalves);
   CHECK(typed("glm4")[0].turned == kLlamaHeadWidth / 2);
+  CHECK(typed("glm4_moe")[0].turned == kLlamaHeadWidth / 2);
+  CHECK(typed("mixtral")[0].base == 1e6);
+  CHECK(typed("ernie4_5")[0].base == 5e5);
   CHECK(typed("nemotron")[0].turned == kLlamaHeadWidth / 2);
   CHECK(typed("stablelm")[0].turned == kLlamaHeadWidth / 4);
   CHECK(typed("minimax_m2", R"(,"rotary_dim":6)")[0].turned == 6);
@@ -218,6 +227,10 @@ TEST_CASE("a model type decides which pairs turn, and in which layers") {
   for (const std::string type : {"cohere2", "exaone4", "afmoe"}) {
     CHECK(typed(type, windows)[0].pairs != RotaryPairs::kNone);
     CHECK(typed(type, windows)[1].pairs == RotaryPairs::kNone);
+  }
+  for (const std::string type : {"exaone4", "afmoe"}) {  // each fourth layer has no window
+    CHECK(typed(type, R"(,"sliding_window":8)")[2].pairs == RotaryPairs::kHalves);
+    CHECK(typed(type, R"(,"sliding_window":8)")[3].pairs == RotaryPairs::kNone);
   }
   CHECK(typed("exaone4")[1].pairs == RotaryPairs::kHalves);  // a model without windows
   CHECK(typed("granitemoehybrid")[0].pairs == RotaryPairs::kNone);

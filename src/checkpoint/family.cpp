@@ -138,12 +138,12 @@ constexpr Family modernbert() {
 constexpr Family llama() {
   return {.name = "LLaMA",
           .model_types =
-              " llama mistral mistral3 ministral ministral3 mixtral qwen2 qwen2_moe qwen2_vl "
+              " llama mistral mistral3 ministral ministral3 qwen2 qwen2_moe qwen2_vl "
               "qwen2_vl_text "
               "qwen2_5_vl qwen2_5_vl_text qwen3 qwen3_moe qwen3_vl qwen3_vl_text qwen3_vl_moe "
-              "qwen3_vl_moe_text granite granitemoe granitemoeshared olmoe seed_oss arcee "
+              "qwen3_vl_moe_text olmoe seed_oss arcee "
               "starcoder2 internlm3 "
-              "mimo glm4_moe nemotron-nas PanguEmbedded ",
+              "mimo nemotron-nas PanguEmbedded ",
           .others = Others::names,
           .window = {.model_types = " mistral qwen2 qwen3 ",
                      .switched = " qwen2 qwen3 ",
@@ -222,6 +222,7 @@ constexpr Family olmo3() {
 constexpr Family exaone4() {
   Family row = olmo2_heads("EXAONE 4", " exaone4 ");
   row.rotary.only_local = true;
+  row.window.default_pattern = 4;
   return row;
 }
 
@@ -305,9 +306,22 @@ constexpr Family jamba() {
   return row;
 }
 
+constexpr Family mixtral() {
+  Family row = llama_heads("Mixtral", " mixtral ");
+  row.rotary.default_base = 1e6;
+  return row;
+}
+
+// Logits are multiplied by `attention_multiplier`, 1 where config.json leaves it out.
+constexpr Family granite() {
+  Family row = llama_heads("Granite", " granite granitemoe granitemoeshared ");
+  row.unscaled = true;
+  return row;
+}
+
 // Attention in some of the layers, with positions where config.json says so.
 constexpr Family granite_hybrid() {
-  Family row = llama_heads("Granite 4", " granitemoehybrid ");
+  Family row = variant(granite(), "Granite 4", " granitemoehybrid ");
   row.rotary = {.chosen = {"position_embedding_type", "rope"}};
   return row;
 }
@@ -365,6 +379,7 @@ constexpr Family lfm2() {
 constexpr Family afmoe() {
   Family row = llama_heads("Trinity", " afmoe ");
   row.rotary.only_local = true;
+  row.window = {.pattern = "global_attn_every_n_layers", .default_pattern = 4};
   row.attentions[0].others =
       " self_attn.v_proj self_attn.o_proj self_attn.gate_proj post_attention_layernorm "
       "pre_mlp_layernorm post_mlp_layernorm ";
@@ -381,8 +396,15 @@ constexpr Family glm4() {
   return row;
 }
 
+constexpr Family glm4_moe() {
+  Family row = llama_heads("GLM-4.5", " glm4_moe ");
+  row.rotary = {.default_share = 0.5};
+  return row;
+}
+
 constexpr Family ernie45() {
   Family row = llama_heads("ERNIE 4.5", " ernie4_5 ernie4_5_moe ");
+  row.rotary.default_base = 5e5;
   row.attentions[0].rotary = RotaryPairs::kNeighbours;
   return row;
 }
@@ -871,6 +893,8 @@ constexpr std::array kFamilies{
     cohere2(),
     llava(),
     jamba(),
+    mixtral(),
+    granite(),
     granite_hybrid(),
     nemotron(),
     stablelm(),
@@ -880,6 +904,7 @@ constexpr std::array kFamilies{
     lfm2(),
     afmoe(),
     glm4(),
+    glm4_moe(),
     ernie45(),
     llama(),
     dinov2(),
