@@ -476,16 +476,17 @@ TEST_CASE("decoders with separate projections: LLaMA, Mistral, Qwen 2 and 3, Gem
   wide.config.replace(wide.config.find(R"(heads":2)"), 8, R"(heads":4)");
   wide.stacks[0].heads = 4;
   check(wide);
+  const std::string scalar = R"(,"query_pre_attn_scalar":4)";  // d_h
   for (const std::string type : {"qwen3", "gemma3_text"}) {
     const bool gemma = type != "qwen3";
-    Model model = llama(gemma ? "Gemma 3" : "LLaMA", type);
+    Model model = llama(gemma ? "Gemma 3" : "LLaMA", type, scalar);
     model.stacks[0].query_norm = "model.layers.{n}.self_attn.q_norm.weight";
     model.stacks[0].key_norm = "model.layers.{n}.self_attn.k_norm.weight";
     model.stacks[0].gain_plus_one = gemma;
     check(model);
   }
   for (const std::string type : {"gemma", "gemma2"}) {
-    Model gemma = llama(type == "gemma" ? "Gemma" : "Gemma 2", type);
+    Model gemma = llama(type == "gemma" ? "Gemma" : "Gemma 2", type, scalar);
     gemma.stacks[0].gain_plus_one = true;
     check(gemma);
   }
@@ -878,7 +879,8 @@ TEST_CASE("models of vision and language: each part by its own family") {
         R"(","vision_config":{"model_type":"clip_vision_model","num_attention_heads":4,)"
         R"("hidden_size":8},)"
         R"("text_config":{"model_type":")" +
-        kind.text_type + R"(","num_attention_heads":2,"num_key_value_heads":1}})";
+        kind.text_type +
+        R"(","num_attention_heads":2,"num_key_value_heads":1,"query_pre_attn_scalar":4}})";
     Model both{"CLIP", config, HeadLayout::kSeparate, {vision, language}};
     both.others = {"language_model.model.embed_tokens.weight"};
     both.stacks[1].gain_plus_one = kind.gain_plus_one;

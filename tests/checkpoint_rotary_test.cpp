@@ -178,6 +178,10 @@ TEST_CASE("a model's own scale of its logits is in W") {
   check_factor(R"(,"query_pre_attn_scalar":144)", 1.0 / 3);
   check_factor(R"(,"text_config":{"query_pre_attn_scalar":64.0})", 0.5);
   check_factor(R"(,"attention_multiplier":0.0625)", 0.25);
+  for (const std::string type : {"gemma2", "gemma3_text"}) {  // 256 where it is left out
+    CHECK((query(R"(,"model_type":")" + type + "\"") - 0.25 * plain_query).norm() <
+          1e-12 * plain_query.norm());
+  }
   const auto granite = [&](const std::string& keys) {
     return query(R"(,"model_type":"granite")" + keys);
   };

@@ -238,6 +238,7 @@ constexpr Family gemma() {
 
 constexpr Family gemma2() {
   Family row = variant(gemma(), "Gemma 2", " gemma2 ");
+  row.default_query_scalar = 256;
   row.text.attention_output_norm = "layers.{n}.post_attention_layernorm.weight";
   row.text.mlp_norm = "layers.{n}.pre_feedforward_layernorm.weight";
   row.text.mlp_output_norm = "layers.{n}.post_feedforward_layernorm.weight";

@@ -180,9 +180,10 @@ struct Family {
   bool layout_by_shape = false;
   std::string_view width_key = "hidden_size";    ///< in config.json
   std::string_view head_width_key = "head_dim";  ///< likewise; need not be there
-  UsualValue pre_norm = {};    ///< with another value of the key the norms come after
-  bool gain_plus_one = false;  ///< a gain g is stored as g - 1
-  bool unscaled = false;       ///< logits are not divided by sqrt(d_h)
+  UsualValue pre_norm = {};         ///< with another value of the key the norms come after
+  bool gain_plus_one = false;       ///< a gain g is stored as g - 1
+  bool unscaled = false;            ///< logits are not divided by sqrt(d_h)
+  double default_query_scalar = 0;  ///< of "query_pre_attn_scalar"; 0: d_h
   /// A switch of config.json, on where it is left out: queries and keys have norms without gains.
   std::string_view bare_norms_key = {};
   /// Keys of config.json that scale, gate or turn (see conventions.h) and change nothing here, between spaces.

@@ -550,9 +550,10 @@ Config config_of_gguf(const std::vector<std::shared_ptr<ByteSource>>& files) {
     if (has_window_base(*conversion)) add_window_keys(metadata, config);
     OrderedJson unread = unread_keys(metadata, *conversion);
     if (!unread.empty()) config[std::string(kUnreadKeys)] = std::move(unread);
-    if (conversion->wide_scale_layers > 0 && heads > 0 &&
-        metadata.number("block_count", 0) == conversion->wide_scale_layers) {
-      config["query_pre_attn_scalar"] = metadata.number("embedding_length", 0) / heads;
+    if (conversion->wide_scale_layers > 0 && heads > 0 && width > 0) {
+      const bool wide = metadata.number("block_count", 0) == conversion->wide_scale_layers;
+      config["query_pre_attn_scalar"] =
+          wide ? metadata.number("embedding_length", 0) / heads : width;
     }
   }
   config["tie_word_embeddings"] =

@@ -13,6 +13,7 @@ double logit_scale(const ConfigKeys& keys, const Family& family, Eigen::Index he
   if (const auto instead = keys.number("query_pre_attn_scalar", kLeast, kMost)) {
     return std::sqrt(width / *instead);
   }
+  if (family.default_query_scalar > 0) return std::sqrt(width / family.default_query_scalar);
   return family.unscaled ? std::sqrt(width) : 1;
 }
 

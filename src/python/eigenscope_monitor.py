@@ -66,6 +66,7 @@ class Attention:
     head_width: str = "head_dim"
     width: str = "hidden_size"
     default_heads: int = 0  # where the configuration has no count
+    query_scalar: int = 0  # where the configuration has no `query_pre_attn_scalar`; 0: the head width
     rotary: float = 0.0  # part of a head's coordinates that positions turn, unless the configuration has it; 0: none
     rotary_key: str = "partial_rotary_factor"
     rotary_every: int = 0  # each so many-eth layer turns nothing, unless `no_rope_layers` lists them
@@ -232,8 +233,8 @@ TYPES = {
     "qwen3": (_llama(**_NORMS),),
     "olmo2": (replace(_llama(gains="none", **_NORMS), gain=""),),
     "gemma": (_llama(gains="plus_one"),),
-    "gemma2": (_llama(gains="plus_one"),),
-    "gemma3_text": (_llama(gains="plus_one", windows=True, default_heads=8, **_NORMS),),
+    "gemma2": (_llama(gains="plus_one", query_scalar=256),),
+    "gemma3_text": (_llama(gains="plus_one", query_scalar=256, windows=True, default_heads=8, **_NORMS),),
     "smollm3": (_llama(rotary_every=4),),
     "llama4_text": (_llama(rotary_every=4, normalizes="use_qk_norm"),),
     "gpt_oss": (_llama(sinks="layers.{n}.self_attn.sinks"),),
@@ -539,12 +540,12 @@ def _logit_factor(kind, scaling, keys):
     return factor * factor
 
 
-def _logit_scale(keys, head_width):
+def _logit_scale(keys, attention, head_width):
     """What the model multiplies its logits by, over 1/sqrt(d_h)."""
     if keys.get("attention_multiplier") is not None:
         return keys.number("attention_multiplier") * math.sqrt(head_width)
-    if keys.get("query_pre_attn_scalar") is not None:
-        return math.sqrt(head_width / keys.number("query_pre_attn_scalar"))
+    if attention.query_scalar or keys.get("query_pre_attn_scalar") is not None:
+        return math.sqrt(head_width / keys.number("query_pre_attn_scalar", attention.query_scalar))
     return 1.0
 
 
@@ -604,7 +605,7 @@ def _plan_layer(weights, attention, prefix, layer, keys, common):
             f"{_shape_of(weights, names['key'])}"
         )
     turned, turned_scale, rotary = _scale_of_turned(attention, keys, layer, head_width)
-    scale = _logit_scale(keys, head_width)
+    scale = _logit_scale(keys, attention, head_width)
     normalizes = attention.normalizes and keys.get(attention.normalizes, True) is not False
     normed = not (normalizes or names["query_norm"] or names["key_norm"])
     sizes = (heads, key_heads, head_width)
