@@ -788,7 +788,7 @@ test('a checkpoint is read from another host by ranges, and only when asked', as
   };
   const problem = (text: string) => page.locator('[data-problem]', { hasText: text }).waitFor();
   await read('model.safetensors');
-  await problem('Name or URL: it must be owner/name, or begin with https://');
+  await problem('Name or URL: it must be name or owner/name, or begin with https://');
   expect(foreign).toEqual([]);
   await read(`${other.address}model.safetensors.index.json`);
   await page.locator('[data-report]', { hasText: '2 heads of model.safetensors.index' }).waitFor();

@@ -274,7 +274,16 @@ test('the lab of attention sinks shows the numbers that it exports, in each of i
   const rows = await csv(page, 'attention-sinks');
   const of = (kind: string) => rows.filter((row) => row.kind === kind);
   expect(of('head').length).toBe(72);
-  const order = ['zero-value', 'mean-value', 'dropped', 'direction', 'zero-other', 'dropped-other', 'random'];
+  const order = [
+    'zero-value',
+    'mean-value',
+    'random-value',
+    'dropped',
+    'direction',
+    'zero-other',
+    'dropped-other',
+    'random',
+  ];
   const changes = order.map((change) => of('change').find((row) => row.change === change)!);
   const drawn = async () => (await exported(page, 'attention-sinks', 'svg')).toString();
   const values = await drawn();
