@@ -14,7 +14,7 @@ test('a link to the curves of runs shows published runs, and trains those of the
     const figure = page.locator('#figure-run-curves');
     await settled(page, 'run-curves');
     const ticks = figure.locator('[data-mark="x-axis tick label"]').first();
-    await expect.poll(() => ticks.textContent()).toMatch(/^0.*1\s?000$/); // the steps of the published runs
+    await expect.poll(() => ticks.textContent()).toMatch(/^0.*1,000$/); // the steps of the published runs
     const published = await csv(page, 'run-curves');
     expect(new Set(published.map(({ run }) => run))).toEqual(new Set(['none', 'locater']));
     const losses = published.filter(({ run }) => run === 'none').map(({ bits_per_byte }) => Number(bits_per_byte));

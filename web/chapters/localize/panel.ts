@@ -31,8 +31,8 @@ export function isSameLayout(a: Layout, b: Layout): boolean {
 /** Below this width the first two panels stand side by side above the third. */
 const NARROW = 720;
 /** Height on a narrow screen: of the first two panels, and of the third. */
-const UPPER = 232;
-const LOWER = 312;
+const UPPER = 212;
+const LOWER = 288;
 /** Share of the width that the third panel has; the other two have equal parts of the rest. */
 const SHARE = 0.41;
 const GAP = 18;
