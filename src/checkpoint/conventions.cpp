@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "checkpoint/attention_window.h"
@@ -274,9 +273,11 @@ class KeyGuards {
     if (lists(neutral, value)) return true;
     const auto given = number(value);
     if (!given) return false;
-    std::istringstream words{std::string(neutral)};
-    for (std::string word; words >> word;) {
-      if (number(word) == given) return true;
+    // Without streams, which would come into the WASM module.
+    for (std::size_t at = 0; (at = neutral.find_first_not_of(' ', at)) != neutral.npos;) {
+      const std::size_t end = std::min(neutral.find(' ', at), neutral.size());
+      if (number(std::string(neutral.substr(at, end - at))) == given) return true;
+      at = end;
     }
     return false;
   }
