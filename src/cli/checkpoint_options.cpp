@@ -11,7 +11,7 @@
 #include "checkpoint/numbered_part.h"
 #include "checkpoint/open_checkpoint.h"
 #include "cli/output.h"
-#include "cli/remote_checkpoint.h"
+#include "cli/remote/remote_checkpoint.h"
 #include "support/error.h"
 
 namespace eigenscope::cli {

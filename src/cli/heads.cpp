@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "checkpoint/head_counts.h"
-#include "cli/checkpoint_grid.h"
 #include "cli/checkpoint_options.h"
 #include "cli/commands.h"
 #include "cli/json_result.h"
-#include "cli/remote_checkpoint.h"
+#include "cli/remote/remote_checkpoint.h"
+#include "cli/runs/checkpoint_grid.h"
 #include "operations/operations.h"
 #include "support/error.h"
 #include "support/named_after.h"

@@ -1,4 +1,4 @@
-#include "cli/hub.h"
+#include "cli/remote/hub.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "cli/remote_checkpoint.h"
+#include "cli/remote/remote_checkpoint.h"
 
 #include <array>
 #include <cstdio>
@@ -13,9 +13,9 @@
 #include "checkpoint/config.h"
 #include "checkpoint/open_checkpoint.h"
 #include "checkpoint/shard_index.h"
-#include "cli/hub.h"
 #include "cli/output.h"
-#include "cli/remote_source.h"
+#include "cli/remote/hub.h"
+#include "cli/remote/remote_source.h"
 #include "support/error.h"
 #include "text/tokenizer.h"
 

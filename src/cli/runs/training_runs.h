@@ -10,7 +10,7 @@
 
 #include "checkpoint/write_safetensors.h"
 #include "cli/output.h"
-#include "cli/shard.h"
+#include "cli/runs/shard.h"
 #include "experiment/grid.h"
 #include "training/log_row.h"
 #include "training/text.h"

@@ -1,4 +1,4 @@
-#include "cli/remote_source.h"
+#include "cli/remote/remote_source.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "cli/checkpoint_grid.h"
+#include "cli/runs/checkpoint_grid.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "checkpoint/open_checkpoint.h"
 #include "cli/checkpoint_options.h"
 #include "cli/json_result.h"
-#include "cli/shard.h"
+#include "cli/runs/shard.h"
 #include "cli/text_input.h"
 #include "experiment/cell_file.h"
 #include "experiment/grid_keys.h"

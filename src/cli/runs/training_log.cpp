@@ -1,4 +1,4 @@
-#include "cli/training_log.h"
+#include "cli/runs/training_log.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "cli/training_runs.h"
+#include "cli/runs/training_runs.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,8 @@
 #include <set>
 
 #include "cli/progress.h"
+#include "cli/runs/training_log.h"
 #include "cli/text_input.h"
-#include "cli/training_log.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"
 #include "support/error.h"

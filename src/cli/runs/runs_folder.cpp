@@ -1,4 +1,4 @@
-#include "cli/runs_folder.h"
+#include "cli/runs/runs_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,4 @@
-#include "cli/http.h"
+#include "cli/remote/http.h"
 
 #include <algorithm>
 #include <cctype>

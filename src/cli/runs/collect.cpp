@@ -2,10 +2,10 @@
 #include <iostream>
 #include <memory>
 
-#include "cli/checkpoint_grid.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/runs_folder.h"
+#include "cli/runs/checkpoint_grid.h"
+#include "cli/runs/runs_folder.h"
 #include "cli/text_input.h"
 #include "experiment/cell.h"
 #include "experiment/collect.h"

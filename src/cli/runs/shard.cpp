@@ -1,4 +1,4 @@
-#include "cli/shard.h"
+#include "cli/runs/shard.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/remote_source.h"
+#include "cli/remote/remote_source.h"
 
 namespace eigenscope::cli {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/http.h"
+#include "cli/remote/http.h"
 #include "io/byte_source.h"
 
 namespace eigenscope::cli {
