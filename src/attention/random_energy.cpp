@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using Eigen::ArrayXd;
 using Eigen::Index;
 
-double checked_keys(Index keys) { return checked("length", static_cast<double>(keys)); }
+double checked_keys(Index keys) { return checked(shared::kLength, static_cast<double>(keys)); }
 
 // Points x of one logit and their probabilities.
 struct LogitGrid {

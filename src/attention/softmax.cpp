@@ -4,13 +4,13 @@
 #include <limits>
 
 #include "support/lanes.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {
 
 Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature) {
-  checked("temperature", temperature);
+  checked(shared::kTemperature, temperature);
   const Eigen::Index keys = logits.size();
   const double largest = lane_largest(logits.data(), keys);
   Eigen::VectorXd weights(keys);
@@ -25,7 +25,7 @@ Eigen::VectorXd softmax(const Eigen::VectorXd& logits, double temperature) {
 }
 
 Eigen::VectorXd piecewise_linear_softmax(const Eigen::VectorXd& logits, double temperature) {
-  checked("temperature", temperature);
+  checked(shared::kTemperature, temperature);
   const auto keys = static_cast<double>(logits.size());
   return ((1 + (logits.array() - logits.mean()) / temperature) / keys).max(0.0).min(1.0);
 }

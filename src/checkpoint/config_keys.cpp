@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "io/json_events.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
@@ -90,7 +90,7 @@ ConfigKeys stack_keys(const Config* config, const AttentionNames& stack) {
 
 std::optional<std::uint64_t> head_count(const ConfigKeys& keys, const std::string& key,
                                         std::uint64_t usual) {
-  const auto told = keys.integer(key, static_cast<std::uint64_t>(parameter("heads").range.maximum));
+  const auto told = keys.integer(key, static_cast<std::uint64_t>(shared::kHeads.range.maximum));
   return told || usual == 0 ? told : usual;
 }
 

@@ -1,7 +1,7 @@
 #include "checkpoint/head_counts.h"
 
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
@@ -10,7 +10,7 @@ void set_head_counts(std::span<const std::string> texts, HeadSettings& settings)
     const std::size_t equals = text.find('=');
     const bool named = equals != std::string::npos;
     const auto count =
-        static_cast<int>(parse_parameter("heads", named ? text.substr(equals + 1) : text));
+        static_cast<int>(parse_parameter(shared::kHeads, named ? text.substr(equals + 1) : text));
     if (equals == 0) {
       throw InvalidArgument("heads", "be N or STACK=N", "found '" + text + "'");
     }

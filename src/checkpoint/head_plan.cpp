@@ -11,7 +11,7 @@
 #include "checkpoint/rotary_config.h"
 #include "io/json_events.h"
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -140,7 +140,7 @@ class StackPlanner {
             "heads", "be omitted where the model lists the heads of each layer",
             keys_.name() + " has the list '" + keys_.path(stack_.names->head_count_key) + "'");
       }
-      const auto given = static_cast<std::uint64_t>(checked("heads", *given_heads_));
+      const auto given = static_cast<std::uint64_t>(checked(shared::kHeads, *given_heads_));
       const auto told = head_count(keys_, key, 0);
       if (told && *told != given) {
         throw InvalidArgument("heads",
@@ -174,7 +174,7 @@ class StackPlanner {
   /// Key heads from the user, the config or the shapes of separate keys.
   void find_key_heads(const LayerTensors& layer) {
     if (settings_.key_heads) {
-      const double given = checked("key_heads", *settings_.key_heads);
+      const double given = checked(shared::kKeyHeads, *settings_.key_heads);
       if (given > 0) given_key_heads_ = static_cast<std::uint64_t>(given);
     } else {
       given_key_heads_ =
@@ -185,7 +185,7 @@ class StackPlanner {
   void check_three_parts(const std::string& weight) const {
     if (outputs(weight) == 3 * inputs(weight)) return;
     throw InvalidArgument("key_heads",
-                          "be given for grouped keys, " + allowed_range(parameter("key_heads")),
+                          "be given for grouped keys, " + allowed_range(shared::kKeyHeads),
                           "the shape " + shape(weight) + " of " + shown_name(weight) +
                               " does not hold queries, keys and values of its input's width");
   }
@@ -194,8 +194,8 @@ class StackPlanner {
     const std::string lacking = key.empty() ? "a mapping has no head count"
                                 : !keys_    ? "there is no config.json with the head count"
                                             : keys_.name() + " has no '" + keys_.path(key) + "'";
-    throw InvalidArgument(
-        "heads", "be given, " + allowed_range(parameter("heads")) + " for each layer", lacking);
+    throw InvalidArgument("heads", "be given, " + allowed_range(shared::kHeads) + " for each layer",
+                          lacking);
   }
 
   [[noreturn]] void refuse_indivisible(const std::string& weight, std::uint64_t heads) const {
@@ -451,9 +451,9 @@ std::string note_of_unknown(const FamilyMatch& part) {
 }  // namespace
 
 HeadPlan plan_heads(const Safetensors& file, const Config* config, const HeadSettings& settings) {
-  checked("offset", settings.offset.offset);
+  checked(shared::kOffset, settings.offset.offset);
   if (settings.offset.average > 0) {
-    checked("length", static_cast<double>(settings.offset.average));
+    checked(shared::kLength, static_cast<double>(settings.offset.average));
   }
   HeadPlan plan;
   const std::vector<FamilyMatch> parts = match(file, config, settings);

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "operations/operations.h"
+#include "prediction/levels.h"
 
 namespace eigenscope::cli {
 
@@ -20,13 +21,12 @@ void add_parameters(CLI::App& app) {
       visit_fields(p, [&](const char* name, const auto& value) { row[name] = value; });
       table.push_back(row);
     };
-    // The shared parameters, then those that single operations have.
-    for (const Parameter& p : parameters()) add(p);
     for (const Operation* operation : kOperations) {
       for_each_field(*operation, [&](const InputField& field) {
         if (field.parameter) add(*field.parameter);
       });
     }
+    add(kLevel);
     std::cout << write_json(table) << '\n';
   });
 }

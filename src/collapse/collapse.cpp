@@ -7,7 +7,7 @@
 #include "collapse/geometry.h"
 #include "propagation/propagation.h"
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
@@ -26,8 +26,8 @@ Collapse::Collapse(const StackSettings& settings, std::vector<SpectrumPoint> poi
   check_stack(settings_);
   const Ensemble ensemble(settings_.weights.ensemble);
   for (const auto& [mean, variance] : points_) {
-    checked("mean", mean);
-    checked("variance", variance);
+    checked(shared::kMean, mean);
+    checked(shared::kVariance, variance);
     PointState state;
     state.rows.resize(static_cast<std::size_t>(rows_));
     try {

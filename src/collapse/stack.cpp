@@ -3,8 +3,9 @@
 #include "nn/attention.h"
 #include "nn/mlp.h"
 #include "simulation/logit_sampler.h"
+#include "support/error.h"
 #include "support/gemm.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -48,13 +49,13 @@ MatrixXd feed_forward(const LayerDraw& draw, const MatrixXd& x) {
 }  // namespace
 
 void check_stack(const StackSettings& settings) {
-  checked("depth", static_cast<double>(settings.depth));
+  checked(shared::kDepth, static_cast<double>(settings.depth));
   checked(kResidualWeight, settings.residual_weight);
-  checked("temperature", settings.temperature);
-  checked("window", static_cast<double>(settings.mask.window));
-  checked("blocks", static_cast<double>(settings.mask.blocks));
-  checked("prefix", static_cast<double>(settings.mask.prefix));
-  checked("selected", static_cast<double>(settings.mask.selected));
+  checked(shared::kTemperature, settings.temperature);
+  checked(shared::kWindow, static_cast<double>(settings.mask.window));
+  checked(shared::kBlocks, static_cast<double>(settings.mask.blocks));
+  checked(shared::kPrefix, static_cast<double>(settings.mask.prefix));
+  checked(shared::kSelected, static_cast<double>(settings.mask.selected));
   // Without a prefix every query would have its own key alone, whose entropy is not defined.
   const Mask& mask = settings.mask;
   const Index length = settings.tokens.length;

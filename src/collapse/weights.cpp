@@ -8,7 +8,7 @@
 #include "support/gemm.h"
 #include "support/normal_matrix.h"
 #include "support/orthonormal.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -64,9 +64,9 @@ Index width_of(const EnsembleSettings& ensemble) {
 }
 
 void check_weights(const WeightSettings& settings) {
-  checked("heads", static_cast<double>(settings.heads));
+  checked(shared::kHeads, static_cast<double>(settings.heads));
   checked(kShear, settings.shear);
-  checked("mlp_ratio", settings.mlp_ratio);
+  checked(shared::kMlpRatio, settings.mlp_ratio);
   const Ensemble drawn(settings.ensemble);  // refuses what it cannot be
   if (drawn.width() % settings.heads != 0) {
     throw InvalidArgument(

@@ -2,14 +2,13 @@
 //
 //   void describe(InputFields& f, SweepInput& in) {
 //     describe(f, in.spectrum);
-//     f.number("samples", in.samples);
+//     f.number(shared::kSamples, in.samples);
 //     f.choice("measure", in.measure, kMeasures, "measure that is predicted");
 //   }
 //
 // Whoever has values (the command line, JavaScript) or wants to know the fields (help, schema, the check
 // of one typed value) is an InputFields that this function visits. A number's range, default and meaning
-// are those of its parameter: a row of the table of shared ones, or a constant beside its use. A choice's
-// names are its table's.
+// are those of its parameter. A choice's names are its table's.
 #pragma once
 
 #include <Eigen/Core>
@@ -18,7 +17,9 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -83,29 +84,21 @@ class InputFields {
   void number(const Parameter& parameter, Number& at, Help meaning = {}) {
     visit_number(parameter.name.data(), parameter, at, kNone, meaning, {});
   }
-  /// Of the row of this name in the table of shared parameters.
+  /// With range and default of the parameter and a name of its own.
   template <class Number>
-  void number(const char* name, Number& at, Help meaning = {}) {
-    number(parameter(name), at, meaning);
-  }
-  /// Of another row of the table.
-  template <class Number>
-  void number_as(const char* row, const char* name, Number& at, Help meaning) {
-    visit_number(name, parameter(row), at, kNone, meaning, {});
+  void number_as(const Parameter& parameter, const char* name, Number& at, Help meaning) {
+    visit_number(name, parameter, at, kNone, meaning, {});
   }
   /// With a default of the operation's own.
   template <class Number>
   void number_from(double own_default, const Parameter& parameter, Number& at, Help meaning = {}) {
     visit_number(parameter.name.data(), parameter, at, own_default, meaning, {});
   }
-  template <class Number>
-  void number_from(double own_default, const char* name, Number& at, Help meaning = {}) {
-    number_from(own_default, parameter(name), at, meaning);
-  }
   /// An optional number whose default is described in words.
   template <class Number>
-  void number_or(Help note, const char* name, std::optional<Number>& at, Help meaning = {}) {
-    visit_number(name, parameter(name), at, kNone, meaning, note);
+  void number_or(Help note, const Parameter& parameter, std::optional<Number>& at,
+                 Help meaning = {}) {
+    visit_number(parameter.name.data(), parameter, at, kNone, meaning, note);
   }
   /// The default is the value that the member has.
   template <class Enumeration>
@@ -130,12 +123,9 @@ class InputFields {
   void text(const char* name, std::string& at, Help meaning, Help note = {}) {
     visit({.name = name, .kind = FieldKind::text, .at = &at, .meaning = meaning, .note = note});
   }
-  /// Entries are checked as the parameter `element`, or the row of this name. The default is the list that
+  /// Entries are checked as the parameter `element`. The default is the list that
   /// the member has; where it has entries, an empty list is refused.
   void numbers(const char* name, const Parameter& element, std::vector<double>& at, Help meaning);
-  void numbers(const char* name, const char* element, std::vector<double>& at, Help meaning) {
-    numbers(name, parameter(element), at, meaning);
-  }
   void bytes(const char* name, std::vector<std::byte>& at, Help meaning) {
     visit({.name = name, .kind = FieldKind::bytes, .at = &at, .meaning = meaning});
   }
@@ -190,6 +180,11 @@ class InputFields {
 template <>
 inline void InputFields::set_as<double>(void* at, double value) {
   *static_cast<double*>(at) = value;
+}
+
+/// The content of a field of bytes as text; not checked to be UTF-8.
+inline std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// Sets the member of a field to its default.

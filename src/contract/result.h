@@ -67,9 +67,8 @@ class ResultFields {
   void number(const char* name, double value, Help meaning) {
     put_number(name, value, false, meaning);
   }
-  /// Of an input: name, meaning and range are the parameter's, or those of the row of this name.
+  /// Of an input: name, meaning and range are the parameter's.
   void number(const Parameter& parameter, double value) { put_parameter(parameter, value); }
-  void number(const char* name, double value) { number(parameter(name), value); }
   void nullable(const char* name, double value, Help meaning) {
     put_number(name, value, true, meaning);
   }

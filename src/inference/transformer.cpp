@@ -17,7 +17,7 @@
 #include "inference/text_family.h"
 #include "io/json_events.h"
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -210,7 +210,7 @@ Index Transformer::longest_passage(const ConfigKeys& keys) const {
   if (embeds_positions()) {
     return matrix_shape(*tensors_, full_name(names().position_embedding))[0];
   }
-  const auto most = static_cast<std::uint64_t>(parameter("length").range.maximum);
+  const auto most = static_cast<std::uint64_t>(shared::kLength.range.maximum);
   const auto told = keys.integer(names().length_key, kLargestSide * 64);
   return static_cast<Index>(std::min(most, told.value_or(most)));
 }

@@ -11,6 +11,7 @@
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -86,8 +87,8 @@ AgentAttention::AgentAttention(const AgentAttentionSettings& settings)
   checked(kDistractorScale, settings.distractor_scale);
   checked(kSparsity, settings.sparsity);
   checked(kFeatureWidth, static_cast<double>(settings.feature_width));
-  checked("steps", static_cast<double>(settings.steps));
-  checked("trainings", static_cast<double>(settings.trainings));
+  checked(shared::kSteps, static_cast<double>(settings.steps));
+  checked(kTrainings, static_cast<double>(settings.trainings));
   check_ascending(kDistractors, settings.distractors);
 }
 

@@ -9,7 +9,9 @@
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
 #include "support/random.h"
+#include "support/shared_parameters.h"
 #include "support/vector_of.h"
+#include "training/parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -60,11 +62,11 @@ double weight_of_mean(double mean) { return 1 / (1 + (kObjects - 1) * std::exp(-
 AttentionPriors::AttentionPriors(const AttentionPriorSettings& settings)
     : settings_(settings),
       runs_(kPriorNames.size(), settings.examples.size(), settings.trainings, settings.steps) {
-  checked("prior_weight", settings.prior_weight);
+  checked(training::kPriorWeight, settings.prior_weight);
   checked(kStartScale, settings.start_scale);
-  checked("head_width", static_cast<double>(settings.head_width));
-  checked("steps", static_cast<double>(settings.steps));
-  checked("trainings", static_cast<double>(settings.trainings));
+  checked(shared::kHeadWidth, static_cast<double>(settings.head_width));
+  checked(shared::kSteps, static_cast<double>(settings.steps));
+  checked(kTrainings, static_cast<double>(settings.trainings));
   check_ascending(kExamples, settings.examples);
 }
 

@@ -9,6 +9,7 @@
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/random.h"
+#include "support/shared_parameters.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {
@@ -74,7 +75,7 @@ LatentValues::LatentValues(const ValueSettings& settings) : settings_(settings) 
                           "found " + shown(settings.spectrum_variance));
   }
   if (settings.lengths.empty()) throw InvalidArgument("lengths", "have an entry");
-  for (const double length : settings.lengths) checked("length", length);
+  for (const double length : settings.lengths) checked(shared::kLength, length);
   settings_.relevant = std::min(settings.relevant, settings.angles);
   for (int i = 0; i < kTemperatures; ++i) {
     temperatures_.push_back(kColdest * std::pow(kHottest / kColdest, i / (kTemperatures - 1.0)));

@@ -17,9 +17,13 @@
 
 #include "labs/estimate_over.h"
 #include "support/error.h"
+#include "support/parameter.h"
 #include "training/adamw.h"
 
 namespace eigenscope {
+
+inline constexpr Parameter kTrainings{"trainings", integers(2, 1000), 5,
+                                      "training runs, each with examples of its own"};
 
 /// The stream of a kind of draws of training run number `training`; `Draw` ends with the value `count`.
 template <class Draw>

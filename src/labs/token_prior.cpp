@@ -5,6 +5,8 @@
 
 #include "support/error.h"
 #include "support/random.h"
+#include "support/shared_parameters.h"
+#include "training/parameters.h"
 #include "training/text.h"
 
 namespace eigenscope {
@@ -71,9 +73,9 @@ TokenPriors::TokenPriors(std::string_view text, const TokenPriorSettings& settin
       validation_(text.substr(training_.size())),
       runs_(kTokenPriorNames.size(), settings.bytes.size(), settings.trainings, settings.steps,
             partition) {
-  checked("prior_weight", settings.prior_weight);
-  checked("steps", static_cast<double>(settings.steps));
-  checked("trainings", static_cast<double>(settings.trainings));
+  checked(training::kPriorWeight, settings.prior_weight);
+  checked(shared::kSteps, static_cast<double>(settings.steps));
+  checked(kTrainings, static_cast<double>(settings.trainings));
   check_ascending(kTrainingBytes, settings.bytes);
   if (settings.bytes.back() > static_cast<double>(training_.size())) {
     throw InvalidArgument("bytes",

@@ -2,8 +2,9 @@
 // features.
 #include "labs/agent_attention.h"
 
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -24,9 +25,9 @@ void describe(InputFields& f, AgentAttentionInput& s) {
       "places of the features in an observation: fixed, or shuffled in each, where only tokens "
       "carry the identity of their feature");
   f.number(kFeatureWidth, s.feature_width);
-  f.number_from(600, "steps", s.steps);
-  f.number("trainings", s.trainings);
-  f.number("seed", s.seed);
+  f.number_from(600, shared::kSteps, s.steps);
+  f.number(kTrainings, s.trainings);
+  f.number(shared::kSeed, s.seed);
 }
 
 /// Of one number of distractors.

@@ -13,6 +13,7 @@
 #include "operations/reader.h"
 #include "prediction/rotary_decay.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -40,13 +41,14 @@ void describe(InputFields& f, AttendInput& in) {
   f.excludes("text", "file");
   f.excludes("image", "text");
   f.excludes("image", "file");
-  f.number_or("the model's maximum", "length", in.length);
+  f.number_or("the model's maximum", shared::kLength, in.length);
   describe_fit_length(f, in.fit_length);
-  f.number("passages", in.passages, "number of passages to measure, from the start of the text");
+  f.number(shared::kPassages, in.passages,
+           "number of passages to measure, from the start of the text");
   f.flag("repeated", in.repeated,
          "measure passages of distinct tokens of the text in random order, each repeated twice");
   f.excludes("image", "repeated");
-  f.number("seed", in.seed, "seed of the random order");
+  f.number(shared::kSeed, in.seed, "seed of the random order");
   f.flag("weights", in.weights, "include the attention matrices of each head (JSON only)");
 }
 

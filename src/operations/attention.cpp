@@ -2,8 +2,9 @@
 #include "attention/attention.h"
 
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
 #include "simulation/logit_sampler.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -20,7 +21,7 @@ void describe(InputFields& f, AttentionInput& in) {
   describe(f, in.spectrum);
   describe(f, in.tokens);
   describe(f, in.mask);
-  f.number("temperature", in.temperature);
+  f.number(shared::kTemperature, in.temperature);
   f.choice("softmax", in.softmax, kSoftmaxNames, "form of the softmax");
 }
 

@@ -3,9 +3,10 @@
 
 #include <vector>
 
-#include "operations/files.h"
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/runs_input.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -20,7 +21,7 @@ void describe(InputFields& f, AttentionEntriesInput& in) {
   f.choice("attention_skip", in.attention_skip, kAttentionSkipNames,
            "skip connection around attention in the models that are read");
   f.number(kSequences, in.sequences);
-  f.number("seed", in.seed);
+  f.number(shared::kSeed, in.seed);
 }
 
 using DiagonalCorrelation = PropertyCorrelation<DiagonalProperty>;

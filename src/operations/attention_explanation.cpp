@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
 #include "operations/text_passages.h"
 #include "statistics/rank_correlation.h"
 

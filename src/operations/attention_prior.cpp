@@ -2,8 +2,10 @@
 // without a prior on the attention weights.
 #include "labs/attention_prior.h"
 
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "support/shared_parameters.h"
+#include "training/parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -12,12 +14,12 @@ struct AttentionPriorInput : AttentionPriorSettings {};
 
 void describe(InputFields& f, AttentionPriorInput& s) {
   f.numbers("examples", kExamples, s.examples, "numbers of training examples, ascending");
-  f.number("prior_weight", s.prior_weight);
-  f.number("head_width", s.head_width, "head width d_h, the rank of W_QK");
+  f.number(training::kPriorWeight, s.prior_weight);
+  f.number(shared::kHeadWidth, s.head_width, "head width d_h, the rank of W_QK");
   f.number(kStartScale, s.start_scale);
-  f.number_from(600, "steps", s.steps);
-  f.number("trainings", s.trainings);
-  f.number("seed", s.seed);
+  f.number_from(600, shared::kSteps, s.steps);
+  f.number(kTrainings, s.trainings);
+  f.number(shared::kSeed, s.seed);
 }
 
 struct AttentionPriorResult {

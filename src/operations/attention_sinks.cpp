@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
 #include "operations/text_passages.h"
 
 namespace eigenscope {

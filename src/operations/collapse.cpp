@@ -8,9 +8,12 @@
 
 #include "collapse/geometry.h"
 #include "collapse/stack_run.h"
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -41,10 +44,10 @@ void describe(InputFields& f, StackInput& in) {
   describe(f, in.ensemble);
   describe(f, in.tokens);
   describe(f, s.mask);
-  f.number("depth", s.depth);
-  f.number("heads", s.weights.heads);
+  f.number(shared::kDepth, s.depth);
+  f.number(shared::kHeads, s.weights.heads);
   f.number(kResidualWeight, s.residual_weight);
-  f.number("mlp_ratio", s.weights.mlp_ratio);
+  f.number(shared::kMlpRatio, s.weights.mlp_ratio);
   f.choice("layer_norm", s.place, kNormPlaceNames, "place of the normalization");
   f.choice("norm", s.norm, kNormNames, "kind of normalization");
   f.choice("values", s.weights.values, kValueNames, "value matrix W_V");
@@ -52,7 +55,7 @@ void describe(InputFields& f, StackInput& in) {
   f.choice("weights", s.weights.shared, kSharingNames,
            "weights drawn anew in each layer or shared by all");
   f.choice("softmax", s.softmax, kSoftmaxNames, "form of the softmax");
-  f.number("temperature", s.temperature);
+  f.number(shared::kTemperature, s.temperature);
 }
 
 /// Which stacks are run.
@@ -167,10 +170,10 @@ struct CollapseInput {
 };
 
 void describe(InputFields& f, CollapseInput& in) {
-  f.number("mean", in.mean);
-  f.number("variance", in.variance);
-  f.numbers("means", "mean", in.means, "means of several points, in place of one mean");
-  f.numbers("variances", "variance", in.variances, "variances of these points");
+  f.number(shared::kMean, in.mean);
+  f.number(shared::kVariance, in.variance);
+  f.numbers("means", shared::kMean, in.means, "means of several points, in place of one mean");
+  f.numbers("variances", shared::kVariance, in.variances, "variances of these points");
   f.excludes("means", "mean");
   f.excludes("variances", "variance");
   describe(f, in.stacks);
@@ -191,8 +194,8 @@ struct CollapseMapInput {
 
 void describe(InputFields& f, CollapseMapInput& in) {
   in.stacks.layers = MeasuredLayers::last;
-  f.numbers("means", "mean", in.means, "means of the grid");
-  f.numbers("variances", "variance", in.variances, "variances of the grid");
+  f.numbers("means", shared::kMean, in.means, "means of the grid");
+  f.numbers("variances", shared::kVariance, in.variances, "variances of the grid");
   describe(f, in.stacks);
 }
 
@@ -207,8 +210,8 @@ struct CosinesInput {
 };
 
 void describe(InputFields& f, CosinesInput& in) {
-  f.number("mean", in.mean);
-  f.number("variance", in.variance);
+  f.number(shared::kMean, in.mean);
+  f.number(shared::kVariance, in.variance);
   describe(f, in.stack);
   f.number(kLayer, in.layer);
 }

@@ -4,9 +4,10 @@
 #include <array>
 #include <vector>
 
-#include "operations/files.h"
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/runs_input.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -18,7 +19,7 @@ void describe(InputFields& f, HardRetrievalInput& in) {
   f.bytes("text", in.text, "text whose last tenth is the validation text");
   f.number(kSequences, in.sequences);
   f.number(kPeakWeight, in.peak_weight);
-  f.number("seed", in.seed);
+  f.number(shared::kSeed, in.seed);
 }
 
 struct LocalizationKind {

@@ -9,13 +9,17 @@
 #include <vector>
 
 #include "inference/text_attention.h"
+#include "operations/checkpoint_input.h"
 #include "operations/operations.h"
 #include "operations/query_key.h"
 #include "operations/reader.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
+#include "operations/theory_result.h"
 #include "spectrum/weight_distance.h"
 #include "statistics/drift.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -42,7 +46,8 @@ void describe(InputFields& f, HeadDriftInput& in) {
   describe(f, in.query_key);
   describe(f, in.tokens, 128);
   f.bytes("file", in.file, "text to run through both models, UTF-8; without it weights only");
-  f.number("passages", in.passages, "number of passages to measure, from the start of the text");
+  f.number(shared::kPassages, in.passages,
+           "number of passages to measure, from the start of the text");
   describe_fit_length(f, in.fit_length);
   f.needs("passages", "file");
   f.needs("fit_length", "file");

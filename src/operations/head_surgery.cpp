@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "operations/operations.h"
-#include "operations/settings.h"
 #include "operations/text_passages.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -25,7 +25,7 @@ struct HeadSurgeryInput : TextPassagesInput {
 
 void describe(InputFields& f, HeadSurgeryInput& in) {
   describe(f, static_cast<TextPassagesInput&>(in));
-  f.number("queries", in.queries);
+  f.number(shared::kQueries, in.queries);
   f.number(kSurgeryDraws, in.draws);
 }
 

@@ -3,8 +3,10 @@
 #include "simulation/head_theory.h"
 
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -26,7 +28,7 @@ void describe(InputFields& f, MeasureInput& in) {
            "localization or the mean of rho in closed form, or a measure of the exact softmax");
   describe(f, in.tokens);
   describe(f, in.query);
-  f.number("samples", in.samples, "rows drawn per head for a measure of the exact softmax");
+  f.number(shared::kSamples, in.samples, "rows drawn per head for a measure of the exact softmax");
 }
 
 void describe_values(ResultFields& out, const HeadTheoryValues& values, Shape shape) {
@@ -44,9 +46,9 @@ struct LinesInput {
 
 void describe(InputFields& f, LinesInput& in) {
   describe(f, in.ensemble);
-  f.numbers("means", "mean", in.means, "means of the grid");
-  f.numbers("variances", "variance", in.variances, "variances of the grid");
-  f.number("temperature", in.temperature);
+  f.numbers("means", shared::kMean, in.means, "means of the grid");
+  f.numbers("variances", shared::kVariance, in.variances, "variances of the grid");
+  f.number(shared::kTemperature, in.temperature);
   describe(f, in.measure);
 }
 
@@ -106,11 +108,12 @@ struct HeadTheoryInput {
 };
 
 void describe(InputFields& f, HeadTheoryInput& in) {
-  f.numbers("xi", "xi", in.xi, "xi of each head");
-  f.numbers("eta_s", "eta_s", in.eta_s, "eta_S of each head");
-  f.numbers("eta_f", "eta_f", in.eta_f, "eta_F of each head");
-  f.numbers("temperature", "temperature", in.temperature, "softmax temperature of each head");
-  f.number("seed", in.seed);
+  f.numbers("xi", shared::kXi, in.xi, "xi of each head");
+  f.numbers("eta_s", shared::kEtaS, in.eta_s, "eta_S of each head");
+  f.numbers("eta_f", shared::kEtaF, in.eta_f, "eta_F of each head");
+  f.numbers("temperature", shared::kTemperature, in.temperature,
+            "softmax temperature of each head");
+  f.number(shared::kSeed, in.seed);
   describe(f, in.measure);
 }
 

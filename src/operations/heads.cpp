@@ -12,13 +12,16 @@
 #include "checkpoint/family_match.h"
 #include "checkpoint/head_counts.h"
 #include "inference/text_family.h"
-#include "operations/files.h"
+#include "operations/checkpoint_input.h"
 #include "operations/operations.h"
 #include "operations/query_key.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
+#include "operations/theory_result.h"
 #include "prediction/summary.h"
 #include "simulation/gaussian_rows.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
+#include "training/parameters.h"
 #include "training/training_file.h"
 
 namespace eigenscope {
@@ -48,7 +51,7 @@ void describe(InputFields& f, HeadsInput& in) {
   f.text("heads", in.heads,
          "attention heads per layer, N; STACK=N for one of several stacks, separated by commas",
          "from config.json");
-  f.number_or("from config.json or the shapes", "key_heads", in.key_heads);
+  f.number_or("from config.json or the shapes", shared::kKeyHeads, in.key_heads);
   describe(f, in.query_key);
   f.choice(
       "frame", in.frame, kFrameNames,
@@ -62,7 +65,8 @@ void describe(InputFields& f, HeadsInput& in) {
   f.choice("map_layout", in.mapping.layout, kLayoutNames, "layout of the mapped weights");
   for (const char* name : {"map_key", "map_gain", "map_layout"}) f.needs(name, "map_query");
   describe(f, in.tokens, 128);
-  f.number("qk_clip", in.qk_clip, "QK-Clip limit tau on the logits, for `headroom`; 0 omits it");
+  f.number(training::kQkClip, in.qk_clip,
+           "QK-Clip limit tau on the logits, for `headroom`; 0 omits it");
   f.flag("eigenvalues", in.eigenvalues,
          "list the head_width non-zero eigenvalues and singular values of each head");
   f.flag("traces", in.traces,
@@ -75,8 +79,8 @@ void describe(InputFields& f, HeadsInput& in) {
          "head");
   f.flag("measures", in.measures,
          "predict entropy, participation and sensitivity localization of the exact softmax");
-  f.number_from(1000, "samples", in.samples);
-  f.number("seed", in.seed);
+  f.number_from(1000, shared::kSamples, in.samples);
+  f.number(shared::kSeed, in.seed);
   f.needs("samples", "measures");
 }
 

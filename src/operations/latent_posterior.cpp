@@ -4,8 +4,9 @@
 
 #include <string>
 
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -18,7 +19,7 @@ void describe(InputFields& f, LatentClassesInput& s) {
   f.number(kSignal, s.signal);
   f.choice("norms", s.norms, kKeyNormsNames, "norms of the keys");
   f.number(kRepeats, s.repeats);
-  f.number("seed", s.seed);
+  f.number(shared::kSeed, s.seed);
 }
 
 struct LatentClassesResult {
@@ -53,14 +54,14 @@ LatentClassesResult latent_classes_result(const LatentClasses& lab) {
 struct LatentValuesInput : ValueSettings {};
 
 void describe(InputFields& f, LatentValuesInput& s) {
-  f.numbers("lengths", "length", s.lengths, "numbers of keys T");
+  f.numbers("lengths", shared::kLength, s.lengths, "numbers of keys T");
   f.number(kAngles, s.angles);
   f.number(kHarmonics, s.harmonics);
   f.number(kRelevant, s.relevant);
   f.number(kSpectrumVariance, s.spectrum_variance);
   f.choice("norms", s.norms, kKeyNormsNames, "norms of the keys");
   f.number(kRepeats, s.repeats);
-  f.number("seed", s.seed);
+  f.number(shared::kSeed, s.seed);
 }
 
 struct LatentValuesResult {

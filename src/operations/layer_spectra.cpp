@@ -5,12 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "operations/checkpoint_input.h"
 #include "operations/operations.h"
 #include "operations/prediction_passages.h"
 #include "operations/query_key.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
 #include "prediction/layer_covariance.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -32,11 +34,11 @@ void describe(InputFields& f, LayerSpectraInput& in) {
   describe(f, in.reader);
   f.bytes("file", in.file, "text to run through the model, UTF-8; random tokens if omitted");
   describe(f, in.random);
-  f.number("passages", in.passages);
+  f.number(shared::kPassages, in.passages);
   describe(f, in.query_key);
   describe(f, in.tokens, 128);
   describe_fit_length(f, in.fit_length);
-  f.number("seed", in.seed);
+  f.number(shared::kSeed, in.seed);
 }
 
 struct LayerSpectraResult {

@@ -1,6 +1,6 @@
 // Phase map: localization over (xi/lambda, sqrt(eta_F)/lambda).
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
 #include "propagation/phase_map.h"
 #include "support/error.h"
 

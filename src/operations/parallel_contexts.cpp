@@ -4,9 +4,10 @@
 #include <array>
 #include <vector>
 
-#include "operations/files.h"
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/runs_input.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -20,7 +21,7 @@ void describe(InputFields& f, ParallelContextsInput& in) {
   f.number(kSequences, in.sequences);
   f.number(kKeptBlocks, in.kept_blocks);
   f.number(kSharedPrefix, in.shared_prefix);
-  f.number("seed", in.seed);
+  f.number(shared::kSeed, in.seed);
 }
 
 using HeadCorrelation = PropertyCorrelation<HeadProperty>;

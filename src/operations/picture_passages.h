@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "operations/files.h"
+#include "operations/checkpoint_input.h"
 #include "picture/picture.h"
 #include "text/passages.h"
 

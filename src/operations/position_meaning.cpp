@@ -4,8 +4,9 @@
 #include <cmath>
 #include <string>
 
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -23,7 +24,7 @@ void describe(InputFields& f, PositionMeaningInput& s) {
   f.number(kStartNorm, s.start_norm);
   f.choice("minimizer", s.minimizer, kDescentNames,
            "how the training loss is minimized; gradient descent backtracks, as L-BFGS does");
-  f.number("seed", s.seed);
+  f.number(shared::kSeed, s.seed);
 }
 
 struct PositionMeaningResult {

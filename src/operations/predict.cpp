@@ -18,6 +18,7 @@
 #include "prediction/summary.h"
 #include "prediction/verdict.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 #include "support/vector_of.h"
 
 namespace eigenscope {
@@ -34,7 +35,7 @@ struct PredictInput {
 
 void describe(InputFields& f, PredictInput& in) {
   describe(f, in.drawn);
-  f.number("queries", in.queries);
+  f.number(shared::kQueries, in.queries);
   f.number(kResamples, in.resamples);
   f.flag("spectra", in.spectra, "list eigenvalues and singular values of each head in each metric");
   f.flag("summary", in.summary, "omit the heads; CSV is then the summary");

@@ -5,6 +5,7 @@
 
 #include "prediction/sampled_tokens.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
@@ -53,10 +54,10 @@ void describe(InputFields& f, PassagesInput& in) {
           "`measure_file`");
   f.needs("transfer_file", "measure_file");
   describe(f, in.random);
-  f.number_from(128, "length", in.length);
+  f.number_from(128, shared::kLength, in.length);
   describe_fit_length(f, in.fit_length);
-  f.number("passages", in.passages);
-  f.number("seed", in.seed);
+  f.number(shared::kPassages, in.passages);
+  f.number(shared::kSeed, in.seed);
 }
 
 PredictionPassages drawn_passages(const PassagesInput& in, const Reader& reader) {

@@ -2,8 +2,10 @@
 #include "propagation/propagation.h"
 
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
+#include "operations/theory_result.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -18,13 +20,12 @@ struct PropagationInput {
 
 void describe(InputFields& f, PropagationInput& in) {
   describe(f, in.spectrum);
-  for (const auto& [name, at] :
-       {std::pair{"xi", &in.xi}, {"eta_s", &in.eta_s}, {"eta_f", &in.eta_f}}) {
-    f.number_or("from the ensemble", name, *at);
-  }
+  f.number_or("from the ensemble", shared::kXi, in.xi);
+  f.number_or("from the ensemble", shared::kEtaS, in.eta_s);
+  f.number_or("from the ensemble", shared::kEtaF, in.eta_f);
   describe(f, in.tokens);
   describe(f, in.query);
-  f.number("temperature", in.temperature);
+  f.number(shared::kTemperature, in.temperature);
 }
 
 struct PropagationResult {

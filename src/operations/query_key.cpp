@@ -4,7 +4,8 @@
 #include <limits>
 #include <optional>
 
-#include "operations/settings.h"
+#include "operations/theory_result.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -24,7 +25,7 @@ HeadSettings QueryKeyInput::settings(Eigen::Index length) const {
 void describe(InputFields& f, QueryKeyInput& in) {
   f.choice("fold_gains", in.fold_gains, kGainNames,
            "gains of the norms before the projections: folded into W_QK or omitted");
-  f.number("offset", in.offset);
+  f.number(shared::kOffset, in.offset);
   f.flag("average", in.average,
          "average W_QK of rotary heads over the offsets of a sequence of this length");
 }

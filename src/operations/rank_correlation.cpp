@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "operations/operations.h"
-#include "operations/settings.h"
 #include "statistics/rank_correlation.h"
 #include "support/error.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {

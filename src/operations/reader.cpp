@@ -26,10 +26,11 @@ std::vector<Passage> cut_text(const Reader& reader, std::string_view text, Eigen
   for (const Passage& passage : passages) {
     for (const int id : passage.ids) {
       if (id < known) continue;
-      throw FormatError(reader.tokenizer.name(), "it must be that of the model, which has " +
-                                              std::to_string(known) + " tokens: its token '" +
-                                              shown_name(reader.tokenizer.vocabulary().token(id)) +
-                                              "' is number " + std::to_string(id));
+      throw FormatError(reader.tokenizer.name(),
+                        "it must be that of the model, which has " + std::to_string(known) +
+                            " tokens: its token '" +
+                            shown_name(reader.tokenizer.vocabulary().token(id)) + "' is number " +
+                            std::to_string(id));
     }
   }
   return passages;

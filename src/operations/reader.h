@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "contract/result.h"
 #include "inference/transformer.h"
-#include "operations/files.h"
+#include "operations/checkpoint_input.h"
 #include "text/passages.h"
 
 namespace eigenscope {

@@ -9,9 +9,10 @@
 #include "checkpoint/head_counts.h"
 #include "checkpoint/heads.h"
 #include "checkpoint/rotary_circuit.h"
-#include "operations/files.h"
+#include "operations/checkpoint_input.h"
 #include "operations/operations.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -27,7 +28,7 @@ struct RotaryCircuitsInput {
 void describe(InputFields& f, RotaryCircuitsInput& in) {
   describe(f, in.files);
   f.text("heads", in.heads, "attention heads per layer", "from config.json");
-  f.number_from(64, "length", in.length, "distances D: 0 to length - 1 tokens");
+  f.number_from(64, shared::kLength, in.length, "distances D: 0 to length - 1 tokens");
 }
 
 struct CircuitRow {

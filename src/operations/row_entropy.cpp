@@ -3,8 +3,9 @@
 
 #include <vector>
 
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -19,11 +20,12 @@ struct RowEntropyInput {
 };
 
 void describe(InputFields& f, RowEntropyInput& in) {
-  f.numbers("lengths", "length", in.lengths, "numbers of keys");
+  f.numbers("lengths", shared::kLength, in.lengths, "numbers of keys");
   f.numbers("logit_stds", kLogitStd, in.logit_stds,
             "standard deviations of the logits over the temperature");
-  f.number("samples", in.samples, "rows drawn per length, shared by the standard deviations");
-  f.number("seed", in.seed);
+  f.number(shared::kSamples, in.samples,
+           "rows drawn per length, shared by the standard deviations");
+  f.number(shared::kSeed, in.seed);
 }
 
 struct RowEntropyResult {

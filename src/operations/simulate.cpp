@@ -2,7 +2,9 @@
 #include "simulation/simulation.h"
 
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
+#include "operations/theory_result.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -28,8 +30,8 @@ void describe(InputFields& f, SimulateInput& in) {
   describe(f, in.spectrum);
   describe(f, in.tokens);
   describe(f, in.query);
-  f.number("temperature", in.temperature);
-  f.number("samples", in.samples);
+  f.number(shared::kTemperature, in.temperature);
+  f.number(shared::kSamples, in.samples);
 }
 
 struct SimulateResult {

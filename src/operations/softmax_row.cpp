@@ -3,8 +3,9 @@
 
 #include "attention/softmax.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
+#include "support/vector_of.h"
 
 namespace eigenscope {
 namespace {
@@ -19,7 +20,7 @@ struct SoftmaxRowInput {
 void describe(InputFields& f, SoftmaxRowInput& in) {
   f.numbers("logits", kLogit, in.logits,
             "logits of the keys, before division by the temperature; at least two");
-  f.number("temperature", in.temperature);
+  f.number(shared::kTemperature, in.temperature);
 }
 
 struct SoftmaxRow {

@@ -1,6 +1,7 @@
 // Moments and eigenvalues of one member of an ensemble.
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
+#include "operations/theory_result.h"
 #include "spectrum/eigenvalues.h"
 
 namespace eigenscope {

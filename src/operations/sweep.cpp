@@ -4,8 +4,10 @@
 #include <optional>
 
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "operations/theory_input.h"
+#include "operations/theory_result.h"
 #include "simulation/gaussian_rows.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -24,9 +26,9 @@ struct SweepInput {
 
 void describe(InputFields& f, SweepInput& in) {
   describe(f, in.spectrum.ensemble);
-  f.number("mean", in.spectrum.mean);
-  f.numbers("means", "mean", in.means, "means, in place of one mean");
-  f.numbers("variances", "variance", in.variances,
+  f.number(shared::kMean, in.spectrum.mean);
+  f.numbers("means", shared::kMean, in.means, "means, in place of one mean");
+  f.numbers("variances", shared::kVariance, in.variances,
             "variances, in place of a geometric range of `count` points");
   f.number(kVarianceMin, in.variance_min);
   f.number(kVarianceMax, in.variance_max);
@@ -35,8 +37,8 @@ void describe(InputFields& f, SweepInput& in) {
   for (const char* name : {"variance_min", "variance_max", "count"}) f.excludes("variances", name);
   describe(f, in.tokens);
   describe(f, in.query);
-  f.number("temperature", in.temperature);
-  f.number("samples", in.samples);
+  f.number(shared::kTemperature, in.temperature);
+  f.number(shared::kSamples, in.samples);
   f.flag("simulation_only", in.simulation_only, "omit the theory");
 }
 

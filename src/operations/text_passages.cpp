@@ -1,16 +1,18 @@
 #include "operations/text_passages.h"
 
 #include "support/error.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
 void describe(InputFields& f, TextPassagesInput& in) {
   describe(f, in.reader);
   f.bytes("file", in.file, "file with the text, UTF-8");
-  f.number_from(24, "length", in.length, "tokens of a passage, special tokens included");
+  f.number_from(24, shared::kLength, in.length, "tokens of a passage, special tokens included");
   describe_fit_length(f, in.fit_length);
-  f.number_from(8, "passages", in.passages, "number of measured passages, drawn from the text");
-  f.number("seed", in.seed);
+  f.number_from(8, shared::kPassages, in.passages,
+                "number of measured passages, drawn from the text");
+  f.number(shared::kSeed, in.seed);
 }
 
 std::vector<Passage> all_passages(const TextPassagesInput& in, const Reader& reader) {

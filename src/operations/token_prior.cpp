@@ -2,9 +2,10 @@
 // attention on the previous token.
 #include "labs/token_prior.h"
 
-#include "operations/files.h"
+#include "operations/estimates.h"
 #include "operations/operations.h"
-#include "operations/settings.h"
+#include "support/shared_parameters.h"
+#include "training/parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -19,11 +20,11 @@ void describe(InputFields& f, TokenPriorInput& s) {
       "text: training texts are parts of its first nine tenths, its last tenth is for validation");
   f.choice("positions", s.positions, kPositionsNames, "position embedding of the models");
   f.numbers("bytes", kTrainingBytes, s.bytes, "numbers of training bytes, ascending");
-  f.number("prior_weight", s.prior_weight);
-  f.number_from(static_cast<double>(s.steps), "steps", s.steps);
-  f.number("trainings", s.trainings,
+  f.number(training::kPriorWeight, s.prior_weight);
+  f.number_from(static_cast<double>(s.steps), shared::kSteps, s.steps);
+  f.number(kTrainings, s.trainings,
            "training runs, each with a text and initial weights of its own");
-  f.number("seed", s.seed);
+  f.number(shared::kSeed, s.seed);
 }
 
 struct TokenPriorResult {

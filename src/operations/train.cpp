@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "io/file_format.h"
-#include "operations/files.h"
 #include "operations/operations.h"
 #include "operations/train_input.h"
 #include "support/error.h"
+#include "support/shared_parameters.h"
 #include "support/vector_of.h"
 #include "training/text_sampler.h"
 #include "training/trainer.h"
@@ -278,8 +278,8 @@ void describe(InputFields& f, GenerateInput& in) {
   describe(f, in.trained);
   f.text("prompt", in.prompt, "prompt that the model continues");
   f.number(kGenerated, in.generated);
-  f.number_from(1, "temperature", in.temperature, "temperature of the drawn tokens' logits");
-  f.number("seed", in.seed);
+  f.number_from(1, shared::kTemperature, in.temperature, "temperature of the drawn tokens' logits");
+  f.number(shared::kSeed, in.seed);
 }
 
 struct GenerateResult {
@@ -342,7 +342,7 @@ RunAttentionResult compute_run_attention(const RunAttentionInput& in) {
 void describe(InputFields& f, TextInput& in) {
   f.bytes("text", in.text, "text to train on; its last tenth is the validation text");
   f.choice("tokenizer", in.tokenizer, kTokenizerNames, "tokenization of the text");
-  f.number("min_count", in.min_count);
+  f.number(shared::kMinCount, in.min_count);
 }
 
 void describe(InputFields& f, TrainInput& in) {
@@ -350,7 +350,7 @@ void describe(InputFields& f, TrainInput& in) {
   describe(f, in.text);
   f.bytes("checkpoint", in.checkpoint,
           "checkpoint to resume; its settings replace these; empty for a new run");
-  f.number_as("steps", "more", in.more,
+  f.number_as(shared::kSteps, "more", in.more,
               "steps of this part of the run, at most to the end of the run");
 }
 

@@ -1,6 +1,6 @@
 #include "prediction/drawn_rows.h"
 
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
@@ -14,7 +14,7 @@ DrawnRows::DrawnRows(const Transformer& model, const std::vector<Passage>& passa
       length_(passages.front().length()),
       sinks_(SinkKeys::of(passages.front())),
       turns_(rules_.rotary, length_) {
-  checked("queries", static_cast<double>(settings.queries));
+  checked(shared::kQueries, static_cast<double>(settings.queries));
   const auto all = static_cast<Index>(passages.size()) * length_;
   std::vector<float> normal(static_cast<std::size_t>(length_) + 1);
   for (Index j = 0; j < settings.queries; ++j) {

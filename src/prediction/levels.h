@@ -15,6 +15,7 @@
 #include "prediction/head_states.h"
 #include "prediction/token_statistics.h"
 #include "support/choice.h"
+#include "support/parameter.h"
 
 namespace eigenscope {
 
@@ -63,6 +64,9 @@ inline constexpr std::array<LevelInfo, 11> kLevels{{
      std::nullopt},
     {{"sequences", "the head itself, measured on the sequences of the statistics"}, std::nullopt},
 }};
+/// The level of a control of the page; no operation has it as a field.
+inline constexpr Parameter kLevel{"level", integers(0, static_cast<double>(kLevels.size() - 1)), 4,
+                                  "predictor level; 0 is the isotropic theory"};
 inline constexpr std::size_t kNestedLevels = static_cast<std::size_t>(Level::mean_field);
 
 /// The weights through which queries and keys of one head are made, d_h x d in double precision.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
@@ -18,7 +18,7 @@ double normal_interval(double mean, double std, double low, double high) {
 }
 
 Eigen::VectorXd propagation_probability(const LogitLaw& law, double temperature) {
-  checked("temperature", temperature);
+  checked(shared::kTemperature, temperature);
   const double upper = temperature * static_cast<double>(law.mean.size() - 1);
   return law.mean.binaryExpr(law.std, [&](double mean, double std) {
     return normal_interval(mean, std, -temperature, upper);

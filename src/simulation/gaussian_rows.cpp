@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "support/gemm.h"
-#include "support/parameter.h"
 #include "support/random.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -18,8 +18,8 @@ constexpr std::uint64_t kFirstStream = std::uint64_t{1} << 61;
 
 GaussianRows::GaussianRows(const TokenProcess& tokens, std::vector<TracedHead> heads,
                            Eigen::Index samples, std::uint64_t seed, QueryRange queries)
-    : seed_(static_cast<std::uint64_t>(checked("seed", static_cast<double>(seed)))),
-      wanted_(static_cast<Eigen::Index>(checked("samples", static_cast<double>(samples)))),
+    : seed_(static_cast<std::uint64_t>(checked(shared::kSeed, static_cast<double>(seed)))),
+      wanted_(static_cast<Eigen::Index>(checked(shared::kSamples, static_cast<double>(samples)))),
       queries_(checked_queries(tokens, queries)),
       kernels_(centred_kernels(tokens, queries_)),
       factor_(tokens, queries_.last),

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "support/normal_matrix.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -30,7 +30,7 @@ float dot_product(const float* a, const float* b, Index size) {
 
 Eigen::MatrixXd sample_tokens(const TokenProcess& process, Index width, std::uint64_t seed,
                               std::uint64_t sample) {
-  checked("width", static_cast<double>(width));
+  checked(shared::kWidth, static_cast<double>(width));
   const KernelFactor factor(process);
   Eigen::MatrixXd by_token =
       normal_matrix(width, process.length, seed, sample).cast<double>().transpose();
@@ -41,7 +41,7 @@ Eigen::MatrixXd sample_tokens(const TokenProcess& process, Index width, std::uin
 LogitSampler::LogitSampler(Index width, const TokenProcess& process, Index last, std::uint64_t seed)
     : seed_(seed),
       factor_(process, last),
-      innovations_(static_cast<Index>(checked("width", static_cast<double>(width))), last),
+      innovations_(static_cast<Index>(checked(shared::kWidth, static_cast<double>(width))), last),
       query_(width),
       centre_direction_(width),
       spread_direction_(width) {}

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "statistics/jackknife.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 #include "support/vector_math.h"
 
 namespace eigenscope {
@@ -23,7 +23,7 @@ double index_of(const ArrayXd& profile) {
 
 RowStatistics::RowStatistics(Eigen::VectorXd expected, double temperature)
     : expected_(std::move(expected)),
-      temperature_(checked("temperature", temperature)),
+      temperature_(checked(shared::kTemperature, temperature)),
       powers_(ArrayXXd::Zero(expected_.size(), 4)),
       seen_(ArrayXXd::Zero(expected_.size(), kGroups)),
       inside_(seen_),

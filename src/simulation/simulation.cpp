@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
 Simulation::Simulation(const SimulationSettings& settings)
     : ensemble_(settings.ensemble),
-      temperature_(checked("temperature", settings.temperature)),
-      wanted_(static_cast<Eigen::Index>(checked("samples", static_cast<double>(settings.samples)))),
+      temperature_(checked(shared::kTemperature, settings.temperature)),
+      wanted_(static_cast<Eigen::Index>(
+          checked(shared::kSamples, static_cast<double>(settings.samples)))),
       queries_(checked_queries(settings.tokens, settings.queries)),
       kernels_(centred_kernels(settings.tokens, queries_)),
       sampler_(ensemble_.width(), settings.tokens, queries_.last, settings.ensemble.seed),

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 
@@ -35,7 +35,7 @@ std::vector<Sweep::Cell> Sweep::make_cells(SimulationSettings& settings,
   std::vector<Cell> cells;
   for (const double mean : means) {
     for (const double variance : variances) {
-      Cell cell{{checked("mean", mean), checked("variance", variance)}, "", 0};
+      Cell cell{{checked(shared::kMean, mean), checked(shared::kVariance, variance)}, "", 0};
       try {
         ensemble.weights(mean, variance);
         cell.simulated = settings.points.size();

@@ -8,7 +8,7 @@
 #include "support/error.h"
 #include "support/normal_matrix.h"
 #include "support/orthonormal.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -49,10 +49,10 @@ void check_list(const std::vector<double>& eigenvalues) {
   if (eigenvalues.size() < 2) {
     throw InvalidArgument("eigenvalues", "have at least two numbers");
   }
-  checked("width", static_cast<double>(eigenvalues.size()));
+  checked(shared::kWidth, static_cast<double>(eigenvalues.size()));
   double least = eigenvalues.front(), largest = least;
   for (const double value : eigenvalues) {
-    checked("eigenvalue", value);
+    checked(shared::kEigenvalue, value);
     least = std::min(least, value);
     largest = std::max(largest, value);
   }
@@ -69,9 +69,9 @@ Ensemble::Ensemble(const EnsembleSettings& settings) {
     check_list(settings.eigenvalues);
     width_ = static_cast<Index>(settings.eigenvalues.size());
   } else {
-    width_ = static_cast<Index>(checked("width", static_cast<double>(settings.width)));
+    width_ = static_cast<Index>(checked(shared::kWidth, static_cast<double>(settings.width)));
   }
-  checked("seed", static_cast<double>(settings.seed));
+  checked(shared::kSeed, static_cast<double>(settings.seed));
   const bool non_symmetric =
       settings.kind == EnsembleKind::shifted_gaussian || settings.kind == EnsembleKind::factored;
   non_symmetric ? draw_non_symmetric(settings) : draw_symmetric(settings);
@@ -97,7 +97,7 @@ void Ensemble::draw_non_symmetric(const EnsembleSettings& settings) {
                           "found " + std::to_string(n));
   }
   if (settings.kind == EnsembleKind::factored) {
-    n = static_cast<Index>(checked("head_width", static_cast<double>(settings.head_width)));
+    n = static_cast<Index>(checked(shared::kHeadWidth, static_cast<double>(settings.head_width)));
     if (n > width_) {
       throw InvalidArgument(
           "head_width", "be at most the width",
@@ -157,8 +157,8 @@ bool Ensemble::allows(double mean, double variance) const {
 }
 
 EnsembleWeights Ensemble::weights(double mean, double variance) const {
-  checked("mean", mean);
-  checked("variance", variance);
+  checked(shared::kMean, mean);
+  checked(shared::kVariance, variance);
   const double least = minimum_variance(mean);
   if (!allows(mean, variance)) {
     throw InvalidArgument("variance",

@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/finite.h"
 #include "support/gemm.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -71,9 +71,9 @@ FactorProducts products_of(const Matrix<Scalar>& query, const Matrix<Scalar>& ke
 }  // namespace
 
 void check_traces(const Traces& traces) {
-  checked("xi", traces.xi);
-  checked("eta_f", traces.eta_f);
-  checked("eta_s", traces.eta_s);
+  checked(shared::kXi, traces.xi);
+  checked(shared::kEtaF, traces.eta_f);
+  checked(shared::kEtaS, traces.eta_s);
   // Rounding may leave a symmetric W with |eta_s| a little above eta_f.
   if (std::abs(traces.eta_s) > traces.eta_f * (1 + 1e-9)) {
     throw InvalidArgument("eta_s", "be from -eta_f to eta_f",

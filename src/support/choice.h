@@ -39,7 +39,7 @@ class Choices {
 
   std::size_t size() const { return count_; }
   const Choice& operator[](std::size_t k) const {
-    return *reinterpret_cast<const Choice*>(static_cast<const char*>(first_) + k * stride_);
+    return *reinterpret_cast<const Choice*>(reinterpret_cast<const char*>(first_) + k * stride_);
   }
   /// "a, b, c".
   std::string joined(std::string_view separator = ", ") const;
@@ -47,7 +47,7 @@ class Choices {
   std::size_t index_of(std::string_view field, std::string_view name) const;
 
  private:
-  const void* first_ = nullptr;
+  const Choice* first_ = nullptr;  // the base of the first row
   std::size_t count_ = 0, stride_ = 0;
 };
 

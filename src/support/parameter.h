@@ -1,6 +1,6 @@
 // Numeric fields: range, default and meaning. The library checks its inputs against them, the command line makes
 // its options from them, and the page its controls, so that a bad value is refused in the same words everywhere.
-// Fields that several operations or rooms have are rows of one table; another is a constant beside its use.
+// A parameter is a constant beside its use; those of several rooms are in shared_parameters.h.
 #pragma once
 
 #include <span>
@@ -36,12 +36,6 @@ struct Parameter {
   std::string_view meaning;  ///< one line, with units where there are any
 };
 
-/// The table of shared parameters, in the order in which a person meets them.
-std::span<const Parameter> parameters();
-
-/// The shared parameter called `name`. Throws InvalidArgument for an unknown name.
-const Parameter& parameter(std::string_view name);
-
 /// A number as messages show it: the fewest significant digits that give it back exactly.
 std::string shown(double value);
 
@@ -66,7 +60,6 @@ void visit_fields(const Parameter& p, Visit visit) {
 /// such as "width must be an integer from 2 to 4096: found -3".
 /// `field` is the name under which an interface has it, where that is another.
 double checked(const Parameter& parameter, double value, std::string_view field = {});
-double checked(std::string_view name, double value, std::string_view field = {});
 
 /// Throws InvalidArgument unless all values are in range, each larger than the one before, and there is one.
 void check_ascending(const Parameter& parameter, std::span<const double> values);
@@ -74,6 +67,5 @@ void check_ascending(const Parameter& parameter, std::span<const double> values)
 /// `checked` for a text a person typed; the whole text must be one number.
 double parse_parameter(const Parameter& parameter, std::string_view text,
                        std::string_view field = {});
-double parse_parameter(std::string_view name, std::string_view text, std::string_view field = {});
 
 }  // namespace eigenscope

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 
 namespace eigenscope {
 namespace {
@@ -37,8 +37,8 @@ bool depends_on_correlation(const TokenKernel& kernel) {
 }
 
 TokenProcess token_process(const TokenKernel& kernel, Eigen::Index length, double correlation) {
-  checked("length", static_cast<double>(length));
-  checked("correlation", correlation);
+  checked(shared::kLength, static_cast<double>(length));
+  checked(shared::kCorrelation, correlation);
   return {&kernel, correlation, length};
 }
 

@@ -1,8 +1,6 @@
 // Numeric settings of training alone: range, default and meaning. Settings that other operations have too are rows of
-// the shared table (support/parameter.h).
+// the shared table (support/shared_parameters.h).
 #pragma once
-
-#include "support/parameter.h"
 
 namespace eigenscope::training {
 
@@ -21,6 +19,9 @@ inline constexpr Parameter kBeta2{"beta2", reals_below(0, 1), 0.99,
                                   "AdamW beta2: decay of the mean squared gradient"};
 inline constexpr Parameter kClip{"clip", reals(0, 1e6), 1,
                                  "gradient-norm clipping threshold; 0 disables clipping"};
+inline constexpr Parameter kQkClip{
+    "qk_clip", reals(0, 1e6), 0,
+    "QK-Clip: largest scaled logit of a head before W_Q and W_K are scaled down; 0 disables it"};
 inline constexpr Parameter kGrowthLimit{
     "growth_limit", reals(0, 1e6), 0,
     "AdamW^2: largest spectral norm of a step over that of its matrix; 0 disables the limit"};
@@ -69,6 +70,9 @@ inline constexpr Parameter kTargetSteps{
 inline constexpr Parameter kQkDecay{
     "qk_decay", reals(0, 1e6), 1,
     "QK decay: decoupled weight decay of W_Q and W_K, in addition to that of all matrices"};
+inline constexpr Parameter kPriorWeight{
+    "prior_weight", reals(0, 1000), 1,
+    "attention prior: weight of KL(prior || attention) in the loss"};
 inline constexpr Parameter kPriorDistance{
     "prior_distance", integers(0, 2048), 1,
     "attention prior: distance from the query to the earlier key that has all of its weight; 1 for "

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 #include "training/regularizers/regularizer.h"
 
 namespace eigenscope {
@@ -14,13 +14,13 @@ namespace {
 using Eigen::Index;
 
 constexpr NumberField kNumberFields[] = {
-    {"width", [](auto& s) { return &s.model.width; }},
-    {"depth", [](auto& s) { return &s.model.depth; }},
-    {"heads", [](auto& s) { return &s.model.heads; }},
-    {"key_heads", [](auto& s) { return &s.model.key_heads; }},
-    {"length", [](auto& s) { return &s.model.length; }},
-    {"mlp_ratio", [](auto& s) { return &s.model.mlp_ratio; }},
-    {"steps", [](auto& s) { return &s.optimizer.steps; }},
+    {shared::kWidth, [](auto& s) { return &s.model.width; }},
+    {shared::kDepth, [](auto& s) { return &s.model.depth; }},
+    {shared::kHeads, [](auto& s) { return &s.model.heads; }},
+    {shared::kKeyHeads, [](auto& s) { return &s.model.key_heads; }},
+    {shared::kLength, [](auto& s) { return &s.model.length; }},
+    {shared::kMlpRatio, [](auto& s) { return &s.model.mlp_ratio; }},
+    {shared::kSteps, [](auto& s) { return &s.optimizer.steps; }},
     {training::kBatch, [](auto& s) { return &s.batch; }},
     {training::kLearningRate, [](auto& s) { return &s.optimizer.learning_rate; }},
     {training::kFinalRate, [](auto& s) { return &s.optimizer.final_rate; }},
@@ -29,7 +29,7 @@ constexpr NumberField kNumberFields[] = {
     {training::kBeta1, [](auto& s) { return &s.optimizer.beta1; }},
     {training::kBeta2, [](auto& s) { return &s.optimizer.beta2; }},
     {training::kClip, [](auto& s) { return &s.optimizer.clip; }},
-    {"qk_clip", [](auto& s) { return &s.optimizer.qk_clip; }, true},
+    {training::kQkClip, [](auto& s) { return &s.optimizer.qk_clip; }, true},
     {training::kGrowthLimit, [](auto& s) { return &s.optimizer.growth_limit; }, true},
     {training::kDropout, [](auto& s) { return &s.dropout; }, true},
     {training::kBiasRate, [](auto& s) { return &s.optimizer.bias_rate; }, true},
@@ -43,7 +43,7 @@ constexpr NumberField kNumberFields[] = {
     {training::kTargetHeads, [](auto& s) { return &s.regularizer.target_heads; }, true},
     {training::kTargetSteps, [](auto& s) { return &s.regularizer.target_steps; }, true},
     {training::kQkDecay, [](auto& s) { return &s.regularizer.qk_decay; }},
-    {"prior_weight", [](auto& s) { return &s.regularizer.prior_weight; }, true},
+    {training::kPriorWeight, [](auto& s) { return &s.regularizer.prior_weight; }, true},
     {training::kPriorDistance, [](auto& s) { return &s.regularizer.prior_distance; }, true},
     {training::kAlpha, [](auto& s) { return &s.regularizer.alpha; }, true},
     {training::kInitScale, [](auto& s) { return &s.regularizer.init_scale; }, true},
@@ -51,7 +51,7 @@ constexpr NumberField kNumberFields[] = {
     {training::kEvalBatches, [](auto& s) { return &s.eval_batches; }},
     {training::kMeasureBatches, [](auto& s) { return &s.measure_batches; }},
     {training::kPatience, [](auto& s) { return &s.patience; }, true},
-    {"seed", [](auto& s) { return &s.seed; }},
+    {shared::kSeed, [](auto& s) { return &s.seed; }},
 };
 
 constexpr std::array kNorms{Choice{"pre", "pre-norm"}, Choice{"post", "post-norm"}};

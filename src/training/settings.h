@@ -198,19 +198,16 @@ struct TrainSettings {
   std::uint64_t seed = 1;
 };
 
-/// A number of the settings, with a parameter of training's own or the row of its name in the shared table.
+/// A number of the settings.
 struct NumberField {
   using Place = std::variant<Eigen::Index*, double*, std::uint64_t*>;
 
   /// `At` gives the address of the number in settings.
   template <class At>
-  constexpr NumberField(const Parameter& own, At, bool later = false)
-      : name(own.name), at(&place<At>), later(later), own_(&own) {}
-  template <class At>
-  constexpr NumberField(std::string_view shared, At, bool later = false)
-      : name(shared), at(&place<At>), later(later) {}
+  constexpr NumberField(const Parameter& parameter, At, bool later = false)
+      : name(parameter.name), at(&place<At>), later(later), parameter_(&parameter) {}
 
-  const Parameter& parameter() const { return own_ ? *own_ : eigenscope::parameter(name); }
+  const Parameter& parameter() const { return *parameter_; }
 
   std::string_view name;
   Place (*at)(TrainSettings&);
@@ -222,7 +219,7 @@ struct NumberField {
     return At{}(settings);
   }
 
-  const Parameter* own_ = nullptr;
+  const Parameter* parameter_;
 };
 /// Every number but the vocabulary, which is the text's.
 std::span<const NumberField> number_fields();

@@ -6,7 +6,7 @@
 
 #include "io/json_events.h"
 #include "support/error.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 #include "training/settings.h"
 
 namespace eigenscope {
@@ -107,7 +107,7 @@ bool is_words(std::string_view tokenizer) {
 }  // namespace
 
 Tokenizer Tokenizer::of_words(std::string_view text, Index min_count) {
-  checked("min_count", static_cast<double>(min_count));
+  checked(shared::kMinCount, static_cast<double>(min_count));
   std::map<std::string, Index, std::less<>> counts;
   split_words(
       text, [&](std::string_view word) { ++counts[std::string(word)]; }, [] {});

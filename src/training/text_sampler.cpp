@@ -5,8 +5,8 @@
 
 #include "attention/softmax.h"
 #include "support/error.h"
-#include "support/parameter.h"
 #include "support/random.h"
+#include "support/shared_parameters.h"
 #include "training/regularizers/head_products.h"
 
 namespace eigenscope {
@@ -64,7 +64,7 @@ TextSampler::TextSampler(TrainedModel trained, std::string_view prompt, Index wa
     : trained_(std::move(trained)),
       tokens_(trained_.tokenizer.encode(prompt)),
       wanted_(static_cast<Index>(checked(kGenerated, static_cast<double>(wanted)))),
-      temperature_(checked("temperature", temperature)),
+      temperature_(checked(shared::kTemperature, temperature)),
       seed_(seed),
       intervention_(intervention) {
   if (trained_.settings.model.objective != Objective::next) {

@@ -7,7 +7,7 @@
 #include "io/json_events.h"
 #include "support/error.h"
 #include "support/named_after.h"
-#include "support/parameter.h"
+#include "support/shared_parameters.h"
 #include "training/masked_tokens.h"
 #include "training/regularizers/regularizer.h"
 
@@ -83,7 +83,7 @@ std::vector<double> numbers_of(const Safetensors& file, const std::string& key) 
 Index step_in(const Safetensors& file) {
   Index step = 0;
   read_entry(file, "step", false, [&](const std::string& text) {
-    step = static_cast<Index>(parse_parameter("steps", text));
+    step = static_cast<Index>(parse_parameter(shared::kSteps, text));
   });
   return step;
 }
@@ -214,7 +214,7 @@ TrainingState header_of(const Safetensors& file) {
   }
   // The former name of qk_clip.
   read_entry(file, "logit_limit", true, [&](const std::string& text) {
-    state.settings.optimizer.qk_clip = parse_parameter("qk_clip", text);
+    state.settings.optimizer.qk_clip = parse_parameter(training::kQkClip, text);
   });
   for (const ChoiceField& field : choice_fields()) {
     read_entry(file, field.name, field.later,
@@ -226,7 +226,7 @@ TrainingState header_of(const Safetensors& file) {
     if (lowest.size() != 1) throw FormatError("lowest_loss", "it must be one number");
     state.lowest_loss = lowest.front();
     read_entry(file, "lowest_step", false, [&](const std::string& text) {
-      state.lowest_step = static_cast<Index>(parse_parameter("steps", text));
+      state.lowest_step = static_cast<Index>(parse_parameter(shared::kSteps, text));
     });
   }
   if (state.step > state.settings.optimizer.steps) {

@@ -22,6 +22,8 @@
 namespace eigenscope::cli {
 namespace {
 
+constexpr Parameter kSeeds{"seeds", integers(1, 1000), 1,
+                           "number of seeds per regularizer, beginning with the given seed"};
 constexpr Parameter kSaveEvery{"save_every", reals(0, 1e6), 30,
                                "grids: seconds between saved states of an unfinished run"};
 constexpr Parameter kStepWeights{"step_weights", integers(0, 1e7), 0,
@@ -34,7 +36,7 @@ struct RunsInput {
   double tame = 0, save_every = 0;
 };
 void describe(InputFields& f, RunsInput& in) {
-  f.number("seeds", in.seeds);
+  f.number(kSeeds, in.seeds);
   f.number(kTame, in.tame);
   f.number(kSaveEvery, in.save_every);
   f.number(kStepWeights, in.step_weights);

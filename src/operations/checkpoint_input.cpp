@@ -1,6 +1,7 @@
-#include "operations/files.h"
+#include "operations/checkpoint_input.h"
 
-#include "support/error.h"
+#include <optional>
+#include <utility>
 
 namespace eigenscope {
 
@@ -25,12 +26,6 @@ Config needed_config(const CheckpointFiles& files) {
   std::optional<Config> config = read_config(files);
   if (!config) throw missing_beside(files, "config");
   return std::move(*config);
-}
-
-std::vector<TrainedModel> read_runs(const std::vector<File>& runs) {
-  std::vector<TrainedModel> models;
-  for (const File& run : runs) models.push_back(read_model(Safetensors(run)));
-  return models;
 }
 
 }  // namespace eigenscope
